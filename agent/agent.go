@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Agent is a named agent of a tenant: its draft head and its state.
+type Agent struct {
+	ID     string        `json:"id"`
+	Tenant tool.TenantID `json:"tenant_id"`
+	Slug   string        `json:"slug"`
+	Definition
+	Status      tool.Status `json:"status"`
+	Version     string      `json:"version"` // Number of the head, semver.
+	Revision    int64       `json:"revision"`
+	PublishedAt *time.Time  `json:"published_at,omitempty"`
+	CreatedAt   time.Time   `json:"created_at"`
+	UpdatedAt   time.Time   `json:"updated_at"`
+}
+
+// Definition is the content of an agent; a version pins it by digest.
+type Definition struct {
+	Name         string          `json:"name"`
+	Description  string          `json:"description,omitempty"`
+	Instructions string          `json:"instructions"` // The system prompt.
+	Model        string          `json:"model"`        // "provider/name", such as "scripted/support-desk".
+	ModelOptions json.RawMessage `json:"model_options,omitempty"`
+	Tools        []tool.Ref      `json:"tools"`
+	ToolMode     ToolMode        `json:"tool_mode,omitempty"` // Sequential when empty.
+	Limits       Limits          `json:"limits"`
+}
+
+// Digest returns the sha256, in hexadecimal, of the definition's canonical JSON.
+func (d Definition) Digest() (string, error) {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return "", err
+	}
+	return tool.Digest(raw)
+}
+
+// Version is an immutable snapshot of an agent under a number.
+type Version struct {
+	ID          string        `json:"id"`
+	AgentID     string        `json:"agent_id"`
+	Tenant      tool.TenantID `json:"tenant_id"`
+	Slug        string        `json:"slug"`
+	Number      string        `json:"version"`
+	Digest      string        `json:"digest"`
+	Published   bool          `json:"published"`
+	Snapshot    Definition    `json:"snapshot"`
+	PublishedAt *time.Time    `json:"published_at,omitempty"`
+	CreatedAt   time.Time     `json:"created_at"`
+}
+
+// ToolMode is how the calls of one turn are scheduled.
+type ToolMode string
+
+// Tool modes. In both, output stands in call order.
+const (
+	Sequential   ToolMode = "sequential"    // One after the other.
+	ParallelSafe ToolMode = "parallel_safe" // Runs of pure calls at once, everything else alone.
+)
+
+// Limits bounds a run. A zero field takes its default.
+type Limits struct {
+	MaxTurns        int `json:"max_turns,omitempty"`          // Model turns; default 20.
+	MaxCalls        int `json:"max_calls,omitempty"`          // Tool calls in all; default 100.
+	MaxCallsPerTurn int `json:"max_calls_per_turn,omitempty"` // Default 32.
+	TimeoutSeconds  int `json:"timeout_s,omitempty"`          // Wall clock of the run; default 3600.
+}
+
+// Defaults of [Limits].
+const (
+	DefaultMaxTurns        = 20
+	DefaultMaxCalls        = 100
+	DefaultMaxCallsPerTurn = 32
+	DefaultRunTimeout      = time.Hour
+)
+
+// WithDefaults returns l with every zero field set to its default.
+func (l Limits) WithDefaults() Limits {
+	if l.MaxTurns <= 0 {
+		l.MaxTurns = DefaultMaxTurns
+	}
+	if l.MaxCalls <= 0 {
+		l.MaxCalls = DefaultMaxCalls
+	}
+	if l.MaxCallsPerTurn <= 0 {
+		l.MaxCallsPerTurn = DefaultMaxCallsPerTurn
+	}
+	if l.TimeoutSeconds <= 0 {
+		l.TimeoutSeconds = int(DefaultRunTimeout / time.Second)
+	}
+	return l
+}

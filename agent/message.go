@@ -1,0 +1,51 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Role says who wrote a message.
+type Role string
+
+// Roles.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	ToolRole  Role = "tool"
+)
+
+// Message is an immutable entry of a transcript. User and assistant messages
+// form a chain by ParentID; a tool message hangs off the assistant message
+// that asked for it, at the Position of its call. So a workflow that is reset
+// forks the chain and loses nothing.
+type Message struct {
+	ID        string         `json:"id"`
+	ParentID  string         `json:"parent_id,omitempty"`
+	RunID     string         `json:"run_id"`
+	Turn      int            `json:"turn"`
+	Role      Role           `json:"role"`
+	Content   []tool.Content `json:"content,omitempty"`
+	Calls     []Call         `json:"calls,omitempty"` // Of an assistant message.
+	Position  int            `json:"position"`        // Of a tool message: which of the calls it answers.
+	CallID    string         `json:"call_id,omitempty"`
+	IsError   bool           `json:"is_error,omitempty"`
+	Usage     *Usage         `json:"usage,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+}
+
+// Call is a tool call as a model wrote it, unchecked.
+type Call struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // As the model wrote it: a JSON text, perhaps a malformed one in a JSON string.
+}
+
+// Usage is what a model turn consumed.
+type Usage struct {
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}

@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Model answers a transcript with text, tool calls, or both.
+//
+// Generate fails with a tool.Error whose kind says whether a retry could help;
+// it must not retry by itself. Implementations are safe for concurrent use.
+type Model interface {
+	Generate(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
+}
+
+// ModelFunc lets a function be a [Model].
+type ModelFunc func(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
+
+// Generate calls f.
+func (f ModelFunc) Generate(ctx context.Context, req *ModelRequest) (*ModelResponse, error) {
+	return f(ctx, req)
+}
+
+// ModelRequest is one turn put to a model.
+type ModelRequest struct {
+	Model        string          // What follows the provider in the agent's model name.
+	Options      json.RawMessage // The agent's model options; may be empty.
+	Instructions string
+	Messages     []Message // In order; tool messages follow the message that asked.
+	Tools        []ToolSpec
+	Turn         int // Counted from 1.
+}
+
+// ToolSpec is a tool as a model is told of it.
+type ToolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+// ModelResponse is a model's answer. One without calls ends the run.
+type ModelResponse struct {
+	Text  string
+	Calls []Call
+	Usage Usage
+	// Truncated reports that the answer was cut off, by a token limit say. Its
+	// last call must not be executed.
+	Truncated bool
+}

@@ -1,0 +1,71 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// RunKind says what kind of workflow a run records.
+type RunKind string
+
+// Kinds of run.
+const (
+	AgentRun    RunKind = "agent"     // An agent loop of ours.
+	ToolCallRun RunKind = "tool_call" // One tool call of ours.
+	HostRun     RunKind = "host"      // A workflow of the host that executes tools.
+)
+
+// RunStatus is where a run is in its life.
+type RunStatus string
+
+// Statuses of a run.
+const (
+	RunPending   RunStatus = "pending" // Recorded; its workflow has not begun.
+	RunRunning   RunStatus = "running"
+	RunCompleted RunStatus = "completed"
+	RunFailed    RunStatus = "failed"
+	RunCancelled RunStatus = "cancelled"
+	RunHosted    RunStatus = "hosted" // A host's workflow, whose state only Temporal knows.
+)
+
+// Final reports whether a run with this status never changes again.
+func (s RunStatus) Final() bool {
+	return s == RunCompleted || s == RunFailed || s == RunCancelled
+}
+
+// Run is the record of one durable execution.
+type Run struct {
+	ID            string          `json:"id"`
+	Tenant        tool.TenantID   `json:"tenant_id"`
+	Kind          RunKind         `json:"kind"`
+	AgentID       string          `json:"agent_id,omitempty"`
+	Agent         string          `json:"agent,omitempty"`         // Slug.
+	AgentVersion  string          `json:"agent_version,omitempty"` // Pinned number.
+	Mode          tool.Mode       `json:"mode"`
+	Principal     tool.Principal  `json:"principal"`
+	Status        RunStatus       `json:"status"`
+	Input         json.RawMessage `json:"input,omitempty"`
+	Output        string          `json:"output,omitempty"` // What the agent said last.
+	ErrorKind     tool.Kind       `json:"error_kind,omitempty"`
+	Error         string          `json:"error,omitempty"`
+	WorkflowID    string          `json:"workflow_id"`
+	FirstRunID    string          `json:"first_run_id,omitempty"` // Of Temporal: the first execution of the chain.
+	HeadMessageID string          `json:"head_message_id,omitempty"`
+	Turns         int             `json:"turns"`
+	LastSeq       int64           `json:"last_seq"`
+	Plan          *Plan           `json:"plan,omitempty"`
+	CreatedAt     time.Time       `json:"created_at"`
+	StartedAt     *time.Time      `json:"started_at,omitempty"`
+	CompletedAt   *time.Time      `json:"completed_at,omitempty"`
+}
+
+// Events of a run; see the tool package for those of a call.
+const (
+	EventRunStarted   tool.EventType = "run.started"
+	EventRunCompleted tool.EventType = "run.completed"
+	EventRunFailed    tool.EventType = "run.failed"
+	EventRunCancelled tool.EventType = "run.cancelled"
+	EventTurn         tool.EventType = "agent.turn" // The model answered.
+)

@@ -1,0 +1,130 @@
+package tool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Definition is the content of a tool: what the model is told, what runs, and
+// how. A [Snapshot] of it is what a version pins. Fields whose behaviour an
+// executor or a client gives are carried as data.
+type Definition struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Category    string `json:"category,omitempty"`
+	Icon        string `json:"icon,omitempty"`
+
+	InputSchema  json.RawMessage `json:"input_schema,omitempty"`  // JSON Schema, an object at the top.
+	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema of the structured result.
+
+	Implementation Implementation  `json:"implementation_type"`
+	Config         json.RawMessage `json:"implementation_config,omitempty"` // A JSON object; its shape is the executor's.
+
+	Execution   Execution   `json:"execution"`
+	Interaction Interaction `json:"interaction"`
+}
+
+// Execution says how calls of a tool are scheduled and repeated.
+type Execution struct {
+	// Pure tools have no side effects: their calls repeat and run in parallel freely.
+	Pure bool `json:"is_pure,omitempty"`
+	// Idempotent tools honour an idempotency key, so that a repeated call has one effect.
+	Idempotent bool `json:"idempotent,omitempty"`
+	// ConcurrencyGroup names the tools whose parallel calls share a limit; "default" when empty.
+	ConcurrencyGroup string `json:"concurrency_group,omitempty"`
+	// MaxConcurrency limits the group's parallel calls within one run; 1 when zero.
+	MaxConcurrency int `json:"max_concurrency,omitempty"`
+	// TimeoutSeconds is how long one attempt may take; 30 when zero.
+	TimeoutSeconds int `json:"timeout_s,omitempty"`
+	// MaxAttempts bounds the attempts of a call that may be repeated; 3 when zero.
+	MaxAttempts int `json:"max_attempts,omitempty"`
+}
+
+// Defaults of [Execution].
+const (
+	DefaultConcurrencyGroup = "default"
+	DefaultMaxConcurrency   = 1
+	DefaultTimeout          = 30 * time.Second
+	DefaultMaxAttempts      = 3
+)
+
+// Group returns the concurrency group, defaults applied.
+func (e Execution) Group() string {
+	if e.ConcurrencyGroup == "" {
+		return DefaultConcurrencyGroup
+	}
+	return e.ConcurrencyGroup
+}
+
+// Limit returns the concurrency limit within a run, defaults applied.
+func (e Execution) Limit() int {
+	if e.MaxConcurrency <= 0 {
+		return DefaultMaxConcurrency
+	}
+	return e.MaxConcurrency
+}
+
+// Timeout returns the time one attempt may take, defaults applied.
+func (e Execution) Timeout() time.Duration {
+	if e.TimeoutSeconds <= 0 {
+		return DefaultTimeout
+	}
+	return time.Duration(e.TimeoutSeconds) * time.Second
+}
+
+// Attempts returns how often a call that may be repeated is tried, defaults applied.
+func (e Execution) Attempts() int {
+	if e.MaxAttempts <= 0 {
+		return DefaultMaxAttempts
+	}
+	return e.MaxAttempts
+}
+
+// Repeatable reports whether a call whose request was sent may be sent again.
+func (e Execution) Repeatable() bool { return e.Pure || e.Idempotent }
+
+// Intent is what a call is for, so that a client knows how to show it.
+type Intent string
+
+// Intents.
+const (
+	Render  Intent = "render"  // Shows something to a person.
+	Act     Intent = "action"  // Has a side effect.
+	Compute Intent = "compute" // Answers a question; the default.
+)
+
+// Audience is who may call a tool.
+type Audience string
+
+// Audiences.
+const (
+	ModelAudience Audience = "model" // Offered to models; the default.
+	UserAudience  Audience = "user"  // Dispatched by people and clients only.
+)
+
+// Interaction is how a tool meets people and clients: the fields of the
+// sources' definitions that the engine carries and a client acts on.
+type Interaction struct {
+	Visible          *bool           `json:"visible,omitempty"` // Nil: shown, unless the tool is internal.
+	Async            bool            `json:"is_async,omitempty"`
+	Intent           Intent          `json:"intent,omitempty"`
+	Audience         Audience        `json:"audience,omitempty"`
+	Aliases          []string        `json:"aliases,omitempty"`
+	RequiresResponse bool            `json:"requires_response,omitempty"`
+	DefaultResult    json.RawMessage `json:"default_result,omitempty"`
+	Collaborative    bool            `json:"collaborative,omitempty"`
+	Aggregate        string          `json:"aggregate,omitempty"` // Names the function that joins submissions.
+	OutputSections   json.RawMessage `json:"output_sections,omitempty"`
+	Annotations      json.RawMessage `json:"annotations,omitempty"`
+	ProviderOptions  json.RawMessage `json:"provider_options,omitempty"`
+	Middleware       []string        `json:"middleware,omitempty"` // Names of host middleware around this tool.
+}
+
+// Shown reports whether calls are shown to people: an explicit Visible wins,
+// and internal tools are hidden by default.
+func (d *Definition) Shown() bool {
+	if d.Interaction.Visible != nil {
+		return *d.Interaction.Visible
+	}
+	return d.ImplementationType() != Internal
+}

@@ -1,0 +1,53 @@
+package tool
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// EventType names what happened in a run. There is one vocabulary.
+type EventType string
+
+// Events of a call.
+const (
+	EventStarted        EventType = "tool.started"
+	EventOutputAppended EventType = "tool.output_appended"
+	EventCompleted      EventType = "tool.completed"
+	EventFailed         EventType = "tool.failed"
+	EventCancelled      EventType = "tool.cancelled"
+	EventNeedsApproval  EventType = "tool.needs_approval"
+	EventApproved       EventType = "tool.approved"
+	EventRejected       EventType = "tool.rejected"
+	EventExpired        EventType = "tool.expired"
+	EventPending        EventType = "tool.pending"
+	EventResultReceived EventType = "tool.result_received"
+	EventWarning        EventType = "tool.warning" // It ran, but somebody should look: a deprecated version.
+)
+
+// Event is one entry of a run's log, numbered without gaps within the run.
+type Event struct {
+	RunID        string          `json:"run_id"`
+	Seq          int64           `json:"seq"`
+	Type         EventType       `json:"type"`
+	InvocationID string          `json:"invocation_id,omitempty"`
+	Data         json.RawMessage `json:"data,omitempty"`
+	At           time.Time       `json:"at"`
+}
+
+// EndEvent returns the event that tells of an invocation's final status.
+func EndEvent(s InvocationStatus) EventType {
+	switch s {
+	case StatusCompleted:
+		return EventCompleted
+	case StatusCancelled:
+		return EventCancelled
+	case StatusRejected:
+		return EventRejected
+	case StatusExpired:
+		return EventExpired
+	case StatusFailed, StatusUnknown, StatusPending, StatusApproved, StatusRunning, StatusWaiting:
+		return EventFailed
+	default:
+		return EventFailed
+	}
+}

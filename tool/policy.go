@@ -1,0 +1,44 @@
+package tool
+
+import "slices"
+
+// Egress is what a call does to the world outside the platform.
+type Egress string
+
+// Egress classes, from the least to the most a tool may do.
+const (
+	EgressNone     Egress = "none"      // Contacts nothing outside.
+	EgressReadOnly Egress = "read_only" // Reads from outside.
+	EgressWrite    Egress = "write"     // Changes something outside; always needs an approval.
+)
+
+// Valid reports whether e is one of the classes.
+func (e Egress) Valid() bool { return e == EgressNone || e == EgressReadOnly || e == EgressWrite }
+
+// PermissionPolicy says whether an agent may call a tool on its own.
+type PermissionPolicy string
+
+// Permission policies.
+const (
+	Auto      PermissionPolicy = "auto"       // The default.
+	AlwaysAsk PermissionPolicy = "always_ask" // A person is asked at every call.
+)
+
+// Valid reports whether p is one of the policies.
+func (p PermissionPolicy) Valid() bool { return p == Auto || p == AlwaysAsk }
+
+// Policy is the authority over a tool. Unlike a [Definition] it is never
+// pinned: it is read where a call is decided and again where it is admitted.
+type Policy struct {
+	EgressClass        Egress           `json:"egress_class"`                  // EgressNone by default.
+	RequiresApproval   bool             `json:"requires_approval"`             // Forced to true for EgressWrite by the database.
+	PermissionPolicy   PermissionPolicy `json:"permission_policy"`             // Auto by default.
+	RequiredPermission string           `json:"required_permission,omitempty"` // What a principal must hold to see and call the tool.
+	TenantSlugs        []string         `json:"tenant_slugs,omitempty"`        // The tenants a global tool is for; empty for all.
+}
+
+// Serves reports whether a tenant with the given slug is among those the
+// policy is for.
+func (p Policy) Serves(tenantSlug string) bool {
+	return len(p.TenantSlugs) == 0 || slices.Contains(p.TenantSlugs, tenantSlug)
+}

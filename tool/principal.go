@@ -1,0 +1,35 @@
+package tool
+
+import "slices"
+
+// TenantID names a tenant, the isolation boundary: a UUID in its canonical
+// text form. The empty TenantID stands for "global" on a [Tool], and is
+// refused everywhere else.
+type TenantID string
+
+// Principal is who a call is made for. It travels explicitly, in run inputs,
+// calls and ledger rows, never in a context.
+type Principal struct {
+	Tenant      TenantID `json:"tenant_id"`
+	Subject     string   `json:"subject"`               // Such as "key:0198…" or "user:ada".
+	Permissions []string `json:"permissions,omitempty"` // What the subject may do, such as "orders.read".
+	Scopes      []string `json:"scopes,omitempty"`      // What the credential was issued for, such as "runs:write".
+}
+
+// May reports whether p holds permission. Everyone holds the empty one. The
+// permission "*" stands for all.
+func (p Principal) May(permission string) bool {
+	return permission == "" || slices.Contains(p.Permissions, permission) || slices.Contains(p.Permissions, "*")
+}
+
+// Mode says which versions of a tool a call may reach.
+type Mode string
+
+// Modes of resolution.
+const (
+	Production Mode = "production" // Published versions only.
+	Debug      Mode = "debug"      // Drafts too.
+)
+
+// Valid reports whether m is one of the modes.
+func (m Mode) Valid() bool { return m == Production || m == Debug }
