@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Turn is one answer of the model, as it is stored before anything else is
+// done with it, so that a retry never pays for it twice.
+type Turn struct {
+	Tenant  tool.TenantID
+	RunID   string
+	Key     string  // Names the attempt-independent turn: equal for retries, another after a reset.
+	Message Message // The assistant message; its ParentID is the head it answered.
+	Calls   []PreparedCall
+}
+
+// PreparedCall is a call of a turn after resolution, coercion and policy.
+type PreparedCall struct {
+	InvocationID string          `json:"invocation_id"` // A UUIDv7.
+	CallID       string          `json:"call_id"`
+	Name         string          `json:"name"`           // As the model wrote it.
+	Slug         string          `json:"slug,omitempty"` // Of the pin it means; empty when it means none.
+	Arguments    json.RawMessage `json:"arguments,omitempty"`
+	Digest       string          `json:"arguments_digest,omitempty"`
+	Receipt      json.RawMessage `json:"receipt,omitempty"`
+	Refused      *Refusal        `json:"refused,omitempty"` // Set when the call must not run.
+}
+
+// Refusal says why a call must not run.
+type Refusal struct {
+	Kind tool.Kind `json:"kind"`
+	Msg  string    `json:"msg"`
+}
+
+// OpenTurn is what a model turn starts from.
+type OpenTurn struct {
+	Run        Run       // With its Plan.
+	Transcript []Message // From the root to the head, each assistant message followed by its tool messages in call order.
+	Stored     *Turn     // Set when the turn was answered and stored before.
+}
+
+// RunEnd is how a run ends.
+type RunEnd struct {
+	Tenant        tool.TenantID
+	RunID         string
+	Status        RunStatus
+	Output        string
+	Kind          tool.Kind
+	Msg           string
+	HeadMessageID string
+	Turns         int
+}
+
+// Runs keeps runs and their transcripts. Package store implements it. Every
+// method fails with tool.NotFound for a run of another tenant.
+type Runs interface {
+	// CreateRun records a pending run with its first user message, which
+	// becomes its head.
+	CreateRun(ctx context.Context, run Run, first Message) (Run, error)
+	// BeginRun marks a run as running under plan, or records a host's workflow
+	// on first sight (Kind HostRun and ToolCallRun: by WorkflowID and
+	// FirstRunID; run.ID is the id to use if it is new). It is idempotent: the
+	// stored run, with the plan stored first, comes back.
+	BeginRun(ctx context.Context, run Run) (Run, error)
+	// FindRun returns a run with its plan.
+	FindRun(ctx context.Context, tenant tool.TenantID, id string) (Run, error)
+	// OpenTurn returns what the turn after head starts from.
+	OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (OpenTurn, error)
+	// SaveTurn stores a turn once per key and settles its refused calls
+	// (invocation, event and tool message). The stored turn comes back.
+	SaveTurn(ctx context.Context, turn Turn) (Turn, error)
+	// FinishRun ends a run once; a second end changes nothing.
+	FinishRun(ctx context.Context, end RunEnd) error
+}

@@ -1,0 +1,36 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strconv"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Effect is what makes two calls one effect.
+type Effect struct {
+	Tenant          tool.TenantID
+	WorkflowID      string
+	FirstRunID      string // Of the workflow's chain: stable over retries, resets and continue-as-new.
+	Step            string // Names the step in its workflow, such as "turn/3".
+	Position        int    // Of the call within the step.
+	VersionDigest   string
+	ArgumentsDigest string
+}
+
+// ID returns the effect's id: a sha256 in hexadecimal, computed in the
+// workflow and sent as idempotency key. A reset that asks the same again gets
+// the same id; one whose model asks otherwise gets another.
+func (e Effect) ID() string {
+	h := sha256.New()
+	for _, part := range []string{
+		string(e.Tenant), e.WorkflowID, e.FirstRunID, e.Step,
+		strconv.Itoa(e.Position), e.VersionDigest, e.ArgumentsDigest,
+	} {
+		// Lengths keep ("ab", "c") and ("a", "bc") apart.
+		_, _ = io.WriteString(h, strconv.Itoa(len(part))+":"+part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,132 @@
+// Package ledger is the contract of the effect ledger: the record that makes a
+// call safe to repeat, and that says so when it is not.
+//
+// An effect moves through phases (accepted, admitted, sent, done). Every move
+// is a compare-and-set on (phase, fence) in the database: whoever loses it
+// must send nothing. That holds against retries, resets, and workers that wake
+// up long after their call was settled. Package store implements the contract;
+// this package knows neither SQL nor Temporal.
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Ledger records the effects of calls. Implementations are safe for concurrent
+// use. Each method is one round trip and one transaction.
+type Ledger interface {
+	// Admit reads the authority over the call as it is now (tenant, tool
+	// status, mode, permission, egress) and, in the same transaction, opens or
+	// re-opens its effect, the invocation row and the event tool.started.
+	//
+	// It fails with a [*tool.Error]: NotFound where the tenant may not know the
+	// tool, Denied or Conflict where authority says no, Unknown where an
+	// earlier attempt of a call that may not be repeated was sent. Nothing is
+	// written then; the caller settles the call.
+	Admit(ctx context.Context, req AdmitRequest) (Ticket, error)
+
+	// MarkSent moves an admitted effect to sent, before the first byte leaves.
+	// It fails with Conflict when another attempt was faster or the effect is
+	// settled, and then nothing may be sent.
+	MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error
+
+	// Settle closes a call: effect, invocation, event and tool message, in one
+	// transaction. Settling twice returns the first outcome.
+	//
+	// It fails with Conflict when the settlement's fence is no longer the
+	// effect's, that is when a later attempt is under way.
+	Settle(ctx context.Context, s Settlement) (Outcome, error)
+}
+
+// Entry describes a call to the ledger.
+type Entry struct {
+	EffectID       string // Empty for a call that was refused before it could have an effect.
+	InvocationID   string // A UUIDv7; the ledger keeps the first one it saw for an effect.
+	Principal      tool.Principal
+	RunID          string
+	AgentID        string // Empty outside agent runs.
+	Turn           int
+	Position       int
+	CallID         string
+	ToolID         string // Empty when the call named no tool of ours.
+	Slug           string
+	Version        string
+	Digest         string
+	Implementation tool.Implementation
+	Mode           tool.Mode
+	MessageID      string // The assistant message that asked; empty outside agent runs.
+	Arguments      json.RawMessage
+	// ArgumentsStored says that Arguments is empty because it stands with the
+	// assistant message, at Position of its prepared arguments.
+	ArgumentsStored bool
+	Receipt         json.RawMessage // What coercion changed; empty when nothing.
+}
+
+// AdmitRequest asks for the admission of one attempt.
+type AdmitRequest struct {
+	Entry
+	Repeatable bool // Whether an effect that was sent may be sent again (pure or idempotent).
+	Send       bool // Whether to go straight to sent, as pure calls do.
+}
+
+// Ticket is a granted admission.
+type Ticket struct {
+	InvocationID string // As the ledger knows the call.
+	Fence        int64
+	Attempt      int             // Counted from 1 over the effect's life.
+	Egress       tool.Egress     // The tool's class as it is now.
+	Deprecated   bool            // The tool is deprecated; a warning event was written.
+	Arguments    json.RawMessage // What the call is to be made with, wherever it stood.
+	Done         *Outcome        // Set when the effect was settled before; then nothing is admitted.
+}
+
+// Settlement is the end of a call.
+type Settlement struct {
+	Entry
+	// Fence is the fence of the attempt that settles; zero when the workflow
+	// settles for attempts that are known to be over.
+	Fence  int64
+	Status tool.InvocationStatus // Final.
+	Result *tool.Result          // What the tool answered, if it did.
+	Kind   tool.Kind             // Why it did not; empty with a Result.
+	Msg    string                // For the caller and the model; empty with a Result.
+	// UnknownIfSent turns a failure into StatusUnknown when the effect was
+	// sent: nobody can tell whether it happened.
+	UnknownIfSent bool
+}
+
+// Outcome is how a call ended.
+type Outcome struct {
+	InvocationID string                `json:"invocation_id"`
+	Status       tool.InvocationStatus `json:"status"`
+	Result       *tool.Result          `json:"result,omitempty"`
+	Kind         tool.Kind             `json:"kind,omitempty"`
+	Msg          string                `json:"msg,omitempty"`
+	Won          bool                  `json:"-"` // Whether this settlement is the one that counts.
+}
+
+// UnknownMessage is what caller and model are told of a call whose effect may
+// have happened.
+const UnknownMessage = "outcome unknown: the request may have taken effect; check before asking for it again"
+
+// IsError reports whether the model is told of an error.
+func (o Outcome) IsError() bool { return o.Result == nil || o.Result.IsError }
+
+// Err returns the outcome as an error, or nil when the tool answered.
+func (o Outcome) Err() error {
+	if o.Result != nil {
+		return nil
+	}
+	return &tool.Error{Kind: o.Kind, Op: "ledger.Outcome", Msg: o.Msg}
+}
+
+// Content returns what the model is shown of the outcome.
+func (o Outcome) Content() []tool.Content {
+	if o.Result != nil {
+		return o.Result.Content
+	}
+	return []tool.Content{tool.Text(string(o.Kind) + ": " + o.Msg)}
+}

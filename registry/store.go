@@ -1,0 +1,54 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Store keeps tools, agents and their versions. Package store implements it.
+//
+// Every method acts within one tenant: what belongs to another is
+// tool.NotFound. Global tools are readable through every tenant, and writable
+// only through a store opened for the platform, with the empty tenant.
+type Store interface {
+	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant.
+	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
+	// UpdateTool stores a changed head if its revision is still t.Revision,
+	// else fails with Conflict. The returned tool has the next revision.
+	UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
+	// FindTool returns a tool by slug or id; the tenant's own shadows a global
+	// one of the same slug.
+	FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error)
+	// ListTools returns a page in (slug, id) order.
+	ListTools(ctx context.Context, tenant tool.TenantID, q ToolQuery) ([]tool.Tool, error)
+	// AddVersion stores a version and the changed head in one transaction,
+	// under the rules of UpdateTool. A version of that number with the same
+	// digest is kept (and becomes published when v is); with another digest
+	// the call fails with Conflict.
+	AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error)
+	// ListVersions returns a tool's versions, newest first.
+	ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error)
+
+	// The same for agents.
+	CreateAgent(ctx context.Context, a agent.Agent) (agent.Agent, error)
+	UpdateAgent(ctx context.Context, a agent.Agent) (agent.Agent, error)
+	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
+	ListAgents(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]agent.Agent, error)
+	AddAgentVersion(ctx context.Context, a agent.Agent, v agent.Version) (agent.Agent, agent.Version, error)
+	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
+}
+
+// ToolQuery filters and pages tools. Zero fields do not filter.
+type ToolQuery struct {
+	Status         tool.Status
+	Implementation tool.Implementation
+	Bucket         tool.Bucket
+	Search         string // In slug, name and description.
+	AfterSlug      string // Start after this (slug, id).
+	AfterID        string
+	Limit          int
+	UpdatedSince   time.Time
+}

@@ -1,0 +1,46 @@
+package resolver
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Source is where the resolver reads. Package store implements it. It shows a
+// tenant its own tools and the global ones, never another tenant's.
+type Source interface {
+	// Entries returns the entries that ref may mean for the tenant: at most
+	// one of its own and one global, none when there is no such tool.
+	Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (Candidates, error)
+	// Page returns entries in slug order, from the first after the cursor.
+	Page(ctx context.Context, tenant tool.TenantID, after Cursor, limit int) (Candidates, error)
+	// Version returns a snapshot of a tool the tenant may see by its digest.
+	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
+}
+
+// Candidates is what a tenant could mean.
+type Candidates struct {
+	TenantSlug   string // Of the asking tenant.
+	TenantActive bool   // False when the tenant is suspended.
+	Entries      []Entry
+}
+
+// Entry is a tool's head with the versions it has, without their content.
+type Entry struct {
+	Tool     tool.Tool
+	Versions []VersionInfo // In no particular order.
+}
+
+// VersionInfo is a version without its content.
+type VersionInfo struct {
+	ID        string
+	Number    string // Semver.
+	Digest    string
+	Published bool
+}
+
+// Cursor is a place in the order (slug, id).
+type Cursor struct {
+	Slug string
+	ID   string
+}
