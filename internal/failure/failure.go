@@ -1,0 +1,113 @@
+// Package failure carries [tool.Error] values across Temporal boundaries.
+//
+// It is the only place that knows both vocabularies. Activities and workflows
+// return what [Encode] or [EncodeFinal] make, and callers read it with
+// [Decode], so that a kind survives any depth of wrapping.
+package failure
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// TypePrefix begins the Temporal type of every encoded error: "tool.<kind>".
+const TypePrefix = "tool."
+
+// details is what an encoded error carries. The cause stays behind: histories
+// outlive secrets, and more people read them than read logs.
+type details struct {
+	Kind    tool.Kind `json:"kind"`
+	Op      string    `json:"op,omitempty"`
+	Msg     string    `json:"msg"`
+	Path    string    `json:"path,omitempty"`
+	Sent    bool      `json:"sent,omitempty"`
+	Settled bool      `json:"settled,omitempty"`
+}
+
+// Encode returns err in the form that an activity or workflow must return. It
+// is retryable if its kind is; RetryAfter becomes the delay of the next
+// attempt. Cancellation passes through untouched. Log the cause first: it is
+// not encoded.
+func Encode(err error) error { return encode(err, false, false) }
+
+// EncodeFinal is [Encode] for an error that must not be retried, whatever its
+// kind.
+func EncodeFinal(err error) error { return encode(err, true, false) }
+
+// EncodeSettled is [EncodeFinal] for a call whose end is in the ledger already.
+func EncodeSettled(err error) error { return encode(err, true, true) }
+
+func encode(err error, final, settled bool) error {
+	if err == nil || temporal.IsCanceledError(err) {
+		return err
+	}
+	if !settled && errors.Is(err, context.Canceled) {
+		return err
+	}
+	te := tool.AsError(Decode(err))
+	opts := temporal.ApplicationErrorOptions{
+		NonRetryable: final || !te.Kind.Retryable(),
+		Details:      []any{details{Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Settled: settled}},
+	}
+	if !opts.NonRetryable {
+		opts.NextRetryDelay = te.RetryAfter
+	}
+	if te.Kind != tool.InternalError {
+		opts.Category = temporal.ApplicationErrorCategoryBenign // Expected: it must not page anyone.
+	}
+	return temporal.NewApplicationErrorWithOptions(te.Msg, TypePrefix+string(te.Kind), opts)
+}
+
+// Decode recovers the [tool.Error] that was encoded into err's chain. Time
+// running out in Temporal becomes tool.Timeout, and cancellation
+// tool.Cancelled. Any other error is returned as it is.
+func Decode(err error) error {
+	if err == nil {
+		return nil
+	}
+	// A timeout may wrap the failure of an attempt before the one that timed
+	// out; nothing of ours wraps a timeout.
+	if to, ok := errors.AsType[*temporal.TimeoutError](err); ok {
+		return &tool.Error{
+			Kind: tool.Timeout, Op: "temporal." + to.TimeoutType().String(),
+			Msg: "the call did not answer in time", Sent: true, Err: err,
+		}
+	}
+	if d, app, ok := read(err); ok {
+		return &tool.Error{
+			Kind: d.Kind, Op: d.Op, Msg: d.Msg, Path: d.Path, Sent: d.Sent,
+			RetryAfter: app.NextRetryDelay(), Err: err,
+		}
+	}
+	if _, ok := errors.AsType[*tool.Error](err); ok {
+		return err
+	}
+	if temporal.IsCanceledError(err) {
+		return &tool.Error{Kind: tool.Cancelled, Op: "temporal", Msg: "the call was cancelled", Err: err}
+	}
+	return err
+}
+
+// Settled reports whether err tells of a call whose end is in the ledger.
+func Settled(err error) bool {
+	d, _, ok := read(err)
+	return ok && d.Settled
+}
+
+func read(err error) (details, *temporal.ApplicationError, bool) {
+	var d details
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || !app.HasDetails() || app.Details(&d) != nil || app.Type() != TypePrefix+string(d.Kind) {
+		return details{}, nil, false
+	}
+	return d, app, true
+}
+
+// MaxRetryDelay bounds how long a call waits for its next attempt because the
+// tool asked it to. A longer wish ends the call, with the wish in its message.
+const MaxRetryDelay = 5 * time.Minute

@@ -1,0 +1,89 @@
+package failure_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Every kind comes back as it went in, under the type "tool.<kind>", and only
+// defects of ours are not benign.
+func TestKindsSurvive(t *testing.T) {
+	t.Parallel()
+
+	for _, kind := range tool.Kinds() {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+
+			in := &tool.Error{Kind: kind, Op: "x.Y", Msg: "m", Path: "/a", Sent: true, RetryAfter: time.Second}
+			err := failure.Encode(fmt.Errorf("doing x: %w", in))
+			var app *temporal.ApplicationError
+			require.ErrorAs(t, err, &app)
+			require.Equal(t, failure.TypePrefix+string(kind), app.Type())
+			require.Equal(t, kind.Retryable(), !app.NonRetryable())
+			require.Equal(t, kind == tool.InternalError, app.Category() != temporal.ApplicationErrorCategoryBenign)
+
+			out := tool.AsError(failure.Decode(fmt.Errorf("activity failed: %w", err)))
+			require.Equal(t, []any{kind, "x.Y", "m", "/a", true}, []any{out.Kind, out.Op, out.Msg, out.Path, out.Sent})
+			if kind.Retryable() {
+				require.Equal(t, time.Second, out.RetryAfter)
+			}
+			// A second boundary changes nothing.
+			again := tool.AsError(failure.Decode(failure.Encode(err)))
+			require.Equal(t, kind, again.Kind)
+		})
+	}
+}
+
+func TestCausesStayBehind(t *testing.T) {
+	t.Parallel()
+
+	for _, in := range []error{
+		errors.New("password is hunter2"),
+		&tool.Error{Kind: tool.Unavailable, Msg: "down", Err: errors.New("password is hunter2")},
+	} {
+		err := failure.Encode(in)
+		require.NotContains(t, err.Error(), "hunter2")
+		require.NoError(t, errors.Unwrap(err))
+	}
+}
+
+func TestCancellationPassesThrough(t *testing.T) {
+	t.Parallel()
+
+	require.ErrorIs(t, failure.Encode(context.Canceled), context.Canceled)
+	canceled := temporal.NewCanceledError()
+	require.Equal(t, error(canceled), failure.Encode(canceled))
+	require.Equal(t, tool.Cancelled, tool.KindOf(failure.Decode(canceled)))
+}
+
+// A settled cancellation is a settled end like any other.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+
+	err := failure.EncodeSettled(&tool.Error{Kind: tool.Cancelled, Msg: "stopped", Err: context.Canceled})
+	require.True(t, failure.Settled(fmt.Errorf("activity: %w", err)))
+	require.False(t, failure.Settled(failure.EncodeFinal(&tool.Error{Kind: tool.Denied, Msg: "no"})))
+	require.False(t, failure.Settled(nil))
+}
+
+// The failure of an earlier attempt, which a timeout wraps, says nothing of
+// the attempt that timed out.
+func TestTimeoutHidesTheAttemptBefore(t *testing.T) {
+	t.Parallel()
+
+	before := failure.Encode(&tool.Error{Kind: tool.Unavailable, Msg: "refused"})
+	err := temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, before)
+	out := tool.AsError(failure.Decode(err))
+	require.Equal(t, tool.Timeout, out.Kind)
+	require.True(t, out.Sent)
+}

@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// AgentRunInput starts an agent run that was recorded before.
+type AgentRunInput struct {
+	Principal tool.Principal `json:"principal"`
+	RunID     string         `json:"run_id"`
+	Resume    *RunState      `json:"resume,omitempty"` // Set when the run continues as new.
+}
+
+// RunState is what an agent run carries from one execution to the next. It
+// holds references and counts, never a transcript.
+type RunState struct {
+	Plan     agent.Plan `json:"plan"`
+	Mode     tool.Mode  `json:"mode"`
+	Head     string     `json:"head"` // The message the next turn answers.
+	Turns    int        `json:"turns"`
+	Calls    int        `json:"calls"`
+	Deadline time.Time  `json:"deadline"`
+}
+
+// AgentRunOutput is how an agent run ended. The transcript is in the database.
+type AgentRunOutput struct {
+	RunID  string          `json:"run_id"`
+	Status agent.RunStatus `json:"status"`
+	Turns  int             `json:"turns"`
+	Calls  int             `json:"calls"`
+	Head   string          `json:"head"`
+	Answer string          `json:"answer,omitempty"` // The beginning of what the agent said last.
+}
+
+// LoadPlanInput asks for the plan of an agent run.
+type LoadPlanInput struct {
+	Principal  tool.Principal `json:"principal"`
+	RunID      string         `json:"run_id"`
+	FirstRunID string         `json:"first_run_id"`
+	Node       *Node          `json:"node,omitempty"` // Set for a single call; then there is no agent.
+	Kind       agent.RunKind  `json:"kind"`
+}
+
+// Node is one tool call as a workflow asks for it.
+type Node struct {
+	ID        string          `json:"id"` // Names the call within its workflow.
+	Tool      tool.Ref        `json:"tool"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Mode      tool.Mode       `json:"mode"`
+}
+
+// LoadPlanOutput is a run's plan, and for a single call the call prepared.
+type LoadPlanOutput struct {
+	RunID string     `json:"run_id"`
+	Mode  tool.Mode  `json:"mode"`
+	Head  string     `json:"head,omitempty"`
+	Plan  agent.Plan `json:"plan"`
+	Call  *Call      `json:"call,omitempty"`
+}
+
+// ModelTurnInput asks the model for the next turn.
+type ModelTurnInput struct {
+	Principal tool.Principal `json:"principal"`
+	RunID     string         `json:"run_id"`
+	Head      string         `json:"head"`
+	Turn      int            `json:"turn"` // Counted from 1.
+}
+
+// ModelTurnOutput is what the model asked for. A turn without calls is the last.
+type ModelTurnOutput struct {
+	Head   string `json:"head"` // The assistant message.
+	Calls  []Call `json:"calls,omitempty"`
+	Answer string `json:"answer,omitempty"` // The beginning of the text, when there are no calls.
+}
+
+// Call is a prepared call: a descriptor, small by construction.
+type Call struct {
+	InvocationID string          `json:"invocation_id"`
+	CallID       string          `json:"call_id"`
+	Slug         string          `json:"slug,omitempty"` // Names the pin; empty when the model meant none.
+	Name         string          `json:"name,omitempty"` // As the model wrote it, when that is not the slug.
+	Arguments    json.RawMessage `json:"arguments,omitempty"`
+	Stored       bool            `json:"stored,omitempty"` // The arguments are too large for histories and stand with the message.
+	Digest       string          `json:"digest"`           // Of the arguments.
+	Receipt      json.RawMessage `json:"receipt,omitempty"`
+	Refused      *agent.Refusal  `json:"refused,omitempty"` // Must not run.
+	Settled      bool            `json:"settled,omitempty"` // Recorded already, by the turn.
+}
+
+// FinishRunInput tells how a run ended.
+type FinishRunInput struct {
+	Principal tool.Principal  `json:"principal"`
+	RunID     string          `json:"run_id"`
+	Status    agent.RunStatus `json:"status"`
+	Head      string          `json:"head,omitempty"`
+	Turns     int             `json:"turns"`
+	Kind      tool.Kind       `json:"kind,omitempty"`
+	Msg       string          `json:"msg,omitempty"`
+}
