@@ -42,7 +42,8 @@ type OpenTurn struct {
 	Stored     *Turn     // Set when the turn was answered and stored before.
 }
 
-// RunEnd is how a run ends.
+// RunEnd is how a run ends. An empty Output stands for the text of the head
+// message, when that is an assistant's.
 type RunEnd struct {
 	Tenant        tool.TenantID
 	RunID         string

@@ -33,6 +33,12 @@ type Ledger interface {
 	// settled, and then nothing may be sent.
 	MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error
 
+	// MarkUnsent takes back a MarkSent by the attempt that made it, which knows
+	// that nothing left: the effect is admitted again, so that another attempt
+	// may send it. It fails with Conflict when the effect is no longer sent
+	// under that fence.
+	MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error
+
 	// Settle closes a call: effect, invocation, event and tool message, in one
 	// transaction. Settling twice returns the first outcome.
 	//
@@ -77,7 +83,7 @@ type Ticket struct {
 	InvocationID string // As the ledger knows the call.
 	Fence        int64
 	Attempt      int             // Counted from 1 over the effect's life.
-	Egress       tool.Egress     // The tool's class as it is now.
+	Policy       tool.Policy     // The tool's policy as it is now; the caller decides by it before it sends.
 	Deprecated   bool            // The tool is deprecated; a warning event was written.
 	Arguments    json.RawMessage // What the call is to be made with, wherever it stood.
 	Done         *Outcome        // Set when the effect was settled before; then nothing is admitted.

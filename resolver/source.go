@@ -14,6 +14,9 @@ type Source interface {
 	Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (Candidates, error)
 	// Page returns entries in slug order, from the first after the cursor.
 	Page(ctx context.Context, tenant tool.TenantID, after Cursor, limit int) (Candidates, error)
+	// Policies returns the policies, as they are now, of those of the tools
+	// that the tenant may see.
+	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 	// Version returns a snapshot of a tool the tenant may see by its digest.
 	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
 }
