@@ -50,7 +50,8 @@ type Error struct {
 	Msg        string        // Safe to show to the caller and the model.
 	Path       string        // JSON Pointer of the offending value, where there is one.
 	RetryAfter time.Duration // Earliest useful retry; zero for no hint.
-	Sent       bool          // Whether a request may have left the platform.
+	Sent       bool          // Whether a request may have left the platform. Executors that cannot tell say true.
+	Answered   bool          // Whether upstream answered that it failed, so that its failure is no riddle.
 	Err        error         // Cause. Logged, never shown.
 }
 
@@ -74,6 +75,20 @@ func (e *Error) Unwrap() error { return e.Err }
 // that may have left, only for a pure or idempotent tool.
 func (e *Error) MayRetry(x Execution) bool {
 	return e.Kind.Retryable() && (!e.Sent || x.Repeatable())
+}
+
+// Riddle reports whether nobody can tell, after e, whether a call had its
+// effect: something may have left, no answer came, and asking again is not
+// allowed. Such a call ends as [Unknown].
+func (e *Error) Riddle(x Execution) bool {
+	switch e.Kind {
+	case Timeout, Unavailable, InternalError:
+		return e.Sent && !e.Answered && !x.Repeatable()
+	case Invalid, NotFound, Denied, Conflict, RateLimited, Unknown, Cancelled:
+		return false
+	default:
+		return false
+	}
 }
 
 // KindOf returns the kind of the outermost [Error] in err's chain, or

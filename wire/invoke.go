@@ -19,13 +19,15 @@ type InvokeInput struct {
 	Pin       agent.Pin      `json:"pin"`
 	Call      Call           `json:"call"`
 	EffectID  string         `json:"effect_id,omitempty"`
-	Fence     int64          `json:"fence,omitempty"` // From Admit; zero when Invoke admits by itself.
-	Full      bool           `json:"full,omitempty"`  // Whether the whole result is wanted, or a preview.
+	Fence     int64          `json:"fence,omitempty"`  // From Admit; zero when Invoke admits by itself.
+	Egress    tool.Egress    `json:"egress,omitempty"` // From Admit.
+	Full      bool           `json:"full,omitempty"`   // Whether the whole result is wanted, or a preview.
 }
 
 // AdmitOutput is the admission of a call that must not be repeated.
 type AdmitOutput struct {
-	Fence int64 `json:"fence"`
+	Fence  int64       `json:"fence"`
+	Egress tool.Egress `json:"egress,omitempty"`
 	// Done is set when the effect was settled before: the call is over.
 	Done *InvokeOutput `json:"done,omitempty"`
 }

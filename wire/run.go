@@ -101,3 +101,10 @@ type FinishRunInput struct {
 	Kind      tool.Kind       `json:"kind,omitempty"`
 	Msg       string          `json:"msg,omitempty"`
 }
+
+// ToolCallInput starts a single call that was recorded as a run before.
+type ToolCallInput struct {
+	Principal tool.Principal `json:"principal"`
+	RunID     string         `json:"run_id"`
+	Node      Node           `json:"node"`
+}

@@ -26,6 +26,7 @@ type details struct {
 	Msg     string    `json:"msg"`
 	Path    string    `json:"path,omitempty"`
 	Sent    bool      `json:"sent,omitempty"`
+	Answer  bool      `json:"answered,omitempty"`
 	Settled bool      `json:"settled,omitempty"`
 }
 
@@ -52,7 +53,7 @@ func encode(err error, final, settled bool) error {
 	te := tool.AsError(Decode(err))
 	opts := temporal.ApplicationErrorOptions{
 		NonRetryable: final || !te.Kind.Retryable(),
-		Details:      []any{details{Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Settled: settled}},
+		Details:      []any{details{Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Answer: te.Answered, Settled: settled}},
 	}
 	if !opts.NonRetryable {
 		opts.NextRetryDelay = te.RetryAfter
@@ -80,7 +81,7 @@ func Decode(err error) error {
 	}
 	if d, app, ok := read(err); ok {
 		return &tool.Error{
-			Kind: d.Kind, Op: d.Op, Msg: d.Msg, Path: d.Path, Sent: d.Sent,
+			Kind: d.Kind, Op: d.Op, Msg: d.Msg, Path: d.Path, Sent: d.Sent, Answered: d.Answer,
 			RetryAfter: app.NextRetryDelay(), Err: err,
 		}
 	}

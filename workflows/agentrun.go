@@ -1,0 +1,178 @@
+package workflows
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// AgentRun is the agent loop: ask the model, run the calls it made, ask again,
+// until it makes none. The run was recorded before, with its first message.
+func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput, error) {
+	r := &agentRun{in: in}
+	err := r.run(ctx)
+	if workflow.IsContinueAsNewError(err) {
+		return wire.AgentRunOutput{}, err
+	}
+	out, end := r.end(err)
+	if finishErr := finish(ctx, end); finishErr != nil {
+		return out, failure.Encode(failure.Decode(finishErr))
+	}
+	return out, failure.EncodeFinal(err)
+}
+
+// agentRun is the state of one execution of the workflow.
+type agentRun struct {
+	in     wire.AgentRunInput
+	state  wire.RunState
+	answer string
+}
+
+func (r *agentRun) run(ctx workflow.Context) error {
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	limited, stop, passed := deadline(ctx, r.state.Deadline, "run deadline")
+	defer stop()
+	err := r.loop(limited)
+	if passed() && ctx.Err() == nil && !workflow.IsContinueAsNewError(err) {
+		return r.limit("its time of %s", time.Duration(r.state.Plan.Limits.TimeoutSeconds)*time.Second)
+	}
+	return err
+}
+
+// load takes the state over from the execution before, or pins the plan.
+func (r *agentRun) load(ctx workflow.Context) error {
+	if r.in.Resume != nil {
+		r.state = *r.in.Resume
+		return nil
+	}
+	var plan wire.LoadPlanOutput
+	planCtx := workflow.WithActivityOptions(ctx, admitOptions("pin agent and tools"))
+	err := workflow.ExecuteActivity(planCtx, wire.LoadPlanActivity, wire.LoadPlanInput{
+		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Kind: agent.AgentRun,
+	}).Get(planCtx, &plan)
+	if err != nil {
+		return err
+	}
+	timeout := time.Duration(plan.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
+	r.state = wire.RunState{
+		Plan: plan.Plan, Mode: plan.Mode, Head: plan.Head, Deadline: workflow.Now(ctx).Add(timeout),
+	}
+	return nil
+}
+
+func (r *agentRun) loop(ctx workflow.Context) error {
+	limits := r.state.Plan.Limits.WithDefaults()
+	for {
+		if r.state.Turns >= limits.MaxTurns {
+			return r.limit("%d turns", limits.MaxTurns)
+		}
+		turn, err := r.turn(ctx)
+		if err != nil {
+			return err
+		}
+		r.answer = turn.Answer
+		if len(turn.Calls) == 0 {
+			return nil
+		}
+		calls := r.calls(ctx, turn.Calls)
+		if r.state.Calls += len(calls); r.state.Calls > limits.MaxCalls {
+			return r.limit("%d tool calls", limits.MaxCalls)
+		}
+		if err := runBatch(ctx, r.state.Plan.ToolMode, calls); err != nil {
+			return err
+		}
+		// Nothing is in flight here.
+		if info := workflow.GetInfo(ctx); info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() {
+			return workflow.NewContinueAsNewError(ctx, wire.AgentRunWorkflow, wire.AgentRunInput{
+				Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state,
+			})
+		}
+	}
+}
+
+// turn asks the model.
+func (r *agentRun) turn(ctx workflow.Context) (wire.ModelTurnOutput, error) {
+	var out wire.ModelTurnOutput
+	number := r.state.Turns + 1
+	ctx = workflow.WithActivityOptions(ctx, modelOptions(fmt.Sprintf("%s · turn %d", r.state.Plan.Agent, number)))
+	err := workflow.ExecuteActivity(ctx, wire.ModelTurnActivity, wire.ModelTurnInput{
+		Principal: r.in.Principal, RunID: r.in.RunID, Head: r.state.Head, Turn: number,
+	}).Get(ctx, &out)
+	if err != nil {
+		return out, err
+	}
+	r.state.Turns, r.state.Head = number, out.Head
+	return out, nil
+}
+
+// calls completes the calls of a turn with what is known of the run.
+func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeInput {
+	info := workflow.GetInfo(ctx)
+	out := make([]wire.InvokeInput, len(calls))
+	for i, call := range calls {
+		out[i] = wire.InvokeInput{
+			Principal: r.in.Principal, Mode: r.state.Mode, RunID: r.in.RunID, AgentID: r.state.Plan.AgentID,
+			MessageID: r.state.Head, Turn: r.state.Turns, Position: i, Call: call,
+		}
+		if call.Refused != nil {
+			continue
+		}
+		out[i].Pin, _ = r.state.Plan.Find(call.Slug)
+		out[i].EffectID = ledger.Effect{
+			Tenant: r.in.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
+			Step: "turn/" + strconv.Itoa(r.state.Turns), Position: i,
+			VersionDigest: out[i].Pin.Digest, ArgumentsDigest: call.Digest,
+		}.ID()
+	}
+	return out
+}
+
+// runCall runs one call of a turn. How it ended stands in the transcript, for
+// the model to act on, so only what ends the run is an error here.
+func runCall(ctx workflow.Context, in wire.InvokeInput) error {
+	if in.Call.Settled {
+		return nil
+	}
+	_, err := invoke(ctx, in)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// A call without an answer is settled, and an answer to the model. One that
+	// could not be settled has no tool message: the transcript has a hole.
+	if _, ok := err.(*tool.Error); err == nil || ok { //nolint:errorlint // invoke wraps only what could not be settled.
+		return nil
+	}
+	return err
+}
+
+// limit is the error of a run that reached one of its limits.
+func (r *agentRun) limit(format string, args ...any) error {
+	return &tool.Error{
+		Kind: tool.Denied, Op: "workflows.AgentRun",
+		Msg: "the run reached its limit of " + fmt.Sprintf(format, args...),
+	}
+}
+
+// end tells how the run ended, to the caller and to the database.
+func (r *agentRun) end(err error) (wire.AgentRunOutput, wire.FinishRunInput) {
+	status := agent.RunCompleted
+	end := wire.FinishRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Head: r.state.Head, Turns: r.state.Turns}
+	if err != nil {
+		e := tool.AsError(failure.Decode(err))
+		status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg
+	}
+	end.Status = status
+	return wire.AgentRunOutput{
+		RunID: r.in.RunID, Status: status, Turns: r.state.Turns, Calls: r.state.Calls, Head: r.state.Head, Answer: r.answer,
+	}, end
+}

@@ -1,0 +1,89 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// invoke takes one prepared call to its end: admission where that is a step of
+// its own, the tool, and a settlement if the call ended without one. The error
+// is a [*tool.Error], or a Temporal cancellation when ctx was cancelled; the
+// call is settled either way.
+func invoke(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
+	if in.Call.Refused != nil {
+		return settle(ctx, in, &tool.Error{Kind: in.Call.Refused.Kind, Op: "workflows.invoke", Msg: in.Call.Refused.Msg})
+	}
+	if !in.Pin.Execution.Repeatable() {
+		done, err := admit(ctx, &in)
+		if err != nil {
+			return settle(ctx, in, err)
+		}
+		if done != nil {
+			return *done, outputError(*done)
+		}
+	}
+	var out wire.InvokeOutput
+	err := schedule(ctx, in).Get(ctx, &out)
+	switch {
+	case err == nil:
+		return out, outputError(out)
+	case failure.Settled(err):
+		return wire.InvokeOutput{}, failure.Decode(err)
+	default:
+		return settle(ctx, in, err)
+	}
+}
+
+// schedule decides how an Invoke runs, and is the only place that does: as a
+// regular activity, whose attempts the Temporal UI shows.
+func schedule(ctx workflow.Context, in wire.InvokeInput) workflow.Future {
+	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, invokeOptions(in)), wire.InvokeActivity(in.Pin.Implementation), in)
+}
+
+// admit opens the effect of a call that must not be repeated, and completes in
+// with the admission. A call that was settled before comes back as done.
+func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput, err error) {
+	var out wire.AdmitOutput
+	ctx = workflow.WithActivityOptions(ctx, admitOptions("admit "+in.Pin.String()+" · "+in.Call.CallID))
+	if err := workflow.ExecuteActivity(ctx, wire.AdmitActivity, *in).Get(ctx, &out); err != nil {
+		return nil, err
+	}
+	in.Fence, in.Egress = out.Fence, out.Egress
+	return out.Done, nil
+}
+
+// settle closes a call that ended with err outside its Invoke. It must happen,
+// so it happens even when ctx is cancelled. What it returns is the outcome in
+// the ledger, which may be better than err: an Invoke whose answer was lost on
+// the way may have settled the call.
+func settle(ctx workflow.Context, in wire.InvokeInput, err error) (wire.InvokeOutput, error) {
+	e := tool.AsError(failure.Decode(err))
+	detached, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	detached = workflow.WithActivityOptions(detached, bookkeepingOptions("settle "+in.Pin.String()+" · "+in.Call.CallID))
+	var out wire.InvokeOutput
+	settleErr := workflow.ExecuteActivity(detached, wire.SettleActivity, wire.SettleInput{
+		Invoke: in, Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg,
+	}).Get(detached, &out)
+	if settleErr != nil {
+		return wire.InvokeOutput{}, fmt.Errorf("settling call %s after %w: %w", in.Call.CallID, e, failure.Decode(settleErr))
+	}
+	if ctx.Err() != nil && temporal.IsCanceledError(err) {
+		return out, err
+	}
+	return out, outputError(out)
+}
+
+// outputError returns the error of a call that got no answer.
+func outputError(out wire.InvokeOutput) error {
+	if out.Kind == "" {
+		return nil
+	}
+	return &tool.Error{Kind: out.Kind, Op: "workflows.invoke", Msg: out.Msg}
+}

@@ -1,0 +1,101 @@
+package workflows
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// Node is one tool call of a host workflow.
+type Node struct {
+	// ID names the call within its workflow, such as "charge" or "item/3". It
+	// is part of what makes the effect one: a second call with the same ID,
+	// tool version and arguments in one workflow gets the first one's answer.
+	ID string
+	// Tool is the tool to call: a slug or id, optionally with @version.
+	Tool string
+	// Arguments is marshalled to the JSON object of the arguments. A
+	// json.RawMessage is taken as it is. Nil stands for no arguments.
+	Arguments any
+	// Principal is who the call is made for. Its tenant is required.
+	Principal tool.Principal
+	// Mode is Production when empty.
+	Mode tool.Mode
+}
+
+// Execute runs one tool call from a host workflow, and returns what the tool
+// answered. A tool that says "no" answers too: see [tool.Result.IsError].
+//
+// The error is a [*tool.Error] when there is no answer, with its kind; return
+// it from the workflow through [Failure], so that the kind survives. Repeats,
+// approvals, ledger and audit are as for any other call. Execute may be called
+// from several coroutines of a workflow at once.
+func Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
+	return execute(ctx, n, agent.HostRun, "")
+}
+
+// Failure returns err in the form that a workflow must return, so that clients
+// and parents can read its kind.
+func Failure(err error) error { return failure.Encode(err) }
+
+func execute(ctx workflow.Context, n Node, kind agent.RunKind, runID string) (*tool.Result, error) {
+	node, err := n.wire()
+	if err != nil {
+		return nil, err
+	}
+	info := workflow.GetInfo(ctx)
+	var plan wire.LoadPlanOutput
+	planCtx := workflow.WithActivityOptions(ctx, admitOptions("plan "+n.Tool+" · "+n.ID))
+	err = workflow.ExecuteActivity(planCtx, wire.LoadPlanActivity, wire.LoadPlanInput{
+		Principal: n.Principal, RunID: runID, FirstRunID: info.FirstRunID, Node: node, Kind: kind,
+	}).Get(planCtx, &plan)
+	if err != nil {
+		return nil, failure.Decode(err)
+	}
+	in := wire.InvokeInput{
+		Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Pin: plan.Plan.Tools[0], Call: *plan.Call, Full: true,
+	}
+	in.EffectID = ledger.Effect{
+		Tenant: n.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
+		Step: "node/" + n.ID, VersionDigest: in.Pin.Digest, ArgumentsDigest: in.Call.Digest,
+	}.ID()
+	out, err := invoke(ctx, in)
+	if err != nil {
+		return nil, failure.Decode(err)
+	}
+	return out.Result, nil
+}
+
+func (n Node) wire() (*wire.Node, error) {
+	const op = "workflows.Execute"
+	if n.ID == "" {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.ID is required: it names the call within its workflow"}
+	}
+	if n.Principal.Tenant == "" {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Principal.Tenant is required: every call is made for a tenant"}
+	}
+	if n.Mode == "" {
+		n.Mode = tool.Production
+	}
+	if !n.Mode.Valid() {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("Node.Mode is %q: want production or debug", n.Mode)}
+	}
+	ref, err := tool.ParseRef(n.Tool)
+	if err != nil {
+		return nil, err
+	}
+	out := &wire.Node{ID: n.ID, Tool: ref, Mode: n.Mode}
+	if n.Arguments != nil {
+		if out.Arguments, err = json.Marshal(n.Arguments); err != nil {
+			return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Arguments cannot be written as JSON", Err: err}
+		}
+	}
+	return out, nil
+}

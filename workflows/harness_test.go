@@ -1,0 +1,167 @@
+package workflows_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+	"github.com/toolcrib/toolcrib/workflows"
+)
+
+const tenant = tool.TenantID("01890000-0000-7000-8000-000000000001")
+
+var principal = tool.Principal{Tenant: tenant, Subject: "key:test"}
+
+// stage stands for the activities: what a workflow asks of them is recorded,
+// and what they answer is the test's to say.
+type stage struct {
+	env *testsuite.TestWorkflowEnvironment
+
+	plan  agent.Plan
+	turns [][]wire.Call // What the model asks for, turn by turn; then it stops.
+	// invoke answers an Invoke; nil completes every call.
+	invoke func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error)
+	admit  func(in wire.InvokeInput) (wire.AdmitOutput, error)
+	settle func(in wire.SettleInput) wire.InvokeOutput
+
+	mu       sync.Mutex
+	log      []string // What happened, in order.
+	invoked  []wire.InvokeInput
+	settled  []wire.SettleInput
+	finished []wire.FinishRunInput
+	inFlight map[string]int
+	peak     map[string]int
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{inFlight: map[string]int{}, peak: map[string]int{}}
+	var suite testsuite.WorkflowTestSuite
+	s.env = suite.NewTestWorkflowEnvironment()
+	workflows.Register(s.env)
+	s.register()
+	return s
+}
+
+func (s *stage) register() {
+	add := func(name string, fn any) {
+		s.env.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
+	}
+	add(wire.LoadPlanActivity, func(_ context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
+		out := wire.LoadPlanOutput{RunID: in.RunID, Mode: tool.Production, Head: "m0", Plan: s.plan}
+		if in.Node != nil {
+			digest, err := tool.Digest(in.Node.Arguments)
+			if err != nil {
+				return out, err
+			}
+			out.RunID = "host-run"
+			out.Call = &wire.Call{InvocationID: "i-" + in.Node.ID, CallID: in.Node.ID, Slug: s.plan.Tools[0].Slug, Arguments: in.Node.Arguments, Digest: digest}
+		}
+		return out, nil
+	})
+	add(wire.ModelTurnActivity, func(_ context.Context, in wire.ModelTurnInput) (wire.ModelTurnOutput, error) {
+		s.note("turn %d", in.Turn)
+		out := wire.ModelTurnOutput{Head: fmt.Sprintf("m%d", in.Turn)}
+		if in.Turn <= len(s.turns) {
+			out.Calls = s.turns[in.Turn-1]
+		} else {
+			out.Answer = "done"
+		}
+		return out, nil
+	})
+	add(wire.AdmitActivity, func(_ context.Context, in wire.InvokeInput) (wire.AdmitOutput, error) {
+		if s.admit != nil {
+			return s.admit(in)
+		}
+		return wire.AdmitOutput{Fence: 1, Egress: tool.EgressNone}, nil
+	})
+	add(wire.SettleActivity, func(_ context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
+		s.mu.Lock()
+		s.settled = append(s.settled, in)
+		s.mu.Unlock()
+		s.note("settle %s %s", in.Invoke.Call.CallID, in.Status)
+		if s.settle != nil {
+			return s.settle(in), nil
+		}
+		return wire.InvokeOutput{Status: in.Status, IsError: true, Kind: in.Kind, Msg: in.Msg}, nil
+	})
+	add(wire.FinishRunActivity, func(_ context.Context, in wire.FinishRunInput) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.finished = append(s.finished, in)
+		return nil
+	})
+	for _, i := range tool.Implementations() {
+		add(wire.InvokeActivity(i), s.runInvoke)
+	}
+}
+
+func (s *stage) runInvoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
+	group := in.Pin.Execution.Group()
+	s.mu.Lock()
+	s.invoked = append(s.invoked, in)
+	s.inFlight[group]++
+	s.peak[group] = max(s.peak[group], s.inFlight[group])
+	s.mu.Unlock()
+	s.note("start %s", in.Call.CallID)
+	defer func() {
+		s.note("end %s", in.Call.CallID)
+		s.mu.Lock()
+		s.inFlight[group]--
+		s.mu.Unlock()
+	}()
+	if s.invoke != nil {
+		return s.invoke(ctx, in)
+	}
+	time.Sleep(5 * time.Millisecond) // Real work takes time: calls at once overlap.
+	return completed(in), nil
+}
+
+func (s *stage) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, fmt.Sprintf(format, args...))
+}
+
+func (s *stage) startRun() {
+	s.env.ExecuteWorkflow(wire.AgentRunWorkflow, wire.AgentRunInput{Principal: principal, RunID: "r1"})
+}
+
+func completed(in wire.InvokeInput) wire.InvokeOutput {
+	out := wire.InvokeOutput{InvocationID: in.Call.InvocationID, Status: tool.StatusCompleted, Preview: "ok"}
+	if in.Full {
+		out.Result = tool.JSONResult([]byte(`{"ok":true}`))
+	}
+	return out
+}
+
+func settledError(kind tool.Kind) error {
+	return failure.EncodeSettled(ledger.Outcome{Status: tool.EndStatus(kind), Kind: kind, Msg: "it said so"}.Err())
+}
+
+func pinOf(slug string, x tool.Execution) agent.Pin {
+	return agent.Pin{
+		ToolID: "tool-" + slug, Slug: slug, Version: "1.0.0", Digest: "digest-" + slug,
+		Implementation: tool.Function, Execution: x,
+	}
+}
+
+func callOf(id, slug string) wire.Call {
+	return wire.Call{InvocationID: "i-" + id, CallID: id, Slug: slug, Arguments: []byte(`{}`), Digest: "args-" + id}
+}
+
+func requireDone(t *testing.T, env *testsuite.TestWorkflowEnvironment) {
+	t.Helper()
+	require.True(t, env.IsWorkflowCompleted())
+}

@@ -1,0 +1,79 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// grace is how much longer than the tool's own deadline Temporal waits for an
+// attempt, so that the activity can tell of its end itself.
+const grace = 5 * time.Second
+
+// invokeOptions returns the options of the Invoke activity for a pinned tool.
+//
+// A call that must not be repeated has several attempts too: what keeps it from
+// being sent twice is the ledger, and an attempt that sent nothing may be
+// followed by another.
+func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
+	timeout := in.Pin.Execution.Timeout()
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: timeout + grace,
+		HeartbeatTimeout:    heartbeatTimeout(timeout),
+		WaitForCancellation: true, // So that the call's end is known, and settled.
+		Summary:             in.Pin.String() + " · " + in.Call.CallID,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval:    500 * time.Millisecond,
+			BackoffCoefficient: 2,
+			MaximumInterval:    30 * time.Second,
+			MaximumAttempts:    int32(in.Pin.Execution.Attempts()), //nolint:gosec // The registry bounds it.
+		},
+	}
+}
+
+// heartbeatTimeout bounds how long a dead worker or a cancellation goes
+// unnoticed. Calls of a few seconds end before that would matter.
+func heartbeatTimeout(timeout time.Duration) time.Duration {
+	if timeout <= 5*time.Second {
+		return 0
+	}
+	return min(max(timeout/4, 2*time.Second), 10*time.Second)
+}
+
+// bookkeepingOptions are for activities that only read and write the database:
+// they are retried until it answers.
+func bookkeepingOptions(summary string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: 30 * time.Second,
+		WaitForCancellation: true,
+		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second,
+			MaximumAttempts: 1000, // Days; a database that is gone for longer needs a person.
+		},
+	}
+}
+
+// admitOptions bound the retries of admission and planning, so that a call does
+// not wait for days.
+func admitOptions(summary string) workflow.ActivityOptions {
+	o := bookkeepingOptions(summary)
+	o.RetryPolicy.MaximumAttempts = 20
+	return o
+}
+
+// modelOptions are for the activity that asks a model.
+func modelOptions(summary string) workflow.ActivityOptions {
+	return workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Minute,
+		HeartbeatTimeout:    30 * time.Second,
+		WaitForCancellation: true,
+		Summary:             summary,
+		RetryPolicy: &temporal.RetryPolicy{
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 5,
+		},
+	}
+}

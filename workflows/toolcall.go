@@ -1,0 +1,70 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// ToolCall is one tool call as a workflow of its own, for callers that are no
+// workflow: the API, the command line.
+func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error) {
+	result, err := execute(ctx, Node{
+		ID: in.Node.ID, Tool: in.Node.Tool.String(), Arguments: in.Node.Arguments,
+		Principal: in.Principal, Mode: in.Node.Mode,
+	}, agent.ToolCallRun, in.RunID)
+	end := wire.FinishRunInput{Principal: in.Principal, RunID: in.RunID, Status: agent.RunCompleted}
+	if err != nil {
+		e := tool.AsError(failure.Decode(err))
+		end.Status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg
+	}
+	if finishErr := finish(ctx, end); finishErr != nil {
+		return nil, failure.Encode(finishErr)
+	}
+	return result, failure.Encode(err)
+}
+
+// runStatus returns how a run ends that failed with kind.
+func runStatus(kind tool.Kind) agent.RunStatus {
+	if kind == tool.Cancelled {
+		return agent.RunCancelled
+	}
+	return agent.RunFailed
+}
+
+// finish records the end of a run, even of one that was cancelled.
+func finish(ctx workflow.Context, in wire.FinishRunInput) error {
+	ctx, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	ctx = workflow.WithActivityOptions(ctx, bookkeepingOptions("finish run: "+string(in.Status)))
+	return workflow.ExecuteActivity(ctx, wire.FinishRunActivity, in).Get(ctx, nil)
+}
+
+// deadline cancels the returned context at the given time, and tells whether it
+// did. Calling stop takes its timer out of the way.
+func deadline(ctx workflow.Context, at time.Time, summary string) (limited workflow.Context, stop func(), passed func() bool) {
+	limited, cancel := workflow.WithCancel(ctx)
+	timerCtx, stopTimer := workflow.WithCancel(ctx)
+	over := false
+	timer := workflow.NewTimerWithOptions(timerCtx, at.Sub(workflow.Now(ctx)), workflow.TimerOptions{Summary: summary})
+	workflow.Go(timerCtx, func(ctx workflow.Context) {
+		if timer.Get(ctx, nil) == nil {
+			over = true
+			cancel()
+		}
+	})
+	return limited, workflowStop(stopTimer, cancel), func() bool { return over }
+}
+
+func workflowStop(fns ...workflow.CancelFunc) func() {
+	return func() {
+		for _, fn := range fns {
+			fn()
+		}
+	}
+}
