@@ -1,0 +1,122 @@
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// references returns the ids of the calls that v refers to.
+func references(v any) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		if id, _, ok := reference(v); ok {
+			return []string{id}
+		}
+		var ids []string
+		for _, value := range v {
+			ids = append(ids, references(value)...)
+		}
+		slices.Sort(ids)
+		return ids
+	case []any:
+		var ids []string
+		for _, value := range v {
+			ids = append(ids, references(value)...)
+		}
+		return ids
+	default:
+		return nil
+	}
+}
+
+func reference(m map[string]any) (id, pointer string, ok bool) {
+	id, ok = m["$from"].(string)
+	pointer, _ = m["pointer"].(string)
+	return id, pointer, ok
+}
+
+// fill replaces the references in v by what they refer to.
+func fill(v any, answers map[string]agent.Message) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		if id, pointer, ok := reference(v); ok {
+			return lookup(answers, id, pointer)
+		}
+		out := make(map[string]any, len(v))
+		for key, value := range v {
+			filled, err := fill(value, answers)
+			if err != nil {
+				return nil, err
+			}
+			out[key] = filled
+		}
+		return out, nil
+	case []any:
+		out := make([]any, len(v))
+		for i, value := range v {
+			filled, err := fill(value, answers)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = filled
+		}
+		return out, nil
+	default:
+		return v, nil
+	}
+}
+
+func lookup(answers map[string]agent.Message, id, pointer string) (any, error) {
+	answer, ok := answers[id]
+	if !ok {
+		return nil, fmt.Errorf("call %q has no answer in the transcript", id)
+	}
+	for _, c := range answer.Content {
+		if c.Type != tool.JSONContent {
+			continue
+		}
+		dec := json.NewDecoder(bytes.NewReader(c.JSON))
+		dec.UseNumber()
+		var v any
+		if err := dec.Decode(&v); err != nil {
+			return nil, fmt.Errorf("reading the answer to call %q: %w", id, err)
+		}
+		return at(v, pointer)
+	}
+	return nil, fmt.Errorf("the answer to call %q holds no JSON", id)
+}
+
+// at returns the value that an RFC 6901 pointer names.
+func at(v any, pointer string) (any, error) {
+	if pointer == "" {
+		return v, nil
+	}
+	unescape := strings.NewReplacer("~1", "/", "~0", "~")
+	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		token = unescape.Replace(token)
+		switch container := v.(type) {
+		case map[string]any:
+			next, ok := container[token]
+			if !ok {
+				return nil, fmt.Errorf("pointer %s: no member %q", pointer, token)
+			}
+			v = next
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(container) {
+				return nil, fmt.Errorf("pointer %s: no element %q among %d", pointer, token, len(container))
+			}
+			v = container[i]
+		default:
+			return nil, fmt.Errorf("pointer %s: nothing below %q", pointer, token)
+		}
+	}
+	return v, nil
+}

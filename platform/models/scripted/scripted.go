@@ -1,0 +1,139 @@
+// Package scripted is a model that plays a transcript file: for demos, tests
+// and benchmarks that need no key, no network and no luck.
+//
+// It is a real [agent.Model]. What it answers depends on the turn and, through
+// references, on what the tools answered; and it checks that they answered
+// what the script expects.
+package scripted
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Model plays the transcripts of a directory: the model name "desk" plays
+// desk.yaml. It is safe for concurrent use.
+type Model struct {
+	dir    string
+	mu     sync.Mutex
+	loaded map[string]*Transcript
+}
+
+var _ agent.Model = (*Model)(nil)
+
+// New returns a model that plays the transcripts in dir. Each is read when it
+// is first asked for, and then kept.
+func New(dir string) *Model { return &Model{dir: dir, loaded: make(map[string]*Transcript)} }
+
+var namePattern = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`)
+
+// Generate answers the turn as the transcript has it. It fails with
+// tool.Invalid when there is no such transcript or turn, or when an
+// expectation is not met.
+func (m *Model) Generate(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+	t, err := m.transcript(req.Model)
+	if err != nil {
+		return nil, invalid(err.Error())
+	}
+	if req.Turn < 1 || req.Turn > len(t.Turns) {
+		return nil, invalid(fmt.Sprintf("transcript %s has %d turns, and turn %d was asked for", req.Model, len(t.Turns), req.Turn))
+	}
+	resp, err := t.Turns[req.Turn-1].answer(req.Messages)
+	if err != nil {
+		return nil, invalid(fmt.Sprintf("transcript %s, turn %d: %v", req.Model, req.Turn, err))
+	}
+	return resp, nil
+}
+
+func invalid(msg string) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "scripted.Generate", Msg: msg}
+}
+
+func (m *Model) transcript(name string) (*Transcript, error) {
+	if !namePattern.MatchString(name) {
+		return nil, fmt.Errorf("a transcript is named by letters, digits, dots and dashes, not %q", name)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t, ok := m.loaded[name]; ok {
+		return t, nil
+	}
+	t, err := Load(filepath.Join(m.dir, name+".yaml"))
+	if err != nil {
+		return nil, err
+	}
+	m.loaded[name] = t
+	return t, nil
+}
+
+// answer checks what the turn expects of messages, and makes its response.
+func (t Turn) answer(messages []agent.Message) (*agent.ModelResponse, error) {
+	answers := make(map[string]agent.Message)
+	for _, msg := range messages {
+		if msg.Role == agent.ToolRole {
+			answers[msg.CallID] = msg
+		}
+	}
+	for _, e := range t.Expect {
+		if err := e.check(answers); err != nil {
+			return nil, err
+		}
+	}
+	resp := &agent.ModelResponse{Text: t.Say, Calls: make([]agent.Call, len(t.Call))}
+	for i, c := range t.Call {
+		arguments, err := c.arguments(answers)
+		if err != nil {
+			return nil, fmt.Errorf("call %q: %w", c.ID, err)
+		}
+		resp.Calls[i] = agent.Call{ID: c.ID, Name: c.Tool, Arguments: arguments}
+	}
+	return resp, nil
+}
+
+func (c Call) arguments(answers map[string]agent.Message) (json.RawMessage, error) {
+	if c.Raw != "" {
+		// As providers do with a malformed payload: it arrives as text.
+		return json.Marshal(c.Raw)
+	}
+	if c.Args == nil {
+		return json.RawMessage("{}"), nil
+	}
+	filled, err := fill(c.Args, answers)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(filled)
+}
+
+func (e Expectation) check(answers map[string]agent.Message) error {
+	answer, ok := answers[e.Call]
+	if !ok {
+		return fmt.Errorf("expected an answer to call %q, and there is none", e.Call)
+	}
+	said := text(answer.Content)
+	if e.IsError != nil && *e.IsError != answer.IsError {
+		return fmt.Errorf("expected call %q to have is_error=%t; it answered %s", e.Call, *e.IsError, said)
+	}
+	if !strings.Contains(said, e.Contains) {
+		return fmt.Errorf("expected the answer to call %q to contain %q; it is %s", e.Call, e.Contains, said)
+	}
+	return nil
+}
+
+func text(content []tool.Content) string {
+	var b bytes.Buffer
+	for _, c := range content {
+		b.WriteString(c.Text)
+		b.Write(c.JSON)
+	}
+	return b.String()
+}

@@ -1,0 +1,107 @@
+package scripted_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/platform/models/scripted"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const desk = `
+turns:
+  - call:
+      - {id: c1, tool: searchOrders, args: {query: ada, limit: 9007199254740993}}
+      - {id: c2, tool: searchOrders, raw: '{"query": "grace"'}
+  - expect:
+      - {call: c1, is_error: false, contains: '"id"'}
+    call:
+      - id: c3
+        tool: refund
+        args: {order: {$from: c1, pointer: /orders/1/id}, all: [{$from: c1}]}
+  - say: Done.
+`
+
+func write(t *testing.T, content string) *scripted.Model {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "desk.yaml"), []byte(content), 0o600))
+	return scripted.New(dir)
+}
+
+func answered(id, raw string, isError bool) agent.Message {
+	return agent.Message{Role: agent.ToolRole, CallID: id, IsError: isError, Content: []tool.Content{tool.JSON(json.RawMessage(raw))}}
+}
+
+func TestPlaysATranscript(t *testing.T) {
+	t.Parallel()
+
+	m := write(t, desk)
+	first, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 1})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"query":"ada","limit":9007199254740993}`, string(first.Calls[0].Arguments))
+	require.Contains(t, string(first.Calls[0].Arguments), "9007199254740993")
+	require.Equal(t, `"{\"query\": \"grace\""`, string(first.Calls[1].Arguments))
+
+	second, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 2, Messages: []agent.Message{
+		answered("c1", `{"orders":[{"id":7},{"id":9007199254740993}]}`, false),
+	}})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"order":9007199254740993,"all":[{"orders":[{"id":7},{"id":9007199254740993}]}]}`, string(second.Calls[0].Arguments))
+
+	third, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 3})
+	require.NoError(t, err)
+	require.Equal(t, "Done.", third.Text)
+	require.Empty(t, third.Calls)
+}
+
+// A play that goes otherwise than the script expects fails, and says how.
+func TestExpectations(t *testing.T) {
+	t.Parallel()
+
+	tests := map[string]struct {
+		messages []agent.Message
+		want     string
+	}{
+		"NoAnswer": {nil, "expected an answer to call"},
+		"IsError":  {[]agent.Message{answered("c1", `{"id":1}`, true)}, "is_error=false"},
+		"Text":     {[]agent.Message{answered("c1", `{}`, false)}, "to contain"},
+		"Pointer":  {[]agent.Message{answered("c1", `{"id":1,"orders":[]}`, false)}, "no element"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			_, err := write(t, desk).Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 2, Messages: tt.messages})
+			require.ErrorContains(t, err, tt.want)
+			require.Equal(t, tool.Invalid, tool.KindOf(err))
+		})
+	}
+}
+
+func TestRefusesBadTranscripts(t *testing.T) {
+	t.Parallel()
+
+	tests := map[string]struct{ yaml, want string }{
+		"Empty":        {"turns: []", "no turns"},
+		"UnknownField": {"turns:\n  - sya: hello\n", "2:5"},
+		"NoEnd":        {"turns:\n  - call: [{id: a, tool: x}]\n", "the last makes none"},
+		"DoubleID":     {"turns:\n  - call: [{id: a, tool: x}, {id: a, tool: x}]\n  - say: x\n", "used twice"},
+		"FutureCall":   {"turns:\n  - call: [{id: a, tool: x, args: {v: {$from: b}}}]\n  - say: x\n", "which no turn before it makes"},
+		"FutureExpect": {"turns:\n  - expect: [{call: a}]\n    say: x\n", "which no turn before it makes"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := write(t, tt.yaml).Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 1})
+			require.ErrorContains(t, err, tt.want)
+		})
+	}
+	_, err := write(t, desk).Generate(t.Context(), &agent.ModelRequest{Model: "../desk", Turn: 1})
+	require.ErrorContains(t, err, "a transcript is named by")
+}

@@ -1,0 +1,98 @@
+package scripted
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Transcript is what a scripted model says, turn by turn.
+type Transcript struct {
+	Turns []Turn `yaml:"turns"`
+}
+
+// Turn is one answer of the model.
+type Turn struct {
+	// Expect states what the transcript must hold of earlier calls before the
+	// model answers. It is what makes a play a test: a script that goes on
+	// although a tool said something else fails, and says what it got.
+	Expect []Expectation `yaml:"expect,omitempty"`
+	Say    string        `yaml:"say,omitempty"`
+	Call   []Call        `yaml:"call,omitempty"`
+}
+
+// Call is a tool call of the model. An argument of the form
+//
+//	{$from: c1, pointer: /orders/0/id}
+//
+// stands for a value in the answer to an earlier call, by JSON Pointer (RFC
+// 6901); without a pointer for all of it.
+type Call struct {
+	ID   string `yaml:"id"`
+	Tool string `yaml:"tool"`
+	Args any    `yaml:"args,omitempty"`
+	// Raw is sent instead of Args, as it stands: a malformed payload, say.
+	Raw string `yaml:"raw,omitempty"`
+}
+
+// Expectation is about the answer to one earlier call.
+type Expectation struct {
+	Call     string `yaml:"call"`
+	IsError  *bool  `yaml:"is_error,omitempty"`
+	Contains string `yaml:"contains,omitempty"` // In the answer's text or JSON.
+}
+
+// Load reads a transcript from a YAML file. Errors name the line and column.
+func Load(path string) (*Transcript, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // The operator names the directory.
+	if err != nil {
+		return nil, fmt.Errorf("reading transcript: %w", err)
+	}
+	var t Transcript
+	if err := yaml.UnmarshalWithOptions(raw, &t, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("reading transcript %s: %w", path, err)
+	}
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("transcript %s: %w", path, err)
+	}
+	return &t, nil
+}
+
+// check refuses a transcript that could not be played to its end.
+func (t *Transcript) check() error {
+	if len(t.Turns) == 0 {
+		return fmt.Errorf("it has no turns")
+	}
+	named, seen := make(map[string]bool), make(map[string]bool) // seen lags a turn behind.
+	for i, turn := range t.Turns {
+		for _, e := range turn.Expect {
+			if !seen[e.Call] {
+				return fmt.Errorf("turn %d expects something of call %q, which no turn before it makes", i+1, e.Call)
+			}
+		}
+		for _, c := range turn.Call {
+			switch {
+			case c.ID == "" || c.Tool == "":
+				return fmt.Errorf("turn %d: a call needs an id and a tool", i+1)
+			case named[c.ID]:
+				return fmt.Errorf("turn %d: call id %q is used twice", i+1, c.ID)
+			case c.Raw != "" && c.Args != nil:
+				return fmt.Errorf("turn %d: call %q has both args and raw", i+1, c.ID)
+			}
+			named[c.ID] = true
+			for _, id := range references(c.Args) {
+				if !seen[id] {
+					return fmt.Errorf("turn %d: call %q refers to call %q, which no turn before it makes", i+1, c.ID, id)
+				}
+			}
+		}
+		for _, c := range turn.Call {
+			seen[c.ID] = true
+		}
+		if last := i == len(t.Turns)-1; last != (len(turn.Call) == 0) {
+			return fmt.Errorf("turn %d: every turn but the last makes calls, and the last makes none", i+1)
+		}
+	}
+	return nil
+}
