@@ -1,0 +1,163 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Verdict is what becomes of a call.
+type Verdict string
+
+// Verdicts, from the mildest to the strictest.
+const (
+	Allow         Verdict = "allow"
+	NeedsApproval Verdict = "needs_approval"
+	Deny          Verdict = "deny"
+)
+
+// Stricter reports whether v is stricter than other.
+func (v Verdict) Stricter(other Verdict) bool { return v.rank() > other.rank() }
+
+func (v Verdict) rank() int {
+	switch v {
+	case Allow:
+		return 0
+	case NeedsApproval:
+		return 1
+	case Deny:
+		return 2
+	default:
+		return 2 // What nobody knows is not allowed.
+	}
+}
+
+// Input is what a decision rests on. All of it is read when the call is made;
+// nothing is pinned.
+type Input struct {
+	Principal tool.Principal
+	Policy    tool.Policy // Of the tool as it is now.
+	Profile   *Profile    // That the tool is used under; nil for none.
+}
+
+// Profile is a set of restrictions that a tenant lays over a tool. It can
+// raise what the tool's own policy says, never lower it: a field at its zero
+// value changes nothing.
+type Profile struct {
+	Name             string                `json:"name"`
+	Denied           bool                  `json:"denied,omitempty"`
+	RequiresApproval bool                  `json:"requires_approval,omitempty"`
+	PermissionPolicy tool.PermissionPolicy `json:"permission_policy,omitempty"`
+	EgressClass      tool.Egress           `json:"egress_class,omitempty"` // The call is treated as at least this.
+	// RequiredPermission is required beside the tool's own.
+	RequiredPermission string `json:"required_permission,omitempty"`
+}
+
+// Rule names a rule of the engine. Rules are stored: never rename one.
+type Rule string
+
+// Rules.
+const (
+	RulePermission       Rule = "required_permission"
+	RuleEgress           Rule = "egress_class"
+	RuleRequiresApproval Rule = "requires_approval"
+	RulePermissionPolicy Rule = "permission_policy"
+	RuleProfile          Rule = "profile"
+)
+
+// Reason is one restriction that applies to a call.
+type Reason struct {
+	Rule    Rule    `json:"rule"`
+	Verdict Verdict `json:"verdict"`
+	Text    string  `json:"text"` // Fit for the caller and the model.
+}
+
+// Decision is the verdict on a call with every reason for it.
+type Decision struct {
+	Verdict Verdict  `json:"verdict"`
+	Reasons []Reason `json:"reasons,omitempty"` // Empty when the call is allowed.
+}
+
+// Explain says the verdict and why, in words for the model and its user.
+func (d Decision) Explain() string {
+	var texts []string
+	for _, r := range d.Reasons {
+		if r.Verdict == d.Verdict {
+			texts = append(texts, r.Text)
+		}
+	}
+	switch d.Verdict {
+	case Allow:
+		return "allowed"
+	case NeedsApproval:
+		return "needs approval: " + strings.Join(texts, "; ")
+	case Deny:
+		return "denied: " + strings.Join(texts, "; ")
+	default:
+		return "denied"
+	}
+}
+
+// Decide applies every rule to in. The strictest verdict wins, and every
+// restriction that applies is among the reasons, in the order of the rules.
+func Decide(in Input) Decision {
+	d := Decision{Verdict: Allow}
+	d.permission(in.Principal, in.Policy.RequiredPermission, RulePermission)
+	d.egress(in.Policy.EgressClass, RuleEgress)
+	if in.Policy.RequiresApproval {
+		d.add(RuleRequiresApproval, NeedsApproval, "the tool asks for an approval of every call")
+	}
+	d.ask(in.Policy.PermissionPolicy, RulePermissionPolicy)
+	if in.Profile != nil {
+		d.profile(in.Principal, *in.Profile)
+	}
+	return d
+}
+
+func (d *Decision) profile(p tool.Principal, profile Profile) {
+	if profile.Denied {
+		d.add(RuleProfile, Deny, "its profile does not let the tool be called")
+	}
+	if profile.RequiresApproval {
+		d.add(RuleProfile, NeedsApproval, "its profile asks for an approval of every call")
+	}
+	d.permission(p, profile.RequiredPermission, RuleProfile)
+	d.egress(profile.EgressClass, RuleProfile)
+	d.ask(profile.PermissionPolicy, RuleProfile)
+}
+
+// permission does not name what is missing: callers need not know what exists.
+func (d *Decision) permission(p tool.Principal, required string, rule Rule) {
+	if !p.May(required) {
+		d.add(rule, Deny, "the caller lacks the permission that the tool requires")
+	}
+}
+
+func (d *Decision) egress(class tool.Egress, rule Rule) {
+	switch class {
+	case "", tool.EgressNone, tool.EgressReadOnly:
+	case tool.EgressWrite:
+		d.add(rule, NeedsApproval, "the tool writes outside the platform (egress class write)")
+	default:
+		d.add(rule, Deny, fmt.Sprintf("the tool's egress class %q is not known", class))
+	}
+}
+
+func (d *Decision) ask(policy tool.PermissionPolicy, rule Rule) {
+	switch policy {
+	case "", tool.Auto:
+	case tool.AlwaysAsk:
+		d.add(rule, NeedsApproval, "a person is to be asked at every call (permission policy always_ask)")
+	default:
+		d.add(rule, Deny, fmt.Sprintf("the tool's permission policy %q is not known", policy))
+	}
+}
+
+// add records a restriction; the verdict only ever rises.
+func (d *Decision) add(rule Rule, v Verdict, text string) {
+	d.Reasons = append(d.Reasons, Reason{Rule: rule, Verdict: v, Text: text})
+	if v.Stricter(d.Verdict) {
+		d.Verdict = v
+	}
+}

@@ -1,0 +1,204 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/toolcrib/toolcrib/policy"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+
+	clerk := tool.Principal{Permissions: []string{"orders.read"}}
+	tests := []struct {
+		name    string
+		in      policy.Input
+		verdict policy.Verdict
+		rules   []policy.Rule
+		text    string
+	}{
+		{name: "nothing restricts", verdict: policy.Allow, text: "allowed"},
+		{
+			name:    "reading outside is free",
+			in:      policy.Input{Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto}},
+			verdict: policy.Allow, text: "allowed",
+		},
+		{
+			name:    "writing outside waits for a person",
+			in:      policy.Input{Policy: tool.Policy{EgressClass: tool.EgressWrite}},
+			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleEgress},
+			text: "needs approval: the tool writes outside the platform (egress class write)",
+		},
+		{
+			name:    "always_ask waits for a person",
+			in:      policy.Input{Policy: tool.Policy{PermissionPolicy: tool.AlwaysAsk}},
+			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RulePermissionPolicy},
+			text: "needs approval: a person is to be asked at every call (permission policy always_ask)",
+		},
+		{
+			name:    "the flag waits for a person",
+			in:      policy.Input{Policy: tool.Policy{RequiresApproval: true}},
+			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleRequiresApproval},
+			text: "needs approval: the tool asks for an approval of every call",
+		},
+		{
+			name:    "a permission is held",
+			in:      policy.Input{Principal: clerk, Policy: tool.Policy{RequiredPermission: "orders.read"}},
+			verdict: policy.Allow, text: "allowed",
+		},
+		{
+			name:    "a permission is missing, and that is the strictest",
+			in:      policy.Input{Principal: clerk, Policy: tool.Policy{RequiredPermission: "orders.refund", EgressClass: tool.EgressWrite}},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RulePermission, policy.RuleEgress},
+			text: "denied: the caller lacks the permission that the tool requires",
+		},
+		{
+			name:    "an egress class of tomorrow is denied",
+			in:      policy.Input{Policy: tool.Policy{EgressClass: "teleport"}},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RuleEgress},
+			text: `denied: the tool's egress class "teleport" is not known`,
+		},
+		{
+			name:    "a permission policy of tomorrow is denied",
+			in:      policy.Input{Policy: tool.Policy{PermissionPolicy: "vote"}},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RulePermissionPolicy},
+			text: `denied: the tool's permission policy "vote" is not known`,
+		},
+		{
+			name:    "a profile raises",
+			in:      policy.Input{Profile: &policy.Profile{EgressClass: tool.EgressWrite}},
+			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleProfile},
+			text: "needs approval: the tool writes outside the platform (egress class write)",
+		},
+		{
+			name: "a profile cannot lower",
+			in: policy.Input{
+				Policy:  tool.Policy{EgressClass: tool.EgressWrite},
+				Profile: &policy.Profile{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+			},
+			verdict: policy.NeedsApproval, rules: []policy.Rule{policy.RuleEgress},
+			text: "needs approval: the tool writes outside the platform (egress class write)",
+		},
+		{
+			name:    "a profile denies",
+			in:      policy.Input{Profile: &policy.Profile{Denied: true}},
+			verdict: policy.Deny, rules: []policy.Rule{policy.RuleProfile},
+			text: "denied: its profile does not let the tool be called",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			d := policy.Decide(tt.in)
+			require.Equal(t, tt.verdict, d.Verdict)
+			require.Equal(t, tt.text, d.Explain())
+			var rules []policy.Rule
+			for _, r := range d.Reasons {
+				rules = append(rules, r.Rule)
+			}
+			require.Equal(t, tt.rules, rules)
+		})
+	}
+}
+
+// TestDecideIsMonotone proves that no restriction, in whatever combination,
+// ever makes a decision milder.
+func TestDecideIsMonotone(t *testing.T) {
+	t.Parallel()
+
+	rapid.Check(t, func(t *rapid.T) {
+		before := drawInput(t)
+		after := before
+		if before.Profile != nil {
+			profile := *before.Profile
+			after.Profile = &profile
+		} else {
+			after.Profile = &policy.Profile{}
+		}
+		switch rapid.IntRange(0, 9).Draw(t, "restriction") {
+		case 0:
+			after.Policy.EgressClass = stricter(t, before.Policy.EgressClass)
+		case 1:
+			after.Policy.RequiresApproval = true
+		case 2:
+			after.Policy.PermissionPolicy = tool.AlwaysAsk
+			if before.Policy.PermissionPolicy == "vote" {
+				after.Policy.PermissionPolicy = "vote"
+			}
+		case 3:
+			after.Principal.Permissions = nil
+		case 4:
+			if before.Policy.RequiredPermission == "" {
+				after.Policy.RequiredPermission = drawPermission(t)
+			}
+		case 5:
+			after.Profile.Denied = true
+		case 6:
+			after.Profile.RequiresApproval = true
+		case 7:
+			after.Profile.EgressClass = stricter(t, after.Profile.EgressClass)
+		case 8:
+			if after.Profile.RequiredPermission == "" {
+				after.Profile.RequiredPermission = drawPermission(t)
+			}
+		case 9: // Some profile is added where there was none, or none is taken away.
+			if before.Profile == nil {
+				after.Profile = drawProfile(t)
+			}
+		}
+		a, b := policy.Decide(before), policy.Decide(after)
+		if a.Verdict.Stricter(b.Verdict) {
+			t.Fatalf("%+v gives %s, restricted to %+v gives %s", before, a.Verdict, after, b.Verdict)
+		}
+		if b.Verdict != policy.Allow && len(b.Reasons) == 0 {
+			t.Fatalf("%s without a reason", b.Verdict)
+		}
+	})
+}
+
+var egressOrder = []tool.Egress{"", tool.EgressNone, tool.EgressReadOnly, tool.EgressWrite, "unknown"}
+
+func stricter(t *rapid.T, class tool.Egress) tool.Egress {
+	from := 0
+	for i, e := range egressOrder {
+		if e == class {
+			from = i
+		}
+	}
+	return rapid.SampledFrom(egressOrder[from:]).Draw(t, "stricter egress")
+}
+
+func drawPermission(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "permission")
+}
+
+func drawProfile(t *rapid.T) *policy.Profile {
+	return &policy.Profile{
+		Denied:             rapid.Bool().Draw(t, "denied"),
+		RequiresApproval:   rapid.Bool().Draw(t, "profile approval"),
+		EgressClass:        rapid.SampledFrom(egressOrder).Draw(t, "profile egress"),
+		PermissionPolicy:   rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk}).Draw(t, "profile policy"),
+		RequiredPermission: drawPermission(t),
+	}
+}
+
+func drawInput(t *rapid.T) policy.Input {
+	in := policy.Input{
+		Principal: tool.Principal{Permissions: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "*"}), 0, 2).Draw(t, "permissions")},
+		Policy: tool.Policy{
+			EgressClass:        rapid.SampledFrom(egressOrder).Draw(t, "egress"),
+			RequiresApproval:   rapid.Bool().Draw(t, "approval"),
+			PermissionPolicy:   rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk, "vote"}).Draw(t, "policy"),
+			RequiredPermission: drawPermission(t),
+		},
+	}
+	if rapid.Bool().Draw(t, "has profile") {
+		in.Profile = drawProfile(t)
+	}
+	return in
+}

@@ -1,0 +1,40 @@
+package schema
+
+import (
+	"encoding/json"
+
+	"github.com/maypok86/otter/v2"
+)
+
+// DefaultCacheSize is how many compiled schemas a [Cache] keeps by default.
+const DefaultCacheSize = 4096
+
+// Cache compiles schemas and keeps them by content. It is safe for concurrent
+// use.
+type Cache struct {
+	schemas *otter.Cache[string, *Schema]
+}
+
+// New returns a cache of up to size compiled schemas; [DefaultCacheSize] when
+// size is not positive.
+func New(size int) *Cache {
+	if size <= 0 {
+		size = DefaultCacheSize
+	}
+	return &Cache{schemas: otter.Must(&otter.Options[string, *Schema]{MaximumSize: size})}
+}
+
+// Compile returns the compiled form of raw, from the cache where it can. An
+// empty raw accepts any object. It fails with tool.Invalid where [Check] does;
+// failures are not cached.
+func (c *Cache) Compile(raw json.RawMessage) (*Schema, error) {
+	if s, ok := c.schemas.GetIfPresent(string(raw)); ok {
+		return s, nil
+	}
+	s, err := compile(raw)
+	if err != nil {
+		return nil, err
+	}
+	c.schemas.Set(string(raw), s)
+	return s, nil
+}

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// expectation says in words what a keyword of the subschema m asks for. The
+// words come from the schema alone, never from a value.
+func expectation(keyword string, m map[string]any) string {
+	arg := m[keyword]
+	switch keyword {
+	case "type":
+		return typeNames(arg)
+	case "enum":
+		return "one of " + literals(arg)
+	case "const":
+		return literal(arg)
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		return "a number " + bounds[keyword] + " " + literal(arg)
+	case "multipleOf":
+		return "a multiple of " + literal(arg)
+	case "minLength", "maxLength":
+		return fmt.Sprintf("a string of %s %s characters", bounds[keyword], literal(arg))
+	case "minItems", "maxItems":
+		return fmt.Sprintf("an array of %s %s items", bounds[keyword], literal(arg))
+	case "minProperties", "maxProperties":
+		return fmt.Sprintf("an object of %s %s properties", bounds[keyword], literal(arg))
+	case "pattern":
+		return "a string that matches " + clip(fmt.Sprint(arg), 80)
+	case "format":
+		return "a string in the format " + clip(fmt.Sprint(arg), 40)
+	case "uniqueItems":
+		return "an array whose items all differ"
+	case "contains", "minContains", "maxContains":
+		return "an array with other items"
+	case "not":
+		return "a value outside what the schema excludes"
+	case "oneOf":
+		return "a value of exactly one of the allowed forms"
+	default:
+		return "what the schema allows here (" + clip(keyword, 40) + ")"
+	}
+}
+
+var bounds = map[string]string{
+	"minimum": "of at least", "maximum": "of at most",
+	"exclusiveMinimum": "greater than", "exclusiveMaximum": "less than",
+	"minLength": "at least", "maxLength": "at most",
+	"minItems": "at least", "maxItems": "at most",
+	"minProperties": "at least", "maxProperties": "at most",
+}
+
+func typeNames(arg any) string {
+	switch arg := arg.(type) {
+	case string:
+		return arg
+	case []any:
+		names := make([]string, 0, len(arg))
+		for _, name := range arg {
+			names = append(names, fmt.Sprint(name))
+		}
+		return strings.Join(names, " or ")
+	default:
+		return "another type"
+	}
+}
+
+// literals writes the values of an enum, the first few.
+func literals(arg any) string {
+	values, _ := arg.([]any)
+	texts := make([]string, 0, 9)
+	for i, v := range values {
+		if i == 8 {
+			texts = append(texts, fmt.Sprintf("or %d others", len(values)-i))
+			break
+		}
+		texts = append(texts, literal(v))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func literal(v any) string {
+	raw, err := encode(v)
+	if err != nil {
+		return "a fixed value"
+	}
+	return clip(string(raw), 60)
+}
+
+// describe names the kind and size of a value, never the value.
+func describe(v any) string {
+	switch v := v.(type) {
+	case string:
+		return fmt.Sprintf("a string of %d characters", len([]rune(v)))
+	case []any:
+		return fmt.Sprintf("an array of %d items", len(v))
+	case map[string]any:
+		return fmt.Sprintf("an object of %d properties", len(v))
+	case nil:
+		return "null"
+	default:
+		kind := kindOf(v)
+		if kind == "integer" {
+			return "an integer"
+		}
+		return "a " + kind
+	}
+}
+
+// matchesAny reports whether one of the patterns matches name.
+func matchesAny(patterns map[string]any, name string) bool {
+	for pattern := range patterns {
+		if ok, err := regexp.MatchString(pattern, name); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// baseURL is what schemas without an $id are known by. Nothing is loaded from it.
+const baseURL = "toolcrib:///schema.json"
+
+// Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
+type Schema struct {
+	root *jsonschema.Schema
+	doc  any // The decoded source, for messages.
+	// weight is how many steps validation takes at most per value; it tells
+	// when the steps must be counted beforehand. Negative: it has no bound.
+	weight int
+}
+
+// compile checks and compiles raw.
+func compile(raw json.RawMessage) (s *Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil { // The library panics on some malformed input.
+			s, err = nil, invalidSchema("", fmt.Sprintf("it cannot be compiled: %v", r))
+		}
+	}()
+	if len(strings.TrimSpace(string(raw))) == 0 {
+		raw = json.RawMessage(`{"type":"object"}`)
+	}
+	doc, err := decodeSchema(raw)
+	if err != nil {
+		return nil, err
+	}
+	positions, err := checkDocument(doc)
+	if err != nil {
+		return nil, err
+	}
+
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, &remoteError{url} }
+	if err := c.AddResource(baseURL, strings.NewReader(string(raw))); err != nil {
+		return nil, invalidSchema("", "it is not JSON")
+	}
+	root, err := c.Compile(baseURL)
+	if err != nil {
+		return nil, explainCompileError(err)
+	}
+	weight, err := checkGraph(root, positions)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{root: root, doc: doc, weight: weight}, nil
+}
+
+// Validate checks raw against the schema. An empty raw stands for the empty
+// object. It fails with tool.Invalid, whose Path is the JSON Pointer of the
+// first offending value and whose message gives, for the first few, path, what
+// was expected and the kind of what was found, never a value.
+func (s *Schema) Validate(raw json.RawMessage) error {
+	v, err := decodeValue(raw)
+	if err != nil {
+		return err
+	}
+	return s.validate(v, len(raw))
+}
+
+// validate checks a decoded value whose source has the given size.
+func (s *Schema) validate(v any, size int) (err error) {
+	if err := s.meter(v, size); err != nil {
+		return err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = &tool.Error{Kind: tool.InternalError, Op: "schema.Validate", Msg: "internal error", Err: fmt.Errorf("validating: %v", r)}
+		}
+	}()
+	err = s.root.Validate(v)
+	if err == nil {
+		return nil
+	}
+	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return s.explain(ve, v)
+	}
+	return &tool.Error{Kind: tool.Invalid, Op: "schema.Validate", Msg: "the schema refers to itself without end", Err: err}
+}
+
+// accepts reports whether v meets sch.
+func accepts(sch *jsonschema.Schema, v any) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	return sch.Validate(v) == nil
+}
+
+// remoteError is the refusal to load a schema from anywhere.
+type remoteError struct{ url string }
+
+func (e *remoteError) Error() string { return "refusing to load " + e.url }
+
+func explainCompileError(err error) error {
+	if re, ok := errors.AsType[*remoteError](err); ok {
+		return invalidSchema("", fmt.Sprintf("it refers to %q: only references within the schema are allowed", clip(re.url, 80)))
+	}
+	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		leaf := firstLeaf(ve)
+		return invalidSchema(unescapeLocation(leaf.InstanceLocation), "malformed: "+clip(leaf.Message, 160))
+	}
+	text := err.Error()
+	if _, after, found := strings.Cut(text, "compilation failed: "); found {
+		text = after
+	}
+	return invalidSchema("", clip(strings.ReplaceAll(text, baseURL, ""), 200))
+}
+
+func invalidSchema(path, msg string) *tool.Error {
+	at := ""
+	if path != "" {
+		at = " at " + clip(path, 120)
+	}
+	return &tool.Error{Kind: tool.Invalid, Op: "schema.Check", Msg: "schema" + at + ": " + msg, Path: path}
+}
