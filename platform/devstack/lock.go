@@ -1,0 +1,80 @@
+package devstack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const lockFile = "lock"
+
+// folderLock is the right to use a folder. The kernel takes it back when the
+// process ends, however it ends.
+type folderLock struct {
+	file *os.File
+}
+
+// lockFolder takes the lock of dir, or returns a [*LockedError].
+func lockFolder(dir string) (*folderLock, error) {
+	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("opening the lock file: %w", err)
+	}
+	if err := flock(file); err != nil {
+		defer file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, &LockedError{Dir: dir, PID: holderOf(file)}
+		}
+		return nil, fmt.Errorf("locking %s: %w", dir, err)
+	}
+	// The number only makes the error of the next process better.
+	if err := errors.Join(file.Truncate(0), writeAt(file, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), file.Close())
+	}
+	return &folderLock{file: file}, nil
+}
+
+func flock(file *os.File) error {
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var lockErr error
+	if err := conn.Control(func(fd uintptr) {
+		lockErr = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB)
+	}); err != nil {
+		return err
+	}
+	return lockErr
+}
+
+// release gives the folder back. The file stays: removing it would let two
+// processes lock two files of one name.
+func (l *folderLock) release() error {
+	if err := l.file.Close(); err != nil {
+		return fmt.Errorf("releasing the lock: %w", err)
+	}
+	return nil
+}
+
+func writeAt(file *os.File, text string) error {
+	_, err := file.WriteAt([]byte(text), 0)
+	return err
+}
+
+func holderOf(file *os.File) int {
+	raw, err := io.ReadAll(io.LimitReader(file, 32))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		return 0
+	}
+	return pid
+}

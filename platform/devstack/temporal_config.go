@@ -1,0 +1,81 @@
+package devstack
+
+import (
+	"context"
+
+	"go.temporal.io/server/common/cluster"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/primitives"
+)
+
+const (
+	// clusterName is what the CLI's development server calls its cluster too.
+	clusterName = "active"
+
+	storeName = "sqlite"
+
+	// historyShards cannot change once a database is made: the server then
+	// goes on with the number it finds.
+	historyShards = 4
+)
+
+// temporalPorts are the ports of one server.
+type temporalPorts struct {
+	frontend, http, history, matching, worker int
+}
+
+func chooseTemporalPorts(ctx context.Context, preferred int) (temporalPorts, error) {
+	frontend, err := choosePort(ctx, preferred)
+	if err != nil {
+		return temporalPorts{}, err
+	}
+	rest, err := choosePorts(ctx, 4)
+	if err != nil {
+		return temporalPorts{}, err
+	}
+	return temporalPorts{frontend: frontend, http: rest[0], history: rest[1], matching: rest[2], worker: rest[3]}, nil
+}
+
+func serverConfig(db *config.SQL, ports temporalPorts) *config.Config {
+	var c config.Config
+	c.Persistence = config.Persistence{
+		DefaultStore:     storeName,
+		VisibilityStore:  storeName,
+		NumHistoryShards: historyShards,
+		DataStores:       map[string]config.DataStore{storeName: {SQL: db}},
+	}
+	// The addresses are of this start; the server writes them over those it
+	// finds in the database.
+	c.ClusterMetadata = &cluster.Config{
+		FailoverVersionIncrement: 10,
+		MasterClusterName:        clusterName,
+		CurrentClusterName:       clusterName,
+		ClusterInformation: map[string]cluster.ClusterInformation{clusterName: {
+			Enabled:                true,
+			InitialFailoverVersion: 1,
+			RPCAddress:             address(ports.frontend),
+			HTTPAddress:            address(ports.http),
+		}},
+	}
+	c.DCRedirectionPolicy.Policy = "noop"
+	c.Services = map[string]config.Service{
+		string(primitives.FrontendService): service(ports.frontend, ports.http),
+		string(primitives.HistoryService):  service(ports.history, 0),
+		string(primitives.MatchingService): service(ports.matching, 0),
+		string(primitives.WorkerService):   service(ports.worker, 0),
+	}
+	c.Archival.History.State = config.ArchivalDisabled
+	c.Archival.Visibility.State = config.ArchivalDisabled
+	c.NamespaceDefaults.Archival.History.State = config.ArchivalDisabled
+	c.NamespaceDefaults.Archival.Visibility.State = config.ArchivalDisabled
+	c.PublicClient.HostPort = address(ports.frontend)
+	return &c
+}
+
+func service(grpcPort, httpPort int) config.Service {
+	var s config.Service
+	s.RPC.GRPCPort = grpcPort
+	s.RPC.HTTPPort = httpPort
+	s.RPC.BindOnIP = loopback
+	return s
+}

@@ -1,0 +1,83 @@
+package devstack
+
+import (
+	"errors"
+	"fmt"
+
+	"go.temporal.io/server/common/authorization"
+	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/membership/static"
+	"go.temporal.io/server/common/primitives"
+	"go.temporal.io/server/temporal"
+)
+
+// tuning is what one node on one machine wants otherwise than a cluster does,
+// typed as the server's configuration files would have it.
+var tuning = map[string]any{
+	// By default a shard looks for new tasks 20 times a second, so that each
+	// step of a workflow waits 50 ms.
+	"history.transferProcessorMaxPollRPS":   2000,
+	"history.timerProcessorMaxPollRPS":      2000,
+	"history.visibilityProcessorMaxPollRPS": 2000,
+	// By default a run cannot continue as new within a second of its start.
+	"history.workflowIdReuseMinimalInterval": "0s",
+	// Tenants share queues fairly.
+	"matching.enableFairness": true,
+	// One process has no use for four partitions of each queue.
+	"matching.numTaskqueueReadPartitions":  1,
+	"matching.numTaskqueueWritePartitions": 1,
+	// What was just registered is there: nobody else caches it.
+	"system.forceSearchAttributesCacheRefreshOnRead": true,
+}
+
+func dynamicConfig() dynamicconfig.Client {
+	values := dynamicconfig.StaticClient{}
+	for key, value := range tuning {
+		values[dynamicconfig.MakeKey(key)] = value
+	}
+	return values
+}
+
+// runServer makes and starts a server. The server ends the process when it
+// cannot listen; here it ends a goroutine, and what it said is the error.
+func runServer(cfg *config.Config, log *serverLogger) (temporal.Server, error) {
+	var server temporal.Server
+	result := make(chan error, 1)
+	go func() {
+		err := errors.New("it gave up without a reason")
+		defer func() { result <- err }() // Also when the goroutine is ended.
+		if server, err = newServer(cfg, log); err == nil {
+			err = server.Start()
+		}
+	}()
+	err := <-result
+	if err != nil {
+		return nil, errors.Join(log.fatal(), err)
+	}
+	return server, nil
+}
+
+func newServer(cfg *config.Config, log *serverLogger) (temporal.Server, error) {
+	authorizer, err := authorization.GetAuthorizerFromConfig(&cfg.Global.Authorization)
+	if err != nil {
+		return nil, fmt.Errorf("making an authorizer: %w", err)
+	}
+	claims, err := authorization.GetClaimMapperFromConfig(&cfg.Global.Authorization, log)
+	if err != nil {
+		return nil, fmt.Errorf("making a claim mapper: %w", err)
+	}
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for name, service := range cfg.Services {
+		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(address(service.RPC.GRPCPort))
+	}
+	return temporal.NewServer(
+		temporal.WithConfig(cfg),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(hosts),
+		temporal.WithLogger(log),
+		temporal.WithAuthorizer(authorizer),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claims }),
+		temporal.WithDynamicConfigClient(dynamicConfig()),
+	)
+}
