@@ -1,0 +1,55 @@
+package executors
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Deadline bounds each call by its Timeout, [tool.DefaultTimeout] when it has
+// none, and says so when time ran out: [tool.Timeout], or [tool.Cancelled]
+// when somebody stopped the call. Sent is the inner error's; an inner error
+// that does not know counts as sent, unless the call may not call out.
+//
+// It waits for the executor, which must honour its context.
+func Deadline() tool.Middleware {
+	return func(next tool.Executor) tool.Executor {
+		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			limit := call.Timeout
+			if limit <= 0 {
+				limit = tool.DefaultTimeout
+			}
+			within, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
+			res, err := next.Execute(within, call)
+			if err == nil || within.Err() == nil {
+				return res, err
+			}
+			return nil, ended(within, call, limit, err)
+		})
+	}
+}
+
+// ended gives an error that came after its context ended the kind that caused
+// it. Refusals stay what they are.
+func ended(ctx context.Context, call *tool.Call, limit time.Duration, err error) error {
+	out := &tool.Error{Kind: tool.Timeout, Op: "executors.Deadline", Sent: call.Egress != tool.EgressNone, Err: err}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		switch e.Kind {
+		case tool.Timeout, tool.Cancelled, tool.Unavailable, tool.InternalError:
+			out.Sent, out.Msg, out.Err = e.Sent, e.Msg, e.Err
+		case tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict, tool.RateLimited, tool.Unknown:
+			return err
+		default:
+			return err
+		}
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
+	} else {
+		out.Msg = "the tool did not answer within " + limit.String()
+	}
+	return out
+}

@@ -1,0 +1,153 @@
+package function
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Option adjusts how a function presents itself as a tool.
+type Option func(*Tool)
+
+// Pure says that the function has no side effects: its calls are repeated and
+// run in parallel freely.
+func Pure() Option { return func(t *Tool) { t.Definition.Execution.Pure = true } }
+
+// Idempotent says that the function does its work once for each effect id,
+// which it learns from [InfoFrom].
+func Idempotent() Option { return func(t *Tool) { t.Definition.Execution.Idempotent = true } }
+
+// Timeout bounds one attempt, in whole seconds. Defaults to [tool.DefaultTimeout].
+func Timeout(d time.Duration) Option {
+	return func(t *Tool) { t.Definition.Execution.TimeoutSeconds = max(1, int(d/time.Second)) }
+}
+
+// Concurrency lets limit calls of the group run at a time within one run.
+func Concurrency(group string, limit int) Option {
+	return func(t *Tool) {
+		t.Definition.Execution.ConcurrencyGroup, t.Definition.Execution.MaxConcurrency = group, limit
+	}
+}
+
+// Egress declares what the function does outside the platform. Defaults to
+// [tool.EgressNone]; the guard on egress does not watch functions.
+func Egress(class tool.Egress) Option { return func(t *Tool) { t.Policy.EgressClass = class } }
+
+// Define registers a function under a name. Both schemas derive from In, which
+// must be a struct or a map with string keys, and Out. Define fails when the
+// name is taken or can't name a tool, and when a type has no schema: at the
+// program's start, not at the first call.
+//
+// The function must return soon after its context ends: it is waited for. Use
+// [DefineSync] for one that can't. Arguments are decoded strictly: unknown
+// members are refused, and numbers that In can't hold. What the function
+// returns becomes the structured value; a *tool.Result is passed on as it is.
+// Its error is the tool's answer "no", and the model reads its text; only a
+// [*tool.Error] means that the platform got no answer.
+func Define[In, Out any](reg *Registry, name, description string, fn func(context.Context, In) (Out, error), opts ...Option) error {
+	return define(reg, name, description, fn, false, opts)
+}
+
+// DefineSync is [Define] for a function that knows no context. It runs in a
+// goroutine of its own. At the deadline the call ends and the goroutine is
+// left to finish; what it returns is dropped.
+func DefineSync[In, Out any](reg *Registry, name, description string, fn func(In) (Out, error), opts ...Option) error {
+	return define(reg, name, description, func(_ context.Context, in In) (Out, error) { return fn(in) }, true, opts)
+}
+
+func define[In, Out any](reg *Registry, name, description string, fn func(context.Context, In) (Out, error), detach bool, opts []Option) error {
+	if !tool.ValidSlug(name) {
+		return fmt.Errorf("defining function %q: want a letter, then up to 63 letters, digits, _ or -", name)
+	}
+	input, err := schemaOf[In]()
+	if err != nil {
+		return fmt.Errorf("defining function %q: deriving input schema: %w", name, err)
+	}
+	var shape struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(input, &shape); err != nil || shape.Type != "object" {
+		return fmt.Errorf("defining function %q: its input is no JSON object", name)
+	}
+	var output json.RawMessage
+	if reflect.TypeFor[Out]() != reflect.TypeFor[*tool.Result]() {
+		if output, err = schemaOf[Out](); err != nil {
+			return fmt.Errorf("defining function %q: deriving output schema: %w", name, err)
+		}
+	}
+	config, err := json.Marshal(map[string]string{"function_name": name})
+	if err != nil {
+		return fmt.Errorf("defining function %q: %w", name, err)
+	}
+	t := Tool{
+		Definition: tool.Definition{
+			Name: name, Description: description, InputSchema: input, OutputSchema: output,
+			Implementation: tool.Function, Config: config,
+		},
+		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+	}
+	for _, o := range opts {
+		o(&t)
+	}
+	run := func(ctx context.Context, args json.RawMessage) (*tool.Result, error) {
+		var in In
+		if err := decodeArguments(args, &in); err != nil {
+			return nil, err
+		}
+		out, err := fn(ctx, in)
+		if err != nil {
+			return answeredNo(ctx, err)
+		}
+		return answer(out)
+	}
+	return reg.add(name, &function{tool: t, run: run, detach: detach})
+}
+
+func schemaOf[T any]() (json.RawMessage, error) {
+	s, err := jsonschema.For[T](nil)
+	if err != nil {
+		return nil, fmt.Errorf("reading Go type: %w", err)
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("encoding schema: %w", err)
+	}
+	return raw, nil
+}
+
+// answeredNo tells a function's error apart: the platform's, its context's,
+// or its own, which the model reads.
+func answeredNo(ctx context.Context, err error) (*tool.Result, error) {
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return nil, e
+	}
+	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return nil, stopped(ctx)
+	}
+	return tool.ErrorResult(err.Error()), nil
+}
+
+// answer encodes what a function returned. Text is shown to the model as text.
+func answer(out any) (*tool.Result, error) {
+	if res, ok := out.(*tool.Result); ok {
+		if res == nil {
+			return nil, &tool.Error{Kind: tool.InternalError, Op: "function.Execute", Msg: "internal error", Err: errors.New("the function returned neither a result nor an error")}
+		}
+		return res, nil
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.InternalError, Op: "function.Execute", Msg: "internal error", Err: fmt.Errorf("encoding result: %w", err)}
+	}
+	if s, ok := out.(string); ok {
+		return &tool.Result{Content: []tool.Content{tool.Text(s)}, Structured: raw}, nil
+	}
+	return tool.JSONResult(raw), nil
+}

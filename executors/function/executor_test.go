@@ -1,0 +1,232 @@
+package function_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type addInput struct {
+	A    int64   `json:"a" jsonschema:"the first number"`
+	B    int64   `json:"b,omitempty"`
+	Note any     `json:"note,omitempty"`
+	Rate float64 `json:"rate,omitempty"`
+}
+
+type addOutput struct {
+	Sum  int64 `json:"sum"`
+	Note any   `json:"note,omitempty"`
+}
+
+func add(_ context.Context, in addInput) (addOutput, error) {
+	return addOutput{Sum: in.A + in.B, Note: in.Note}, nil
+}
+
+func call(name, args string) *tool.Call {
+	return &tool.Call{
+		ID: "call_1", EffectID: "effect-1", Attempt: 2, Mode: tool.Production, Egress: tool.EgressNone,
+		Principal: tool.Principal{Tenant: "t1", Subject: "user:ada"},
+		Version: &tool.Version{Slug: "adder", Number: "1.2.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
+			Implementation: tool.Function, Config: json.RawMessage(`{"function_name": "` + name + `"}`),
+		}}},
+		Arguments: json.RawMessage(args),
+	}
+}
+
+func TestDefineDerivesSchemas(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	require.NoError(t, function.Define(reg, "add", "Adds two numbers.", add,
+		function.Pure(), function.Timeout(3*time.Second), function.Concurrency("math", 4), function.Egress(tool.EgressReadOnly)))
+	require.Equal(t, []string{"add"}, reg.Names())
+	got, ok := reg.Tool("add")
+	require.True(t, ok)
+	require.Equal(t, tool.Function, got.Definition.Implementation)
+	require.JSONEq(t, `{"function_name": "add"}`, string(got.Definition.Config))
+	require.NoError(t, reg.CheckConfig(got.Definition.Config))
+	require.JSONEq(t, `{"type": "object", "required": ["a"], "additionalProperties": false, "properties": {
+		"a": {"type": "integer", "description": "the first number"}, "b": {"type": "integer"}, "note": true, "rate": {"type": "number"}}}`,
+		string(got.Definition.InputSchema))
+	require.JSONEq(t, `{"type": "object", "required": ["sum"], "additionalProperties": false, "properties": {"sum": {"type": "integer"}, "note": true}}`,
+		string(got.Definition.OutputSchema))
+	require.Equal(t, tool.Execution{Pure: true, TimeoutSeconds: 3, ConcurrencyGroup: "math", MaxConcurrency: 4}, got.Definition.Execution)
+	require.Equal(t, tool.EgressReadOnly, got.Policy.EgressClass)
+
+	got.Definition.InputSchema[0] = 'x'
+	again, _ := reg.Tool("add")
+	require.True(t, json.Valid(again.Definition.InputSchema), "the registry keeps its own")
+	_, ok = reg.Tool("absent")
+	require.False(t, ok)
+}
+
+func TestDefineRefusesMistakes(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	require.NoError(t, function.Define(reg, "add", "", add))
+	require.ErrorContains(t, function.Define(reg, "add", "", add), "taken")
+	require.ErrorContains(t, function.Define(reg, "2add", "", add), "want a letter")
+	require.ErrorContains(t, function.Define(reg, "n", "", func(context.Context, int) (int, error) { return 0, nil }), "no JSON object")
+	require.ErrorContains(t, function.Define(reg, "c", "", func(context.Context, addInput) (chan int, error) { return nil, nil }), "output schema")
+}
+
+func TestExecute(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	require.NoError(t, function.Define(reg, "add", "", add))
+	e := function.New(reg)
+	for args, want := range map[string]string{
+		`{"a": 1, "b": 2}`:                               `{"sum":3}`,
+		`{"a": 9223372036854775806, "b": 1}`:             `{"sum":9223372036854775807}`,
+		`{"a": 1, "note": 12345678901234567890.10}`:      `{"sum":1,"note":12345678901234567890.10}`,
+		`{"a": 2.0, "b": 1e2, "note": {"s": "3.0e1"}}`:   `{"sum":102,"note":{"s":"3.0e1"}}`,
+		`{"a": -0.5e1, "rate": 0.25, "note": ["\"1.0"]}`: `{"sum":-5,"note":["\"1.0"]}`,
+	} {
+		res, err := e.Execute(t.Context(), call("add", args))
+		require.NoError(t, err, args)
+		require.Equal(t, want, string(res.Structured))
+		require.False(t, res.IsError)
+	}
+	for args, path := range map[string]string{
+		`{"a": 1.5}`:                 "/a",
+		`{"a": 9223372036854775808}`: "/a",
+		`{"a": "1"}`:                 "/a",
+		`{"a": 1, "c": 1}`:           "",
+		`{"a": 1} {}`:                "",
+		`{"a": 1`:                    "",
+		`{"a": 1e99}`:                "/a",
+	} {
+		_, err := e.Execute(t.Context(), call("add", args))
+		require.Equal(t, tool.Invalid, tool.KindOf(err), args)
+		require.Equal(t, path, tool.AsError(err).Path, args)
+		require.False(t, tool.AsError(err).Sent)
+	}
+}
+
+func TestCheckConfig(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	require.NoError(t, function.Define(reg, "add", "", add))
+	require.NoError(t, reg.CheckConfig(json.RawMessage(`{"type": "function", "function_name": "add"}`)))
+	for config, path := range map[string]string{
+		``: "/function_name", `{}`: "/function_name", `{"function_name": ""}`: "/function_name",
+		`{"function_name": "sub"}`: "/function_name", `{"function_name": 1}`: "/function_name",
+		`{"type": "http", "function_name": "add"}`: "/type", `{"function_name": "add", "x": 1}`: "", `[`: "",
+	} {
+		err := reg.CheckConfig(json.RawMessage(config))
+		require.Equal(t, tool.Invalid, tool.KindOf(err), config)
+		require.Equal(t, path, tool.AsError(err).Path, config)
+	}
+	_, err := function.New(reg).Execute(t.Context(), call("sub", `{}`))
+	require.Equal(t, tool.Invalid, tool.KindOf(err), "a function that is not registered never runs")
+}
+
+func TestHowFunctionsEnd(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	type none struct{}
+	require.NoError(t, function.Define(reg, "no", "", func(context.Context, none) (string, error) { return "", errors.New("no such order") }))
+	require.NoError(t, function.Define(reg, "denied", "", func(context.Context, none) (string, error) {
+		return "", &tool.Error{Kind: tool.Denied, Msg: "not you"}
+	}))
+	require.NoError(t, function.Define(reg, "panics", "", func(context.Context, none) (string, error) { panic("oh") }))
+	require.NoError(t, function.DefineSync(reg, "panicsAside", "", func(none) (string, error) { panic("oh") }))
+	require.NoError(t, function.Define(reg, "text", "", func(context.Context, none) (string, error) { return "hello", nil }))
+	require.NoError(t, function.Define(reg, "result", "", func(context.Context, none) (*tool.Result, error) {
+		return tool.ErrorResult("as it is"), nil
+	}))
+	require.NoError(t, function.Define(reg, "nothing", "", func(context.Context, none) (*tool.Result, error) { return nil, nil }))
+	e := function.New(reg)
+
+	res, err := e.Execute(t.Context(), call("no", `{}`))
+	require.NoError(t, err)
+	require.Equal(t, tool.ErrorResult("no such order"), res)
+
+	res, err = e.Execute(t.Context(), call("text", `{}`))
+	require.NoError(t, err)
+	require.Equal(t, &tool.Result{Content: []tool.Content{tool.Text("hello")}, Structured: json.RawMessage(`"hello"`)}, res)
+
+	res, err = e.Execute(t.Context(), call("result", `{}`))
+	require.NoError(t, err)
+	require.Equal(t, tool.ErrorResult("as it is"), res)
+
+	for name, want := range map[string]tool.Kind{
+		"denied": tool.Denied, "panics": tool.InternalError, "panicsAside": tool.InternalError, "nothing": tool.InternalError,
+	} {
+		_, err = e.Execute(t.Context(), call(name, `{}`))
+		require.Equal(t, want, tool.KindOf(err), name)
+		require.NotContains(t, tool.AsError(err).Msg, "oh")
+	}
+}
+
+// TestSyncFunctionIsLeftBehind proves that a function that can't be told to
+// stop does not hold its call, and that its late answer disturbs nobody.
+func TestSyncFunctionIsLeftBehind(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	release := make(chan struct{})
+	returned := make(chan struct{})
+	require.NoError(t, function.DefineSync(reg, "hang", "", func(struct{}) (string, error) {
+		<-release
+		close(returned)
+		return "late", nil
+	}))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err := function.New(reg).Execute(ctx, call("hang", `{}`))
+	require.Equal(t, tool.Timeout, tool.KindOf(err))
+	require.True(t, tool.AsError(err).Sent, "it may have done something")
+	close(release)
+	<-returned
+}
+
+func TestAsyncFunctionIsAwaited(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	require.NoError(t, function.Define(reg, "wait", "", func(ctx context.Context, _ struct{}) (string, error) {
+		<-ctx.Done()
+		return "", ctx.Err()
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Millisecond, cancel)
+	_, err := function.New(reg).Execute(ctx, call("wait", `{}`))
+	require.Equal(t, tool.Cancelled, tool.KindOf(err))
+	require.True(t, tool.AsError(err).Sent)
+
+	_, err = function.New(reg).Execute(ctx, call("wait", `{}`))
+	require.Equal(t, tool.Cancelled, tool.KindOf(err))
+	require.False(t, tool.AsError(err).Sent, "it never began")
+}
+
+func TestInfo(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	require.NoError(t, function.Define(reg, "who", "", func(ctx context.Context, _ struct{}) (function.Info, error) {
+		info, _ := function.InfoFrom(ctx)
+		return info, nil
+	}))
+	res, err := function.New(reg).Execute(t.Context(), call("who", ``))
+	require.NoError(t, err)
+	var info function.Info
+	require.NoError(t, json.Unmarshal(res.Structured, &info))
+	require.Equal(t, "adder@1.2.0", info.Tool)
+	require.Equal(t, "effect-1", info.EffectID)
+	require.Equal(t, 2, info.Attempt)
+	require.Equal(t, "user:ada", info.Principal.Subject)
+	_, ok := function.InfoFrom(t.Context())
+	require.False(t, ok)
+}

@@ -1,0 +1,41 @@
+package function
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Info is what a function may know of the call it serves.
+type Info struct {
+	Tool      string // As "slug@version".
+	CallID    string
+	EffectID  string // The same over all attempts: the key to do the work once.
+	RunID     string // Empty outside runs.
+	Principal tool.Principal
+	Mode      tool.Mode
+	Attempt   int // Counted from 1.
+}
+
+type infoKey struct{}
+
+// InfoFrom returns the call that a function serves; ok is false when it was
+// called directly, as in its own tests.
+func InfoFrom(ctx context.Context) (info Info, ok bool) {
+	info, ok = ctx.Value(infoKey{}).(Info)
+	return info, ok
+}
+
+// WithInfo returns a context for calling a function directly as if for a call.
+func WithInfo(ctx context.Context, info Info) context.Context {
+	return context.WithValue(ctx, infoKey{}, info)
+}
+
+func infoOf(call *tool.Call) Info {
+	p := call.Principal
+	p.Permissions, p.Scopes = append([]string(nil), p.Permissions...), append([]string(nil), p.Scopes...)
+	return Info{
+		Tool: call.Version.String(), CallID: call.ID, EffectID: call.EffectID, RunID: call.RunID,
+		Principal: p, Mode: call.Mode, Attempt: call.Attempt,
+	}
+}

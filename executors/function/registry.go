@@ -1,0 +1,118 @@
+package function
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Registry holds the functions that tools may name. It is safe for concurrent
+// use; functions are usually defined before the worker starts.
+type Registry struct {
+	mu        sync.RWMutex
+	functions map[string]*function
+}
+
+// NewRegistry returns an empty registry.
+func NewRegistry() *Registry { return &Registry{functions: make(map[string]*function)} }
+
+// function is a registered one, with its types erased.
+type function struct {
+	tool   Tool
+	run    func(ctx context.Context, args json.RawMessage) (*tool.Result, error)
+	detach bool // It can't be told to stop: run it aside and leave it behind.
+}
+
+// Tool is how a registered function presents itself, for registering a tool
+// that runs it.
+type Tool struct {
+	Definition tool.Definition
+	Policy     tool.Policy
+}
+
+// Names returns the names of all functions, sorted.
+func (r *Registry) Names() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	names := make([]string, 0, len(r.functions))
+	for name := range r.functions {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Tool returns a definition and a policy for a tool that runs the named
+// function; ok is false when there is none. The caller may change them.
+func (r *Registry) Tool(name string) (t Tool, ok bool) {
+	f := r.find(name)
+	if f == nil {
+		return Tool{}, false
+	}
+	t = f.tool
+	t.Definition.InputSchema = bytes.Clone(t.Definition.InputSchema)
+	t.Definition.OutputSchema = bytes.Clone(t.Definition.OutputSchema)
+	t.Definition.Config = bytes.Clone(t.Definition.Config)
+	return t, true
+}
+
+// CheckConfig reports what is wrong with a function tool's configuration, as
+// [tool.Invalid] with the JSON Pointer of the fault: function_name must be
+// given and registered.
+func (r *Registry) CheckConfig(raw json.RawMessage) error {
+	_, err := r.configured(raw)
+	return err
+}
+
+// configured returns the function that a configuration names.
+func (r *Registry) configured(raw json.RawMessage) (*function, error) {
+	var c struct {
+		Type         tool.Implementation `json:"type"`
+		FunctionName string              `json:"function_name"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil && len(bytes.TrimSpace(raw)) > 0 {
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return nil, fault("/"+e.Field, "want a string")
+		}
+		return nil, fault("", `want {"function_name": "…"} and nothing else`)
+	}
+	if c.Type != "" && c.Type != tool.Function {
+		return nil, fault("/type", fmt.Sprintf("%q is not function", c.Type))
+	}
+	if c.FunctionName == "" {
+		return nil, fault("/function_name", "required")
+	}
+	f := r.find(c.FunctionName)
+	if f == nil {
+		return nil, fault("/function_name", fmt.Sprintf("no function %q is registered", c.FunctionName))
+	}
+	return f, nil
+}
+
+func (r *Registry) find(name string) *function {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.functions[name]
+}
+
+func (r *Registry) add(name string, f *function) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.functions[name] != nil {
+		return fmt.Errorf("defining function %q: the name is taken", name)
+	}
+	r.functions[name] = f
+	return nil
+}
+
+func fault(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "function.CheckConfig", Path: path, Msg: msg}
+}

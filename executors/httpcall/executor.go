@@ -1,0 +1,100 @@
+package httpcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// maxPrograms bounds the configurations kept ready.
+const maxPrograms = 4096
+
+// Executor runs http tools. It is safe for concurrent use.
+type Executor struct {
+	gate    *egress.Gate
+	secrets secret.Resolver
+
+	mu       sync.RWMutex
+	programs map[string]*program // By configuration.
+}
+
+// New returns an executor that sends through gate and opens credentials with
+// secrets; nil opens none.
+func New(gate *egress.Gate, secrets secret.Resolver) *Executor {
+	return &Executor{gate: gate, secrets: secrets, programs: make(map[string]*program)}
+}
+
+// Execute implements [tool.Executor].
+func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+	p, err := e.program(call.Version)
+	if err != nil {
+		return nil, err
+	}
+	req, err := p.request(call)
+	if err != nil {
+		return nil, err
+	}
+	credential, err := e.open(ctx, call.Principal.Tenant, p.Auth)
+	if err != nil {
+		return nil, err
+	}
+	access := egress.Access{Tenant: call.Principal.Tenant, Class: call.Egress, Credential: credential}
+	resp, err := e.gate.Do(ctx, access, req)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // A *tool.Error already.
+	}
+	return p.outcome(resp, call.Version.Snapshot.Execution, time.Now())
+}
+
+func (e *Executor) open(ctx context.Context, tenant tool.TenantID, auth *Auth) (*egress.Credential, error) {
+	if auth == nil {
+		return nil, nil //nolint:nilnil // No credential is none.
+	}
+	v, err := secret.Open(ctx, e.secrets, tenant, auth.CredentialsRef)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // A *tool.Error already.
+	}
+	if !validHeaderValue(v.Reveal()) {
+		return nil, &tool.Error{Kind: tool.Denied, Op: "httpcall.Execute", Msg: "the credential holds characters that no header may"}
+	}
+	if _, password, ok := strings.Cut(v.Reveal(), ":"); ok && auth.Type == authBasic {
+		secret.Note(ctx, secret.NewValue(password))
+	}
+	return &egress.Credential{Value: v, Scheme: auth.scheme(), Header: auth.Header}, nil
+}
+
+// program returns the version's configuration, compiled once.
+func (e *Executor) program(v *tool.Version) (*program, error) {
+	e.mu.RLock()
+	p := e.programs[string(v.Snapshot.Config)]
+	e.mu.RUnlock()
+	if p != nil {
+		return p, nil
+	}
+	p, err := compile(v.Snapshot.Config)
+	if err != nil {
+		out := &tool.Error{Kind: tool.Invalid, Op: "httpcall.Execute", Msg: "the tool's configuration is malformed", Err: err}
+		if f, ok := errors.AsType[*tool.Error](err); ok {
+			out.Msg += " at implementation_config" + f.Path + ": " + f.Msg
+		}
+		return nil, out
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.programs) >= maxPrograms {
+		clear(e.programs)
+	}
+	e.programs[string(v.Snapshot.Config)] = p
+	return p, nil
+}
+
+// CheckConfig is the package's [CheckConfig], for registries that ask the
+// executor of a type.
+func (e *Executor) CheckConfig(raw json.RawMessage) error { return CheckConfig(raw) }

@@ -1,0 +1,204 @@
+package httpcall
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+)
+
+// template is a checked URL template.
+type template struct {
+	parsed   *uritemplate.Template
+	origin   *url.URL // The literal scheme, host and port.
+	required []string // Variables outside {?…} and {&…}.
+	reserved []string // Variables of {+…}, whose values are not escaped.
+	names    []string // All variables.
+}
+
+func parseTemplate(raw string) (*template, error) {
+	origin, rest, err := literalOrigin(raw)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := uritemplate.New(raw)
+	if err != nil {
+		return nil, fault("/url", "not an RFC 6570 template")
+	}
+	t := &template{parsed: parsed, origin: origin, names: parsed.Varnames()}
+	inQuery := false
+	for i, part := range strings.Split(rest, "{") {
+		expression, literal, closed := strings.Cut(part, "}")
+		if i == 0 || !closed {
+			inQuery = inQuery || strings.Contains(part, "?")
+			continue
+		}
+		if strings.HasPrefix(expression, "#") || strings.Contains(literal, "#") {
+			return nil, fault("/url", "a fragment is never sent: leave it out")
+		}
+		optional := strings.HasPrefix(expression, "?") || strings.HasPrefix(expression, "&")
+		if !optional {
+			t.required = append(t.required, variables(expression)...)
+		}
+		if strings.HasPrefix(expression, "+") {
+			t.reserved = append(t.reserved, variables(expression)...)
+		}
+		inQuery = inQuery || optional || strings.Contains(literal, "?")
+		if inQuery && strings.HasPrefix(expression, "/") {
+			return nil, fault("/url", "a path expression after the query")
+		}
+	}
+	return t, nil
+}
+
+// literalOrigin returns the scheme, host and port of a template, which must be
+// literal, and what follows them.
+func literalOrigin(raw string) (*url.URL, string, error) {
+	scheme, after, ok := strings.Cut(raw, "://")
+	if !ok || strings.ContainsAny(scheme, "{}") {
+		return nil, "", fault("/url", "want http:// or https:// and a literal host")
+	}
+	end := strings.IndexAny(after, "/?#{\\")
+	if end < 0 {
+		end = len(after)
+	}
+	rest := after[end:]
+	if strings.HasPrefix(rest, "\\") || strings.HasPrefix(rest, "#") ||
+		strings.HasPrefix(rest, "{") && !strings.HasPrefix(rest, "{/") && !strings.HasPrefix(rest, "{?") {
+		return nil, "", fault("/url", "scheme, host and port must be literals: begin the template at the path or query")
+	}
+	u, err := url.Parse(scheme + "://" + after[:end])
+	if err != nil {
+		return nil, "", fault("/url", "malformed scheme, host or port")
+	}
+	if err := egress.CheckURL(u); err != nil {
+		return nil, "", fault("/url", messageOf(err))
+	}
+	return u, rest, nil
+}
+
+// variables returns the names in an expression.
+func variables(expression string) []string {
+	var names []string
+	for v := range strings.SplitSeq(strings.TrimLeft(expression, "+./;?&#"), ",") {
+		name, _, _ := strings.Cut(strings.TrimSuffix(v, "*"), ":")
+		names = append(names, name)
+	}
+	return names
+}
+
+// expand fills the template in and returns the URL.
+func (t *template) expand(args *arguments) (*url.URL, error) {
+	values := make(uritemplate.Values, len(t.names))
+	for _, name := range t.names {
+		raw, ptr, ok := args.variable(name)
+		if !ok {
+			if slices.Contains(t.required, name) {
+				return nil, argument(ptr.String(), "needed in the URL's path")
+			}
+			continue
+		}
+		v, err := templateValue(ptr.String(), raw)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(t.required, name) && isEmpty(v) {
+			return nil, argument(ptr.String(), "needed in the URL's path, and empty")
+		}
+		if slices.Contains(t.reserved, name) && strings.ContainsAny(strings.Join(v.V, ""), "?#") {
+			return nil, argument(ptr.String(), "may not hold ? or #, which would end the URL's path")
+		}
+		values[name] = v
+	}
+	text, err := t.parsed.Expand(values)
+	if err != nil {
+		return nil, argument("", "can't be filled into the URL")
+	}
+	return t.check(text)
+}
+
+// check reads an expanded template and makes sure that no argument led the
+// request away from its host or up its path.
+func (t *template) check(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != t.origin.Scheme || u.Host != t.origin.Host || u.User != nil || u.Fragment != "" {
+		return nil, argument("", "can't be filled into the URL")
+	}
+	for segment := range strings.FieldsFuncSeq(u.Path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if segment == "." || segment == ".." {
+			return nil, argument("", "a path segment of dots would lead elsewhere")
+		}
+	}
+	return u, nil
+}
+
+// variable finds the argument a template's variable names: the member of that
+// very name, or else, at dots, a member of a member.
+func (a *arguments) variable(name string) (json.RawMessage, Pointer, bool) {
+	whole := Pointer{tokens: []string{name}}
+	if v, ok := a.find(whole); ok || !strings.Contains(name, ".") {
+		return v, whole, ok
+	}
+	p := Pointer{tokens: strings.Split(name, ".")}
+	v, ok := a.find(p)
+	return v, p, ok
+}
+
+// templateValue turns a scalar, an array or an object of scalars into what a
+// template takes.
+func templateValue(path string, raw json.RawMessage) (uritemplate.Value, error) {
+	if s, ok := scalar(raw); ok {
+		return uritemplate.String(s), checkText(path, s)
+	}
+	var array []json.RawMessage
+	if json.Unmarshal(raw, &array) == nil {
+		list, err := scalars(path, array)
+		return uritemplate.List(list...), err
+	}
+	object, err := readArguments(raw)
+	if err != nil {
+		return uritemplate.Value{}, argument(path, "can't be part of a URL")
+	}
+	var pairs []string
+	for _, name := range object.names {
+		s, ok := scalar(object.members[name])
+		if !ok {
+			return uritemplate.Value{}, argument(path+"/"+escape(name), "can't be part of a URL: want a string, number or boolean")
+		}
+		pairs = append(pairs, name, s)
+		if err := checkText(path, name+s); err != nil {
+			return uritemplate.Value{}, err
+		}
+	}
+	return uritemplate.KV(pairs...), nil
+}
+
+func scalars(path string, array []json.RawMessage) ([]string, error) {
+	list := make([]string, 0, len(array))
+	for _, item := range array {
+		s, ok := scalar(item)
+		if !ok {
+			return nil, argument(path, "can't be part of a URL: want strings, numbers or booleans")
+		}
+		if err := checkText(path, s); err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// checkText refuses control characters, line breaks above all: servers that
+// decode them early have split requests at them.
+func checkText(path, s string) error {
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return argument(path, "holds a line break or another control character")
+	}
+	return nil
+}
+
+func isEmpty(v uritemplate.Value) bool { return !v.Valid() || strings.Join(v.V, "") == "" }

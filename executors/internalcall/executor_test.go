@@ -1,0 +1,50 @@
+package internalcall_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/executors/internalcall"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type builtins map[string]tool.Executor
+
+func (b builtins) Lookup(key string) (tool.Executor, bool) { e, ok := b[key]; return e, ok }
+
+func TestEcho(t *testing.T) {
+	t.Parallel()
+
+	for args, want := range map[string]string{
+		``:                   `{"success":true,"args":{}}`,
+		`{}`:                 `{"success":true,"args":{}}`,
+		`{"n": 1.10, "a":2}`: `{"success":true,"args":{"n": 1.10, "a":2}}`,
+	} {
+		res, err := internalcall.New(nil).Execute(t.Context(), &tool.Call{Arguments: []byte(args)})
+		require.NoError(t, err)
+		require.Equal(t, want, string(res.Structured))
+		require.False(t, res.IsError)
+	}
+	_, err := internalcall.New(nil).Execute(t.Context(), &tool.Call{Arguments: []byte(`{"a"`)})
+	require.Equal(t, tool.Invalid, tool.KindOf(err))
+}
+
+func TestBuiltinByKey(t *testing.T) {
+	t.Parallel()
+
+	e := internalcall.New(builtins{"clock": tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) {
+		return &tool.Result{Content: []tool.Content{tool.Text("noon")}}, nil
+	})})
+	res, err := e.Execute(t.Context(), &tool.Call{Builtin: "clock"})
+	require.NoError(t, err)
+	require.Equal(t, "noon", res.Content[0].Text)
+
+	// A key that nobody knows is never echoed.
+	for _, e := range []*internalcall.Executor{e, internalcall.New(nil)} {
+		_, err = e.Execute(t.Context(), &tool.Call{Builtin: "absent"})
+		require.Equal(t, tool.Invalid, tool.KindOf(err))
+		require.ErrorContains(t, err, `no built-in "absent"`)
+	}
+}

@@ -1,0 +1,49 @@
+package executors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Output checks the structured value of answers against the output schema of
+// the tool's version. A version without one, and an answer "no", pass.
+//
+// A mismatch is the tool's answer, not a failure to get one: the call
+// completes, with IsError and a text that says where the answer leaves its
+// schema. It is not retried, since the tool has done what it does.
+//
+// Validate reports how value breaks schema, as a [*tool.Error] of kind Invalid
+// with the JSON Pointer of the fault; any other error means that the schema
+// itself is unusable, a defect of the platform, which let it be published.
+func Output(validate func(schema, value json.RawMessage) error) tool.Middleware {
+	return func(next tool.Executor) tool.Executor {
+		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			res, err := next.Execute(ctx, call)
+			if err != nil || res == nil || res.IsError || call.Version == nil || len(call.Version.Snapshot.OutputSchema) == 0 {
+				return res, err
+			}
+			if len(res.Structured) == 0 {
+				return outside("", "there is no structured value"), nil
+			}
+			err = validate(call.Version.Snapshot.OutputSchema, res.Structured)
+			if err == nil {
+				return res, nil
+			}
+			if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Invalid {
+				return outside(e.Path, e.Msg), nil
+			}
+			return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: call.Egress != tool.EgressNone, Err: err}
+		})
+	}
+}
+
+func outside(path, why string) *tool.Result {
+	if path == "" {
+		path = "/"
+	}
+	return tool.ErrorResult(fmt.Sprintf("the tool answered outside its output schema at %s: %s", path, why))
+}

@@ -1,0 +1,40 @@
+package executors
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// MaxProgressMessage is the length in bytes that a progress message is cut to.
+const MaxProgressMessage = 1 << 10
+
+// Progress hands the reports of a running call to whoever runs it, one at a
+// time, with messages cut to [MaxProgressMessage]. Once the call has ended,
+// what an abandoned goroutine still reports goes nowhere.
+func Progress() tool.Middleware {
+	return func(next tool.Executor) tool.Executor {
+		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			var mu sync.Mutex
+			over := false
+			defer func() {
+				mu.Lock()
+				defer mu.Unlock()
+				over = true
+			}()
+			return next.Execute(tool.WithProgress(ctx, func(p tool.Progress) {
+				mu.Lock()
+				defer mu.Unlock()
+				if over {
+					return
+				}
+				if len(p.Message) > MaxProgressMessage {
+					p.Message = strings.ToValidUTF8(p.Message[:MaxProgressMessage], "")
+				}
+				tool.ReportProgress(ctx, p)
+			}), call)
+		})
+	}
+}

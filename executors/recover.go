@@ -1,0 +1,40 @@
+package executors
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Recover turns a panic into [tool.InternalError] and logs its stack. Of the
+// panic's value only the type is logged, or the text where Go itself raised
+// it: the value may quote arguments or secrets.
+func Recover(logger *slog.Logger) tool.Middleware {
+	return func(next tool.Executor) tool.Executor {
+		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (res *tool.Result, err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					logger.ErrorContext(ctx, "executor panicked",
+						slog.String("tenant_id", string(call.Principal.Tenant)),
+						slog.String("run_id", call.RunID),
+						slog.String("call_id", call.ID),
+						slog.String("panic", describe(p)),
+						slog.String("stack", string(debug.Stack())))
+					res, err = nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Recover", Msg: "internal error", Sent: call.Egress != tool.EgressNone}
+				}
+			}()
+			return next.Execute(ctx, call)
+		})
+	}
+}
+
+func describe(p any) string {
+	if e, ok := p.(runtime.Error); ok {
+		return e.Error()
+	}
+	return fmt.Sprintf("%T", p)
+}

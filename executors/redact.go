@@ -1,0 +1,70 @@
+package executors
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Redact removes the secrets that an executor opened for a call from what
+// comes back: results, warnings, errors and progress. Secrets are known from
+// [secret.Open]; always lists more that must never appear.
+//
+// Binary content is left as it is. The cause of an error is dropped when it
+// quotes a secret.
+func Redact(always ...secret.Value) tool.Middleware {
+	return func(next tool.Executor) tool.Executor {
+		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			r := secret.NewRedactor(always...)
+			inner := tool.WithProgress(secret.WithRedactor(ctx, r), func(p tool.Progress) {
+				p.Message = r.Text(p.Message)
+				tool.ReportProgress(ctx, p)
+			})
+			res, err := next.Execute(inner, call)
+			return redactResult(r, res), redactError(r, err)
+		})
+	}
+}
+
+func redactResult(r *secret.Redactor, res *tool.Result) *tool.Result {
+	if res == nil {
+		return nil
+	}
+	out := *res
+	out.Structured = r.JSON(res.Structured)
+	out.Content = slices.Clone(res.Content)
+	for i := range out.Content {
+		c := &out.Content[i]
+		c.Text, c.JSON = r.Text(c.Text), r.JSON(c.JSON)
+		c.URI, c.Name, c.MIMEType = r.Text(c.URI), r.Text(c.Name), r.Text(c.MIMEType)
+	}
+	out.Warnings = slices.Clone(res.Warnings)
+	for i, w := range out.Warnings {
+		out.Warnings[i] = r.Text(w)
+	}
+	return &out
+}
+
+func redactError(r *secret.Redactor, err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	if r.Text(text) == text {
+		return err
+	}
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return &tool.Error{Kind: tool.InternalError, Msg: "internal error", Err: errors.New(r.Text(text))}
+	}
+	out := *e
+	out.Msg, out.Path = r.Text(e.Msg), r.Text(e.Path)
+	out.Err = nil
+	if e.Err != nil {
+		out.Err = errors.New(r.Text(e.Err.Error()))
+	}
+	return &out
+}

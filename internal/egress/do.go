@@ -1,0 +1,101 @@
+package egress
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Request is one request of [Gate.Do].
+type Request struct {
+	Method string
+	URL    string
+	Header http.Header // May be nil. Never holds the credential.
+	Body   []byte      // Nil for none.
+	// Repeatable requests may use an idle connection, and be sent again when
+	// that turns out to be closed. All others get a connection of their own
+	// and are written at most once.
+	Repeatable bool
+	// MaxBytes bounds the answer's body; the gate's limit when zero.
+	MaxBytes int64
+}
+
+// Response is what came back.
+type Response struct {
+	Status    int
+	Header    http.Header
+	Body      []byte // Decompressed; at most the limit.
+	Truncated bool   // The body was longer than the limit.
+}
+
+// Do sends a request and reads its answer, of whatever status. ctx bounds all
+// of it, a slow body included.
+//
+// It fails with a [*tool.Error]: Denied where the guard says no, Invalid for a
+// malformed request, Cancelled and Timeout by ctx, and Unavailable when the
+// upstream can't be reached or breaks off. Sent tells whether any byte of the
+// request left.
+func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, g.cfg.Timeout)
+		defer cancel()
+	}
+	var sent tracker
+	req, err := http.NewRequestWithContext(sent.watch(ctx), r.Method, r.URL, body(r.Body))
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "egress.Do", Msg: "the request's method or URL is malformed", Err: err}
+	}
+	if r.Header != nil {
+		req.Header = r.Header.Clone()
+	}
+	resp, err := g.client(a, !r.Repeatable).Do(req)
+	if err != nil {
+		return nil, failure(ctx, err, sent.wasSent())
+	}
+	defer func() { _ = resp.Body.Close() }()
+
+	limit := r.MaxBytes
+	if limit <= 0 {
+		limit = g.cfg.MaxBytes
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err != nil {
+		return nil, failure(ctx, fmt.Errorf("reading answer: %w", err), true)
+	}
+	out := &Response{Status: resp.StatusCode, Header: resp.Header, Body: raw}
+	if int64(len(raw)) > limit {
+		out.Body, out.Truncated = raw[:limit], true
+	}
+	return out, nil
+}
+
+func body(raw []byte) io.Reader {
+	if raw == nil {
+		return nil
+	}
+	return bytes.NewReader(raw)
+}
+
+// Check decides what can be decided of a URL without resolving or dialing, for
+// telling authors early. It fails like [Gate.Do].
+func (g *Gate) Check(a Access, method, rawURL string) error {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return &tool.Error{Kind: tool.Invalid, Op: "egress.Check", Msg: "the URL is malformed", Err: err}
+	}
+	t, err := targetOf(u)
+	if err != nil {
+		return err
+	}
+	policy := g.cfg.Policy(a.Tenant)
+	if err := a.permits(method, t, policy); err != nil {
+		return err
+	}
+	return a.permitsCredential(t, policy)
+}

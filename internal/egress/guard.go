@@ -1,0 +1,101 @@
+package egress
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// dialing is what the guard knows of a connection under way.
+type dialing struct {
+	host, port string
+	policy     Policy
+	proxy      bool // The operator's proxy is dialed, which is exempt.
+}
+
+type dialingKey struct{}
+
+// guard judges resolved addresses. Own holds the machine's addresses, which
+// may be public and still lead inward.
+type guard struct {
+	deny []netip.Prefix
+	own  ownAddresses
+}
+
+// control is the dialer's control function: it runs for every address of
+// every dial, after resolution and before connect.
+func (g *guard) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
+	d, ok := ctx.Value(dialingKey{}).(dialing)
+	if !ok {
+		return refused("a connection that nobody asked for")
+	}
+	if network != "tcp4" && network != "tcp6" {
+		return refused("only TCP may be dialed")
+	}
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return refused(notAllowed)
+	}
+	if d.proxy {
+		return nil
+	}
+	if !g.allows(at.Addr(), d) {
+		return refused(notAllowed)
+	}
+	return nil
+}
+
+func (g *guard) allows(addr netip.Addr, d dialing) bool {
+	if named, _ := d.policy.allowsHost(d.host, d.port); named {
+		return true
+	}
+	if d.policy.allowsAddr(addr) {
+		return true
+	}
+	inner := unwrap(addr)
+	denied := func(p netip.Prefix) bool { return p.Contains(inner) }
+	return Public(addr) && !slices.ContainsFunc(g.deny, denied) && !g.own.contains(inner)
+}
+
+// ownAddresses caches the addresses of the machine's interfaces.
+type ownAddresses struct {
+	list func() ([]netip.Addr, error)
+
+	mu    sync.Mutex
+	addrs []netip.Addr
+	read  time.Time
+}
+
+const ownAddressesAge = 10 * time.Second
+
+// contains reports whether addr is one of the machine's own. When they can't
+// be read, the last known ones count.
+func (o *ownAddresses) contains(addr netip.Addr) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if time.Since(o.read) > ownAddressesAge {
+		if addrs, err := o.list(); err == nil {
+			o.addrs = addrs
+		}
+		o.read = time.Now()
+	}
+	return slices.Contains(o.addrs, addr)
+}
+
+func interfaceAddresses() ([]netip.Addr, error) {
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Only its presence counts.
+	}
+	var out []netip.Addr
+	for _, a := range list {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			out = append(out, p.Addr().Unmap())
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package egress
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// hop decides about and makes single requests: the first and each redirect.
+type hop struct {
+	gate   *Gate
+	access Access
+	once   bool
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
+	l, policy := h.gate.lane(h.access.Tenant)
+	out, err := h.prepare(req, policy)
+	if err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, err
+	}
+	transport := l.pooled
+	if h.once {
+		transport = l.once
+	}
+	return transport.RoundTrip(out) //nolint:wrapcheck // A RoundTripper's errors are its client's.
+}
+
+func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
+	t, err := targetOf(req.URL)
+	if err != nil {
+		return nil, err
+	}
+	if req.Host != "" && req.Host != req.URL.Host {
+		return nil, refused("a request may not name another host than its URL")
+	}
+	if err := h.access.permits(req.Method, t, policy); err != nil {
+		return nil, err
+	}
+	out := req.Clone(req.Context())
+	if out.Header.Get("User-Agent") == "" {
+		out.Header.Set("User-Agent", h.gate.cfg.UserAgent)
+	}
+	if h.access.Credential != nil && !crossed(req) {
+		if err := h.access.permitsCredential(t, policy); err != nil {
+			return nil, err
+		}
+		h.access.Credential.apply(out.Header)
+	}
+	return out, nil
+}
+
+// crossed reports whether a redirect on the way to req led to another origin.
+// Once left, an origin is not trusted again.
+func crossed(req *http.Request) bool {
+	at, err := targetOf(req.URL)
+	if err != nil {
+		return true
+	}
+	for r := req; r.Response != nil && r.Response.Request != nil; {
+		r = r.Response.Request
+		before, err := targetOf(r.URL)
+		if err != nil || before.origin() != at.origin() {
+			return true
+		}
+	}
+	return false
+}
+
+// keptHeaders may follow a redirect to another origin.
+var keptHeaders = []string{"Accept", "Accept-Language", "User-Agent"}
+
+// redirect implements [http.Client].CheckRedirect. The next RoundTrip decides
+// the rest.
+func (h *hop) redirect(req *http.Request, via []*http.Request) error {
+	if limit := h.gate.cfg.MaxRedirects; len(via) > max(limit, 0) {
+		if limit < 0 {
+			return http.ErrUseLastResponse
+		}
+		return refused(fmt.Sprintf("the upstream redirected more than %d times", limit))
+	}
+	from, to := via[len(via)-1].URL, req.URL
+	if from.Scheme == "https" && to.Scheme != "https" {
+		return refused("the upstream redirected from https to " + schemeName(to.Scheme))
+	}
+	if !crossed(req) {
+		return nil
+	}
+	if req.Body != nil && req.Body != http.NoBody {
+		return refused("the upstream redirected a request with a body to another origin")
+	}
+	kept := make(http.Header)
+	for _, name := range keptHeaders {
+		if v := req.Header.Values(name); len(v) > 0 {
+			kept[name] = v
+		}
+	}
+	req.Header = kept
+	return nil
+}
+
+func schemeName(scheme string) string {
+	if scheme == "http" {
+		return scheme
+	}
+	return "another scheme"
+}
+
+var _ http.RoundTripper = (*hop)(nil)

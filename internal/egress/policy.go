@@ -1,0 +1,100 @@
+package egress
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Policy is what an operator allows a tenant beyond the public internet. The
+// zero Policy allows nothing more.
+type Policy struct {
+	// AllowHosts names hosts ("orders.internal", "10.0.0.7", "[fd12::7]")
+	// whose addresses may be any, optionally with the port ("orders:8080")
+	// that may be used there. Names match exactly; loopback is reached this
+	// way only, or by AllowCIDRs.
+	AllowHosts []string `json:"allow_hosts,omitempty"`
+	// AllowCIDRs lists blocks of addresses that may be reached.
+	AllowCIDRs []netip.Prefix `json:"allow_cidrs,omitempty"`
+	// AllowPorts lists ports that may be used beside 80 and 443, anywhere.
+	AllowPorts []uint16 `json:"allow_ports,omitempty"`
+}
+
+// Check reports what is wrong with p, as [tool.Invalid] with the JSON Pointer
+// of the fault.
+func (p Policy) Check() error {
+	for i, entry := range p.AllowHosts {
+		host, port := splitEntry(entry)
+		_, err := parseHost(host)
+		n, portErr := strconv.ParseUint(port, 10, 16)
+		if err != nil || strings.ContainsFunc(entry, func(r rune) bool { return r > '~' }) || port != "" && (portErr != nil || n == 0) {
+			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host or host:port", entry)}
+		}
+	}
+	for i, prefix := range p.AllowCIDRs {
+		if !prefix.IsValid() {
+			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_cidrs/%d", i), Msg: "not a block of addresses"}
+		}
+	}
+	return nil
+}
+
+// allowsHost reports whether an operator named the host of t, and whether with
+// its port.
+func (p Policy) allowsHost(host, port string) (named, withPort bool) {
+	for _, entry := range p.AllowHosts {
+		h, onlyPort := splitEntry(entry)
+		if h != host || onlyPort != "" && onlyPort != port {
+			continue
+		}
+		named = true
+		withPort = withPort || onlyPort != ""
+	}
+	return named, withPort
+}
+
+func (p Policy) allowsPort(host, port string) bool {
+	if port == "80" || port == "443" {
+		return true
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err == nil && slices.Contains(p.AllowPorts, uint16(n)) {
+		return true
+	}
+	_, withPort := p.allowsHost(host, port)
+	return withPort
+}
+
+func (p Policy) allowsAddr(addr netip.Addr) bool {
+	return slices.ContainsFunc(p.AllowCIDRs, func(c netip.Prefix) bool { return c.Contains(addr.Unmap()) })
+}
+
+// key tells policies apart, so that connections made under one are not used
+// under another.
+func (p Policy) key() string {
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return "invalid" // Can't be: Check refuses what does not encode.
+	}
+	return string(raw)
+}
+
+// splitEntry takes an AllowHosts entry apart, in the spelling of [target].
+func splitEntry(entry string) (host, port string) {
+	host = strings.ToLower(strings.TrimSpace(entry))
+	if rest, ok := strings.CutPrefix(host, "["); ok {
+		host, port, _ = strings.Cut(rest, "]")
+		port = strings.TrimPrefix(port, ":")
+	} else if strings.Count(host, ":") == 1 {
+		host, port, _ = strings.Cut(host, ":")
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		host = addr.String()
+	}
+	return host, port
+}

@@ -1,0 +1,77 @@
+package egress
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// maxTenants bounds the tenants that have idle connections at one time.
+const maxTenants = 1024
+
+// pool keeps transports apart by tenant and policy. A tenant whose policy
+// changes gets new ones; requests under way finish on the old.
+type pool struct {
+	mu      sync.Mutex
+	tenants map[tool.TenantID]*lane
+	clock   uint64 // Counts uses, for eviction.
+}
+
+// lane is the transports of a tenant under a policy.
+type lane struct {
+	key    string
+	pooled *http.Transport // For requests that may be sent again.
+	once   *http.Transport // For those that may not.
+	used   uint64
+}
+
+func (l *lane) close() {
+	l.pooled.CloseIdleConnections()
+	l.once.CloseIdleConnections()
+}
+
+// get returns the lane of a tenant under the policy with the given key.
+func (p *pool) get(tenant tool.TenantID, key string, make func() *lane) *lane {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clock++
+	l, ok := p.tenants[tenant]
+	if ok && l.key == key {
+		l.used = p.clock
+		return l
+	}
+	if ok {
+		l.close()
+	} else if len(p.tenants) >= maxTenants {
+		p.evict()
+	}
+	l = make()
+	l.key, l.used = key, p.clock
+	p.tenants[tenant] = l
+	return l
+}
+
+// evict drops the tenant that was used longest ago.
+func (p *pool) evict() {
+	var oldest tool.TenantID
+	var at *lane
+	for tenant, l := range p.tenants {
+		if at == nil || l.used < at.used {
+			oldest, at = tenant, l
+		}
+	}
+	if at != nil {
+		at.close()
+		delete(p.tenants, oldest)
+	}
+}
+
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.tenants {
+		l.close()
+	}
+	clear(p.tenants)
+}

@@ -1,0 +1,116 @@
+package egress
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http/httptrace"
+	"sync"
+)
+
+// conn counts what was written to a connection, and can be sealed against
+// further writing. It sits below TLS, so a sealed connection is dead.
+type conn struct {
+	net.Conn
+
+	mu      sync.Mutex
+	sealed  bool
+	writing int   // Writes under way, of which nobody knows how far they got.
+	written int64 // Bytes the system took.
+}
+
+// Write implements [net.Conn].
+func (c *conn) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	if c.sealed {
+		c.mu.Unlock()
+		return 0, net.ErrClosed
+	}
+	c.writing++
+	c.mu.Unlock()
+
+	n, err := c.Conn.Write(b)
+
+	c.mu.Lock()
+	c.writing--
+	c.written += int64(n)
+	c.mu.Unlock()
+	return n, err //nolint:wrapcheck // A connection's errors are its caller's.
+}
+
+// mark returns how much was written so far: handshakes and earlier requests.
+func (c *conn) mark() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.written
+}
+
+// seal stops all writing and reports whether anything was, or may have been,
+// written since mark. After it returned false, nothing ever will be.
+func (c *conn) seal(mark int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sealed = true
+	return c.writing > 0 || c.written > mark
+}
+
+// tracker learns whether any byte of a request left the process, redirects and
+// the transport's own second attempts included.
+type tracker struct {
+	mu   sync.Mutex
+	conn *conn
+	mark int64
+	sent bool
+}
+
+// watch returns a context whose requests t follows.
+func (t *tracker) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		// The connection is ours now, with its handshake done and nothing of
+		// the request written.
+		GotConn: func(info httptrace.GotConnInfo) { t.use(counted(info.Conn)) },
+	})
+}
+
+func (t *tracker) use(c *conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.leave()
+	if c == nil { // Can't be: every connection is dialed here.
+		t.sent = true
+		return
+	}
+	t.conn, t.mark = c, c.mark()
+}
+
+// leave notes what became of the connection in use, without sealing it: it
+// may be serving another request by now, which also counts as sent.
+func (t *tracker) leave() {
+	if t.conn == nil {
+		return
+	}
+	t.conn.mu.Lock()
+	t.sent = t.sent || t.conn.writing > 0 || t.conn.written > t.mark
+	t.conn.mu.Unlock()
+	t.conn = nil
+}
+
+// wasSent tells of a request that failed. The connection in use is sealed
+// first, so that an answer of false stays true.
+func (t *tracker) wasSent() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil && t.conn.seal(t.mark) {
+		t.sent = true
+	}
+	return t.sent
+}
+
+// counted finds the counting connection below c.
+func counted(c net.Conn) *conn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	own, _ := c.(*conn)
+	return own
+}

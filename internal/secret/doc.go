@@ -1,0 +1,13 @@
+// Package secret opens credentials by reference and keeps them out of sight.
+//
+// A [Value] never prints: every way Go has to turn a value into text gives
+// [Redacted]. It carries the hosts it may be sent to, which package egress
+// enforces. A [Redactor] removes opened values, in the encodings they usually
+// appear in, from what a tool answered; [SensitiveKey] and [RedactKeys] hide
+// members of a configuration by their names.
+//
+// The package knows neither HTTP nor the database.
+package secret
+
+// Redacted stands where a secret stood.
+const Redacted = "[redacted]"

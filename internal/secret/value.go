@@ -1,0 +1,105 @@
+package secret
+
+import (
+	"crypto/subtle"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+)
+
+// Value is an opened secret with the hosts it may be sent to. The zero Value
+// is empty and may go nowhere.
+//
+// Every formatting verb and encoder shows [Redacted]. The text sits behind a
+// function, so that printers that walk unexported fields by reflection find
+// nothing either, and so that Values can't be compared with ==: see
+// [Value.Equal].
+type Value struct {
+	reveal func() string
+	hosts  []string
+}
+
+// NewValue returns a secret that may be sent to the given hosts. A host is a
+// name or address in lower or upper case, optionally with ":port", or
+// "*.example.com" for all names below example.com. Without hosts, the secret
+// may go nowhere.
+func NewValue(text string, hosts ...string) Value {
+	lowered := make([]string, 0, len(hosts))
+	for _, h := range hosts {
+		if h = strings.ToLower(strings.TrimSpace(h)); h != "" {
+			lowered = append(lowered, h)
+		}
+	}
+	return Value{reveal: func() string { return text }, hosts: lowered}
+}
+
+// Reveal returns the secret itself. Only code that sends it may call it.
+func (v Value) Reveal() string {
+	if v.reveal == nil {
+		return ""
+	}
+	return v.reveal()
+}
+
+// Hosts returns where the secret may be sent, as given to [NewValue].
+func (v Value) Hosts() []string { return slices.Clone(v.hosts) }
+
+// MaySendTo reports whether the secret may be sent to a host, given in lower
+// case and without brackets, at a port.
+func (v Value) MaySendTo(host, port string) bool {
+	for _, h := range v.hosts {
+		name, onlyPort := splitPort(h)
+		if onlyPort != "" && onlyPort != port {
+			continue
+		}
+		if name == host {
+			return true
+		}
+		if below, ok := strings.CutPrefix(name, "*"); ok && strings.HasPrefix(below, ".") &&
+			strings.HasSuffix(host, below) && len(host) > len(below) {
+			return true
+		}
+	}
+	return false
+}
+
+// splitPort takes "host:port", "[v6]:port", "v6" and "host" apart.
+func splitPort(h string) (host, port string) {
+	if rest, ok := strings.CutPrefix(h, "["); ok {
+		host, port, _ = strings.Cut(rest, "]")
+		return host, strings.TrimPrefix(port, ":")
+	}
+	if strings.Count(h, ":") == 1 {
+		host, port, _ = strings.Cut(h, ":")
+		return host, port
+	}
+	return h, ""
+}
+
+// IsZero reports whether v holds nothing.
+func (v Value) IsZero() bool { return v.Reveal() == "" }
+
+// Equal compares two secrets in time that depends on their lengths only.
+func (v Value) Equal(other Value) bool {
+	return subtle.ConstantTimeCompare([]byte(v.Reveal()), []byte(other.Reveal())) == 1
+}
+
+// String implements [fmt.Stringer].
+func (v Value) String() string { return Redacted }
+
+// GoString implements [fmt.GoStringer].
+func (v Value) GoString() string { return Redacted }
+
+// Format implements [fmt.Formatter], for all verbs.
+func (v Value) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redacted) }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (v Value) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
+
+// MarshalJSON implements [encoding/json.Marshaler].
+func (v Value) MarshalJSON() ([]byte, error) { return []byte(`"` + Redacted + `"`), nil }
+
+// LogValue implements [slog.LogValuer].
+func (v Value) LogValue() slog.Value { return slog.StringValue(Redacted) }
