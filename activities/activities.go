@@ -1,0 +1,125 @@
+// Package activities adapts the platform to Temporal: each activity decodes
+// its input, calls a port, and encodes the failure.
+//
+// What is decided about a call is decided in packages resolver, schema, policy
+// and ledger, and in executors; here stands only the order in which they are
+// asked. The payloads and names are package wire's.
+package activities
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/maypok86/otter/v2"
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// Agents finds agents and their versions.
+type Agents interface {
+	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
+	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
+}
+
+// Policies reads the policies of tools as they are now.
+type Policies interface {
+	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
+}
+
+// Config is what activities stand on. Every field but Models is required.
+type Config struct {
+	Ledger   ledger.Ledger
+	Runs     agent.Runs
+	Agents   Agents
+	Policies Policies
+	Resolver *resolver.Resolver
+	Schemas  *schema.Cache
+	// Executor runs a call of any implementation type: an executors.Mux.
+	Executor tool.Executor
+	// Models answer for the providers they are keyed by: an agent's model
+	// "scripted/desk" asks Models["scripted"] for "desk".
+	Models map[string]agent.Model
+}
+
+// Activities are the activities of Toolcrib. They are safe for concurrent use.
+type Activities struct {
+	Config
+	// definitions keeps pinned agent definitions, which never change.
+	definitions *otter.Cache[definitionKey, agent.Definition]
+}
+
+type definitionKey struct {
+	tenant          tool.TenantID
+	agentID, digest string
+}
+
+const maxDefinitions = 1000
+
+// New checks the configuration and returns the activities.
+func New(c Config) (*Activities, error) {
+	for name, missing := range map[string]bool{
+		"Ledger": c.Ledger == nil, "Runs": c.Runs == nil, "Agents": c.Agents == nil,
+		"Policies": c.Policies == nil, "Resolver": c.Resolver == nil,
+		"Schemas": c.Schemas == nil, "Executor": c.Executor == nil,
+	} {
+		if missing {
+			return nil, fmt.Errorf("activities: Config.%s is required", name)
+		}
+	}
+	definitions, err := otter.New(&otter.Options[definitionKey, agent.Definition]{MaximumSize: maxDefinitions})
+	if err != nil {
+		return nil, fmt.Errorf("activities: making the cache of definitions: %w", err)
+	}
+	return &Activities{Config: c, definitions: definitions}, nil
+}
+
+// Registry is where activities are registered: a worker, or a test environment.
+type Registry interface {
+	RegisterActivityWithOptions(a any, options activity.RegisterOptions)
+}
+
+// Register registers every activity under its wire name. One Invoke type is
+// registered for each implementation type, whether an executor runs it or not:
+// a call of an unknown type fails with a clear error, instead of waiting for a
+// worker that knows its activity.
+func (a *Activities) Register(r Registry) {
+	register := func(name string, fn any) {
+		r.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
+	}
+	register(wire.LoadPlanActivity, a.LoadPlan)
+	register(wire.ModelTurnActivity, a.ModelTurn)
+	register(wire.AdmitActivity, a.Admit)
+	register(wire.SettleActivity, a.Settle)
+	register(wire.FinishRunActivity, a.FinishRun)
+	for _, i := range tool.Implementations() {
+		register(wire.InvokeActivity(i), a.Invoke)
+	}
+}
+
+// callAttrs are the attributes that every log line about a call carries.
+func callAttrs(in *wire.InvokeInput) []any {
+	return []any{
+		slog.String("tenant_id", string(in.Principal.Tenant)), slog.String("run_id", in.RunID),
+		slog.String("call_id", in.Call.CallID), slog.String("tool", in.Pin.Slug),
+		slog.String("version", in.Pin.Version),
+	}
+}
+
+// logFailure writes down a failure with its cause, which is not encoded.
+func logFailure(ctx context.Context, msg string, err error, attrs ...any) {
+	e := tool.AsError(err)
+	attrs = append(attrs, slog.String("kind", string(e.Kind)), slog.String("op", e.Op), slog.Any("error", err))
+	logger := activity.GetLogger(ctx)
+	if e.Kind == tool.InternalError {
+		logger.Error(msg, attrs...)
+		return
+	}
+	logger.Info(msg, attrs...)
+}

@@ -1,0 +1,57 @@
+package activities
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/policy"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// Admit opens the effect of a call that must not be repeated, in an activity
+// of its own, so that its admission may be retried freely.
+func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.AdmitOutput, error) {
+	ticket, err := a.admit(ctx, &in)
+	if err != nil {
+		logFailure(ctx, "admission refused", err, callAttrs(&in)...)
+		return wire.AdmitOutput{}, failure.Encode(err)
+	}
+	if ticket.Done != nil {
+		done := output(*ticket.Done, in.Full)
+		return wire.AdmitOutput{Done: &done}, nil
+	}
+	return wire.AdmitOutput{Fence: ticket.Fence, Egress: ticket.Policy.EgressClass}, nil
+}
+
+// Invoke runs one attempt of a call: admission, the tool, settlement.
+//
+// A failure that may be repeated is returned as it is, for Temporal to repeat;
+// any other end is settled first, and an error then says so.
+func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
+	t := &attempt{a: a, in: &in, number: int(activity.GetInfo(ctx).Attempt), fence: in.Fence}
+	outcome, err := t.run(ctx)
+	if err != nil {
+		return wire.InvokeOutput{}, err
+	}
+	if err := outcome.Err(); err != nil {
+		return wire.InvokeOutput{}, failure.EncodeSettled(err)
+	}
+	return output(outcome, in.Full), nil
+}
+
+// admit asks the ledger, then the policy on the authority the ledger read.
+func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ticket, error) {
+	x := in.Pin.Execution
+	ticket, err := a.Ledger.Admit(ctx, ledger.AdmitRequest{Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure})
+	if err != nil || ticket.Done != nil {
+		return ticket, err
+	}
+	if r := refusal(policy.Input{Principal: in.Principal, Policy: ticket.Policy}); r != nil {
+		return ticket, &tool.Error{Kind: r.Kind, Op: "activities.Admit", Msg: r.Msg}
+	}
+	return ticket, nil
+}

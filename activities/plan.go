@@ -1,0 +1,172 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// LoadPlan pins the exact versions that a run uses, by digest, and records
+// that the run began. For a single call it prepares that call too. It is
+// idempotent: the plan stored first is the run's plan.
+func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
+	load := a.loadAgentPlan
+	if in.Node != nil {
+		load = a.loadNodePlan
+	}
+	out, err := load(ctx, in)
+	if err != nil {
+		logFailure(ctx, "loading the plan failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID)
+		return wire.LoadPlanOutput{}, failure.Encode(err)
+	}
+	return out, nil
+}
+
+func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
+	run, err := a.Runs.FindRun(ctx, in.Principal.Tenant, in.RunID)
+	if err != nil {
+		return wire.LoadPlanOutput{}, fmt.Errorf("finding run %s: %w", in.RunID, err)
+	}
+	if run.Plan == nil {
+		plan, err := a.agentPlan(ctx, in.Principal, run)
+		if err != nil {
+			return wire.LoadPlanOutput{}, err
+		}
+		run.Plan, run.FirstRunID, run.AgentVersion = plan, in.FirstRunID, plan.AgentVersion
+		if run, err = a.Runs.BeginRun(ctx, run); err != nil {
+			return wire.LoadPlanOutput{}, fmt.Errorf("beginning run %s: %w", in.RunID, err)
+		}
+	}
+	return wire.LoadPlanOutput{RunID: run.ID, Mode: run.Mode, Head: run.HeadMessageID, Plan: *run.Plan}, nil
+}
+
+// agentPlan pins the agent's version and the version of each of its tools.
+func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.Run) (*agent.Plan, error) {
+	version, err := a.chooseAgent(ctx, p.Tenant, run)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := a.Resolver.Bind(ctx, p, version.Snapshot.Tools, run.Mode)
+	if err != nil {
+		return nil, fmt.Errorf("binding the tools of agent %s: %w", version.Slug, err)
+	}
+	plan := &agent.Plan{
+		AgentID: version.AgentID, Agent: version.Slug, AgentVersion: version.Number, AgentDigest: version.Digest,
+		ToolMode: version.Snapshot.ToolMode, Limits: version.Snapshot.Limits.WithDefaults(),
+		Tools: make([]agent.Pin, len(bound)),
+	}
+	for i, r := range bound {
+		plan.Tools[i] = pin(r)
+	}
+	return plan, nil
+}
+
+func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
+	r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: in.Node.Tool, Mode: in.Node.Mode})
+	if err != nil {
+		return wire.LoadPlanOutput{}, fmt.Errorf("resolving tool %q: %w", in.Node.Tool, err)
+	}
+	plan := &agent.Plan{Tools: []agent.Pin{pin(r)}}
+	info := activity.GetInfo(ctx)
+	runID, err := uuid.NewV7()
+	if err != nil {
+		return wire.LoadPlanOutput{}, fmt.Errorf("making a run id: %w", err)
+	}
+	invocationID, err := uuid.NewV7()
+	if err != nil {
+		return wire.LoadPlanOutput{}, fmt.Errorf("making an invocation id: %w", err)
+	}
+	run := agent.Run{
+		ID: runID.String(), Tenant: in.Principal.Tenant, Kind: in.Kind, Mode: in.Node.Mode, Principal: in.Principal,
+		Status: agent.RunHosted, WorkflowID: info.WorkflowExecution.ID, FirstRunID: in.FirstRunID, Plan: plan,
+	}
+	if in.Kind == agent.ToolCallRun {
+		run.ID, run.Status = in.RunID, agent.RunRunning
+	}
+	if run, err = a.Runs.BeginRun(ctx, run); err != nil {
+		return wire.LoadPlanOutput{}, fmt.Errorf("recording the workflow: %w", err)
+	}
+	kit, err := a.newKit(ctx, in.Principal, plan)
+	if err != nil {
+		return wire.LoadPlanOutput{}, err
+	}
+	prepared := kit.prepare(agent.Call{ID: in.Node.ID, Name: r.Tool.Slug, Arguments: in.Node.Arguments})
+	prepared.InvocationID = invocationID.String()
+	call := describe(prepared)
+	// A single call has no message that its arguments could stand with, and
+	// nobody has recorded its refusal.
+	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
+	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Plan: *plan, Call: &call}, nil
+}
+
+// pin makes the entry of a plan for a resolved tool.
+func pin(r *resolver.Resolved) agent.Pin {
+	return agent.Pin{
+		ToolID: r.Tool.ID, Slug: r.Tool.Slug, Version: r.Version.Number, Digest: r.Version.Digest,
+		Implementation: r.Version.Snapshot.ImplementationType(), Execution: r.Version.Snapshot.Execution,
+		Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
+	}
+}
+
+// chooseAgent returns the agent version a run is to use: the highest published
+// one that meets the run's constraint, or in debug mode the draft.
+func (a *Activities) chooseAgent(ctx context.Context, tenant tool.TenantID, run agent.Run) (agent.Version, error) {
+	found, err := a.Agents.FindAgent(ctx, tenant, run.AgentID)
+	if err != nil {
+		return agent.Version{}, fmt.Errorf("finding agent %s: %w", run.AgentID, err)
+	}
+	versions, err := a.Agents.ListAgentVersions(ctx, tenant, found.ID)
+	if err != nil {
+		return agent.Version{}, fmt.Errorf("listing the versions of agent %s: %w", found.Slug, err)
+	}
+	return resolver.ChooseAgent(found, versions, run.AgentVersion, run.Mode)
+}
+
+// pinnedAgent returns the definition that the run's plan pins.
+func (a *Activities) pinnedAgent(ctx context.Context, tenant tool.TenantID, plan *agent.Plan) (agent.Definition, error) {
+	key := definitionKey{tenant, plan.AgentID, plan.AgentDigest}
+	if d, ok := a.definitions.GetIfPresent(key); ok {
+		return d, nil
+	}
+	d, err := a.findDefinition(ctx, tenant, plan)
+	if err == nil {
+		a.definitions.Set(key, d)
+	}
+	return d, err
+}
+
+func (a *Activities) findDefinition(ctx context.Context, tenant tool.TenantID, plan *agent.Plan) (agent.Definition, error) {
+	versions, err := a.Agents.ListAgentVersions(ctx, tenant, plan.AgentID)
+	if err != nil {
+		return agent.Definition{}, fmt.Errorf("listing the versions of agent %s: %w", plan.Agent, err)
+	}
+	for _, v := range versions {
+		if v.Digest == plan.AgentDigest {
+			return v.Snapshot, nil
+		}
+	}
+	// In debug mode a run pins the draft, which no version holds.
+	found, err := a.Agents.FindAgent(ctx, tenant, plan.AgentID)
+	if err != nil {
+		return agent.Definition{}, fmt.Errorf("finding agent %s: %w", plan.Agent, err)
+	}
+	digest, err := found.Definition.Digest()
+	if err != nil {
+		return agent.Definition{}, fmt.Errorf("digesting agent %s: %w", plan.Agent, err)
+	}
+	if digest != plan.AgentDigest {
+		return agent.Definition{}, &tool.Error{
+			Kind: tool.Conflict, Op: "activities.ModelTurn",
+			Msg: fmt.Sprintf("the draft of agent %s that this run began with has been edited; start it again", plan.Agent),
+		}
+	}
+	return found.Definition, nil
+}

@@ -1,0 +1,153 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/policy"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// kit is everything that preparing calls of a plan's tools needs, in memory.
+type kit struct {
+	principal tool.Principal
+	tools     []kitTool // In plan order.
+}
+
+type kitTool struct {
+	pin     agent.Pin
+	version *tool.Version
+	input   *schema.Schema
+	policy  tool.Policy
+}
+
+// newKit reads the pinned versions, which are cached, and the policies, which
+// never are.
+func (a *Activities) newKit(ctx context.Context, p tool.Principal, plan *agent.Plan) (*kit, error) {
+	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools))}
+	if len(plan.Tools) == 0 {
+		return k, nil
+	}
+	ids := make([]string, len(plan.Tools))
+	for i, pin := range plan.Tools {
+		ids[i] = pin.ToolID
+	}
+	policies, err := a.Policies.Policies(ctx, p.Tenant, ids)
+	if err != nil {
+		return nil, fmt.Errorf("reading policies: %w", err)
+	}
+	for _, pin := range plan.Tools {
+		v, err := a.Resolver.Version(ctx, p.Tenant, pin.ToolID, pin.Digest)
+		if err != nil {
+			return nil, fmt.Errorf("loading %s: %w", pin, err)
+		}
+		input, err := a.Schemas.Compile(v.Snapshot.InputSchema)
+		if err != nil {
+			return nil, fmt.Errorf("compiling the input schema of %s: %w", pin, err)
+		}
+		k.tools = append(k.tools, kitTool{pin: pin, version: v, input: input, policy: policies[pin.ToolID]})
+	}
+	return k, nil
+}
+
+// specs returns the tools as a model is told of them.
+func (k *kit) specs() []agent.ToolSpec {
+	specs := make([]agent.ToolSpec, len(k.tools))
+	for i, t := range k.tools {
+		specs[i] = agent.ToolSpec{
+			Name: t.pin.Slug, Description: t.version.Snapshot.Description, InputSchema: t.version.Snapshot.InputSchema,
+		}
+		if len(specs[i].InputSchema) == 0 {
+			specs[i].InputSchema = json.RawMessage(`{"type":"object"}`)
+		}
+	}
+	return specs
+}
+
+// prepareAll prepares the calls of an answer. What must not run is refused
+// here, with a reason that the model can act on.
+func (k *kit) prepareAll(resp *agent.ModelResponse, limits agent.Limits) ([]agent.PreparedCall, error) {
+	calls := make([]agent.PreparedCall, len(resp.Calls))
+	for i, call := range resp.Calls {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return nil, fmt.Errorf("making an invocation id: %w", err)
+		}
+		calls[i] = k.prepare(call)
+		calls[i].InvocationID = id.String()
+		switch {
+		case resp.Truncated && i == len(resp.Calls)-1:
+			calls[i].Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the answer was cut off in the middle of this call; make it again, shorter"}
+		case i >= limits.MaxCallsPerTurn:
+			calls[i].Refused = &agent.Refusal{Kind: tool.Denied, Msg: fmt.Sprintf("a turn may make at most %d calls; make this one in the next", limits.MaxCallsPerTurn)}
+		}
+	}
+	return calls, nil
+}
+
+// prepare resolves one call against the plan, coerces its arguments and asks
+// the policy. It never fails: a call that must not run is Refused.
+func (k *kit) prepare(call agent.Call) agent.PreparedCall {
+	out := agent.PreparedCall{CallID: call.ID, Name: call.Name, Arguments: call.Arguments}
+	for _, t := range k.tools {
+		if t.pin.Slug != call.Name {
+			continue
+		}
+		t.prepare(k.principal, &out)
+		return out
+	}
+	out.Refused = &agent.Refusal{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", clip(call.Name, 64), k.names())}
+	return out
+}
+
+func (t *kitTool) prepare(p tool.Principal, out *agent.PreparedCall) {
+	out.Slug = t.pin.Slug
+	arguments, receipt, err := t.input.Prepare(out.Arguments)
+	if err != nil {
+		e := tool.AsError(err)
+		out.Refused = &agent.Refusal{Kind: e.Kind, Msg: e.Msg}
+		return
+	}
+	out.Arguments = arguments
+	if len(receipt) > 0 {
+		out.Receipt, _ = json.Marshal(receipt) // Plain strings: it cannot fail.
+	}
+	if out.Digest, err = tool.Digest(arguments); err != nil {
+		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
+		return
+	}
+	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy})
+}
+
+// refusal asks the policy, and returns why the call must not run, or nil. What
+// needs an approval is refused: nobody can give one yet.
+func refusal(in policy.Input) *agent.Refusal {
+	d := policy.Decide(in)
+	switch d.Verdict {
+	case policy.Allow:
+		return nil
+	case policy.NeedsApproval:
+		return &agent.Refusal{Kind: tool.Denied, Msg: d.Explain() + "; this version of Toolcrib cannot ask for approvals, so the call was refused"}
+	case policy.Deny:
+		return &agent.Refusal{Kind: tool.Denied, Msg: d.Explain()}
+	default:
+		return &agent.Refusal{Kind: tool.Denied, Msg: "policy did not allow the call"}
+	}
+}
+
+func (k *kit) names() string {
+	if len(k.tools) == 0 {
+		return "none"
+	}
+	names := make([]string, len(k.tools))
+	for i, t := range k.tools {
+		names[i] = t.pin.Slug
+	}
+	return clip(strings.Join(names, ", "), 500)
+}

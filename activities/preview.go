@@ -1,0 +1,45 @@
+package activities
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// maxPreview is how many bytes of an answer histories carry.
+const maxPreview = 256
+
+// preview returns the beginning of what content says.
+func preview(content []tool.Content) string {
+	var b strings.Builder
+	for _, c := range content {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		switch {
+		case c.Text != "":
+			b.WriteString(c.Text)
+		case len(c.JSON) > 0:
+			b.Write(c.JSON)
+		default:
+			b.WriteString("[" + string(c.Type) + " " + c.MIMEType + "]")
+		}
+		if b.Len() > maxPreview {
+			break
+		}
+	}
+	return clip(b.String(), maxPreview)
+}
+
+// clip cuts s to at most limit bytes, between characters.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	limit -= len("…")
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}

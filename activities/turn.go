@@ -1,0 +1,134 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/google/uuid"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// ModelTurn asks the model what comes after in.Head, resolves, coerces and
+// decides the calls it made, and stores all of it at once. A retry finds the
+// stored answer and does not ask again; a workflow that is reset does.
+func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wire.ModelTurnOutput, error) {
+	stop := heartbeat(ctx)
+	defer stop()
+	turn, err := a.turn(ctx, in)
+	if err != nil {
+		logFailure(ctx, "model turn failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID, "turn", in.Turn)
+		return wire.ModelTurnOutput{}, failure.Encode(err)
+	}
+	out := wire.ModelTurnOutput{Head: turn.Message.ID, Calls: make([]wire.Call, len(turn.Calls))}
+	for i, c := range turn.Calls {
+		out.Calls[i] = describe(c)
+	}
+	if len(out.Calls) == 0 {
+		out.Answer = preview(turn.Message.Content)
+	}
+	return out, nil
+}
+
+func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Turn, error) {
+	tenant := in.Principal.Tenant
+	key := fmt.Sprintf("%s/%d", activity.GetInfo(ctx).WorkflowExecution.RunID, in.Turn)
+	open, err := a.Runs.OpenTurn(ctx, tenant, in.RunID, in.Head, key)
+	if err != nil {
+		return agent.Turn{}, fmt.Errorf("opening turn %d: %w", in.Turn, err)
+	}
+	if open.Stored != nil {
+		return *open.Stored, nil
+	}
+	if open.Run.Plan == nil {
+		return agent.Turn{}, &tool.Error{Kind: tool.InternalError, Op: "activities.ModelTurn", Msg: "the run has no plan"}
+	}
+	definition, err := a.pinnedAgent(ctx, tenant, open.Run.Plan)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	// What preparing the calls needs is read before the model is asked, so that
+	// nothing can fail between its answer and the storing of it.
+	kit, err := a.newKit(ctx, in.Principal, open.Run.Plan)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	resp, err := a.ask(ctx, in.Turn, definition, open.Transcript, kit)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return agent.Turn{}, fmt.Errorf("making a message id: %w", err)
+	}
+	turn := agent.Turn{
+		Tenant: tenant, RunID: in.RunID, Key: key,
+		Message: agent.Message{
+			ID: id.String(), ParentID: in.Head, RunID: in.RunID, Turn: in.Turn, Role: agent.Assistant,
+			Calls: resp.Calls, Usage: &resp.Usage,
+		},
+	}
+	if resp.Text != "" {
+		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
+	}
+	if turn.Calls, err = kit.prepareAll(resp, open.Run.Plan.Limits.WithDefaults()); err != nil {
+		return agent.Turn{}, err
+	}
+	stored, err := a.Runs.SaveTurn(ctx, turn)
+	if err != nil {
+		return agent.Turn{}, fmt.Errorf("storing turn %d: %w", in.Turn, err)
+	}
+	return stored, nil
+}
+
+// ask puts the turn to the model that the pinned agent version names.
+func (a *Activities) ask(ctx context.Context, turn int, definition agent.Definition, transcript []agent.Message, kit *kit) (*agent.ModelResponse, error) {
+	provider, name, _ := strings.Cut(definition.Model, "/")
+	model, ok := a.Models[provider]
+	if !ok {
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "activities.ModelTurn",
+			Msg: fmt.Sprintf("no model provider %q is configured in this worker (model %q)", provider, definition.Model),
+		}
+	}
+	resp, err := model.Generate(ctx, &agent.ModelRequest{
+		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
+		Messages: transcript, Tools: kit.specs(), Turn: turn,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)
+	}
+	return resp, nil
+}
+
+// Arguments above this size are not repeated in histories: they stand with the
+// message, and the ledger hands them out with the admission.
+const maxInlineArguments = 1 << 10
+
+// describe makes the small descriptor of a call that histories carry.
+func describe(c agent.PreparedCall) wire.Call {
+	d := wire.Call{
+		InvocationID: c.InvocationID, CallID: c.CallID, Slug: c.Slug, Arguments: c.Arguments,
+		Digest: c.Digest, Receipt: c.Receipt, Refused: c.Refused, Settled: c.Refused != nil,
+	}
+	if c.Name != c.Slug {
+		d.Name = c.Name
+	}
+	if c.Refused != nil {
+		d.Arguments, d.Receipt = nil, nil
+	}
+	if len(d.Arguments) > maxInlineArguments {
+		d.Arguments, d.Stored = nil, true
+	}
+	if len(d.Receipt) > maxInlineArguments {
+		d.Receipt = json.RawMessage(`[{"rule":"too_many_changes_to_list"}]`)
+	}
+	return d
+}
