@@ -1,0 +1,87 @@
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# The tools are pinned in a module of their own, so that their dependencies are
+# nobody else's.
+TOOL := go tool -modfile=tools/go.mod
+PLATFORM_TOOL := go tool -modfile=../tools/go.mod
+
+.PHONY: help
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+##@ Run
+
+.PHONY: demo
+demo: ## Run the main job end to end on the embedded stack, then exit
+	@scripts/run-platform demo
+
+.PHONY: dev
+dev: ## Run everything on the embedded stack and stay up
+	@scripts/run-platform toolcrib dev
+
+.PHONY: migrate
+migrate: ## Bring the database of TOOLCRIB_DATABASE_URL up to date
+	@scripts/run-platform toolcrib migrate
+
+##@ Test
+
+.PHONY: test
+test: ## Run every test, with real PostgreSQL and a real Temporal server
+	@scripts/with-postgres $(MAKE) --no-print-directory test-root test-platform
+
+# The race detector watches the module that ships as a library, where there is
+# a C compiler. In the platform it would compile Temporal's server a second time.
+.PHONY: test-root
+test-root:
+	go test $$([[ $$(go env CGO_ENABLED) == 0 ]] || echo -race) ./...
+
+.PHONY: test-platform
+test-platform:
+	@scripts/cold-build-notice
+	cd platform && go test ./...
+
+.PHONY: race
+race: ## Run every test under the race detector, the platform's too (slow)
+	@scripts/with-postgres bash -c 'go test -race ./... && cd platform && go test -race ./...'
+
+.PHONY: check
+check: lint vet workflowcheck verify test ## Everything that CI asks for
+
+.PHONY: lint
+lint: ## Lint both modules
+	$(TOOL) golangci-lint run ./...
+	@scripts/cold-build-notice
+	cd platform && $(PLATFORM_TOOL) golangci-lint run --config ../.golangci.yml ./...
+
+.PHONY: vet
+vet: ## Vet both modules
+	go vet ./...
+	cd platform && go vet ./...
+
+.PHONY: workflowcheck
+workflowcheck: ## Prove the workflows deterministic
+	$(TOOL) workflowcheck ./workflows/...
+
+.PHONY: verify
+verify: ## Fail if generated code or module files are stale
+	$(TOOL) sqlc diff
+	go mod tidy -diff
+	cd platform && go mod tidy -diff
+
+##@ Change
+
+.PHONY: fmt
+fmt: ## Format both modules
+	$(TOOL) golangci-lint fmt ./...
+	cd platform && $(PLATFORM_TOOL) golangci-lint fmt --config ../.golangci.yml ./...
+
+.PHONY: generate
+generate: ## Generate the queries' code from their SQL
+	$(TOOL) sqlc generate
+
+.PHONY: tidy
+tidy: ## Tidy the module files
+	go mod tidy
+	cd platform && go mod tidy
