@@ -1,6 +1,7 @@
 package devstack
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -33,7 +34,7 @@ func unprivilegedAccount() (*account, error) {
 			return &account{name: name, uid: uid, gid: gid}, nil
 		}
 	}
-	return nil, fmt.Errorf("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
+	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
 }
 
 // own gives path to the account.

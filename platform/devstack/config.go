@@ -18,7 +18,7 @@ const (
 	DefaultNamespace    = "default"
 )
 
-// AnyPort, as a port, asks for a free one.
+// AnyPort asks for a free port.
 const AnyPort = -1
 
 // DatabaseURLVariable names the environment variable with the PostgreSQL

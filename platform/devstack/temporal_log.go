@@ -91,7 +91,7 @@ func (l *serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
 	if l.state.quiet.Load() {
 		return
 	}
-	l.logger.LogAttrs(l.ctx, level, msg, attributes(tags)...)
+	l.logger.LogAttrs(l.ctx, level, msg, attributes(tags)...) //nolint:sloglint // The message is the server's.
 }
 
 func attributes(tags []tag.Tag) []slog.Attr {
