@@ -158,7 +158,7 @@ func (a *Activities) findDefinition(ctx context.Context, tenant tool.TenantID, p
 	if err != nil {
 		return agent.Definition{}, fmt.Errorf("finding agent %s: %w", plan.Agent, err)
 	}
-	digest, err := found.Definition.Digest()
+	digest, err := found.Digest()
 	if err != nil {
 		return agent.Definition{}, fmt.Errorf("digesting agent %s: %w", plan.Agent, err)
 	}

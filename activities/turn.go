@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"go.temporal.io/sdk/activity"
-
 	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"

@@ -41,7 +41,8 @@ func TestPlanDigest(t *testing.T) {
 		return d
 	}
 	p := agent.Plan{Tools: []agent.Pin{{Slug: "a", Digest: "1"}}}
-	require.Equal(t, digest(p), digest(p))
+	same := agent.Plan{Tools: []agent.Pin{{Slug: "a", Digest: "1"}}}
+	require.Equal(t, digest(same), digest(p))
 	require.NotEqual(t, digest(p), digest(agent.Plan{Tools: []agent.Pin{{Slug: "a", Digest: "2"}}}))
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -48,8 +49,8 @@ func Canonical(raw json.RawMessage) (json.RawMessage, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, fmt.Errorf("reading JSON: %w", err)
 	}
-	if _, err := dec.Token(); err != io.EOF { //nolint:errorlint // A Decoder returns io.EOF itself.
-		return nil, fmt.Errorf("reading JSON: more than one value")
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errors.New("reading JSON: more than one value")
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

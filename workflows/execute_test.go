@@ -146,6 +146,7 @@ func TestEffectIDs(t *testing.T) {
 		s.env.ExecuteWorkflow(hostWorkflow, step)
 		return s.invoked[0].EffectID
 	}
-	require.Equal(t, id("a"), id("a"))
-	require.NotEqual(t, id("a"), id("b"))
+	first, again := id("a"), id("a")
+	require.Equal(t, first, again)
+	require.NotEqual(t, first, id("b"))
 }

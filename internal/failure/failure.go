@@ -103,10 +103,8 @@ func Settled(err error) bool {
 func read(err error) (details, *temporal.ApplicationError, bool) {
 	var d details
 	app, ok := errors.AsType[*temporal.ApplicationError](err)
-	if !ok || !app.HasDetails() || app.Details(&d) != nil || app.Type() != TypePrefix+string(d.Kind) {
-		return details{}, nil, false
-	}
-	return d, app, true
+	ok = ok && app.HasDetails() && app.Details(&d) == nil && app.Type() == TypePrefix+string(d.Kind)
+	return d, app, ok
 }
 
 // MaxRetryDelay bounds how long a call waits for its next attempt because the

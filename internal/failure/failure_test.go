@@ -62,7 +62,7 @@ func TestCancellationPassesThrough(t *testing.T) {
 
 	require.ErrorIs(t, failure.Encode(context.Canceled), context.Canceled)
 	canceled := temporal.NewCanceledError()
-	require.Equal(t, error(canceled), failure.Encode(canceled))
+	require.Equal(t, canceled, failure.Encode(canceled))
 	require.Equal(t, tool.Cancelled, tool.KindOf(failure.Decode(canceled)))
 }
 
