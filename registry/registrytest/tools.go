@@ -1,0 +1,146 @@
+package registrytest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CreateTool implements [registry.Store].
+func (s *Store) CreateTool(_ context.Context, t tool.Tool) (tool.Tool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.mayWrite(t.Tenant); err != nil {
+		return tool.Tool{}, err
+	}
+	for _, other := range s.tools {
+		if other.Tenant == t.Tenant && other.Slug == t.Slug {
+			return tool.Tool{}, conflict("tool %q exists already", t.Slug)
+		}
+	}
+	if t.ID == "" {
+		t.ID = newID()
+	}
+	t.Revision = 1
+	return s.keepTool(t), nil
+}
+
+// UpdateTool implements [registry.Store].
+func (s *Store) UpdateTool(_ context.Context, t tool.Tool) (tool.Tool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkTool(t); err != nil {
+		return tool.Tool{}, err
+	}
+	t.Revision++
+	return s.keepTool(t), nil
+}
+
+// FindTool implements [registry.Store].
+func (s *Store) FindTool(_ context.Context, id tool.TenantID, ref tool.Ref) (tool.Tool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found *tool.Tool
+	for _, t := range s.tools {
+		if !sees(id, t.Tenant) || t.Slug != ref.Slug && t.ID != ref.ID {
+			continue
+		}
+		if found == nil || found.Tenant == "" {
+			found = &t
+		}
+	}
+	if found == nil {
+		return tool.Tool{}, notFound("tool", ref.Name())
+	}
+	return clone(*found), nil
+}
+
+// ListTools implements [registry.Store].
+func (s *Store) ListTools(_ context.Context, id tool.TenantID, q registry.ToolQuery) ([]tool.Tool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []tool.Tool
+	for _, t := range s.sortedTools(id) {
+		if matches(&t, q) && (q.Limit <= 0 || len(out) < q.Limit) {
+			out = append(out, clone(t))
+		}
+	}
+	return out, nil
+}
+
+// AddVersion implements [registry.Store].
+func (s *Store) AddVersion(_ context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkTool(t); err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	versions := s.versions[t.ID]
+	i := slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == v.Number })
+	switch {
+	case i < 0:
+		v = clone(v)
+		v.ToolID, v.Tenant, v.Slug = t.ID, t.Tenant, t.Slug
+		if v.ID == "" {
+			v.ID = newID()
+		}
+		s.versions[t.ID] = append(versions, v)
+	case versions[i].Digest != v.Digest:
+		return tool.Tool{}, tool.Version{}, conflict("version %s of tool %q exists with other content", v.Number, t.Slug)
+	default:
+		if v.Published && !versions[i].Published {
+			versions[i].Published, versions[i].PublishedAt = true, v.PublishedAt
+		}
+		v = versions[i]
+	}
+	t.Revision++
+	return s.keepTool(t), clone(v), nil
+}
+
+// ListVersions implements [registry.Store].
+func (s *Store) ListVersions(_ context.Context, id tool.TenantID, toolID string) ([]tool.Version, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, ok := s.tools[toolID]
+	if !ok || !sees(id, t.Tenant) {
+		return nil, notFound("tool", toolID)
+	}
+	out := clone(s.versions[toolID])
+	slices.Reverse(out)
+	return out, nil
+}
+
+// checkTool refuses to write over what is not there, not the writer's, or has
+// changed since it was read.
+func (s *Store) checkTool(t tool.Tool) error {
+	have, ok := s.tools[t.ID]
+	if !ok || have.Tenant != t.Tenant || s.mayWrite(t.Tenant) != nil {
+		return notFound("tool", t.Slug)
+	}
+	if have.Revision != t.Revision {
+		return conflict("tool %q was changed by someone else", t.Slug)
+	}
+	return nil
+}
+
+func (s *Store) keepTool(t tool.Tool) tool.Tool {
+	if t.EgressClass == tool.EgressWrite { // As the database does.
+		t.RequiresApproval = true
+	}
+	s.tools[t.ID] = clone(t)
+	return clone(t)
+}
+
+func matches(t *tool.Tool, q registry.ToolQuery) bool {
+	text := strings.ToLower(t.Slug + "\n" + t.Name + "\n" + t.Description)
+	return (q.Status == "" || t.Status == q.Status) &&
+		(q.Implementation == "" || t.ImplementationType() == q.Implementation) &&
+		(q.Bucket == "" || t.Bucket() == q.Bucket) &&
+		strings.Contains(text, strings.ToLower(q.Search)) &&
+		!t.UpdatedAt.Before(q.UpdatedSince) &&
+		cmp.Or(cmp.Compare(t.Slug, q.AfterSlug), cmp.Compare(t.ID, q.AfterID)) > 0
+}

@@ -1,0 +1,82 @@
+package resolver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Step is one rule as it was applied.
+type Step struct {
+	Rule   Rule   `json:"rule"`
+	Passed bool   `json:"passed"`
+	Saw    string `json:"saw"` // What the rule looked at.
+}
+
+// Explanation tells how a request was decided: every rule applied, in order.
+// It stops at the rule that refused.
+type Explanation struct {
+	Ref     tool.Ref  `json:"ref"`
+	Mode    tool.Mode `json:"mode"`
+	Steps   []Step    `json:"steps"`
+	ToolID  string    `json:"tool_id,omitempty"`
+	Slug    string    `json:"slug,omitempty"`
+	Version string    `json:"version,omitempty"`
+	Digest  string    `json:"digest,omitempty"`
+	Draft   bool      `json:"draft,omitempty"`
+	Shadows bool      `json:"shadows,omitempty"`
+	Kind    tool.Kind `json:"kind,omitempty"` // Of the refusal; empty when a version may run.
+	Msg     string    `json:"msg,omitempty"`
+}
+
+// Explain tells how req would be decided, refusals included. It is meant for
+// those who manage tools: it may name what a refusal keeps quiet about, though
+// never another tenant's tools. It fails only when the source does.
+func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error) {
+	c, err := r.candidates(ctx, req)
+	if err != nil {
+		return Explanation{}, err
+	}
+	log := &trail{keep: true}
+	s := choose(c, req, log)
+	e := Explanation{Ref: req.Ref, Mode: modeOf(req), Steps: log.steps, Shadows: s.Shadows}
+	if s.Tool != nil {
+		e.ToolID, e.Slug = s.Tool.ID, s.Tool.Slug
+	}
+	if s.Err != nil {
+		e.Kind, e.Msg = s.Err.Kind, s.Err.Msg
+		return e, nil
+	}
+	e.Version, e.Digest, e.Draft = s.Version.Number, s.Version.Digest, s.Draft
+	return e, nil
+}
+
+// trail collects the steps of a decision, when somebody asks for them.
+type trail struct {
+	keep  bool
+	steps []Step
+}
+
+func (l *trail) pass(rule Rule, format string, args ...any) {
+	if l.keep {
+		l.steps = append(l.steps, Step{Rule: rule, Passed: true, Saw: fmt.Sprintf(format, args...)})
+	}
+}
+
+func (l *trail) refuse(rule Rule, kind tool.Kind, msg string) *tool.Error {
+	l.fail(rule, msg)
+	return &tool.Error{Kind: kind, Op: "resolver.Resolve", Msg: msg}
+}
+
+// hide refuses with the words for a tool that does not exist.
+func (l *trail) hide(rule Rule, req Request, saw string) *tool.Error {
+	l.fail(rule, saw)
+	return notFound(req.Ref)
+}
+
+func (l *trail) fail(rule Rule, saw string) {
+	if l.keep {
+		l.steps = append(l.steps, Step{Rule: rule, Saw: saw})
+	}
+}

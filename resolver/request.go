@@ -1,0 +1,32 @@
+package resolver
+
+import (
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Request asks which version of a tool may run.
+type Request struct {
+	Principal tool.Principal
+	Ref       tool.Ref
+	Mode      tool.Mode // Production when empty.
+	// AllowDeprecated marks a binding that exists already, such as that of a
+	// published agent: a deprecated tool still serves it.
+	AllowDeprecated bool
+	// New marks a binding that is about to be made: a deprecated tool is refused
+	// even at an exact version, which otherwise counts as a pin.
+	New bool
+}
+
+// Resolved is the one version that may run, with the tool's state as it is now.
+// Version is shared and immutable; Tool is the caller's own.
+type Resolved struct {
+	Tool       tool.Tool
+	Version    *tool.Version
+	Draft      bool     // Version is a snapshot of the head, not a stored one.
+	Shadows    bool     // The tenant's own tool hides a global one of the same slug.
+	Deprecated bool     // The tool is deprecated and serves existing bindings only.
+	Warnings   []string // For people and logs.
+}
+
+// Name returns what a model calls the tool.
+func (r *Resolved) Name() string { return r.Tool.Slug }

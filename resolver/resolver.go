@@ -1,0 +1,149 @@
+package resolver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Options of a [Resolver].
+type Options struct {
+	CacheSize int // How many versions are kept; 10,000 when zero.
+}
+
+const defaultCacheSize = 10_000
+
+// Resolver resolves references. It keeps the content of versions, which never
+// changes, and never authority, which may change at any time. It is safe for
+// concurrent use.
+type Resolver struct {
+	source   Source
+	versions *otter.Cache[versionKey, *tool.Version]
+}
+
+type versionKey struct {
+	tenant tool.TenantID
+	toolID string
+	digest string
+}
+
+// New returns a resolver that reads source.
+func New(source Source, opts Options) *Resolver {
+	if opts.CacheSize <= 0 {
+		opts.CacheSize = defaultCacheSize
+	}
+	return &Resolver{
+		source:   source,
+		versions: otter.Must(&otter.Options[versionKey, *tool.Version]{MaximumSize: opts.CacheSize}),
+	}
+}
+
+// Resolve returns the one version that req may run, or a [*tool.Error]: see
+// [Select] for its kinds. Another tenant's tool and an absent one are refused
+// in the same words.
+func (r *Resolver) Resolve(ctx context.Context, req Request) (*Resolved, error) {
+	c, err := r.candidates(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return r.load(ctx, req, Select(c, req))
+}
+
+// Version returns a snapshot that was resolved before, by its digest. It is
+// what a run that pinned the digest executes. The version is shared and
+// immutable: never change it.
+//
+// It fails with tool.NotFound when the tenant may not see such a version, and
+// with tool.Conflict when the digest was that of a draft which has changed
+// since.
+func (r *Resolver) Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error) {
+	key := versionKey{tenant, toolID, digest}
+	if v, ok := r.versions.GetIfPresent(key); ok {
+		return v, nil
+	}
+	v, err := r.source.Version(ctx, tenant, toolID, digest)
+	if tool.KindOf(err) == tool.NotFound {
+		v, err = r.draft(ctx, tenant, toolID, digest)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("loading version %.12s of tool %s: %w", digest, toolID, err)
+	}
+	r.versions.Set(key, v)
+	return v, nil
+}
+
+// draft returns the head of a tool as a version when it has the given digest.
+func (r *Resolver) draft(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error) {
+	ref := tool.Ref{ID: toolID}
+	c, err := r.source.Entries(ctx, tenant, ref)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range c.Entries {
+		if e.Tool.ID != toolID || e.Tool.Tenant != tenant && !e.Tool.Global() {
+			continue
+		}
+		now, err := tool.Snapshot{Definition: e.Tool.Definition}.Digest()
+		if err != nil || now != digest {
+			return nil, &tool.Error{
+				Kind: tool.Conflict, Op: "resolver.Version", Err: err,
+				Msg: fmt.Sprintf("the draft of tool %q has changed since it was bound", e.Tool.Slug),
+			}
+		}
+		return draftVersion(&e.Tool, digest), nil
+	}
+	return nil, notFound(ref)
+}
+
+// candidates reads what a well-formed request may mean.
+func (r *Resolver) candidates(ctx context.Context, req Request) (Candidates, error) {
+	if _, err := check(req, &trail{}); err != nil {
+		return Candidates{TenantActive: true}, nil //nolint:nilerr // Select refuses the request with the same error.
+	}
+	c, err := r.source.Entries(ctx, req.Principal.Tenant, req.Ref)
+	if err != nil {
+		return Candidates{}, fmt.Errorf("resolving tool %q: %w", req.Ref, err)
+	}
+	return c, nil
+}
+
+// load turns a selection into what may run, content included.
+func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolved, error) {
+	if s.Err != nil {
+		return nil, s.Err
+	}
+	res := &Resolved{Tool: *s.Tool, Draft: s.Draft, Shadows: s.Shadows, Deprecated: s.Deprecated, Warnings: s.Warnings}
+	if s.Draft {
+		res.Version = draftVersion(s.Tool, s.Version.Digest)
+		r.versions.Set(versionKey{req.Principal.Tenant, s.Tool.ID, s.Version.Digest}, res.Version)
+		return res, nil
+	}
+	v, err := r.Version(ctx, req.Principal.Tenant, s.Tool.ID, s.Version.Digest)
+	if err != nil {
+		return nil, err
+	}
+	if kind := v.Snapshot.ImplementationType(); !kind.Valid() {
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "resolver.Resolve",
+			Msg: fmt.Sprintf("version %s has the unknown implementation type %q", v, kind),
+		}
+	}
+	if v.Number != s.Version.Number { // The same content under several numbers.
+		named := *v
+		named.ID, named.Number, named.Published = s.Version.ID, s.Version.Number, s.Version.Published
+		v = &named
+	}
+	res.Version = v
+	return res, nil
+}
+
+// draftVersion makes a version of a head.
+func draftVersion(t *tool.Tool, digest string) *tool.Version {
+	return &tool.Version{
+		ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: draftNumber(t.Version), Digest: digest,
+		Snapshot: tool.Snapshot{Definition: t.Definition}, CreatedAt: t.UpdatedAt,
+	}
+}

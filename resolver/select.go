@@ -1,0 +1,172 @@
+package resolver
+
+import (
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Rule names a rule of resolution, in the order in which they apply.
+type Rule string
+
+// Rules.
+const (
+	RuleRequest        Rule = "request"        // The request itself is well-formed.
+	RuleTenantActive   Rule = "tenant_active"  // The tenant is not suspended.
+	RuleIsolation      Rule = "isolation"      // The tenant's own tool, or a global one.
+	RuleShadowing      Rule = "shadowing"      // Its own comes before a global one.
+	RuleAudience       Rule = "tenant_slugs"   // The tool is for this tenant.
+	RulePermission     Rule = "permission"     // The principal holds what the tool requires.
+	RuleActive         Rule = "active"         // The tool is active.
+	RuleEnabled        Rule = "enabled"        // The tool is not disabled.
+	RuleImplementation Rule = "implementation" // Its implementation type is known.
+	RuleDeprecation    Rule = "deprecation"    // A deprecated tool takes no new bindings.
+	RulePublished      Rule = "published"      // Production takes no drafts.
+	RuleVersion        Rule = "version"        // One version meets the constraint.
+)
+
+// Selection is what [Select] decides: a version of a tool, or a refusal.
+type Selection struct {
+	Tool       *tool.Tool // Nil when there is none to speak of.
+	Version    VersionInfo
+	Draft      bool // Version stands for the head as it is.
+	Shadows    bool
+	Deprecated bool
+	Warnings   []string
+	Err        *tool.Error // Why nothing may run; nil when something may.
+}
+
+// Select decides which of the candidates, if any, a request gets. It is the
+// one place that decides so, for calls and lists alike, and it is pure: the
+// same candidates and request always give the same selection.
+//
+// It refuses with tool.Invalid a malformed request or an unknown
+// implementation type; with tool.NotFound what the tenant may not know of, and
+// a constraint that nothing meets; with tool.Denied a suspended tenant and a
+// missing permission; and with tool.Conflict what the tool's state forbids.
+func Select(c Candidates, req Request) Selection {
+	return choose(c, req, &trail{})
+}
+
+// choose applies the rules in order and leaves a trail of them.
+func choose(c Candidates, req Request, log *trail) Selection {
+	want, err := check(req, log)
+	if err != nil {
+		return Selection{Err: err}
+	}
+	if !c.TenantActive {
+		return Selection{Err: log.refuse(RuleTenantActive, tool.Denied, "the tenant is suspended")}
+	}
+	log.pass(RuleTenantActive, "tenant %q is active", c.TenantSlug)
+
+	entry, shadows, err := find(c, req, log)
+	if err != nil {
+		return Selection{Err: err}
+	}
+	t := &entry.Tool
+	s := Selection{Tool: t, Shadows: shadows, Deprecated: t.Status == tool.Deprecated}
+	if s.Err = authority(t, req, want, log); s.Err != nil {
+		return s
+	}
+	if s.Deprecated {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("tool %q is deprecated", t.Slug))
+	}
+	s.Version, s.Draft, s.Err = pick(entry, req, want, log)
+	return s
+}
+
+// check refuses malformed requests.
+func check(req Request, log *trail) (constraint, *tool.Error) {
+	switch {
+	case req.Principal.Tenant == "":
+		return constraint{}, log.refuse(RuleRequest, tool.Denied, "the caller belongs to no tenant")
+	case (req.Ref.Slug == "") == (req.Ref.ID == ""):
+		return constraint{}, log.refuse(RuleRequest, tool.Invalid, "expected a tool reference with either a slug or an id")
+	case req.Mode != "" && !req.Mode.Valid():
+		return constraint{}, log.refuse(RuleRequest, tool.Invalid, fmt.Sprintf("mode %q: expected production or debug", req.Mode))
+	}
+	want, err := parseConstraint(req.Ref.Constraint)
+	if err != nil {
+		return constraint{}, log.refuse(RuleRequest, tool.Invalid, err.Error())
+	}
+	log.pass(RuleRequest, "%s in %s mode", req.Ref, modeOf(req))
+	return want, nil
+}
+
+// find picks the entry that the reference means: by id the very one, by slug
+// the tenant's own before a global one.
+func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, err *tool.Error) {
+	var own, global *Entry
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		switch {
+		case e.Tool.Slug != req.Ref.Slug && e.Tool.ID != req.Ref.ID:
+		case e.Tool.Tenant == req.Principal.Tenant:
+			own = e
+		case e.Tool.Global():
+			global = e
+		}
+	}
+	entry = own
+	if own == nil {
+		entry = global
+	}
+	if entry == nil {
+		return nil, false, log.hide(RuleIsolation, req, "neither the tenant nor the platform has such a tool")
+	}
+	log.pass(RuleIsolation, "%s tool %s", entry.Tool.Scope(), entry.Tool.ID)
+	shadows = own != nil && global != nil
+	switch {
+	case shadows:
+		log.pass(RuleShadowing, "the tenant's own tool hides global tool %s", global.Tool.ID)
+	case req.Ref.ID != "":
+		log.pass(RuleShadowing, "named by id: nothing can hide it")
+	default:
+		log.pass(RuleShadowing, "no other tool has this slug")
+	}
+	if entry.Tool.Global() && !entry.Tool.Serves(c.TenantSlug) {
+		return nil, false, log.hide(RuleAudience, req, "the tool is for other tenants")
+	}
+	log.pass(RuleAudience, "the tool is for this tenant")
+	return entry, shadows, nil
+}
+
+// authority applies the rules about the tool's state and the principal.
+func authority(t *tool.Tool, req Request, want constraint, log *trail) *tool.Error {
+	if !req.Principal.May(t.RequiredPermission) {
+		return log.refuse(RulePermission, tool.Denied, fmt.Sprintf("tool %q: the caller lacks the permission it requires", t.Slug))
+	}
+	log.pass(RulePermission, "requires %q, held by %s", t.RequiredPermission, req.Principal.Subject)
+	if !t.Active {
+		return log.refuse(RuleActive, tool.Conflict, fmt.Sprintf("tool %q is inactive", t.Slug))
+	}
+	log.pass(RuleActive, "is_active is true")
+	if t.Status == tool.Disabled {
+		return log.refuse(RuleEnabled, tool.Conflict, fmt.Sprintf("tool %q is disabled", t.Slug))
+	}
+	log.pass(RuleEnabled, "status is %s", t.Status)
+	if kind := t.ImplementationType(); !kind.Valid() {
+		return log.refuse(RuleImplementation, tool.Invalid, fmt.Sprintf("tool %q has the unknown implementation type %q", t.Slug, kind))
+	}
+	log.pass(RuleImplementation, "implementation type %s", t.ImplementationType())
+	switch {
+	case t.Status != tool.Deprecated:
+		log.pass(RuleDeprecation, "not deprecated")
+	case req.New || !req.AllowDeprecated && !want.exact():
+		return log.refuse(RuleDeprecation, tool.Conflict, fmt.Sprintf("tool %q is deprecated: it serves existing bindings and takes no new ones", t.Slug))
+	default:
+		log.pass(RuleDeprecation, "deprecated, but this binding exists already or names an exact version")
+	}
+	return nil
+}
+
+func modeOf(req Request) tool.Mode {
+	if req.Mode == "" {
+		return tool.Production
+	}
+	return req.Mode
+}
+
+func notFound(ref tool.Ref) *tool.Error {
+	return &tool.Error{Kind: tool.NotFound, Op: "resolver.Resolve", Msg: fmt.Sprintf("tool %q not found", ref.Name())}
+}
