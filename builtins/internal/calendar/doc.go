@@ -1,0 +1,4 @@
+// Package calendar is the arithmetic of local times behind the datetime_utils
+// built-in. Where a clock change makes a local time impossible or ambiguous,
+// it has one documented answer: see [Resolve].
+package calendar

@@ -1,0 +1,82 @@
+package calendar
+
+import "time"
+
+// Oddity says what a clock change did to a local time.
+type Oddity int
+
+// Oddities.
+const (
+	Plain Oddity = iota
+	Gap          // The clock skipped it: it was moved forward by what was skipped.
+	Fold         // The clock showed it twice: the first was taken.
+)
+
+// Resolve returns the instant at which clocks in loc show the wall time of
+// naive, whose own zone is ignored. A time that clocks skip is moved forward
+// by the length of the gap, so that 02:30 becomes 03:30; of a time that clocks
+// show twice, the first is taken. These are the answers of java.time and of
+// Python's fold=0, and unlike [time.Date]'s they are promised.
+func Resolve(naive time.Time, loc *time.Location) (time.Time, Oddity) {
+	y, m, d := naive.Date()
+	wall := time.Date(y, m, d, naive.Hour(), naive.Minute(), naive.Second(), naive.Nanosecond(), time.UTC)
+	near := time.Date(y, m, d, naive.Hour(), naive.Minute(), naive.Second(), naive.Nanosecond(), loc)
+
+	start, end := near.ZoneBounds()
+	offsets := []time.Duration{offsetOf(near)}
+	if !start.IsZero() {
+		offsets = append(offsets, offsetOf(start.Add(-1)))
+	}
+	if !end.IsZero() {
+		offsets = append(offsets, offsetOf(end))
+	}
+	var first time.Time
+	matches := 0
+	for i, offset := range offsets {
+		at := wall.Add(-offset).In(loc)
+		if offsetOf(at) != offset || repeated(offsets[:i], offset) {
+			continue
+		}
+		if matches++; matches == 1 || at.Before(first) {
+			first = at
+		}
+	}
+	switch matches {
+	case 0:
+		return afterGap(wall, start, end, loc), Gap
+	case 1:
+		return first, Plain
+	default:
+		return first, Fold
+	}
+}
+
+// afterGap reads a skipped wall time by the offset before the transition that
+// skipped it, which is start or end.
+func afterGap(wall, start, end time.Time, loc *time.Location) time.Time {
+	for _, transition := range []time.Time{start, end} {
+		if transition.IsZero() {
+			continue
+		}
+		before, after := offsetOf(transition.Add(-1)), offsetOf(transition)
+		skippedFrom, skippedTo := transition.UTC().Add(before), transition.UTC().Add(after)
+		if !wall.Before(skippedFrom) && wall.Before(skippedTo) {
+			return wall.Add(-before).In(loc)
+		}
+	}
+	return wall.Add(-offsetOf(start)).In(loc) // Can't be: a skipped time has a transition.
+}
+
+func offsetOf(t time.Time) time.Duration {
+	_, seconds := t.Zone()
+	return time.Duration(seconds) * time.Second
+}
+
+func repeated(offsets []time.Duration, offset time.Duration) bool {
+	for _, o := range offsets {
+		if o == offset {
+			return true
+		}
+	}
+	return false
+}
