@@ -43,8 +43,6 @@ func targetOf(u *url.URL) (target, error) {
 		return target{}, invalid("the URL has no // before its host")
 	case u.User != nil:
 		return target{}, refused("a URL may not carry a user name or password")
-	case strings.HasSuffix(u.Host, ":"):
-		return target{}, invalid("the URL names an empty port")
 	}
 	if t.port == "" {
 		t.port = map[string]string{"http": "80", "https": "443"}[t.scheme]
