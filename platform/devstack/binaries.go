@@ -7,10 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // MinPostgresMajor is the oldest PostgreSQL that Toolcrib runs on.
@@ -36,60 +34,66 @@ type binaries struct {
 
 func (b binaries) path(program string) string { return filepath.Join(b.dir, program) }
 
-// findBinaries returns the installation of the given major version, or, with
-// major 0, the first one new enough: $PATH before the distribution's folders,
-// and of those the newest first.
-func findBinaries(ctx context.Context, major int) (binaries, error) {
-	missing := &MissingPostgresError{Searched: append([]string{"$PATH"}, binaryFolders...), Install: installCommand(readOSRelease())}
-	var found []binaries
-	for _, dir := range candidateFolders() {
-		b, ok := inspect(ctx, dir)
-		switch {
-		case !ok:
-		case b.major < MinPostgresMajor:
-			missing.TooOld = append(missing.TooOld, b.dir)
-		default:
-			found = append(found, b)
-		}
-	}
-	if len(found) == 0 {
-		return binaries{}, missing
-	}
-	if i := slices.IndexFunc(found, func(b binaries) bool { return b.major == major }); i >= 0 {
-		return found[i], nil
-	}
-	if major != 0 {
-		return binaries{}, &VersionMismatchError{
-			Service: "PostgreSQL", Have: strconv.Itoa(major), Want: "PostgreSQL " + strconv.Itoa(found[0].major),
-		}
-	}
-	return found[0], nil
+// installations is where PostgreSQL is looked for.
+type installations struct {
+	path    string   // A list of folders like $PATH.
+	folders []string // Patterns of further ones.
+	system  []string // What the operating system calls itself, most exact first.
 }
 
-func candidateFolders() []string {
-	dirs := filepath.SplitList(os.Getenv("PATH"))
-	var installed []string
-	for _, pattern := range binaryFolders {
-		matches, err := filepath.Glob(pattern)
-		if err == nil {
-			installed = append(installed, matches...)
+func machineInstallations() installations {
+	return installations{path: os.Getenv("PATH"), folders: binaryFolders, system: systemNames()}
+}
+
+// find returns the installation of the given major version, or, with major 0,
+// the first that is new enough.
+func (in installations) find(ctx context.Context, major int) (binaries, error) {
+	all := in.all(ctx)
+	fit := slices.Clone(all)
+	fit = slices.DeleteFunc(fit, func(b binaries) bool { return b.major < MinPostgresMajor })
+	if len(fit) == 0 {
+		missing := &MissingPostgresError{Searched: append([]string{"$PATH"}, in.folders...), Install: installCommand(in.system)}
+		for _, b := range all {
+			missing.TooOld = append(missing.TooOld, b.dir)
+		}
+		return binaries{}, missing
+	}
+	if major == 0 {
+		return fit[0], nil
+	}
+	if i := slices.IndexFunc(fit, func(b binaries) bool { return b.major == major }); i >= 0 {
+		return fit[i], nil
+	}
+	return binaries{}, &VersionMismatchError{
+		Service: "PostgreSQL", Have: strconv.Itoa(major), Want: "PostgreSQL " + strconv.Itoa(fit[0].major),
+	}
+}
+
+// all returns what is installed: what is on the path in its order, then the
+// rest, newest first.
+func (in installations) all(ctx context.Context) []binaries {
+	var onPath, rest []binaries
+	for _, dir := range filepath.SplitList(in.path) {
+		if b, ok := inspect(ctx, dir); ok {
+			onPath = append(onPath, b)
 		}
 	}
-	slices.SortStableFunc(installed, func(a, b string) int {
-		return cmp.Compare(numberIn(b), numberIn(a))
-	})
-	return append(dirs, installed...)
+	for _, pattern := range in.folders {
+		matches, err := filepath.Glob(pattern)
+		if err != nil {
+			continue // The patterns are ours, and well formed.
+		}
+		for _, dir := range matches {
+			if b, ok := inspect(ctx, dir); ok {
+				rest = append(rest, b)
+			}
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b binaries) int { return cmp.Compare(b.major, a.major) })
+	return append(onPath, rest...)
 }
 
 var firstNumber = regexp.MustCompile(`\d+`)
-
-func numberIn(s string) int {
-	n, err := strconv.Atoi(firstNumber.FindString(s))
-	if err != nil {
-		return 0
-	}
-	return n
-}
 
 // inspect tells the version of the PostgreSQL in dir, if there is one.
 func inspect(ctx context.Context, dir string) (binaries, bool) {
@@ -106,44 +110,6 @@ func inspect(ctx context.Context, dir string) (binaries, bool) {
 	if err != nil {
 		return binaries{}, false
 	}
-	b.major = numberIn(string(out))
-	return b, true
-}
-
-// readOSRelease returns the ID and ID_LIKE of this system.
-func readOSRelease() []string {
-	raw, err := os.ReadFile("/etc/os-release")
-	if err != nil {
-		return []string{runtime.GOOS}
-	}
-	var ids []string
-	for line := range strings.Lines(string(raw)) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		if key == "ID" || key == "ID_LIKE" {
-			ids = append(ids, strings.Fields(strings.Trim(value, `"'`))...)
-		}
-	}
-	return ids
-}
-
-// installCommand returns the command that installs PostgreSQL on the first
-// system of ids that it knows.
-func installCommand(ids []string) string {
-	for _, id := range ids {
-		switch id {
-		case "debian", "ubuntu":
-			return "sudo apt-get update && sudo apt-get install -y postgresql"
-		case "fedora", "rhel", "centos":
-			return "sudo dnf install -y postgresql-server"
-		case "alpine":
-			return "sudo apk add postgresql"
-		case "arch":
-			return "sudo pacman -S --noconfirm postgresql"
-		case "opensuse", "suse":
-			return "sudo zypper install -y postgresql-server"
-		case "darwin":
-			return "brew install postgresql@17"
-		}
-	}
-	return "your system's package manager, package postgresql or postgresql-server"
+	b.major, err = strconv.Atoi(firstNumber.FindString(string(out)))
+	return b, err == nil
 }

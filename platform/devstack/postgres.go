@@ -75,7 +75,7 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 
 func (p *Postgres) start(ctx context.Context) error {
 	// Before anything is made: without a server there is no use for a folder.
-	if _, err := findBinaries(ctx, 0); err != nil {
+	if _, err := machineInstallations().find(ctx, 0); err != nil {
 		return err
 	}
 	as, err := unprivilegedAccount()
@@ -92,7 +92,7 @@ func (p *Postgres) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bin, err := findBinaries(ctx, major)
+	bin, err := machineInstallations().find(ctx, major)
 	if err != nil {
 		return p.named(err)
 	}

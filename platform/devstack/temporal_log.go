@@ -3,9 +3,9 @@ package devstack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"go.temporal.io/server/common/log"
@@ -21,9 +21,8 @@ type serverLogger struct {
 
 // loggerState is shared by a logger and all that were made from it.
 type loggerState struct {
-	quiet atomic.Bool // Set when the server is being stopped.
-	mu    sync.Mutex
-	fatal error // Why the server wanted to end the process.
+	making atomic.Bool // The server is being made.
+	quiet  atomic.Bool // The server is being stopped.
 }
 
 var (
@@ -55,25 +54,38 @@ func (l *serverLogger) Panic(msg string, tags ...tag.Tag) {
 	panic(msg)
 }
 
-// Fatal ends the calling goroutine, not the process: the process is not the server's.
+// Fatal would end the process, which is not the server's to end. While the
+// server is being made, on the goroutine of who asked for it, it panics with a
+// [fatalError] for that one to recover; later it ends its goroutine only.
 func (l *serverLogger) Fatal(msg string, tags ...tag.Tag) {
 	err := errors.New(msg)
 	for _, t := range tags {
-		if cause, ok := t.Value().(error); ok {
-			err = errors.Join(err, cause)
-		}
+		err = fmt.Errorf("%w; %s: %v", err, t.Key(), t.Value())
 	}
-	l.state.mu.Lock()
-	l.state.fatal = errors.Join(l.state.fatal, err)
-	l.state.mu.Unlock()
+	if l.state.making.Load() {
+		panic(fatalError{err})
+	}
+	l.write(slog.LevelError, msg, tags)
 	runtime.Goexit()
 }
 
-// fatal returns why the server wanted to end the process, if it did.
-func (l *serverLogger) fatal() error {
-	l.state.mu.Lock()
-	defer l.state.mu.Unlock()
-	return l.state.fatal
+// fatalError is what a server under construction could not go on from.
+type fatalError struct{ error }
+
+// build calls fn and turns a [fatalError] into its error.
+func (l *serverLogger) build(fn func() error) (err error) {
+	l.state.making.Store(true)
+	defer l.state.making.Store(false)
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case fatalError:
+			err = cause.error
+		default:
+			panic(cause)
+		}
+	}()
+	return fn()
 }
 
 // hush ends all logging. The server's own workers complain for a while that

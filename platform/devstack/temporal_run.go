@@ -39,21 +39,16 @@ func dynamicConfig() dynamicconfig.Client {
 	return values
 }
 
-// runServer makes and starts a server. The server ends the process when it
-// cannot listen; here it ends a goroutine, and what it said is the error.
-func runServer(cfg *config.Config, log *serverLogger) (temporal.Server, error) {
-	var server temporal.Server
-	result := make(chan error, 1)
-	go func() {
-		err := errors.New("it gave up without a reason")
-		defer func() { result <- err }() // Also when the goroutine is ended.
-		if server, err = newServer(cfg, log); err == nil {
-			err = server.Start()
-		}
-	}()
-	err := <-result
-	if err != nil {
-		return nil, errors.Join(log.fatal(), err)
+// runServer makes and starts a server.
+func runServer(cfg *config.Config, log *serverLogger) (server temporal.Server, err error) {
+	if err := log.build(func() error {
+		server, err = newServer(cfg, log)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := server.Start(); err != nil {
+		return nil, errors.Join(err, server.Stop())
 	}
 	return server, nil
 }

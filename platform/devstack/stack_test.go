@@ -1,0 +1,232 @@
+package devstack_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	sdkworker "go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+const queue = "devstack-test"
+
+func start(t *testing.T, cfg devstack.Config) *devstack.Stack {
+	t.Helper()
+	s, err := devstack.Start(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Stop(context.WithoutCancel(t.Context()))) })
+	return s
+}
+
+func dial(t *testing.T, address, namespace string) client.Client {
+	t.Helper()
+	c, err := client.Dial(client.Options{HostPort: address, Namespace: namespace})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// serve runs a worker until the returned function is called.
+func serve(t *testing.T, c client.Client) (stop func()) {
+	t.Helper()
+	w := sdkworker.New(c, queue, sdkworker.Options{
+		StickyScheduleToStartTimeout: 100 * time.Millisecond, // A worker that is gone is not waited for.
+	})
+	w.RegisterWorkflowWithOptions(greet, workflow.RegisterOptions{Name: "greet"})
+	w.RegisterWorkflowWithOptions(count, workflow.RegisterOptions{Name: "count"})
+	require.NoError(t, w.Start())
+	return w.Stop
+}
+
+// greet waits for a name.
+func greet(ctx workflow.Context) (string, error) {
+	var name string
+	workflow.GetSignalChannel(ctx, "name").Receive(ctx, &name)
+	return "hello " + name, nil
+}
+
+// count goes on in a new run until nothing is left.
+func count(ctx workflow.Context, left int) error {
+	if left == 0 {
+		return nil
+	}
+	return workflow.NewContinueAsNewError(ctx, "count", left-1)
+}
+
+// A folder with a name that is awkward in addresses, and other ports the
+// second time: neither may matter.
+func TestStackGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
+	cfg := devstack.Config{
+		DataDir:     filepath.Join(folder(t), "a folder #1 100%"),
+		DatabaseURL: "postgres://elsewhere", TemporalPort: devstack.AnyPort, UIPort: devstack.AnyPort,
+	}
+	tenant := temporal.NewSearchAttributeKeyKeyword(wire.TenantAttribute).ValueSet("acme")
+
+	first := start(t, cfg)
+	require.Equal(t, "postgres://elsewhere", first.DatabaseURL())
+	c := dial(t, first.TemporalAddress(), first.Namespace())
+	stop := serve(t, c)
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{
+		ID: "greeting", TaskQueue: queue, TypedSearchAttributes: temporal.NewSearchAttributes(tenant),
+	}, "greet")
+	require.NoError(t, err)
+	stop()
+	require.NoError(t, first.Stop(t.Context()))
+
+	second := start(t, cfg)
+	require.NotEqual(t, first.TemporalAddress(), second.TemporalAddress())
+	c = dial(t, second.TemporalAddress(), second.Namespace())
+	defer serve(t, c)()
+	require.NoError(t, c.SignalWorkflow(t.Context(), "greeting", run.GetRunID(), "name", "Ada"))
+	var said string
+	require.NoError(t, c.GetWorkflow(t.Context(), "greeting", run.GetRunID()).Get(t.Context(), &said))
+	require.Equal(t, "hello Ada", said)
+	require.Eventually(t, func() bool {
+		found, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
+			Query: "ToolcribTenant = 'acme' AND ExecutionStatus = 'Completed'",
+		})
+		return err == nil && len(found.GetExecutions()) == 1
+	}, 10*time.Second, 50*time.Millisecond)
+}
+
+func TestTwoStacksAtOnce(t *testing.T) {
+	t.Parallel()
+	one := start(t, devstack.Config{DataDir: filepath.Join(folder(t), "one"), Headless: true})
+	two := start(t, devstack.Config{
+		DataDir: filepath.Join(folder(t), "two"), Headless: true,
+		TemporalPort: port(t, one.TemporalAddress()), // Taken, for sure.
+	})
+	require.NotEqual(t, one.TemporalAddress(), two.TemporalAddress())
+	require.NotEqual(t, one.DatabaseURL(), two.DatabaseURL())
+	require.Empty(t, one.UIURL())
+	execute(t, one.DatabaseURL(), "CREATE TABLE mine ()")
+	require.False(t, query[bool](t, two.DatabaseURL(), "SELECT to_regclass('mine') IS NOT NULL"))
+
+	_, err := devstack.Start(t.Context(), devstack.Config{DataDir: one.DataDir()})
+	var locked *devstack.LockedError
+	require.ErrorAs(t, err, &locked)
+}
+
+func port(t *testing.T, address string) int {
+	t.Helper()
+	_, text, err := net.SplitHostPort(address)
+	require.NoError(t, err)
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+func TestStackThatFailsLeavesNothingRunning(t *testing.T) {
+	t.Parallel()
+	cfg := devstack.Config{DataDir: filepath.Join(folder(t), "data"), Headless: true}
+	s := start(t, cfg)
+	require.NoError(t, s.Stop(t.Context()))
+	version := filepath.Join(cfg.DataDir, "postgres", "data", "PG_VERSION")
+	good, err := os.ReadFile(version)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(version, []byte("9\n"), 0o600))
+
+	_, err = devstack.Start(t.Context(), cfg)
+	var mismatch *devstack.VersionMismatchError
+	require.ErrorAs(t, err, &mismatch)
+	require.NotErrorIs(t, err, context.Canceled, "the service that was told to stop is not the news")
+
+	require.NoError(t, os.WriteFile(version, good, 0o600))
+	start(t, cfg)
+}
+
+func TestThrowawayStackLeavesNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t, devstack.Config{Throwaway: true, Headless: true})
+	require.Equal(t, "off", query[string](t, s.DatabaseURL(), "SELECT current_setting('fsync')"))
+	c := dial(t, s.TemporalAddress(), s.Namespace())
+	defer serve(t, c)()
+
+	// Unless it is told otherwise the server holds each new run back for a second.
+	began := time.Now()
+	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, "count", 8)
+	require.NoError(t, err)
+	require.NoError(t, run.Get(t.Context(), nil))
+	require.Less(t, time.Since(began), 6*time.Second)
+
+	require.NoError(t, s.Stop(t.Context()))
+	require.NoDirExists(t, s.DataDir())
+}
+
+func TestTemporalRefusesDataOfAnotherRelease(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "schema"), []byte("0.1/0.1\n"), 0o600))
+	_, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{Dir: dir, Port: devstack.AnyPort})
+	var mismatch *devstack.VersionMismatchError
+	require.ErrorAs(t, err, &mismatch)
+	require.Equal(t, "schema 0.1/0.1", mismatch.Have)
+}
+
+func TestTemporalBeginsAnewWhereItWasCutShort(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "temporal.db"), []byte("half a database"), 0o600))
+	server, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{Dir: dir, Port: devstack.AnyPort, Headless: true})
+	require.NoError(t, err)
+	require.NoError(t, server.Stop(t.Context()))
+}
+
+func TestTemporalUI(t *testing.T) {
+	t.Parallel()
+	server, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{Port: devstack.AnyPort, UIPort: devstack.AnyPort})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) })
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	browser := &http.Client{Jar: jar}
+
+	status, body := get(t, browser, server.UIURL()+"/")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, "<html")
+	status, body = get(t, browser, server.UIURL()+"/api/v1/namespaces/default/search-attributes")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, body, wire.TenantAttribute)
+
+	// Another site that is open in the same browser must not reach workflows.
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
+		server.UIURL()+"/api/v1/namespaces/default/workflows/any/terminate", strings.NewReader("{}"))
+	require.NoError(t, err)
+	request.Header.Set("Origin", "https://elsewhere.example")
+	request.Header.Set("Sec-Fetch-Site", "cross-site")
+	response, err := browser.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.GreaterOrEqual(t, response.StatusCode, 400)
+	require.Less(t, response.StatusCode, 404, "refused before it was looked at")
+}
+
+func get(t *testing.T, browser *http.Client, url string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	require.NoError(t, err)
+	response, err := browser.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Empty(t, response.Header.Get("Access-Control-Allow-Origin"))
+	return response.StatusCode, string(body)
+}
