@@ -17,6 +17,7 @@ require (
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/pgx/v5 v5.12.0 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/kaptinlin/jsonrepair v0.2.15 // indirect
 	github.com/maypok86/otter/v2 v2.4.0 // indirect
 	github.com/nexus-rpc/nexus-proto-annotations v0.1.0 // indirect

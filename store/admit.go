@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// verdict is what authority says of a call; the statement AdmitCall decides it.
+type verdict string
+
+const (
+	granted            verdict = "granted"
+	tenantSuspended    verdict = "tenant_suspended"
+	runUnknown         verdict = "run_unknown"
+	toolUnknown        verdict = "tool_unknown"
+	permissionMissing  verdict = "permission_missing"
+	toolDisabled       verdict = "tool_disabled"
+	toolDraft          verdict = "tool_draft"
+	versionUnknown     verdict = "version_unknown"
+	versionUnpublished verdict = "version_unpublished"
+	argumentsUnknown   verdict = "arguments_unknown"
+)
+
+// refusal returns the verdict as the caller's error, or nil when it is granted.
+func (v verdict) refusal(op string, e ledger.Entry) error {
+	kind, msg := tool.InternalError, "internal error"
+	switch v {
+	case granted:
+		return nil
+	case tenantSuspended:
+		kind, msg = tool.Denied, "the tenant is suspended"
+	case runUnknown:
+		kind, msg = tool.NotFound, "run not found"
+	case toolUnknown:
+		kind, msg = tool.NotFound, fmt.Sprintf("tool %q not found", e.Slug)
+	case permissionMissing:
+		kind, msg = tool.Denied, fmt.Sprintf("tool %q may not be used", e.Slug)
+	case toolDisabled:
+		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is disabled", e.Slug)
+	case toolDraft:
+		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is a draft and runs in debug mode only", e.Slug)
+	case versionUnknown:
+		kind, msg = tool.NotFound, fmt.Sprintf("tool %q has no such version", e.Slug)
+	case versionUnpublished:
+		kind, msg = tool.Conflict, fmt.Sprintf("this version of tool %q is not published", e.Slug)
+	case argumentsUnknown:
+		kind, msg = tool.NotFound, "the message that asked holds no arguments for this call"
+	}
+	return &tool.Error{Kind: kind, Op: op, Msg: msg}
+}
+
+// Admit implements [ledger.Ledger]. A settled effect answers whatever authority
+// says now: it happened when it was allowed. Its answer is put where the call
+// stands in the transcript.
+func (s *Store) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Ticket, error) {
+	const op = "store.Admit"
+	params, err := admitParams(op, req)
+	if err != nil {
+		return ledger.Ticket{}, err
+	}
+	var ticket ledger.Ticket
+	err = s.do(ctx, op, req.Principal.Tenant, func(q *db.Queries) error {
+		row, err := q.AdmitCall(ctx, params)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return notFound(op, "tenant not found")
+		}
+		if err != nil {
+			return err
+		}
+		ticket, err = ticketOf(op, req, row)
+		return err
+	})
+	if err != nil {
+		return ledger.Ticket{}, err
+	}
+	if req.RunID != "" && ticket.Done == nil {
+		s.wake(req.Principal.Tenant)
+	}
+	return ticket, nil
+}
+
+// ticketOf reads the answer of AdmitCall.
+func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.Ticket, error) {
+	ticket := ledger.Ticket{
+		InvocationID: row.InvocationID, Fence: row.Fence, Attempt: int(row.Attempt),
+		Deprecated: row.Deprecated, Arguments: req.Arguments,
+		Policy: policyOf(row.EgressClass, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs),
+	}
+	if req.ArgumentsStored {
+		ticket.Arguments = row.StoredArguments
+	}
+	switch {
+	case row.Fence > 0:
+		return ticket, nil
+	case !row.SameCall:
+		return ledger.Ticket{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: "the idempotency key was used for another call"}
+	case tool.Phase(row.PriorPhase) == tool.PhaseDone:
+		outcome, err := outcomeOf(row.InvocationID, row.Status, row.Result, row.ErrorKind, row.Error)
+		ticket.Done = &outcome
+		return ticket, err
+	case tool.Phase(row.PriorPhase) == tool.PhaseSent && !req.Repeatable:
+		return ledger.Ticket{}, &tool.Error{Kind: tool.Unknown, Op: op, Msg: ledger.UnknownMessage, Sent: true}
+	}
+	if err := verdict(row.Verdict).refusal(op, req.Entry); err != nil {
+		return ledger.Ticket{}, err
+	}
+	return ledger.Ticket{}, errRaced
+}
+
+func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error) {
+	var none db.AdmitCallParams
+	if req.EffectID == "" || req.InvocationID == "" {
+		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a call needs an effect id and an invocation id to be admitted"}
+	}
+	e, err := entryParams(op, req.Entry)
+	if err != nil {
+		return none, err
+	}
+	if e.argumentsDigest == nil && !req.ArgumentsStored {
+		digest, err := tool.Digest(nil)
+		if err != nil {
+			return none, err
+		}
+		e.argumentsDigest = &digest
+	}
+	return db.AdmitCallParams{
+		TenantID: string(req.Principal.Tenant), EffectID: text(req.EffectID), InvocationID: req.InvocationID,
+		RunID: optional(req.RunID), AgentID: optional(req.AgentID), ToolID: optional(req.ToolID), MessageID: optional(req.MessageID),
+		Turn: number(req.Turn), Position: number(req.Position), CallID: text(req.CallID), Tool: text(req.Slug),
+		Version: text(req.Version), Digest: req.Digest, ImplementationType: string(req.Implementation),
+		Subject: text(req.Principal.Subject), Permissions: list(req.Principal.Permissions), Mode: string(e.mode),
+		ArgumentsStored: req.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
+		Repeatable: req.Repeatable, Send: req.Send, AnswerID: e.answerID,
+	}, nil
+}
+
+// MarkSent implements [ledger.Ledger]. It fails with tool.NotFound for an
+// effect the tenant does not have.
+func (s *Store) MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
+	const op = "store.MarkSent"
+	var row db.MarkSentRow
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.MarkSent(ctx, db.MarkSentParams{TenantID: string(tenant), EffectID: text(effectID), Fence: fence})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return moved(op, row.Moved, row.Known)
+}
+
+// MarkUnsent implements [ledger.Ledger]. It fails with tool.NotFound for an
+// effect the tenant does not have.
+func (s *Store) MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
+	const op = "store.MarkUnsent"
+	var row db.MarkUnsentRow
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.MarkUnsent(ctx, db.MarkUnsentParams{TenantID: string(tenant), EffectID: text(effectID), Fence: fence})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return moved(op, row.Moved, row.Known)
+}
+
+// moved reads the answer of a compare-and-set on an effect.
+func moved(op string, moved, known bool) error {
+	switch {
+	case moved:
+		return nil
+	case !known:
+		return notFound(op, "the call was never admitted")
+	default:
+		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: "another attempt of this call is under way, or it has ended"}
+	}
+}
+
+// entry holds the values of a [ledger.Entry] that need work before they are stored.
+type entry struct {
+	mode               tool.Mode
+	arguments, receipt []byte
+	argumentsDigest    *string // Nil where the arguments are not given.
+	answerID           string  // For the tool message.
+}
+
+func entryParams(op string, e ledger.Entry) (entry, error) {
+	out := entry{mode: e.Mode}
+	if out.mode == "" {
+		out.mode = tool.Production
+	}
+	if err := checkIDs(op, e.InvocationID, e.RunID, e.AgentID, e.ToolID, e.MessageID); err != nil {
+		return entry{}, err
+	}
+	var err error
+	if out.receipt, err = payload(e.Receipt); err != nil {
+		return entry{}, err
+	}
+	if out.answerID, err = newID(); err != nil {
+		return entry{}, err
+	}
+	if e.ArgumentsStored {
+		return out, nil
+	}
+	if out.arguments, err = payload(e.Arguments); err != nil || out.arguments == nil {
+		return out, err
+	}
+	digest, err := tool.Digest(e.Arguments)
+	if err != nil {
+		return entry{}, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the arguments are not JSON", Err: err}
+	}
+	out.argumentsDigest = &digest
+	return out, nil
+}

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/google/uuid"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// newID returns a UUID of version 7: in order of time, so that keys are too.
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("making an id: %w", err)
+	}
+	return id.String(), nil
+}
+
+// idOrNew returns id, or a new one for none.
+func idOrNew(id string) (string, error) {
+	if id != "" {
+		return id, nil
+	}
+	return newID()
+}
+
+// checkIDs refuses what cannot name a row. Empty ids are for the caller to judge.
+func checkIDs(op string, ids ...string) error {
+	for _, id := range ids {
+		if id != "" && !tool.ValidID(id) {
+			return notFound(op, "not found: an id is not a UUID in its canonical form")
+		}
+	}
+	return nil
+}
+
+// number narrows a count to its column.
+func number(n int) int32 {
+	return int32(max(math.MinInt32, min(n, math.MaxInt32))) //nolint:gosec // Bounded.
+}
+
+// Page sizes.
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// pageSize returns how many rows a page may have: 100 for zero, 1000 at most.
+func pageSize(limit int) int32 {
+	if limit <= 0 {
+		return defaultLimit
+	}
+	return number(min(limit, maxLimit))
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// InvocationQuery filters and pages invocations. Zero fields do not filter.
+type InvocationQuery struct {
+	Status  tool.InvocationStatus
+	Tool    string // Slug.
+	RunID   string
+	AgentID string
+	Since   time.Time // Created at or after.
+	Until   time.Time // Created before.
+	Before  string    // Start after this invocation in the order of the page: the last id of the page before.
+	Limit   int       // Default 100, at most 1000.
+}
+
+// FindInvocation returns the record of a call. It fails with tool.NotFound.
+func (s *Store) FindInvocation(ctx context.Context, tenant tool.TenantID, id string) (tool.Invocation, error) {
+	const op = "store.FindInvocation"
+	if !tool.ValidID(id) {
+		return tool.Invocation{}, notFound(op, "invocation not found")
+	}
+	var row db.ToolInvocation
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindInvocation(ctx, db.FindInvocationParams{TenantID: string(tenant), ID: id})
+		return err
+	})
+	if err != nil {
+		return tool.Invocation{}, explain(err, tool.NotFound, "invocation not found")
+	}
+	return invocationOf(row)
+}
+
+// ListInvocations returns a page of invocations, newest first.
+func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q InvocationQuery) ([]tool.Invocation, error) {
+	const op = "store.ListInvocations"
+	if err := checkIDs(op, q.RunID, q.AgentID, q.Before); err != nil {
+		return nil, err
+	}
+	var rows []db.ToolInvocation
+	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
+		rows, err = queries.ListInvocations(ctx, db.ListInvocationsParams{
+			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool),
+			RunID: optional(q.RunID), AgentID: optional(q.AgentID), Since: optionalTime(q.Since), Until: optionalTime(q.Until),
+			Limit: pageSize(q.Limit),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, invocationOf)
+}
+
+func invocationOf(row db.ToolInvocation) (tool.Invocation, error) {
+	i := tool.Invocation{
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), RunID: value(row.RunID), Turn: int(row.Turn), Position: int(row.Position),
+		CallID: row.CallID, EffectID: value(row.EffectID), ToolID: value(row.ToolID), Tool: row.Tool, Version: row.Version,
+		Digest: row.Digest, Implementation: tool.Implementation(row.ImplementationType), Subject: row.Subject,
+		AgentID: value(row.AgentID), Mode: tool.Mode(row.Mode), Status: tool.InvocationStatus(row.Status),
+		ApprovalStatus: tool.ApprovalStatus(row.ApprovalStatus), EgressClass: tool.Egress(row.EgressClass),
+		Attempt: int(row.Attempt), Input: row.Input, Receipt: row.Receipt, IsError: row.IsError,
+		ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
+	}
+	if len(row.Output) == 0 {
+		return i, nil
+	}
+	i.Output = &tool.Result{}
+	return i, decode(row.Output, i.Output)
+}

@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// KeyPrefix begins every API key, so that scanners for leaked secrets know one.
+const KeyPrefix = "tck_"
+
+// secretSize is how many random bytes a key holds.
+const secretSize = 32
+
+// keyText spells a key's bytes: its tenant, its id and its secret.
+var keyText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// Key is an API key without its secret, of which only the sha256 is kept: it
+// has too many random bytes to be guessed from that.
+type Key struct {
+	ID          string        `json:"id"`
+	Tenant      tool.TenantID `json:"tenant_id"`
+	Name        string        `json:"name"`
+	Permissions []string      `json:"permissions"`
+	Scopes      []string      `json:"scopes"`
+	CreatedBy   string        `json:"created_by,omitempty"`
+	ExpiresAt   *time.Time    `json:"expires_at,omitempty"` // Nil for never.
+	RevokedAt   *time.Time    `json:"revoked_at,omitempty"`
+	LastUsedAt  *time.Time    `json:"last_used_at,omitempty"` // To the minute.
+	CreatedAt   time.Time     `json:"created_at"`
+}
+
+// Principal returns who a caller with the key is.
+func (k Key) Principal() tool.Principal {
+	return tool.Principal{Tenant: k.Tenant, Subject: "key:" + k.ID, Permissions: k.Permissions, Scopes: k.Scopes}
+}
+
+// CreateKey stores a new key for k.Tenant with k's name, permissions, scopes
+// and expiry, and returns it with its text, which cannot be had again.
+func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
+	const op = "store.CreateKey"
+	if k.Name == "" {
+		return Key{}, "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: "an API key needs a name"}
+	}
+	id, err := newID()
+	if err != nil {
+		return Key{}, "", err
+	}
+	secret := make([]byte, secretSize)
+	_, _ = rand.Read(secret) // It never fails.
+	hash := sha256.Sum256(secret)
+	var row db.APIKey
+	err = s.do(ctx, op, k.Tenant, func(q *db.Queries) error {
+		row, err = q.CreateKey(ctx, db.CreateKeyParams{
+			ID: id, TenantID: string(k.Tenant), Name: text(k.Name), SecretHash: hash[:], Permissions: list(k.Permissions),
+			Scopes: list(k.Scopes), CreatedBy: text(k.CreatedBy), ExpiresAt: k.ExpiresAt,
+		})
+		return err
+	})
+	if err != nil {
+		return Key{}, "", explain(err, tool.NotFound, "tenant not found")
+	}
+	return keyOf(row), formatKey(string(k.Tenant), id, secret), nil
+}
+
+// ListKeys returns a tenant's keys, oldest first, the revoked ones included.
+func (s *Store) ListKeys(ctx context.Context, tenant tool.TenantID) ([]Key, error) {
+	var rows []db.APIKey
+	err := s.do(ctx, "store.ListKeys", tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListKeys(ctx, string(tenant))
+		return err
+	})
+	return convert(rows, keyOf), err
+}
+
+// RevokeKey stops a key at once; a second time changes nothing. It fails with
+// tool.NotFound.
+func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) (Key, error) {
+	const op = "store.RevokeKey"
+	if !tool.ValidID(id) {
+		return Key{}, notFound(op, "API key not found")
+	}
+	var row db.APIKey
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.RevokeKey(ctx, db.RevokeKeyParams{TenantID: string(tenant), ID: id})
+		return err
+	})
+	if err != nil {
+		return Key{}, explain(err, tool.NotFound, "API key not found")
+	}
+	return keyOf(row), nil
+}
+
+// Authenticate returns the key that text spells. The tenant is read from the
+// key itself, so that even this look-up is bound to one tenant. It fails with
+// tool.Denied, and with the same message whatever is wrong with the key.
+func (s *Store) Authenticate(ctx context.Context, text string) (Key, error) {
+	const op = "store.Authenticate"
+	refused := &tool.Error{Kind: tool.Denied, Op: op, Msg: "the API key is not valid"}
+	tenant, id, secret, ok := parseKey(text)
+	if !ok {
+		return Key{}, refused
+	}
+	hash := sha256.Sum256(secret)
+	var row db.UseKeyRow
+	err := s.do(ctx, op, tool.TenantID(tenant), func(q *db.Queries) (err error) {
+		row, err = q.UseKey(ctx, db.UseKeyParams{TenantID: tenant, ID: id, SecretHash: hash[:]})
+		return err
+	})
+	switch {
+	case tool.KindOf(err) == tool.NotFound && err != nil:
+		return Key{}, refused
+	case err != nil:
+		return Key{}, err
+	case subtle.ConstantTimeCompare(row.APIKey.SecretHash, hash[:]) != 1, row.APIKey.RevokedAt != nil, row.Expired,
+		TenantStatus(row.TenantStatus) != TenantActive:
+		return Key{}, refused
+	}
+	return keyOf(row.APIKey), nil
+}
+
+func formatKey(tenant, id string, secret []byte) string {
+	t, k := uuid.MustParse(tenant), uuid.MustParse(id)
+	raw := make([]byte, 0, len(t)+len(k)+len(secret))
+	raw = append(append(append(raw, t[:]...), k[:]...), secret...)
+	return KeyPrefix + keyText.EncodeToString(raw)
+}
+
+func parseKey(text string) (tenant, id string, secret []byte, ok bool) {
+	spelled, ok := strings.CutPrefix(text, KeyPrefix)
+	if !ok {
+		return "", "", nil, false
+	}
+	raw, err := keyText.DecodeString(spelled)
+	if err != nil || len(raw) != 2*len(uuid.UUID{})+secretSize {
+		return "", "", nil, false
+	}
+	return uuid.UUID(raw[:16]).String(), uuid.UUID(raw[16:32]).String(), raw[32:], true
+}
+
+func keyOf(row db.APIKey) Key {
+	return Key{
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Name: row.Name, Permissions: row.Permissions, Scopes: row.Scopes,
+		CreatedBy: row.CreatedBy, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt, CreatedAt: row.CreatedAt,
+	}
+}

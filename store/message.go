@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Transcript returns a run's messages from the root to its head, each assistant
+// message followed by the tool messages that answer its calls, in call order.
+// It fails with tool.NotFound.
+func (s *Store) Transcript(ctx context.Context, tenant tool.TenantID, runID string) ([]agent.Message, error) {
+	const op = "store.Transcript"
+	if !tool.ValidID(runID) {
+		return nil, notFound(op, "run not found")
+	}
+	var runs []db.Run
+	var rows []db.Message
+	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
+		queue(b, &runs, db.FindRun, string(tenant), runID)
+		queue(b, &rows, db.Transcript, string(tenant), runID, (*string)(nil))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 0 {
+		return nil, notFound(op, "run not found")
+	}
+	return collect(rows, messageOf)
+}
+
+// contentBlocks returns blocks as their column takes them: no blocks are a list too.
+func contentBlocks(blocks []tool.Content) ([]byte, error) {
+	if blocks == nil {
+		blocks = []tool.Content{}
+	}
+	return encodePayload(blocks)
+}
+
+func messageOf(row db.Message) (agent.Message, error) {
+	m := agent.Message{
+		ID: row.ID, ParentID: value(row.ParentID), RunID: row.RunID, Turn: int(row.Turn), Role: agent.Role(row.Role),
+		Position: int(row.Position), CallID: row.CallID, IsError: row.IsError, CreatedAt: row.CreatedAt,
+	}
+	if row.InputTokens != nil && row.OutputTokens != nil {
+		m.Usage = &agent.Usage{InputTokens: int(*row.InputTokens), OutputTokens: int(*row.OutputTokens)}
+	}
+	if err := decode(row.Content, &m.Content); err != nil {
+		return m, err
+	}
+	return m, decode(row.Calls, &m.Calls)
+}

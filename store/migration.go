@@ -1,0 +1,88 @@
+package store
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// Migration is one step of the schema.
+type Migration struct {
+	Version   int        `json:"version"`
+	Name      string     `json:"name"`
+	Checksum  string     `json:"checksum"`             // sha256 of the text that was, or is to be, applied.
+	AppliedAt *time.Time `json:"applied_at,omitempty"` // Nil while it waits.
+
+	up, down string
+}
+
+// SchemaError says that a database's schema does not fit this binary.
+type SchemaError struct {
+	Have int // Version of the database; zero when it was never migrated.
+	Want int // Version this binary needs.
+}
+
+// Error implements the error interface.
+func (e *SchemaError) Error() string {
+	if e.Have > e.Want {
+		return fmt.Sprintf("the database is at schema version %d, newer than the %d this binary knows: use a newer binary", e.Have, e.Want)
+	}
+	return fmt.Sprintf("the database is at schema version %d, this binary needs %d: run the migrations first", e.Have, e.Want)
+}
+
+func schemaFailure(op string, have, want int) error {
+	cause := &SchemaError{Have: have, Want: want}
+	return &tool.Error{Kind: tool.Conflict, Op: op, Msg: cause.Error(), Err: cause}
+}
+
+var migrationName = regexp.MustCompile(`^(\d{3})_([a-z_]+)\.up\.sql$`)
+
+// Migrations returns the steps this binary knows, in order.
+func Migrations() ([]Migration, error) {
+	files, err := fs.Glob(migrationFiles, "migrations/*.up.sql")
+	if err != nil {
+		return nil, fmt.Errorf("listing migrations: %w", err)
+	}
+	steps := make([]Migration, 0, len(files))
+	for _, file := range files {
+		parts := migrationName.FindStringSubmatch(file[len("migrations/"):])
+		if parts == nil {
+			return nil, fmt.Errorf("migration %q is not named NNN_name.up.sql", file)
+		}
+		up, err := migrationFiles.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading migration: %w", err)
+		}
+		down, err := migrationFiles.ReadFile(fmt.Sprintf("migrations/%s_%s.down.sql", parts[1], parts[2]))
+		if err != nil {
+			return nil, fmt.Errorf("reading migration: %w", err)
+		}
+		version, err := strconv.Atoi(parts[1])
+		if err != nil {
+			return nil, fmt.Errorf("reading migration number: %w", err)
+		}
+		sum := sha256.Sum256(up)
+		steps = append(steps, Migration{
+			Version: version, Name: parts[2], Checksum: hex.EncodeToString(sum[:]), up: string(up), down: string(down),
+		})
+	}
+	slices.SortFunc(steps, func(a, b Migration) int { return cmp.Compare(a.Version, b.Version) })
+	for i, step := range steps {
+		if step.Version != i+1 {
+			return nil, fmt.Errorf("migration %d is missing", i+1)
+		}
+	}
+	return steps, nil
+}

@@ -1,0 +1,3 @@
+drop table api_keys;
+drop table tenants;
+drop function refuse_change();

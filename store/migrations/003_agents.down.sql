@@ -1,0 +1,2 @@
+drop table agent_versions;
+drop table agents;

@@ -1,0 +1,3 @@
+drop table run_events;
+drop table messages;
+drop table runs;

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Platform acts as the owner of the tables, on what belongs to no tenant:
+// tenants themselves, and global tools. Even it reads no tenant's data.
+type Platform struct {
+	store *Store
+}
+
+// OpenPlatform connects to a migrated database as [OwnerRole], or as
+// [Options.SetRole]. The login role must be a member of it. It fails as [Open]
+// does, but for the check of the role.
+func OpenPlatform(ctx context.Context, url string, opts Options) (*Platform, error) {
+	if opts.SetRole == "" {
+		opts.SetRole = OwnerRole
+	}
+	s, err := connect(ctx, url, opts)
+	if err != nil {
+		return nil, err
+	}
+	s.platform = true
+	return &Platform{store: s}, nil
+}
+
+// Close waits for running queries and closes the pool.
+func (p *Platform) Close() { p.store.Close() }
+
+// Registry returns the store of global tools. Its methods take the empty
+// tenant and no other.
+func (p *Platform) Registry() registry.Store { return p.store }
+
+// CreateTenant stores a new active tenant; an empty id is made. It fails with
+// tool.Conflict when the slug is taken, and with tool.Invalid when it is not of
+// lower-case letters, digits and dashes.
+func (p *Platform) CreateTenant(ctx context.Context, t Tenant) (Tenant, error) {
+	const op = "store.CreateTenant"
+	id, err := idOrNew(string(t.ID))
+	if err != nil {
+		return Tenant{}, err
+	}
+	if err := checkIDs(op, id); err != nil {
+		return Tenant{}, err
+	}
+	if t.Name == "" {
+		t.Name = t.Slug
+	}
+	var row db.Tenant
+	err = p.store.do(ctx, op, "", func(q *db.Queries) error {
+		row, err = q.CreateTenant(ctx, db.CreateTenantParams{TenantID: id, Slug: text(t.Slug), Name: text(t.Name)})
+		return err
+	})
+	err = explain(err, tool.Conflict, fmt.Sprintf("a tenant %q exists already", t.Slug))
+	err = explain(err, tool.Invalid, fmt.Sprintf("tenant slug %q: want a lower-case letter or digit, then at most 62 of those and dashes", t.Slug))
+	return tenantOf(row), err
+}
+
+// FindTenant returns a tenant by slug or id. It fails with tool.NotFound.
+func (p *Platform) FindTenant(ctx context.Context, slugOrID string) (Tenant, error) {
+	var row db.Tenant
+	err := p.store.do(ctx, "store.FindTenant", "", func(q *db.Queries) (err error) {
+		if tool.ValidID(slugOrID) {
+			row, err = q.FindTenant(ctx, slugOrID)
+		} else {
+			row, err = q.FindTenantBySlug(ctx, text(slugOrID))
+		}
+		return err
+	})
+	return tenantOf(row), explain(err, tool.NotFound, fmt.Sprintf("tenant %q not found", slugOrID))
+}
+
+// ListTenants returns a page of tenants in the order of slugs.
+func (p *Platform) ListTenants(ctx context.Context, afterSlug string, limit int) ([]Tenant, error) {
+	var rows []db.Tenant
+	err := p.store.do(ctx, "store.ListTenants", "", func(q *db.Queries) (err error) {
+		rows, err = q.ListTenants(ctx, db.ListTenantsParams{After: text(afterSlug), Limit: pageSize(limit)})
+		return err
+	})
+	return convert(rows, tenantOf), err
+}
+
+// SetTenantStatus suspends a tenant or lets it go on. It fails with
+// tool.NotFound.
+func (p *Platform) SetTenantStatus(ctx context.Context, tenant tool.TenantID, status TenantStatus) (Tenant, error) {
+	const op = "store.SetTenantStatus"
+	if !tool.ValidID(string(tenant)) {
+		return Tenant{}, notFound(op, "tenant not found")
+	}
+	var row db.Tenant
+	err := p.store.do(ctx, op, "", func(q *db.Queries) (err error) {
+		row, err = q.SetTenantStatus(ctx, db.SetTenantStatusParams{TenantID: string(tenant), Status: string(status)})
+		return err
+	})
+	return tenantOf(row), explain(err, tool.NotFound, "tenant not found")
+}
+
+// EnsurePartitions makes the partitions of tool_invocations for this month and
+// the given number after it, at most 24, and returns how many were missing.
+// Call it daily: without it new rows gather in the default partition, from
+// which the next call takes them.
+func (p *Platform) EnsurePartitions(ctx context.Context, monthsAhead int) (int, error) {
+	var made int32
+	err := p.store.do(ctx, "store.EnsurePartitions", "", func(q *db.Queries) (err error) {
+		made, err = q.EnsureInvocationPartitions(ctx, number(monthsAhead))
+		return err
+	})
+	return int(made), err
+}

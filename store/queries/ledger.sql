@@ -1,0 +1,228 @@
+-- name: AdmitCall :one
+-- Reads the authority over a call and admits it, in one statement: whatever
+-- says no, nothing is written. When no effect comes back although the verdict
+-- is granted, another attempt was at work at the same moment.
+with authority as (
+    select t.id as tool_id, t.scope_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission,
+           t.tenant_slugs, t.status = 'deprecated' as deprecated,
+           m.prepared -> @position::int -> 'arguments' as stored_arguments,
+           coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest', '') as arguments_digest,
+           case
+               when n.status <> 'active' then 'tenant_suspended'
+               when sqlc.narg('run_id')::uuid is not null and r.id is null then 'run_unknown'
+               when t.id is null or not (t.tenant_slugs = '{}' or n.slug = any (t.tenant_slugs)) then 'tool_unknown'
+               when t.required_permission <> '' and not (array[t.required_permission, '*'] && @permissions::text[])
+                   then 'permission_missing'
+               when t.status = 'disabled' or not t.is_active then 'tool_disabled'
+               when @mode::text = 'production' and t.status = 'draft' then 'tool_draft'
+               when @mode = 'production' and not v.known then 'version_unknown'
+               when @mode = 'production' and not v.published then 'version_unpublished'
+               when @arguments_stored::boolean and m.prepared -> @position::int -> 'arguments' is null then 'arguments_unknown'
+               else 'granted'
+           end as verdict
+    from tenants n
+    left join runs r on r.tenant_id = n.id and r.id = sqlc.narg('run_id')
+    left join tool_registry t on t.id = sqlc.narg('tool_id')::uuid
+                             and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
+    left join messages m on @arguments_stored and m.tenant_id = n.id and m.run_id = sqlc.narg('run_id')
+                        and m.id = sqlc.narg('message_id')::uuid
+    left join lateral (
+        select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published
+        from tool_versions tv
+        where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = @digest
+    ) v on true
+    where n.id = @tenant_id
+), admitted as (
+    insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
+    select @tenant_id, @effect_id, case when @send::boolean then 'sent' else 'admitted' end, 1, 1,
+           @invocation_id, @digest, a.arguments_digest
+    from authority a
+    where a.verdict = 'granted'
+    on conflict (tenant_id, effect_id) do update
+        set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + 1,
+            sent_before = e.sent_before or e.phase = 'sent'
+        where e.version_digest = excluded.version_digest and e.arguments_digest = excluded.arguments_digest
+          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and @repeatable::boolean))
+    returning e.effect_id, e.invocation_id, e.fence, e.attempt
+), invocation as (
+    insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
+        version, digest, implementation_type, subject, agent_id, mode, status, egress_class, attempt, input, receipt, started_at)
+    select e.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, e.effect_id, a.tool_id, a.scope_id, @tool,
+           @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode, 'running', a.egress_class, e.attempt,
+           coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, now()
+    from admitted e cross join authority a
+    on conflict (tenant_id, id) do update
+        set status = 'running', attempt = excluded.attempt, egress_class = excluded.egress_class,
+            started_at = coalesce(i.started_at, excluded.started_at)
+        where i.status in ('pending', 'approved', 'running', 'waiting')
+), numbered as (
+    update runs r set last_seq = r.last_seq + case when a.deprecated and e.attempt = 1 then 2 else 1 end
+    from admitted e cross join authority a
+    where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id')
+    returning r.last_seq, a.deprecated and e.attempt = 1 as warned
+), events as (
+    insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select @tenant_id, sqlc.narg('run_id'), n.last_seq - n.warned::int, 'tool.started', e.invocation_id,
+           json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'attempt', e.attempt)
+    from numbered n cross join admitted e
+    union all
+    select @tenant_id, sqlc.narg('run_id'), n.last_seq, 'tool.warning', e.invocation_id,
+           json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'reason', 'deprecated')
+    from numbered n cross join admitted e
+    where n.warned
+), answer as (
+    -- A settled effect answers this call too, wherever in a forked transcript it stands.
+    insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
+    select @answer_id, @tenant_id, sqlc.narg('run_id'), sqlc.narg('message_id'), @turn, @position, 'tool',
+           answer_content(e.result, e.error_kind, e.error), @call_id, answer_is_error(e.result)
+    from effects e cross join authority a
+    where e.tenant_id = @tenant_id and e.effect_id = @effect_id and e.phase = 'done'
+      and e.version_digest = @digest and e.arguments_digest = a.arguments_digest
+      and sqlc.narg('message_id') is not null
+    on conflict do nothing
+)
+select a.verdict::text as verdict,
+       coalesce(a.egress_class, '')::text as egress_class,
+       coalesce(a.requires_approval, false)::boolean as requires_approval,
+       coalesce(a.permission_policy, '')::text as permission_policy,
+       coalesce(a.required_permission, '')::text as required_permission,
+       coalesce(a.tenant_slugs, '{}')::text[] as tenant_slugs,
+       coalesce(a.deprecated, false)::boolean as deprecated,
+       a.stored_arguments::json as stored_arguments,
+       coalesce(e.invocation_id, p.invocation_id, @invocation_id)::uuid as invocation_id,
+       coalesce(e.fence, 0)::bigint as fence,
+       coalesce(e.attempt, 0)::int as attempt,
+       coalesce(p.phase, '')::text as prior_phase,
+       coalesce(p.version_digest = @digest and p.arguments_digest = a.arguments_digest, true)::boolean as same_call,
+       coalesce(p.status, '')::text as status,
+       p.result::json as result,
+       coalesce(p.error_kind, '')::text as error_kind,
+       coalesce(p.error, '')::text as error
+from authority a
+left join admitted e on true
+left join effects p on p.tenant_id = @tenant_id and p.effect_id = @effect_id;
+
+-- name: MarkSent :one
+with moved as (
+    update effects e set phase = 'sent'
+    where e.tenant_id = @tenant_id and e.effect_id = @effect_id and e.phase = 'admitted' and e.fence = @fence
+    returning e.effect_id
+)
+select exists (select from moved) as moved,
+       exists (select from effects e where e.tenant_id = @tenant_id and e.effect_id = @effect_id) as known;
+
+-- name: MarkUnsent :one
+with moved as (
+    update effects e set phase = 'admitted'
+    where e.tenant_id = @tenant_id and e.effect_id = @effect_id and e.phase = 'sent' and e.fence = @fence
+    returning e.effect_id
+)
+select exists (select from moved) as moved,
+       exists (select from effects e where e.tenant_id = @tenant_id and e.effect_id = @effect_id) as known;
+
+-- name: SettleCall :one
+-- Closes a call: effect, invocation, event and tool message. A settlement that
+-- is not the first changes nothing and gets the first one's outcome. An effect
+-- of another call under the same id is left alone: this call then ends as one
+-- that never had an effect. When nothing comes back and the fence is right,
+-- another attempt was at work at the same moment.
+with call as (
+    select t.id as tool_id, t.scope_id, t.egress_class,
+           coalesce(sqlc.narg('arguments')::json, m.prepared -> @position::int -> 'arguments') as arguments,
+           coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest') as arguments_digest
+    from tenants n
+    left join tool_registry t on t.id = sqlc.narg('tool_id')::uuid
+                             and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
+    left join messages m on @arguments_stored::boolean and m.tenant_id = n.id and m.run_id = sqlc.narg('run_id')::uuid
+                        and m.id = sqlc.narg('message_id')::uuid
+    where n.id = @tenant_id
+), prior as (
+    select e.*, @fence::bigint = 0 and (coalesce(e.version_digest <> nullif(@digest::text, ''), false)
+                                     or coalesce(e.arguments_digest <> c.arguments_digest, false)) as other_call
+    from effects e cross join call c
+    where e.tenant_id = @tenant_id and e.effect_id = sqlc.narg('effect_id')::text
+), closed as (
+    insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest,
+                              status, result, error_kind, error, done_at)
+    select @tenant_id, sqlc.narg('effect_id')::text, 'done', 0, 0, @invocation_id, @digest, coalesce(c.arguments_digest, ''),
+           @status::text, sqlc.narg('result')::json, @error_kind::text, @error::text, now()
+    from call c
+    where sqlc.narg('effect_id') is not null
+      and (@fence = 0 or exists (select from prior))
+      and not exists (select from prior p where p.other_call or p.phase = 'done')
+    on conflict (tenant_id, effect_id) do update
+        set phase = 'done', done_at = now(), result = excluded.result,
+            status = case when @unknown_if_sent::boolean and (e.phase = 'sent' or e.sent_before) and excluded.result is null
+                          then 'unknown' else excluded.status end,
+            error_kind = case when @unknown_if_sent and (e.phase = 'sent' or e.sent_before) and excluded.result is null
+                          then 'unknown' else excluded.error_kind end,
+            error = case when @unknown_if_sent and (e.phase = 'sent' or e.sent_before) and excluded.result is null
+                          then @unknown_message::text else excluded.error end
+        where e.phase <> 'done'
+          and case @fence when 0
+              then not (coalesce(e.version_digest <> nullif(excluded.version_digest, ''), false)
+                     or coalesce(e.arguments_digest <> nullif(excluded.arguments_digest, ''), false))
+              else e.fence = @fence end
+    returning e.effect_id, e.invocation_id, e.status, e.result, e.error_kind, e.error, e.attempt
+), ending as (
+    select c.effect_id, c.invocation_id, c.status, c.result, c.error_kind, c.error, c.attempt from closed c
+    union all
+    select null, @invocation_id, @status::text, sqlc.narg('result')::json, @error_kind::text, @error::text, 0
+    where sqlc.narg('effect_id') is null or exists (select from prior p where p.other_call)
+), invocation as (
+    insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
+        version, digest, implementation_type, subject, agent_id, mode, status, egress_class, attempt, input, receipt,
+        output, is_error, error_kind, error, completed_at)
+    select d.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, d.effect_id, c.tool_id, c.scope_id, @tool,
+           @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode, d.status,
+           coalesce(c.egress_class, ''), d.attempt, c.arguments, sqlc.narg('receipt')::json,
+           d.result, answer_is_error(d.result), d.error_kind, d.error, now()
+    from ending d cross join call c
+    on conflict (tenant_id, id) do update
+        set status = excluded.status, output = excluded.output, is_error = excluded.is_error,
+            error_kind = excluded.error_kind, error = excluded.error, completed_at = excluded.completed_at
+        where i.status in ('pending', 'approved', 'running', 'waiting')
+    returning i.id, i.started_at
+), outcome as (
+    select true as won, d.invocation_id, d.status, d.result, d.error_kind, d.error
+    from ending d join invocation i on i.id = d.invocation_id
+    union all
+    select false, p.invocation_id, p.status, p.result, p.error_kind, p.error
+    from prior p where p.phase = 'done' and not p.other_call
+    union all
+    select false, i.id, i.status, i.output, i.error_kind, i.error
+    from tool_invocations i
+    where i.tenant_id = @tenant_id and i.id = @invocation_id and i.status not in ('pending', 'approved', 'running', 'waiting')
+      and (sqlc.narg('effect_id') is null or exists (select from prior p where p.other_call))
+), numbered as (
+    update runs r set last_seq = r.last_seq + 1
+    from invocation i
+    where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id')
+    returning r.last_seq
+), event as (
+    insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select @tenant_id, sqlc.narg('run_id'), n.last_seq,
+           case when o.status = @status then @event_type::text else 'tool.failed' end, o.invocation_id,
+           json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'status', o.status,
+               'kind', o.error_kind, 'is_error', answer_is_error(o.result),
+               'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
+    from numbered n cross join invocation i join outcome o on o.won
+), answer as (
+    insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
+    select @answer_id, @tenant_id, sqlc.narg('run_id'), sqlc.narg('message_id'), @turn, @position, 'tool',
+           answer_content(o.result, o.error_kind, o.error), @call_id, answer_is_error(o.result)
+    from outcome o
+    where sqlc.narg('message_id') is not null
+    on conflict do nothing
+)
+select coalesce(o.won, false)::boolean as won,
+       o.invocation_id,
+       coalesce(o.status, '')::text as status,
+       o.result::json as result,
+       coalesce(o.error_kind, '')::text as error_kind,
+       coalesce(o.error, '')::text as error,
+       p.fence as prior_fence
+from call c
+left join outcome o on true
+left join prior p on true
+limit 1;

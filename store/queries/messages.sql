@@ -1,0 +1,79 @@
+-- name: Transcript :many
+-- The chain from the head (the run's own when none is given) to the root, each
+-- message followed by the tool messages that answer its calls.
+with recursive chain as (
+    select m.id, m.parent_id, 0 as depth
+    from runs r
+    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.id
+                   and m.id = coalesce(sqlc.narg('head')::uuid, r.head_message_id)
+    where r.tenant_id = @tenant_id and r.id = @run_id
+    union all
+    select p.id, p.parent_id, c.depth + 1
+    from chain c
+    join messages p on p.tenant_id = @tenant_id and p.run_id = @run_id and p.id = c.parent_id
+), places as (
+    select c.id, c.depth, -1 as position from chain c
+    union all
+    select t.id, c.depth, t.position
+    from chain c
+    join messages t on t.tenant_id = @tenant_id and t.run_id = @run_id and t.parent_id = c.id and t.role = 'tool'
+)
+select m.*
+from places p
+join messages m on m.tenant_id = @tenant_id and m.run_id = @run_id and m.id = p.id
+order by p.depth desc, p.position;
+
+-- name: FindTurn :one
+select * from messages where tenant_id = @tenant_id and run_id = @run_id and turn_key = @turn_key::text;
+
+-- name: SaveTurn :one
+-- Stores a turn once per key and settles the calls that must not run. No row
+-- comes back when another attempt stored it at the same moment.
+with saved as (
+    insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens)
+    select @id, r.tenant_id, r.id, @parent_id, @turn, 'assistant', @content, @calls, @prepared, @turn_key, @input_tokens, @output_tokens
+    from runs r where r.tenant_id = @tenant_id and r.id = @run_id
+    on conflict do nothing
+    returning *
+), refused as (
+    select (f.item ->> 'invocation_id')::uuid as invocation_id, (f.item ->> 'position')::int as position,
+           f.item ->> 'call_id' as call_id, f.item ->> 'name' as name, f.item -> 'arguments' as arguments,
+           f.item -> 'receipt' as receipt, f.item ->> 'kind' as kind, f.item ->> 'msg' as msg,
+           f.item -> 'content' as content, (f.item ->> 'answer_id')::uuid as answer_id,
+           row_number() over (order by (f.item ->> 'position')::int) as place,
+           p.pin ->> 'version' as version, p.pin ->> 'digest' as digest, p.pin ->> 'implementation_type' as implementation_type,
+           t.id as tool_id, t.scope_id, t.egress_class
+    from saved s
+    cross join json_array_elements(@refused::json) as f (item)
+    join runs r on r.tenant_id = s.tenant_id and r.id = s.run_id
+    left join lateral json_array_elements(r.plan -> 'tools') as p (pin) on p.pin ->> 'slug' = f.item ->> 'slug'
+    left join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
+                             and t.scope_id in (s.tenant_id, '00000000-0000-0000-0000-000000000000')
+), numbered as (
+    update runs r set head_message_id = s.id, turns = greatest(r.turns, s.turn),
+        last_seq = r.last_seq + 1 + (select count(*) from refused)
+    from saved s
+    where r.tenant_id = s.tenant_id and r.id = s.run_id
+    returning r.*
+), invocations as (
+    insert into tool_invocations (id, tenant_id, run_id, turn, position, call_id, tool_id, tool_scope_id, tool, version, digest,
+        implementation_type, subject, agent_id, mode, status, egress_class, input, receipt, is_error, error_kind, error, completed_at)
+    select f.invocation_id, r.tenant_id, r.id, s.turn, f.position, f.call_id, f.tool_id, f.scope_id, f.name,
+           coalesce(f.version, ''), coalesce(f.digest, ''), coalesce(f.implementation_type, ''), r.subject, r.agent_id, r.mode,
+           'failed', coalesce(f.egress_class, ''), f.arguments, f.receipt, true, f.kind, f.msg, now()
+    from refused f cross join saved s cross join numbered r
+), answers as (
+    insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
+    select f.answer_id, s.tenant_id, s.run_id, s.id, s.turn, f.position, 'tool', f.content, f.call_id, true
+    from refused f cross join saved s
+), events as (
+    insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select r.tenant_id, r.id, r.last_seq - (select count(*) from refused), 'agent.turn', null::uuid, @event_data::json from numbered r
+    union all
+    select r.tenant_id, r.id, r.last_seq - (select count(*) from refused) + f.place, 'tool.failed', f.invocation_id,
+           json_build_object('tool', f.name, 'version', coalesce(f.version, ''), 'call_id', f.call_id, 'status', 'failed', 'kind', f.kind)
+    from numbered r cross join refused f
+)
+select * from saved
+union all
+select * from messages m where m.tenant_id = @tenant_id and m.run_id = @run_id and m.turn_key = @turn_key::text;

@@ -1,0 +1,98 @@
+-- name: CreateRun :one
+with run as (
+    insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
+                      status, input, workflow_id, first_run_id, head_message_id, plan)
+    values (@id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
+            'pending', @input, @workflow_id, @first_run_id, @message_id, @plan)
+    returning *
+), first as (
+    insert into messages (id, tenant_id, run_id, turn, role, content)
+    select r.head_message_id, r.tenant_id, r.id, 0, @role, @content from run r
+)
+select * from run;
+
+-- name: BeginRun :one
+-- Starts a pending run once. No row comes back when there is no such run.
+with began as (
+    update runs r set status = 'running', started_at = now(), last_seq = r.last_seq + 1,
+        plan = coalesce(r.plan, sqlc.narg('plan')::json),
+        agent_version = coalesce(nullif(r.agent_version, ''), @agent_version),
+        first_run_id = coalesce(nullif(r.first_run_id, ''), @first_run_id)
+    where r.tenant_id = @tenant_id and r.id = @id and r.status = 'pending'
+    returning *
+), event as (
+    insert into run_events (tenant_id, run_id, seq, type, data)
+    select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
+        'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
+    from began b
+)
+select * from began
+union all
+select r.* from runs r where r.tenant_id = @tenant_id and r.id = @id and not exists (select from began);
+
+-- name: BeginHostRun :one
+-- Begins a run that was recorded before under the id, or records a workflow on
+-- first sight. No row comes back when another did so at the same moment.
+with stored as (
+    select r.* from runs r
+    where r.tenant_id = @tenant_id and r.workflow_id = @workflow_id and r.first_run_id = @first_run_id and r.kind <> 'agent'
+), begun as (
+    update runs r set status = @status, started_at = now(), last_seq = r.last_seq + 1,
+        first_run_id = @first_run_id, plan = coalesce(r.plan, sqlc.narg('plan')::json)
+    where r.tenant_id = @tenant_id and r.id = @id and r.workflow_id = @workflow_id and r.kind <> 'agent' and r.status = 'pending'
+    returning r.*
+), recorded as (
+    insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
+                      status, input, workflow_id, first_run_id, plan, started_at, last_seq)
+    select @id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
+           @status, @input, @workflow_id, @first_run_id, sqlc.narg('plan')::json, now(), 1
+    where not exists (select from stored) and not exists (select from begun)
+    on conflict do nothing
+    returning *
+), event as (
+    insert into run_events (tenant_id, run_id, seq, type, data)
+    select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
+        'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
+    from (select * from begun union all select * from recorded) b
+)
+select * from begun
+union all
+select * from recorded
+union all
+select * from stored where not exists (select from begun);
+
+-- name: FindRun :one
+select * from runs where tenant_id = @tenant_id and id = @id;
+
+-- name: ListRuns :many
+select * from runs
+where tenant_id = @tenant_id
+  and (sqlc.narg('before')::uuid is null or id < sqlc.narg('before'))
+  and (@status::text = '' or status = @status)
+  and (@kind::text = '' or kind = @kind)
+  and (sqlc.narg('agent_id')::uuid is null or agent_id = sqlc.narg('agent_id'))
+  and (sqlc.narg('since')::timestamptz is null or created_at >= sqlc.narg('since'))
+  and (sqlc.narg('until')::timestamptz is null or created_at < sqlc.narg('until'))
+order by id desc
+limit sqlc.arg('limit')::int;
+
+-- name: FinishRun :one
+with ended as (
+    update runs r set status = @status, error_kind = @error_kind, error = @error,
+        output = coalesce(nullif(@output::text, ''), (
+            select string_agg(block.item ->> 'text', '' order by block.place)
+            from messages m
+            cross join json_array_elements(m.content) with ordinality as block (item, place)
+            where m.tenant_id = r.tenant_id and m.run_id = r.id and m.role = 'assistant'
+              and m.id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id)
+              and block.item ->> 'type' = 'text'), ''),
+        head_message_id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id),
+        turns = greatest(r.turns, @turns), completed_at = now(), last_seq = r.last_seq + 1
+    where r.tenant_id = @tenant_id and r.id = @id and r.status not in ('completed', 'failed', 'cancelled')
+    returning r.tenant_id, r.id, r.last_seq
+), event as (
+    insert into run_events (tenant_id, run_id, seq, type, data)
+    select e.tenant_id, e.id, e.last_seq, @event_type, @event_data::json from ended e
+)
+select exists (select from ended) as ended,
+       exists (select from runs r where r.tenant_id = @tenant_id and r.id = @id) as known;

@@ -1,0 +1,19 @@
+-- name: FindTenant :one
+select * from tenants where id = @tenant_id;
+
+-- name: CreateTenant :one
+insert into tenants (id, slug, name) values (@tenant_id, @slug, @name) returning *;
+
+-- name: FindTenantBySlug :one
+-- Cross-tenant: the platform looks tenants up by name.
+select * from tenants where slug = @slug;
+
+-- name: ListTenants :many
+-- Cross-tenant: the platform lists tenants.
+select * from tenants where slug > @after order by slug limit sqlc.arg('limit')::int;
+
+-- name: SetTenantStatus :one
+update tenants set status = @status, updated_at = now() where id = @tenant_id returning *;
+
+-- name: EnsureInvocationPartitions :one
+select ensure_invocation_partitions(@months_ahead::int)::int as made;

@@ -1,0 +1,102 @@
+-- In these queries scope_id is the tenant's id, or the nil UUID for what is global.
+
+-- name: CreateTool :one
+insert into tool_registry (
+    id, tenant_id, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type,
+    egress_class, requires_approval, permission_policy, required_permission, tenant_slugs,
+    status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at
+) values (
+    @id, @tenant_id, @slug, @name, @description, @category, @icon, @schema, @config_schema, @interaction, @implementation_type,
+    @egress_class, @requires_approval, @permission_policy, @required_permission, @tenant_slugs,
+    @status, @is_active, @is_system, @builtin_key, @artifact_id, @artifact_version, @version, @published_at
+) returning *;
+
+-- name: UpdateTool :one
+update tool_registry set
+    slug = @slug, name = @name, description = @description, category = @category, icon = @icon,
+    schema = @schema, config_schema = @config_schema, interaction = @interaction, implementation_type = @implementation_type,
+    egress_class = @egress_class, requires_approval = @requires_approval, permission_policy = @permission_policy,
+    required_permission = @required_permission, tenant_slugs = @tenant_slugs,
+    status = @status, is_active = @is_active, is_system = @is_system, builtin_key = @builtin_key,
+    artifact_id = @artifact_id, artifact_version = @artifact_version, version = @version, published_at = @published_at,
+    revision = revision + 1, updated_at = now()
+where scope_id = @scope_id and id = @id and revision = @revision
+returning *;
+
+-- name: FindToolsByID :many
+select * from tool_registry
+where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and id = @id
+order by tenant_id nulls last;
+
+-- name: FindToolsBySlug :many
+-- The tenant's own tool comes before a global one.
+select * from tool_registry
+where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and slug = @slug
+order by tenant_id nulls last;
+
+-- name: ListTools :many
+-- Reads each scope in the order of its index, so that a page costs the same
+-- wherever it begins.
+select t.*
+from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+cross join lateral (
+    select r.* from tool_registry r
+    where r.scope_id = s.id
+      and (r.slug > @after_slug or (r.slug = @after_slug and r.id > @after_id::uuid))
+      and (@status::text = '' or r.status = @status)
+      and (@implementation::text = '' or @implementation =
+            coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type', ''))
+      and (@bucket::text = '' or @bucket = case
+            when r.is_system or r.builtin_key <> '' then 'built_in'
+            when 'mcp' in (r.implementation_type, r.config_schema -> 'implementation' ->> 'type') then 'mcp'
+            when r.artifact_id <> '' or 'artifact' =
+                coalesce(nullif(r.implementation_type, ''), r.config_schema -> 'implementation' ->> 'type') then 'artifact'
+            else 'custom' end)
+      and (@search::text = '' or strpos(lower(r.slug || ' ' || r.name || ' ' || r.description), lower(@search)) > 0)
+      and (sqlc.narg('updated_since')::timestamptz is null or r.updated_at >= sqlc.narg('updated_since'))
+    order by r.slug, r.id
+    limit sqlc.arg('limit')::int
+) t
+order by t.slug, t.id
+limit sqlc.arg('limit')::int;
+
+-- name: ListToolPolicies :many
+select t.id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+from tool_registry t
+where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
+
+-- name: AddToolVersion :one
+-- Keeps a version that is there with the same content, and publishes it when
+-- asked. No row comes back when its content differs.
+insert into tool_versions as v (id, tool_id, tenant_id, version, digest, schema_snapshot, published, published_at, created_by)
+values (@id, @tool_id, @tenant_id, @version, @digest, @schema_snapshot, @published, @published_at, @created_by)
+on conflict (tool_id, scope_id, version) do update
+    set published    = v.published or excluded.published,
+        published_at = case when v.published then v.published_at else excluded.published_at end
+    where v.digest = excluded.digest
+returning *;
+
+-- name: ListToolVersions :many
+select v.* from tool_versions v
+where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = @tool_id
+order by v.id desc;
+
+-- name: FindToolVersion :one
+select sqlc.embed(v), t.slug from tool_versions v
+join tool_registry t on t.id = v.tool_id and t.scope_id = v.scope_id
+where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = @tool_id and v.digest = @digest
+order by v.published desc, v.id desc
+limit 1;
+
+-- name: ListVersionNumbers :many
+select v.tool_id, v.id, v.version, v.digest, v.published from tool_versions v
+where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = any (@tool_ids::uuid[])
+order by v.id;
+
+-- name: ListVersionNumbersByRef :many
+select v.tool_id, v.id, v.version, v.digest, v.published
+from tool_registry t
+join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
+where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000')
+  and (t.slug = @slug or t.id = sqlc.narg('id')::uuid)
+order by v.id;

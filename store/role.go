@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// checkRole refuses a role that row level security does not bind.
+func (s *Store) checkRole(ctx context.Context, allowPrivileged bool) error {
+	var superuser, bypasses, owner bool
+	err := s.pool.QueryRow(ctx, `
+		select r.rolsuper, r.rolbypassrls, exists (
+			select from pg_class c
+			where c.relnamespace = current_schema()::regnamespace and c.relrowsecurity
+			  and pg_has_role(r.oid, c.relowner, 'member'))
+		from pg_roles r where r.rolname = current_user`).Scan(&superuser, &bypasses, &owner)
+	if err != nil {
+		return failure("store.Open", err)
+	}
+	var what string
+	switch {
+	case superuser:
+		what = "is a superuser"
+	case bypasses:
+		what = "bypasses row level security"
+	case owner:
+		what = "may act as the owner of the tables"
+	default:
+		return nil
+	}
+	if allowPrivileged {
+		s.log.WarnContext(ctx, "tenants are not isolated: the database role "+what)
+		return nil
+	}
+	return &tool.Error{Kind: tool.Denied, Op: "store.Open", Msg: "the database role " + what +
+		", so that tenants would not be isolated; connect as a login role that is granted " + AppRole + " and nothing more"}
+}
+
+// ensureRoles makes the group roles. They belong to the whole cluster, where
+// other databases may be migrating at this moment: every step tolerates that
+// somebody else was first.
+func ensureRoles(ctx context.Context, conn *pgx.Conn) error {
+	for _, role := range []string{OwnerRole, AppRole, MaintenanceRole} {
+		err := tolerating(ctx, conn, fmt.Sprintf(`
+			do $$ begin
+				if to_regrole('%[1]s') is null then
+					create role %[1]s nologin nosuperuser nocreatedb nocreaterole nobypassrls;
+				end if;
+			end $$`, role))
+		if err != nil {
+			return fmt.Errorf("making the role %s: %w", role, err)
+		}
+	}
+	err := tolerating(ctx, conn, fmt.Sprintf(`
+		do $$ begin
+			if not pg_has_role(current_user, '%[1]s', 'member') then
+				grant %[1]s to current_user;
+			end if;
+		end $$`, OwnerRole))
+	if err != nil {
+		return fmt.Errorf("joining the role %s: %w", OwnerRole, err)
+	}
+	return nil
+}
+
+// tolerating runs a statement that may collide with the same one elsewhere, and
+// then finds its work done when it looks again.
+func tolerating(ctx context.Context, conn *pgx.Conn, sql string) error {
+	var err error
+	for range maxTries {
+		if _, err = conn.Exec(ctx, sql); err == nil {
+			return nil
+		}
+		pgErr, ok := errors.AsType[*pgconn.PgError](err)
+		if !ok || !slices.Contains([]string{codeUniqueViolation, codeDuplicateObject, codeConcurrentUpdate}, pgErr.Code) {
+			return err
+		}
+	}
+	return err
+}
+
+// ensureSchema lets the owner create in the first schema of the search path,
+// and everyone of ours use it.
+func ensureSchema(ctx context.Context, conn *pgx.Conn) error {
+	var schema string
+	err := conn.QueryRow(ctx, `select coalesce(current_schema(), trim(both '"' from trim(split_part(current_setting('search_path'), ',', 1))))`).Scan(&schema)
+	if err != nil {
+		return fmt.Errorf("reading the search path: %w", err)
+	}
+	name := pgx.Identifier{schema}.Sanitize()
+	var ready bool
+	err = conn.QueryRow(ctx, `select exists (
+		select from pg_namespace n where n.nspname = $1
+		  and has_schema_privilege($2, n.oid, 'create') and has_schema_privilege($2, n.oid, 'usage')
+		  and has_schema_privilege($3, n.oid, 'usage') and has_schema_privilege($4, n.oid, 'usage'))`,
+		schema, OwnerRole, AppRole, MaintenanceRole).Scan(&ready)
+	if err != nil {
+		return fmt.Errorf("reading the schema's grants: %w", err)
+	}
+	if ready {
+		return nil
+	}
+	_, err = conn.Exec(ctx, fmt.Sprintf(`
+		create schema if not exists %[1]s;
+		grant create, usage on schema %[1]s to %[2]s;
+		grant usage on schema %[1]s to %[3]s, %[4]s`, name, OwnerRole, AppRole, MaintenanceRole))
+	if err != nil {
+		return fmt.Errorf("making the schema: %w", err)
+	}
+	return nil
+}

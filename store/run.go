@@ -1,0 +1,248 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CreateRun implements [agent.Runs]. Ids that are empty are made. It fails with
+// tool.Conflict when the run exists already.
+func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Message) (agent.Run, error) {
+	const op = "store.CreateRun"
+	params, err := runParams(run)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	messageID, err := idOrNew(first.ID)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	if first.Role == "" {
+		first.Role = agent.User
+	}
+	blocks, err := contentBlocks(first.Content)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	if err := checkIDs(op, params.ID, run.AgentID, messageID); err != nil {
+		return agent.Run{}, err
+	}
+	var row db.CreateRunRow
+	err = s.do(ctx, op, run.Tenant, func(q *db.Queries) error {
+		row, err = q.CreateRun(ctx, db.CreateRunParams{
+			ID: params.ID, TenantID: params.TenantID, Kind: params.Kind, AgentID: params.AgentID, Agent: params.Agent,
+			AgentVersion: params.AgentVersion, Mode: params.Mode, Subject: params.Subject, Permissions: params.Permissions,
+			Scopes: params.Scopes, Input: params.Input, WorkflowID: params.WorkflowID, FirstRunID: params.FirstRunID,
+			MessageID: &messageID, Plan: params.Plan, Role: string(first.Role), Content: blocks,
+		})
+		return err
+	})
+	if err != nil {
+		return agent.Run{}, explain(err, tool.Conflict, "the run exists already")
+	}
+	return runOf(db.Run(row))
+}
+
+// BeginRun implements [agent.Runs]. A run of ours that was recorded before,
+// under run.ID, is begun; it fails with tool.NotFound for an agent run that was
+// not.
+func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) {
+	const op = "store.BeginRun"
+	params, err := runParams(run)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	if err := checkIDs(op, params.ID, run.AgentID); err != nil {
+		return agent.Run{}, err
+	}
+	var row db.Run
+	err = s.do(ctx, op, run.Tenant, func(q *db.Queries) error {
+		if run.Kind == agent.AgentRun {
+			begun, err := q.BeginRun(ctx, db.BeginRunParams{
+				TenantID: params.TenantID, ID: params.ID, Plan: params.Plan, AgentVersion: params.AgentVersion,
+				FirstRunID: params.FirstRunID,
+			})
+			row = db.Run(begun)
+			return err
+		}
+		begun, err := q.BeginHostRun(ctx, params)
+		row = db.Run(begun)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errRaced
+		}
+		return err
+	})
+	if err != nil {
+		return agent.Run{}, explain(err, tool.NotFound, "run not found")
+	}
+	if row.LastSeq > 0 {
+		s.wake(run.Tenant)
+	}
+	return runOf(row)
+}
+
+// FindRun implements [agent.Runs].
+func (s *Store) FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error) {
+	const op = "store.FindRun"
+	if id == "" || !tool.ValidID(id) {
+		return agent.Run{}, notFound(op, "run not found")
+	}
+	var row db.Run
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindRun(ctx, db.FindRunParams{TenantID: string(tenant), ID: id})
+		return err
+	})
+	if err != nil {
+		return agent.Run{}, explain(err, tool.NotFound, "run not found")
+	}
+	return runOf(row)
+}
+
+// RunQuery filters and pages runs. Zero fields do not filter.
+type RunQuery struct {
+	Status  agent.RunStatus
+	Kind    agent.RunKind
+	AgentID string
+	Since   time.Time // Created at or after.
+	Until   time.Time // Created before.
+	Before  string    // Start after this run in the order of the page: the last id of the page before.
+	Limit   int       // Default 100, at most 1000.
+}
+
+// ListRuns returns a page of runs, newest first.
+func (s *Store) ListRuns(ctx context.Context, tenant tool.TenantID, q RunQuery) ([]agent.Run, error) {
+	const op = "store.ListRuns"
+	if err := checkIDs(op, q.AgentID, q.Before); err != nil {
+		return nil, err
+	}
+	var rows []db.Run
+	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
+		rows, err = queries.ListRuns(ctx, db.ListRunsParams{
+			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
+			AgentID: optional(q.AgentID), Since: optionalTime(q.Since), Until: optionalTime(q.Until), Limit: pageSize(q.Limit),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, runOf)
+}
+
+// FinishRun implements [agent.Runs].
+func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
+	const op = "store.FinishRun"
+	if !end.Status.Final() {
+		return &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a run cannot end as " + string(end.Status)}
+	}
+	if !tool.ValidID(end.RunID) {
+		return notFound(op, "run not found")
+	}
+	if err := checkIDs(op, end.HeadMessageID); err != nil {
+		return err
+	}
+	event, err := encode(map[string]any{"status": end.Status, "kind": end.Kind, "turns": end.Turns})
+	if err != nil {
+		return err
+	}
+	var row db.FinishRunRow
+	err = s.do(ctx, op, end.Tenant, func(q *db.Queries) error {
+		row, err = q.FinishRun(ctx, db.FinishRunParams{
+			TenantID: string(end.Tenant), ID: end.RunID, Status: string(end.Status), Output: text(end.Output),
+			ErrorKind: string(end.Kind), Error: text(end.Msg), HeadMessageID: optional(end.HeadMessageID),
+			Turns: number(end.Turns), EventType: string(runEndEvent(end.Status)), EventData: event,
+		})
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case !row.Known:
+		return notFound(op, "run not found")
+	case row.Ended:
+		s.wake(end.Tenant)
+	}
+	return nil
+}
+
+func runEndEvent(status agent.RunStatus) tool.EventType {
+	switch status {
+	case agent.RunCompleted:
+		return agent.EventRunCompleted
+	case agent.RunCancelled:
+		return agent.EventRunCancelled
+	case agent.RunFailed, agent.RunPending, agent.RunRunning, agent.RunHosted:
+		return agent.EventRunFailed
+	default:
+		return agent.EventRunFailed
+	}
+}
+
+func runParams(run agent.Run) (db.BeginHostRunParams, error) {
+	var none db.BeginHostRunParams
+	id, err := idOrNew(run.ID)
+	if err != nil {
+		return none, err
+	}
+	input, err := payload(run.Input)
+	if err != nil {
+		return none, err
+	}
+	var plan []byte
+	if run.Plan != nil {
+		if plan, err = encodePayload(run.Plan); err != nil {
+			return none, err
+		}
+	}
+	mode := run.Mode
+	if mode == "" {
+		mode = tool.Production
+	}
+	status := agent.RunRunning
+	if run.Kind == agent.HostRun {
+		status = agent.RunHosted
+	}
+	return db.BeginHostRunParams{
+		TenantID: string(run.Tenant), WorkflowID: text(run.WorkflowID), FirstRunID: text(run.FirstRunID), ID: id, Kind: string(run.Kind),
+		AgentID: optional(run.AgentID), Agent: text(run.Agent), AgentVersion: text(run.AgentVersion), Mode: string(mode),
+		Subject: text(run.Principal.Subject), Permissions: list(run.Principal.Permissions), Scopes: list(run.Principal.Scopes),
+		Status: string(status), Input: input, Plan: plan,
+	}, nil
+}
+
+func runOf(row db.Run) (agent.Run, error) {
+	run := agent.Run{
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Kind: agent.RunKind(row.Kind), AgentID: value(row.AgentID), Agent: row.Agent,
+		AgentVersion: row.AgentVersion, Mode: tool.Mode(row.Mode),
+		Principal: tool.Principal{Tenant: tool.TenantID(row.TenantID), Subject: row.Subject, Permissions: row.Permissions, Scopes: row.Scopes},
+		Status:    agent.RunStatus(row.Status), Input: row.Input, Output: row.Output, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error,
+		WorkflowID: row.WorkflowID, FirstRunID: row.FirstRunID, HeadMessageID: value(row.HeadMessageID), Turns: int(row.Turns),
+		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
+	}
+	if row.Plan != nil {
+		run.Plan = &agent.Plan{}
+	}
+	return run, decode(row.Plan, run.Plan)
+}
+
+func optionalTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// list returns an empty list for none, which a column that must not be null takes.
+func list(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}

@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// globalScope stands in keys for the tenant of what is global.
+const globalScope = "00000000-0000-0000-0000-000000000000"
+
+// maxTries bounds how often an operation is repeated that lost to another one.
+const maxTries = 8
+
+// errRaced says that another transaction was at work on the same row, unseen
+// by the statement's snapshot; a second look sees it.
+var errRaced = errors.New("raced with another transaction")
+
+// do runs fn as tenant. Each statement of fn is a round trip and a transaction
+// of its own. What lost to a concurrent transaction is repeated.
+func (s *Store) do(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
+	if err := s.checkTenant(op, tenant); err != nil {
+		return err
+	}
+	q := db.New(scope{pool: s.pool, tenant: tenant})
+	return repeat(ctx, op, func() error { return fn(q) })
+}
+
+// inTx runs fn as tenant in one transaction of several round trips.
+func (s *Store) inTx(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
+	if err := s.checkTenant(op, tenant); err != nil {
+		return err
+	}
+	return repeat(ctx, op, func() error {
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			q := db.New(tx)
+			if err := q.SetTenant(ctx, string(tenant)); err != nil {
+				return err
+			}
+			return fn(q)
+		})
+	})
+}
+
+// read runs the statements of fill as tenant, all in one round trip and one
+// transaction.
+func (s *Store) read(ctx context.Context, op string, tenant tool.TenantID, fill func(b *pgx.Batch)) error {
+	if err := s.checkTenant(op, tenant); err != nil {
+		return err
+	}
+	return repeat(ctx, op, func() error {
+		b := tenantBatch(tenant)
+		fill(b)
+		return s.pool.SendBatch(ctx, b).Close()
+	})
+}
+
+// queue adds a query to b whose rows land in into.
+func queue[T any](b *pgx.Batch, into *[]T, sql string, args ...any) {
+	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+		return err
+	})
+}
+
+// checkTenant refuses what is not the name of a tenant. Only the platform acts
+// for none, and for nobody else.
+func (s *Store) checkTenant(op string, tenant tool.TenantID) error {
+	if s.platform != (tenant == "") || tenant != "" && !tool.ValidID(string(tenant)) {
+		return notFound(op, "tenant not found")
+	}
+	return nil
+}
+
+// repeat calls fn until it does not lose to a concurrent transaction.
+func repeat(ctx context.Context, op string, fn func() error) error {
+	var err error
+	for try := range maxTries {
+		if err = fn(); err == nil || !lost(err) {
+			return failure(op, err)
+		}
+		select {
+		case <-ctx.Done():
+			return failure(op, ctx.Err())
+		case <-time.After(time.Duration(try) * time.Millisecond):
+		}
+	}
+	if errors.Is(err, errRaced) {
+		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the database is too busy with the same rows", Err: err}
+	}
+	return failure(op, err)
+}
+
+func lost(err error) bool {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pgErr.Code == codeSerialization || pgErr.Code == codeDeadlock
+	}
+	return errors.Is(err, errRaced) || pgconn.SafeToRetry(err)
+}
+
+// scope runs each statement in a batch behind the one that sets the tenant: one
+// round trip, and one transaction, because the server commits at the end of
+// the batch. The setting ends with it, so a pooled connection carries nothing
+// to the next user.
+type scope struct {
+	pool   *pgxpool.Pool
+	tenant tool.TenantID
+}
+
+var _ db.DBTX = scope{}
+
+func tenantBatch(tenant tool.TenantID) *pgx.Batch {
+	b := &pgx.Batch{}
+	b.Queue(db.SetTenant, string(tenant))
+	return b
+}
+
+func (s scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+	b := tenantBatch(s.tenant)
+	b.Queue(sql, args...)
+	results := s.pool.SendBatch(ctx, b)
+	if _, err := results.Exec(); err != nil {
+		_ = results.Close() // It tells of the same failure.
+		return nil, err
+	}
+	return results, nil
+}
+
+// Exec implements [db.DBTX].
+func (s scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	results, err := s.send(ctx, sql, args)
+	if err != nil {
+		return pgconn.CommandTag{}, err
+	}
+	tag, err := results.Exec()
+	if closeErr := results.Close(); err == nil {
+		err = closeErr
+	}
+	return tag, err
+}
+
+// Query implements [db.DBTX].
+func (s scope) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	results, err := s.send(ctx, sql, args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		_ = results.Close() // It tells of the same failure.
+		return nil, err
+	}
+	return &scopedRows{Rows: rows, results: results}, nil
+}
+
+// QueryRow implements [db.DBTX].
+func (s scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	results, err := s.send(ctx, sql, args)
+	return scopedRow{results: results, err: err}
+}
+
+// scopedRows ends its batch with its last row, so that Err tells of a failed
+// commit too.
+type scopedRows struct {
+	pgx.Rows
+	results pgx.BatchResults
+	err     error
+	closed  bool
+}
+
+func (r *scopedRows) Next() bool {
+	if r.Rows.Next() {
+		return true
+	}
+	r.Close()
+	return false
+}
+
+func (r *scopedRows) Close() {
+	r.Rows.Close()
+	if !r.closed {
+		r.closed = true
+		r.err = r.results.Close()
+	}
+}
+
+func (r *scopedRows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err
+	}
+	return r.err
+}
+
+type scopedRow struct {
+	results pgx.BatchResults
+	err     error
+}
+
+func (r scopedRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	err := r.results.QueryRow().Scan(dest...)
+	if closeErr := r.results.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

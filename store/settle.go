@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Settle implements [ledger.Ledger]. Where the effect id belongs to another
+// call, that call is left alone and this one ends as one that never had an
+// effect. It fails with tool.NotFound for a run, or a fence of an effect, that
+// the tenant does not have.
+func (s *Store) Settle(ctx context.Context, settlement ledger.Settlement) (ledger.Outcome, error) {
+	const op = "store.Settle"
+	params, err := settleParams(op, settlement)
+	if err != nil {
+		return ledger.Outcome{}, err
+	}
+	var outcome ledger.Outcome
+	err = s.do(ctx, op, settlement.Principal.Tenant, func(q *db.Queries) error {
+		row, err := q.SettleCall(ctx, params)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return notFound(op, "tenant not found")
+		}
+		if err != nil {
+			return err
+		}
+		outcome, err = settledOutcome(op, settlement.Fence, row)
+		return err
+	})
+	if err != nil {
+		return ledger.Outcome{}, err
+	}
+	if outcome.Won && settlement.RunID != "" {
+		s.wake(settlement.Principal.Tenant)
+	}
+	return outcome, nil
+}
+
+// settledOutcome reads the answer of SettleCall.
+func settledOutcome(op string, fence int64, row db.SettleCallRow) (ledger.Outcome, error) {
+	switch {
+	case row.InvocationID != nil:
+		outcome, err := outcomeOf(*row.InvocationID, row.Status, row.Result, row.ErrorKind, row.Error)
+		outcome.Won = row.Won
+		return outcome, err
+	case fence != 0 && row.PriorFence == nil:
+		return ledger.Outcome{}, notFound(op, "the call was never admitted")
+	case fence != 0 && *row.PriorFence != fence:
+		return ledger.Outcome{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: "a later attempt of this call is under way"}
+	default:
+		return ledger.Outcome{}, errRaced
+	}
+}
+
+func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
+	var none db.SettleCallParams
+	switch {
+	case !s.Status.Final():
+		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a call cannot end as " + string(s.Status)}
+	case s.Result == nil && s.Kind == "":
+		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a call ends with a result or the kind of its failure"}
+	case s.InvocationID == "":
+		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a call needs an invocation id to be settled"}
+	}
+	e, err := entryParams(op, s.Entry)
+	if err != nil {
+		return none, err
+	}
+	var result []byte
+	if s.Result != nil {
+		if result, err = encodePayload(s.Result); err != nil {
+			return none, err
+		}
+	}
+	return db.SettleCallParams{
+		TenantID: string(s.Principal.Tenant), EffectID: optional(text(s.EffectID)), InvocationID: s.InvocationID, Fence: s.Fence,
+		RunID: optional(s.RunID), AgentID: optional(s.AgentID), ToolID: optional(s.ToolID), MessageID: optional(s.MessageID),
+		Turn: number(s.Turn), Position: number(s.Position), CallID: text(s.CallID), Tool: text(s.Slug),
+		Version: text(s.Version), Digest: s.Digest, ImplementationType: string(s.Implementation),
+		Subject: text(s.Principal.Subject), Mode: string(e.mode),
+		ArgumentsStored: s.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
+		Status: string(s.Status), Result: result, ErrorKind: string(s.Kind), Error: text(s.Msg),
+		UnknownIfSent: s.UnknownIfSent, UnknownMessage: ledger.UnknownMessage,
+		EventType: string(tool.EndEvent(s.Status)), AnswerID: e.answerID,
+	}, nil
+}
+
+// outcomeOf reads how a call ended from its columns.
+func outcomeOf(invocationID, status string, result []byte, kind, msg string) (ledger.Outcome, error) {
+	outcome := ledger.Outcome{InvocationID: invocationID, Status: tool.InvocationStatus(status)}
+	if len(result) == 0 {
+		outcome.Kind, outcome.Msg = tool.Kind(kind), msg
+		return outcome, nil
+	}
+	outcome.Result = &tool.Result{}
+	return outcome, decode(result, outcome.Result)
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Entries implements [resolver.Source]. It fails with tool.NotFound for an
+// unknown tenant only.
+func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (resolver.Candidates, error) {
+	const op = "store.Entries"
+	find, name := db.FindToolsBySlug, text(ref.Slug)
+	if ref.Slug == "" {
+		find, name = db.FindToolsByID, ref.ID
+		if !tool.ValidID(name) {
+			name = globalScope // Names no tool.
+		}
+	}
+	var tenants []db.Tenant
+	var tools []db.ToolRegistry
+	var versions []db.ListVersionNumbersByRefRow
+	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
+		queue(b, &tenants, db.FindTenant, string(tenant))
+		queue(b, &tools, find, scopeID(tenant), name)
+		queue(b, &versions, db.ListVersionNumbersByRef, scopeID(tenant), text(ref.Slug), validOrNil(ref.ID))
+	})
+	if err != nil {
+		return resolver.Candidates{}, err
+	}
+	return candidates(op, tenants, tools, convert(versions, func(r db.ListVersionNumbersByRefRow) db.ListVersionNumbersRow {
+		return db.ListVersionNumbersRow(r)
+	}))
+}
+
+// Page implements [resolver.Source]. It fails with tool.NotFound for an unknown
+// tenant only.
+func (s *Store) Page(ctx context.Context, tenant tool.TenantID, after resolver.Cursor, limit int) (resolver.Candidates, error) {
+	const op = "store.Page"
+	tools, err := s.listTools(ctx, op, tenant, registry.ToolQuery{AfterSlug: after.Slug, AfterID: after.ID, Limit: limit})
+	if err != nil {
+		return resolver.Candidates{}, err
+	}
+	ids := convert(tools, func(t db.ToolRegistry) string { return t.ID })
+	var tenants []db.Tenant
+	var versions []db.ListVersionNumbersRow
+	err = s.read(ctx, op, tenant, func(b *pgx.Batch) {
+		queue(b, &tenants, db.FindTenant, string(tenant))
+		queue(b, &versions, db.ListVersionNumbers, scopeID(tenant), ids)
+	})
+	if err != nil {
+		return resolver.Candidates{}, err
+	}
+	return candidates(op, tenants, tools, versions)
+}
+
+// Policies implements [resolver.Source]. Ids that name no tool of the tenant's
+// are absent from the answer.
+func (s *Store) Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error) {
+	ids := slices.DeleteFunc(slices.Clone(toolIDs), func(id string) bool { return !tool.ValidID(id) })
+	var rows []db.ListToolPoliciesRow
+	err := s.do(ctx, "store.Policies", tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListToolPolicies(ctx, db.ListToolPoliciesParams{ScopeID: scopeID(tenant), ToolIds: ids})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	policies := make(map[string]tool.Policy, len(rows))
+	for _, r := range rows {
+		policies[r.ID] = policyOf(r.EgressClass, r.RequiresApproval, r.PermissionPolicy, r.RequiredPermission, r.TenantSlugs)
+	}
+	return policies, nil
+}
+
+func candidates(op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListVersionNumbersRow) (resolver.Candidates, error) {
+	if len(tenants) == 0 {
+		return resolver.Candidates{}, notFound(op, "tenant not found")
+	}
+	c := resolver.Candidates{TenantSlug: tenants[0].Slug, TenantActive: TenantStatus(tenants[0].Status) == TenantActive}
+	infos := map[string][]resolver.VersionInfo{}
+	for _, v := range versions {
+		infos[v.ToolID] = append(infos[v.ToolID], resolver.VersionInfo{ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published})
+	}
+	for _, row := range tools {
+		t, err := toolOf(row)
+		if err != nil {
+			return resolver.Candidates{}, err
+		}
+		c.Entries = append(c.Entries, resolver.Entry{Tool: t, Versions: infos[row.ID]})
+	}
+	return c, nil
+}
+
+func validOrNil(id string) *string {
+	if !tool.ValidID(id) {
+		return nil
+	}
+	return &id
+}

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// The group roles that [Migrate] creates. Grant one to a login role to let it
+// act so; see [Options.SetRole] for connections that may switch.
+const (
+	OwnerRole       = "toolcrib_owner"       // Owns the tables; migrations and the platform.
+	AppRole         = "toolcrib_app"         // Owns nothing; API servers and workers.
+	MaintenanceRole = "toolcrib_maintenance" // Sweepers across tenants, with narrow grants.
+)
+
+// Options configures [Open] and [OpenPlatform].
+type Options struct {
+	// Logger is told of what a caller is not. Defaults to [slog.Default].
+	Logger *slog.Logger
+	// Tracer sees each query; nil for none.
+	Tracer pgx.QueryTracer
+	// MaxConns bounds the pool. Defaults to the URL's pool_max_conns, else to
+	// the greater of 4 and the number of CPUs.
+	MaxConns int
+	// SetRole is the role every connection switches to, such as [AppRole]. For
+	// development and tests, where one login may take any role; empty to keep
+	// the login's own. OpenPlatform defaults it to [OwnerRole].
+	SetRole string
+	// AllowPrivileged lets Open go on as a superuser, an owner of the tables,
+	// or a role that bypasses row level security. For development only.
+	AllowPrivileged bool
+}
+
+// Store keeps the data of tenants. It is safe for concurrent use.
+type Store struct {
+	pool     *pgxpool.Pool
+	log      *slog.Logger
+	platform bool // Acts for no tenant, on what is global.
+	notifier *notifier
+}
+
+var (
+	_ agent.Runs      = (*Store)(nil)
+	_ ledger.Ledger   = (*Store)(nil)
+	_ resolver.Source = (*Store)(nil)
+	_ registry.Store  = (*Store)(nil)
+)
+
+// Open connects to a migrated database.
+//
+// It fails with tool.Unavailable where the database does not answer, with a
+// [*SchemaError] where its schema is older than this binary's, and with
+// tool.Denied where the role could get around row level security; see
+// [Options.AllowPrivileged].
+func Open(ctx context.Context, url string, opts Options) (*Store, error) {
+	s, err := connect(ctx, url, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkRole(ctx, opts.AllowPrivileged); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
+	s.notifier = startNotifier(s.pool, s.log)
+	return s, nil
+}
+
+// Close waits for running queries and closes the pool.
+func (s *Store) Close() {
+	if s.notifier != nil {
+		s.notifier.stop()
+	}
+	s.pool.Close()
+}
+
+// Ping reports whether the database answers. It fails with tool.Unavailable.
+func (s *Store) Ping(ctx context.Context) error {
+	return failure("store.Ping", s.pool.Ping(ctx))
+}
+
+func connect(ctx context.Context, url string, opts Options) (*Store, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "store.Open", Msg: "the database URL is malformed", Err: err}
+	}
+	if opts.MaxConns > 0 {
+		config.MaxConns = int32(min(opts.MaxConns, 10_000)) //nolint:gosec // Bounded.
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "toolcrib"
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = 10 * time.Second
+	}
+	config.ConnConfig.Tracer = opts.Tracer
+	if opts.SetRole != "" {
+		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "set role "+pgx.Identifier{opts.SetRole}.Sanitize())
+			return err
+		}
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, failure("store.Open", err)
+	}
+	s := &Store{pool: pool, log: opts.Logger}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if err := s.checkSchema(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}

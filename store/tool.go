@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CreateTool implements [registry.Store]. It fails with tool.Conflict when the
+// slug is taken in the tenant, and with tool.Invalid where the definition
+// holds what cannot be stored unchanged.
+func (s *Store) CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) {
+	const op = "store.CreateTool"
+	row, err := toolRow(t)
+	if err != nil {
+		return tool.Tool{}, err
+	}
+	err = s.do(ctx, op, t.Tenant, func(q *db.Queries) error {
+		row, err = q.CreateTool(ctx, db.CreateToolParams{
+			ID: row.ID, TenantID: row.TenantID, Slug: row.Slug, Name: row.Name, Description: row.Description,
+			Category: row.Category, Icon: row.Icon, Schema: row.Schema, ConfigSchema: row.ConfigSchema,
+			Interaction: row.Interaction, ImplementationType: row.ImplementationType, EgressClass: row.EgressClass,
+			RequiresApproval: row.RequiresApproval, PermissionPolicy: row.PermissionPolicy,
+			RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs, Status: row.Status,
+			IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey, ArtifactID: row.ArtifactID,
+			ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
+		})
+		return err
+	})
+	if err != nil {
+		return tool.Tool{}, explain(err, tool.Conflict, fmt.Sprintf("a tool %q exists already", t.Slug))
+	}
+	return toolOf(row)
+}
+
+// UpdateTool implements [registry.Store].
+func (s *Store) UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) {
+	const op = "store.UpdateTool"
+	var updated tool.Tool
+	err := s.do(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
+		updated, err = updateTool(ctx, q, op, t)
+		return err
+	})
+	return updated, err
+}
+
+// updateTool stores a changed head under the rules of [Store.UpdateTool].
+func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (tool.Tool, error) {
+	if err := checkIDs(op, t.ID); err != nil {
+		return tool.Tool{}, err
+	}
+	row, err := toolRow(t)
+	if err != nil {
+		return tool.Tool{}, err
+	}
+	stored, err := q.UpdateTool(ctx, db.UpdateToolParams{
+		ScopeID: scopeID(t.Tenant), ID: row.ID, Revision: t.Revision,
+		Slug: row.Slug, Name: row.Name, Description: row.Description, Category: row.Category, Icon: row.Icon,
+		Schema: row.Schema, ConfigSchema: row.ConfigSchema, Interaction: row.Interaction,
+		ImplementationType: row.ImplementationType, EgressClass: row.EgressClass, RequiresApproval: row.RequiresApproval,
+		PermissionPolicy: row.PermissionPolicy, RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs,
+		Status: row.Status, IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey,
+		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
+	})
+	if err == nil {
+		return toolOf(stored)
+	}
+	err = failure(op, err)
+	if tool.KindOf(err) != tool.NotFound {
+		return tool.Tool{}, explain(err, tool.Conflict, fmt.Sprintf("a tool %q exists already", t.Slug))
+	}
+	found, err := q.FindToolsByID(ctx, db.FindToolsByIDParams{ScopeID: scopeID(t.Tenant), ID: t.ID})
+	switch {
+	case err != nil:
+		return tool.Tool{}, err
+	case len(found) == 0:
+		return tool.Tool{}, notFound(op, fmt.Sprintf("tool %q not found", t.Slug))
+	case found[0].ScopeID != scopeID(t.Tenant):
+		return tool.Tool{}, &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("tool %q is global: only the platform changes it", t.Slug)}
+	default:
+		return tool.Tool{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+			"tool %q changed meanwhile: revision %d was asked for, it is at %d; read it again", t.Slug, t.Revision, found[0].Revision)}
+	}
+}
+
+// FindTool implements [registry.Store].
+func (s *Store) FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error) {
+	const op = "store.FindTool"
+	var rows []db.ToolRegistry
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		if ref.Slug != "" {
+			rows, err = q.FindToolsBySlug(ctx, db.FindToolsBySlugParams{ScopeID: scopeID(tenant), Slug: text(ref.Slug)})
+			return err
+		}
+		if !tool.ValidID(ref.ID) {
+			return nil
+		}
+		rows, err = q.FindToolsByID(ctx, db.FindToolsByIDParams{ScopeID: scopeID(tenant), ID: ref.ID})
+		return err
+	})
+	if err != nil {
+		return tool.Tool{}, err
+	}
+	if len(rows) == 0 {
+		return tool.Tool{}, notFound(op, fmt.Sprintf("tool %q not found", ref.Name()))
+	}
+	return toolOf(rows[0])
+}
+
+// ListTools implements [registry.Store]. A tenant's page holds its own tools
+// and the global ones, shadowed ones included.
+func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.ToolQuery) ([]tool.Tool, error) {
+	rows, err := s.listTools(ctx, "store.ListTools", tenant, q)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, toolOf)
+}
+
+func (s *Store) listTools(ctx context.Context, op string, tenant tool.TenantID, q registry.ToolQuery) ([]db.ToolRegistry, error) {
+	params := db.ListToolsParams{
+		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: globalScope, Status: string(q.Status),
+		Implementation: string(q.Implementation), Bucket: string(q.Bucket), Search: text(q.Search), Limit: pageSize(q.Limit),
+	}
+	if q.AfterID != "" {
+		if err := checkIDs(op, q.AfterID); err != nil {
+			return nil, err
+		}
+		params.AfterID = q.AfterID
+	}
+	if !q.UpdatedSince.IsZero() {
+		params.UpdatedSince = &q.UpdatedSince
+	}
+	var rows []db.ToolRegistry
+	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
+		rows, err = queries.ListTools(ctx, params)
+		return err
+	})
+	return rows, err
+}
+
+// scopeID names a tenant in keys, where nothing could not stand.
+func scopeID(tenant tool.TenantID) string {
+	if tenant == "" {
+		return globalScope
+	}
+	return string(tenant)
+}
+
+// toolSchema and toolConfig are the JSON of a tool's columns schema and
+// config_schema.
+type (
+	toolSchema struct {
+		Input  json.RawMessage `json:"input,omitempty"`
+		Output json.RawMessage `json:"output,omitempty"`
+	}
+	toolConfig struct {
+		Implementation json.RawMessage `json:"implementation,omitempty"`
+		Execution      tool.Execution  `json:"execution"`
+	}
+)
+
+func toolRow(t tool.Tool) (db.ToolRegistry, error) {
+	var row db.ToolRegistry
+	id, err := idOrNew(t.ID)
+	if err != nil {
+		return row, err
+	}
+	if _, err := content(t.Definition); err != nil {
+		return row, err
+	}
+	schema, err := encode(toolSchema{Input: t.InputSchema, Output: t.OutputSchema})
+	if err != nil {
+		return row, err
+	}
+	config, err := encode(toolConfig{Implementation: t.Config, Execution: t.Execution})
+	if err != nil {
+		return row, err
+	}
+	interaction, err := encode(t.Interaction)
+	if err != nil {
+		return row, err
+	}
+	egress, policy, slugs := t.EgressClass, t.PermissionPolicy, t.TenantSlugs
+	if egress == "" {
+		egress = tool.EgressNone
+	}
+	if policy == "" {
+		policy = tool.Auto
+	}
+	if slugs == nil {
+		slugs = []string{}
+	}
+	return db.ToolRegistry{
+		ID: id, TenantID: optional(string(t.Tenant)), Slug: text(t.Slug), Name: text(t.Name), Description: text(t.Description),
+		Category: text(t.Category), Icon: text(t.Icon), Schema: schema, ConfigSchema: config, Interaction: interaction,
+		ImplementationType: string(t.Implementation), EgressClass: string(egress), RequiresApproval: t.RequiresApproval,
+		PermissionPolicy: string(policy), RequiredPermission: text(t.RequiredPermission), TenantSlugs: slugs,
+		Status: string(t.Status), IsActive: t.Active, IsSystem: t.System, BuiltinKey: text(t.BuiltinKey),
+		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version), PublishedAt: t.PublishedAt,
+	}, nil
+}
+
+func toolOf(row db.ToolRegistry) (tool.Tool, error) {
+	var schema toolSchema
+	var config toolConfig
+	var interaction tool.Interaction
+	for _, part := range []struct {
+		raw  []byte
+		into any
+	}{{row.Schema, &schema}, {row.ConfigSchema, &config}, {row.Interaction, &interaction}} {
+		if err := decode(part.raw, part.into); err != nil {
+			return tool.Tool{}, err
+		}
+	}
+	return tool.Tool{
+		ID: row.ID, Tenant: tool.TenantID(value(row.TenantID)), Slug: row.Slug,
+		Definition: tool.Definition{
+			Name: row.Name, Description: row.Description, Category: row.Category, Icon: row.Icon,
+			InputSchema: schema.Input, OutputSchema: schema.Output,
+			Implementation: tool.Implementation(row.ImplementationType), Config: config.Implementation,
+			Execution: config.Execution, Interaction: interaction,
+		},
+		Policy: policyOf(row.EgressClass, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs),
+		Status: tool.Status(row.Status), Active: row.IsActive, System: row.IsSystem, BuiltinKey: row.BuiltinKey,
+		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, Revision: row.Revision,
+		PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}, nil
+}
+
+func policyOf(egress string, approval bool, policy, permission string, slugs []string) tool.Policy {
+	if len(slugs) == 0 {
+		slugs = nil
+	}
+	return tool.Policy{
+		EgressClass: tool.Egress(egress), RequiresApproval: approval, PermissionPolicy: tool.PermissionPolicy(policy),
+		RequiredPermission: permission, TenantSlugs: slugs,
+	}
+}
+
+// convert maps each of rows.
+func convert[From, To any](rows []From, of func(From) To) []To {
+	out := make([]To, len(rows))
+	for i, row := range rows {
+		out[i] = of(row)
+	}
+	return out
+}
+
+// collect maps each of rows, and stops at the first failure.
+func collect[From, To any](rows []From, of func(From) (To, error)) ([]To, error) {
+	out := make([]To, len(rows))
+	for i, row := range rows {
+		var err error
+		if out[i], err = of(row); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// OpenTurn implements [agent.Runs]. An empty head is the run's own.
+func (s *Store) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (agent.OpenTurn, error) {
+	const op = "store.OpenTurn"
+	if !tool.ValidID(runID) {
+		return agent.OpenTurn{}, notFound(op, "run not found")
+	}
+	if err := checkIDs(op, head); err != nil {
+		return agent.OpenTurn{}, err
+	}
+	var runs []db.Run
+	var transcript, stored []db.Message
+	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
+		queue(b, &runs, db.FindRun, string(tenant), runID)
+		queue(b, &transcript, db.Transcript, string(tenant), runID, optional(head))
+		queue(b, &stored, db.FindTurn, string(tenant), runID, text(key))
+	})
+	switch {
+	case err != nil:
+		return agent.OpenTurn{}, err
+	case len(runs) == 0:
+		return agent.OpenTurn{}, notFound(op, "run not found")
+	case head != "" && len(transcript) == 0:
+		return agent.OpenTurn{}, notFound(op, "the run has no such message")
+	}
+	var open agent.OpenTurn
+	if open.Run, err = runOf(runs[0]); err != nil {
+		return agent.OpenTurn{}, err
+	}
+	if open.Transcript, err = collect(transcript, messageOf); err != nil {
+		return agent.OpenTurn{}, err
+	}
+	if len(stored) > 0 {
+		turn, err := turnOf(stored[0])
+		if err != nil {
+			return agent.OpenTurn{}, err
+		}
+		open.Stored = &turn
+	}
+	return open, nil
+}
+
+// SaveTurn implements [agent.Runs]. Ids that are empty are made.
+func (s *Store) SaveTurn(ctx context.Context, turn agent.Turn) (agent.Turn, error) {
+	const op = "store.SaveTurn"
+	params, err := turnParams(op, turn)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	var row db.SaveTurnRow
+	err = s.do(ctx, op, turn.Tenant, func(q *db.Queries) error {
+		row, err = q.SaveTurn(ctx, params)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		if _, err := q.FindRun(ctx, db.FindRunParams{TenantID: params.TenantID, ID: params.RunID}); err != nil {
+			return err
+		}
+		return errRaced
+	})
+	if err != nil {
+		return agent.Turn{}, explain(err, tool.NotFound, "run not found")
+	}
+	s.wake(turn.Tenant)
+	return turnOf(db.Message(row))
+}
+
+func turnParams(op string, turn agent.Turn) (db.SaveTurnParams, error) {
+	var none db.SaveTurnParams
+	if !tool.ValidID(turn.RunID) {
+		return none, notFound(op, "run not found")
+	}
+	if turn.Key == "" {
+		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a turn needs a key"}
+	}
+	if err := checkIDs(op, turn.Message.ID, turn.Message.ParentID); err != nil {
+		return none, err
+	}
+	key := text(turn.Key)
+	params := db.SaveTurnParams{
+		TenantID: string(turn.Tenant), RunID: turn.RunID, ParentID: optional(turn.Message.ParentID),
+		Turn: number(turn.Message.Turn), TurnKey: &key,
+	}
+	usage := turn.Message.Usage
+	if usage == nil {
+		usage = &agent.Usage{}
+	} else {
+		in, out := number(usage.InputTokens), number(usage.OutputTokens)
+		params.InputTokens, params.OutputTokens = &in, &out
+	}
+	var err error
+	if params.ID, err = idOrNew(turn.Message.ID); err != nil {
+		return none, err
+	}
+	if params.Content, err = contentBlocks(turn.Message.Content); err != nil {
+		return none, err
+	}
+	if len(turn.Message.Calls) > 0 {
+		if params.Calls, err = encodePayload(turn.Message.Calls); err != nil {
+			return none, err
+		}
+	}
+	if params.Prepared, err = encodePayload(turn.Calls); err != nil {
+		return none, err
+	}
+	if params.Refused, err = refusedCalls(op, turn.Calls); err != nil {
+		return none, err
+	}
+	params.EventData, err = encode(map[string]int{
+		"turn": turn.Message.Turn, "calls": len(turn.Calls), "input_tokens": usage.InputTokens, "output_tokens": usage.OutputTokens,
+	})
+	return params, err
+}
+
+// refusedCall is what the statement needs of a call that must not run.
+type refusedCall struct {
+	InvocationID string          `json:"invocation_id"`
+	AnswerID     string          `json:"answer_id"`
+	Position     int             `json:"position"`
+	CallID       string          `json:"call_id"`
+	Name         string          `json:"name"`
+	Slug         string          `json:"slug,omitempty"`
+	Arguments    json.RawMessage `json:"arguments,omitempty"`
+	Receipt      json.RawMessage `json:"receipt,omitempty"`
+	Kind         tool.Kind       `json:"kind"`
+	Msg          string          `json:"msg"`
+	Content      []tool.Content  `json:"content"`
+}
+
+func refusedCalls(op string, calls []agent.PreparedCall) ([]byte, error) {
+	refused := []refusedCall{}
+	for position, call := range calls {
+		if call.Refused == nil {
+			continue
+		}
+		invocation, err := idOrNew(call.InvocationID)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := newID()
+		if err != nil {
+			return nil, err
+		}
+		if err := checkIDs(op, invocation); err != nil {
+			return nil, err
+		}
+		outcome := ledger.Outcome{Status: tool.StatusFailed, Kind: call.Refused.Kind, Msg: call.Refused.Msg}
+		refused = append(refused, refusedCall{
+			InvocationID: invocation, AnswerID: answer, Position: position, CallID: call.CallID, Name: call.Name, Slug: call.Slug,
+			Arguments: call.Arguments, Receipt: call.Receipt, Kind: outcome.Kind, Msg: outcome.Msg, Content: outcome.Content(),
+		})
+	}
+	return encodePayload(refused)
+}
+
+func turnOf(row db.Message) (agent.Turn, error) {
+	message, err := messageOf(row)
+	if err != nil {
+		return agent.Turn{}, err
+	}
+	turn := agent.Turn{Tenant: tool.TenantID(row.TenantID), RunID: row.RunID, Key: value(row.TurnKey), Message: message}
+	return turn, decode(row.Prepared, &turn.Calls)
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// AddVersion implements [registry.Store].
+func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
+	const op = "store.AddVersion"
+	var stored tool.Version
+	id, err := idOrNew(v.ID)
+	if err != nil {
+		return tool.Tool{}, stored, err
+	}
+	snapshot, err := content(v.Snapshot.Definition)
+	if err != nil {
+		return tool.Tool{}, stored, err
+	}
+	var head tool.Tool
+	err = s.inTx(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
+		if head, err = updateTool(ctx, q, op, t); err != nil {
+			return err
+		}
+		row, err := q.AddToolVersion(ctx, db.AddToolVersionParams{
+			ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)), Version: text(v.Number), Digest: v.Digest,
+			SchemaSnapshot: snapshot, Published: v.Published, PublishedAt: v.PublishedAt, CreatedBy: text(v.CreatedBy),
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+				"version %s of tool %q exists with other content; use a new number", v.Number, t.Slug)}
+		}
+		if err != nil {
+			return err
+		}
+		stored, err = versionOf(row, head.Slug)
+		return err
+	})
+	if err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	return head, stored, nil
+}
+
+// ListVersions implements [registry.Store].
+func (s *Store) ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error) {
+	const op = "store.ListVersions"
+	if err := checkIDs(op, toolID); err != nil {
+		return nil, err
+	}
+	var tools []db.ToolRegistry
+	var rows []db.ToolVersion
+	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
+		queue(b, &tools, db.FindToolsByID, scopeID(tenant), toolID)
+		queue(b, &rows, db.ListToolVersions, scopeID(tenant), toolID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(tools) == 0 {
+		return nil, notFound(op, "tool not found")
+	}
+	return collect(rows, func(row db.ToolVersion) (tool.Version, error) { return versionOf(row, tools[0].Slug) })
+}
+
+// Version implements [resolver.Source]. It fails with tool.NotFound.
+func (s *Store) Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error) {
+	const op = "store.Version"
+	if err := checkIDs(op, toolID); err != nil {
+		return nil, err
+	}
+	var v tool.Version
+	err := s.do(ctx, op, tenant, func(q *db.Queries) error {
+		row, err := q.FindToolVersion(ctx, db.FindToolVersionParams{ScopeID: scopeID(tenant), ToolID: toolID, Digest: text(digest)})
+		if err != nil {
+			return err
+		}
+		v, err = versionOf(row.ToolVersion, row.Slug)
+		return err
+	})
+	if err != nil {
+		return nil, explain(err, tool.NotFound, "tool version not found")
+	}
+	return &v, nil
+}
+
+func versionOf(row db.ToolVersion, slug string) (tool.Version, error) {
+	v := tool.Version{
+		ID: row.ID, ToolID: row.ToolID, Tenant: tool.TenantID(value(row.TenantID)), Slug: slug, Number: row.Version,
+		Digest: row.Digest, Published: row.Published, PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, CreatedBy: row.CreatedBy,
+	}
+	return v, decode(row.SchemaSnapshot, &v.Snapshot.Definition)
+}
