@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Config configures a [Plugin].
+type Config struct {
+	// DatabaseURL is the PostgreSQL database, as a role that owns nothing and
+	// cannot bypass row-level security. Required unless Store is set.
+	DatabaseURL string
+	// Store is an open store to use instead. The plugin does not close it.
+	Store *store.Store
+
+	// Functions are the Go functions that function tools may call. Defaults to
+	// none.
+	Functions *function.Registry
+	// Models answer for the providers they are keyed by: an agent's model
+	// "scripted/desk" asks Models["scripted"] for "desk".
+	Models map[string]agent.Model
+	// Executors run further implementation types, "custom" say.
+	Executors map[tool.Implementation]tool.Executor
+	// Middleware is put around every executor, inside the platform's own.
+	Middleware []tool.Middleware
+
+	// Allow is what each tenant may reach beyond the public internet. The
+	// entry of the empty tenant is for all of them.
+	Allow map[tool.TenantID]Allowance
+	// SecretsDir is a directory of credentials, one file each, with a folder
+	// per tenant. The environment is asked after it, see the documentation of
+	// TOOLCRIB_SECRET_…. Defaults to the environment alone.
+	SecretsDir string
+
+	// StopTimeout is how long a stopping worker lets running calls finish.
+	// Defaults to 30 seconds. It is set on workers that set none themselves.
+	StopTimeout time.Duration
+	// Logger is for what happens outside workflows and activities, which log
+	// through their Temporal client. Defaults to discarding it.
+	Logger *slog.Logger
+}
+
+// Allowance is what an operator lets a tenant's tools reach beyond the public
+// internet.
+type Allowance struct {
+	Hosts []string       // Host or host:port, matched exactly.
+	CIDRs []netip.Prefix // Blocks of addresses.
+	Ports []uint16       // Ports beside 80 and 443, anywhere.
+}
+
+// DefaultStopTimeout is the default of [Config.StopTimeout].
+const DefaultStopTimeout = 30 * time.Second
+
+func (c Config) withDefaults() Config {
+	if c.StopTimeout <= 0 {
+		c.StopTimeout = DefaultStopTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Functions == nil {
+		c.Functions = function.NewRegistry()
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	if c.Store == nil && c.DatabaseURL == "" {
+		return fmt.Errorf("worker: Config.DatabaseURL or Config.Store is required")
+	}
+	for tenant, a := range c.Allow {
+		if err := a.policy().Check(); err != nil {
+			return fmt.Errorf("worker: Config.Allow[%q]: %w", tenant, err)
+		}
+	}
+	return nil
+}
+
+func (a Allowance) policy() egress.Policy {
+	return egress.Policy{AllowHosts: a.Hosts, AllowCIDRs: a.CIDRs, AllowPorts: a.Ports}
+}
+
+// policyOf joins what all tenants may reach with what one may.
+func (c Config) policyOf(tenant tool.TenantID) egress.Policy {
+	all, own := c.Allow[""], c.Allow[tenant]
+	return Allowance{
+		Hosts: append(append([]string(nil), all.Hosts...), own.Hosts...),
+		CIDRs: append(append([]netip.Prefix(nil), all.CIDRs...), own.CIDRs...),
+		Ports: append(append([]uint16(nil), all.Ports...), own.Ports...),
+	}.policy()
+}

@@ -1,0 +1,65 @@
+package worker
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/executors/internalcall"
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// executors assembles what runs calls: one executor a type, the platform's
+// middleware around all of them, the host's inside that.
+func (p *Plugin) executors(schemas *schema.Cache) (*executors.Mux, error) {
+	gate, err := egress.New(egress.Config{Policy: p.cfg.policyOf})
+	if err != nil {
+		return nil, fmt.Errorf("worker: making the way out: %w", err)
+	}
+	p.closers = append(p.closers, closer(gate.Close))
+	secrets, err := p.secrets()
+	if err != nil {
+		return nil, err
+	}
+	mux := executors.NewMux()
+	mux.Use(executors.Standard(executors.Options{Logger: p.cfg.Logger, Validate: validator(schemas)})...)
+	mux.Use(p.cfg.Middleware...)
+	p.builtins = builtins.New(builtins.Config{Gate: gate})
+	mux.Handle(tool.Internal, internalcall.New(p.builtins))
+	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
+	mux.Handle(tool.Function, function.New(p.cfg.Functions))
+	for impl, e := range p.cfg.Executors {
+		mux.Handle(impl, e)
+	}
+	return mux, nil
+}
+
+// secrets asks the directory, where there is one, and then the environment.
+func (p *Plugin) secrets() (secret.Resolver, error) {
+	if p.cfg.SecretsDir == "" {
+		return secret.Env{}, nil
+	}
+	files, err := secret.OpenFiles(p.cfg.SecretsDir)
+	if err != nil {
+		return nil, fmt.Errorf("worker: opening Config.SecretsDir: %w", err)
+	}
+	p.closers = append(p.closers, files)
+	return secret.First(files, secret.Env{}), nil
+}
+
+// validator checks a tool's answer against its output schema.
+func validator(schemas *schema.Cache) func(raw, value json.RawMessage) error {
+	return func(raw, value json.RawMessage) error {
+		s, err := schemas.Compile(raw)
+		if err != nil {
+			return fmt.Errorf("compiling the output schema: %w", err)
+		}
+		return s.Validate(value)
+	}
+}

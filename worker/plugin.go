@@ -1,0 +1,140 @@
+// Package worker makes a Temporal worker run Toolcrib: it assembles store,
+// resolver, executors and activities into a plugin.
+//
+//	plugin, err := worker.New(ctx, worker.Config{DatabaseURL: url})
+//	…
+//	c, err := client.Dial(client.Options{Plugins: []client.Plugin{plugin}})
+//	w := sdkworker.New(c, "my-queue", sdkworker.Options{})
+//
+// Every worker made from that client then runs Toolcrib's workflows and
+// activities beside its own. Do not list the plugin in the worker's options
+// too.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"github.com/toolcrib/toolcrib/activities"
+	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/workflows"
+)
+
+type (
+	clientBase = client.PluginBase
+	workerBase = sdkworker.PluginBase
+)
+
+// Plugin runs Toolcrib in Temporal workers. It is both a client plugin and a
+// worker plugin, may serve several workers at once, and is safe for concurrent
+// use. Close it when the workers have stopped.
+type Plugin struct {
+	clientBase
+	workerBase
+
+	cfg        Config
+	store      *store.Store
+	mux        *executors.Mux
+	builtins   *builtins.Catalog
+	activities *activities.Activities
+
+	closing sync.Once
+	closers []io.Closer // In the order of their making.
+}
+
+var (
+	_ client.Plugin    = (*Plugin)(nil)
+	_ sdkworker.Plugin = (*Plugin)(nil)
+)
+
+// New checks the configuration, opens what it names, and returns the plugin.
+// It fails where the database's role could get around row-level security, or
+// its schema is not the one this version needs.
+func New(ctx context.Context, cfg Config) (*Plugin, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	p := &Plugin{cfg: cfg.withDefaults()}
+	if err := p.assemble(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (p *Plugin) assemble(ctx context.Context) error {
+	p.store = p.cfg.Store
+	if p.store == nil {
+		opened, err := store.Open(ctx, p.cfg.DatabaseURL, store.Options{Logger: p.cfg.Logger})
+		if err != nil {
+			return fmt.Errorf("worker: opening the database: %w", err)
+		}
+		p.store = opened
+		p.closers = append(p.closers, closer(opened.Close))
+	}
+	schemas := schema.New(0)
+	var err error
+	if p.mux, err = p.executors(schemas); err != nil {
+		return err
+	}
+	p.activities, err = activities.New(activities.Config{
+		Ledger: p.store, Runs: p.store, Agents: p.store, Policies: p.store,
+		Resolver: resolver.New(p.store, resolver.Options{}), Schemas: schemas,
+		Executor: p.mux, Models: p.cfg.Models,
+	})
+	return err
+}
+
+// Close closes what New opened. Call it after the workers have stopped.
+func (p *Plugin) Close() error {
+	var err error
+	p.closing.Do(func() {
+		for i := len(p.closers) - 1; i >= 0; i-- {
+			err = errors.Join(err, p.closers[i].Close())
+		}
+	})
+	return err
+}
+
+// Name implements the plugin interfaces.
+func (p *Plugin) Name() string { return "github.com/toolcrib/toolcrib" }
+
+// ConfigureWorker lets running calls finish when the worker stops.
+func (p *Plugin) ConfigureWorker(_ context.Context, o sdkworker.PluginConfigureWorkerOptions) error {
+	if o.WorkerOptions.WorkerStopTimeout == 0 {
+		o.WorkerOptions.WorkerStopTimeout = p.cfg.StopTimeout
+	}
+	return nil
+}
+
+// StartWorker registers workflows and activities with a worker that starts.
+func (p *Plugin) StartWorker(
+	ctx context.Context,
+	o sdkworker.PluginStartWorkerOptions,
+	next func(context.Context, sdkworker.PluginStartWorkerOptions) error,
+) error {
+	workflows.Register(o.WorkerRegistry)
+	p.activities.Register(o.WorkerRegistry)
+	return next(ctx, o)
+}
+
+// closer makes a Close without an error an [io.Closer].
+type closer func()
+
+func (c closer) Close() error {
+	c()
+	return nil
+}
+
+// Builtins returns the built-in tools that calls of this worker can reach, for
+// the registry to bring its global tools up to date.
+func (p *Plugin) Builtins() []builtins.Spec { return p.builtins.Specs() }
