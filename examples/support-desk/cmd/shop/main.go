@@ -34,7 +34,7 @@ func run(ctx context.Context) error {
 	}
 	server := &http.Server{Addr: *addr, Handler: service, ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
-	fmt.Println("the shop answers at http://" + *addr)
+	fmt.Fprintln(os.Stdout, "the shop answers at http://"+*addr)
 	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving: %w", err)
 	}
