@@ -87,6 +87,10 @@ func TestStackGoesOnWhereItStopped(t *testing.T) {
 		ID: "greeting", TaskQueue: queue, TypedSearchAttributes: temporal.NewSearchAttributes(tenant),
 	}, "greet")
 	require.NoError(t, err)
+	require.Eventually(t, func() bool { // It waits for its signal: a task cut short is given out again much later.
+		now, err := c.DescribeWorkflowExecution(t.Context(), run.GetID(), run.GetRunID())
+		return err == nil && now.GetPendingWorkflowTask() == nil
+	}, 10*time.Second, 10*time.Millisecond)
 	stop()
 	require.NoError(t, first.Stop(t.Context()))
 
