@@ -47,7 +47,7 @@ func heartbeatTimeout(timeout time.Duration) time.Duration {
 // they are retried until it answers.
 func bookkeepingOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: 30 * time.Second,
+		StartToCloseTimeout: 10 * time.Second,
 		WaitForCancellation: true,
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{

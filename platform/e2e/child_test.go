@@ -1,0 +1,167 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"github.com/toolcrib/toolcrib/activities"
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/workflows"
+)
+
+// childVariable holds, in the environment of a worker process of these tests,
+// its [childConfig].
+const childVariable = "TOOLCRIB_E2E_CHILD"
+
+// childConfig says what a worker process does, and where it dies.
+type childConfig struct {
+	Address  string         `json:"address"`
+	Database string         `json:"database"`
+	Queue    string         `json:"queue"`
+	Upstream string         `json:"upstream"` // Host and port it may reach.
+	Tool     string         `json:"tool"`     // What its model calls, once.
+	Point    point          `json:"point"`    // Where it is hit; empty for nowhere.
+	Marker   string         `json:"marker"`   // Made when it is hit, so that it is hit once.
+	Signal   syscall.Signal `json:"signal"`
+}
+
+// point is a place between the phases of the ledger.
+type point string
+
+const (
+	beforeAdmit point = "before admit"
+	afterAdmit  point = "after admit"
+	afterSent   point = "after sent"
+	afterAnswer point = "after answer" // The tool answered; nothing is settled.
+	afterSettle point = "after settle"
+)
+
+// hit sends this process its signal when it is at its point for the first time.
+func (c childConfig) hit(at point) {
+	if c.Point != at || os.Mkdir(c.Marker, 0o700) != nil {
+		return
+	}
+	_ = syscall.Kill(os.Getpid(), c.Signal)
+	if c.Signal == syscall.SIGKILL {
+		select {} // It does not come back from this.
+	}
+}
+
+// mortal is the ledger of a worker that is hit between its phases.
+type mortal struct {
+	ledger.Ledger
+	cfg childConfig
+}
+
+func (m mortal) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Ticket, error) {
+	m.cfg.hit(beforeAdmit)
+	ticket, err := m.Ledger.Admit(ctx, req)
+	m.cfg.hit(afterAdmit)
+	return ticket, err
+}
+
+func (m mortal) MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
+	err := m.Ledger.MarkSent(ctx, tenant, effectID, fence)
+	m.cfg.hit(afterSent)
+	return err
+}
+
+func (m mortal) Settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
+	m.cfg.hit(afterAnswer)
+	outcome, err := m.Ledger.Settle(ctx, s)
+	m.cfg.hit(afterSettle)
+	return outcome, err
+}
+
+// childMain is the main function of a worker process.
+func childMain() int {
+	var cfg childConfig
+	if err := json.Unmarshal([]byte(os.Getenv(childVariable)), &cfg); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := cfg.work(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func (c childConfig) work(ctx context.Context) error {
+	db, err := store.Open(ctx, c.Database, store.Options{SetRole: store.AppRole, Logger: quiet()})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy {
+		return egress.Policy{AllowHosts: []string{c.Upstream}}
+	}})
+	if err != nil {
+		return err
+	}
+	mux := executors.NewMux()
+	mux.Use(executors.Standard(executors.Options{Logger: quiet()})...)
+	mux.Handle(tool.HTTP, httpcall.New(gate, secret.Env{}))
+	acts, err := activities.New(activities.Config{
+		Ledger: mortal{db, c}, Runs: db, Agents: db, Policies: db,
+		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0), Executor: mux,
+		Models: map[string]agent.Model{"test": callOnce(c.Tool)},
+	})
+	if err != nil {
+		return err
+	}
+	temporal, err := dial(c.Address)
+	if err != nil {
+		return err
+	}
+	defer temporal.Close()
+	w := sdkworker.New(temporal, c.Queue, sdkworker.Options{DisableRegistrationAliasing: true})
+	workflows.Register(w)
+	acts.Register(w)
+	return w.Run(sdkworker.InterruptCh())
+}
+
+// startChild starts a worker process, which is killed when the test ends.
+func startChild(t *testing.T, cfg childConfig) *exec.Cmd {
+	t.Helper()
+	raw, err := json.Marshal(cfg)
+	require.NoError(t, err)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), childVariable+"="+string(raw))
+	cmd.Stderr = os.Stderr
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return cmd
+}
+
+// callOnce is a model that calls a tool once, and then is content.
+func callOnce(name string) agent.Model {
+	return agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if req.Turn > 1 {
+			return &agent.ModelResponse{Text: "done"}, nil
+		}
+		return &agent.ModelResponse{Calls: []agent.Call{{ID: "call_1", Name: name, Arguments: json.RawMessage(`{"q":"x"}`)}}}, nil
+	})
+}

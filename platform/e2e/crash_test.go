@@ -1,0 +1,163 @@
+package e2e_test
+
+import (
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+var (
+	purely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10}
+	idempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10}
+	onlyOnce   = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10}
+)
+
+// A worker is killed between each two phases of the ledger. The run goes on
+// all the same; an idempotent effect happens once, and one that must not be
+// repeated is sent at most once and ends unknown when nobody can tell.
+func TestKilledWorker(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name     string
+		x        tool.Execution
+		at       point
+		status   tool.InvocationStatus
+		requests int
+	}{
+		{"PureBeforeAdmit", purely, beforeAdmit, tool.StatusCompleted, 1},
+		{"PureAfterAdmit", purely, afterAdmit, tool.StatusCompleted, 1},
+		{"PureAfterAnswer", purely, afterAnswer, tool.StatusCompleted, 2},
+		{"PureAfterSettle", purely, afterSettle, tool.StatusCompleted, 1},
+		{"IdempotentBeforeAdmit", idempotent, beforeAdmit, tool.StatusCompleted, 1},
+		{"IdempotentAfterAdmit", idempotent, afterAdmit, tool.StatusCompleted, 1},
+		{"IdempotentAfterSent", idempotent, afterSent, tool.StatusCompleted, 1},
+		{"IdempotentAfterAnswer", idempotent, afterAnswer, tool.StatusCompleted, 2},
+		{"IdempotentAfterSettle", idempotent, afterSettle, tool.StatusCompleted, 1},
+		{"OnceBeforeAdmit", onlyOnce, beforeAdmit, tool.StatusCompleted, 1},
+		{"OnceAfterAdmit", onlyOnce, afterAdmit, tool.StatusCompleted, 1},
+		{"OnceAfterSent", onlyOnce, afterSent, tool.StatusUnknown, 0},
+		{"OnceAfterAnswer", onlyOnce, afterAnswer, tool.StatusUnknown, 1},
+		{"OnceAfterSettle", onlyOnce, afterSettle, tool.StatusCompleted, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			c := newCanary(t)
+			s := newSite(t)
+			s.publish("effect", httpTool(c.URL, tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
+			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
+
+			first := startChild(t, s.child(c, tt.at, syscall.SIGKILL))
+			run, w := s.run(a, "go")
+			requireKilled(t, first)
+			startChild(t, s.child(c, "", 0))
+
+			_, err := s.wait(w)
+			require.NoError(t, err)
+			ended, err := s.FindRun(t.Context(), s.principal.Tenant, run.ID)
+			require.NoError(t, err)
+			require.Equal(t, agent.RunCompleted, ended.Status)
+			calls := s.invocations(run.ID)
+			require.Len(t, calls, 1)
+			require.Equal(t, tt.status, calls[0].Status, calls[0].Error)
+			requests, keys := c.count()
+			require.Equal(t, tt.requests, requests)
+			require.LessOrEqual(t, keys, 1, "the attempts had different idempotency keys")
+			requireAnswered(t, s, run.ID)
+		})
+	}
+}
+
+// A worker that is frozen before it sends, and wakes up after its call was
+// settled by another, sends nothing.
+func TestZombieSendsNothing(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		x      tool.Execution
+		at     point
+		status tool.InvocationStatus
+	}{
+		"Pure":       {purely, afterAdmit, tool.StatusCompleted},
+		"Idempotent": {idempotent, afterAdmit, tool.StatusCompleted},
+		"Once":       {onlyOnce, afterSent, tool.StatusUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			c := newCanary(t)
+			s := newSite(t)
+			s.publish("effect", httpTool(c.URL, tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
+			a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
+
+			zombie := startChild(t, s.child(c, tt.at, syscall.SIGSTOP))
+			run, w := s.run(a, "go")
+			requireStopped(t, zombie)
+			startChild(t, s.child(c, "", 0))
+			_, err := s.wait(w)
+			require.NoError(t, err)
+			settled := s.invocations(run.ID)
+			require.Equal(t, tt.status, settled[0].Status, settled[0].Error)
+			before, _ := c.count()
+
+			require.NoError(t, zombie.Process.Signal(syscall.SIGCONT))
+			require.Never(t, func() bool { now, _ := c.count(); return now != before }, 3*time.Second, 50*time.Millisecond)
+			require.Equal(t, settled, s.invocations(run.ID), "the zombie changed the record")
+		})
+	}
+}
+
+// child describes a worker process of the site.
+func (s *site) child(c *canary, at point, signal syscall.Signal) childConfig {
+	s.t.Helper()
+	u, err := url.Parse(c.URL)
+	require.NoError(s.t, err)
+	return childConfig{
+		Address: server.Address(), Database: s.db.URL, Queue: s.queue, Upstream: u.Host, Tool: "effect",
+		Point: at, Marker: filepath.Join(s.t.TempDir(), "hit"), Signal: signal,
+	}
+}
+
+// requireKilled waits until the process was killed by SIGKILL.
+func requireKilled(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	require.True(t, ok)
+	require.Equal(t, syscall.SIGKILL, status.Signal(), "the worker ended otherwise: %v", err)
+}
+
+// requireStopped waits until the process was stopped by SIGSTOP.
+func requireStopped(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+	require.NoError(t, err)
+	require.True(t, status.Stopped(), "the worker ended instead of stopping")
+}
+
+// requireAnswered checks that the transcript has one tool message for the call.
+func requireAnswered(t *testing.T, s *site, runID string) {
+	t.Helper()
+	messages, err := s.Transcript(t.Context(), s.principal.Tenant, runID)
+	require.NoError(t, err)
+	n := 0
+	for _, m := range messages {
+		if m.Role == agent.ToolRole {
+			n++
+		}
+	}
+	require.Equal(t, 1, n)
+}

@@ -1,0 +1,53 @@
+// Package e2e_test runs Toolcrib against a real Temporal server and a real
+// PostgreSQL, with workers that are killed, stopped and woken up again.
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"github.com/toolcrib/toolcrib/platform/devstack"
+)
+
+// server is the Temporal server that all tests share. Each test has a tenant,
+// a database and a task queue of its own.
+var server *devstack.Temporal
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(childMain())
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var err error
+	server, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{Port: devstack.AnyPort, Headless: true, Logger: quiet()})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starting Temporal:", err)
+		return 1
+	}
+	defer func() { _ = server.Stop(context.Background()) }()
+	return m.Run()
+}
+
+func quiet() *slog.Logger {
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// dial connects to the shared server.
+func dial(address string, plugins ...client.Plugin) (client.Client, error) {
+	return client.Dial(client.Options{
+		HostPort: address, Namespace: devstack.DefaultNamespace, Plugins: plugins,
+		Logger: sdklog.NewStructuredLogger(quiet()),
+	})
+}

@@ -1,0 +1,215 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/store/storetest"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// site is a tenant with a database and a task queue of its own.
+type site struct {
+	*store.Store
+	t         *testing.T
+	db        *storetest.Database
+	temporal  client.Client
+	queue     string
+	principal tool.Principal
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	db := storetest.NewDatabase(t)
+	c, err := dial(server.Address())
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return &site{
+		Store: db.Store, t: t, db: db, temporal: c, queue: "q-" + newID(t),
+		principal: tool.Principal{Tenant: db.Tenant(t), Subject: "test"},
+	}
+}
+
+func newID(t *testing.T) string {
+	t.Helper()
+	id, err := uuid.NewV7()
+	require.NoError(t, err)
+	return id.String()
+}
+
+// start runs a worker with the plugin in this process, until the test ends.
+func (s *site) start(cfg worker.Config) {
+	s.t.Helper()
+	cfg.Store = s.Store
+	plugin, err := worker.New(s.t.Context(), cfg)
+	require.NoError(s.t, err)
+	c, err := dial(server.Address(), plugin)
+	require.NoError(s.t, err)
+	w := sdkworker.New(c, s.queue, sdkworker.Options{DisableRegistrationAliasing: true})
+	require.NoError(s.t, w.Start())
+	s.t.Cleanup(func() {
+		w.Stop()
+		c.Close()
+		require.NoError(s.t, plugin.Close())
+	})
+}
+
+// publish stores a tool with one published version.
+func (s *site) publish(slug string, d tool.Definition, p tool.Policy) tool.Tool {
+	s.t.Helper()
+	if p.EgressClass == "" {
+		p.EgressClass = tool.EgressNone
+	}
+	if p.PermissionPolicy == "" {
+		p.PermissionPolicy = tool.Auto
+	}
+	created, err := s.CreateTool(s.t.Context(), tool.Tool{
+		ID: newID(s.t), Tenant: s.principal.Tenant, Slug: slug, Definition: d, Policy: p,
+		Status: tool.Draft, Active: true, Version: "1.0.0",
+	})
+	require.NoError(s.t, err)
+	return s.release(created, "1.0.0")
+}
+
+// release publishes the head of a tool under a number.
+func (s *site) release(t tool.Tool, number string) tool.Tool {
+	s.t.Helper()
+	now := time.Now()
+	snapshot := tool.Snapshot{Definition: t.Definition}
+	digest, err := snapshot.Digest()
+	require.NoError(s.t, err)
+	t.Status, t.Version, t.PublishedAt = tool.Published, number, &now
+	published, _, err := s.AddVersion(s.t.Context(), t, tool.Version{
+		ID: newID(s.t), ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: number, Digest: digest,
+		Published: true, PublishedAt: &now, Snapshot: snapshot,
+	})
+	require.NoError(s.t, err)
+	return published
+}
+
+// publishAgent stores an agent with one published version.
+func (s *site) publishAgent(d agent.Definition) agent.Agent {
+	s.t.Helper()
+	return s.publishAgentAs("desk", d)
+}
+
+func (s *site) publishAgentAs(slug string, d agent.Definition) agent.Agent {
+	s.t.Helper()
+	now := time.Now()
+	created, err := s.CreateAgent(s.t.Context(), agent.Agent{
+		ID: newID(s.t), Tenant: s.principal.Tenant, Slug: slug, Definition: d, Status: tool.Draft, Version: "1.0.0",
+	})
+	require.NoError(s.t, err)
+	digest, err := d.Digest()
+	require.NoError(s.t, err)
+	created.Status, created.PublishedAt = tool.Published, &now
+	published, _, err := s.AddAgentVersion(s.t.Context(), created, agent.Version{
+		ID: newID(s.t), AgentID: created.ID, Tenant: created.Tenant, Slug: created.Slug, Number: "1.0.0", Digest: digest,
+		Published: true, PublishedAt: &now, Snapshot: d,
+	})
+	require.NoError(s.t, err)
+	return published
+}
+
+// run records a run of an agent and starts its workflow.
+func (s *site) run(a agent.Agent, input string) (agent.Run, client.WorkflowRun) {
+	s.t.Helper()
+	id, head := newID(s.t), newID(s.t)
+	run, err := s.CreateRun(s.t.Context(), agent.Run{
+		ID: id, Tenant: s.principal.Tenant, Kind: agent.AgentRun, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
+		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
+		HeadMessageID: head,
+	}, agent.Message{ID: head, RunID: id, Role: agent.User, Content: []tool.Content{tool.Text(input)}})
+	require.NoError(s.t, err)
+	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue},
+		wire.AgentRunWorkflow, wire.AgentRunInput{Principal: s.principal, RunID: id})
+	require.NoError(s.t, err)
+	return run, w
+}
+
+// wait waits for a workflow's end and returns its output.
+func (s *site) wait(w client.WorkflowRun) (out wire.AgentRunOutput, err error) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
+	defer cancel()
+	err = w.Get(ctx, &out)
+	return out, err
+}
+
+// invocations returns the invocations of a run in the order of their turns.
+func (s *site) invocations(runID string) []tool.Invocation {
+	s.t.Helper()
+	page, err := s.ListInvocations(s.t.Context(), s.principal.Tenant, store.InvocationQuery{RunID: runID, Limit: 500})
+	require.NoError(s.t, err)
+	for i, j := 0, len(page)-1; i < j; i, j = i+1, j-1 {
+		page[i], page[j] = page[j], page[i] // Newest first, as pages are.
+	}
+	return page
+}
+
+// httpTool defines a tool that GETs the canary.
+func httpTool(url string, x tool.Execution) tool.Definition {
+	config, err := json.Marshal(map[string]any{"method": "GET", "url": url + "/effect"})
+	if err != nil {
+		panic(err)
+	}
+	return tool.Definition{
+		Name: "effect", Description: "Has an effect.", Implementation: tool.HTTP, Config: config, Execution: x,
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`),
+	}
+}
+
+func functionTool(name string, x tool.Execution) tool.Definition {
+	return tool.Definition{
+		Name: name, Description: name, Implementation: tool.Function, Execution: x,
+		Config: json.RawMessage(`{"function_name":"` + name + `"}`),
+	}
+}
+
+func refs(t *testing.T, names ...string) []tool.Ref {
+	t.Helper()
+	out := make([]tool.Ref, len(names))
+	for i, name := range names {
+		ref, err := tool.ParseRef(name)
+		require.NoError(t, err)
+		out[i] = ref
+	}
+	return out
+}
+
+// newTenant makes another tenant in the site's database.
+func (s *site) newTenant() tool.TenantID {
+	s.t.Helper()
+	return s.db.Tenant(s.t)
+}
+
+// allow lets every tenant of a worker reach the canary.
+func allow(c *canary) map[tool.TenantID]worker.Allowance {
+	return map[tool.TenantID]worker.Allowance{"": {Hosts: []string{strings.TrimPrefix(c.URL, "http://")}}}
+}
+
+// firstTask returns the event of a workflow's first completed task, which a
+// reset goes back to.
+func (s *site) firstTask(workflowID, runID string) int64 {
+	s.t.Helper()
+	for _, e := range historyOf(s.t.Context(), s.t, s.temporal, workflowID, runID).Events {
+		if e.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED {
+			return e.GetEventId()
+		}
+	}
+	s.t.Fatal("the workflow has completed no task")
+	return 0
+}
