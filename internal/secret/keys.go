@@ -16,7 +16,7 @@ var sensitiveWords = words(`password passwd passphrase passcode pwd secret secre
 // sensitivePairs hide a key when they stand side by side in its name.
 var sensitivePairs = words(`api_key api_keys access_key access_keys private_key private_keys
 	secret_key signing_key encryption_key encryption_keys master_key account_key shared_key
-	service_key deploy_key ssh_key pgp_key gpg_key hmac_key webhook_key license_key auth_key
+	service_key role_key deploy_key ssh_key pgp_key gpg_key hmac_key webhook_key license_key auth_key
 	app_key application_key storage_key symmetric_key session_id session_key connection_string
 	database_url connection_url recovery_code recovery_codes backup_codes security_code
 	verification_code one_time pin_code card_number client_assertion saml_assertion x_auth
