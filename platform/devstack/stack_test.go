@@ -8,8 +8,8 @@ import (
 	"net/http/cookiejar"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -110,16 +110,32 @@ func TestStackGoesOnWhereItStopped(t *testing.T) {
 	}, 10*time.Second, 50*time.Millisecond)
 }
 
+// Two clones want the same ports at the same moment: each gets some.
 func TestTwoStacksAtOnce(t *testing.T) {
 	t.Parallel()
-	one := start(t, devstack.Config{DataDir: filepath.Join(folder(t), "one"), Headless: true})
-	two := start(t, devstack.Config{
-		DataDir: filepath.Join(folder(t), "two"), Headless: true,
-		TemporalPort: port(t, one.TemporalAddress()), // Taken, for sure.
-	})
+	ports := freePorts(t, 3)
+	stacks := make([]*devstack.Stack, 2)
+	var wg sync.WaitGroup
+	for i := range stacks {
+		dir := filepath.Join(folder(t), "data")
+		wg.Go(func() {
+			var err error
+			stacks[i], err = devstack.Start(t.Context(), devstack.Config{
+				DataDir: dir, TemporalPort: ports[0], UIPort: ports[1], PostgresPort: ports[2],
+			})
+			if err != nil {
+				t.Error(err) // Not require: this is another goroutine.
+			}
+		})
+	}
+	wg.Wait()
+	for _, s := range stacks {
+		require.NotNil(t, s)
+		t.Cleanup(func() { require.NoError(t, s.Stop(context.WithoutCancel(t.Context()))) })
+	}
+	one, two := stacks[0], stacks[1]
 	require.NotEqual(t, one.TemporalAddress(), two.TemporalAddress())
-	require.NotEqual(t, one.DatabaseURL(), two.DatabaseURL())
-	require.Empty(t, one.UIURL())
+	require.NotEqual(t, one.UIURL(), two.UIURL())
 	execute(t, one.DatabaseURL(), "CREATE TABLE mine ()")
 	require.False(t, query[bool](t, two.DatabaseURL(), "SELECT to_regclass('mine') IS NOT NULL"))
 
@@ -128,13 +144,18 @@ func TestTwoStacksAtOnce(t *testing.T) {
 	require.ErrorAs(t, err, &locked)
 }
 
-func port(t *testing.T, address string) int {
+func freePorts(t *testing.T, n int) []int {
 	t.Helper()
-	_, text, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer l.Close()
+		address, ok := l.Addr().(*net.TCPAddr)
+		require.True(t, ok)
+		ports[i] = address.Port
+	}
+	return ports
 }
 
 func TestStackThatFailsLeavesNothingRunning(t *testing.T) {
