@@ -159,12 +159,16 @@ func (t *attempt) unsend(ctx context.Context, e *tool.Error) error {
 
 // ending says how a call ends that will not be tried again after e.
 func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
+	if e.Riddle(x) {
+		return ledger.Settlement{Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage}
+	}
 	s := ledger.Settlement{Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg}
-	switch {
-	case e.Riddle(x):
-		s.Status, s.Kind, s.Msg = tool.StatusUnknown, tool.Unknown, ledger.UnknownMessage
-	case e.Sent && !x.Repeatable() && e.Kind != tool.Unknown:
-		s.Msg += "; the request may have taken effect"
+	switch e.Kind {
+	case tool.Unavailable, tool.Cancelled:
+		if e.Sent && !x.Repeatable() {
+			s.Msg += "; the request may have taken effect"
+		}
+	case tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict, tool.RateLimited, tool.Timeout, tool.Unknown, tool.InternalError:
 	}
 	return s
 }

@@ -17,9 +17,9 @@ import (
 //   - all others, redirects that were not followed among them: the tool
 //     answered "no", with the beginning of its text.
 //
-// Every error has Sent set: an answer came, so a request went.
-func (p *program) outcome(r *egress.Response, x tool.Execution, now time.Time) (*tool.Result, error) {
-	failed := &tool.Error{Op: "httpcall.Execute", Sent: true}
+// Every error has Sent and Answered set: an answer came, so a request went.
+func (p *program) outcome(r *egress.Response, now time.Time) (*tool.Result, error) {
+	failed := &tool.Error{Op: "httpcall.Execute", Sent: true, Answered: true}
 	switch {
 	case r.Status >= 200 && r.Status < 300:
 		return p.answered(r), nil
@@ -31,9 +31,6 @@ func (p *program) outcome(r *egress.Response, x tool.Execution, now time.Time) (
 	case r.Status >= 500:
 		failed.Kind, failed.Msg = tool.Unavailable, "the upstream failed: it answered "+statusText(r.Status)
 		failed.RetryAfter = egress.RetryAfter(r.Header, now)
-		if !x.Repeatable() {
-			failed.Msg += "; the request may have taken effect"
-		}
 	default:
 		return saidNo(r), nil
 	}
