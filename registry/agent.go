@@ -1,0 +1,154 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CreateAgent makes a draft of a new agent.
+func (r *Registry) CreateAgent(ctx context.Context, p tool.Principal, s AgentSpec) (agent.Agent, []string, error) {
+	if err := firstOf(mayWrite(p, AgentsWrite), refusePublished(s.wanted())); err != nil {
+		return agent.Agent{}, nil, err
+	}
+	a, warnings, err := r.newAgent(p.Tenant, s)
+	if err != nil {
+		return agent.Agent{}, nil, err
+	}
+	if a, err = r.store.CreateAgent(ctx, a); err != nil {
+		return agent.Agent{}, nil, fmt.Errorf("creating agent %q: %w", s.Slug, err)
+	}
+	return a, warnings, nil
+}
+
+// UpdateAgent replaces the draft head of an agent. Its slug stays.
+func (r *Registry) UpdateAgent(ctx context.Context, p tool.Principal, slugOrID string, s AgentSpec) (agent.Agent, []string, error) {
+	if err := firstOf(mayWrite(p, AgentsWrite), refusePublished(s.wanted())); err != nil {
+		return agent.Agent{}, nil, err
+	}
+	a, err := r.GetAgent(ctx, p, slugOrID)
+	if err != nil {
+		return agent.Agent{}, nil, err
+	}
+	if s.Slug == "" {
+		s.Slug = a.Slug
+	}
+	a, warnings, err := r.editedAgent(a, s)
+	if err != nil {
+		return agent.Agent{}, nil, err
+	}
+	if a, err = r.store.UpdateAgent(ctx, a); err != nil {
+		return agent.Agent{}, nil, fmt.Errorf("updating agent %q: %w", s.Slug, err)
+	}
+	return a, warnings, nil
+}
+
+// GetAgent returns an agent of the tenant.
+func (r *Registry) GetAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, error) {
+	a, err := r.store.FindAgent(ctx, p.Tenant, slugOrID)
+	if err != nil {
+		return agent.Agent{}, fmt.Errorf("finding agent %q: %w", slugOrID, err)
+	}
+	return a, nil
+}
+
+// ListAgents returns a page of the tenant's agents in slug order.
+func (r *Registry) ListAgents(ctx context.Context, p tool.Principal, afterSlug string, limit int) ([]agent.Agent, error) {
+	agents, err := r.store.ListAgents(ctx, p.Tenant, afterSlug, limit)
+	if err != nil {
+		return nil, fmt.Errorf("listing agents: %w", err)
+	}
+	return agents, nil
+}
+
+// AgentVersions returns the versions of an agent, newest first.
+func (r *Registry) AgentVersions(ctx context.Context, p tool.Principal, slugOrID string) ([]agent.Version, error) {
+	a, err := r.GetAgent(ctx, p, slugOrID)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := r.store.ListAgentVersions(ctx, p.Tenant, a.ID)
+	if err != nil {
+		return nil, fmt.Errorf("listing the versions of agent %q: %w", a.Slug, err)
+	}
+	return versions, nil
+}
+
+func (r *Registry) newAgent(tenant tool.TenantID, s AgentSpec) (agent.Agent, []string, error) {
+	id, err := newID()
+	if err != nil {
+		return agent.Agent{}, nil, err
+	}
+	a := agent.Agent{
+		ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Version: FirstVersion, CreatedAt: r.opts.Clock().UTC(),
+	}
+	return r.editedAgent(a, s)
+}
+
+// editedAgent returns a as s wants it, but for publishing.
+func (r *Registry) editedAgent(a agent.Agent, s AgentSpec) (agent.Agent, []string, error) {
+	warnings, err := checkAgentSpec(&s)
+	if err != nil {
+		return a, nil, err
+	}
+	switch {
+	case s.Slug != a.Slug:
+		return a, nil, refuse(tool.Invalid, "/slug", "a slug cannot be changed: it is %s", a.Slug)
+	case s.Revision != 0 && s.Revision != a.Revision:
+		return a, nil, refuse(tool.Conflict, "/revision", "agent %q was changed by someone else: it is at revision %d", a.Slug, a.Revision)
+	}
+	if a.Status, err = nextStatus(a.Status, s.Status); err != nil {
+		return a, nil, err
+	}
+	a.Definition = s.Definition
+	if s.Version != "" {
+		a.Version = s.Version
+	}
+	a.UpdatedAt = r.opts.Clock().UTC()
+	return a, warnings, nil
+}
+
+// checkAgentSpec refuses what no draft may hold, and fills in defaults.
+func checkAgentSpec(s *AgentSpec) ([]string, error) {
+	if !tool.ValidSlug(s.Slug) {
+		return nil, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", s.Slug)
+	}
+	if s.Name == "" {
+		s.Name = s.Slug
+	}
+	if s.Version != "" {
+		if _, err := parseVersion(s.Version); err != nil {
+			return nil, err
+		}
+	}
+	switch s.ToolMode {
+	case "", agent.Sequential, agent.ParallelSafe:
+	default:
+		return nil, refuse(tool.Invalid, "/tool_mode", "tool mode %.40q: expected sequential or parallel_safe", s.ToolMode)
+	}
+	if provider, name, ok := strings.Cut(s.Model, "/"); s.Model != "" && (!ok || provider == "" || name == "") {
+		return nil, refuse(tool.Invalid, "/model", `model %.80q: expected "provider/name"`, s.Model)
+	}
+	for field, value := range map[string]int{
+		"max_turns": s.Limits.MaxTurns, "max_calls": s.Limits.MaxCalls,
+		"max_calls_per_turn": s.Limits.MaxCallsPerTurn, "timeout_s": s.Limits.TimeoutSeconds,
+	} {
+		if value < 0 {
+			return nil, refuse(tool.Invalid, "/limits/"+field, "%s is %d: expected 0 for the default, or more", field, value)
+		}
+	}
+	seen := make(map[string]bool, len(s.Tools))
+	for i, ref := range s.Tools {
+		if name := ref.Name(); name == "" || seen[name] {
+			return nil, refuse(tool.Invalid, fmt.Sprintf("/tools/%d", i), "tool %q is missing a name or listed twice", ref)
+		}
+		seen[ref.Name()] = true
+	}
+	if s.Instructions == "" {
+		return []string{"no instructions: the model is told nothing but the conversation"}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,163 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// VersionAgent snapshots the head of an agent under number; see
+// [Registry.Version]. Any raise of the number will do.
+func (r *Registry) VersionAgent(ctx context.Context, p tool.Principal, slugOrID, number string) (agent.Agent, agent.Version, error) {
+	a, versions, err := r.agentVersions(ctx, p, slugOrID)
+	if err != nil {
+		return agent.Agent{}, agent.Version{}, err
+	}
+	a.Version = number
+	v, err := r.cutAgent(a, versions)
+	if err != nil {
+		return agent.Agent{}, agent.Version{}, err
+	}
+	return r.addAgent(ctx, a, v)
+}
+
+// PublishAgent makes the head of an agent available in production, snapshotted
+// under its number if it has not been. All its tools are resolved as production
+// would: one that is missing, and two that give the model the same name, fail
+// here with all that is wrong.
+func (r *Registry) PublishAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, agent.Version, error) {
+	a, versions, err := r.agentVersions(ctx, p, slugOrID)
+	if err != nil {
+		return agent.Agent{}, agent.Version{}, err
+	}
+	v, err := r.cutAgent(a, versions)
+	if err != nil {
+		return agent.Agent{}, agent.Version{}, err
+	}
+	if err := r.publishAgent(ctx, p, &a, &v); err != nil {
+		return agent.Agent{}, agent.Version{}, err
+	}
+	return r.addAgent(ctx, a, v)
+}
+
+// DisableAgent stops new runs of an agent.
+func (r *Registry) DisableAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, error) {
+	return r.changeAgent(ctx, p, slugOrID, func(*agent.Agent, []agent.Version) tool.Status { return tool.Disabled })
+}
+
+// EnableAgent makes a disabled agent what its versions allow: published if one
+// is, else a draft.
+func (r *Registry) EnableAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, error) {
+	return r.changeAgent(ctx, p, slugOrID, func(_ *agent.Agent, versions []agent.Version) tool.Status {
+		if slices.ContainsFunc(versions, func(v agent.Version) bool { return v.Published }) {
+			return tool.Published
+		}
+		return tool.Draft
+	})
+}
+
+func (r *Registry) changeAgent(ctx context.Context, p tool.Principal, slugOrID string, status func(*agent.Agent, []agent.Version) tool.Status) (agent.Agent, error) {
+	a, versions, err := r.agentVersions(ctx, p, slugOrID)
+	if err != nil {
+		return agent.Agent{}, err
+	}
+	next := status(&a, versions)
+	if a.Status == next {
+		return a, nil
+	}
+	a.Status, a.UpdatedAt = next, r.opts.Clock().UTC()
+	if a, err = r.store.UpdateAgent(ctx, a); err != nil {
+		return agent.Agent{}, fmt.Errorf("changing agent %q: %w", slugOrID, err)
+	}
+	return a, nil
+}
+
+// cutAgent makes the version that the head stands for. It writes nothing.
+func (r *Registry) cutAgent(a agent.Agent, versions []agent.Version) (agent.Version, error) {
+	digest, err := a.Definition.Digest()
+	if err != nil {
+		return agent.Version{}, refuse(tool.Invalid, "", "agent %q holds malformed JSON", a.Slug)
+	}
+	exists, err := judge(a.Version, digest, agentReleases(versions), func(*release) demand { return demand{} })
+	if err != nil {
+		return agent.Version{}, err
+	}
+	if exists {
+		return versions[slices.IndexFunc(versions, func(v agent.Version) bool { return v.Number == a.Version })], nil
+	}
+	id, err := newID()
+	if err != nil {
+		return agent.Version{}, err
+	}
+	return agent.Version{
+		ID: id, AgentID: a.ID, Tenant: a.Tenant, Slug: a.Slug, Number: a.Version, Digest: digest,
+		Snapshot: a.Definition, CreatedAt: r.opts.Clock().UTC(),
+	}, nil
+}
+
+// publishAgent marks a version and its agent as published, if its tools resolve.
+func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.Agent, v *agent.Version) error {
+	switch {
+	case a.Status == tool.Disabled:
+		return refuse(tool.Conflict, "/status", "agent %q is disabled: enable it before publishing", a.Slug)
+	case v.Snapshot.Model == "":
+		return refuse(tool.Invalid, "/model", `expected a model, as "provider/name"`)
+	case len(v.Snapshot.Tools) > 0 && r.opts.Resolver == nil:
+		return refuse(tool.Conflict, "/tools", "tools cannot be resolved here, so agents with tools cannot be published")
+	}
+	if len(v.Snapshot.Tools) > 0 {
+		if _, err := r.opts.Resolver.BindNew(ctx, p, v.Snapshot.Tools, tool.Production); err != nil {
+			return within("/tools", err)
+		}
+	}
+	now := r.opts.Clock().UTC()
+	if !v.Published {
+		v.Published, v.PublishedAt = true, &now
+	}
+	if a.PublishedAt == nil {
+		a.PublishedAt = &now
+	}
+	a.Status = tool.Published
+	return nil
+}
+
+func (r *Registry) addAgent(ctx context.Context, a agent.Agent, v agent.Version) (agent.Agent, agent.Version, error) {
+	a.UpdatedAt = r.opts.Clock().UTC()
+	head, stored, err := r.store.AddAgentVersion(ctx, a, v)
+	if err != nil {
+		return agent.Agent{}, agent.Version{}, fmt.Errorf("adding version %s of agent %q: %w", v.Number, a.Slug, err)
+	}
+	return head, stored, nil
+}
+
+// agentVersions returns an agent that p may change, with its versions.
+func (r *Registry) agentVersions(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, []agent.Version, error) {
+	if err := mayWrite(p, AgentsWrite); err != nil {
+		return agent.Agent{}, nil, err
+	}
+	a, err := r.GetAgent(ctx, p, slugOrID)
+	if err != nil {
+		return agent.Agent{}, nil, err
+	}
+	versions, err := r.store.ListAgentVersions(ctx, p.Tenant, a.ID)
+	if err != nil {
+		return agent.Agent{}, nil, fmt.Errorf("listing the versions of agent %q: %w", a.Slug, err)
+	}
+	return a, versions, nil
+}
+
+// agentReleases reads the versions of an agent, as releasesOf does for tools.
+func agentReleases(versions []agent.Version) []release {
+	var out []release
+	for _, v := range versions {
+		if n, err := semver.StrictNewVersion(v.Number); err == nil {
+			out = append(out, release{number: n, digest: v.Digest})
+		}
+	}
+	return out
+}

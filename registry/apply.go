@@ -1,0 +1,237 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Action is what was done to a tool or an agent.
+type Action string
+
+// Actions.
+const (
+	Created   Action = "created"
+	Updated   Action = "updated"
+	Unchanged Action = "unchanged"
+)
+
+// Change is what [Registry.Apply] did, or [Registry.Check] says that it would.
+type Change struct {
+	Kind      string   `json:"kind"` // "tool" or "agent".
+	Slug      string   `json:"slug"`
+	ID        string   `json:"id,omitempty"`
+	Version   string   `json:"version"` // Number of the head.
+	Action    Action   `json:"action"`
+	Published bool     `json:"published,omitempty"` // Whether a version became published by this.
+	Warnings  []string `json:"warnings,omitempty"`
+}
+
+// Apply makes a tool or an agent what its definition says: it creates or
+// replaces the draft, and where the definition asks for it, publishes it.
+// Nothing is written unless all of it is in order. A definition without a
+// version gets the least number that its change demands. Applying the same
+// definition again changes nothing.
+func (r *Registry) Apply(ctx context.Context, p tool.Principal, d Definition) (Change, error) {
+	return r.apply(ctx, p, d, true)
+}
+
+// Check tells what [Registry.Apply] would do, and fails where it would, but for
+// one thing: the tools of an agent are not resolved, since the same batch may
+// bring them.
+func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (Change, error) {
+	return r.apply(ctx, p, d, false)
+}
+
+func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, write bool) (Change, error) {
+	switch {
+	case d.Tool != nil && d.Agent == nil:
+		if err := mayWrite(p, ToolsWrite); err != nil {
+			return Change{}, err
+		}
+		return r.applyTool(ctx, p.Tenant, p.Subject, *d.Tool, write)
+	case d.Agent != nil && d.Tool == nil:
+		if err := mayWrite(p, AgentsWrite); err != nil {
+			return Change{}, err
+		}
+		return r.applyAgent(ctx, p, *d.Agent, write)
+	default:
+		return Change{}, refuse(tool.Invalid, "", "expected a definition of one tool or one agent")
+	}
+}
+
+// applyTool brings a tool of tenant, which may be the platform, to s.
+func (r *Registry) applyTool(ctx context.Context, tenant tool.TenantID, by string, s ToolSpec, write bool) (Change, error) {
+	before, versions, err := r.findOwn(ctx, tenant, s.Slug)
+	if err != nil {
+		return Change{}, err
+	}
+	var after tool.Tool
+	var warnings []string
+	if before == nil {
+		after, warnings, err = r.newTool(tenant, s)
+	} else {
+		after, warnings, err = r.edited(*before, s)
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	if s.Version == "" {
+		after.Version = proposeTool(&after, versions)
+	}
+	c := Change{Kind: "tool", Slug: after.Slug, ID: after.ID, Version: after.Version, Action: Created, Warnings: warnings}
+	var v tool.Version
+	if s.wanted() {
+		was := publishedNumbers(versions)
+		if after, v, err = r.cut(after, versions, by, true); err != nil {
+			return Change{}, err
+		}
+		c.Published = !slices.Contains(was, v.Number)
+	}
+	switch {
+	case before == nil:
+		c.Warnings = append(c.Warnings, r.shadowWarning(ctx, tenant, s.Slug)...)
+	case sameTool(*before, after) && !c.Published:
+		c.Action = Unchanged
+		return c, nil
+	default:
+		c.Action = Updated
+	}
+	if !write {
+		return c, nil
+	}
+	return c, r.writeTool(ctx, before == nil, after, v)
+}
+
+// writeTool stores a head, and a version if v is one.
+func (r *Registry) writeTool(ctx context.Context, create bool, t tool.Tool, v tool.Version) error {
+	if create {
+		draft := t
+		if v.Number != "" { // Until the version stands, it is a draft.
+			draft.Status, draft.PublishedAt = tool.Draft, nil
+		}
+		stored, err := r.store.CreateTool(ctx, draft)
+		if err != nil {
+			return fmt.Errorf("creating tool %q: %w", t.Slug, err)
+		}
+		t.ID, t.Revision, v.ToolID = stored.ID, stored.Revision, stored.ID
+	}
+	switch {
+	case v.Number != "":
+		_, _, err := r.add(ctx, t, v)
+		return err
+	case create:
+		return nil
+	default:
+		if _, err := r.store.UpdateTool(ctx, t); err != nil {
+			return fmt.Errorf("updating tool %q: %w", t.Slug, err)
+		}
+		return nil
+	}
+}
+
+// findOwn returns the tenant's own tool of that slug with its versions, or nil.
+func (r *Registry) findOwn(ctx context.Context, tenant tool.TenantID, slug string) (*tool.Tool, []tool.Version, error) {
+	t, err := r.store.FindTool(ctx, tenant, tool.Ref{Slug: slug})
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound, err == nil && t.Tenant != tenant:
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("finding tool %q: %w", slug, err)
+	}
+	versions, err := r.store.ListVersions(ctx, tenant, t.ID)
+	if err != nil {
+		return nil, nil, fmt.Errorf("listing the versions of tool %q: %w", slug, err)
+	}
+	return &t, versions, nil
+}
+
+// shadowWarning tells when a new tool hides a global one.
+func (r *Registry) shadowWarning(ctx context.Context, tenant tool.TenantID, slug string) []string {
+	if tenant == "" {
+		return nil
+	}
+	if global, err := r.store.FindTool(ctx, tenant, tool.Ref{Slug: slug}); err == nil && global.Global() {
+		return []string{fmt.Sprintf("slug %q hides the platform's tool of that name in this tenant", slug)}
+	}
+	return nil
+}
+
+// proposeTool returns the number for a head that was given none: its own while
+// no version holds that, else the least that the change demands.
+func proposeTool(t *tool.Tool, versions []tool.Version) string {
+	digest, err := tool.Snapshot{Definition: t.Definition}.Digest()
+	if err != nil {
+		return t.Version
+	}
+	return propose(t.Version, digest, releasesOf(versions), func(since *release) demand {
+		d, _ := demandOf(&since.content, &t.Definition) // The judge reports what is wrong.
+		return d
+	})
+}
+
+func propose(number, digest string, releases []release, demanded func(*release) demand) string {
+	highest, stable := last(releases)
+	i := slices.IndexFunc(releases, func(r release) bool { return r.number.String() == number })
+	if i < 0 || releases[i].digest == digest {
+		return number
+	}
+	var d demand
+	if stable != nil {
+		d = demanded(stable)
+	}
+	return nextAfter(highest, d.bump)
+}
+
+func publishedNumbers(versions []tool.Version) []string {
+	var out []string
+	for _, v := range versions {
+		if v.Published {
+			out = append(out, v.Number)
+		}
+	}
+	return out
+}
+
+// sameTool reports whether nothing but times tells a and b apart.
+func sameTool(a, b tool.Tool) bool {
+	digestA, errA := tool.Snapshot{Definition: a.Definition}.Digest()
+	digestB, errB := tool.Snapshot{Definition: b.Definition}.Digest()
+	return errA == nil && errB == nil && digestA == digestB && samePolicy(a.Policy, b.Policy) &&
+		a.Status == b.Status && a.Active == b.Active && a.System == b.System && a.Version == b.Version &&
+		a.BuiltinKey == b.BuiltinKey && a.ArtifactID == b.ArtifactID && a.ArtifactVersion == b.ArtifactVersion
+}
+
+func samePolicy(a, b tool.Policy) bool {
+	same := slices.Equal(a.TenantSlugs, b.TenantSlugs)
+	a.TenantSlugs, b.TenantSlugs = nil, nil
+	return same && reflect.DeepEqual(a, b)
+}
+
+// applyAgent brings an agent to s.
+func (r *Registry) applyAgent(ctx context.Context, p tool.Principal, s AgentSpec, write bool) (Change, error) {
+	before, err := r.store.FindAgent(ctx, p.Tenant, s.Slug)
+	create := tool.KindOf(err) == tool.NotFound
+	if err != nil && !create {
+		return Change{}, fmt.Errorf("finding agent %q: %w", s.Slug, err)
+	}
+	var versions []agent.Version
+	var after agent.Agent
+	var warnings []string
+	if create {
+		after, warnings, err = r.newAgent(p.Tenant, s)
+	} else {
+		if versions, err = r.store.ListAgentVersions(ctx, p.Tenant, before.ID); err != nil {
+			return Change{}, fmt.Errorf("listing the versions of agent %q: %w", s.Slug, err)
+		}
+		after, warnings, err = r.editedAgent(before, s)
+	}
+	if err != nil {
+		return Change{}, err
+	}
+	return r.settleAgent(ctx, p, s, agentChange{before, after, versions, create, warnings}, write)
+}

@@ -1,0 +1,198 @@
+package registry_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func (b bench) apply(t *testing.T, s registry.ToolSpec) (registry.Change, error) {
+	t.Helper()
+
+	would, checkErr := b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: &s})
+	did, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+	require.Equal(t, tool.KindOf(checkErr), tool.KindOf(err), "a check foretells")
+	if err == nil && would.ID != did.ID {
+		would.ID = did.ID // A new one gets its id when it is made.
+	}
+	require.Equal(t, would, did)
+	return did, err
+}
+
+func TestApplyTool(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	change, err := b.apply(t, spec("findOrder"))
+	require.NoError(t, err)
+	require.Equal(t, registry.Created, change.Action)
+	require.False(t, change.Published)
+	require.Equal(t, "1.0.0", change.Version)
+
+	change, err = b.apply(t, spec("findOrder"))
+	require.NoError(t, err)
+	require.Equal(t, registry.Unchanged, change.Action)
+
+	change, err = b.apply(t, spec("findOrder", publish))
+	require.NoError(t, err)
+	require.Equal(t, registry.Updated, change.Action)
+	require.True(t, change.Published)
+
+	before, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
+	require.NoError(t, err)
+	change, err = b.apply(t, spec("findOrder", publish, version("1.0.0")))
+	require.NoError(t, err)
+	require.Equal(t, registry.Unchanged, change.Action)
+	after, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
+	require.NoError(t, err)
+	require.Equal(t, before.Revision, after.Revision, "nothing is written")
+
+	// Without a number the change finds its own; with one it is judged.
+	wider := input(`{"type":"object","properties":{"id":{"type":"string"},"n":{"type":"integer"}}}`)
+	_, err = b.apply(t, spec("findOrder", publish, wider, version("1.0.0")))
+	requireRefused(t, err, tool.Conflict, "/version", "at least 1.1.0")
+	change, err = b.apply(t, spec("findOrder", publish, wider))
+	require.NoError(t, err)
+	require.Equal(t, "1.1.0", change.Version)
+	change, err = b.apply(t, spec("findOrder", publish, input(`{"type":"object"}`)))
+	require.NoError(t, err)
+	require.Equal(t, "2.0.0", change.Version)
+
+	// A change of authority needs no new version.
+	change, err = b.apply(t, spec("findOrder", publish, input(`{"type":"object"}`), func(s *registry.ToolSpec) { s.RequiredPermission = "orders.read" }))
+	require.NoError(t, err)
+	require.Equal(t, registry.Updated, change.Action)
+	require.Equal(t, "2.0.0", change.Version)
+	require.False(t, change.Published)
+
+	// What an operator has stopped, an old definition does not start again.
+	_, err = b.registry.Disable(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
+	require.NoError(t, err)
+	_, err = b.apply(t, spec("findOrder", publish))
+	requireRefused(t, err, tool.Conflict, "/status", "enable it")
+}
+
+// A definition that is refused leaves nothing behind.
+func TestApplyWritesAllOrNothing(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	_, err := b.apply(t, spec("findOrder", publish, func(s *registry.ToolSpec) { s.Implementation = tool.Provider }))
+	requireRefused(t, err, tool.Conflict, "/implementation_type", "nothing here runs")
+	_, err = b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
+	require.Equal(t, tool.NotFound, tool.KindOf(err))
+}
+
+func TestApplyAgent(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	_, err := b.apply(t, spec("findOrder", publish))
+	require.NoError(t, err)
+	desk := registry.AgentSpec{Slug: "desk", Publish: true, Definition: agent.Definition{
+		Instructions: "Help.", Model: "scripted/desk", Tools: []tool.Ref{{Slug: "findOrder"}},
+	}}
+	apply := func() (registry.Change, error) {
+		return b.registry.Apply(t.Context(), b.ada, registry.Definition{Agent: &desk})
+	}
+	would, err := b.registry.Check(t.Context(), b.ada, registry.Definition{Agent: &desk})
+	require.NoError(t, err)
+	require.Equal(t, registry.Created, would.Action)
+	change, err := apply()
+	require.NoError(t, err)
+	require.Equal(t, registry.Created, change.Action)
+	require.True(t, change.Published)
+	change, err = apply()
+	require.NoError(t, err)
+	require.Equal(t, registry.Unchanged, change.Action)
+	desk.Instructions = "Help briefly."
+	change, err = apply()
+	require.NoError(t, err)
+	require.Equal(t, "1.0.1", change.Version)
+	desk.Tools = []tool.Ref{{Slug: "missingTool"}}
+	_, err = apply()
+	requireRefused(t, err, tool.NotFound, "/tools", "missingTool")
+	a, err := b.registry.GetAgent(t.Context(), b.ada, "desk")
+	require.NoError(t, err)
+	require.Equal(t, "findOrder", a.Tools[0].Slug)
+}
+
+func TestSyncBuiltins(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	builtin := registry.BuiltinSpec{Key: "datetime_utils", Version: "1.0.0", Definition: spec("datetime_utils").Definition}
+	changes, err := b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin})
+	require.NoError(t, err)
+	require.Equal(t, registry.Created, changes[0].Action)
+	changes, err = b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin})
+	require.NoError(t, err)
+	require.Equal(t, registry.Unchanged, changes[0].Action)
+
+	got, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "datetime_utils"})
+	require.NoError(t, err)
+	require.True(t, got.Global())
+	require.Equal(t, tool.BuiltInBucket, got.Bucket())
+	_, err = b.registry.Disable(t.Context(), b.ada, tool.Ref{Slug: "datetime_utils"})
+	require.Equal(t, tool.Denied, tool.KindOf(err))
+
+	builtin.Definition.Description = "Other words."
+	_, err = b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin})
+	require.Equal(t, tool.Conflict, tool.KindOf(err))
+	builtin.Version = "1.0.1"
+	changes, err = b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin})
+	require.NoError(t, err)
+	require.True(t, changes[0].Published)
+
+	change, err := b.apply(t, spec("datetime_utils", publish))
+	require.NoError(t, err)
+	require.Equal(t, registry.Created, change.Action)
+	require.Contains(t, change.Warnings[0], "hides the platform's tool")
+	_, err = b.registry.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin, {Key: "other", Definition: builtin.Definition}})
+	require.Error(t, err, "only a store opened for the platform writes global tools")
+}
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	off, on := false, true
+	tools := []registry.ToolSpec{
+		{Slug: "get_weather", Active: &on, Definition: tool.Definition{Config: json.RawMessage(`{"url":"https://example.com"}`)}},
+		{Slug: "old_tool", Active: &off, Definition: tool.Definition{Implementation: tool.Internal}},
+		{Slug: "systemTool", System: true},
+		{Slug: "artifactTool", ArtifactID: "a1"},
+		{Slug: "codeTool", Definition: tool.Definition{Implementation: tool.Provider}},
+		{Slug: "not a slug"},
+	}
+	got, err := b.registry.Import(t.Context(), b.ada, tools)
+	require.NoError(t, err)
+	require.Len(t, got, len(tools))
+	want := []struct {
+		status tool.Status
+		impl   tool.Implementation
+	}{
+		{tool.Published, tool.HTTP}, {tool.Disabled, tool.Internal}, {tool.Published, tool.Internal},
+		{tool.Published, tool.Artifact}, {tool.Draft, tool.Provider},
+	}
+	for i, w := range want {
+		require.Nil(t, got[i].Err, "%s: %v", tools[i].Slug, got[i].Err)
+		stored, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: tools[i].Slug})
+		require.NoError(t, err)
+		require.Equal(t, w.status, stored.Status, stored.Slug)
+		require.Equal(t, w.impl, stored.Implementation, stored.Slug)
+		require.Equal(t, "1.0.0", stored.Version)
+	}
+	require.Contains(t, got[4].Warnings[len(got[4].Warnings)-1], "imported as a draft: nothing here runs tools of type provider")
+	require.Equal(t, tool.Invalid, got[5].Err.Kind)
+
+	again, err := b.registry.Import(t.Context(), b.ada, tools[:2])
+	require.NoError(t, err)
+	require.Equal(t, registry.Unchanged, again[0].Action)
+	require.Equal(t, registry.Unchanged, again[1].Action)
+}

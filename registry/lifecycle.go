@@ -1,0 +1,199 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Version snapshots the head of a tool under number without publishing it, and
+// gives the head that number. The number must be a semantic version greater
+// than every other, and raised by at least what the change since the last
+// release demands; the error names what demands it. The same number with the
+// same content is no error, and with other content a Conflict.
+func (r *Registry) Version(ctx context.Context, p tool.Principal, ref tool.Ref, number string) (tool.Tool, tool.Version, error) {
+	return r.snapshot(ctx, p, ref, number, false)
+}
+
+// Publish makes a version of a tool available in production. A ref with an
+// exact version publishes that snapshot; without one, the head is published
+// under its number, snapshotted first if it has not been.
+func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, tool.Version, error) {
+	if ref.Constraint == "" {
+		return r.snapshot(ctx, p, ref, "", true)
+	}
+	t, versions, err := r.ownVersions(ctx, p, ref)
+	if err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	i := slices.IndexFunc(versions, func(v tool.Version) bool { return v.Number == ref.Constraint })
+	if i < 0 {
+		return tool.Tool{}, tool.Version{}, refuse(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug, ref.Constraint)
+	}
+	v := versions[i]
+	if err := r.publish(&t, &v); err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	return r.add(ctx, t, v)
+}
+
+// Deprecate keeps a published tool running where it is bound, and refuses new
+// bindings.
+func (r *Registry) Deprecate(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
+	return r.change(ctx, p, ref, func(t *tool.Tool) (err error) {
+		t.Status, err = nextStatus(t.Status, tool.Deprecated)
+		return err
+	})
+}
+
+// Disable stops a tool at once, everywhere.
+func (r *Registry) Disable(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
+	return r.change(ctx, p, ref, func(t *tool.Tool) error {
+		t.Status = tool.Disabled
+		return nil
+	})
+}
+
+// Enable makes a disabled, deprecated or inactive tool what its versions allow:
+// published if one is, else a draft.
+func (r *Registry) Enable(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
+	return r.change(ctx, p, ref, func(t *tool.Tool) error {
+		versions, err := r.store.ListVersions(ctx, p.Tenant, t.ID)
+		if err != nil {
+			return fmt.Errorf("listing the versions of tool %q: %w", t.Slug, err)
+		}
+		t.Status, t.Active = tool.Draft, true
+		if slices.ContainsFunc(versions, func(v tool.Version) bool { return v.Published }) {
+			t.Status = tool.Published
+		}
+		return nil
+	})
+}
+
+// change edits the state of a tool.
+func (r *Registry) change(ctx context.Context, p tool.Principal, ref tool.Ref, edit func(*tool.Tool) error) (tool.Tool, error) {
+	if err := mayWrite(p, ToolsWrite); err != nil {
+		return tool.Tool{}, err
+	}
+	t, err := r.own(ctx, p.Tenant, ref)
+	if err != nil {
+		return tool.Tool{}, err
+	}
+	status, active := t.Status, t.Active
+	if err := edit(&t); err != nil {
+		return tool.Tool{}, err
+	}
+	if t.Status == status && t.Active == active {
+		return t, nil
+	}
+	t.UpdatedAt = r.opts.Clock().UTC()
+	if t, err = r.store.UpdateTool(ctx, t); err != nil {
+		return tool.Tool{}, fmt.Errorf("changing tool %q: %w", ref.Name(), err)
+	}
+	return t, nil
+}
+
+// snapshot makes a version of the head, and publishes it if asked to.
+func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref, number string, publish bool) (tool.Tool, tool.Version, error) {
+	t, versions, err := r.ownVersions(ctx, p, ref)
+	if err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	if number != "" {
+		t.Version = number
+	}
+	t, v, err := r.cut(t, versions, p.Subject, publish)
+	if err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	return r.add(ctx, t, v)
+}
+
+// cut makes the version that the head stands for, under the judge's rules. It
+// writes nothing.
+func (r *Registry) cut(t tool.Tool, versions []tool.Version, by string, publish bool) (tool.Tool, tool.Version, error) {
+	snapshot := tool.Snapshot{Definition: t.Definition}
+	digest, err := snapshot.Digest()
+	if err != nil {
+		return t, tool.Version{}, refuse(tool.Invalid, "", "tool %q holds malformed JSON", t.Slug)
+	}
+	var compared error
+	exists, err := judge(t.Version, digest, releasesOf(versions), func(since *release) demand {
+		var d demand
+		d, compared = demandOf(&since.content, &t.Definition)
+		return d
+	})
+	if err != nil || compared != nil {
+		return t, tool.Version{}, firstOf(compared, err)
+	}
+	now := r.opts.Clock().UTC()
+	v := tool.Version{ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: t.Version, Digest: digest, Snapshot: snapshot, CreatedAt: now, CreatedBy: by}
+	if exists {
+		v = versions[slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == t.Version })]
+	} else if v.ID, err = newID(); err != nil {
+		return t, v, err
+	}
+	if publish {
+		err = r.publish(&t, &v)
+	}
+	return t, v, err
+}
+
+// publish marks a version and its tool as published, if it would run.
+func (r *Registry) publish(t *tool.Tool, v *tool.Version) error {
+	if t.Status == tool.Disabled {
+		return refuse(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
+	}
+	if err := r.checkRunnable(&v.Snapshot.Definition); err != nil {
+		return err
+	}
+	if t.Status == tool.Deprecated && v.Published {
+		return nil // To say again what was said before does not take the deprecation back.
+	}
+	now := r.opts.Clock().UTC()
+	if !v.Published {
+		v.Published, v.PublishedAt = true, &now
+	}
+	if t.PublishedAt == nil {
+		t.PublishedAt = &now
+	}
+	t.Status = tool.Published
+	return nil
+}
+
+// add writes a version and the changed head.
+func (r *Registry) add(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
+	t.UpdatedAt = r.opts.Clock().UTC()
+	head, stored, err := r.store.AddVersion(ctx, t, v)
+	if err != nil {
+		return tool.Tool{}, tool.Version{}, fmt.Errorf("adding version %s: %w", &v, err)
+	}
+	return head, stored, nil
+}
+
+// ownVersions returns a tool that p may change, with its versions.
+func (r *Registry) ownVersions(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, []tool.Version, error) {
+	if err := mayWrite(p, ToolsWrite); err != nil {
+		return tool.Tool{}, nil, err
+	}
+	t, err := r.own(ctx, p.Tenant, ref)
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	versions, err := r.store.ListVersions(ctx, p.Tenant, t.ID)
+	if err != nil {
+		return tool.Tool{}, nil, fmt.Errorf("listing the versions of tool %q: %w", t.Slug, err)
+	}
+	return t, versions, nil
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

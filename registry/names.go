@@ -1,0 +1,83 @@
+package registry
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// checkNames refuses names that no field of the struct has, there and in the
+// structs within.
+func checkNames(path string, o object, to any) error {
+	fields := fieldsOf(reflect.TypeOf(to).Elem())
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		field, known := fields[name]
+		if !known {
+			return unknownField(path, name, slices.Sorted(maps.Keys(fields)))
+		}
+		if field.Kind() != reflect.Struct {
+			continue
+		}
+		inner, err := readObject(path+"/"+name, o[name])
+		if err != nil {
+			return err
+		}
+		if err := checkNames(path+"/"+name, inner, reflect.New(field).Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fieldsOf lists the JSON names of a struct with their types, those of embedded
+// structs included.
+func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	fields := make(map[string]reflect.Type)
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			maps.Copy(fields, fieldsOf(f.Type))
+		case name != "" && name != "-":
+			fields[name] = f.Type
+		}
+	}
+	return fields
+}
+
+func unknownField(path, name string, known []string) error {
+	at := path + "/" + name
+	nearest, distance := "", 4
+	for _, k := range known {
+		if d := editDistance(name, k); d < distance {
+			nearest, distance = k, d
+		}
+	}
+	if nearest == "" || distance > len(name)/2 {
+		return refuse(tool.Invalid, at, "unknown field %.60q: expected one of %s", name, strings.Join(known, ", "))
+	}
+	return refuse(tool.Invalid, at, "unknown field %.60q: did you mean %s?", name, nearest)
+}
+
+// editDistance counts the insertions, deletions and replacements between a and b.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,100 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Permissions that a principal must hold to write.
+const (
+	ToolsWrite  = "tools.write"
+	AgentsWrite = "agents.write"
+)
+
+// FirstVersion is the number of a head that was given none.
+const FirstVersion = "1.0.0"
+
+// Options of a [Registry].
+type Options struct {
+	// Resolver binds the tools of an agent when it is published. Without one,
+	// agents with tools cannot be published.
+	Resolver *resolver.Resolver
+	// Schemas compiles schemas; a cache of its own when nil.
+	Schemas *schema.Cache
+	// Runnable reports whether some executor runs an implementation type. Tools
+	// of other types cannot be published. All known types pass when nil.
+	Runnable func(tool.Implementation) bool
+	// Checks judge the configuration of tools, by implementation type. A check
+	// fails with tool.Invalid and a Path within the configuration.
+	Checks map[tool.Implementation]func(json.RawMessage) error
+	// Clock tells the time; [time.Now] when nil.
+	Clock func() time.Time
+}
+
+// Registry creates, edits, versions and publishes tools and agents. It is safe
+// for concurrent use.
+//
+// Every method fails with a [*tool.Error]: Denied when the principal lacks
+// [ToolsWrite] or [AgentsWrite], or for a global tool; NotFound for what the
+// tenant has not; Invalid, with Path, for a malformed definition; and Conflict
+// for what the state forbids or somebody else has changed meanwhile.
+//
+// Warnings are returned beside a success: they tell what is allowed and better
+// done otherwise.
+type Registry struct {
+	store Store
+	opts  Options
+}
+
+// New returns a registry that writes to store.
+func New(store Store, opts Options) *Registry {
+	if opts.Schemas == nil {
+		opts.Schemas = schema.New(0)
+	}
+	if opts.Runnable == nil {
+		opts.Runnable = tool.Implementation.Valid
+	}
+	if opts.Clock == nil {
+		opts.Clock = time.Now
+	}
+	return &Registry{store: store, opts: opts}
+}
+
+// mayWrite refuses principals without a tenant or the permission.
+func mayWrite(p tool.Principal, permission string) error {
+	if p.Tenant == "" {
+		return refuse(tool.Denied, "", "the caller belongs to no tenant")
+	}
+	if !p.May(permission) {
+		return refuse(tool.Denied, "", "the caller lacks the permission %q", permission)
+	}
+	return nil
+}
+
+// refuse returns a failure; path names the field to blame, if one is.
+func refuse(kind tool.Kind, path, format string, args ...any) *tool.Error {
+	return &tool.Error{Kind: kind, Op: "registry", Path: path, Msg: fmt.Sprintf(format, args...)}
+}
+
+// within puts path before the Path of a failure, so that it points into the
+// whole definition.
+func within(path string, err error) error {
+	e := *tool.AsError(err)
+	e.Path = path + e.Path
+	return &e
+}
+
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("making an id: %w", err)
+	}
+	return id.String(), nil
+}

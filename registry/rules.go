@@ -1,0 +1,179 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Bounds of execution metadata.
+const (
+	maxTimeoutSeconds = 24 * 60 * 60
+	maxConcurrency    = 1000
+	maxAttempts       = 100
+)
+
+// checkSpec refuses what no draft may hold, and fills in defaults.
+func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
+	if !tool.ValidSlug(s.Slug) {
+		return nil, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", s.Slug)
+	}
+	if s.Scope != "" && s.Scope != "tenant" {
+		return nil, refuse(tool.Invalid, "/scope", "scope %.40q: expected tenant; global tools come with the platform", s.Scope)
+	}
+	if s.Name == "" {
+		s.Name = s.Slug
+	}
+	if s.Version != "" {
+		if _, err := parseVersion(s.Version); err != nil {
+			return nil, err
+		}
+	}
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkExecution, checkInteraction, checkImplementation, r.checkSchemas, r.checkConfig} {
+		if err := check(s); err != nil {
+			return nil, err
+		}
+	}
+	return append(slugWarnings(s.Slug), schemaWarnings(s)...), nil
+}
+
+func checkPolicy(s *ToolSpec) error {
+	if s.EgressClass == "" {
+		s.EgressClass = tool.EgressNone
+	}
+	if s.PermissionPolicy == "" {
+		s.PermissionPolicy = tool.Auto
+	}
+	switch {
+	case !s.EgressClass.Valid():
+		return refuse(tool.Invalid, "/egress_class", "egress class %.40q: expected none, read_only or write", s.EgressClass)
+	case !s.PermissionPolicy.Valid():
+		return refuse(tool.Invalid, "/permission_policy", "permission policy %.40q: expected auto or always_ask", s.PermissionPolicy)
+	case s.EgressClass == tool.EgressWrite:
+		s.RequiresApproval = true // As the database will have it.
+	}
+	return nil
+}
+
+func checkExecution(s *ToolSpec) error {
+	x := s.Execution
+	for _, f := range []struct {
+		name  string
+		value int
+		most  int
+	}{
+		{"timeout_s", x.TimeoutSeconds, maxTimeoutSeconds},
+		{"max_concurrency", x.MaxConcurrency, maxConcurrency},
+		{"max_attempts", x.MaxAttempts, maxAttempts},
+	} {
+		if f.value < 0 || f.value > f.most {
+			return refuse(tool.Invalid, "/execution/"+f.name, "%s is %d: expected 0 for the default, or up to %d", f.name, f.value, f.most)
+		}
+	}
+	if len(x.ConcurrencyGroup) > 64 {
+		return refuse(tool.Invalid, "/execution/concurrency_group", "expected at most 64 characters")
+	}
+	return nil
+}
+
+func checkInteraction(s *ToolSpec) error {
+	i := s.Interaction
+	switch i.Intent {
+	case "", tool.Render, tool.Act, tool.Compute:
+	default:
+		return refuse(tool.Invalid, "/interaction/intent", "intent %.40q: expected render, action or compute", i.Intent)
+	}
+	switch i.Audience {
+	case "", tool.ModelAudience, tool.UserAudience:
+	default:
+		return refuse(tool.Invalid, "/interaction/audience", "audience %.40q: expected model or user", i.Audience)
+	}
+	for n, alias := range i.Aliases {
+		if !tool.ValidSlug(alias) {
+			return refuse(tool.Invalid, fmt.Sprintf("/interaction/aliases/%d", n), "alias %.80q: expected what a slug may be", alias)
+		}
+	}
+	return nil
+}
+
+func checkImplementation(s *ToolSpec) error {
+	impl := s.ImplementationType()
+	if impl == "" {
+		return refuse(tool.Invalid, "/implementation_type", "expected an implementation type: one of %s", implementationNames())
+	}
+	if !impl.Valid() {
+		return refuse(tool.Invalid, "/implementation_type", "unknown implementation type %.40q: expected one of %s", impl, implementationNames())
+	}
+	s.Implementation = impl
+	return nil
+}
+
+func implementationNames() string {
+	var names []string
+	for _, i := range tool.Implementations() {
+		names = append(names, string(i))
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *Registry) checkSchemas(s *ToolSpec) error {
+	if s.Implementation == tool.RAGRetrieval {
+		var err error
+		if s.InputSchema, err = withQuery(s.InputSchema); err != nil {
+			return within("/input_schema", err)
+		}
+		if s.OutputSchema, err = withQuery(s.OutputSchema); err != nil {
+			return within("/output_schema", err)
+		}
+	}
+	if err := schema.CheckInput(s.InputSchema); err != nil {
+		return within("/input_schema", err)
+	}
+	if _, err := r.opts.Schemas.Compile(s.OutputSchema); err != nil {
+		return within("/output_schema", err)
+	}
+	return nil
+}
+
+// checkConfig judges the configuration by its implementation type.
+func (r *Registry) checkConfig(s *ToolSpec) error {
+	var object map[string]json.RawMessage
+	if len(s.Config) > 0 && (json.Unmarshal(s.Config, &object) != nil || object == nil) {
+		return refuse(tool.Invalid, "/implementation_config", "expected a JSON object")
+	}
+	if s.Implementation == tool.RAGRetrieval {
+		if _, ok := object["pipeline_id"]; !ok {
+			return refuse(tool.Invalid, "/implementation_config/pipeline_id", "rag_retrieval requires a pipeline_id")
+		}
+	}
+	if check := r.opts.Checks[s.Implementation]; check != nil {
+		if err := check(s.Config); err != nil {
+			return within("/implementation_config", err)
+		}
+	}
+	return nil
+}
+
+// checkRunnable refuses to publish what would not run as it says.
+func (r *Registry) checkRunnable(d *tool.Definition) error {
+	impl := d.ImplementationType()
+	switch {
+	case !impl.Valid():
+		return refuse(tool.Invalid, "/implementation_type", "unknown implementation type %.40q", impl)
+	case impl == tool.RAGRetrieval:
+		return refuse(tool.Conflict, "/implementation_config/pipeline_id", "retrieval pipelines do not exist yet: the tool can be kept as a draft")
+	case impl == tool.HTTP && d.Interaction.Async:
+		return refuse(tool.Invalid, "/interaction/is_async", "an http tool is answered by its URL at once, so it cannot also be asynchronous: drop is_async, or let an external executor answer it (implementation type client)")
+	case !r.opts.Runnable(impl):
+		return refuse(tool.Conflict, "/implementation_type", "nothing here runs tools of type %s: the tool can be kept as a draft", impl)
+	}
+	if check := r.opts.Checks[impl]; check != nil {
+		if err := check(d.Config); err != nil {
+			return within("/implementation_config", err)
+		}
+	}
+	return nil
+}

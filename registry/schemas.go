@@ -1,0 +1,60 @@
+package registry
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// withQuery returns raw with a required string property "query", which every
+// retrieval tool takes and answers with.
+func withQuery(raw json.RawMessage) (json.RawMessage, error) {
+	root := map[string]any{"type": "object"}
+	if len(raw) > 0 {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		if err := dec.Decode(&root); err != nil || root == nil {
+			return nil, refuse(tool.Invalid, "", "expected a JSON object")
+		}
+	}
+	props, _ := root["properties"].(map[string]any)
+	required, _ := root["required"].([]any)
+	_, declared := props["query"]
+	if declared && slices.Contains(required, any("query")) {
+		return raw, nil
+	}
+	if !declared {
+		if props == nil {
+			props = make(map[string]any)
+		}
+		props["query"] = map[string]any{"type": "string", "description": "What to search for."}
+		root["properties"] = props
+	}
+	if !slices.Contains(required, any("query")) {
+		root["required"] = append(required, "query")
+	}
+	out, err := json.Marshal(root)
+	if err != nil {
+		return nil, refuse(tool.Invalid, "", "expected a JSON object")
+	}
+	return out, nil
+}
+
+// schemaWarnings tells what some models and clients do badly with.
+func schemaWarnings(s *ToolSpec) []string {
+	var warnings []string
+	var root map[string]json.RawMessage
+	if len(s.InputSchema) > 0 && json.Unmarshal(s.InputSchema, &root) == nil {
+		for _, keyword := range []string{"oneOf", "anyOf", "allOf"} {
+			if root[keyword] != nil {
+				warnings = append(warnings, keyword+" at the top of the input schema: some models see no properties then")
+			}
+		}
+	}
+	if s.Description == "" {
+		warnings = append(warnings, "no description: a model cannot tell when to use the tool")
+	}
+	return warnings
+}

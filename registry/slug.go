@@ -1,0 +1,49 @@
+package registry
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+var camelCase = regexp.MustCompile(`^[a-z][a-z0-9]*([A-Z][a-z0-9]*)+$`)
+
+// legacySlugs are names of old that new tools may still have.
+var legacySlugs = []string{
+	"publish_view", "submit_block_response", "amble_submit_block_response", "request_input", "generate-image",
+	"retrieval_pipeline", "http_request", "function_call", "mcp_call", "web_fetch", "web_search", "json_transform",
+	"datetime_utils", "enter_space", "leave_space", "send_message", "read_messages",
+	"set_goals", "delete_goals", "set_memories", "delete_memories", "set_plans", "delete_plans", "get_plans",
+}
+
+// verbs are what slugs usually begin with.
+var verbs = strings.Fields(`
+	accept add aggregate analyze answer apply approve archive ask assign book build calculate call cancel capture change
+	charge check choose classify clear close compare compute confirm connect convert copy count create decide delete
+	deliver deploy describe detect disable display download draft edit enable enrich estimate evaluate execute explain
+	export extract fetch fill filter find fix forecast format forward generate get give group handle identify import
+	inspect install invite issue join launch link list load log look lookup make manage map mark measure merge move
+	notify open order parse pause pay perform pick place plan post predict prepare preview process publish pull push
+	put query quote rank read recommend record refund refresh register reject release remind remove rename render reply
+	report request reschedule research reserve reset resolve restart resume retrieve retry return review revoke route
+	run save schedule score screen search select send set share show sign sort split start stop store submit
+	subscribe suggest summarize suspend sync tag test track transfer transform translate trigger unassign undo update
+	upload upsert validate verify view watch withdraw write`)
+
+// slugWarnings says how a new slug misses the convention: camelCase, a verb
+// and then a noun.
+func slugWarnings(slug string) []string {
+	if slices.Contains(legacySlugs, slug) {
+		return nil
+	}
+	if !camelCase.MatchString(slug) {
+		return []string{fmt.Sprintf("slug %q: expected camelCase, a verb and then a noun, such as searchOrders", slug)}
+	}
+	verb := slug[:strings.IndexFunc(slug, unicode.IsUpper)]
+	if !slices.Contains(verbs, verb) {
+		return []string{fmt.Sprintf("slug %q: %q does not look like a verb; expected a verb and then a noun, such as searchOrders", slug, verb)}
+	}
+	return nil
+}

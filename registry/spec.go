@@ -1,0 +1,68 @@
+package registry
+
+import (
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ToolSpec is a tool as somebody wants it: what they may choose of a [tool.Tool].
+type ToolSpec struct {
+	Slug  string `json:"slug"`
+	Scope string `json:"scope,omitempty"` // "tenant", also when empty: nothing else can be made.
+	tool.Definition
+	tool.Policy
+	Status          tool.Status `json:"status,omitempty"`    // Draft when empty. Published is reached by publishing only.
+	Active          *bool       `json:"is_active,omitempty"` // Nil keeps what it is, at first true.
+	System          bool        `json:"is_system,omitempty"` // Read by [Registry.Import] only.
+	BuiltinKey      string      `json:"builtin_key,omitempty"`
+	ArtifactID      string      `json:"artifact_id,omitempty"`
+	ArtifactVersion string      `json:"artifact_version,omitempty"`
+	// Version is the number of the head. Empty: [FirstVersion] for a new tool,
+	// what it was for another; [Registry.Apply] then counts up by itself.
+	Version string `json:"version,omitempty"`
+	// Publish asks [Registry.Apply] to publish the head under Version.
+	Publish bool `json:"publish,omitempty"`
+	// Revision guards an update: unless zero, it must still be the tool's.
+	Revision int64 `json:"revision,omitempty"`
+}
+
+// AgentSpec is an agent as somebody wants it; see [ToolSpec] for its fields.
+type AgentSpec struct {
+	Slug string `json:"slug"`
+	agent.Definition
+	Status   tool.Status `json:"status,omitempty"`
+	Version  string      `json:"version,omitempty"`
+	Publish  bool        `json:"publish,omitempty"`
+	Revision int64       `json:"revision,omitempty"`
+}
+
+// Definition is what [ParseDefinition] reads: exactly one of a tool and an agent.
+type Definition struct {
+	Tool  *ToolSpec
+	Agent *AgentSpec
+}
+
+// Kind returns "tool" or "agent".
+func (d Definition) Kind() string {
+	if d.Agent != nil {
+		return "agent"
+	}
+	return "tool"
+}
+
+// Slug returns the slug of the tool or agent.
+func (d Definition) Slug() string {
+	switch {
+	case d.Agent != nil:
+		return d.Agent.Slug
+	case d.Tool != nil:
+		return d.Tool.Slug
+	default:
+		return ""
+	}
+}
+
+// wanted tells whether the spec asks for publishing, in either way.
+func (s *ToolSpec) wanted() bool { return s.Publish || s.Status == tool.Published }
+
+func (s *AgentSpec) wanted() bool { return s.Publish || s.Status == tool.Published }

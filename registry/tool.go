@@ -1,0 +1,159 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Create makes a draft of a new tool.
+func (r *Registry) Create(ctx context.Context, p tool.Principal, s ToolSpec) (tool.Tool, []string, error) {
+	if err := mayWrite(p, ToolsWrite); err != nil {
+		return tool.Tool{}, nil, err
+	}
+	if err := refusePublished(s.wanted()); err != nil {
+		return tool.Tool{}, nil, err
+	}
+	t, warnings, err := r.newTool(p.Tenant, s)
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	if t, err = r.store.CreateTool(ctx, t); err != nil {
+		return tool.Tool{}, nil, fmt.Errorf("creating tool %q: %w", s.Slug, err)
+	}
+	return t, warnings, nil
+}
+
+// Update replaces the draft head of a tool, and its policy and state. Its slug
+// stays. What is published already is not touched.
+func (r *Registry) Update(ctx context.Context, p tool.Principal, ref tool.Ref, s ToolSpec) (tool.Tool, []string, error) {
+	if err := mayWrite(p, ToolsWrite); err != nil {
+		return tool.Tool{}, nil, err
+	}
+	if err := refusePublished(s.wanted()); err != nil {
+		return tool.Tool{}, nil, err
+	}
+	t, err := r.own(ctx, p.Tenant, ref)
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	if s.Slug == "" {
+		s.Slug = t.Slug
+	}
+	t, warnings, err := r.edited(t, s)
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	if t, err = r.store.UpdateTool(ctx, t); err != nil {
+		return tool.Tool{}, nil, fmt.Errorf("updating tool %q: %w", s.Slug, err)
+	}
+	return t, warnings, nil
+}
+
+// Get returns a tool as the tenant sees it: its own, or a global one.
+func (r *Registry) Get(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
+	t, err := r.store.FindTool(ctx, p.Tenant, ref)
+	if err != nil {
+		return tool.Tool{}, fmt.Errorf("finding tool %q: %w", ref.Name(), err)
+	}
+	return t, nil
+}
+
+// List returns a page of the tools that the tenant sees, drafts and disabled
+// ones included: see the resolver's List for what may be called.
+func (r *Registry) List(ctx context.Context, p tool.Principal, q ToolQuery) ([]tool.Tool, error) {
+	tools, err := r.store.ListTools(ctx, p.Tenant, q)
+	if err != nil {
+		return nil, fmt.Errorf("listing tools: %w", err)
+	}
+	return tools, nil
+}
+
+// Versions returns the versions of a tool, newest first.
+func (r *Registry) Versions(ctx context.Context, p tool.Principal, ref tool.Ref) ([]tool.Version, error) {
+	t, err := r.Get(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := r.store.ListVersions(ctx, p.Tenant, t.ID)
+	if err != nil {
+		return nil, fmt.Errorf("listing the versions of tool %q: %w", t.Slug, err)
+	}
+	return versions, nil
+}
+
+// own returns a tool that the tenant may change.
+func (r *Registry) own(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error) {
+	t, err := r.store.FindTool(ctx, tenant, ref)
+	if err != nil {
+		return tool.Tool{}, fmt.Errorf("finding tool %q: %w", ref.Name(), err)
+	}
+	if t.Tenant != tenant {
+		return tool.Tool{}, refuse(tool.Denied, "", "tool %q is global: make one of your own with this slug to replace it", t.Slug)
+	}
+	return t, nil
+}
+
+// newTool makes the first head of a tool.
+func (r *Registry) newTool(tenant tool.TenantID, s ToolSpec) (tool.Tool, []string, error) {
+	id, err := newID()
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	now := r.opts.Clock().UTC()
+	t := tool.Tool{ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Active: true, Version: FirstVersion, CreatedAt: now}
+	return r.edited(t, s)
+}
+
+// edited returns t as s wants it, but for publishing.
+func (r *Registry) edited(t tool.Tool, s ToolSpec) (tool.Tool, []string, error) {
+	warnings, err := r.checkSpec(&s)
+	if err != nil {
+		return t, nil, err
+	}
+	switch {
+	case s.Slug != t.Slug:
+		return t, nil, refuse(tool.Invalid, "/slug", "a slug cannot be changed: it is %s", t.Slug)
+	case s.Revision != 0 && s.Revision != t.Revision:
+		return t, nil, refuse(tool.Conflict, "/revision", "tool %q was changed by someone else: it is at revision %d", t.Slug, t.Revision)
+	}
+	if t.Status, err = nextStatus(t.Status, s.Status); err != nil {
+		return t, nil, err
+	}
+	t.Definition, t.Policy = s.Definition, s.Policy
+	t.BuiltinKey, t.ArtifactID, t.ArtifactVersion = s.BuiltinKey, s.ArtifactID, s.ArtifactVersion
+	t.System = t.Global() // Only the platform has system tools.
+	if s.Active != nil {
+		t.Active = *s.Active
+	}
+	if s.Version != "" {
+		t.Version = s.Version
+	}
+	t.UpdatedAt = r.opts.Clock().UTC()
+	return t, warnings, nil
+}
+
+// nextStatus is the status that an edit leads to. Publishing is no edit.
+func nextStatus(now, wanted tool.Status) (tool.Status, error) {
+	switch wanted {
+	case "", now, tool.Published:
+		return now, nil
+	case tool.Deprecated:
+		if now != tool.Published {
+			return now, refuse(tool.Conflict, "/status", "only what is published can be deprecated: it is %s", now)
+		}
+		return wanted, nil
+	case tool.Draft, tool.Disabled:
+		return wanted, nil
+	default:
+		return now, refuse(tool.Invalid, "/status", "status %.40q: expected draft, deprecated or disabled", wanted)
+	}
+}
+
+func refusePublished(wanted bool) error {
+	if wanted {
+		return refuse(tool.Conflict, "/status", "status published is reached by publishing: save the draft, then publish it")
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Direction is which side of a tool a schema describes.
+type Direction int
+
+// Directions.
+const (
+	Input  Direction = iota // Callers write it: to accept less breaks them.
+	Output                  // Callers read it: to answer otherwise breaks them.
+)
+
+// Bump is the part of a semantic version that a change demands to be raised.
+type Bump int
+
+// Bumps, from the least to the most.
+const (
+	NoBump Bump = iota
+	Patch       // Words only.
+	Minor       // Nobody who calls the tool notices.
+	Major       // Somebody who calls the tool may break.
+)
+
+// String returns "none", "patch", "minor" or "major".
+func (b Bump) String() string {
+	switch b {
+	case NoBump:
+		return "none"
+	case Patch:
+		return "patch"
+	case Minor:
+		return "minor"
+	case Major:
+		return "major"
+	default:
+		return fmt.Sprintf("Bump(%d)", int(b))
+	}
+}
+
+// Change is one difference between two schemas.
+type Change struct {
+	Path   string `json:"path"` // Of the value that is meant, as a JSON Pointer with * for any item or property.
+	Bump   Bump   `json:"bump"`
+	Reason string `json:"reason"`
+}
+
+// String returns "path: reason (bump)".
+func (c Change) String() string {
+	path := c.Path
+	if path == "" {
+		path = "the top"
+	}
+	return fmt.Sprintf("%s: %s (%s)", path, c.Reason, c.Bump)
+}
+
+// MaxBump returns the largest bump that the changes demand.
+func MaxBump(changes []Change) Bump {
+	most := NoBump
+	for _, c := range changes {
+		most = max(most, c.Bump)
+	}
+	return most
+}
+
+// Compare lists what tells two schemas apart, in the order of the document,
+// judged by what it does to those who call the tool. Where it cannot tell, as
+// with "not" or "if", it judges a change major. Empty schemas accept any
+// object. It fails with tool.Invalid when one of them is no JSON.
+func Compare(before, after json.RawMessage, d Direction) ([]Change, error) {
+	docs := make([]any, 2)
+	for i, raw := range []json.RawMessage{before, after} {
+		if len(raw) == 0 {
+			raw = json.RawMessage(`{"type":"object"}`)
+		}
+		doc, err := decodeSchema(raw)
+		if err != nil {
+			return nil, err
+		}
+		docs[i] = doc
+	}
+	if same(docs[0], docs[1]) {
+		return nil, nil
+	}
+	c := comparison{direction: d, before: docs[0], after: docs[1], seen: make(map[[2]string]bool)}
+	c.schemas(docs[0], docs[1], "")
+	if len(c.changes) == 0 {
+		c.add("", Patch, "only words changed")
+	}
+	return c.changes, nil
+}
+
+// same reports whether two decoded values are written alike.
+func same(a, b any) bool {
+	x, errX := encode(a)
+	y, errY := encode(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (b Bump) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
