@@ -1,0 +1,232 @@
+package storetest
+
+import (
+	"encoding/base32"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func testReads(t *testing.T, d *Database) {
+	t.Run("InvocationPages", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		var ids []string // Newest first.
+		for range 3 {
+			e := f.Lone(t)
+			f.Admit(t, e, true, true)
+			ids = append([]string{e.InvocationID}, ids...)
+		}
+		done, err := f.Store.Settle(t.Context(), failed(f.Entry(t), false))
+		require.NoError(t, err)
+		list := func(q store.InvocationQuery) []string {
+			found, err := f.Store.ListInvocations(t.Context(), f.Tenant, q)
+			require.NoError(t, err)
+			got := make([]string, len(found))
+			for i, item := range found {
+				got[i] = item.ID
+			}
+			return got
+		}
+		require.Equal(t, append(ids, done.InvocationID), list(store.InvocationQuery{}))
+		require.Equal(t, ids[:2], list(store.InvocationQuery{Limit: 2}))
+		require.Equal(t, ids[2:], list(store.InvocationQuery{Status: tool.StatusRunning, Before: ids[1]}))
+		require.Equal(t, []string{done.InvocationID}, list(store.InvocationQuery{Status: tool.StatusFailed, Tool: f.Tool.Slug, RunID: f.Run.ID, AgentID: f.Agent.ID}))
+		require.Empty(t, list(store.InvocationQuery{RunID: f.NewRun(t).ID}))
+		require.Empty(t, list(store.InvocationQuery{Tool: "other"}))
+		require.Empty(t, list(store.InvocationQuery{Since: time.Now().Add(time.Hour)}))
+		require.Empty(t, list(store.InvocationQuery{Until: time.Now().Add(-time.Hour)}))
+	})
+
+	t.Run("RunPages", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		second := f.NewRun(t)
+		runs, err := f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Limit: 1})
+		require.NoError(t, err)
+		require.Equal(t, []agent.Run{second}, runs)
+		runs, err = f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Before: second.ID, Status: agent.RunRunning, Kind: agent.AgentRun, AgentID: f.Agent.ID})
+		require.NoError(t, err)
+		require.Len(t, runs, 1)
+		require.Equal(t, f.Run.ID, runs[0].ID)
+		_, err = f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Before: "nonsense"})
+		RequireKind(t, tool.NotFound, err)
+	})
+
+	t.Run("EventCursors", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		f.NewRun(t)
+		events, err := f.Store.ListEvents(t.Context(), f.Tenant, f.Run.ID, 1, 10)
+		require.NoError(t, err)
+		require.Len(t, events, 1)
+		require.Equal(t, agent.EventTurn, events[0].Type)
+
+		var streamed []tool.Event
+		require.Eventually(t, func() bool { // Other tests' transactions hold the stream back.
+			streamed = nil
+			var cursor store.EventCursor
+			for {
+				page, next, err := f.Store.TenantEvents(t.Context(), f.Tenant, cursor, 1)
+				require.NoError(t, err)
+				if len(page) == 0 {
+					return len(streamed) == 3
+				}
+				streamed, cursor = append(streamed, page...), next
+			}
+		}, 10*time.Second, 20*time.Millisecond)
+		require.Equal(t, f.Run.ID, streamed[0].RunID)
+		require.Equal(t, agent.EventTurn, streamed[1].Type)
+		require.Equal(t, agent.EventRunStarted, streamed[2].Type)
+	})
+}
+
+func testKeys(t *testing.T, d *Database) {
+	t.Run("Authenticate", func(t *testing.T) {
+		t.Parallel()
+		tenant := d.Tenant(t)
+		created, text, err := d.Store.CreateKey(t.Context(), store.Key{
+			Tenant: tenant, Name: "ci", Permissions: []string{"orders.read"}, Scopes: []string{"runs:write"}, CreatedBy: "user:ada",
+		})
+		require.NoError(t, err)
+		used, err := d.Store.Authenticate(t.Context(), text)
+		require.NoError(t, err)
+		require.Equal(t, created, used)
+		require.Equal(t, tool.Principal{
+			Tenant: tenant, Subject: "key:" + created.ID, Permissions: []string{"orders.read"}, Scopes: []string{"runs:write"},
+		}, used.Principal())
+		used, err = d.Store.Authenticate(t.Context(), text)
+		require.NoError(t, err)
+		require.NotNil(t, used.LastUsedAt)
+		first := *used.LastUsedAt
+		used, err = d.Store.Authenticate(t.Context(), text)
+		require.NoError(t, err)
+		require.Equal(t, first, *used.LastUsedAt, "noted once a minute")
+	})
+
+	t.Run("Refuses", func(t *testing.T) {
+		t.Parallel()
+		tenant := d.Tenant(t)
+		past := time.Now().Add(-time.Minute)
+		_, expired, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "old", ExpiresAt: &past})
+		require.NoError(t, err)
+		revokedKey, revoked, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "gone"})
+		require.NoError(t, err)
+		for range 2 {
+			_, err = d.Store.RevokeKey(t.Context(), tenant, revokedKey.ID)
+			require.NoError(t, err)
+		}
+		suspended := d.Tenant(t)
+		stopped := d.Key(t, suspended)
+		_, err = d.Platform.SetTenantStatus(t.Context(), suspended, store.TenantSuspended)
+		require.NoError(t, err)
+		good := d.Key(t, tenant)
+		for name, text := range map[string]string{
+			"empty": "", "prefix": "tck_", "garbage": "tck_!!", "short": good[:len(good)-4], "expired": expired, "revoked": revoked,
+			"suspended": stopped, "wrong secret": WithSecret(t, good),
+		} {
+			_, err := d.Store.Authenticate(t.Context(), text)
+			RequireKind(t, tool.Denied, err)
+			require.Equal(t, "the API key is not valid", tool.AsError(err).Msg, name)
+		}
+		keys, err := d.Store.ListKeys(t.Context(), tenant)
+		require.NoError(t, err)
+		require.Len(t, keys, 3)
+	})
+}
+
+func testPlatform(t *testing.T, d *Database) {
+	t.Run("Tenants", func(t *testing.T) {
+		t.Parallel()
+		slug := "p-" + uuid.NewString()[:8]
+		created, err := d.Platform.CreateTenant(t.Context(), store.Tenant{Slug: slug, Name: "Acme"})
+		require.NoError(t, err)
+		_, err = d.Platform.CreateTenant(t.Context(), store.Tenant{Slug: slug})
+		RequireKind(t, tool.Conflict, err)
+		_, err = d.Platform.CreateTenant(t.Context(), store.Tenant{Slug: "No Good"})
+		RequireKind(t, tool.Invalid, err)
+		for _, name := range []string{slug, string(created.ID)} {
+			found, err := d.Platform.FindTenant(t.Context(), name)
+			require.NoError(t, err)
+			require.Equal(t, created, found)
+		}
+		_, err = d.Platform.FindTenant(t.Context(), "nobody")
+		RequireKind(t, tool.NotFound, err)
+		_, err = d.Platform.SetTenantStatus(t.Context(), tool.TenantID(NewID(t)), store.TenantActive)
+		RequireKind(t, tool.NotFound, err)
+		all, err := d.Platform.ListTenants(t.Context(), "", 0)
+		require.NoError(t, err)
+		require.Contains(t, all, created)
+	})
+
+	t.Run("GlobalToolsAreThePlatforms", func(t *testing.T) {
+		t.Parallel()
+		registry := d.Platform.Registry()
+		tenant := d.Tenant(t)
+		global, err := registry.CreateTool(t.Context(), tool.Tool{Slug: "fetchPage", Status: tool.Draft, Active: true, Version: "1.0.0"})
+		require.NoError(t, err)
+		require.True(t, global.Global())
+		_, err = registry.CreateTool(t.Context(), tool.Tool{Slug: "fetchPage", Status: tool.Draft, Version: "1.0.0"})
+		RequireKind(t, tool.Conflict, err)
+		global.Description = "changed"
+		global, err = registry.UpdateTool(t.Context(), global)
+		require.NoError(t, err)
+		seen, err := d.Store.FindTool(t.Context(), tenant, tool.Ref{ID: global.ID})
+		require.NoError(t, err)
+		require.Equal(t, global, seen)
+
+		_, err = d.Store.UpdateTool(t.Context(), global)
+		RequireKind(t, tool.NotFound, err) // A tenant's store acts for no tenant at all.
+		taken := global
+		taken.Tenant = tenant
+		_, err = d.Store.UpdateTool(t.Context(), taken)
+		RequireKind(t, tool.Denied, err)
+		_, err = registry.FindTool(t.Context(), tenant, tool.Ref{ID: global.ID})
+		RequireKind(t, tool.NotFound, err)
+	})
+
+	t.Run("ReadsNoTenantsData", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		_, err := d.Platform.Registry().FindTool(t.Context(), "", tool.Ref{ID: f.Tool.ID})
+		RequireKind(t, tool.NotFound, err)
+	})
+
+	t.Run("Partitions", func(t *testing.T) {
+		t.Parallel()
+		_, err := d.Platform.EnsurePartitions(t.Context(), 6)
+		require.NoError(t, err)
+		made, err := d.Platform.EnsurePartitions(t.Context(), 6)
+		require.NoError(t, err)
+		require.Zero(t, made)
+	})
+}
+
+var keyText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// WithTenant returns an API key's text with another tenant put into it.
+func WithTenant(t testing.TB, text string, tenant tool.TenantID) string {
+	t.Helper()
+	id := uuid.MustParse(string(tenant))
+	return alter(t, text, func(raw []byte) { copy(raw, id[:]) })
+}
+
+// WithSecret returns an API key's text with another secret put into it.
+func WithSecret(t testing.TB, text string) string {
+	t.Helper()
+	return alter(t, text, func(raw []byte) { raw[len(raw)-1] ^= 1 })
+}
+
+func alter(t testing.TB, text string, change func(raw []byte)) string {
+	t.Helper()
+	raw, err := keyText.DecodeString(text[len(store.KeyPrefix):])
+	require.NoError(t, err)
+	change(raw)
+	return store.KeyPrefix + keyText.EncodeToString(raw)
+}

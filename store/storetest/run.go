@@ -1,0 +1,34 @@
+package storetest
+
+import "testing"
+
+// Run holds a store to the contracts of agent.Runs, ledger.Ledger,
+// resolver.Source and registry.Store, and every method of it to the isolation
+// of tenants.
+func Run(t *testing.T, newDatabase func(t testing.TB) *Database) {
+	t.Helper()
+	for _, suite := range []struct {
+		name string
+		run  func(t *testing.T, d *Database)
+	}{
+		{"Foreign", testForeign},
+		{"Tools", testTools},
+		{"Versions", testVersions},
+		{"Agents", testAgents},
+		{"Source", testSource},
+		{"Runs", testRuns},
+		{"Turns", testTurns},
+		{"Admit", testAdmit},
+		{"Phases", testPhases},
+		{"Settle", testSettle},
+		{"Answers", testAnswers},
+		{"Reads", testReads},
+		{"Keys", testKeys},
+		{"Platform", testPlatform},
+	} {
+		t.Run(suite.name, func(t *testing.T) {
+			t.Parallel()
+			suite.run(t, newDatabase(t))
+		})
+	}
+}

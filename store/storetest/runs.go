@@ -1,0 +1,240 @@
+package storetest
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func testRuns(t *testing.T, d *Database) {
+	t.Run("CreateKeepsEverything", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		want := agent.Run{
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: "support", AgentVersion: "1.0.0",
+			Mode: tool.Debug, Principal: f.Principal, Input: json.RawMessage(`{"b":9007199254740993, "a":"\u00e9"}`), WorkflowID: "t/x",
+		}
+		created, err := f.Store.CreateRun(t.Context(), want, agent.Message{ID: NewID(t), Content: []tool.Content{tool.Text("hi")}})
+		require.NoError(t, err)
+		require.NotEmpty(t, created.HeadMessageID)
+		want.Status, want.HeadMessageID, want.CreatedAt = agent.RunPending, created.HeadMessageID, created.CreatedAt
+		require.Equal(t, want, created)
+		_, err = f.Store.CreateRun(t.Context(), want, agent.Message{})
+		RequireKind(t, tool.Conflict, err)
+		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, want.ID)
+		require.NoError(t, err)
+		require.Len(t, transcript, 1)
+		require.Equal(t, agent.User, transcript[0].Role)
+	})
+
+	t.Run("BeginIsIdempotent", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		require.Equal(t, agent.RunRunning, f.Run.Status)
+		require.NotNil(t, f.Run.StartedAt)
+		again := f.Run
+		again.Plan = &agent.Plan{Agent: "another"}
+		stored, err := f.Store.BeginRun(t.Context(), again)
+		require.NoError(t, err)
+		require.Equal(t, f.Run.Plan, stored.Plan, "the plan stored first stays")
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn}, f.EventTypes(t, f.Run.ID))
+		_, err = f.Store.BeginRun(t.Context(), agent.Run{ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun})
+		RequireKind(t, tool.NotFound, err)
+	})
+
+	t.Run("HostRunsAreRecordedOnce", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		host := agent.Run{ID: NewID(t), Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "orders-7", FirstRunID: "f", Principal: f.Principal}
+		first, err := f.Store.BeginRun(t.Context(), host)
+		require.NoError(t, err)
+		require.Equal(t, agent.RunHosted, first.Status)
+		require.Equal(t, host.ID, first.ID)
+		host.ID = NewID(t)
+		second, err := f.Store.BeginRun(t.Context(), host)
+		require.NoError(t, err)
+		require.Equal(t, first, second)
+		host.FirstRunID = "g"
+		third, err := f.Store.BeginRun(t.Context(), host)
+		require.NoError(t, err)
+		require.Equal(t, host.ID, third.ID)
+		require.Equal(t, []tool.EventType{agent.EventRunStarted}, f.EventTypes(t, first.ID))
+	})
+
+	t.Run("ToolCallRunsMayBeRecordedBefore", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/call"}, agent.Message{})
+		require.NoError(t, err)
+		run.FirstRunID = "f"
+		begun, err := f.Store.BeginRun(t.Context(), run)
+		require.NoError(t, err)
+		require.Equal(t, run.ID, begun.ID)
+		require.Equal(t, agent.RunRunning, begun.Status)
+		run.ID = NewID(t)
+		again, err := f.Store.BeginRun(t.Context(), run)
+		require.NoError(t, err)
+		require.Equal(t, begun.ID, again.ID)
+	})
+
+	t.Run("FinishesOnce", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{
+			Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed, Output: "out", Kind: tool.Timeout, Msg: "too long", Turns: 4,
+		}))
+		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted, Output: "other"}))
+		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, agent.RunFailed, run.Status)
+		require.Equal(t, "out", run.Output)
+		require.Equal(t, tool.Timeout, run.ErrorKind)
+		require.Equal(t, "too long", run.Error)
+		require.Equal(t, 4, run.Turns)
+		require.NotNil(t, run.CompletedAt)
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventRunFailed}, f.EventTypes(t, f.Run.ID))
+		RequireKind(t, tool.Invalid, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunRunning}))
+		RequireKind(t, tool.NotFound, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: NewID(t), Status: agent.RunFailed}))
+	})
+
+	t.Run("FinishTakesTheHeadsWords", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{
+			Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted, HeadMessageID: f.Turn.Message.ID,
+		}))
+		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, "Let me look.", run.Output)
+	})
+}
+
+func testTurns(t *testing.T, d *Database) {
+	t.Run("StoredOncePerKey", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		again := f.Turn
+		again.Message.ID, again.Message.Content = NewID(t), []tool.Content{tool.Text("another answer")}
+		stored, err := f.Store.SaveTurn(t.Context(), again)
+		require.NoError(t, err)
+		require.Equal(t, f.Turn, stored)
+		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, f.Turn.Message.ID, run.HeadMessageID)
+		require.Equal(t, 1, run.Turns)
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn}, f.EventTypes(t, f.Run.ID))
+	})
+
+	t.Run("OpensWithWhatIsStored", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		open, err := f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, f.Run.HeadMessageID, f.Turn.Key)
+		require.NoError(t, err)
+		require.Equal(t, f.Turn, *open.Stored)
+		require.Equal(t, f.Run.Plan, open.Run.Plan)
+		require.Len(t, open.Transcript, 1, "from the head that was named, not the run's")
+		open, err = f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, "", "new")
+		require.NoError(t, err)
+		require.Nil(t, open.Stored)
+		require.Len(t, open.Transcript, 2)
+		_, err = f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, NewID(t), "new")
+		RequireKind(t, tool.NotFound, err)
+	})
+
+	t.Run("SettlesRefusedCalls", func(t *testing.T) { testRefusedCalls(t, d) })
+
+	t.Run("ForksWithoutLoss", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		fork, err := f.Store.SaveTurn(t.Context(), agent.Turn{
+			Tenant: f.Tenant, RunID: f.Run.ID, Key: uuid.NewString(),
+			Message: agent.Message{ParentID: f.Run.HeadMessageID, Turn: 1, Content: []tool.Content{tool.Text("fork")}},
+		})
+		require.NoError(t, err)
+		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, []string{f.Run.HeadMessageID, fork.Message.ID}, MessageIDs(transcript), "the head follows the last turn")
+		open, err := f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, f.Turn.Message.ID, "x")
+		require.NoError(t, err)
+		require.Equal(t, []string{f.Run.HeadMessageID, f.Turn.Message.ID}, MessageIDs(open.Transcript))
+	})
+
+	t.Run("RefusesAForeignParent", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		other := f.NewRun(t)
+		_, err := f.Store.SaveTurn(t.Context(), agent.Turn{
+			Tenant: f.Tenant, RunID: other.ID, Key: "k", Message: agent.Message{ParentID: f.Turn.Message.ID, Turn: 1},
+		})
+		RequireKind(t, tool.NotFound, err)
+	})
+}
+
+func testRefusedCalls(t *testing.T, d *Database) {
+	t.Helper()
+	t.Parallel()
+	f := NewFixture(t, d)
+	turn, err := f.Store.SaveTurn(t.Context(), agent.Turn{
+		Tenant: f.Tenant, RunID: f.Run.ID, Key: uuid.NewString(),
+		Message: agent.Message{ParentID: f.Turn.Message.ID, Turn: 2},
+		Calls: []agent.PreparedCall{
+			{InvocationID: NewID(t), CallID: "a", Name: f.Tool.Slug, Slug: f.Tool.Slug},
+			{InvocationID: NewID(t), CallID: "b", Name: "madeUp\x00", Arguments: json.RawMessage(`"{broken"`), Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no such tool"}},
+			{InvocationID: NewID(t), CallID: "c", Name: f.Tool.Slug, Slug: f.Tool.Slug, Refused: &agent.Refusal{Kind: tool.Invalid, Msg: "/q: want string"}},
+		},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventTurn, tool.EventFailed, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+
+	unknown, err := f.Store.FindInvocation(t.Context(), f.Tenant, turn.Calls[1].InvocationID)
+	require.NoError(t, err)
+	require.Equal(t, tool.StatusFailed, unknown.Status)
+	require.Equal(t, tool.NotFound, unknown.ErrorKind)
+	require.Equal(t, "madeUp\ufffd", unknown.Tool)
+	require.Empty(t, unknown.ToolID)
+	require.JSONEq(t, `"{broken"`, string(unknown.Input))
+	invalid, err := f.Store.FindInvocation(t.Context(), f.Tenant, turn.Calls[2].InvocationID)
+	require.NoError(t, err)
+	require.Equal(t, f.Tool.ID, invalid.ToolID)
+	require.Equal(t, "1.0.0", invalid.Version)
+	require.Equal(t, f.Principal.Subject, invalid.Subject)
+	require.Equal(t, 2, invalid.Position)
+
+	transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
+	require.NoError(t, err)
+	require.Len(t, transcript, 5)
+	for i, m := range transcript[3:] {
+		require.Equal(t, agent.ToolRole, m.Role)
+		require.Equal(t, i+1, m.Position)
+		require.True(t, m.IsError)
+	}
+	require.Equal(t, []tool.Content{tool.Text("invalid: /q: want string")}, transcript[4].Content)
+}
+
+// EventTypes returns the types of a run's events, after checking that they are
+// numbered without gaps.
+func (f *Fixture) EventTypes(t testing.TB, runID string) []tool.EventType {
+	t.Helper()
+	events, err := f.Store.ListEvents(t.Context(), f.Tenant, runID, 0, 0)
+	require.NoError(t, err)
+	types := make([]tool.EventType, len(events))
+	for i, e := range events {
+		require.Equal(t, int64(i+1), e.Seq)
+		types[i] = e.Type
+	}
+	return types
+}
+
+// MessageIDs returns the ids of messages.
+func MessageIDs(messages []agent.Message) []string {
+	ids := make([]string, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	return ids
+}
