@@ -1,10 +1,10 @@
 package executors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -16,9 +16,10 @@ import (
 // completes, with IsError and a text that says where the answer leaves its
 // schema. It is not retried, since the tool has done what it does.
 //
-// Validate reports how value breaks schema, as a [*tool.Error] of kind Invalid
-// with the JSON Pointer of the fault; any other error means that the schema
-// itself is unusable, a defect of the platform, which let it be published.
+// Validate reports how value breaks schema, as a bare [*tool.Error] of kind
+// Invalid with the JSON Pointer of the fault; any other error, wrapped ones
+// included, means that the schema itself is unusable: a defect of the
+// platform, which let it be published.
 func Output(validate func(schema, value json.RawMessage) error) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -33,7 +34,7 @@ func Output(validate func(schema, value json.RawMessage) error) tool.Middleware 
 			if err == nil {
 				return res, nil
 			}
-			if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Invalid {
+			if e, ok := err.(*tool.Error); ok && e.Kind == tool.Invalid { //nolint:errorlint // A wrapped one is about the schema.
 				return outside(e.Path, e.Msg), nil
 			}
 			return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: call.Egress != tool.EgressNone, Err: err}
@@ -42,8 +43,9 @@ func Output(validate func(schema, value json.RawMessage) error) tool.Middleware 
 }
 
 func outside(path, why string) *tool.Result {
-	if path == "" {
-		path = "/"
+	at := ""
+	if !strings.Contains(why, path) || path == "" {
+		at = " at " + cmp.Or(path, "/")
 	}
-	return tool.ErrorResult(fmt.Sprintf("the tool answered outside its output schema at %s: %s", path, why))
+	return tool.ErrorResult("the tool answered outside its output schema" + at + ": " + why)
 }

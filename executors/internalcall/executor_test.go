@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/executors/executortest"
 	"github.com/toolcrib/toolcrib/executors/internalcall"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -47,4 +48,22 @@ func TestBuiltinByKey(t *testing.T) {
 		require.Equal(t, tool.Invalid, tool.KindOf(err))
 		require.ErrorContains(t, err, `no built-in "absent"`)
 	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+
+	const reason = "an echo has nothing behind it"
+	executortest.Run(t, executortest.Harness{
+		New: func(*testing.T, executortest.Behaviour) executortest.Subject {
+			return executortest.Subject{Executor: internalcall.New(nil), Call: func(effectID string) *tool.Call {
+				return &tool.Call{EffectID: effectID, Egress: tool.EgressNone, Version: &tool.Version{}, Arguments: []byte(`{"a": 1}`)}
+			}}
+		},
+		Lacks: map[executortest.Behaviour]string{
+			executortest.SaysNo: reason, executortest.Refuses: reason, executortest.Saturated: reason, executortest.Fails: reason,
+			executortest.Unreachable: reason, executortest.BreaksOff: reason, executortest.Hangs: reason, executortest.Overflows: reason,
+			executortest.QuotesSecret: reason, executortest.NoSecret: reason, executortest.Panics: reason,
+		},
+	})
 }

@@ -1,0 +1,77 @@
+package executortest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const (
+	short = 50 * time.Millisecond
+	// slack is how late a call may end on a busy machine.
+	slack = 2 * time.Second
+)
+
+func runDeadline(t *testing.T, h Harness) {
+	t.Run("of the call", func(t *testing.T) {
+		t.Parallel()
+
+		s := h.subject(t, Hangs)
+		call := s.Call("e1")
+		call.Timeout = short
+		started := time.Now()
+		res, err := standard(s.Executor).Execute(t.Context(), call)
+		e := requireError(t, res, err)
+		require.Less(t, time.Since(started), short+slack)
+		require.Equal(t, tool.Timeout, e.Kind)
+		require.True(t, e.Sent, "it has the call")
+	})
+	t.Run("of the context, without middleware", func(t *testing.T) {
+		t.Parallel()
+
+		s := h.subject(t, Hangs)
+		ctx, cancel := context.WithTimeout(t.Context(), short)
+		defer cancel()
+		started := time.Now()
+		res, err := s.Executor.Execute(ctx, s.Call("e1"))
+		requireOne(t, res, err)
+		require.Less(t, time.Since(started), short+slack)
+		require.Equal(t, tool.Timeout, tool.KindOf(err))
+	})
+}
+
+func runCancellation(t *testing.T, h Harness) {
+	s := h.subject(t, Hangs)
+	ctx, cancel := context.WithCancel(t.Context())
+	var cancelled time.Time
+	time.AfterFunc(short, func() { cancelled = time.Now(); cancel() })
+	res, err := standard(s.Executor).Execute(ctx, s.Call("e1"))
+	e := requireError(t, res, err)
+	require.Less(t, time.Since(cancelled), slack)
+	require.Equal(t, tool.Cancelled, e.Kind)
+}
+
+// runExpired checks that a call whose time is up is not begun.
+func runExpired(t *testing.T, h Harness) {
+	s := h.subject(t, Hangs)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	res, err := standard(s.Executor).Execute(ctx, s.Call("e1"))
+	e := requireError(t, res, err)
+	require.Equal(t, tool.Timeout, e.Kind)
+	require.False(t, e.Sent, "nothing was begun")
+}
+
+// runSize checks that too much is said to be too much, and not passed on.
+func runSize(t *testing.T, h Harness) {
+	s := h.subject(t, Overflows)
+	res, err := standard(s.Executor).Execute(t.Context(), s.Call("e1"))
+	require.NoError(t, err, "it did answer")
+	require.True(t, res.IsError)
+	require.Less(t, len(encode(t, res)), MaxBytes)
+	require.Contains(t, res.Content[0].Text, "more than the limit")
+}

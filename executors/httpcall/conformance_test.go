@@ -1,0 +1,113 @@
+package httpcall_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/toolcrib/toolcrib/executors/executortest"
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+
+	executortest.Run(t, executortest.Harness{
+		New:   conformingSubject,
+		Lacks: map[executortest.Behaviour]string{executortest.Panics: "no code of others runs in its process"},
+	})
+}
+
+func conformingSubject(t *testing.T, b executortest.Behaviour) executortest.Subject {
+	t.Helper()
+	var mu sync.Mutex
+	var keys []string
+	over := make(chan struct{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		mu.Unlock()
+		behave(w, r, b, over)
+	}))
+	t.Cleanup(func() { close(over); srv.Close() })
+	host := strings.TrimPrefix(srv.URL, "http://")
+	if b == executortest.Unreachable {
+		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+		require.NoError(t, err)
+		host = ln.Addr().String()
+		require.NoError(t, ln.Close())
+	}
+	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} }})
+	require.NoError(t, err)
+	t.Cleanup(gate.Close)
+	secrets := secret.Env{Lookup: func(name string) (string, bool) {
+		if strings.HasSuffix(name, "_HOSTS") {
+			return "127.0.0.1", true
+		}
+		return executortest.Secret, name == "TOOLCRIB_SECRET_KEY"
+	}}
+	config := fmt.Sprintf(`{"method": "POST", "url": "http://%s/orders/{id}", "max_bytes": %d, "auth": {"type": "bearer", "credentials_ref": "key"}}`, host, executortest.MaxBytes)
+	version := &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
+		Definition: tool.Definition{Implementation: tool.HTTP, Config: json.RawMessage(config)},
+	}}
+	return executortest.Subject{
+		Executor: httpcall.New(gate, secrets),
+		Call: func(effectID string) *tool.Call {
+			return &tool.Call{
+				ID: "call_1", EffectID: effectID, Principal: tool.Principal{Tenant: "t1"}, Attempt: 1, Egress: tool.EgressWrite,
+				Version: version, Arguments: json.RawMessage(`{"id": "o1", "amount": 1.10}`),
+			}
+		},
+		Keys: func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), keys...) },
+	}
+}
+
+func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, over <-chan struct{}) {
+	body, _ := io.ReadAll(r.Body)
+	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	quote := auth + " " + hex.EncodeToString([]byte(auth)) + " " + base64.StdEncoding.EncodeToString([]byte("user:"+auth))
+	w.Header().Set("Content-Type", "application/json")
+	switch b {
+	case executortest.Answers:
+		_, _ = w.Write(body)
+	case executortest.SaysNo:
+		http.Error(w, executortest.Reason, http.StatusUnprocessableEntity)
+	case executortest.Refuses:
+		w.WriteHeader(http.StatusForbidden)
+	case executortest.Saturated:
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+	case executortest.Fails:
+		w.WriteHeader(http.StatusInternalServerError)
+	case executortest.BreaksOff:
+		panic(http.ErrAbortHandler)
+	case executortest.Hangs:
+		select {
+		case <-over:
+		case <-r.Context().Done():
+		}
+	case executortest.Overflows:
+		_, _ = io.WriteString(w, `"`+strings.Repeat("x", 2*executortest.MaxBytes)+`"`)
+	case executortest.QuotesSecret:
+		_ = json.NewEncoder(w).Encode(map[string]string{"you sent": quote})
+	case executortest.NoSecret:
+		http.Error(w, "bad key "+quote, http.StatusBadRequest)
+	case executortest.Unreachable, executortest.Panics:
+	}
+}
