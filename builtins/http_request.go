@@ -142,7 +142,7 @@ func (in *httpRequestInput) check() (header http.Header, no string) {
 
 func (in *httpRequestInput) answer(r *egress.Response, now time.Time) (*tool.Result, error) {
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status)))
-	failed := &tool.Error{Op: "builtins.http_request", Sent: true, RetryAfter: egress.RetryAfter(r.Header, now)}
+	failed := &tool.Error{Op: "builtins.http_request", Sent: true, Answered: true, RetryAfter: egress.RetryAfter(r.Header, now)}
 	switch {
 	case r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly, r.Status == http.StatusTooManyRequests:
 		failed.Kind, failed.Msg = tool.RateLimited, "the upstream asks to come back later: it answered "+status

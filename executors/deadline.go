@@ -39,7 +39,7 @@ func ended(ctx context.Context, call *tool.Call, limit time.Duration, err error)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		switch e.Kind {
 		case tool.Timeout, tool.Cancelled, tool.Unavailable, tool.InternalError:
-			out.Sent, out.Msg, out.Err = e.Sent, e.Msg, e.Err
+			out.Sent, out.Answered, out.Err = e.Sent, e.Answered, e.Err
 		case tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict, tool.RateLimited, tool.Unknown:
 			return err
 		default:

@@ -37,7 +37,7 @@ func Output(validate func(schema, value json.RawMessage) error) tool.Middleware 
 			if e, ok := err.(*tool.Error); ok && e.Kind == tool.Invalid { //nolint:errorlint // A wrapped one is about the schema.
 				return outside(e.Path, e.Msg), nil
 			}
-			return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: call.Egress != tool.EgressNone, Err: err}
+			return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: true, Answered: true, Err: err}
 		})
 	}
 }

@@ -29,6 +29,9 @@ func parseTemplate(raw string) (*template, error) {
 	if err != nil {
 		return nil, fault("/url", "not an RFC 6570 template")
 	}
+	if strings.Contains(rest, "#") {
+		return nil, fault("/url", "a fragment is never sent: leave it out")
+	}
 	t := &template{parsed: parsed, origin: origin, names: parsed.Varnames()}
 	inQuery := false
 	for i, part := range strings.Split(rest, "{") {
@@ -36,9 +39,6 @@ func parseTemplate(raw string) (*template, error) {
 		if i == 0 || !closed {
 			inQuery = inQuery || strings.Contains(part, "?")
 			continue
-		}
-		if strings.HasPrefix(expression, "#") || strings.Contains(literal, "#") {
-			return nil, fault("/url", "a fragment is never sent: leave it out")
 		}
 		optional := strings.HasPrefix(expression, "?") || strings.HasPrefix(expression, "&")
 		if !optional {

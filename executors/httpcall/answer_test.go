@@ -1,0 +1,131 @@
+package httpcall_test
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// TestStatuses holds every status to its row of the table of how calls end.
+func TestStatuses(t *testing.T) {
+	t.Parallel()
+
+	kinds := map[int]tool.Kind{
+		401: tool.Denied, 403: tool.Denied, 407: tool.Denied,
+		408: tool.RateLimited, 425: tool.RateLimited, 429: tool.RateLimited,
+	}
+	for status := 200; status < 600; status++ {
+		if http.StatusText(status) == "" && status%50 != 0 {
+			continue
+		}
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "7")
+				w.WriteHeader(status)
+				if status >= 400 {
+					_, _ = io.WriteString(w, `{"error": "because"}`)
+				}
+			})
+			res, err := b.executor.Execute(t.Context(), b.call(`{"method": "POST", "url": "$URL/o"}`, `{}`))
+			require.Len(t, b.requests(), 1, "one request, whatever the answer")
+			kind := kinds[status]
+			if status >= 500 {
+				kind = tool.Unavailable
+			}
+			if kind == "" {
+				require.NoError(t, err)
+				require.Equal(t, status >= 300, res.IsError)
+				if status >= 400 {
+					require.Contains(t, res.Content[0].Text, `because`)
+				}
+				return
+			}
+			require.Nil(t, res)
+			e := tool.AsError(err)
+			require.Equal(t, kind, e.Kind)
+			require.True(t, e.Sent)
+			require.NotContains(t, e.Error(), "because", "an upstream's failure is not quoted")
+			if kind != tool.Denied {
+				require.Equal(t, 7*time.Second, e.RetryAfter)
+			}
+			require.True(t, e.Answered)
+			require.False(t, e.Riddle(tool.Execution{}), "a failure that was answered is no riddle")
+			require.False(t, e.MayRetry(tool.Execution{}), "it was sent")
+			require.Equal(t, kind.Retryable(), e.MayRetry(tool.Execution{Idempotent: true}))
+		})
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+
+	text := func(s string) *tool.Result { return &tool.Result{Content: []tool.Content{tool.Text(s)}} }
+	raw := func(s string) *tool.Result { return tool.JSONResult([]byte(s)) }
+	tests := []struct {
+		name, config, contentType, body string
+		want                            *tool.Result
+	}{
+		{"json keeps its bytes", `{"url": "$URL"}`, "application/json; charset=utf-8", " {\"b\": 1.10, \"a\": 12345678901234567890}\n", raw(`{"b": 1.10, "a": 12345678901234567890}`)},
+		{"json by suffix", `{"url": "$URL"}`, "application/problem+json", `[1]`, raw(`[1]`)},
+		{"json without a type", `{"url": "$URL"}`, "", `{"a": 1}`, raw(`{"a": 1}`)},
+		{"json that is text", `{"url": "$URL"}`, "text/plain", `{"a": 1}`, text(`{"a": 1}`)},
+		{"json wanted", `{"url": "$URL", "answer": "json"}`, "text/plain", `{"a": 1}`, raw(`{"a": 1}`)},
+		{"json wanted and not given", `{"url": "$URL", "answer": "json"}`, "text/html", `<p>`,
+			tool.ErrorResult("the upstream answered 200 OK with something that is not JSON: <p>")},
+		{"text wanted", `{"url": "$URL", "answer": "text"}`, "application/json", `{"a": 1}`, text(`{"a": 1}`)},
+		{"text", `{"url": "$URL"}`, "text/csv", "a,b\n", text("a,b\n")},
+		{"text of odd bytes", `{"url": "$URL"}`, "text/plain", "caf\xe9", text("caf\uFFFD")},
+		{"xml", `{"url": "$URL"}`, "application/atom+xml", "<a/>", text("<a/>")},
+		{"image", `{"url": "$URL"}`, "image/png", "\x89PNG", &tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte("\x89PNG"), MIMEType: "image/png"}}}},
+		{"audio", `{"url": "$URL"}`, "audio/ogg", "OggS", &tool.Result{Content: []tool.Content{{Type: tool.AudioContent, Data: []byte("OggS"), MIMEType: "audio/ogg"}}}},
+		{"pdf", `{"url": "$URL/x?secret=1"}`, "application/pdf", "%PDF", &tool.Result{Content: []tool.Content{{Type: tool.ResourceContent, Data: []byte("%PDF"), MIMEType: "application/pdf", URI: "$URL"}}}},
+		{"bytes without a type", `{"url": "$URL"}`, "", "\x00\xff", &tool.Result{Content: []tool.Content{{Type: tool.ResourceContent, Data: []byte("\x00\xff"), MIMEType: "application/octet-stream", URI: "$URL"}}}},
+		{"nothing", `{"url": "$URL"}`, "application/json", " ", text("done: the upstream answered 200 OK without content")},
+		{"too much", `{"url": "$URL", "max_bytes": 3}`, "text/plain", "four", tool.ErrorResult("the upstream answered more than the limit of 3 bytes: ask for less, such as fewer items or fields")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Type"] = nil // Not guessed.
+				if tt.contentType != "" {
+					w.Header().Set("Content-Type", tt.contentType)
+				}
+				_, _ = io.WriteString(w, tt.body)
+			})
+			res, err := b.executor.Execute(t.Context(), b.call(tt.config, `{}`))
+			require.NoError(t, err)
+			if len(res.Content) > 0 && res.Content[0].URI != "" {
+				require.Equal(t, b.url, res.Content[0].URI)
+				res.Content[0].URI = "$URL"
+			}
+			require.Equal(t, tt.want, res)
+		})
+	}
+}
+
+func TestClassIsEnforced(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, ok)
+	for class, allowed := range map[tool.Egress]int{tool.EgressNone: 0, tool.EgressReadOnly: 1, tool.EgressWrite: 2} {
+		before := len(b.requests())
+		for _, method := range []string{"GET", "POST"} {
+			call := b.call(`{"method": "`+method+`", "url": "$URL/o"}`, `{}`)
+			call.Egress = class
+			if _, err := b.executor.Execute(t.Context(), call); err != nil {
+				require.Equal(t, tool.Denied, tool.KindOf(err))
+			}
+		}
+		require.Len(t, b.requests(), before+allowed, "class %s", class)
+	}
+}
