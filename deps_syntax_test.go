@@ -1,0 +1,192 @@
+package toolcrib_test
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"slices"
+	"strings"
+)
+
+// httpClients: a client, transport or default of net/http would bypass the
+// guard that decides what may be called.
+func httpClients(r *repository) []string {
+	forbidden := []string{
+		"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm",
+	}
+	var out []string
+	for _, dir := range r.directories() {
+		if dir == "internal/egress" {
+			continue
+		}
+		for _, f := range r.packages[dir] {
+			constructs(f.syntax, func(expr ast.Expr) {
+				if p, name := f.selected(expr); p == "net/http" && slices.Contains(forbidden, name) {
+					out = append(out, fmt.Sprintf("%s: http.%s: use the client of internal/egress", f.name, name))
+				}
+			})
+		}
+	}
+	return out
+}
+
+// constructs calls visit with the type of each composite literal, the argument
+// of each new, the type of each variable, and every other selector that is used
+// as a value. Mentioning a type, as a parameter does, constructs nothing.
+func constructs(file *ast.File, visit func(ast.Expr)) {
+	mentioned := make(map[ast.Expr]bool)
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field: // Of a struct, parameter or result.
+			mentioned[n.Type] = true
+			if star, ok := n.Type.(*ast.StarExpr); ok {
+				mentioned[star.X] = true
+			}
+		case *ast.TypeSpec:
+			mentioned[n.Type] = true
+		case *ast.TypeAssertExpr:
+			if star, ok := n.Type.(*ast.StarExpr); ok {
+				mentioned[star.X] = true
+			}
+		case *ast.SelectorExpr:
+			if !mentioned[n] {
+				visit(n)
+			}
+		}
+		return true
+	})
+}
+
+// selected returns the import path and the name that a selector stands for.
+func (f sourceFile) selected(expr ast.Expr) (importPath, name string) {
+	sel, ok := expr.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return "", ""
+	}
+	return f.imports[pkg.Name], sel.Sel.Name
+}
+
+// initFunctions: what a package does by being imported, nobody can see or stop.
+func initFunctions(r *repository) []string {
+	var out []string
+	for _, dir := range r.directories() {
+		for _, f := range r.packages[dir] {
+			for _, decl := range f.syntax.Decls {
+				if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+					out = append(out, f.name+": func init: wire it where the program is put together")
+				}
+			}
+		}
+	}
+	return out
+}
+
+// fileNames: a name that fits everything tells nothing.
+func fileNames(r *repository) []string {
+	vague := []string{"util", "utils", "common", "helper", "helpers", "misc", "shared"}
+	var out []string
+	for _, name := range r.names {
+		for part := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSuffix(name, ".go"), "_test"), "/") {
+			if slices.Contains(vague, part) {
+				out = append(out, name+": name it for what is in it")
+			}
+		}
+	}
+	return out
+}
+
+// ourAPI are the packages whose exported names speak our vocabulary and the
+// standard library's only, with what they may mention beside.
+var ourAPI = map[string][]string{
+	"tool": nil, "agent": nil, "ledger": nil, "wire": nil, "policy": nil, "schema": nil, "resolver": nil, "registry": nil,
+	"registry/registrytest": nil, "executors": nil, "executors/executortest": nil, "executors/function": nil,
+	"executors/httpcall": nil, "executors/internalcall": nil, "builtins": nil, "internal/egress": nil, "internal/secret": nil,
+	"internal/failure": {"go.temporal.io/..."}, "workflows": {"go.temporal.io/..."}, "activities": {"go.temporal.io/..."},
+	"worker": {"go.temporal.io/..."}, "store": {"github.com/jackc/pgx/..."},
+}
+
+// foreignTypes: a type of another module in an exported name would make that
+// module's changes ours.
+func foreignTypes(r *repository) []string {
+	var out []string
+	for dir, allowed := range ourAPI {
+		for _, f := range r.packages[dir] {
+			for _, decl := range f.syntax.Decls {
+				exported(decl, func(owner string, expr ast.Expr) {
+					ast.Inspect(expr, func(n ast.Node) bool {
+						e, ok := n.(ast.Expr)
+						if !ok {
+							return true
+						}
+						p, name := f.selected(e)
+						if p != "" && !isStandard(p) && !matchesPath([]string{module + "/..."}, p) && !matchesPath(allowed, p) {
+							out = append(out, fmt.Sprintf("%s: %s mentions %s.%s", f.name, owner, path.Base(p), name))
+						}
+						return true
+					})
+				})
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// exported calls visit with the types that an exported declaration shows.
+func exported(decl ast.Decl, visit func(owner string, expr ast.Expr)) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && (d.Recv == nil || receiverExported(d.Recv)) {
+			visit(d.Name.Name, d.Type)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() {
+					exportedType(s, visit)
+				}
+			case *ast.ValueSpec:
+				if s.Type != nil && slices.ContainsFunc(s.Names, (*ast.Ident).IsExported) {
+					visit(s.Names[0].Name, s.Type)
+				}
+			}
+		}
+	}
+}
+
+// exportedType visits what a type shows: of a struct, its exported fields.
+func exportedType(s *ast.TypeSpec, visit func(owner string, expr ast.Expr)) {
+	structure, ok := s.Type.(*ast.StructType)
+	if !ok {
+		visit(s.Name.Name, s.Type)
+		return
+	}
+	for _, field := range structure.Fields.List {
+		if len(field.Names) == 0 || slices.ContainsFunc(field.Names, (*ast.Ident).IsExported) {
+			visit(s.Name.Name, field.Type)
+		}
+	}
+}
+
+func receiverExported(recv *ast.FieldList) bool {
+	t := recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return false
+		}
+	}
+}

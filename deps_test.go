@@ -1,0 +1,188 @@
+package toolcrib_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// module is the path of the root module; the platform's is below it.
+const (
+	module   = "github.com/toolcrib/toolcrib"
+	platform = module + "/platform"
+)
+
+// directRequirements are the modules that the root module's code may import,
+// test libraries aside: at most maxRequirements, so that a host that takes the
+// plugin knows what it takes.
+var directRequirements = []string{
+	"cel.dev/cel-go",
+	"github.com/Masterminds/semver/v3",
+	"github.com/google/jsonschema-go",
+	"github.com/google/uuid",
+	"github.com/jackc/pgx/v5",
+	"github.com/kaptinlin/jsonrepair",
+	"github.com/maypok86/otter/v2",
+	"github.com/modelcontextprotocol/go-sdk",
+	"github.com/santhosh-tekuri/jsonschema/v5",
+	"github.com/tink-crypto/tink-go/v2",
+	"github.com/yosida95/uritemplate/v3",
+	"go.temporal.io/api",
+	"go.temporal.io/sdk",
+	"go.temporal.io/sdk/contrib/envconfig",
+	"go.temporal.io/sdk/contrib/opentelemetry",
+	"golang.org/x/sync",
+	"golang.org/x/time",
+}
+
+const maxRequirements = 18
+
+// testLibraries may be imported by tests and by packages that help to test.
+var testLibraries = []string{
+	"github.com/google/go-cmp", "github.com/stretchr/testify", "go.uber.org/goleak", "pgregory.net/rapid",
+}
+
+// reachLaw says what a package must not reach, directly or through others of
+// this repository. Paths end in "/..." for all below.
+type reachLaw struct {
+	name string
+	from []string // Packages the law binds, below the module; "..." binds all below.
+	only []string // If set, all that they may reach beside their like.
+	deny []string // What they must not reach.
+	why  string
+}
+
+var (
+	std      = "std" // Stands for the standard library.
+	input    = []string{"net", "net/http/...", "net/rpc/...", "net/smtp", "os/...", "database/sql/...", "io/ioutil", "syscall", "plugin", "log/syslog"}
+	temporal = []string{"go.temporal.io/..."}
+	postgres = []string{"github.com/jackc/pgx/..."}
+)
+
+var reachLaws = []reachLaw{
+	{name: "tool is the leaf", from: []string{"tool"}, only: []string{std}, why: "everyone speaks the vocabulary"},
+	{name: "agent stands on tool", from: []string{"agent"}, only: []string{std, module + "/tool"}, why: "everyone speaks the vocabulary"},
+	{
+		name: "ledger and wire are vocabulary", from: []string{"ledger", "wire"},
+		only: []string{std, module + "/tool", module + "/agent", module + "/ledger"}, why: "workflows and stores speak it",
+	},
+	{
+		name: "schema and policy are pure", from: []string{"schema", "policy", "tool", "agent", "ledger", "wire"},
+		deny: slices.Concat(input, temporal, postgres), why: "their answers depend on their arguments alone",
+	},
+	{
+		name: "schema and policy know the vocabulary only", from: []string{"schema", "policy"},
+		deny: []string{
+			module + "/activities/...", module + "/builtins/...", module + "/executors/...", module + "/internal/...",
+			module + "/registry/...", module + "/resolver/...", module + "/store/...", module + "/worker/...", module + "/workflows/...",
+		}, why: "they are pure",
+	},
+	{
+		name: "workflows do no I/O", from: []string{"workflows"},
+		deny: slices.Concat(input, postgres, []string{
+			module + "/activities/...", module + "/builtins/...", module + "/executors/...", module + "/registry/...",
+			module + "/resolver/...", module + "/retrieval/...", module + "/store/...", module + "/worker/...",
+			module + "/internal/egress/...", module + "/internal/secret/...",
+		}), why: "they are replayed",
+	},
+	{
+		name: "activities are handed their ports", from: []string{"activities"},
+		deny: slices.Concat(postgres, []string{
+			module + "/executors/...", module + "/builtins/...", module + "/store/...", module + "/worker/...", module + "/workflows/...",
+			module + "/internal/egress/...",
+		}), why: "they are thin",
+	},
+	{
+		name: "only the edge knows Temporal",
+		from: []string{
+			"tool", "agent", "ledger", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...",
+			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...",
+		},
+		deny: temporal, why: "tools, stores and rules can be used and tested without a workflow engine",
+	},
+	{
+		name: "only the store knows PostgreSQL",
+		from: []string{
+			"tool", "agent", "ledger", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...",
+			"activities", "workflows", "internal/...",
+		},
+		deny: slices.Concat(postgres, []string{"database/sql/..."}), why: "SQL lives in package store",
+	},
+	{
+		name: "executors do not import the house", from: []string{"executors/..."},
+		deny: []string{module + "/store/...", module + "/registry/...", module + "/resolver/...", module + "/activities/...", module + "/workflows/...", module + "/worker/..."},
+		why:  "they run calls and know nothing of who asked",
+	},
+	{
+		name: "read and write side know no executors", from: []string{"registry/...", "resolver/..."},
+		deny: slices.Concat(input, []string{module + "/executors/...", module + "/builtins/...", module + "/store/...", module + "/activities/..."}),
+		why:  "what they need is handed to them",
+	},
+}
+
+// TestLaws holds every package of the repository to the laws of its house.
+func TestLaws(t *testing.T) {
+	t.Parallel()
+
+	r := readRepository(t, os.DirFS("."))
+	require.Greater(t, len(r.packages), 20, "the laws look at the repository")
+	for name, law := range laws() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			for _, violation := range law(r) {
+				t.Error(violation)
+			}
+		})
+	}
+}
+
+// laws returns every law by name. A law lists the violations it finds.
+func laws() map[string]func(*repository) []string {
+	all := map[string]func(*repository) []string{
+		"the root never imports the platform": func(r *repository) []string {
+			return r.reaching(reachLaw{from: []string{"..."}, deny: []string{platform + "/..."}, why: "hosts take the plugin without the product"})
+		},
+		"pgx is imported in store only":                     pgxInStore,
+		"HTTP clients come from internal/egress":            httpClients,
+		"nothing is registered by init":                     initFunctions,
+		"files are named for what is in them":               fileNames,
+		"types of others stay out of our API":               foreignTypes,
+		"test helpers are imported by tests":                testHelpers,
+		"the root module has few requirements":              requirements,
+		"the root module's requirements are those imported": importedRequirements,
+	}
+	for _, l := range reachLaws {
+		all[l.name] = func(r *repository) []string { return r.reaching(l) }
+	}
+	return all
+}
+
+// pgxInStore: PostgreSQL's driver is the store's, and the embedded server's.
+func pgxInStore(r *repository) []string {
+	return r.importing("github.com/jackc/pgx/...", func(dir string) bool {
+		return dir != "store" && !strings.HasPrefix(dir, "store/") && dir != "platform/devstack"
+	})
+}
+
+// testHelpers: what helps to test is no part of a binary.
+func testHelpers(r *repository) []string {
+	helps := func(dir string) bool {
+		return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool {
+			return len(part) > len("test") && strings.HasSuffix(part, "test")
+		})
+	}
+	var out []string
+	for _, dir := range r.directories() {
+		if !helps(dir) {
+			out = append(out, r.importing("testing", func(d string) bool { return d == dir })...)
+			for _, library := range testLibraries {
+				out = append(out, r.importing(library+"/...", func(d string) bool { return d == dir })...)
+			}
+		}
+	}
+	return out
+}

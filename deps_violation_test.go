@@ -1,0 +1,94 @@
+package toolcrib_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLawsCanFail plants one violation of each law in a small repository, and
+// sees the law find that one. A law that nothing breaks protects nothing.
+func TestLawsCanFail(t *testing.T) {
+	t.Parallel()
+
+	root := `"` + module
+	violations := map[string]struct {
+		files map[string]string
+		want  string // Of the one report.
+	}{
+		"tool is the leaf":               {one("tool/a.go", `import _ "github.com/google/uuid"`), "tool -> github.com/google/uuid"},
+		"agent stands on tool":           {one("agent/a.go", `import _ `+root+`/ledger"`), "agent -> github.com/toolcrib/toolcrib/ledger"},
+		"ledger and wire are vocabulary": {one("wire/a.go", `import _ `+root+`/schema"`), "wire -> github.com/toolcrib/toolcrib/schema"},
+		"schema and policy are pure":     {one("policy/a.go", `import _ "net/http"`), "policy -> net/http"},
+		"schema and policy know the vocabulary only": {
+			one("schema/a.go", `import _ `+root+`/registry"`), "schema -> github.com/toolcrib/toolcrib/registry",
+		},
+		"workflows do no I/O": {
+			map[string]string{
+				"workflows/a.go": `package workflows; import _ ` + root + `/wire/deep"`,
+				"wire/deep/a.go": `package deep; import _ "os/exec"`,
+			}, "workflows -> github.com/toolcrib/toolcrib/wire/deep -> os/exec",
+		},
+		"activities are handed their ports": {one("activities/a.go", `import _ `+root+`/store"`), "activities -> github.com/toolcrib/toolcrib/store"},
+		"only the edge knows Temporal": {
+			map[string]string{
+				"resolver/a.go":      `package resolver; import _ ` + root + `/internal/a"`,
+				"internal/a/a.go":    `package a; import _ "go.temporal.io/sdk/temporal"`,
+				"internal/a/fake.go": `package a`,
+			}, "resolver -> github.com/toolcrib/toolcrib/internal/a -> go.temporal.io/sdk/temporal",
+		},
+		"only the store knows PostgreSQL":       {one("internal/a/a.go", `import _ "database/sql"`), "internal/a -> database/sql"},
+		"executors do not import the house":     {one("executors/x/a.go", `import _ `+root+`/registry"`), "executors/x -> github.com/toolcrib/toolcrib/registry"},
+		"read and write side know no executors": {one("registry/a.go", `import _ `+root+`/executors"`), "registry -> github.com/toolcrib/toolcrib/executors"},
+		"the root never imports the platform":   {one("worker/a.go", `import _ `+root+`/platform/api"`), "worker -> github.com/toolcrib/toolcrib/platform/api"},
+		"pgx is imported in store only":         {one("platform/api/a.go", `import _ "github.com/jackc/pgx/v5/pgxpool"`), "platform/api -> github.com/jackc/pgx/v5/pgxpool"},
+		"HTTP clients come from internal/egress": {
+			one("platform/api/a.go", `import web "net/http"`+"\n"+`var c = &web.Client{}; func f(*web.Client) *web.Transport { return nil }`), "platform/api/a.go: http.Client",
+		},
+		"nothing is registered by init":       {one("builtins/a.go", `func init() {}`), "builtins/a.go: func init"},
+		"files are named for what is in them": {one("store/utils_test.go", ``), "store/utils_test.go"},
+		"types of others stay out of our API": {
+			one("schema/a.go", `import "github.com/santhosh-tekuri/jsonschema/v5"`+"\n"+`type S struct { root *jsonschema.Schema }; func (s *S) Root() *jsonschema.Schema { return s.root }`),
+			"schema/a.go: Root mentions v5.Schema",
+		},
+		"test helpers are imported by tests":   {one("store/a.go", `import _ "testing"`), "store -> testing"},
+		"the root module has few requirements": {map[string]string{"go.mod": "module m\nrequire (\n\texample.com/big v1.0.0\n\texample.com/other v1.0.0 // indirect\n)\n"}, "go.mod requires example.com/big"},
+		"the root module's requirements are those imported": {
+			map[string]string{
+				"go.mod":       "module m\nrequire example.com/big v1.0.0 // indirect\n",
+				"worker/a.go":  `package worker; import _ "example.com/big/part"`,
+				"worker/ok.go": `package worker; import _ "fmt"`,
+			}, `worker imports example.com/big/part of module "example.com/big"`,
+		},
+	}
+	for name, law := range laws() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			violation, planted := violations[name]
+			require.True(t, planted, "plant a violation of this law")
+			files := map[string]string{"go.mod": "module m\n", "tool/tool.go": "package tool"}
+			require.Empty(t, law(readRepository(t, mapFS(files))))
+			maps.Copy(files, violation.files)
+			found := law(readRepository(t, mapFS(files)))
+			require.Len(t, found, 1)
+			require.True(t, strings.HasPrefix(found[0], violation.want), found[0])
+		})
+	}
+}
+
+// one is a repository of one file.
+func one(name, body string) map[string]string {
+	return map[string]string{name: "package p\n" + body}
+}
+
+func mapFS(files map[string]string) fstest.MapFS {
+	out := make(fstest.MapFS, len(files))
+	for name, text := range files {
+		out[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return out
+}
