@@ -126,6 +126,9 @@ func FuzzExpand(f *testing.F) {
 		f.Add("{?id*}", value)
 	}
 	f.Fuzz(func(t *testing.T, path, value string) {
+		if path == "" || !strings.ContainsAny(path[:1], "/?{") {
+			return // It would be part of the host that the author wrote.
+		}
 		config, err := json.Marshal(map[string]string{"url": "https://api.example.com" + path})
 		require.NoError(t, err)
 		args, err := json.Marshal(map[string]any{"id": value, "q": []string{value}})

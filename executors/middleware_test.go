@@ -1,0 +1,274 @@
+package executors_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// run sends a call through one middleware to what do does.
+func run(t *testing.T, m tool.Middleware, call *tool.Call, do func(context.Context) (*tool.Result, error)) (*tool.Result, error) {
+	t.Helper()
+	return m(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { return do(ctx) })).Execute(t.Context(), call)
+}
+
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+
+	wait := func(err error) func(context.Context) (*tool.Result, error) {
+		return func(ctx context.Context) (*tool.Result, error) { <-ctx.Done(); return nil, err }
+	}
+	tests := []struct {
+		name   string
+		egress tool.Egress
+		err    error
+		kind   tool.Kind
+		sent   bool
+	}{
+		{"plain error", tool.EgressWrite, context.DeadlineExceeded, tool.Timeout, true},
+		{"plain error of a tool that may not call out", tool.EgressNone, context.DeadlineExceeded, tool.Timeout, false},
+		{"typed, not sent", tool.EgressWrite, &tool.Error{Kind: tool.Unavailable}, tool.Timeout, false},
+		{"typed, sent", tool.EgressWrite, fmt.Errorf("wrapped: %w", &tool.Error{Kind: tool.Timeout, Sent: true}), tool.Timeout, true},
+		{"refused", tool.EgressWrite, &tool.Error{Kind: tool.Denied}, tool.Denied, false},
+		{"rate limited", tool.EgressWrite, &tool.Error{Kind: tool.RateLimited, Sent: true}, tool.RateLimited, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			call := &tool.Call{Timeout: 10 * time.Millisecond, Egress: tt.egress}
+			res, err := run(t, executors.Deadline(), call, wait(tt.err))
+			require.Nil(t, res)
+			require.Equal(t, tt.kind, tool.KindOf(err))
+			require.Equal(t, tt.sent, tool.AsError(err).Sent)
+		})
+	}
+	t.Run("an answer counts, however late", func(t *testing.T) {
+		t.Parallel()
+
+		res, err := run(t, executors.Deadline(), &tool.Call{Timeout: time.Millisecond}, func(ctx context.Context) (*tool.Result, error) {
+			<-ctx.Done()
+			return tool.ErrorResult("late"), nil
+		})
+		require.NoError(t, err)
+		require.NotNil(t, res)
+	})
+	t.Run("errors in time stay what they are", func(t *testing.T) {
+		t.Parallel()
+
+		want := errors.New("oh")
+		_, err := run(t, executors.Deadline(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+			at, ok := ctx.Deadline()
+			require.True(t, ok, "there is a deadline always")
+			require.InDelta(t, tool.DefaultTimeout, time.Until(at), float64(5*time.Second))
+			return nil, want
+		})
+		require.Equal(t, want, err)
+	})
+}
+
+func TestRecover(t *testing.T) {
+	t.Parallel()
+
+	for _, tt := range []struct {
+		name, logged string
+		do           func()
+	}{
+		{"index out of range", "index out of range", func() { var a []int; _ = a[len(a)] }},
+		{"a text", `"panic":"string"`, func() { panic("s3cr3t") }},
+		{"an error", `"panic":"*errors.errorString"`, func() { panic(errors.New("s3cr3t")) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var log bytes.Buffer
+			call := &tool.Call{ID: "call_1", Egress: tool.EgressWrite, Principal: tool.Principal{Tenant: "t1"}}
+			res, err := run(t, executors.Recover(slog.New(slog.NewJSONHandler(&log, nil))), call, func(context.Context) (*tool.Result, error) {
+				tt.do()
+				return nil, nil
+			})
+			require.Nil(t, res)
+			require.Equal(t, tool.InternalError, tool.KindOf(err))
+			require.True(t, tool.AsError(err).Sent)
+			require.Contains(t, log.String(), tt.logged)
+			require.Contains(t, log.String(), "middleware_test.go", "the stack is logged")
+			require.Contains(t, log.String(), `"call_id":"call_1"`)
+			require.NotContains(t, log.String()+err.Error(), "s3cr3t")
+		})
+	}
+}
+
+func TestSizeLimit(t *testing.T) {
+	t.Parallel()
+
+	half := strings.Repeat("x", 50)
+	raw := json.RawMessage(`"` + strings.Repeat("x", 90) + `"`)
+	for name, tt := range map[string]struct {
+		res *tool.Result
+		ok  bool
+	}{
+		"small":                       {&tool.Result{Content: []tool.Content{tool.Text(half)}}, true},
+		"just right":                  {&tool.Result{Content: []tool.Content{tool.Text(half), tool.Text(half)}}, true},
+		"sum":                         {&tool.Result{Content: []tool.Content{tool.Text(half), tool.Text(half), tool.Text("x")}}, false},
+		"structured counts once":      {tool.JSONResult(raw), true},
+		"structured beside text":      {&tool.Result{Content: []tool.Content{tool.Text(half)}, Structured: raw}, false},
+		"binary":                      {&tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: make([]byte, 101)}}}, false},
+		"an answer no that is as big": {tool.ErrorResult(half + half + half), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			res, err := run(t, executors.SizeLimit(100), &tool.Call{}, func(context.Context) (*tool.Result, error) { return tt.res, nil })
+			require.NoError(t, err)
+			if tt.ok {
+				require.Same(t, tt.res, res)
+				return
+			}
+			require.True(t, res.IsError)
+			require.Contains(t, res.Content[0].Text, "more than the limit of 100")
+		})
+	}
+}
+
+func TestOutput(t *testing.T) {
+	t.Parallel()
+
+	schemas := schema.New(8)
+	validate := func(s, value json.RawMessage) error {
+		compiled, err := schemas.Compile(s)
+		if err != nil {
+			return fmt.Errorf("compiling: %w", err)
+		}
+		return compiled.Validate(value)
+	}
+	const want = `{"type": "object", "required": ["total"], "properties": {"total": {"type": "integer"}}}`
+	for name, tt := range map[string]struct {
+		schema string
+		res    *tool.Result
+		says   string
+	}{
+		"fits":                {want, tool.JSONResult(json.RawMessage(`{"total": 3}`)), ""},
+		"no schema":           {"", &tool.Result{Content: []tool.Content{tool.Text("x")}}, ""},
+		"an answer no":        {want, tool.ErrorResult("no such order"), ""},
+		"misses":              {want, tool.JSONResult(json.RawMessage(`{"total": "3"}`)), "/total"},
+		"lacks":               {want, tool.JSONResult(json.RawMessage(`{}`)), "total"},
+		"text, no structured": {want, &tool.Result{Content: []tool.Content{tool.Text("x")}}, "at /: there is no structured value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			call := callOf(tool.HTTP, `{}`)
+			call.Version.Snapshot.OutputSchema = json.RawMessage(tt.schema)
+			res, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) { return tt.res, nil })
+			require.NoError(t, err)
+			if tt.says == "" {
+				require.Same(t, tt.res, res)
+				return
+			}
+			require.True(t, res.IsError)
+			require.Contains(t, res.Content[0].Text, "the tool answered outside its output schema")
+			require.Contains(t, res.Content[0].Text, tt.says)
+		})
+	}
+	t.Run("a schema that can't be used is our defect", func(t *testing.T) {
+		t.Parallel()
+
+		call := callOf(tool.HTTP, `{}`)
+		call.Version.Snapshot.OutputSchema = json.RawMessage(`{"type": 3}`)
+		_, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) {
+			return tool.JSONResult(json.RawMessage(`{}`)), nil
+		})
+		require.Equal(t, tool.InternalError, tool.KindOf(err))
+	})
+}
+
+// TestRedact plants a secret in every place of an answer.
+func TestRedact(t *testing.T) {
+	t.Parallel()
+
+	const planted = "s3cr3t-planted"
+	open := func(ctx context.Context) {
+		_, err := secret.Open(ctx, secret.ResolverFunc(func(context.Context, tool.TenantID, string) (secret.Value, error) {
+			return secret.NewValue(planted), nil
+		}), "t1", "ref")
+		require.NoError(t, err)
+	}
+	shared := &tool.Result{
+		Content: []tool.Content{
+			tool.Text("a " + planted), tool.JSON(json.RawMessage(`{"n": 1.10, "a": "` + planted + `"}`)),
+			{Type: tool.ResourceContent, URI: "https://x.example/?k=" + planted, Name: planted, MIMEType: planted, Data: []byte{1}},
+		},
+		Structured: json.RawMessage(`["` + planted + `"]`), Warnings: []string{planted},
+	}
+	var reported []tool.Progress
+	ctx := tool.WithProgress(t.Context(), func(p tool.Progress) { reported = append(reported, p) })
+	res, err := executors.Redact()(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
+		open(ctx)
+		tool.ReportProgress(ctx, tool.Progress{Message: "with " + planted, Done: 1})
+		return shared, nil
+	})).Execute(ctx, &tool.Call{})
+	require.NoError(t, err)
+	raw, err := json.Marshal(res)
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), planted)
+	require.Contains(t, string(raw), `1.10`)
+	require.Equal(t, []tool.Progress{{Message: "with [redacted]", Done: 1}}, reported)
+	require.Contains(t, shared.Content[0].Text, planted, "an executor's result may be shared: it is copied")
+
+	for _, cause := range []error{
+		&tool.Error{Kind: tool.Unavailable, Msg: planted, Path: "/" + planted, Sent: true, Err: errors.New(planted)},
+		fmt.Errorf("wrapped %s: %w", planted, &tool.Error{Kind: tool.Unavailable, Msg: "x", Sent: true}),
+		errors.New(planted),
+	} {
+		_, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) { open(ctx); return nil, cause })
+		require.NotContains(t, fmt.Sprintf("%v %+v", err, errors.Unwrap(err)), planted)
+		e := tool.AsError(err)
+		require.NotContains(t, e.Msg+e.Path, planted)
+		if tool.KindOf(cause) == tool.Unavailable {
+			require.Equal(t, tool.Unavailable, e.Kind)
+			require.True(t, e.Sent)
+		}
+	}
+	clean := &tool.Error{Kind: tool.Denied, Msg: "no"}
+	_, err = run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) { open(ctx); return nil, clean })
+	require.Same(t, clean, err)
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+
+	var reported []tool.Progress
+	ctx := tool.WithProgress(t.Context(), func(p tool.Progress) { reported = append(reported, p) })
+	var late context.Context //nolint:containedctx // Kept to report after the end, as a leaking executor would.
+	_, err := executors.Progress()(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
+		tool.ReportProgress(ctx, tool.Progress{Message: strings.Repeat("é", 1000), Done: 1, Total: 2})
+		late = ctx
+		return tool.ErrorResult("x"), nil
+	})).Execute(ctx, &tool.Call{})
+	require.NoError(t, err)
+	tool.ReportProgress(late, tool.Progress{Message: "after the end"})
+	require.Len(t, reported, 1)
+	require.Equal(t, strings.Repeat("é", 512), reported[0].Message)
+
+	_, err = run(t, executors.Progress(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+		tool.ReportProgress(ctx, tool.Progress{}) // Nobody listens.
+		return tool.ErrorResult("x"), nil
+	})
+	require.NoError(t, err)
+}
