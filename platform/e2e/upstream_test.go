@@ -1,0 +1,183 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/store/storetest"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// What an upstream does, and what becomes of the call: the design's table of
+// ends, on the wire. The upstream counts requests and their keys.
+func TestUpstreamEnds(t *testing.T) {
+	t.Parallel()
+
+	status := func(code int) func(int, http.ResponseWriter, *http.Request) {
+		return func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	hang := func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	reset := func(_ int, w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			_ = conn.Close()
+		}
+	}
+	brief := func(x tool.Execution) tool.Execution {
+		x.MaxAttempts = 2
+		return x
+	}
+	tests := []struct {
+		name     string
+		x        tool.Execution
+		answer   func(int, http.ResponseWriter, *http.Request)
+		status   tool.InvocationStatus
+		kind     tool.Kind
+		requests int
+	}{
+		{"PureServerError", brief(purely), status(500), tool.StatusFailed, tool.Unavailable, 2},
+		{"PureHangs", brief(purely), hang, tool.StatusFailed, tool.Timeout, 2},
+		{"IdempotentHangs", brief(idempotent), hang, tool.StatusFailed, tool.Timeout, 2},
+		{"IdempotentReset", brief(idempotent), reset, tool.StatusFailed, tool.Unavailable, 2},
+		{"OnceServerError", brief(onlyOnce), status(500), tool.StatusFailed, tool.Unavailable, 1},
+		{"OnceHangs", brief(onlyOnce), hang, tool.StatusUnknown, tool.Unknown, 1},
+		{"OnceReset", brief(onlyOnce), reset, tool.StatusUnknown, tool.Unknown, 1},
+		{"OnceTooMany", brief(onlyOnce), status(429), tool.StatusFailed, tool.RateLimited, 1},
+		{"PureTooMany", brief(purely), status(429), tool.StatusFailed, tool.RateLimited, 2},
+		{"NotFound", brief(onlyOnce), status(404), tool.StatusCompleted, "", 1},
+		{"Unprocessable", brief(purely), status(422), tool.StatusCompleted, "", 1},
+		{"Unauthorized", brief(purely), status(401), tool.StatusFailed, tool.Denied, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			c := newCanary(t)
+			c.answer = tt.answer
+			s := newSite(t)
+			s.publish("effect", httpTool(c.URL, tt.x), tool.Policy{EgressClass: tool.EgressReadOnly})
+			s.start(worker.Config{Allow: allow(c)})
+			_, id, result, err := s.toolCall("effect", `{}`)
+			ended := s.invocations(id)[0]
+			require.Equal(t, tt.status, ended.Status, "%s %v", ended.Error, err)
+			require.Equal(t, tt.kind, ended.ErrorKind)
+			require.True(t, ended.IsError)
+			requests, keys := c.count()
+			require.Equal(t, tt.requests, requests)
+			require.Equal(t, 1, keys)
+			if tt.kind == "" {
+				require.NoError(t, err)
+				require.True(t, result.IsError)
+			}
+			if tt.name == "OnceServerError" {
+				require.Contains(t, ended.Error, "may have taken effect")
+			}
+		})
+	}
+}
+
+// A connection that is refused carried nothing, so that even a call that must
+// not be repeated is tried again; and when it gets through, it is sent once.
+func TestRefusedConnectionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+
+	// A port that nobody listens on until the first attempt was refused.
+	probe, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := probe.Addr().String()
+	require.NoError(t, probe.Close())
+
+	s := newSite(t)
+	x := onlyOnce
+	x.MaxAttempts = 6
+	s.publish("effect", httpTool("http://"+address, x), tool.Policy{EgressClass: tool.EgressReadOnly})
+	s.start(worker.Config{Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{address}}}})
+	c := newCanary(t)
+	go func() {
+		time.Sleep(1200 * time.Millisecond) // After the first attempts, before the last.
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			return
+		}
+		srv := &http.Server{Handler: c.Config.Handler, ReadHeaderTimeout: time.Second}
+		go func() { <-t.Context().Done(); _ = srv.Close() }()
+		_ = srv.Serve(listener)
+	}()
+	_, id, _, err := s.toolCall("effect", `{}`)
+	require.NoError(t, err)
+	ended := s.invocations(id)[0]
+	require.Equal(t, tool.StatusCompleted, ended.Status)
+	require.Greater(t, ended.Attempt, 1)
+	requests, _ := c.count()
+	require.Equal(t, 1, requests)
+}
+
+// A credential goes to its upstream and nowhere else: not into the history,
+// not into any table, also when the upstream sends it back.
+func TestSecretsStayOut(t *testing.T) {
+	t.Parallel()
+
+	const planted = "tc-planted-secret-8d31f0"
+	c := newCanary(t)
+	got := ""
+	c.answer = func(_ int, w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Authorization")
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"ok":true,"echo":%q,"url":"https://x/?token=%s"}`, got, planted)
+	}
+	s := newSite(t)
+	d := httpTool(c.URL, purely)
+	d.Config = []byte(`{"method":"GET","url":"` + c.URL + `/effect","auth":{"type":"bearer","credentials_ref":"shop"}}`)
+	s.publish("effect", d, tool.Policy{EgressClass: tool.EgressReadOnly})
+	dir := t.TempDir()
+	mine := filepath.Join(dir, string(s.principal.Tenant))
+	require.NoError(t, os.Mkdir(mine, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(mine, "shop"), []byte(planted), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(mine, "shop.hosts"), []byte("127.0.0.1"), 0o600))
+	s.start(worker.Config{Allow: allow(c), SecretsDir: dir})
+
+	w, id, result, err := s.toolCall("effect", `{}`)
+	require.NoError(t, err)
+	require.Equal(t, "Bearer "+planted, got)
+	require.Contains(t, string(result.Structured), `"ok":true`)
+	require.NotContains(t, fmt.Sprint(result, s.invocations(id)), planted)
+	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
+	for _, e := range h.Events {
+		require.NotContains(t, e.String(), planted)
+	}
+	for table, rows := range everyRow(t, s.db) {
+		require.NotContains(t, rows, planted, table)
+	}
+}
+
+// everyRow returns the text of all rows of each table.
+func everyRow(t *testing.T, db *storetest.Database) map[string]string {
+	t.Helper()
+	conn := db.Conn(t)
+	rows, err := conn.Query(t.Context(), `select c.relname from pg_class c
+		where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace`)
+	require.NoError(t, err)
+	var tables []string
+	for rows.Next() {
+		var name string
+		require.NoError(t, rows.Scan(&name))
+		tables = append(tables, name)
+	}
+	require.NoError(t, rows.Err())
+	require.NotEmpty(t, tables)
+	out := make(map[string]string, len(tables))
+	for _, name := range tables {
+		var all string
+		require.NoError(t, conn.QueryRow(t.Context(), "select coalesce(string_agg(x::text, E'\\n'), '') from "+name+" x").Scan(&all))
+		out[name] = all
+	}
+	return out
+}
