@@ -14,8 +14,9 @@ type child struct {
 	err  error         // How it ended; read after done.
 }
 
-// startChild starts cmd in a process group of its own, so that an interrupt
-// typed at the terminal reaches us alone and we stop it in order.
+// startChild starts cmd, which has the attributes of [childAttributes]: in a
+// process group of its own, so that an interrupt typed at the terminal reaches
+// us alone and we stop it in order.
 func startChild(cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error)
@@ -36,6 +37,16 @@ func startChild(cmd *exec.Cmd) (*child, error) {
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
 	return c, nil
+}
+
+// runChild runs cmd to its end.
+func runChild(cmd *exec.Cmd) error {
+	c, err := startChild(cmd)
+	if err != nil {
+		return err
+	}
+	<-c.done
+	return c.err
 }
 
 // signal sends sig unless the process has ended.

@@ -1,6 +1,7 @@
 package devstack
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -53,8 +54,10 @@ func (h clusterHome) initialize(ctx context.Context, bin binaries) error {
 	}
 	cmd := exec.CommandContext(ctx, bin.path("initdb"), append(args, localeArguments()...)...) //nolint:gosec // Programs we found, arguments of ours.
 	h.prepare(cmd, syscall.SIGKILL)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return &StartError{Service: "PostgreSQL", Log: strings.TrimSpace(string(out)), Err: fmt.Errorf("making a cluster: %w", err)}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := runChild(cmd); err != nil {
+		return &StartError{Service: "PostgreSQL", Log: strings.TrimSpace(said.String()), Err: fmt.Errorf("making a cluster: %w", err)}
 	}
 	if err := os.WriteFile(filepath.Join(partial, "pg_hba.conf"), []byte(hostAuthentication), 0o600); err != nil {
 		return fmt.Errorf("writing pg_hba.conf: %w", err)
