@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -108,7 +109,7 @@ func datetimeUtils(clock func() time.Time) Builtin {
 			}
 			out, err := in.answer(clock)
 			if err != nil {
-				return tool.ErrorResult(err.Error()), nil //nolint:nilerr // The tool says "no".
+				return tool.ErrorResult(err.Error()), nil
 			}
 			raw, err := json.Marshal(out)
 			if err != nil {
@@ -139,7 +140,7 @@ func (in *datetimeInput) answer(clock func() time.Time) (*datetimeOutput, error)
 	case "parse", "convert":
 	case "format":
 		if in.Format == "" {
-			return nil, fmt.Errorf("format: needed for this operation")
+			return nil, errors.New("format: needed for this operation")
 		}
 		out := moment(value, odd)
 		out.Formatted, err = calendar.Format(value, in.Format)
@@ -219,7 +220,7 @@ func fromSeconds(number string) (time.Time, error) {
 	}
 	r, ok := new(big.Rat).SetString(number)
 	if !ok {
-		return time.Time{}, fmt.Errorf("want a text or a number of seconds")
+		return time.Time{}, errors.New("want a text or a number of seconds")
 	}
 	nanos := new(big.Int).Quo(new(big.Int).Mul(r.Num(), big.NewInt(1e9)), r.Denom())
 	seconds, rest := new(big.Int).DivMod(nanos, big.NewInt(1e9), new(big.Int))

@@ -11,6 +11,8 @@ import (
 
 // runEnds holds each behaviour to its row of the table of how calls end.
 func runEnds(t *testing.T, h Harness) {
+	t.Helper()
+
 	t.Run(string(Answers), func(t *testing.T) {
 		t.Parallel()
 
@@ -57,6 +59,8 @@ func runEnds(t *testing.T, h Harness) {
 // runPanic checks that a panic is a defect of the platform and ends one call
 // only.
 func runPanic(t *testing.T, h Harness) {
+	t.Helper()
+
 	s := h.subject(t, Panics)
 	for range 2 {
 		res, err := standard(s.Executor).Execute(t.Context(), s.Call("e1"))

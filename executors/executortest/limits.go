@@ -17,6 +17,8 @@ const (
 )
 
 func runDeadline(t *testing.T, h Harness) {
+	t.Helper()
+
 	t.Run("of the call", func(t *testing.T) {
 		t.Parallel()
 
@@ -45,6 +47,8 @@ func runDeadline(t *testing.T, h Harness) {
 }
 
 func runCancellation(t *testing.T, h Harness) {
+	t.Helper()
+
 	s := h.subject(t, Hangs)
 	ctx, cancel := context.WithCancel(t.Context())
 	var cancelled time.Time
@@ -57,6 +61,8 @@ func runCancellation(t *testing.T, h Harness) {
 
 // runExpired checks that a call whose time is up is not begun.
 func runExpired(t *testing.T, h Harness) {
+	t.Helper()
+
 	s := h.subject(t, Hangs)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
 	defer cancel()
@@ -68,6 +74,8 @@ func runExpired(t *testing.T, h Harness) {
 
 // runSize checks that too much is said to be too much, and not passed on.
 func runSize(t *testing.T, h Harness) {
+	t.Helper()
+
 	s := h.subject(t, Overflows)
 	res, err := standard(s.Executor).Execute(t.Context(), s.Call("e1"))
 	require.NoError(t, err, "it did answer")

@@ -15,6 +15,8 @@ import (
 )
 
 func runSecrets(t *testing.T, h Harness) {
+	t.Helper()
+
 	for _, b := range []Behaviour{QuotesSecret, NoSecret} {
 		t.Run(string(b), func(t *testing.T) {
 			t.Parallel()
@@ -35,6 +37,8 @@ func runSecrets(t *testing.T, h Harness) {
 // runKeys checks that every attempt at an effect carries its key, and none
 // another's.
 func runKeys(t *testing.T, h Harness) {
+	t.Helper()
+
 	s := h.subject(t, Answers)
 	if s.Keys == nil {
 		t.Skip("this type has no place for a key")
@@ -55,6 +59,8 @@ func runKeys(t *testing.T, h Harness) {
 
 // runConcurrency runs many calls at once; the race detector watches.
 func runConcurrency(t *testing.T, h Harness) {
+	t.Helper()
+
 	const calls = 32
 	s := h.subject(t, Answers)
 	e := standard(s.Executor)
@@ -84,6 +90,8 @@ func runConcurrency(t *testing.T, h Harness) {
 // runMemory checks that an executor leaves a call as it was, and keeps nothing
 // of it: its memory is overwritten while the result is still in use.
 func runMemory(t *testing.T, h Harness) {
+	t.Helper()
+
 	s := h.subject(t, Answers)
 	call := s.Call("e1")
 	before, version := *call, *call.Version

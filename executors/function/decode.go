@@ -15,7 +15,7 @@ import (
 
 // decodeArguments reads args into a function's input: unknown members and
 // trailing text are refused, numbers in fields of type any stay exact as
-// json.Number, and an integer written as 3.0 or 1e3, which JSON Schema takes
+// [json.Number], and an integer written as 3.0 or 1e3, which JSON Schema takes
 // for an integer, is one. It fails with [tool.Invalid].
 func decodeArguments(args json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(args)) == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -114,5 +115,5 @@ func statusText(status int) string {
 	if text := http.StatusText(status); text != "" {
 		return fmt.Sprintf("%d %s", status, text)
 	}
-	return fmt.Sprintf("%d", status)
+	return strconv.Itoa(status)
 }

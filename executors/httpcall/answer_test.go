@@ -78,8 +78,10 @@ func TestAnswers(t *testing.T) {
 		{"json without a type", `{"url": "$URL"}`, "", `{"a": 1}`, raw(`{"a": 1}`)},
 		{"json that is text", `{"url": "$URL"}`, "text/plain", `{"a": 1}`, text(`{"a": 1}`)},
 		{"json wanted", `{"url": "$URL", "answer": "json"}`, "text/plain", `{"a": 1}`, raw(`{"a": 1}`)},
-		{"json wanted and not given", `{"url": "$URL", "answer": "json"}`, "text/html", `<p>`,
-			tool.ErrorResult("the upstream answered 200 OK with something that is not JSON: <p>")},
+		{
+			"json wanted and not given", `{"url": "$URL", "answer": "json"}`, "text/html", `<p>`,
+			tool.ErrorResult("the upstream answered 200 OK with something that is not JSON: <p>"),
+		},
 		{"text wanted", `{"url": "$URL", "answer": "text"}`, "application/json", `{"a": 1}`, text(`{"a": 1}`)},
 		{"text", `{"url": "$URL"}`, "text/csv", "a,b\n", text("a,b\n")},
 		{"text of odd bytes", `{"url": "$URL"}`, "text/plain", "caf\xe9", text("caf\uFFFD")},

@@ -3,6 +3,7 @@ package httpcall
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -60,7 +61,7 @@ func compile(raw json.RawMessage) (*program, error) {
 		if err := checkBody("/body", c.Body); err != nil {
 			return nil, err
 		}
-	case c.mayHaveBody() && c.Method != "DELETE":
+	case c.mayHaveBody() && c.Method != http.MethodDelete:
 		p.rest = restToBody
 	case len(c.Query) == 0:
 		p.rest = restToQuery

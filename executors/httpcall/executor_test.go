@@ -88,42 +88,66 @@ func TestRequest(t *testing.T) {
 		method, target, body string
 		header               map[string]string
 	}{
-		{name: "get with leftovers in the query",
+		{
+			name:   "get with leftovers in the query",
 			config: `{"url": "$URL/orders"}`, args: `{"status": "open", "limit": 10, "tag": ["a", "b"], "none": null}`,
-			method: "GET", target: "/orders?limit=10&status=open&tag=a&tag=b"},
-		{name: "path and query templates",
+			method: "GET", target: "/orders?limit=10&status=open&tag=a&tag=b",
+		},
+		{
+			name:   "path and query templates",
 			config: `{"url": "$URL/orders/{id}/lines{?status,limit}"}`, args: `{"id": "a/b c", "status": "new"}`,
-			method: "GET", target: "/orders/a%2Fb%20c/lines?status=new"},
-		{name: "member of an argument",
+			method: "GET", target: "/orders/a%2Fb%20c/lines?status=new",
+		},
+		{
+			name:   "member of an argument",
 			config: `{"url": "$URL/users/{user.id}"}`, args: `{"user": {"id": 7}}`,
-			method: "GET", target: "/users/7"},
-		{name: "reserved expansion keeps slashes",
+			method: "GET", target: "/users/7",
+		},
+		{
+			name:   "reserved expansion keeps slashes",
 			config: `{"url": "$URL/files/{+path}"}`, args: `{"path": "a/b.txt"}`,
-			method: "GET", target: "/files/a/b.txt"},
-		{name: "body of what is left, numbers as spelled",
+			method: "GET", target: "/files/a/b.txt",
+		},
+		{
+			name:   "body of what is left, numbers as spelled",
 			config: `{"method": "POST", "url": "$URL/orders/{id}"}`, args: `{"id": "o1", "amount": 1.10, "big": 12345678901234567890, "note": null}`,
 			method: "POST", target: "/orders/o1", body: `{"amount":1.10,"big":12345678901234567890,"note":null}`,
-			header: map[string]string{"Content-Type": "application/json", "Idempotency-Key": "effect-1", "User-Agent": "toolcrib"}},
-		{name: "body by pointers",
+			header: map[string]string{"Content-Type": "application/json", "Idempotency-Key": "effect-1", "User-Agent": "toolcrib"},
+		},
+		{
+			name:   "body by pointers",
 			config: `{"method": "put", "url": "$URL/o", "body": {"who": {"from": "/customer/name"}, "via": "agent", "gone": {"from": "/absent"}, "list": [{"from": "/n"}, {"from": "/absent"}]}}`,
 			args:   `{"customer": {"name": "Ada"}, "n": 1e3}`,
-			method: "PUT", target: "/o", body: `{"who":"Ada","via":"agent","list":[1e3,null]}`},
-		{name: "whole arguments as body",
+			method: "PUT", target: "/o", body: `{"who":"Ada","via":"agent","list":[1e3,null]}`,
+		},
+		{
+			name:   "whole arguments as body",
 			config: `{"method": "POST", "url": "$URL/o", "body": {"from": ""}}`, args: `{"a": [1, 2.0]}`,
-			method: "POST", target: "/o", body: `{"a": [1, 2.0]}`},
-		{name: "no body",
+			method: "POST", target: "/o", body: `{"a": [1, 2.0]}`,
+		},
+		{
+			name:   "no body",
 			config: `{"method": "POST", "url": "$URL/o", "body": null}`, args: `{"a": 1}`,
-			method: "POST", target: "/o"},
-		{name: "headers and query by pointers and literals",
+			method: "POST", target: "/o",
+		},
+		{
+			name:   "headers and query by pointers and literals",
 			config: `{"url": "$URL/o?fixed=1", "headers": {"X-Region": {"from": "/region"}, "X-App": "crib", "X-None": {"from": "/absent"}}, "query": {"q": {"from": "/text"}, "v": 2}}`,
 			args:   `{"region": "eu", "text": "a b\nc", "unused": 1}`,
-			method: "GET", target: "/o?fixed=1&q=a+b%0Ac&v=2", header: map[string]string{"X-Region": "eu", "X-App": "crib", "X-None": ""}},
-		{name: "bearer", config: `{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, args: `{}`,
-			method: "GET", target: "/o", header: map[string]string{"Authorization": "Bearer s3cr3t-orders"}},
-		{name: "basic", config: `{"url": "$URL/o", "auth": {"type": "basic", "credentials_ref": "login"}}`, args: `{}`,
-			method: "GET", target: "/o", header: map[string]string{"Authorization": "Basic YWRhOmxvdmVsYWNlLTE4MTU="}},
-		{name: "key header", config: `{"url": "$URL/o", "auth": {"type": "header", "header": "X-Api-Key", "credentials_ref": "orders"}}`, args: ``,
-			method: "GET", target: "/o", header: map[string]string{"X-Api-Key": "s3cr3t-orders"}},
+			method: "GET", target: "/o?fixed=1&q=a+b%0Ac&v=2", header: map[string]string{"X-Region": "eu", "X-App": "crib", "X-None": ""},
+		},
+		{
+			name: "bearer", config: `{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, args: `{}`,
+			method: "GET", target: "/o", header: map[string]string{"Authorization": "Bearer s3cr3t-orders"},
+		},
+		{
+			name: "basic", config: `{"url": "$URL/o", "auth": {"type": "basic", "credentials_ref": "login"}}`, args: `{}`,
+			method: "GET", target: "/o", header: map[string]string{"Authorization": "Basic YWRhOmxvdmVsYWNlLTE4MTU="},
+		},
+		{
+			name: "key header", config: `{"url": "$URL/o", "auth": {"type": "header", "header": "X-Api-Key", "credentials_ref": "orders"}}`, args: ``,
+			method: "GET", target: "/o", header: map[string]string{"X-Api-Key": "s3cr3t-orders"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

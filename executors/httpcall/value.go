@@ -56,7 +56,7 @@ func reference(raw json.RawMessage) (p *Pointer, ok bool, err error) {
 	}
 	var text string
 	if json.Unmarshal(from, &text) != nil {
-		return nil, false, nil
+		return nil, false, nil //nolint:nilerr // Something else that has a member "from".
 	}
 	ptr, err := ParsePointer(text)
 	if err != nil {

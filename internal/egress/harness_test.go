@@ -97,7 +97,8 @@ func (a *answers) dial(context.Context, string, string) (net.Conn, error) {
 	client, server := net.Pipe()
 	go func() {
 		defer func() { _ = server.Close() }()
-		for a.serve(server) == nil {
+		for err := error(nil); err == nil; {
+			err = a.serve(server)
 		}
 	}()
 	return client, nil // Not a PacketConn, so that questions are framed as over TCP.

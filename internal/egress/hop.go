@@ -98,7 +98,7 @@ func (h *hop) redirect(req *http.Request, via []*http.Request) error {
 			kept[name] = v
 		}
 	}
-	req.Header = kept
+	req.Header = kept //nolint:gosec // It holds nothing but keptHeaders.
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (l *lane) close() {
 }
 
 // get returns the lane of a tenant under the policy with the given key.
-func (p *pool) get(tenant tool.TenantID, key string, make func() *lane) *lane {
+func (p *pool) get(tenant tool.TenantID, key string, build func() *lane) *lane {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock++
@@ -46,7 +46,7 @@ func (p *pool) get(tenant tool.TenantID, key string, make func() *lane) *lane {
 	} else if len(p.tenants) >= maxTenants {
 		p.evict()
 	}
-	l = make()
+	l = build()
 	l.key, l.used = key, p.clock
 	p.tenants[tenant] = l
 	return l

@@ -51,7 +51,9 @@ func tcp(t *testing.T, handle func(net.Conn)) string {
 
 // reset closes a connection so that the peer gets an RST.
 func reset(c net.Conn) {
-	_ = c.(*net.TCPConn).SetLinger(0)
+	if tcp, ok := c.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
 	_ = c.Close()
 }
 

@@ -35,7 +35,7 @@ func (e Env) Resolve(_ context.Context, tenant tool.TenantID, ref string) (Value
 	// A reference that spells another tenant's variable, or a list of hosts,
 	// is no secret of this tenant.
 	if strings.Contains(name, tenantSeparator) || strings.HasSuffix(name, hostsSuffix) {
-		return Value{}, notFound(ref, nil)
+		return Value{}, notFound(ref)
 	}
 	lookup := e.Lookup
 	if lookup == nil {
@@ -51,7 +51,7 @@ func (e Env) Resolve(_ context.Context, tenant tool.TenantID, ref string) (Value
 			return NewValue(text, strings.Split(hosts, ",")...), nil
 		}
 	}
-	return Value{}, notFound(ref, nil)
+	return Value{}, notFound(ref)
 }
 
 func envName(s string) string {

@@ -47,7 +47,7 @@ func (f *Files) Resolve(_ context.Context, tenant tool.TenantID, ref string) (Va
 		return Value{}, err
 	}
 	if strings.HasSuffix(ref, ".hosts") {
-		return Value{}, notFound(ref, nil)
+		return Value{}, notFound(ref)
 	}
 	folders := []string{Shared}
 	if tenant != "" {
@@ -67,7 +67,7 @@ func (f *Files) Resolve(_ context.Context, tenant tool.TenantID, ref string) (Va
 		}
 		return NewValue(text, strings.FieldsFunc(hosts, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })...), nil
 	}
-	return Value{}, notFound(ref, nil)
+	return Value{}, notFound(ref)
 }
 
 func (f *Files) read(name string) (string, error) {

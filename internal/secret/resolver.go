@@ -38,7 +38,7 @@ func First(resolvers ...Resolver) Resolver {
 				return v, err
 			}
 		}
-		return Value{}, notFound(ref, nil)
+		return Value{}, notFound(ref)
 	})
 }
 
@@ -76,6 +76,6 @@ func checkNames(tenant tool.TenantID, ref string) error {
 	return nil
 }
 
-func notFound(ref string, cause error) error {
-	return &tool.Error{Kind: tool.NotFound, Op: "secret.Resolve", Msg: fmt.Sprintf("no credential %q", ref), Err: cause}
+func notFound(ref string) error {
+	return &tool.Error{Kind: tool.NotFound, Op: "secret.Resolve", Msg: fmt.Sprintf("no credential %q", ref)}
 }

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -9,6 +10,8 @@ import (
 type Amount struct {
 	Years, Months, Weeks, Days, Hours, Minutes, Seconds int64
 }
+
+var errRange = errors.New("the result is outside the years 1 to 9999")
 
 // maxAmount keeps every sum far from overflow.
 const maxAmount = 4e11
@@ -26,7 +29,7 @@ func Add(t time.Time, a Amount) (time.Time, Oddity, error) {
 	odd := Plain
 	months, days := a.Years*12+a.Months, a.Weeks*7+a.Days
 	if months > 12*20000 || months < -12*20000 || days > 366*20000 || days < -366*20000 {
-		return t, Plain, fmt.Errorf("the result is outside the years 1 to 9999")
+		return t, Plain, errRange
 	}
 	if months != 0 || days != 0 {
 		y, m, d := t.Date()
@@ -35,17 +38,17 @@ func Add(t time.Time, a Amount) (time.Time, Oddity, error) {
 		d = min(d, DaysIn(y, m))
 		wall := time.Date(y, m, d+int(days), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 		if !inRange(wall) {
-			return t, Plain, fmt.Errorf("the result is outside the years 1 to 9999")
+			return t, Plain, errRange
 		}
 		t, odd = Resolve(wall, t.Location())
 	}
 	seconds := a.Hours*3600 + a.Minutes*60 + a.Seconds
 	if seconds > maxAmount || seconds < -maxAmount {
-		return t, odd, fmt.Errorf("the result is outside the years 1 to 9999")
+		return t, odd, errRange
 	}
 	t = time.Unix(t.Unix()+seconds, int64(t.Nanosecond())).In(t.Location())
 	if !inRange(t) {
-		return t, odd, fmt.Errorf("the result is outside the years 1 to 9999")
+		return t, odd, errRange
 	}
 	return t, odd, nil
 }

@@ -1,6 +1,9 @@
 package calendar
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Oddity says what a clock change did to a local time.
 type Oddity int
@@ -34,7 +37,7 @@ func Resolve(naive time.Time, loc *time.Location) (time.Time, Oddity) {
 	matches := 0
 	for i, offset := range offsets {
 		at := wall.Add(-offset).In(loc)
-		if offsetOf(at) != offset || repeated(offsets[:i], offset) {
+		if offsetOf(at) != offset || slices.Contains(offsets[:i], offset) {
 			continue
 		}
 		if matches++; matches == 1 || at.Before(first) {
@@ -70,13 +73,4 @@ func afterGap(wall, start, end time.Time, loc *time.Location) time.Time {
 func offsetOf(t time.Time) time.Duration {
 	_, seconds := t.Zone()
 	return time.Duration(seconds) * time.Second
-}
-
-func repeated(offsets []time.Duration, offset time.Duration) bool {
-	for _, o := range offsets {
-		if o == offset {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -71,15 +72,15 @@ func write(t time.Time, directive string) (string, error) {
 	case "j":
 		return fmt.Sprintf("%03d", t.YearDay()), nil
 	case "u":
-		return fmt.Sprintf("%d", (int(t.Weekday())+6)%7+1), nil
+		return strconv.Itoa((int(t.Weekday())+6)%7 + 1), nil
 	case "w":
-		return fmt.Sprintf("%d", int(t.Weekday())), nil
+		return strconv.Itoa(int(t.Weekday())), nil
 	case "f":
 		return fmt.Sprintf("%06d", t.Nanosecond()/1000), nil
 	case "L":
 		return fmt.Sprintf("%03d", t.Nanosecond()/1e6), nil
 	case "s":
-		return fmt.Sprintf("%d", t.Unix()), nil
+		return strconv.FormatInt(t.Unix(), 10), nil
 	case "Z":
 		return t.Format("MST"), nil
 	case "F":

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -193,7 +194,7 @@ func (s *scanner) result(loc *time.Location) (time.Time, Oddity, error) {
 		return t, Plain, nil
 	}
 	if !s.hasYear {
-		return time.Time{}, Plain, fmt.Errorf("the format has no year")
+		return time.Time{}, Plain, errors.New("the format has no year")
 	}
 	if s.hasHalf {
 		s.hour %= 12
