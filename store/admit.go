@@ -19,6 +19,7 @@ const (
 	granted            verdict = "granted"
 	tenantSuspended    verdict = "tenant_suspended"
 	runUnknown         verdict = "run_unknown"
+	invocationTaken    verdict = "invocation_taken"
 	toolUnknown        verdict = "tool_unknown"
 	permissionMissing  verdict = "permission_missing"
 	toolDisabled       verdict = "tool_disabled"
@@ -38,6 +39,8 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 		kind, msg = tool.Denied, "the tenant is suspended"
 	case runUnknown:
 		kind, msg = tool.NotFound, "run not found"
+	case invocationTaken:
+		kind, msg = tool.Conflict, "the invocation id was used for another call"
 	case toolUnknown:
 		kind, msg = tool.NotFound, fmt.Sprintf("tool %q not found", e.Slug)
 	case permissionMissing:

@@ -16,8 +16,7 @@ import (
 // named.
 const EventChannel = "toolcrib_events"
 
-// notifyInterval is how long wake-ups are gathered before they are sent.
-const notifyInterval = 20 * time.Millisecond
+const defaultNotifyInterval = 20 * time.Millisecond
 
 // notifier tells listeners which tenants have new events. NOTIFY takes a lock
 // that all committing transactions of the cluster's database share, so it stays
@@ -27,6 +26,7 @@ const notifyInterval = 20 * time.Millisecond
 type notifier struct {
 	pool *pgxpool.Pool
 	log  *slog.Logger
+	wait time.Duration
 	kick chan struct{} // Holds one token while tenants wait.
 	quit chan struct{}
 	done chan struct{}
@@ -35,9 +35,9 @@ type notifier struct {
 	tenants map[tool.TenantID]struct{}
 }
 
-func startNotifier(pool *pgxpool.Pool, log *slog.Logger) *notifier {
+func startNotifier(pool *pgxpool.Pool, log *slog.Logger, wait time.Duration) *notifier {
 	n := &notifier{
-		pool: pool, log: log, tenants: map[tool.TenantID]struct{}{},
+		pool: pool, log: log, wait: wait, tenants: map[tool.TenantID]struct{}{},
 		kick: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	go n.run()
@@ -70,7 +70,7 @@ func (n *notifier) run() {
 		n.flush()
 		select {
 		case <-n.quit:
-		case <-time.After(notifyInterval):
+		case <-time.After(n.wait):
 		}
 	}
 }

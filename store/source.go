@@ -25,17 +25,17 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 	}
 	var tenants []db.Tenant
 	var tools []db.ToolRegistry
-	var versions []db.ListVersionNumbersByRefRow
+	var versions []db.ListRefVersionsRow
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &tenants, db.FindTenant, string(tenant))
 		queue(b, &tools, find, scopeID(tenant), name)
-		queue(b, &versions, db.ListVersionNumbersByRef, scopeID(tenant), text(ref.Slug), validOrNil(ref.ID))
+		queue(b, &versions, db.ListRefVersions, scopeID(tenant), text(ref.Slug), validOrNil(ref.ID))
 	})
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	return candidates(op, tenants, tools, convert(versions, func(r db.ListVersionNumbersByRefRow) db.ListVersionNumbersRow {
-		return db.ListVersionNumbersRow(r)
+	return candidates(op, tenants, tools, convert(versions, func(r db.ListRefVersionsRow) db.ListPageVersionsRow {
+		return db.ListPageVersionsRow(r)
 	}))
 }
 
@@ -43,16 +43,18 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 // tenant only.
 func (s *Store) Page(ctx context.Context, tenant tool.TenantID, after resolver.Cursor, limit int) (resolver.Candidates, error) {
 	const op = "store.Page"
-	tools, err := s.listTools(ctx, op, tenant, registry.ToolQuery{AfterSlug: after.Slug, AfterID: after.ID, Limit: limit})
+	page, err := listParams(op, tenant, registry.ToolQuery{AfterSlug: after.Slug, AfterID: after.ID, Limit: limit})
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	ids := convert(tools, func(t db.ToolRegistry) string { return t.ID })
 	var tenants []db.Tenant
-	var versions []db.ListVersionNumbersRow
+	var tools []db.ToolRegistry
+	var versions []db.ListPageVersionsRow
 	err = s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &tenants, db.FindTenant, string(tenant))
-		queue(b, &versions, db.ListVersionNumbers, scopeID(tenant), ids)
+		queue(b, &tools, db.ListTools, page.ScopeID, page.AfterSlug, page.AfterID, page.Status, page.Implementation,
+			page.Bucket, page.Search, page.UpdatedSince, page.Limit)
+		queue(b, &versions, db.ListPageVersions, page.ScopeID, page.AfterSlug, page.AfterID, page.Limit)
 	})
 	if err != nil {
 		return resolver.Candidates{}, err
@@ -79,7 +81,7 @@ func (s *Store) Policies(ctx context.Context, tenant tool.TenantID, toolIDs []st
 	return policies, nil
 }
 
-func candidates(op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListVersionNumbersRow) (resolver.Candidates, error) {
+func candidates(op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListPageVersionsRow) (resolver.Candidates, error) {
 	if len(tenants) == 0 {
 		return resolver.Candidates{}, notFound(op, "tenant not found")
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -39,6 +40,9 @@ type Options struct {
 	// AllowPrivileged lets Open go on as a superuser, an owner of the tables,
 	// or a role that bypasses row level security. For development only.
 	AllowPrivileged bool
+	// NotifyInterval is how long wake-ups for listeners of [EventChannel] are
+	// gathered before they are sent. Defaults to 20 ms; negative sends none.
+	NotifyInterval time.Duration
 }
 
 // Store keeps the data of tenants. It is safe for concurrent use.
@@ -71,7 +75,9 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		s.pool.Close()
 		return nil, err
 	}
-	s.notifier = startNotifier(s.pool, s.log)
+	if opts.NotifyInterval >= 0 {
+		s.notifier = startNotifier(s.pool, s.log, cmp.Or(opts.NotifyInterval, defaultNotifyInterval))
+	}
 	return s, nil
 }
 

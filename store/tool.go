@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -114,33 +115,31 @@ func (s *Store) FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref
 // ListTools implements [registry.Store]. A tenant's page holds its own tools
 // and the global ones, shadowed ones included.
 func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.ToolQuery) ([]tool.Tool, error) {
-	rows, err := s.listTools(ctx, "store.ListTools", tenant, q)
+	const op = "store.ListTools"
+	params, err := listParams(op, tenant, q)
+	if err != nil {
+		return nil, err
+	}
+	var rows []db.ToolRegistry
+	err = s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
+		rows, err = queries.ListTools(ctx, params)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	return collect(rows, toolOf)
 }
 
-func (s *Store) listTools(ctx context.Context, op string, tenant tool.TenantID, q registry.ToolQuery) ([]db.ToolRegistry, error) {
-	params := db.ListToolsParams{
-		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: globalScope, Status: string(q.Status),
-		Implementation: string(q.Implementation), Bucket: string(q.Bucket), Search: text(q.Search), Limit: pageSize(q.Limit),
+func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListToolsParams, error) {
+	if err := checkIDs(op, q.AfterID); err != nil {
+		return db.ListToolsParams{}, err
 	}
-	if q.AfterID != "" {
-		if err := checkIDs(op, q.AfterID); err != nil {
-			return nil, err
-		}
-		params.AfterID = q.AfterID
-	}
-	if !q.UpdatedSince.IsZero() {
-		params.UpdatedSince = &q.UpdatedSince
-	}
-	var rows []db.ToolRegistry
-	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
-		rows, err = queries.ListTools(ctx, params)
-		return err
-	})
-	return rows, err
+	return db.ListToolsParams{
+		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: cmp.Or(q.AfterID, globalScope), Status: string(q.Status),
+		Implementation: string(q.Implementation), Bucket: string(q.Bucket), Search: text(q.Search),
+		UpdatedSince: optionalTime(q.UpdatedSince), Limit: pageSize(q.Limit),
+	}, nil
 }
 
 // scopeID names a tenant in keys, where nothing could not stand.

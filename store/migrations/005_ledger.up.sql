@@ -129,6 +129,7 @@ create function ensure_invocation_partitions(months_ahead integer) returns integ
 declare
     first_day date;
     partition_name text;
+    reference text;
     lower_id uuid;
     upper_id uuid;
     made integer := 0;
@@ -143,6 +144,14 @@ begin
         lock table tool_invocations in access exclusive mode;
         continue when to_regclass(partition_name) is not null;
         execute format('create table %I (like tool_invocations including defaults including constraints)', partition_name);
+        -- The references are made before the rows come: checking them on rows
+        -- that are there would be subject to row level security.
+        for reference in
+            select pg_get_constraintdef(f.oid) from pg_constraint f
+            where f.conrelid = 'tool_invocations'::regclass and f.contype = 'f'
+        loop
+            execute format('alter table %I add %s', partition_name, reference);
+        end loop;
         alter table tool_invocations_default no force row level security;
         execute format('with moved as (delete from tool_invocations_default where id >= %L and id < %L returning *)
             insert into %I select * from moved', lower_id, upper_id, partition_name);

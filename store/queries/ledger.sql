@@ -10,6 +10,7 @@ with authority as (
            case
                when n.status <> 'active' then 'tenant_suspended'
                when sqlc.narg('run_id')::uuid is not null and r.id is null then 'run_unknown'
+               when i.effect_id <> @effect_id then 'invocation_taken'
                when t.id is null or not (t.tenant_slugs = '{}' or n.slug = any (t.tenant_slugs)) then 'tool_unknown'
                when t.required_permission <> '' and not (array[t.required_permission, '*'] && @permissions::text[])
                    then 'permission_missing'
@@ -26,6 +27,7 @@ with authority as (
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
     left join messages m on @arguments_stored and m.tenant_id = n.id and m.run_id = sqlc.narg('run_id')
                         and m.id = sqlc.narg('message_id')::uuid
+    left join tool_invocations i on i.tenant_id = n.id and i.id = @invocation_id
     left join lateral (
         select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published
         from tool_versions tv

@@ -88,12 +88,20 @@ where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.to
 order by v.published desc, v.id desc
 limit 1;
 
--- name: ListVersionNumbers :many
-select v.tool_id, v.id, v.version, v.digest, v.published from tool_versions v
-where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = any (@tool_ids::uuid[])
+-- name: ListPageVersions :many
+-- The versions of the tools that the same page of ListTools holds, unfiltered.
+select v.tool_id, v.id, v.version, v.digest, v.published
+from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+cross join lateral (
+    select r.id, r.scope_id from tool_registry r
+    where r.scope_id = s.id and (r.slug > @after_slug or (r.slug = @after_slug and r.id > @after_id::uuid))
+    order by r.slug, r.id
+    limit sqlc.arg('limit')::int
+) t
+join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
 order by v.id;
 
--- name: ListVersionNumbersByRef :many
+-- name: ListRefVersions :many
 select v.tool_id, v.id, v.version, v.digest, v.published
 from tool_registry t
 join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id

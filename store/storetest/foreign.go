@@ -85,7 +85,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	"AddAgentVersion": func(t *testing.T, f foreign) {
 		stolen := f.Agent
 		stolen.Tenant = f.stranger
-		_, _, err := f.Store.AddAgentVersion(t.Context(), stolen, agentVersion(t, stolen, "2.0.0"))
+		_, _, err := f.Store.AddAgentVersion(t.Context(), stolen, AgentVersionOf(t, stolen, "2.0.0"))
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListAgentVersions": func(t *testing.T, f foreign) {

@@ -108,14 +108,14 @@ func testAgents(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		head := f.Agent
-		head, v, err := f.Store.AddAgentVersion(t.Context(), head, agentVersion(t, head, "1.0.0"))
+		head, v, err := f.Store.AddAgentVersion(t.Context(), head, AgentVersionOf(t, head, "1.0.0"))
 		require.NoError(t, err)
 		require.Equal(t, f.Agent.Revision+1, head.Revision)
 		require.Equal(t, head.Definition, v.Snapshot)
 		_, err = f.Store.UpdateAgent(t.Context(), f.Agent)
 		RequireKind(t, tool.Conflict, err)
 		head.Instructions = "Other."
-		_, _, err = f.Store.AddAgentVersion(t.Context(), head, agentVersion(t, head, "1.0.0"))
+		_, _, err = f.Store.AddAgentVersion(t.Context(), head, AgentVersionOf(t, head, "1.0.0"))
 		RequireKind(t, tool.Conflict, err)
 		versions, err := f.Store.ListAgentVersions(t.Context(), f.Tenant, head.ID)
 		require.NoError(t, err)
@@ -123,7 +123,8 @@ func testAgents(t *testing.T, d *Database) {
 	})
 }
 
-func agentVersion(t testing.TB, head agent.Agent, number string) agent.Version {
+// AgentVersionOf returns a published version of an agent's head.
+func AgentVersionOf(t testing.TB, head agent.Agent, number string) agent.Version {
 	t.Helper()
 	digest, err := head.Definition.Digest()
 	require.NoError(t, err)

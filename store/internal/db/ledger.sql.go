@@ -18,6 +18,7 @@ with authority as (
            case
                when n.status <> 'active' then 'tenant_suspended'
                when $7::uuid is not null and r.id is null then 'run_unknown'
+               when i.effect_id <> $4 then 'invocation_taken'
                when t.id is null or not (t.tenant_slugs = '{}' or n.slug = any (t.tenant_slugs)) then 'tool_unknown'
                when t.required_permission <> '' and not (array[t.required_permission, '*'] && $8::text[])
                    then 'permission_missing'
@@ -34,6 +35,7 @@ with authority as (
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
     left join messages m on $10 and m.tenant_id = n.id and m.run_id = $7
                         and m.id = $12::uuid
+    left join tool_invocations i on i.tenant_id = n.id and i.id = $1
     left join lateral (
         select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published
         from tool_versions tv

@@ -334,6 +334,115 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 	return items, nil
 }
 
+const ListPageVersions = `-- name: ListPageVersions :many
+select v.tool_id, v.id, v.version, v.digest, v.published
+from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
+cross join lateral (
+    select r.id, r.scope_id from tool_registry r
+    where r.scope_id = s.id and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
+    order by r.slug, r.id
+    limit $4::int
+) t
+join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
+order by v.id
+`
+
+type ListPageVersionsParams struct {
+	ScopeID   string
+	AfterSlug string
+	AfterID   string
+	Limit     int32
+}
+
+type ListPageVersionsRow struct {
+	ToolID    string
+	ID        string
+	Version   string
+	Digest    string
+	Published bool
+}
+
+// The versions of the tools that the same page of ListTools holds, unfiltered.
+func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsParams) ([]ListPageVersionsRow, error) {
+	rows, err := q.db.Query(ctx, ListPageVersions,
+		arg.ScopeID,
+		arg.AfterSlug,
+		arg.AfterID,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPageVersionsRow
+	for rows.Next() {
+		var i ListPageVersionsRow
+		if err := rows.Scan(
+			&i.ToolID,
+			&i.ID,
+			&i.Version,
+			&i.Digest,
+			&i.Published,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListRefVersions = `-- name: ListRefVersions :many
+select v.tool_id, v.id, v.version, v.digest, v.published
+from tool_registry t
+join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
+where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
+  and (t.slug = $2 or t.id = $3::uuid)
+order by v.id
+`
+
+type ListRefVersionsParams struct {
+	ScopeID string
+	Slug    string
+	ID      *string
+}
+
+type ListRefVersionsRow struct {
+	ToolID    string
+	ID        string
+	Version   string
+	Digest    string
+	Published bool
+}
+
+func (q *Queries) ListRefVersions(ctx context.Context, arg ListRefVersionsParams) ([]ListRefVersionsRow, error) {
+	rows, err := q.db.Query(ctx, ListRefVersions, arg.ScopeID, arg.Slug, arg.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListRefVersionsRow
+	for rows.Next() {
+		var i ListRefVersionsRow
+		if err := rows.Scan(
+			&i.ToolID,
+			&i.ID,
+			&i.Version,
+			&i.Digest,
+			&i.Published,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListToolPolicies = `-- name: ListToolPolicies :many
 select t.id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
@@ -514,100 +623,6 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 			&i.PublishedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const ListVersionNumbers = `-- name: ListVersionNumbers :many
-select v.tool_id, v.id, v.version, v.digest, v.published from tool_versions v
-where v.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and v.tool_id = any ($2::uuid[])
-order by v.id
-`
-
-type ListVersionNumbersParams struct {
-	ScopeID string
-	ToolIds []string
-}
-
-type ListVersionNumbersRow struct {
-	ToolID    string
-	ID        string
-	Version   string
-	Digest    string
-	Published bool
-}
-
-func (q *Queries) ListVersionNumbers(ctx context.Context, arg ListVersionNumbersParams) ([]ListVersionNumbersRow, error) {
-	rows, err := q.db.Query(ctx, ListVersionNumbers, arg.ScopeID, arg.ToolIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ListVersionNumbersRow
-	for rows.Next() {
-		var i ListVersionNumbersRow
-		if err := rows.Scan(
-			&i.ToolID,
-			&i.ID,
-			&i.Version,
-			&i.Digest,
-			&i.Published,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const ListVersionNumbersByRef = `-- name: ListVersionNumbersByRef :many
-select v.tool_id, v.id, v.version, v.digest, v.published
-from tool_registry t
-join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
-where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
-  and (t.slug = $2 or t.id = $3::uuid)
-order by v.id
-`
-
-type ListVersionNumbersByRefParams struct {
-	ScopeID string
-	Slug    string
-	ID      *string
-}
-
-type ListVersionNumbersByRefRow struct {
-	ToolID    string
-	ID        string
-	Version   string
-	Digest    string
-	Published bool
-}
-
-func (q *Queries) ListVersionNumbersByRef(ctx context.Context, arg ListVersionNumbersByRefParams) ([]ListVersionNumbersByRefRow, error) {
-	rows, err := q.db.Query(ctx, ListVersionNumbersByRef, arg.ScopeID, arg.Slug, arg.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ListVersionNumbersByRefRow
-	for rows.Next() {
-		var i ListVersionNumbersByRefRow
-		if err := rows.Scan(
-			&i.ToolID,
-			&i.ID,
-			&i.Version,
-			&i.Digest,
-			&i.Published,
 		); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,262 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/store/storetest"
+)
+
+// texts runs a query of one text column.
+func texts(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), sql, args...)
+	require.NoError(t, err)
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	return out
+}
+
+// tables are the ordinary and partitioned tables and the partitions.
+const tables = "pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')"
+
+func TestRowLevelSecurityCoversEveryTable(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	_, err := d.Platform.EnsurePartitions(t.Context(), 5)
+	require.NoError(t, err)
+	conn := d.Conn(t)
+
+	all := texts(t, conn, "select relname::text from "+tables)
+	require.Subset(t, all, []string{"tenants", "tool_invocations", "tool_invocations_default"})
+	require.Greater(t, len(all), 15, "the partitions are looked at too")
+	require.Equal(t, []string{"toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
+		and c.relname <> 'tenants'
+		and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)`),
+		"every table has a tenant")
+	require.Equal(t, []string{"toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
+		and not (c.relrowsecurity and c.relforcerowsecurity)`), "row level security is on and forced")
+	require.Empty(t, texts(t, conn, "select relname::text from "+tables+` and c.relname <> 'toolcrib_migrations'
+		and not exists (select from pg_policy p where p.polrelid = c.oid and p.polcmd in ('*', 'r') and p.polqual is not null)`),
+		"every table says what may be read")
+	require.Empty(t, texts(t, conn, `select p.polname || ' on ' || p.polrelid::regclass from pg_policy p
+		where p.polcmd in ('*', 'a', 'w') and p.polwithcheck is null`), "every policy of writes says what may be written")
+	require.Empty(t, texts(t, conn, `select c.relname::text from pg_class c
+		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('v', 'm')`), "a view would read as its owner")
+	require.Empty(t, texts(t, conn, `select p.proname::text from pg_proc p
+		where p.pronamespace = current_schema()::regnamespace and p.prosecdef
+		  and not coalesce(p.proconfig::text like '%search_path%', false)`), "a function with its owner's rights fixes its search path")
+}
+
+func TestUniqueKeysIncludeTheTenant(t *testing.T) {
+	t.Parallel()
+
+	conn := storetest.NewDatabase(t).Conn(t)
+	require.Equal(t, []string{"tenants_pkey", "tenants_slug_key", "toolcrib_migrations_pkey"}, texts(t, conn, `
+		select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
+		where c.relnamespace = current_schema()::regnamespace and i.indisunique and c.relkind in ('r', 'p')
+		  and not exists (
+			select from pg_attribute a
+			where a.attrelid = i.indrelid and a.attnum = any (i.indkey) and a.attname in ('tenant_id', 'scope_id'))
+		order by 1`))
+	require.Empty(t, texts(t, conn, `
+		select f.conrelid::regclass || ': ' || f.conname from pg_constraint f
+		where f.contype = 'f' and f.connamespace = current_schema()::regnamespace
+		  and f.confrelid <> 'tenants'::regclass
+		  and not exists (
+			select from pg_attribute a
+			where a.attrelid = f.conrelid and a.attnum = any (f.conkey) and a.attname in ('tenant_id', 'scope_id', 'tool_scope_id'))`),
+		"no reference reaches into another tenant")
+	require.Equal(t, []string{"coalesce(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)"}, texts(t, conn, `
+		select distinct lower(pg_get_expr(d.adbin, d.adrelid)) from pg_attrdef d
+		join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum where a.attname = 'scope_id'`),
+		"scope_id is the tenant and nothing else")
+}
+
+func TestRolesHoldLittle(t *testing.T) {
+	t.Parallel()
+
+	conn := storetest.NewDatabase(t).Conn(t)
+	require.Equal(t, []string{store.AppRole, store.MaintenanceRole, store.OwnerRole}, texts(t, conn, `
+		select rolname::text from pg_roles where rolname like 'toolcrib\_%'
+		  and not (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication or rolcanlogin)
+		order by 1`))
+	for _, role := range []string{store.AppRole, store.MaintenanceRole} {
+		require.Empty(t, texts(t, conn, `
+			select relname::text from pg_class where relowner = $1::regrole
+			union all select proname::text from pg_proc where proowner = $1::regrole
+			union all select nspname::text from pg_namespace where nspowner = $1::regrole
+			union all select roleid::regrole::text from pg_auth_members where member = $1::regrole`, role), role)
+		require.Empty(t, texts(t, conn, "select relname::text from "+tables+` and c.relispartition
+			and (has_table_privilege($1, c.oid, 'select, insert, update, delete, truncate, references, trigger'))`, role),
+			"partitions are reached through their table only")
+		require.Empty(t, texts(t, conn, "select relname::text from "+tables+`
+			and has_table_privilege($1, c.oid, 'delete, truncate, references, trigger')`, role), "%s deletes nothing", role)
+		require.Empty(t, texts(t, conn, "select nspname::text from pg_namespace where nspname = current_schema() and has_schema_privilege($1, oid, 'create')", role))
+	}
+	require.Equal(t, []string{"effects", "tenants", "toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
+		and has_table_privilege($1, c.oid, 'select') order by 1`, store.MaintenanceRole))
+}
+
+// Without a tenant there is nothing; with one, nothing of another's can be
+// read, changed, or taken over. Asked of every table, past every query of ours.
+func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	d.Key(t, f.Tenant)
+	f.Admit(t, f.Lone(t), true, true)
+	_, _, err := f.Store.AddAgentVersion(t.Context(), f.Agent, storetest.AgentVersionOf(t, f.Agent, "1.0.0"))
+	require.NoError(t, err)
+	stranger := d.Tenant(t)
+
+	super := d.Conn(t)
+	conn := d.Conn(t)
+	exec := func(sql string, args ...any) {
+		_, err := conn.Exec(t.Context(), sql, args...)
+		require.NoError(t, err)
+	}
+	exec("set role " + store.AppRole)
+	for _, table := range texts(t, super, "select relname::text from "+tables+" and not c.relispartition and c.relname <> 'toolcrib_migrations'") {
+		column := "tenant_id"
+		if table == "tenants" {
+			column = "id"
+		}
+		count := func() (n int) {
+			sql := fmt.Sprintf("select count(*) from %s where %s = $1", pgx.Identifier{table}.Sanitize(), column)
+			require.NoError(t, conn.QueryRow(t.Context(), sql, f.Tenant).Scan(&n))
+			return n
+		}
+		exec("reset app.tenant_id")
+		require.Zero(t, count(), "%s without a setting", table)
+		exec("set app.tenant_id = ''")
+		require.Zero(t, count(), "%s with an empty setting", table)
+		exec("select set_config('app.tenant_id', $1, false)", stranger)
+		require.Zero(t, count(), "%s as another tenant", table)
+		exec("select set_config('app.tenant_id', $1, false)", f.Tenant)
+		require.NotZero(t, count(), "%s as its own tenant", table)
+
+		if !mayUpdate(t, super, table, column) {
+			continue
+		}
+		_, err := conn.Exec(t.Context(), fmt.Sprintf("update %s set %s = $1", pgx.Identifier{table}.Sanitize(), column), stranger)
+		var pgErr *pgconn.PgError
+		require.ErrorAs(t, err, &pgErr, table)
+		require.Equal(t, "42501", pgErr.Code, "%s: a row cannot be given away", table)
+	}
+}
+
+// mayUpdate reports whether the app role may update a column at all.
+func mayUpdate(t *testing.T, conn *pgx.Conn, table, column string) (may bool) {
+	t.Helper()
+	err := conn.QueryRow(t.Context(), "select has_column_privilege($1, $2, $3, 'update')", store.AppRole, table, column).Scan(&may)
+	require.NoError(t, err)
+	return may
+}
+
+// A reference to another tenant's tool is refused, and no differently from one
+// to a tool that does not exist.
+func TestReferencesDoNotTell(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	stranger := d.Tenant(t)
+	conn := d.Conn(t)
+	_, err := conn.Exec(t.Context(), "set role "+store.AppRole)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), "select set_config('app.tenant_id', $1, false)", stranger)
+	require.NoError(t, err)
+	insert := func(toolID, scope any) string {
+		_, err := conn.Exec(t.Context(), `insert into tool_invocations (id, tenant_id, call_id, tool, tool_id, tool_scope_id, mode, status)
+			values ($1, $2, 'c', 'x', $3, $4, 'production', 'failed')`, storetest.NewID(t), stranger, toolID, scope)
+		var pgErr *pgconn.PgError
+		require.ErrorAs(t, err, &pgErr)
+		return pgErr.Code
+	}
+	require.Equal(t, insert(storetest.NewID(t), stranger), insert(f.Tool.ID, stranger))
+	require.Equal(t, insert(storetest.NewID(t), f.Tenant), insert(f.Tool.ID, f.Tenant))
+}
+
+func TestStoredContentIsImmutable(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	conn := d.Conn(t) // Not even a superuser changes what a run pinned.
+	for _, sql := range []string{
+		"update tool_versions set schema_snapshot = '{}'",
+		"update tool_versions set digest = repeat('0', 64)",
+		"update tool_versions set published = false",
+		"update tool_versions set published_at = now()",
+		"update messages set content = '[]'",
+		"update messages set parent_id = null",
+	} {
+		_, err := conn.Exec(t.Context(), sql)
+		var pgErr *pgconn.PgError
+		require.ErrorAs(t, err, &pgErr, sql)
+		require.Equal(t, "23001", pgErr.Code, sql)
+	}
+	_, err := f.Store.Version(t.Context(), f.Tenant, f.Tool.ID, f.Version.Digest)
+	require.NoError(t, err)
+}
+
+// The guard holds for whoever writes, whatever they say.
+func TestEgressGuard(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	conn := d.Conn(t)
+	approval := func(sql string) (required bool) {
+		require.NoError(t, conn.QueryRow(t.Context(), sql+" where id = $1 returning requires_approval", f.Tool.ID).Scan(&required))
+		return required
+	}
+	require.False(t, approval("update tool_registry set egress_class = 'read_only'"))
+	require.True(t, approval("update tool_registry set egress_class = 'write', requires_approval = false"))
+	require.True(t, approval("update tool_registry set requires_approval = false"))
+	require.False(t, approval("update tool_registry set egress_class = 'none', requires_approval = false"))
+	require.Equal(t, []string{"trg_tools_registry_egress_guard"}, texts(t, conn,
+		"select tgname::text from pg_trigger where tgrelid = 'tool_registry'::regclass and not tgisinternal"))
+}
+
+func TestPartitions(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	conn := d.Conn(t)
+	e := f.Lone(t)
+	f.Admit(t, e, true, true)
+	partition := func() string {
+		return texts(t, conn, "select tableoid::regclass::text from tool_invocations where id = $1", e.InvocationID)[0]
+	}
+	home := partition()
+	require.NotEqual(t, "tool_invocations_default", home)
+
+	// A month nobody made a partition for: the row lands in the default one,
+	// is found there, and moves when the partition is made.
+	_, err := conn.Exec(t.Context(), "drop table "+home)
+	require.NoError(t, err)
+	e = f.Lone(t)
+	ticket := f.Admit(t, e, true, true)
+	require.Equal(t, "tool_invocations_default", partition())
+	made, err := d.Platform.EnsurePartitions(t.Context(), 0)
+	require.NoError(t, err)
+	require.Equal(t, 1, made)
+	require.Equal(t, home, partition())
+	_, err = f.Store.Settle(t.Context(), storetest.Completed(e, ticket.Fence))
+	require.NoError(t, err)
+
+	plan := texts(t, conn, fmt.Sprintf("explain select * from tool_invocations where tenant_id = '%s' and id = '%s'", f.Tenant, e.InvocationID))
+	for _, line := range plan {
+		require.NotContains(t, line, "tool_invocations_default", "the id prunes partitions")
+	}
+}
