@@ -60,17 +60,17 @@ func TestRedactorKeepsJSON(t *testing.T) {
 	t.Parallel()
 
 	r := secret.NewRedactor(secret.NewValue("hunter2!"), secret.NewValue("12345678"), secret.NewValue("true"), secret.NewValue(`a":"b`))
-	for in, want := range map[string]string{
-		`{"b": "x hunter2! y", "a": 1.10, "hunter2!": [true, null]}`: `{"b": "x [redacted] y", "a": 1.10, "[redacted]": [true, null]}`,
-		`{"a": "\u0068unter2!"}`:                                     `{"a": "[redacted]"}`,
-		`[12345678, -12345678.5, 1234]`:                              `["[redacted]", "[redacted]", 1234]`,
-		`{"a":"b"}`:                                                  `{"a":"b"}`,
-		`"say \"hi\" to hunter2!"`:                                   `"say \"hi\" to [redacted]"`,
-		`not json hunter2!`:                                          `not json [redacted]`,
-		``:                                                           ``,
+	for _, tt := range []struct{ in, want string }{
+		{`{"b": "x hunter2! y", "a": 1.10, "hunter2!": [true, null]}`, `{"b": "x [redacted] y", "a": 1.10, "[redacted]": [true, null]}`},
+		{`{"a": "\u0068unter2!"}`, `{"a": "[redacted]"}`},
+		{`[12345678, -12345678.5, 1234]`, `["[redacted]", "[redacted]", 1234]`},
+		{`{"a":"b"}`, `{"a":"b"}`},
+		{`"say \"hi\" to hunter2!"`, `"say \"hi\" to [redacted]"`},
+		{`not json hunter2!`, `not json [redacted]`},
+		{``, ``},
 	} {
-		got := r.JSON(json.RawMessage(in))
-		require.Equal(t, want, string(got))
+		got := r.JSON(json.RawMessage(tt.in))
+		require.Equal(t, tt.want, string(got))
 	}
 	untouched := json.RawMessage(`{ "z" : 1e400 , "a":"\u00e9" }`)
 	require.Equal(t, string(untouched), string(r.JSON(untouched)))
