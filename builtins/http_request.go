@@ -150,7 +150,7 @@ func (in *httpRequestInput) answer(r *egress.Response, now time.Time) (*tool.Res
 	case r.Status >= http.StatusInternalServerError:
 		failed.Kind, failed.Msg = tool.Unavailable, "the upstream failed: it answered "+status
 		return nil, failed
-	case r.Status < 200 || r.Status >= 400:
+	case r.Status >= http.StatusBadRequest:
 		text := strings.ToValidUTF8(string(r.Body[:min(len(r.Body), httpRequestExcerpt)]), "")
 		return tool.ErrorResult(strings.TrimSuffix("the upstream answered "+status+": "+strings.TrimSpace(text), ": ")), nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
@@ -58,6 +59,7 @@ func setup(t *testing.T, answer http.HandlerFunc) *bundle {
 	vars := map[string]string{
 		"TOOLCRIB_SECRET_ORDERS": "s3cr3t-orders", "TOOLCRIB_SECRET_ORDERS_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_LOGIN": "ada:lovelace-1815", "TOOLCRIB_SECRET_LOGIN_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_BROKEN": "two\nlines", "TOOLCRIB_SECRET_BROKEN_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_ELSEWHERE": "s3cr3t-else", "TOOLCRIB_SECRET_ELSEWHERE_HOSTS": "api.example.com",
 	}
 	b.executor = httpcall.New(gate, secret.Env{Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }})
@@ -208,15 +210,47 @@ func TestRefusedArguments(t *testing.T) {
 }
 
 // TestCredentialStaysHome proves that a credential bound to another host is
-// never sent.
+// never sent, nor one that would break its header.
 func TestCredentialStaysHome(t *testing.T) {
 	t.Parallel()
 
-	for _, ref := range []string{"elsewhere", "absent"} {
+	for _, ref := range []string{"elsewhere", "absent", "broken"} {
 		b := setup(t, ok)
 		_, err := b.executor.Execute(t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "`+ref+`"}}`, `{}`))
 		require.Equal(t, tool.Denied, tool.KindOf(err))
 		require.False(t, tool.AsError(err).Sent)
 		require.Empty(t, b.requests())
 	}
+}
+
+// TestPasswordAloneIsRedacted proves that of "user:password" the password is a
+// secret of its own.
+func TestPasswordAloneIsRedacted(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(w http.ResponseWriter, r *http.Request) {
+		_, password, _ := r.BasicAuth()
+		http.Error(w, "wrong password "+password, http.StatusBadRequest)
+	})
+	e := executors.Redact()(b.executor)
+	res, err := e.Execute(t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "basic", "credentials_ref": "login"}}`, `{}`))
+	require.NoError(t, err)
+	require.Equal(t, "the upstream answered 400 Bad Request: wrong password [redacted]", res.Content[0].Text)
+}
+
+// TestConnections proves that only calls that may be repeated share them: a
+// shared one may turn out to be closed, and the request go out again.
+func TestConnections(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) })
+	from := func(x tool.Execution) string {
+		call := b.call(`{"url": "$URL/o", "answer": "text"}`, `{}`)
+		call.Version.Snapshot.Execution = x
+		res, err := b.executor.Execute(t.Context(), call)
+		require.NoError(t, err)
+		return res.Content[0].Text
+	}
+	require.Equal(t, from(tool.Execution{Pure: true}), from(tool.Execution{Idempotent: true}))
+	require.NotEqual(t, from(tool.Execution{}), from(tool.Execution{}))
 }
