@@ -252,5 +252,6 @@ func TestConnections(t *testing.T) {
 		return res.Content[0].Text
 	}
 	require.Equal(t, from(tool.Execution{Pure: true}), from(tool.Execution{Idempotent: true}))
-	require.NotEqual(t, from(tool.Execution{}), from(tool.Execution{}))
+	first := from(tool.Execution{})
+	require.NotEqual(t, first, from(tool.Execution{}))
 }
