@@ -14,7 +14,7 @@ import (
 
 // SQLSTATE codes, and classes of them, that mean something to a caller.
 const (
-	codeInvalidText         = "22P02"
+	codeInvalidParameter    = "22023"
 	codeRestrictViolation   = "23001"
 	codeForeignKeyViolation = "23503"
 	codeUniqueViolation     = "23505"

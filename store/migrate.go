@@ -141,10 +141,7 @@ func (m *migrator) status(ctx context.Context) ([]Migration, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := m.conn.Query(ctx, "select version, name, checksum, applied_at from toolcrib_migrations order by version")
-	if err != nil {
-		return nil, err
-	}
+	rows, _ := m.conn.Query(ctx, "select version, name, checksum, applied_at from toolcrib_migrations order by version")
 	applied, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Migration, err error) {
 		err = row.Scan(&a.Version, &a.Name, &a.Checksum, &a.AppliedAt)
 		return a, err

@@ -26,6 +26,10 @@ func OpenPlatform(ctx context.Context, url string, opts Options) (*Platform, err
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkSchema(ctx); err != nil {
+		s.pool.Close()
+		return nil, err
+	}
 	s.platform = true
 	return &Platform{store: s}, nil
 }

@@ -12,6 +12,25 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
+// takeRole switches a new connection to a role.
+func takeRole(ctx context.Context, conn *pgx.Conn, role string) error {
+	const op = "store.Open"
+	_, err := conn.Exec(ctx, "set role "+pgx.Identifier{role}.Sanitize())
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok:
+		return err
+	case pgErr.Code == codeInvalidParameter:
+		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+			"the database role %s does not exist: run the migrations first", role), Err: err}
+	case pgErr.Code == codeInsufficient:
+		return &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf(
+			"the database login may not act as %s: grant it that role", role), Err: err}
+	default:
+		return err
+	}
+}
+
 // checkRole refuses a role that row level security does not bind.
 func (s *Store) checkRole(ctx context.Context, allowPrivileged bool) error {
 	var superuser, bypasses, owner bool
@@ -95,24 +114,29 @@ func ensureSchema(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("reading the search path: %w", err)
 	}
 	name := pgx.Identifier{schema}.Sanitize()
-	var ready bool
-	err = conn.QueryRow(ctx, `select exists (
-		select from pg_namespace n where n.nspname = $1
-		  and has_schema_privilege($2, n.oid, 'create') and has_schema_privilege($2, n.oid, 'usage')
-		  and has_schema_privilege($3, n.oid, 'usage') and has_schema_privilege($4, n.oid, 'usage'))`,
-		schema, OwnerRole, AppRole, MaintenanceRole).Scan(&ready)
+	var there, granted bool
+	err = conn.QueryRow(ctx, `
+		select count(*) > 0, coalesce(bool_and(
+			has_schema_privilege($2, n.oid, 'create') and has_schema_privilege($2, n.oid, 'usage')
+			and has_schema_privilege($3, n.oid, 'usage') and has_schema_privilege($4, n.oid, 'usage')), false)
+		from pg_namespace n where n.nspname = $1`,
+		schema, OwnerRole, AppRole, MaintenanceRole).Scan(&there, &granted)
 	if err != nil {
 		return fmt.Errorf("reading the schema's grants: %w", err)
 	}
-	if ready {
+	if !there {
+		if _, err := conn.Exec(ctx, "create schema "+name); err != nil {
+			return fmt.Errorf("making the schema: %w", err)
+		}
+	}
+	if granted {
 		return nil
 	}
 	_, err = conn.Exec(ctx, fmt.Sprintf(`
-		create schema if not exists %[1]s;
 		grant create, usage on schema %[1]s to %[2]s;
 		grant usage on schema %[1]s to %[3]s, %[4]s`, name, OwnerRole, AppRole, MaintenanceRole))
 	if err != nil {
-		return fmt.Errorf("making the schema: %w", err)
+		return fmt.Errorf("granting the schema: %w", err)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkRole(ctx, opts.AllowPrivileged); err != nil {
+	if err := s.check(ctx, opts.AllowPrivileged); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
@@ -111,8 +111,7 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	config.ConnConfig.Tracer = opts.Tracer
 	if opts.SetRole != "" {
 		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, "set role "+pgx.Identifier{opts.SetRole}.Sanitize())
-			return err
+			return takeRole(ctx, conn, opts.SetRole)
 		}
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
@@ -123,9 +122,13 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	if err := s.checkSchema(ctx); err != nil {
-		pool.Close()
-		return nil, err
-	}
 	return s, nil
+}
+
+// check refuses a role that tenants are not safe from, and a schema that is too old.
+func (s *Store) check(ctx context.Context, allowPrivileged bool) error {
+	if err := s.checkRole(ctx, allowPrivileged); err != nil {
+		return err
+	}
+	return s.checkSchema(ctx)
 }

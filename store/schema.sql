@@ -1,0 +1,481 @@
+-- The schema that the migrations make, written by
+--     go test ./store -run TestSchemaDump -update
+-- Monthly partitions are left out: they depend on the day.
+
+CREATE OR REPLACE FUNCTION public.answer_content(result json, error_kind text, error text)
+ RETURNS json
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    select case
+        when result is null then json_build_array(json_build_object('type', 'text', 'text', error_kind || ': ' || error))
+        else coalesce(result -> 'content', '[]')
+    end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.answer_is_error(result json)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+    select result is null or coalesce((result ->> 'is_error')::boolean, false)
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.ensure_invocation_partitions(months_ahead integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    first_day date;
+    partition_name text;
+    reference text;
+    lower_id uuid;
+    upper_id uuid;
+    made integer := 0;
+begin
+    for i in 0 .. least(greatest(months_ahead, 0), 24) loop
+        first_day := (date_trunc('month', now() at time zone 'utc') + make_interval(months => i))::date;
+        partition_name := 'tool_invocations_' || to_char(first_day, 'YYYY_MM');
+        continue when to_regclass(partition_name) is not null;
+        lower_id := uuid_floor(first_day::timestamp at time zone 'utc');
+        upper_id := uuid_floor((first_day + interval '1 month') at time zone 'utc');
+
+        lock table tool_invocations in access exclusive mode;
+        continue when to_regclass(partition_name) is not null;
+        execute format('create table %I (like tool_invocations including defaults including constraints)', partition_name);
+        -- The references are made before the rows come: checking them on rows
+        -- that are there would be subject to row level security.
+        for reference in
+            select pg_get_constraintdef(f.oid) from pg_constraint f
+            where f.conrelid = 'tool_invocations'::regclass and f.contype = 'f'
+        loop
+            execute format('alter table %I add %s', partition_name, reference);
+        end loop;
+        alter table tool_invocations_default no force row level security;
+        execute format('with moved as (delete from tool_invocations_default where id >= %L and id < %L returning *)
+            insert into %I select * from moved', lower_id, upper_id, partition_name);
+        alter table tool_invocations_default force row level security;
+        execute format('alter table tool_invocations attach partition %I for values from (%L) to (%L)',
+            partition_name, lower_id, upper_id);
+        call protect_partition(partition_name);
+        made := made + 1;
+    end loop;
+    return made;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.guard_tool_egress()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    new.requires_approval := true;
+    return new;
+end
+$function$
+;
+
+CREATE OR REPLACE PROCEDURE public.protect_partition(IN partition_name text)
+ LANGUAGE plpgsql
+AS $procedure$
+begin
+    execute format('alter table %I set (fillfactor = 80)', partition_name);
+    execute format('alter table %I enable row level security', partition_name);
+    execute format('alter table %I force row level security', partition_name);
+    execute format($policy$
+        create policy tenant_isolation on %I
+            using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+            with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)
+        $policy$, partition_name);
+end
+$procedure$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    raise exception 'what stands in % is immutable', tg_table_name using errcode = 'restrict_violation';
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.uuid_floor(at timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE STRICT
+AS $function$
+    select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$
+;
+
+create table agent_versions (
+    id uuid not null,
+    agent_id uuid not null,
+    tenant_id uuid not null,
+    version text not null,
+    digest text not null,
+    snapshot json not null,
+    published boolean not null default false,
+    published_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    constraint agent_versions_pkey PRIMARY KEY (tenant_id, id),
+    constraint agent_versions_tenant_id_agent_id_version_key UNIQUE (tenant_id, agent_id, version),
+    constraint agent_versions_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
+    constraint agent_versions_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE CASCADE
+);
+CREATE TRIGGER agent_versions_immutable BEFORE UPDATE OF id, agent_id, tenant_id, version, digest, snapshot, created_at ON public.agent_versions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER agent_versions_published_once BEFORE UPDATE ON public.agent_versions FOR EACH ROW WHEN ((old.published AND ((NOT new.published) OR (new.published_at IS DISTINCT FROM old.published_at)))) EXECUTE FUNCTION refuse_change();
+alter table agent_versions enable row level security;
+alter table agent_versions force row level security;
+create policy tenant_isolation on agent_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on agent_versions to toolcrib_app;
+grant update (published, published_at) on agent_versions to toolcrib_app;
+comment on table agent_versions is 'Immutable snapshots of agents; runs pin them by digest.';
+
+create table agents (
+    id uuid not null,
+    tenant_id uuid not null,
+    slug text not null,
+    name text not null,
+    definition json not null,
+    status text not null default 'draft'::text,
+    version text not null,
+    revision bigint not null default 1,
+    published_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint agents_pkey PRIMARY KEY (tenant_id, id),
+    constraint agents_tenant_id_slug_key UNIQUE (tenant_id, slug),
+    constraint agents_slug_check CHECK ((slug ~ '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$'::text)),
+    constraint agents_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'disabled'::text]))),
+    constraint agents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table agents enable row level security;
+alter table agents force row level security;
+create policy tenant_isolation on agents for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on agents to toolcrib_app;
+
+create table api_keys (
+    id uuid not null,
+    tenant_id uuid not null,
+    name text not null,
+    secret_hash bytea not null,
+    permissions text[] not null default '{}'::text[],
+    scopes text[] not null default '{}'::text[],
+    created_by text not null default ''::text,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    constraint api_keys_pkey PRIMARY KEY (tenant_id, id),
+    constraint api_keys_name_check CHECK ((name <> ''::text)),
+    constraint api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
+    constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table api_keys enable row level security;
+alter table api_keys force row level security;
+create policy tenant_isolation on api_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on api_keys to toolcrib_app;
+grant update (revoked_at, last_used_at) on api_keys to toolcrib_app;
+
+create table effects (
+    effect_id text not null,
+    tenant_id uuid not null,
+    phase text not null,
+    fence bigint not null,
+    attempt integer not null,
+    sent_before boolean not null default false,
+    invocation_id uuid not null,
+    version_digest text not null,
+    arguments_digest text not null,
+    status text,
+    result json,
+    error_kind text,
+    error text,
+    created_at timestamp with time zone not null default now(),
+    done_at timestamp with time zone,
+    constraint effects_pkey PRIMARY KEY (tenant_id, effect_id),
+    constraint effects_check CHECK (((phase = 'done'::text) = (status IS NOT NULL))),
+    constraint effects_effect_id_check CHECK ((effect_id <> ''::text)),
+    constraint effects_phase_check CHECK ((phase = ANY (ARRAY['accepted'::text, 'admitted'::text, 'sent'::text, 'done'::text])))
+) with (fillfactor=70);
+CREATE INDEX effects_open ON public.effects USING btree (created_at) WHERE (phase <> 'done'::text);
+alter table effects enable row level security;
+alter table effects force row level security;
+create policy maintenance_read on effects for select to toolcrib_maintenance using (true);
+create policy tenant_isolation on effects for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on effects to toolcrib_app;
+grant select on effects to toolcrib_maintenance;
+comment on table effects is 'The effect ledger: how far each call has come; every move is a compare-and-set on phase and fence.';
+
+create table messages (
+    id uuid not null,
+    tenant_id uuid not null,
+    run_id uuid not null,
+    parent_id uuid,
+    turn integer not null,
+    position integer not null default 0,
+    role text not null,
+    content json not null,
+    calls json,
+    prepared json,
+    turn_key text,
+    call_id text not null default ''::text,
+    is_error boolean not null default false,
+    input_tokens integer,
+    output_tokens integer,
+    created_at timestamp with time zone not null default now(),
+    constraint messages_pkey PRIMARY KEY (tenant_id, run_id, id),
+    constraint messages_role_check CHECK ((role = ANY (ARRAY['system'::text, 'user'::text, 'assistant'::text, 'tool'::text]))),
+    constraint messages_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE,
+    constraint messages_tenant_id_run_id_parent_id_fkey FOREIGN KEY (tenant_id, run_id, parent_id) REFERENCES messages(tenant_id, run_id, id)
+);
+CREATE UNIQUE INDEX messages_answer ON public.messages USING btree (tenant_id, run_id, parent_id, "position") WHERE (role = 'tool'::text);
+CREATE UNIQUE INDEX messages_turn ON public.messages USING btree (tenant_id, run_id, turn_key) WHERE (turn_key IS NOT NULL);
+CREATE TRIGGER messages_immutable BEFORE UPDATE ON public.messages FOR EACH ROW EXECUTE FUNCTION refuse_change();
+alter table messages enable row level security;
+alter table messages force row level security;
+create policy tenant_isolation on messages for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on messages to toolcrib_app;
+comment on table messages is 'Transcripts: immutable rows, linked to their parents.';
+
+create table run_events (
+    id bigint not null generated always as identity,
+    tenant_id uuid not null,
+    run_id uuid not null,
+    seq bigint not null,
+    type text not null,
+    invocation_id uuid,
+    data json,
+    xid xid8 not null default pg_current_xact_id(),
+    at timestamp with time zone not null default now(),
+    constraint run_events_pkey PRIMARY KEY (tenant_id, run_id, seq),
+    constraint run_events_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX run_events_stream ON public.run_events USING btree (tenant_id, xid, id);
+alter table run_events enable row level security;
+alter table run_events force row level security;
+create policy tenant_isolation on run_events for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on run_events to toolcrib_app;
+
+create table runs (
+    id uuid not null,
+    tenant_id uuid not null,
+    kind text not null,
+    agent_id uuid,
+    agent text not null default ''::text,
+    agent_version text not null default ''::text,
+    mode text not null,
+    subject text not null default ''::text,
+    permissions text[] not null default '{}'::text[],
+    scopes text[] not null default '{}'::text[],
+    status text not null,
+    input json,
+    output text not null default ''::text,
+    error_kind text not null default ''::text,
+    error text not null default ''::text,
+    workflow_id text not null,
+    first_run_id text not null default ''::text,
+    head_message_id uuid,
+    turns integer not null default 0,
+    last_seq bigint not null default 0,
+    plan json,
+    created_at timestamp with time zone not null default now(),
+    started_at timestamp with time zone,
+    completed_at timestamp with time zone,
+    constraint runs_pkey PRIMARY KEY (tenant_id, id),
+    constraint runs_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool_call'::text, 'host'::text]))),
+    constraint runs_mode_check CHECK ((mode = ANY (ARRAY['production'::text, 'debug'::text]))),
+    constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'hosted'::text]))),
+    constraint runs_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE RESTRICT,
+    constraint runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX runs_agent ON public.runs USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
+CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
+alter table runs enable row level security;
+alter table runs force row level security;
+create policy tenant_isolation on runs for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on runs to toolcrib_app;
+
+create table tenants (
+    id uuid not null,
+    slug text not null,
+    name text not null,
+    status text not null default 'active'::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint tenants_pkey PRIMARY KEY (id),
+    constraint tenants_slug_key UNIQUE (slug),
+    constraint tenants_name_check CHECK ((name <> ''::text)),
+    constraint tenants_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)),
+    constraint tenants_status_check CHECK ((status = ANY (ARRAY['active'::text, 'suspended'::text])))
+);
+alter table tenants enable row level security;
+alter table tenants force row level security;
+create policy platform_tenants on tenants for all to toolcrib_maintenance, toolcrib_owner using (true) with check (true);
+create policy tenant_isolation on tenants for all to public using ((id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant select on tenants to toolcrib_app;
+grant insert, select on tenants to toolcrib_maintenance;
+grant update (name, status, updated_at) on tenants to toolcrib_maintenance;
+
+create table tool_invocations (
+    id uuid not null,
+    tenant_id uuid not null,
+    run_id uuid,
+    turn integer not null default 0,
+    position integer not null default 0,
+    call_id text not null,
+    effect_id text,
+    tool_id uuid,
+    tool_scope_id uuid,
+    tool text not null,
+    version text not null default ''::text,
+    digest text not null default ''::text,
+    implementation_type text not null default ''::text,
+    subject text not null default ''::text,
+    agent_id uuid,
+    mode text not null,
+    status text not null,
+    approval_required boolean not null default false,
+    approval_status text not null default 'not_required'::text,
+    approval_decided_by text,
+    approval_reason text,
+    egress_class text not null default ''::text,
+    attempt integer not null default 0,
+    input json,
+    receipt json,
+    output json,
+    is_error boolean not null default false,
+    error_kind text not null default ''::text,
+    error text not null default ''::text,
+    cost_estimate numeric,
+    created_at timestamp with time zone not null default now(),
+    started_at timestamp with time zone,
+    completed_at timestamp with time zone,
+    constraint tool_invocations_pkey PRIMARY KEY (tenant_id, id),
+    constraint tool_invocations_approval_status_check CHECK ((approval_status = ANY (ARRAY['not_required'::text, 'pending'::text, 'approved'::text, 'rejected'::text, 'expired'::text]))),
+    constraint tool_invocations_check CHECK (((tool_scope_id = tenant_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),
+    constraint tool_invocations_check1 CHECK (((tool_id IS NULL) = (tool_scope_id IS NULL))),
+    constraint tool_invocations_mode_check CHECK ((mode = ANY (ARRAY['production'::text, 'debug'::text]))),
+    constraint tool_invocations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'running'::text, 'waiting'::text, 'completed'::text, 'failed'::text, 'rejected'::text, 'cancelled'::text, 'expired'::text, 'unknown'::text]))),
+    constraint tool_invocations_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE,
+    constraint tool_invocations_tool_id_tool_scope_id_fkey FOREIGN KEY (tool_id, tool_scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE RESTRICT
+) partition by RANGE (id);
+CREATE INDEX tool_invocations_agent ON ONLY public.tool_invocations USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX tool_invocations_approval ON ONLY public.tool_invocations USING btree (tenant_id, id) WHERE (approval_status = 'pending'::text);
+CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
+CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
+alter table tool_invocations enable row level security;
+alter table tool_invocations force row level security;
+create policy tenant_isolation on tool_invocations for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on tool_invocations to toolcrib_app;
+comment on table tool_invocations is 'The record of each call; partitioned by month through the time in its id.';
+
+create table tool_invocations_default partition of tool_invocations (
+) with (fillfactor=80);
+alter table tool_invocations_default enable row level security;
+alter table tool_invocations_default force row level security;
+create policy tenant_isolation on tool_invocations_default for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+
+create table tool_registry (
+    id uuid not null,
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    scope text not null generated always as (
+CASE
+    WHEN (tenant_id IS NULL) THEN 'global'::text
+    ELSE 'tenant'::text
+END) stored,
+    slug text not null,
+    name text not null,
+    description text not null default ''::text,
+    category text not null default ''::text,
+    icon text not null default ''::text,
+    schema json not null default '{}'::json,
+    config_schema json not null default '{}'::json,
+    interaction json not null default '{}'::json,
+    implementation_type text not null default ''::text,
+    egress_class text not null default 'none'::text,
+    requires_approval boolean not null default false,
+    permission_policy text not null default 'auto'::text,
+    required_permission text not null default ''::text,
+    tenant_slugs text[] not null default '{}'::text[],
+    status text not null default 'draft'::text,
+    is_active boolean not null default true,
+    is_system boolean not null default false,
+    builtin_key text not null default ''::text,
+    builtin_template_id uuid,
+    is_builtin_template boolean not null default false,
+    artifact_id text not null default ''::text,
+    artifact_version text not null default ''::text,
+    version text not null,
+    revision bigint not null default 1,
+    published_at timestamp with time zone,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint tool_registry_pkey PRIMARY KEY (id, scope_id),
+    constraint tool_registry_scope_id_slug_key UNIQUE (scope_id, slug),
+    constraint tool_registry_egress_class_check CHECK ((egress_class = ANY (ARRAY['none'::text, 'read_only'::text, 'write'::text]))),
+    constraint tool_registry_permission_policy_check CHECK ((permission_policy = ANY (ARRAY['auto'::text, 'always_ask'::text]))),
+    constraint tool_registry_slug_check CHECK ((slug ~ '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$'::text)),
+    constraint tool_registry_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text, 'deprecated'::text, 'disabled'::text]))),
+    constraint tool_registry_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE TRIGGER trg_tools_registry_egress_guard BEFORE INSERT OR UPDATE ON public.tool_registry FOR EACH ROW WHEN ((new.egress_class = 'write'::text)) EXECUTE FUNCTION guard_tool_egress();
+alter table tool_registry enable row level security;
+alter table tool_registry force row level security;
+create policy platform_globals on tool_registry for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
+create policy tenant_insert on tool_registry for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_read on tool_registry for select to public using (((tenant_id IS NULL) OR (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)));
+create policy tenant_update on tool_registry for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on tool_registry to toolcrib_app;
+comment on table tool_registry is 'Tools: the editable head, its state, and the authority over its calls.';
+
+create table tool_versions (
+    id uuid not null,
+    tool_id uuid not null,
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    version text not null,
+    digest text not null,
+    schema_snapshot json not null,
+    published boolean not null default false,
+    published_at timestamp with time zone,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    constraint tool_versions_pkey PRIMARY KEY (id, scope_id),
+    constraint tool_versions_tool_id_scope_id_version_key UNIQUE (tool_id, scope_id, version),
+    constraint tool_versions_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
+    constraint tool_versions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_versions_tool_id_scope_id_fkey FOREIGN KEY (tool_id, scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX tool_versions_digest ON public.tool_versions USING btree (tool_id, digest);
+CREATE TRIGGER tool_versions_immutable BEFORE UPDATE OF id, tool_id, tenant_id, version, digest, schema_snapshot, created_by, created_at ON public.tool_versions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER tool_versions_published_once BEFORE UPDATE ON public.tool_versions FOR EACH ROW WHEN ((old.published AND ((NOT new.published) OR (new.published_at IS DISTINCT FROM old.published_at)))) EXECUTE FUNCTION refuse_change();
+alter table tool_versions enable row level security;
+alter table tool_versions force row level security;
+create policy platform_globals on tool_versions for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
+create policy tenant_insert on tool_versions for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_read on tool_versions for select to public using (((tenant_id IS NULL) OR (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)));
+create policy tenant_update on tool_versions for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on tool_versions to toolcrib_app;
+grant update (published, published_at) on tool_versions to toolcrib_app;
+comment on table tool_versions is 'Immutable snapshots of tools; runs pin them by digest.';
+
+create table toolcrib_migrations (
+    version integer not null,
+    name text not null,
+    checksum text not null,
+    applied_at timestamp with time zone not null default now(),
+    constraint toolcrib_migrations_pkey PRIMARY KEY (version)
+);
+grant select on toolcrib_migrations to toolcrib_app;
+grant select on toolcrib_migrations to toolcrib_maintenance;
+
