@@ -1,0 +1,137 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"path"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+	"go.temporal.io/sdk/client"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/store"
+)
+
+// Config is what the API stands on.
+type Config struct {
+	Store    *store.Store
+	Registry *registry.Registry
+	Resolver *resolver.Resolver
+	// Temporal starts and cancels the workflows of runs.
+	Temporal client.Client
+	// TaskQueue is where the workers listen that run Toolcrib's workflows.
+	TaskQueue string
+	// SearchAttributes says that the namespace has the attributes of package
+	// wire, so that workflows are started with them.
+	SearchAttributes bool
+	// Version of the platform, as the description states it. Defaults to "dev".
+	Version string
+	// RequestTimeout bounds a request. Defaults to [DefaultRequestTimeout].
+	RequestTimeout time.Duration
+	// MaxBodyBytes bounds a request's body; definitions may be
+	// [MaxApplyBytes]. Defaults to [DefaultMaxBodyBytes].
+	MaxBodyBytes int64
+	// Logger receives a line for each request. Defaults to discarding it.
+	Logger *slog.Logger
+}
+
+// Defaults and limits.
+const (
+	DefaultRequestTimeout = 75 * time.Second
+	DefaultMaxBodyBytes   = 1 << 20
+	MaxApplyBytes         = 8 << 20
+)
+
+func (c Config) withDefaults() Config {
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.RequestTimeout <= 0 {
+		c.RequestTimeout = DefaultRequestTimeout
+	}
+	if c.MaxBodyBytes <= 0 {
+		c.MaxBodyBytes = DefaultMaxBodyBytes
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+func (c Config) validate() error {
+	if c.Store == nil || c.Registry == nil || c.Resolver == nil || c.Temporal == nil || c.TaskQueue == "" {
+		return errors.New("api: Config.Store, Registry, Resolver, Temporal and TaskQueue are required")
+	}
+	return nil
+}
+
+type server struct {
+	cfg Config
+	log *slog.Logger
+	api huma.API
+}
+
+// New returns the handler that serves the API.
+func New(cfg Config) (http.Handler, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	s := &server{cfg: cfg.withDefaults()}
+	s.log = s.cfg.Logger
+	router := chi.NewMux()
+	router.Use(trace, s.logRequests, s.recoverPanics, s.limitTime)
+	router.NotFound(refuseRoute(http.StatusNotFound, "there is no such endpoint; /openapi.json lists them"))
+	router.MethodNotAllowed(refuseRoute(http.StatusMethodNotAllowed, "the endpoint has no such method; /openapi.json lists them"))
+	s.api = humachi.New(router, s.describe())
+	s.registerHealth()
+	s.registerApply()
+	s.registerTools()
+	s.registerAgents()
+	s.registerRuns()
+	s.registerCalls()
+	s.registerInvocations()
+	s.registerKeys()
+	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
+		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
+	}
+	return router, nil
+}
+
+// describe configures the framework: its validation, and none of its links,
+// docs pages and formats.
+func (s *server) describe() huma.Config {
+	c := huma.DefaultConfig("Toolcrib", s.cfg.Version)
+	c.Info.Description = "Tools for agents: registered, resolved, run durably, and recorded."
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	c.CreateHooks = nil
+	c.DocsPath, c.SchemasPath = "", ""
+	c.RejectUnknownQueryParameters = true
+	c.Transformers = []huma.Transformer{transform}
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"key": {Type: "http", Scheme: "bearer", Description: "An API key, tck_…"},
+	}
+	return c
+}
+
+// schemaName names a type in the description: types of the wire by their own
+// name, those of the vocabulary with their package before it.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch path.Base(t.PkgPath()) {
+	case "agent":
+		return "Agent" + name
+	case "tool":
+		return "Tool" + name
+	default:
+		return name
+	}
+}

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// principalKey carries the principal from the middleware of an operation to
+// the function that registered it, which hands it to the handler as an
+// argument. Nothing else reads it.
+type principalKey struct{}
+
+// authorize lets a request through whose key is good and has one of the
+// permissions.
+func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		p, err := s.authenticate(ctx)
+		if err == nil && !slices.ContainsFunc(permissions, p.May) {
+			err = &tool.Error{
+				Kind: tool.Denied, Op: "api.authorize",
+				Msg: "this key may not do that: it lacks the permission " + strings.Join(permissions, " or "),
+			}
+		}
+		if err != nil {
+			s.refuse(ctx, err)
+			return
+		}
+		next(huma.WithValue(ctx, principalKey{}, p))
+	}
+}
+
+// authenticate returns whom the request's key stands for.
+func (s *server) authenticate(ctx huma.Context) (tool.Principal, error) {
+	scheme, key, _ := strings.Cut(ctx.Header("Authorization"), " ")
+	key = strings.TrimSpace(key)
+	if !strings.EqualFold(scheme, "Bearer") || key == "" {
+		return tool.Principal{}, unauthenticated("an API key is required: send it as Authorization: Bearer tck_…")
+	}
+	found, err := s.cfg.Store.Authenticate(ctx.Context(), key)
+	switch {
+	case err == nil:
+		return narrow(found.Principal()), nil
+	case tool.KindOf(err) == tool.Denied:
+		return tool.Principal{}, unauthenticated(tool.AsError(err).Msg)
+	default:
+		return tool.Principal{}, err
+	}
+}
+
+func unauthenticated(detail string) *v1.Problem {
+	return &v1.Problem{
+		Title: http.StatusText(http.StatusUnauthorized), Status: http.StatusUnauthorized, Code: tool.Denied, Detail: detail,
+	}
+}
+
+// refuse answers from a middleware.
+func (s *server) refuse(ctx huma.Context, err error) {
+	r, w := humachi.Unwrap(ctx)
+	writeProblem(w, r, s.problem(r.Context(), ctx.Operation().OperationID, err))
+}

@@ -1,0 +1,173 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// defaultWait is how long a call's answer is waited for unless the caller says.
+const defaultWait = 30 * time.Second
+
+type callInput struct {
+	Tool string `path:"tool" maxLength:"64" doc:"Slug or id"`
+	Body v1.NewCall
+}
+
+type callOutput struct {
+	Status int
+	Body   v1.Call
+}
+
+func (s *server) registerCalls() {
+	handle(s, route{
+		id: "callTool", method: http.MethodPost, path: "/v1/tools/{tool}/call", tag: "tools", permission: RunsWrite,
+		summary: "Call a tool once",
+		detail: "Runs the call durably and waits for its answer. 200 carries the answer, 202 says that it is still running: " +
+			"look at the run. A call without an answer is a problem whose `instance` is the run. With an `id` the call is made " +
+			"once, however often it is asked for; the same id with another call is a conflict.",
+	}, s.callTool)
+}
+
+func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) (*callOutput, error) {
+	call, err := s.newCall(ctx, p, in)
+	if err != nil {
+		return nil, err
+	}
+	workflow, err := s.startWorkflow(ctx, p.Tenant, call.start())
+	if isStarted(err) && in.Body.ID != "" {
+		workflow, err = s.rejoin(ctx, &call)
+	}
+	if err != nil {
+		return nil, err
+	}
+	wait := defaultWait
+	if in.Body.WaitS != nil {
+		wait = time.Duration(*in.Body.WaitS * float64(time.Second))
+	}
+	return s.awaitCall(ctx, call, workflow, wait)
+}
+
+// directCall is a call as the API makes it.
+type directCall struct {
+	slug       string
+	workflowID string
+	digest     string // Of what is asked for: equal digests, equal calls.
+	input      wire.ToolCallInput
+}
+
+// newCall checks what is asked for. What could only be refused is refused here
+// instead of being started.
+func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (directCall, error) {
+	ref, err := tool.ParseRef(in.Tool)
+	if err != nil {
+		return directCall{}, err
+	}
+	ref.Constraint = in.Body.Version
+	resolved, err := s.cfg.Resolver.Resolve(ctx, resolver.Request{Principal: p, Ref: ref, Mode: in.Body.Mode})
+	if err != nil {
+		return directCall{}, err
+	}
+	arguments, err := tool.Digest(in.Body.Arguments)
+	if err != nil {
+		return directCall{}, &tool.Error{Kind: tool.Invalid, Op: "api.callTool", Path: "/arguments", Msg: "the arguments are not JSON", Err: err}
+	}
+	runID, err := uuid.NewV7()
+	if err != nil {
+		return directCall{}, fmt.Errorf("making a run id: %w", err)
+	}
+	c := directCall{
+		slug: resolved.Tool.Slug, workflowID: wire.RunWorkflowID(p.Tenant, runID.String()),
+		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, ref.Constraint, in.Body.Mode, arguments),
+		input: wire.ToolCallInput{
+			Principal: p, RunID: runID.String(),
+			Node: wire.Node{ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode},
+		},
+	}
+	if in.Body.ID != "" {
+		c.workflowID, c.input.Node.ID = "t/"+string(p.Tenant)+"/call/"+in.Body.ID, in.Body.ID
+	}
+	return c, nil
+}
+
+// What a call's workflow remembers for a caller that asks again.
+const (
+	memoRun    = "toolcrib_run"
+	memoDigest = "toolcrib_call"
+)
+
+func (c directCall) start() start {
+	return start{
+		id: c.workflowID, workflow: wire.ToolCallWorkflow, summary: "call " + c.slug,
+		memo:  map[string]any{memoRun: c.input.RunID, memoDigest: c.digest},
+		input: c.input,
+	}
+}
+
+// rejoin finds the workflow of a call that was asked for before, and makes c
+// that call. It fails with tool.Conflict when that was another call.
+func (s *server) rejoin(ctx context.Context, c *directCall) (client.WorkflowRun, error) {
+	found, err := s.cfg.Temporal.DescribeWorkflowExecution(ctx, c.workflowID, "")
+	if err != nil {
+		return nil, temporalError("looking for the call", err)
+	}
+	memo := found.GetWorkflowExecutionInfo().GetMemo().GetFields()
+	var digest, runID string
+	err = errors.Join(
+		converter.GetDefaultDataConverter().FromPayload(memo[memoDigest], &digest),
+		converter.GetDefaultDataConverter().FromPayload(memo[memoRun], &runID))
+	if err != nil {
+		return nil, fmt.Errorf("reading the call's memo: %w", err)
+	}
+	if digest != c.digest {
+		return nil, &tool.Error{
+			Kind: tool.Conflict, Op: "api.callTool", Path: "/id",
+			Msg: fmt.Sprintf("the id %q was used for another call", c.input.Node.ID),
+		}
+	}
+	c.input.RunID = runID
+	return s.cfg.Temporal.GetWorkflow(ctx, c.workflowID, ""), nil
+}
+
+// awaitCall answers with the call's answer, or that it is still running.
+func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowRun, wait time.Duration) (*callOutput, error) {
+	out := &callOutput{Status: http.StatusAccepted, Body: v1.Call{RunID: c.input.RunID, Tool: c.slug, Status: agent.RunRunning}}
+	if wait <= 0 {
+		return out, nil
+	}
+	waitCtx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	var result *tool.Result
+	err := w.Get(waitCtx, &result)
+	switch {
+	case err == nil:
+		out.Status, out.Body.Status, out.Body.Result = http.StatusOK, agent.RunCompleted, result
+		return out, nil
+	case waitCtx.Err() != nil && ctx.Err() == nil:
+		return out, nil
+	}
+	failed, ended := outcome(err)
+	p := problemOf(failed)
+	if ended {
+		p.Instance = "/v1/runs/" + c.input.RunID
+	}
+	return nil, p
+}
+
+func isStarted(err error) bool {
+	_, ok := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err)
+	return ok
+}

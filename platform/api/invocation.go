@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type listInvocationsInput struct {
+	Status string    `query:"status" enum:"pending,approved,running,waiting,completed,failed,rejected,cancelled,expired,unknown"`
+	Tool   string    `query:"tool" maxLength:"64" doc:"Slug"`
+	Run    string    `query:"run" maxLength:"64" doc:"Id of the run"`
+	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id of the agent"`
+	Since  time.Time `query:"since" doc:"Created at or after"`
+	Until  time.Time `query:"until" doc:"Created before"`
+	Paging
+}
+
+type listInvocationsOutput struct {
+	Body v1.Page[tool.Invocation]
+}
+
+type invocationInput struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type invocationOutput struct {
+	Body tool.Invocation
+}
+
+func (s *server) registerInvocations() {
+	handle(s, route{
+		id: "listInvocations", method: http.MethodGet, path: "/v1/invocations", tag: "invocations", permission: RunsRead,
+		summary: "List invocations, newest first",
+		detail:  "An invocation is the record of serving one call: pinned version, attempts, outcome.",
+	}, s.listInvocations)
+	handle(s, route{
+		id: "getInvocation", method: http.MethodGet, path: "/v1/invocations/{id}", tag: "invocations", permission: RunsRead,
+		summary: "Get an invocation",
+	}, s.getInvocation)
+}
+
+func (s *server) listInvocations(ctx context.Context, p tool.Principal, in *listInvocationsInput) (*listInvocationsOutput, error) {
+	before, err := in.before()
+	if err != nil {
+		return nil, err
+	}
+	q := store.InvocationQuery{
+		Status: tool.InvocationStatus(in.Status), Tool: in.Tool, Since: in.Since, Until: in.Until,
+		Before: before, Limit: in.fetch(),
+	}
+	if in.Run != "" { // An unknown run is told apart from one without calls.
+		run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.Run)
+		if err != nil {
+			return nil, err
+		}
+		q.RunID = run.ID
+	}
+	if in.Agent != "" {
+		found, err := s.cfg.Store.FindAgent(ctx, p.Tenant, in.Agent)
+		if err != nil {
+			return nil, err
+		}
+		q.AgentID = found.ID
+	}
+	invocations, err := s.cfg.Store.ListInvocations(ctx, p.Tenant, q)
+	if err != nil {
+		return nil, err
+	}
+	same := func(i tool.Invocation) tool.Invocation { return i }
+	return &listInvocationsOutput{
+		Body: page(in.Paging, invocations, same, func(i tool.Invocation) string { return i.ID }),
+	}, nil
+}
+
+func (s *server) getInvocation(ctx context.Context, p tool.Principal, in *invocationInput) (*invocationOutput, error) {
+	invocation, err := s.cfg.Store.FindInvocation(ctx, p.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &invocationOutput{Body: invocation}, nil
+}

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type createKeyInput struct {
+	Body v1.NewKey
+}
+
+type createKeyOutput struct {
+	Body v1.CreatedKey
+}
+
+type listKeysOutput struct {
+	Body v1.Page[v1.Key]
+}
+
+type keyInput struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type keyOutput struct {
+	Body v1.Key
+}
+
+func (s *server) registerKeys() {
+	handle(s, route{
+		id: "createKey", method: http.MethodPost, path: "/v1/keys", tag: "keys", permission: KeysWrite, status: http.StatusCreated,
+		summary: "Make an API key",
+		detail:  "The secret is in this answer and nowhere else. A key can't do what its maker can't.",
+	}, s.createKey)
+	handle(s, route{
+		id: "listKeys", method: http.MethodGet, path: "/v1/keys", tag: "keys", permission: KeysRead,
+		summary: "List API keys, revoked ones too",
+	}, s.listKeys)
+	handle(s, route{
+		id: "revokeKey", method: http.MethodPost, path: "/v1/keys/{id}/revoke", tag: "keys", permission: KeysWrite,
+		summary: "Revoke an API key, at once and for good",
+	}, s.revokeKey)
+}
+
+func (s *server) createKey(ctx context.Context, p tool.Principal, in *createKeyInput) (*createKeyOutput, error) {
+	if err := mayGrant(p, in.Body); err != nil {
+		return nil, err
+	}
+	if in.Body.ExpiresAt != nil && !in.Body.ExpiresAt.After(time.Now()) {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.createKey", Path: "/expires_at", Msg: "expires_at has passed already"}
+	}
+	key, secret, err := s.cfg.Store.CreateKey(ctx, store.Key{
+		Tenant: p.Tenant, Name: in.Body.Name, Permissions: in.Body.Permissions, Scopes: in.Body.Scopes,
+		CreatedBy: p.Subject, ExpiresAt: in.Body.ExpiresAt,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &createKeyOutput{Body: v1.CreatedKey{Key: showKey(key), Secret: secret}}, nil
+}
+
+// mayGrant refuses a key that could do more than the principal that asks for it.
+func mayGrant(p tool.Principal, k v1.NewKey) error {
+	for i, permission := range k.Permissions {
+		if permission == "" || !p.May(permission) {
+			return &tool.Error{
+				Kind: tool.Denied, Op: "api.createKey", Path: fmt.Sprintf("/permissions/%d", i),
+				Msg: fmt.Sprintf("a key cannot be given the permission %q that its maker lacks", permission),
+			}
+		}
+	}
+	return nil
+}
+
+func (s *server) listKeys(ctx context.Context, p tool.Principal, _ *struct{}) (*listKeysOutput, error) {
+	keys, err := s.cfg.Store.ListKeys(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	out := &listKeysOutput{Body: v1.Page[v1.Key]{Items: make([]v1.Key, len(keys))}}
+	for i, k := range keys {
+		out.Body.Items[i] = showKey(k)
+	}
+	return out, nil
+}
+
+func (s *server) revokeKey(ctx context.Context, p tool.Principal, in *keyInput) (*keyOutput, error) {
+	key, err := s.cfg.Store.RevokeKey(ctx, p.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &keyOutput{Body: showKey(key)}, nil
+}
+
+func showKey(k store.Key) v1.Key {
+	return v1.Key{
+		ID: k.ID, Name: k.Name, Permissions: k.Permissions, Scopes: k.Scopes, CreatedBy: k.CreatedBy,
+		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt,
+	}
+}

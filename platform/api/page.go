@@ -1,0 +1,60 @@
+package api
+
+import (
+	"encoding/base64"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Paging is how every list is paged. It is exported for the framework, which
+// fills the fields of embedded structs only then.
+type Paging struct {
+	Cursor string `query:"cursor" maxLength:"300" doc:"Where to go on: next of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+// fetch is how many items to ask for: one more than the page holds, which
+// tells whether there is another page.
+func (in Paging) fetch() int { return in.Limit + 1 }
+
+// before returns the id that the page before ended with.
+func (in Paging) before() (string, error) {
+	if in.Cursor == "" {
+		return "", nil
+	}
+	id, err := openCursor(in.Cursor)
+	if err != nil || !tool.ValidID(id) {
+		return "", badCursor()
+	}
+	return id, nil
+}
+
+// page makes a page of what was fetched for it. place says where an item
+// stands in the order of the list.
+func page[T, V any](in Paging, fetched []T, show func(T) V, place func(T) string) v1.Page[V] {
+	out := v1.Page[V]{Items: make([]V, 0, min(len(fetched), in.Limit))}
+	for i, item := range fetched {
+		if i == in.Limit {
+			out.Next = sealCursor(place(fetched[i-1]))
+			break
+		}
+		out.Items = append(out.Items, show(item))
+	}
+	return out
+}
+
+// A cursor is opaque to callers, so that an order may change.
+func sealCursor(place string) string { return base64.RawURLEncoding.EncodeToString([]byte(place)) }
+
+func openCursor(cursor string) (string, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return "", badCursor()
+	}
+	return string(raw), nil
+}
+
+func badCursor() error {
+	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "cursor", Msg: "the cursor is malformed: use next of the page before"}
+}

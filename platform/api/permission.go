@@ -1,0 +1,43 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Permissions that the endpoints ask for. "*" stands for all of them, and for
+// those that tools require. A key with scopes has only those of its permissions
+// that its scopes name.
+const (
+	ToolsRead   = "tools.read"   // See tools, their versions, and why one resolves as it does.
+	ToolsWrite  = "tools.write"  // Apply, version, publish, deprecate, disable and enable tools.
+	AgentsRead  = "agents.read"  // See agents.
+	AgentsWrite = "agents.write" // Apply and publish agents.
+	RunsRead    = "runs.read"    // See runs, transcripts, events and invocations.
+	RunsWrite   = "runs.write"   // Start and cancel runs, call tools.
+	KeysRead    = "keys.read"    // See API keys, never their secrets.
+	KeysWrite   = "keys.write"   // Make and revoke API keys.
+)
+
+// Permissions lists every permission that an endpoint asks for.
+func Permissions() []string {
+	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite}
+}
+
+// narrow returns p with no more permissions than its scopes name, where it has
+// scopes. Whatever is asked of the permissions afterwards, by an endpoint or
+// for a tool, is so bounded by both.
+func narrow(p tool.Principal) tool.Principal {
+	if len(p.Scopes) == 0 || slices.Contains(p.Scopes, "*") {
+		return p
+	}
+	held := []string{}
+	for _, scope := range p.Scopes {
+		if p.May(scope) {
+			held = append(held, scope)
+		}
+	}
+	p.Permissions = held
+	return p
+}

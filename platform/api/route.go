@@ -1,0 +1,91 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// route describes an endpoint.
+type route struct {
+	id         string // Operation id, as clients generated from the description call it.
+	method     string
+	path       string
+	tag        string
+	summary    string
+	detail     string
+	permission string
+	or         string // Another permission that will do.
+	status     int    // Of success; 200 when zero.
+	maxBody    int64  // The server's limit when zero.
+}
+
+// handle registers an endpoint. The handler gets whom the request is for as an
+// argument, so that its tenant is never out of sight. A failure it returns
+// becomes a problem, and its cause a line in the log.
+func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Principal, in *I) (*O, error)) {
+	op := huma.Operation{
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Description: r.description(),
+		Tags: []string{r.tag}, DefaultStatus: r.status, MaxBodyBytes: r.maxBody,
+		Security:    []map[string][]string{{"key": {}}},
+		Middlewares: huma.Middlewares{s.authorize(r.permissions())},
+		Responses:   map[string]*huma.Response{"default": s.problemResponse()},
+	}
+	if op.MaxBodyBytes == 0 {
+		op.MaxBodyBytes = s.cfg.MaxBodyBytes
+	}
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		p, ok := ctx.Value(principalKey{}).(tool.Principal)
+		if !ok || p.Tenant == "" {
+			return nil, s.problem(ctx, r.id, errors.New("the operation was reached without a principal"))
+		}
+		out, err := fn(ctx, p, in)
+		if err != nil {
+			return nil, s.problem(ctx, r.id, err)
+		}
+		return out, nil
+	})
+}
+
+// permissions lists the permissions of which one is needed.
+func (r route) permissions() []string {
+	if r.or == "" {
+		return []string{r.permission}
+	}
+	return []string{r.permission, r.or}
+}
+
+func (r route) description() string {
+	text := "Permission: `" + strings.Join(r.permissions(), "` or `") + "`."
+	if r.detail != "" {
+		text = r.detail + "\n\n" + text
+	}
+	return text
+}
+
+// problem returns what the caller is told of err, and logs what it is not told.
+func (s *server) problem(ctx context.Context, operation string, err error) *v1.Problem {
+	p := problemOf(err)
+	if p.Status >= http.StatusInternalServerError {
+		s.log.ErrorContext(ctx, "a request failed", slog.String("operation", operation),
+			slog.String("kind", string(p.Code)), slog.String("trace_id", traceID(ctx)), slog.Any("error", err))
+	}
+	return p
+}
+
+// problemResponse describes the answer to whatever goes wrong.
+func (s *server) problemResponse() *huma.Response {
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[v1.Problem](), true, "Problem")
+	return &huma.Response{
+		Description: "What went wrong",
+		Content:     map[string]*huma.MediaType{v1.ProblemType: {Schema: schema}},
+	}
+}

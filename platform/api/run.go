@@ -1,0 +1,216 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+type startRunInput struct {
+	Body v1.NewRun
+}
+
+type runOutput struct {
+	Location string `header:"Location"`
+	Body     v1.Run
+}
+
+type runInput struct {
+	ID string `path:"id" maxLength:"64"`
+}
+
+type listRunsInput struct {
+	Status string    `query:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
+	Kind   string    `query:"kind" enum:"agent,tool_call,host"`
+	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id"`
+	Since  time.Time `query:"since" doc:"Created at or after"`
+	Until  time.Time `query:"until" doc:"Created before"`
+	Paging
+}
+
+type listRunsOutput struct {
+	Body v1.Page[v1.Run]
+}
+
+func (s *server) registerRuns() {
+	handle(s, route{
+		id: "startRun", method: http.MethodPost, path: "/v1/runs", tag: "runs", permission: RunsWrite, status: http.StatusAccepted,
+		summary: "Start a run of an agent",
+		detail:  "Records the run and starts its workflow, `t/<tenant>/run/<id>`. Follow it by its events.",
+	}, s.startRun)
+	handle(s, route{
+		id: "listRuns", method: http.MethodGet, path: "/v1/runs", tag: "runs", permission: RunsRead,
+		summary: "List runs, newest first",
+	}, s.listRuns)
+	handle(s, route{
+		id: "getRun", method: http.MethodGet, path: "/v1/runs/{id}", tag: "runs", permission: RunsRead,
+		summary: "Get a run",
+	}, s.getRun)
+	handle(s, route{
+		id: "cancelRun", method: http.MethodPost, path: "/v1/runs/{id}/cancel", tag: "runs", permission: RunsWrite, status: http.StatusAccepted,
+		summary: "Cancel a run",
+		detail:  "Asks the workflow to stop; calls under way are cancelled. A run that has ended is a conflict.",
+	}, s.cancelRun)
+	handle(s, route{
+		id: "listMessages", method: http.MethodGet, path: "/v1/runs/{id}/messages", tag: "runs", permission: RunsRead,
+		summary: "Get a run's transcript",
+	}, s.listMessages)
+	handle(s, route{
+		id: "listEvents", method: http.MethodGet, path: "/v1/runs/{id}/events", tag: "runs", permission: RunsRead,
+		summary: "List a run's events",
+		detail:  "Events are numbered without gaps. Ask with `after` set to the last number you have.",
+	}, s.listEvents)
+}
+
+func (s *server) startRun(ctx context.Context, p tool.Principal, in *startRunInput) (*runOutput, error) {
+	run, err := s.newRun(ctx, p, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	content, err := inputContent(run.Input)
+	if err != nil {
+		return nil, err
+	}
+	if run, err = s.cfg.Store.CreateRun(ctx, run, agent.Message{Role: agent.User, Content: content}); err != nil {
+		return nil, fmt.Errorf("recording the run: %w", err)
+	}
+	_, err = s.startWorkflow(ctx, p.Tenant, start{
+		id: run.WorkflowID, workflow: wire.AgentRunWorkflow, summary: "agent " + run.Agent, agent: run.Agent,
+		input: wire.AgentRunInput{Principal: p, RunID: run.ID},
+	})
+	if err != nil {
+		s.giveUp(ctx, run, err)
+		return nil, err
+	}
+	return &runOutput{Location: "/v1/runs/" + run.ID, Body: v1.FromRun(run)}, nil
+}
+
+// newRun checks what is asked for and describes the run. What could only fail
+// is refused here, with the reason, instead of being started.
+func (s *server) newRun(ctx context.Context, p tool.Principal, in v1.NewRun) (agent.Run, error) {
+	name, constraint, _ := strings.Cut(in.Agent, "@")
+	if in.Version != "" {
+		constraint = in.Version
+	}
+	found, err := s.cfg.Store.FindAgent(ctx, p.Tenant, name)
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("finding agent %q: %w", name, err)
+	}
+	versions, err := s.cfg.Store.ListAgentVersions(ctx, p.Tenant, found.ID)
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("listing the versions of agent %q: %w", name, err)
+	}
+	chosen, err := resolver.ChooseAgent(found, versions, constraint, in.Mode)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("making a run id: %w", err)
+	}
+	run := agent.Run{
+		ID: id.String(), Tenant: p.Tenant, Kind: agent.AgentRun, AgentID: found.ID, Agent: found.Slug,
+		Mode: in.Mode, Principal: p, Status: agent.RunPending, Input: in.Input,
+		WorkflowID: wire.RunWorkflowID(p.Tenant, id.String()),
+	}
+	if constraint != "" {
+		run.AgentVersion = chosen.Number // What was asked for is decided now, even if a version is published meanwhile.
+	}
+	return run, nil
+}
+
+// inputContent returns a run's input as the content of its first message: a
+// string as text, anything else as JSON.
+func inputContent(input json.RawMessage) ([]tool.Content, error) {
+	input = bytes.TrimSpace(input)
+	var text string
+	switch {
+	case len(input) == 0 || bytes.Equal(input, []byte("null")) || bytes.Equal(input, []byte(`""`)):
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.startRun", Path: "/input", Msg: "input is empty: an agent needs something to begin with"}
+	case json.Unmarshal(input, &text) == nil:
+		return []tool.Content{tool.Text(text)}, nil
+	default:
+		return []tool.Content{tool.JSON(input)}, nil
+	}
+}
+
+// giveUp records that a run's workflow could not be started, even if the
+// caller has left.
+func (s *server) giveUp(ctx context.Context, run agent.Run, cause error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	e := tool.AsError(cause)
+	err := s.cfg.Store.FinishRun(ctx, agent.RunEnd{
+		Tenant: run.Tenant, RunID: run.ID, Status: agent.RunFailed, Kind: e.Kind, Msg: "the run could not be started: " + e.Msg,
+	})
+	if err != nil {
+		s.log.ErrorContext(ctx, "a run that did not start could not be recorded as failed",
+			slog.String("tenant_id", string(run.Tenant)), slog.String("run_id", run.ID), slog.Any("error", err))
+	}
+}
+
+func (s *server) getRun(ctx context.Context, p tool.Principal, in *runInput) (*runOutput, error) {
+	run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &runOutput{Body: v1.FromRun(run)}, nil
+}
+
+func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInput) (*listRunsOutput, error) {
+	q := store.RunQuery{
+		Status: agent.RunStatus(in.Status), Kind: agent.RunKind(in.Kind), Since: in.Since, Until: in.Until, Limit: in.fetch(),
+	}
+	var err error
+	if q.Before, err = in.before(); err != nil {
+		return nil, err
+	}
+	if in.Agent != "" {
+		found, err := s.cfg.Store.FindAgent(ctx, p.Tenant, in.Agent)
+		if err != nil {
+			return nil, err
+		}
+		q.AgentID = found.ID
+	}
+	runs, err := s.cfg.Store.ListRuns(ctx, p.Tenant, q)
+	if err != nil {
+		return nil, err
+	}
+	return &listRunsOutput{Body: page(in.Paging, runs, v1.FromRun, func(r agent.Run) string { return r.ID })}, nil
+}
+
+func (s *server) cancelRun(ctx context.Context, p tool.Principal, in *runInput) (*runOutput, error) {
+	run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	conflict := &tool.Error{Kind: tool.Conflict, Op: "api.cancelRun", Msg: fmt.Sprintf("the run is %s already", run.Status)}
+	switch {
+	case run.Kind == agent.HostRun:
+		conflict.Msg = "the run is a workflow of its host: cancel it there"
+		return nil, conflict
+	case run.Status.Final():
+		return nil, conflict
+	}
+	if err := s.cfg.Temporal.CancelWorkflow(ctx, run.WorkflowID, ""); gone(err) {
+		conflict.Msg = "the run's workflow has ended"
+		return nil, conflict
+	} else if err != nil {
+		return nil, temporalError("cancelling the run", err)
+	}
+	return &runOutput{Body: v1.FromRun(run)}, nil
+}

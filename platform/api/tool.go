@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type listToolsInput struct {
+	Status         string `query:"status" enum:"draft,published,deprecated,disabled"`
+	Implementation string `query:"implementation_type" enum:"internal,http,function,rag_retrieval,agent_call,artifact,mcp,custom,prompt,task,composition,client,provider"`
+	ToolType       string `query:"tool_type" enum:"built_in,mcp,artifact,custom"`
+	Search         string `query:"search" maxLength:"200" doc:"In slug, name and description"`
+	Skip           int    `query:"skip" minimum:"0" maximum:"10000" doc:"Leaves out so many; cursor is faster"`
+	Paging
+}
+
+type listToolsOutput struct {
+	Body v1.Page[v1.Tool]
+}
+
+// ToolPath names the tool of a path. It is exported as [Paging] is.
+type ToolPath struct {
+	Tool string `path:"tool" maxLength:"64" doc:"Slug or id"`
+}
+
+type toolOutput struct {
+	Body v1.Tool
+}
+
+type listToolVersionsOutput struct {
+	Body v1.Page[v1.ToolVersion]
+}
+
+type explainInput struct {
+	ToolPath
+	Version string `query:"version" maxLength:"100" doc:"Version or constraint, such as ^1.2"`
+	Mode    string `query:"mode" enum:"production,debug" default:"production"`
+}
+
+type explainOutput struct {
+	Body v1.Explanation
+}
+
+func (s *server) registerTools() {
+	handle(s, route{
+		id: "listTools", method: http.MethodGet, path: "/v1/tools", tag: "tools", permission: ToolsRead,
+		summary: "List tools, the tenant's and the global ones, in the order of slugs",
+	}, s.listTools)
+	handle(s, route{
+		id: "getTool", method: http.MethodGet, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsRead,
+		summary: "Get a tool",
+	}, s.getTool)
+	handle(s, route{
+		id: "listToolVersions", method: http.MethodGet, path: "/v1/tools/{tool}/versions", tag: "tools", permission: ToolsRead,
+		summary: "List a tool's versions, newest first",
+	}, s.listToolVersions)
+	handle(s, route{
+		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead, or: ToolsWrite,
+		summary: "Explain how a tool resolves",
+		detail:  "Applies every rule that a call would meet, and says what each looked at. A refusal is an answer here, not an error.",
+	}, s.explainTool)
+	s.registerToolChanges()
+}
+
+func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {
+	q := registry.ToolQuery{
+		Status: tool.Status(in.Status), Implementation: tool.Implementation(in.Implementation),
+		Bucket: tool.Bucket(in.ToolType), Search: in.Search, Limit: in.fetch(),
+	}
+	if in.Cursor != "" {
+		var err error
+		if q.AfterSlug, q.AfterID, err = openToolCursor(in.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	tools, err := s.skipTools(ctx, p, q, in.Skip)
+	if err != nil {
+		return nil, err
+	}
+	return &listToolsOutput{Body: page(in.Paging, tools, v1.FromTool, toolPlace)}, nil
+}
+
+// skipTools returns the tools behind the first skip ones.
+func (s *server) skipTools(ctx context.Context, p tool.Principal, q registry.ToolQuery, skip int) ([]tool.Tool, error) {
+	want := q.Limit
+	for {
+		q.Limit = min(skip+want, v1.MaxLimit+1)
+		tools, err := s.cfg.Registry.List(ctx, p, q)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(tools); skip > 0 && n == q.Limit && skip+want > n {
+			past := min(skip, n)
+			q.AfterSlug, q.AfterID = tools[past-1].Slug, tools[past-1].ID
+			skip -= past
+			continue
+		}
+		return tools[min(skip, len(tools)):], nil
+	}
+}
+
+func (s *server) getTool(ctx context.Context, p tool.Principal, in *ToolPath) (*toolOutput, error) {
+	ref, err := in.ref()
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.cfg.Registry.Get(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	return &toolOutput{Body: v1.FromTool(t)}, nil
+}
+
+func (s *server) listToolVersions(ctx context.Context, p tool.Principal, in *ToolPath) (*listToolVersionsOutput, error) {
+	ref, err := in.ref()
+	if err != nil {
+		return nil, err
+	}
+	versions, err := s.cfg.Registry.Versions(ctx, p, ref)
+	if err != nil {
+		return nil, err
+	}
+	out := &listToolVersionsOutput{Body: v1.Page[v1.ToolVersion]{Items: make([]v1.ToolVersion, len(versions))}}
+	for i, v := range versions {
+		out.Body.Items[i] = v1.FromToolVersion(v)
+	}
+	return out, nil
+}
+
+func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainInput) (*explainOutput, error) {
+	ref, err := in.ref()
+	if err != nil {
+		return nil, err
+	}
+	ref.Constraint = in.Version
+	e, err := s.cfg.Resolver.Explain(ctx, resolver.Request{Principal: p, Ref: ref, Mode: tool.Mode(in.Mode)})
+	if err != nil {
+		return nil, err
+	}
+	out := v1.Explanation{
+		Ref: e.Ref.String(), Mode: e.Mode, Steps: make([]v1.Step, len(e.Steps)), ToolID: e.ToolID, Slug: e.Slug,
+		Version: e.Version, Digest: e.Digest, Draft: e.Draft, Shadows: e.Shadows, Code: e.Kind, Detail: e.Msg,
+	}
+	for i, step := range e.Steps {
+		out.Steps[i] = v1.Step{Rule: string(step.Rule), Passed: step.Passed, Saw: step.Saw}
+	}
+	return &explainOutput{Body: out}, nil
+}
+
+// ref returns the tool that a path names. What could name none is not found,
+// as a name that does name none.
+func (in ToolPath) ref() (tool.Ref, error) {
+	switch {
+	case tool.ValidID(in.Tool):
+		return tool.Ref{ID: in.Tool}, nil
+	case tool.ValidSlug(in.Tool):
+		return tool.Ref{Slug: in.Tool}, nil
+	default:
+		return tool.Ref{}, &tool.Error{Kind: tool.NotFound, Op: "api", Msg: "tool not found"}
+	}
+}

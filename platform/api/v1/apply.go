@@ -1,0 +1,42 @@
+package v1
+
+import "encoding/json"
+
+// Apply asks for definitions of tools and agents to be brought into the
+// registry: all of them, or with DryRun none.
+type Apply struct {
+	Definitions []json.RawMessage `json:"definitions" minItems:"1" maxItems:"1000" doc:"Definitions of tools and agents"`
+	DryRun      bool              `json:"dry_run,omitempty" doc:"Check, and tell what would change"`
+}
+
+// Action is what applying a definition did.
+type Action string
+
+// Actions.
+const (
+	Created   Action = "created"
+	Updated   Action = "updated"
+	Unchanged Action = "unchanged"
+	Failed    Action = "failed"
+	Skipped   Action = "skipped" // Left alone because another definition is wrong.
+)
+
+// Applied tells what applying did with each definition, in their order.
+type Applied struct {
+	DryRun bool          `json:"dry_run,omitempty"`
+	Failed int           `json:"failed" doc:"How many definitions could not be applied"`
+	Items  []AppliedItem `json:"items"`
+}
+
+// AppliedItem tells what applying did with one definition.
+type AppliedItem struct {
+	Index     int      `json:"index" doc:"Place in the request"`
+	Kind      string   `json:"kind,omitempty" enum:"tool,agent"`
+	Slug      string   `json:"slug,omitempty"`
+	ID        string   `json:"id,omitempty"`
+	Version   string   `json:"version,omitempty"`
+	Action    Action   `json:"action" enum:"created,updated,unchanged,failed,skipped"`
+	Published bool     `json:"published,omitempty" doc:"Whether this published a version"`
+	Warnings  []string `json:"warnings,omitempty"`
+	Error     *Problem `json:"error,omitempty" doc:"Why it failed; its path is within the definition"`
+}

@@ -1,0 +1,26 @@
+package v1
+
+import "github.com/toolcrib/toolcrib/tool"
+
+// Explanation tells how a reference to a tool was decided: every rule applied,
+// in order, up to the one that refused.
+type Explanation struct {
+	Ref     string    `json:"ref"`
+	Mode    tool.Mode `json:"mode"`
+	Steps   []Step    `json:"steps"`
+	ToolID  string    `json:"tool_id,omitempty"`
+	Slug    string    `json:"slug,omitempty"`
+	Version string    `json:"version,omitempty" doc:"The version that would run"`
+	Digest  string    `json:"digest,omitempty"`
+	Draft   bool      `json:"draft,omitempty" doc:"Whether that is the draft as it is"`
+	Shadows bool      `json:"shadows,omitempty" doc:"Whether it hides a global tool of the same slug"`
+	Code    tool.Kind `json:"code,omitempty" doc:"Why none would run; empty when one would"`
+	Detail  string    `json:"detail,omitempty"`
+}
+
+// Step is one rule as it was applied.
+type Step struct {
+	Rule   string `json:"rule"`
+	Passed bool   `json:"passed"`
+	Saw    string `json:"saw" doc:"What the rule looked at"`
+}

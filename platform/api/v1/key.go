@@ -1,0 +1,30 @@
+package v1
+
+import "time"
+
+// NewKey asks for an API key.
+type NewKey struct {
+	Name        string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for"`
+	Permissions []string   `json:"permissions" maxItems:"100" doc:"What the key may do; none that its maker lacks"`
+	Scopes      []string   `json:"scopes,omitempty" maxItems:"100" doc:"Narrows the key to those of its permissions that are named here too; not when empty"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty" doc:"When the key ends; never when absent"`
+}
+
+// Key is an API key, without its secret.
+type Key struct {
+	ID          string     `json:"id"`
+	Name        string     `json:"name"`
+	Permissions []string   `json:"permissions"`
+	Scopes      []string   `json:"scopes,omitempty"`
+	CreatedBy   string     `json:"created_by,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
+	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
+	LastUsedAt  *time.Time `json:"last_used_at,omitempty" doc:"To the minute"`
+}
+
+// CreatedKey is a new API key with its secret, which is never shown again.
+type CreatedKey struct {
+	Key
+	Secret string `json:"secret" doc:"What to send as Bearer token; shown this once"`
+}

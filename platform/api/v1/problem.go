@@ -1,0 +1,63 @@
+package v1
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ProblemType is the media type of a [Problem].
+const ProblemType = "application/problem+json"
+
+// Problem is the body of every answer that is an error (RFC 9457).
+type Problem struct {
+	Title      string       `json:"title" doc:"The status in words"`
+	Status     int          `json:"status" doc:"The HTTP status"`
+	Code       tool.Kind    `json:"code" doc:"What went wrong, for programs" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal"`
+	Detail     string       `json:"detail,omitempty" doc:"What went wrong, for people"`
+	Path       string       `json:"path,omitempty" doc:"JSON Pointer of the offending value in the request"`
+	Instance   string       `json:"instance,omitempty" doc:"The run that ended so, when the problem is how a call ended"`
+	Retryable  bool         `json:"retryable" doc:"Whether the same request may succeed later"`
+	RetryAfter float64      `json:"retry_after_s,omitempty" doc:"Earliest useful retry, in seconds"`
+	TraceID    string       `json:"trace_id,omitempty" doc:"Names the request in the server's log"`
+	Errors     []FieldError `json:"errors,omitempty" doc:"Every fault found, when there are several"`
+}
+
+// FieldError is one fault of a request.
+type FieldError struct {
+	Path   string `json:"path,omitempty" doc:"JSON Pointer of the offending value; names a parameter outside the body"`
+	Detail string `json:"detail"`
+}
+
+// Error implements the error interface.
+func (p *Problem) Error() string { return string(p.Code) + ": " + cmp.Or(p.Detail, p.Title) }
+
+// GetStatus returns the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType returns the media type of a problem, whatever was negotiated.
+func (p *Problem) ContentType(string) string { return ProblemType }
+
+// GetHeaders returns the headers that go with the problem.
+func (p *Problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(p.RetryAfter+0.999)))
+	}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="toolcrib"`)
+	}
+	return h
+}
+
+// ToolError returns the problem as the error it stands for. The problem is its
+// cause.
+func (p *Problem) ToolError() *tool.Error {
+	return &tool.Error{
+		Kind: p.Code, Op: "api", Msg: cmp.Or(p.Detail, p.Title), Path: p.Path,
+		RetryAfter: time.Duration(p.RetryAfter * float64(time.Second)), Sent: true, Answered: true, Err: p,
+	}
+}
