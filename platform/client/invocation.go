@@ -1,0 +1,37 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// InvocationQuery filters invocations. Zero fields do not filter.
+type InvocationQuery struct {
+	Status tool.InvocationStatus
+	Tool   string // Slug.
+	Run    string // Id.
+	Agent  string // Slug or id.
+	Since  time.Time
+	Until  time.Time
+	Page
+}
+
+// ListInvocations returns a page of invocations, newest first.
+func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Page[tool.Invocation], error) {
+	var out v1.Page[tool.Invocation]
+	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("run", q.Run).text("agent", q.Agent).
+		time("since", q.Since).time("until", q.Until).page(q.Page)
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations"}, query: query, out: &out})
+	return out, err
+}
+
+// Invocation returns the record of a call.
+func (c *Client) Invocation(ctx context.Context, id string) (tool.Invocation, error) {
+	var out tool.Invocation
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations", id}, out: &out})
+	return out, err
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// StartRun starts a run of an agent.
+func (c *Client) StartRun(ctx context.Context, in v1.NewRun) (v1.Run, error) {
+	var out v1.Run
+	err := c.do(ctx, request{method: http.MethodPost, path: []string{"runs"}, body: in, out: &out})
+	return out, err
+}
+
+// Run returns a run.
+func (c *Client) Run(ctx context.Context, id string) (v1.Run, error) {
+	var out v1.Run
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs", id}, out: &out})
+	return out, err
+}
+
+// RunQuery filters runs. Zero fields do not filter.
+type RunQuery struct {
+	Status agent.RunStatus
+	Kind   agent.RunKind
+	Agent  string // Slug or id.
+	Since  time.Time
+	Until  time.Time
+	Page
+}
+
+// ListRuns returns a page of runs, newest first.
+func (c *Client) ListRuns(ctx context.Context, q RunQuery) (v1.Page[v1.Run], error) {
+	var out v1.Page[v1.Run]
+	query := params{}.text("status", string(q.Status)).text("kind", string(q.Kind)).text("agent", q.Agent).
+		time("since", q.Since).time("until", q.Until).page(q.Page)
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs"}, query: query, out: &out})
+	return out, err
+}
+
+// CancelRun asks a run to stop.
+func (c *Client) CancelRun(ctx context.Context, id string) (v1.Run, error) {
+	var out v1.Run
+	err := c.do(ctx, request{method: http.MethodPost, path: []string{"runs", id, "cancel"}, out: &out})
+	return out, err
+}
+
+// Messages returns a run's transcript.
+func (c *Client) Messages(ctx context.Context, runID string) ([]agent.Message, error) {
+	var out v1.Page[agent.Message]
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs", runID, "messages"}, out: &out})
+	return out.Items, err
+}
+
+// Events returns a run's events after a number, in order; 200 when limit is
+// zero.
+func (c *Client) Events(ctx context.Context, runID string, after int64, limit int) ([]tool.Event, error) {
+	var out v1.Page[tool.Event]
+	err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"runs", runID, "events"},
+		query: url.Values(params{}.number("after", after).number("limit", int64(limit))), out: &out,
+	})
+	return out.Items, err
+}
+
+// Follow calls fn with each event of a run, in order, until the run has ended,
+// and returns the run as it ended. It stops at the first error of fn.
+func (c *Client) Follow(ctx context.Context, runID string, fn func(tool.Event) error) (v1.Run, error) {
+	const slowest = 500 * time.Millisecond
+	var seen int64
+	pause := 25 * time.Millisecond
+	for {
+		run, err := c.Run(ctx, runID)
+		if err != nil {
+			return v1.Run{}, err
+		}
+		for seen < run.LastSeq {
+			events, err := c.Events(ctx, runID, seen, 0)
+			if err != nil {
+				return run, err
+			}
+			for _, e := range events {
+				if err := fn(e); err != nil {
+					return run, err
+				}
+				seen = e.Seq
+				pause = 25 * time.Millisecond
+			}
+			if len(events) == 0 {
+				break
+			}
+		}
+		if run.Status.Final() {
+			return run, nil
+		}
+		select {
+		case <-ctx.Done():
+			return run, ctx.Err()
+		case <-time.After(pause):
+			pause = min(pause*3/2, slowest)
+		}
+	}
+}
