@@ -1,0 +1,67 @@
+package dev
+
+import (
+	"log/slog"
+
+	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// Config says what to run and where. The zero value is the platform of the
+// current directory.
+type Config struct {
+	// Stack says where PostgreSQL and Temporal run and keep their data.
+	Stack devstack.Config
+	// Listen is the preferred address of the API; a free port of the same host
+	// is used when it is taken. Defaults to [DefaultListen], and to a free port
+	// if the stack is a throwaway.
+	Listen string
+	// Tenant is the slug of the tenant that is made. Defaults to [DefaultTenant].
+	Tenant string
+	// Worker configures the worker's plugin; its Store is set here.
+	Worker worker.Config
+	// TaskQueue defaults to [serve.DefaultTaskQueue].
+	TaskQueue string
+	// Version of the platform, for the API's description.
+	Version string
+	// Logger defaults to discarding.
+	Logger *slog.Logger
+}
+
+// Defaults of [Config].
+const (
+	DefaultListen = "127.0.0.1:8080"
+	DefaultTenant = "dev"
+)
+
+// Files in the data folder that tell the command line where the platform is.
+const (
+	KeyFile    = "key"    // The API key of the tenant.
+	ServerFile = "server" // The URL of the API.
+)
+
+func (c Config) withDefaults() Config {
+	if c.Listen == "" {
+		c.Listen = DefaultListen
+		if c.Stack.Throwaway {
+			c.Listen = "127.0.0.1:0"
+		}
+	}
+	if c.Tenant == "" {
+		c.Tenant = DefaultTenant
+	}
+	if c.TaskQueue == "" {
+		c.TaskQueue = serve.DefaultTaskQueue
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Stack.Logger == nil {
+		c.Stack.Logger = c.Logger
+	}
+	if c.Worker.Logger == nil {
+		c.Worker.Logger = c.Logger
+	}
+	return c
+}

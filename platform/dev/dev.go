@@ -1,0 +1,198 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Dev is the running platform. Its methods may be called concurrently.
+type Dev struct {
+	cfg    Config
+	stack  *devstack.Stack
+	store  *store.Store
+	worker *serve.Worker
+	tenant store.Tenant
+	key    string
+	url    string
+
+	hangUp context.CancelFunc // Stops the HTTP server.
+	served chan error         // Tells how it ended.
+
+	stop sync.Once
+	err  error
+}
+
+// Start starts everything and returns when it answers. If a part fails the
+// others are stopped. ctx limits the start only: the platform runs until it is
+// stopped.
+func Start(ctx context.Context, cfg Config) (*Dev, error) {
+	d := &Dev{cfg: cfg.withDefaults()}
+	if err := d.start(ctx); err != nil {
+		return nil, errors.Join(err, d.Stop(context.WithoutCancel(ctx)))
+	}
+	return d, nil
+}
+
+func (d *Dev) start(ctx context.Context) (err error) {
+	if d.stack, err = devstack.Start(ctx, d.cfg.Stack); err != nil {
+		return err
+	}
+	if _, err := serve.Migrate(ctx, d.stack.DatabaseURL(), d.cfg.Logger); err != nil {
+		return fmt.Errorf("preparing the database: %w", err)
+	}
+	// The cluster's login is a superuser; switching the role keeps tenants apart.
+	d.store, err = store.Open(ctx, d.stack.DatabaseURL(), store.Options{Logger: d.cfg.Logger, SetRole: store.AppRole})
+	if err != nil {
+		return fmt.Errorf("opening the database: %w", err)
+	}
+	if err := d.ensureKey(ctx); err != nil {
+		return err
+	}
+	if err := d.startWorker(ctx); err != nil {
+		return err
+	}
+	return d.startAPI(ctx)
+}
+
+func (d *Dev) startWorker(ctx context.Context) (err error) {
+	plugin := d.cfg.Worker
+	plugin.Store = d.store
+	d.worker, err = serve.StartWorker(ctx, serve.WorkerConfig{
+		Plugin: plugin, TaskQueue: d.cfg.TaskQueue,
+		Temporal: client.Options{
+			HostPort: d.stack.TemporalAddress(), Namespace: d.stack.Namespace(),
+			Logger: sdklog.NewStructuredLogger(d.cfg.Logger),
+		},
+	})
+	return err
+}
+
+func (d *Dev) startAPI(ctx context.Context) error {
+	runnable := make([]tool.Implementation, 0, len(d.cfg.Worker.Executors))
+	for i := range d.cfg.Worker.Executors {
+		runnable = append(runnable, i)
+	}
+	handler, err := serve.Handler(ctx, serve.HandlerConfig{
+		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
+		Runnable: runnable, Version: d.cfg.Version, Logger: d.cfg.Logger,
+	})
+	if err != nil {
+		return err
+	}
+	listener, err := listen(ctx, d.cfg.Listen)
+	if err != nil {
+		return err
+	}
+	d.url = "http://" + listener.Addr().String()
+	serving, hangUp := context.WithCancel(context.WithoutCancel(ctx))
+	d.hangUp, d.served = hangUp, make(chan error, 1)
+	go func() { d.served <- serve.HTTP(serving, listener, handler, d.cfg.Logger) }()
+	return d.write(ServerFile, d.url)
+}
+
+// listen takes the address, or another port of its host when that is taken.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err == nil {
+		return listener, nil
+	}
+	host, _, splitErr := net.SplitHostPort(address)
+	if splitErr != nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "dev.Start", Msg: fmt.Sprintf("the address %q is not host:port", address), Err: err}
+	}
+	if listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0")); err != nil {
+		return nil, fmt.Errorf("listening on %s: %w", host, err)
+	}
+	return listener, nil
+}
+
+// write keeps a line in a file of the data folder, for this user alone.
+func (d *Dev) write(name, line string) error {
+	if err := os.WriteFile(filepath.Join(d.stack.DataDir(), name), []byte(line+"\n"), 0o600); err != nil {
+		return fmt.Errorf("writing to the data folder: %w", err)
+	}
+	return nil
+}
+
+// Wait returns when the platform can't go on, or ctx ends. It does not stop
+// what still runs.
+func (d *Dev) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-d.served:
+		d.served <- err // For Stop.
+		return err
+	case <-d.stack.PostgresDone():
+		return errors.New("PostgreSQL has ended; the log says why")
+	}
+}
+
+// Stop stops everything, the API first, and lets what is under way finish as
+// far as ctx allows. Only the first call does anything; the others return its
+// outcome.
+func (d *Dev) Stop(ctx context.Context) error {
+	d.stop.Do(func() {
+		var errs []error
+		if d.hangUp != nil {
+			d.hangUp()
+			errs = append(errs, <-d.served)
+			errs = append(errs, ignoreMissing(os.Remove(filepath.Join(d.stack.DataDir(), ServerFile))))
+		}
+		if d.worker != nil {
+			d.worker.Stop()
+		}
+		if d.store != nil {
+			d.store.Close()
+		}
+		if d.stack != nil {
+			errs = append(errs, d.stack.Stop(ctx))
+		}
+		d.err = errors.Join(errs...)
+		d.cfg.Logger.InfoContext(ctx, "the platform has stopped", slog.Bool("clean", d.err == nil))
+	})
+	return d.err
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// URL returns the address of the API.
+func (d *Dev) URL() string { return d.url }
+
+// Key returns the API key of the tenant.
+func (d *Dev) Key() string { return d.key }
+
+// KeyFile returns the file that holds the key.
+func (d *Dev) KeyFile() string { return filepath.Join(d.stack.DataDir(), KeyFile) }
+
+// Tenant returns the tenant that the key is for.
+func (d *Dev) Tenant() store.Tenant { return d.tenant }
+
+// Store returns the platform's store.
+func (d *Dev) Store() *store.Store { return d.store }
+
+// Temporal returns a client of the stack's Temporal.
+func (d *Dev) Temporal() client.Client { return d.worker.Client() }
+
+// Stack returns what the platform stands on.
+func (d *Dev) Stack() *devstack.Stack { return d.stack }

@@ -1,0 +1,58 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store"
+)
+
+// Migrated tells what [Migrate] did.
+type Migrated struct {
+	Steps    []store.Migration
+	Builtins []registry.Change // Those that are new or changed.
+}
+
+// Migrate brings a database up to date: its schema, and the platform's own
+// tools in it. The URL is that of the owner, as [store.Migrate] wants it.
+func Migrate(ctx context.Context, url string, log *slog.Logger) (Migrated, error) {
+	var done Migrated
+	var err error
+	if done.Steps, err = store.Migrate(ctx, url); err != nil {
+		return done, err
+	}
+	platform, err := store.OpenPlatform(ctx, url, store.Options{Logger: log, MaxConns: 2})
+	if err != nil {
+		return done, err
+	}
+	defer platform.Close()
+	specs, err := builtinSpecs()
+	if err != nil {
+		return done, err
+	}
+	changes, err := registry.New(platform.Registry(), registry.Options{}).SyncBuiltins(ctx, specs)
+	for _, c := range changes {
+		if c.Action != registry.Unchanged {
+			done.Builtins = append(done.Builtins, c)
+		}
+	}
+	return done, err
+}
+
+// builtinSpecs lists the built-ins as the registry takes them.
+func builtinSpecs() ([]registry.BuiltinSpec, error) {
+	gate, err := egress.New(egress.Config{}) // Nothing is sent: some built-ins exist only where there is a way out.
+	if err != nil {
+		return nil, fmt.Errorf("listing the built-ins: %w", err)
+	}
+	defer gate.Close()
+	var specs []registry.BuiltinSpec
+	for _, s := range builtins.New(builtins.Config{Gate: gate}).Specs() {
+		specs = append(specs, registry.BuiltinSpec{Key: s.Key, Version: s.Version, Definition: s.Definition, Policy: s.Policy})
+	}
+	return specs, nil
+}

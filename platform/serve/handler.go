@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/sdk/client"
+
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/platform/api"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// DefaultTaskQueue is where workflows and activities are handed out, unless a
+// configuration says otherwise.
+const DefaultTaskQueue = "toolcrib"
+
+// HandlerConfig is what the API is assembled from.
+type HandlerConfig struct {
+	Store    *store.Store  // Required. The caller closes it.
+	Temporal client.Client // Required. The caller closes it.
+	// Namespace is the client's. Defaults to [client.DefaultNamespace].
+	Namespace string
+	// TaskQueue is where the workers listen. Defaults to [DefaultTaskQueue].
+	TaskQueue string
+	// Runnable lists implementation types that the workers run beside the
+	// platform's own: internal, http and function.
+	Runnable []tool.Implementation
+	// Version of the platform, for the API's description.
+	Version string
+	Logger  *slog.Logger // Defaults to discarding.
+}
+
+// Handler assembles the API. Workflows are started with search attributes if
+// the namespace has them now.
+func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
+	if cfg.Store == nil || cfg.Temporal == nil {
+		return nil, fmt.Errorf("serve: HandlerConfig.Store and Temporal are required")
+	}
+	if cfg.TaskQueue == "" {
+		cfg.TaskQueue = DefaultTaskQueue
+	}
+	if cfg.Namespace == "" {
+		cfg.Namespace = client.DefaultNamespace
+	}
+	resolve := resolver.New(cfg.Store, resolver.Options{})
+	return api.New(api.Config{
+		Store: cfg.Store, Registry: newRegistry(cfg.Store, resolve, cfg.Runnable), Resolver: resolve,
+		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue,
+		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cfg.Namespace),
+		Version:          cfg.Version, Logger: cfg.Logger,
+	})
+}
+
+// newRegistry returns the registry with the checks that definitions of the
+// platform's own implementation types must pass.
+func newRegistry(s registry.Store, r *resolver.Resolver, more []tool.Implementation) *registry.Registry {
+	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function}, more...)
+	return registry.New(s, registry.Options{
+		Resolver: r,
+		Runnable: func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
+		Checks:   map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig},
+	})
+}
+
+// hasSearchAttributes reports whether the namespace has the attributes that
+// workflows are found by. Where nobody can tell, they are left out.
+func hasSearchAttributes(ctx context.Context, c client.Client, namespace string) bool {
+	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	if err != nil {
+		return false
+	}
+	custom := have.GetCustomAttributes()
+	_, tenant := custom[wire.TenantAttribute]
+	_, agent := custom[wire.AgentAttribute]
+	return tenant && agent
+}

@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+
+	"go.temporal.io/sdk/client"
+	sdkworker "go.temporal.io/sdk/worker"
+
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// WorkerConfig is what a worker is assembled from.
+type WorkerConfig struct {
+	Plugin worker.Config
+	// Temporal says how Temporal is reached.
+	Temporal client.Options
+	// TaskQueue is where the worker listens. Defaults to [DefaultTaskQueue].
+	TaskQueue string
+	// Options of the Temporal worker.
+	Options sdkworker.Options
+}
+
+// Worker runs Toolcrib's workflows and activities.
+type Worker struct {
+	plugin *worker.Plugin
+	client client.Client
+	worker sdkworker.Worker
+}
+
+// StartWorker starts a worker, which runs until it is stopped.
+func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
+	if cfg.TaskQueue == "" {
+		cfg.TaskQueue = DefaultTaskQueue
+	}
+	plugin, err := worker.New(ctx, cfg.Plugin)
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{plugin: plugin}
+	cfg.Temporal.Plugins = append(cfg.Temporal.Plugins, plugin)
+	if w.client, err = DialTemporal(ctx, cfg.Temporal); err != nil {
+		w.Stop()
+		return nil, err
+	}
+	started := sdkworker.New(w.client, cfg.TaskQueue, cfg.Options)
+	if err := started.Start(); err != nil {
+		w.Stop()
+		return nil, fmt.Errorf("starting the worker: %w", err)
+	}
+	w.worker = started
+	return w, nil
+}
+
+// Client returns the worker's Temporal client.
+func (w *Worker) Client() client.Client { return w.client }
+
+// Stop takes no more work, lets running calls finish for as long as the
+// plugin's configuration says, and closes what the worker opened.
+func (w *Worker) Stop() {
+	if w.worker != nil {
+		w.worker.Stop()
+	}
+	if w.client != nil {
+		w.client.Close()
+	}
+	_ = w.plugin.Close() // Connections that were to end anyway.
+}
