@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+)
+
+func (a *app) applyCommand() *cobra.Command {
+	var files []string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "apply -f FILE|FOLDER",
+		Short: "Make tools and agents what their definitions say",
+		Long: `Reads definitions of tools and agents from YAML and JSON files, a folder's files
+recursively and in the order of their names, and applies all of them, or, if
+one is wrong, none. Applying the same again changes nothing.
+
+A file holds one or more documents, each a tool or an agent:
+
+  kind: tool
+  slug: getOrder
+  description: Finds an order by its number.
+  version: 1.0.0
+  publish: true
+  implementation_type: http
+  implementation_config:
+    url: https://orders.example.com/orders/{id}
+  input_schema:
+    type: object
+    properties: {id: {type: string}}
+    required: [id]`,
+		Example: `  toolcrib apply -f tools/
+  toolcrib apply -f order.yaml --dry-run
+  generate-tools | toolcrib apply -f -`,
+		Args: operands(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(files) == 0 {
+				return usage("toolcrib apply needs -f with a file or a folder, or - for the standard input")
+			}
+			return a.apply(cmd.Context(), cmd.InOrStdin(), files, dryRun)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "file or folder of definitions; may be repeated")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check, and tell what would change")
+	return cmd
+}
+
+// appliedFile is an item of an answer with the file its definition stands in.
+type appliedFile struct {
+	v1.AppliedItem
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun bool) error {
+	documents, err := readDefinitions(files, stdin)
+	if err != nil {
+		return err
+	}
+	in := v1.Apply{DryRun: dryRun, Definitions: make([]json.RawMessage, len(documents))}
+	for i, d := range documents {
+		in.Definitions[i] = d.raw
+	}
+	c, err := a.connect()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	answer, err := c.Apply(ctx, in)
+	if err != nil {
+		return err
+	}
+	items := locate(documents, answer.Items)
+	shown := struct {
+		DryRun bool          `json:"dry_run,omitempty"`
+		Failed int           `json:"failed"`
+		Items  []appliedFile `json:"items"`
+	}{answer.DryRun, answer.Failed, items}
+	if err := a.printer.show(shown, func(w io.Writer) error { return writeApplied(w, items, dryRun) }); err != nil {
+		return err
+	}
+	if answer.Failed > 0 {
+		return &silentError{code: worstCode(items)}
+	}
+	return nil
+}
+
+// locate says of each item where its definition, or the fault in it, stands.
+func locate(documents []document, items []v1.AppliedItem) []appliedFile {
+	out := make([]appliedFile, len(items))
+	for i, item := range items {
+		out[i] = appliedFile{AppliedItem: item}
+		if item.Index < 0 || item.Index >= len(documents) {
+			continue
+		}
+		d, pointer := documents[item.Index], ""
+		if item.Error != nil {
+			pointer = item.Error.Path
+		}
+		at := d.fault(pointer, "")
+		out[i].File, out[i].Line, out[i].Column = at.File, at.Line, at.Column
+	}
+	return out
+}
+
+func writeApplied(w io.Writer, items []appliedFile, dryRun bool) error {
+	var rows [][]string
+	failed := 0
+	for _, item := range items {
+		for _, warning := range item.Warnings {
+			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: "warning: " + clean(warning)}
+			if _, err := fmt.Fprintln(w, at.Error()); err != nil {
+				return err
+			}
+		}
+		if item.Error != nil {
+			failed++
+			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: clean(item.Error.Detail)}
+			if _, err := fmt.Fprintln(w, at.Error()); err != nil {
+				return err
+			}
+			continue
+		}
+		rows = append(rows, []string{item.Kind, item.Slug, item.Version, outcomeOf(item.AppliedItem, dryRun)})
+	}
+	switch {
+	case failed > 0 && skipped(items):
+		_, err := fmt.Fprintf(w, "nothing was applied: %d of %d definitions are wrong\n", failed, len(items))
+		return err
+	case len(rows) > 0:
+		return table(w, "KIND SLUG VERSION RESULT", rows)
+	}
+	return nil
+}
+
+func skipped(items []appliedFile) bool {
+	for _, item := range items {
+		if item.Error == nil && item.Action != v1.Skipped {
+			return false
+		}
+	}
+	return true
+}
+
+func outcomeOf(item v1.AppliedItem, dryRun bool) string {
+	words := []string{string(item.Action)}
+	if item.Published {
+		words = append(words, "published")
+	}
+	text := strings.Join(words, ", ")
+	if dryRun && item.Action != v1.Unchanged {
+		return "would be " + text
+	}
+	return text
+}
+
+// worstCode returns the exit code for what failed: that of the first fault.
+func worstCode(items []appliedFile) int {
+	for _, item := range items {
+		if item.Error != nil {
+			return kindCode(item.Error.Code)
+		}
+	}
+	return ExitFailure
+}

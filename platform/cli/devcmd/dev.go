@@ -1,0 +1,132 @@
+package devcmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/dev"
+	"github.com/toolcrib/toolcrib/platform/devstack"
+)
+
+// stopTimeout bounds a graceful stop.
+const stopTimeout = 45 * time.Second
+
+// New returns the command.
+func New(env cli.Env) *cobra.Command {
+	var listen, tenant string
+	var flags cli.WorkerFlags
+	var headless, verbose bool
+	cmd := &cobra.Command{
+		Use:   "dev",
+		Short: "Run everything on this machine: database, Temporal, API and worker",
+		Long: `Runs PostgreSQL, Temporal with its UI, the API and a worker in one process, with
+their data in one folder, until it is interrupted. On the first start it makes a
+tenant, and a key that may do anything in it, which the other commands find in
+the folder.
+
+PostgreSQL comes from this machine's programs, or from TOOLCRIB_DATABASE_URL.`,
+		Example: `  toolcrib dev
+  toolcrib dev --transcripts examples/support-desk/transcripts --allow-host 127.0.0.1:8780`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log := logger(env.Err, verbose)
+			worker, err := flags.Config(log)
+			if err != nil {
+				return err
+			}
+			data, err := cmd.Flags().GetString("data")
+			if err != nil {
+				return err
+			}
+			asJSON, err := cmd.Flags().GetBool("json")
+			if err != nil {
+				return err
+			}
+			return run(cmd.Context(), env, asJSON, dev.Config{
+				Stack:  devstack.Config{DataDir: cmp.Or(data, getenv(env, cli.DataVariable)), Headless: headless, Logger: log},
+				Listen: cmp.Or(listen, getenv(env, cli.ListenVariable)), Tenant: tenant, Worker: worker,
+				TaskQueue: getenv(env, cli.QueueVariable), Version: env.Version, Logger: log,
+			})
+		},
+	}
+	flags.Register(cmd)
+	cmd.Flags().StringVar(&listen, "listen", "", "preferred address of the API (default "+dev.DefaultListen+"; "+cli.ListenVariable+")")
+	cmd.Flags().StringVar(&tenant, "tenant", "", "slug of the tenant (default "+dev.DefaultTenant+")")
+	cmd.Flags().BoolVar(&headless, "headless", false, "leave Temporal's UI out")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log requests and what the services say")
+	return cmd
+}
+
+func run(ctx context.Context, env cli.Env, asJSON bool, cfg dev.Config) error {
+	began := time.Now()
+	d, err := dev.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := announce(env.Out, d, asJSON, time.Since(began)); err != nil {
+		return err
+	}
+	failed := d.Wait(ctx)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	if err := d.Stop(stopping); failed == nil && err != nil {
+		failed = err
+	}
+	return failed
+}
+
+// addresses is where things are, as it is printed.
+type addresses struct {
+	Server   string `json:"server"`
+	OpenAPI  string `json:"openapi"`
+	UI       string `json:"temporal_ui,omitempty"`
+	Temporal string `json:"temporal"`
+	Data     string `json:"data"`
+	KeyFile  string `json:"key_file"`
+	Tenant   string `json:"tenant"`
+}
+
+func announce(w io.Writer, d *dev.Dev, asJSON bool, took time.Duration) error {
+	at := addresses{
+		Server: d.URL(), OpenAPI: d.URL() + "/openapi.json", UI: d.Stack().UIURL(), Temporal: d.Stack().TemporalAddress(),
+		Data: d.Stack().DataDir(), KeyFile: d.KeyFile(), Tenant: d.Tenant().Slug,
+	}
+	if asJSON {
+		return json.NewEncoder(w).Encode(at)
+	}
+	_, err := fmt.Fprintf(w, `Toolcrib is ready after %s. Stop it with Ctrl-C.
+
+  API          %s
+  description  %s
+  Temporal UI  %s
+  Temporal     %s
+  data folder  %s
+  API key      %s (tenant %s)
+
+Next, in another terminal: toolcrib apply -f FOLDER --data %s
+`, took.Round(10*time.Millisecond), at.Server, at.OpenAPI, cmp.Or(at.UI, "–"), at.Temporal, at.Data, at.KeyFile, at.Tenant, at.Data)
+	return err
+}
+
+func logger(w io.Writer, verbose bool) *slog.Logger {
+	level := slog.LevelWarn
+	if verbose {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
+}
+
+func getenv(env cli.Env, name string) string {
+	if env.Getenv == nil {
+		return ""
+	}
+	return env.Getenv(name)
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+)
+
+func (a *app) keyCommand() *cobra.Command {
+	return group("key", "Make, list and revoke API keys", a.keyCreateCommand(), a.keyListCommand(), a.keyRevokeCommand())
+}
+
+func (a *app) keyCreateCommand() *cobra.Command {
+	var in v1.NewKey
+	var expires time.Duration
+	var tenant, database string
+	cmd := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make an API key, and print it this once",
+		Long: `Makes an API key for the tenant of the key in use. The first key of a tenant is
+made with --tenant, on the owner's database.`,
+		Example: `  toolcrib key create ci --permission runs.write --permission runs.read --expires 720h
+  toolcrib key create admin --tenant acme --permission '*' --database-url postgres://owner@db/toolcrib`,
+		Args: operands("name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.Name = args[0]
+			if len(in.Permissions) == 0 {
+				return usage("a key needs at least one --permission, such as runs.write, or * for all")
+			}
+			if expires > 0 {
+				at := time.Now().Add(expires).UTC()
+				in.ExpiresAt = &at
+			}
+			if tenant != "" {
+				return a.createFirstKey(cmd.Context(), database, tenant, in)
+			}
+			c, err := a.connect()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			key, err := c.CreateKey(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.showKey(key)
+		},
+	}
+	cmd.Flags().StringArrayVar(&in.Permissions, "permission", nil, "what the key may do; may be repeated")
+	cmd.Flags().StringArrayVar(&in.Scopes, "scope", nil, "narrows the key to this permission; may be repeated")
+	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is good for (default: for good)")
+	cmd.Flags().StringVar(&tenant, "tenant", "", "slug or id of the tenant, to make its first key")
+	databaseFlag(cmd, &database)
+	return cmd
+}
+
+func (a *app) showKey(key v1.CreatedKey) error {
+	return a.printer.show(key, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s\n", key.Secret)
+		return err
+	})
+}
+
+// createFirstKey makes a key without having one, on the owner's database.
+func (a *app) createFirstKey(ctx context.Context, database, tenant string, in v1.NewKey) error {
+	url, err := a.databaseURL(database)
+	if err != nil {
+		return err
+	}
+	platform, err := store.OpenPlatform(ctx, url, store.Options{Logger: a.logger(), MaxConns: 1})
+	if err != nil {
+		return err
+	}
+	defer platform.Close()
+	found, err := platform.FindTenant(ctx, tenant)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(ctx, url, store.Options{Logger: a.logger(), SetRole: store.AppRole, MaxConns: 1})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	key, secret, err := s.CreateKey(ctx, store.Key{
+		Tenant: found.ID, Name: in.Name, Permissions: in.Permissions, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt, CreatedBy: "platform",
+	})
+	if err != nil {
+		return err
+	}
+	return a.showKey(v1.CreatedKey{
+		Key: v1.Key{
+			ID: key.ID, Name: key.Name, Permissions: key.Permissions, Scopes: key.Scopes, CreatedBy: key.CreatedBy,
+			CreatedAt: key.CreatedAt, ExpiresAt: key.ExpiresAt,
+		},
+		Secret: secret,
+	})
+}
+
+func (a *app) keyListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List API keys, revoked ones too", Args: operands(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.connect()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			keys, err := c.ListKeys(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.printer.show(v1.Page[v1.Key]{Items: keys}, func(w io.Writer) error {
+				rows := make([][]string, len(keys))
+				for i, k := range keys {
+					rows[i] = []string{k.ID, k.Name, strings.Join(k.Permissions, " "), keyState(k), stampOf(k.LastUsedAt), stamp(k.CreatedAt)}
+				}
+				return table(w, "KEY NAME PERMISSIONS STATE USED CREATED", rows)
+			})
+		},
+	}
+}
+
+func keyState(k v1.Key) string {
+	switch {
+	case k.RevokedAt != nil:
+		return "revoked"
+	case k.ExpiresAt != nil && k.ExpiresAt.Before(time.Now()):
+		return "expired"
+	default:
+		return "active"
+	}
+}
+
+func (a *app) keyRevokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke KEY", Short: "Revoke an API key, at once and for good", Args: operands("key id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.connect()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			key, err := c.RevokeKey(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.printer.show(key, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "revoked %s\n", clean(key.Name))
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+)
+
+// printer writes what commands found out.
+type printer struct {
+	out  io.Writer
+	json bool
+}
+
+// show prints v as JSON, or has a person's version of it written.
+func (p printer) show(v any, human func(w io.Writer) error) error {
+	if !p.json {
+		return human(p.out)
+	}
+	enc := json.NewEncoder(p.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// say prints a line for people.
+func (p printer) say(format string, args ...any) error {
+	if p.json {
+		return nil
+	}
+	_, err := fmt.Fprintf(p.out, format+"\n", args...)
+	return err
+}
+
+// table writes rows in columns. An empty table says so.
+func table(w io.Writer, header string, rows [][]string) error {
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(w, "none")
+		return err
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(tw, strings.Join(strings.Fields(header), "\t")) // Flush tells of failures.
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = clean(cell)
+		}
+		_, _ = fmt.Fprintln(tw, strings.Join(row, "\t"))
+	}
+	return tw.Flush()
+}
+
+// pairs writes names and values in two columns, and leaves out what is empty.
+func pairs(w io.Writer, values ...string) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i := 0; i+1 < len(values); i += 2 {
+		if values[i+1] != "" {
+			_, _ = fmt.Fprintf(tw, "%s\t%s\n", values[i], clean(values[i+1]))
+		}
+	}
+	return tw.Flush()
+}
+
+// more tells that a list goes on.
+func more(w io.Writer, next string) error {
+	if next == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
+	return err
+}
+
+// clean takes control characters out of a text that somebody else wrote, so
+// that it can do nothing to the terminal.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// short cuts a text to a number of characters.
+func short(text string, limit int) string {
+	runes := []rune(clean(text))
+	if len(runes) <= limit {
+		return string(runes)
+	}
+	return string(runes[:limit-1]) + "…"
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateTime) //nolint:gosmopolitan // People read it where they are.
+}
+
+func stampOf(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return stamp(*t)
+}
+
+// millis returns how long something took, or "–" while it lasts.
+func millis(from, to *time.Time) string {
+	if from == nil || to == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%d", to.Sub(*from).Milliseconds())
+}
+
+// cleanLines is [clean] for a text of several lines.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = clean(line)
+	}
+	return strings.Join(lines, "\n")
+}

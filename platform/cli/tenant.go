@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+)
+
+func (a *app) tenantCommand() *cobra.Command {
+	cmd := group("tenant", "Make and list tenants, on the owner's database", a.tenantCreateCommand(), a.tenantListCommand())
+	cmd.Long = cmd.Short + `.
+
+These commands act on the database and not on a server: they need its owner's
+URL, in --database-url or TOOLCRIB_DATABASE_URL.`
+	return cmd
+}
+
+func (a *app) tenantCreateCommand() *cobra.Command {
+	var database, name string
+	cmd := &cobra.Command{
+		Use: "create SLUG", Short: "Make a tenant", Args: operands("slug"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			url, err := a.databaseURL(database)
+			if err != nil {
+				return err
+			}
+			platform, err := store.OpenPlatform(cmd.Context(), url, store.Options{Logger: a.logger(), MaxConns: 1})
+			if err != nil {
+				return err
+			}
+			defer platform.Close()
+			tenant, err := platform.CreateTenant(cmd.Context(), store.Tenant{Slug: args[0], Name: name})
+			if err != nil {
+				return err
+			}
+			return a.printer.show(tenant, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s\nmake its first key with: toolcrib key create admin --tenant %s --permission '*'\n", tenant.ID, tenant.Slug)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what people call it (default: the slug)")
+	databaseFlag(cmd, &database)
+	return cmd
+}
+
+func (a *app) tenantListCommand() *cobra.Command {
+	var database, after string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "List tenants", Args: operands(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			url, err := a.databaseURL(database)
+			if err != nil {
+				return err
+			}
+			platform, err := store.OpenPlatform(cmd.Context(), url, store.Options{Logger: a.logger(), MaxConns: 1})
+			if err != nil {
+				return err
+			}
+			defer platform.Close()
+			tenants, err := platform.ListTenants(cmd.Context(), after, limit)
+			if err != nil {
+				return err
+			}
+			return a.printer.show(v1.Page[store.Tenant]{Items: tenants}, func(w io.Writer) error {
+				rows := make([][]string, len(tenants))
+				for i, t := range tenants {
+					rows[i] = []string{string(t.ID), t.Slug, t.Name, string(t.Status), stamp(t.CreatedAt)}
+				}
+				return table(w, "TENANT SLUG NAME STATUS CREATED", rows)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&after, "after", "", "start after this slug")
+	cmd.Flags().IntVar(&limit, "limit", 100, "how many")
+	databaseFlag(cmd, &database)
+	return cmd
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func (a *app) toolPublishCommand() *cobra.Command {
+	var version string
+	cmd := a.withTool("publish", "Publish a tool's draft, or a version it has", func(ctx context.Context, c *client.Client, name string) error {
+		published, err := c.PublishTool(ctx, name, version)
+		if err != nil {
+			return err
+		}
+		return a.printer.show(published, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Tool.Slug, published.Version.Version)))
+			return err
+		})
+	})
+	cmd.Flags().StringVar(&version, "version", "", "an existing version (default: the draft)")
+	return cmd
+}
+
+func (a *app) toolVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version TOOL NUMBER", Short: "Snapshot a tool's draft under a number, without publishing it", Args: operands("tool", "version number"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := a.connect()
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			version, err := c.VersionTool(cmd.Context(), args[0], args[1])
+			if err != nil {
+				return err
+			}
+			return a.printer.show(version, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "made %s, %s\n", clean(versioned(version.Slug, version.Version)), short(version.Digest, 13))
+				return err
+			})
+		},
+	}
+}
+
+func (a *app) toolStateCommand(to client.Transition, short string) *cobra.Command {
+	return a.withTool(string(to), short, func(ctx context.Context, c *client.Client, name string) error {
+		t, err := c.SetTool(ctx, name, to)
+		if err != nil {
+			return err
+		}
+		return a.printer.show(t, func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, "%s is %s\n", clean(t.Slug), t.Status)
+			return err
+		})
+	})
+}
+
+func (a *app) toolExplainCommand() *cobra.Command {
+	var version, mode string
+	cmd := a.withTool("explain", "Explain how a tool resolves, rule by rule", func(ctx context.Context, c *client.Client, name string) error {
+		e, err := c.ExplainTool(ctx, name, version, tool.Mode(mode))
+		if err != nil {
+			return err
+		}
+		return a.printer.show(e, func(w io.Writer) error {
+			rows := make([][]string, len(e.Steps))
+			for i, step := range e.Steps {
+				verdict := "refused"
+				if step.Passed {
+					verdict = "passed"
+				}
+				rows[i] = []string{step.Rule, verdict, step.Saw}
+			}
+			if err := table(w, "RULE VERDICT SAW", rows); err != nil {
+				return err
+			}
+			if e.Code != "" {
+				_, err := fmt.Fprintf(w, "\n%s is refused: %s: %s\n", clean(e.Ref), e.Code, clean(e.Detail))
+				return err
+			}
+			_, err := fmt.Fprintf(w, "\n%s runs %s\n", clean(e.Ref), clean(versioned(e.Slug, e.Version)))
+			return err
+		})
+	})
+	cmd.Flags().StringVar(&version, "version", "", "version or constraint, such as ^1.2")
+	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production or debug")
+	return cmd
+}

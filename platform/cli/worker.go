@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/platform/models/scripted"
+	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// WorkerFlags say what a worker may reach and with what it answers. Commands
+// that run a worker share them.
+type WorkerFlags struct {
+	AllowHosts  []string
+	AllowPorts  []string
+	SecretsDir  string
+	Transcripts string
+}
+
+// Register adds the flags to a command.
+func (f *WorkerFlags) Register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil, "host or host:port that tools may reach though it is not public; may be repeated")
+	flags.StringArrayVar(&f.AllowPorts, "allow-port", nil, "port that tools may use beside 80 and 443; may be repeated")
+	flags.StringVar(&f.SecretsDir, "secrets-dir", "", "folder of credentials, beside TOOLCRIB_SECRET_… variables")
+	flags.StringVar(&f.Transcripts, "transcripts", "", "folder of transcripts that models called scripted/… play")
+}
+
+// Config returns the configuration of the plugin that the flags ask for.
+func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
+	cfg := worker.Config{SecretsDir: f.SecretsDir, Logger: log}
+	allowed := worker.Allowance{Hosts: f.AllowHosts}
+	for _, text := range f.AllowPorts {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil || port == 0 {
+			return worker.Config{}, usage("--allow-port %q is no port", text)
+		}
+		allowed.Ports = append(allowed.Ports, uint16(port))
+	}
+	if len(allowed.Hosts)+len(allowed.Ports) > 0 {
+		cfg.Allow = map[tool.TenantID]worker.Allowance{"": allowed}
+	}
+	if f.Transcripts != "" {
+		cfg.Models = map[string]agent.Model{"scripted": scripted.New(f.Transcripts)}
+	}
+	return cfg, nil
+}
+
+func (a *app) workerCommand() *cobra.Command {
+	var database, queue string
+	var flags WorkerFlags
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "worker",
+		Short: "Run a worker, which executes runs and calls",
+		Long: `Runs workflows and activities until it is interrupted; then running calls finish.
+
+The database role must own nothing and not bypass row level security. Temporal
+is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
+		Args: operands(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			url, err := a.databaseURL(database)
+			if err != nil {
+				return err
+			}
+			log := a.processLogger(verbose)
+			cfg, err := flags.Config(log)
+			if err != nil {
+				return err
+			}
+			cfg.DatabaseURL = url
+			return runWorker(cmd.Context(), cfg, cmp.Or(queue, a.env.getenv(QueueVariable)), log)
+		},
+	}
+	flags.Register(cmd)
+	cmd.Flags().StringVar(&queue, "task-queue", "", "where to listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
+	databaseFlag(cmd, &database)
+	return cmd
+}
+
+func runWorker(ctx context.Context, cfg worker.Config, queue string, log *slog.Logger) error {
+	opts, err := serve.TemporalOptions(log)
+	if err != nil {
+		return err
+	}
+	w, err := serve.StartWorker(ctx, serve.WorkerConfig{Plugin: cfg, Temporal: opts, TaskQueue: queue})
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "working", slog.String("task_queue", cmp.Or(queue, serve.DefaultTaskQueue)))
+	<-ctx.Done()
+	w.Stop()
+	return nil
+}
