@@ -40,9 +40,10 @@ type EventCursor struct {
 }
 
 // TenantEvents returns the events of all of a tenant's runs after a cursor,
-// with the cursor behind the last of them. Events of a run stand in their
-// order. An event appears once every transaction begun before its own has
-// ended, so that none is passed over.
+// with the cursor behind the last of them. Each comes once, and none is passed
+// over: an event appears when every transaction begun before its own has ended,
+// those of other databases of the cluster too. Calls of a run that settle at
+// the same time may come in another order than their numbers.
 func (s *Store) TenantEvents(ctx context.Context, tenant tool.TenantID, after EventCursor, limit int) ([]tool.Event, EventCursor, error) {
 	var rows []db.RunEvent
 	err := s.do(ctx, "store.TenantEvents", tenant, func(q *db.Queries) (err error) {

@@ -1,0 +1,236 @@
+package store_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/store/storetest"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const racers = 32
+
+// race runs do in many goroutines that start together.
+func race(do func(i int)) {
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range racers {
+		wg.Go(func() {
+			<-start
+			do(i)
+		})
+	}
+	close(start)
+	wg.Wait()
+}
+
+func raceFixture(t *testing.T) *storetest.Fixture {
+	t.Helper()
+	return storetest.NewFixture(t, storetest.NewDatabase(t, store.Options{MaxConns: 16}))
+}
+
+// However many attempts are admitted, each has a fence of its own, and one of
+// them may send.
+func TestRacingAdmissions(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	for range 5 {
+		e := f.Lone(t)
+		fences := make([]int64, racers)
+		var sent atomic.Int32
+		race(func(i int) {
+			ticket, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: e})
+			if err != nil { // Another attempt has sent already.
+				require.Equal(t, tool.Unknown, tool.KindOf(err), "%v", err)
+				return
+			}
+			fences[i] = ticket.Fence
+			switch err := f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, ticket.Fence); tool.KindOf(err) {
+			case tool.Conflict:
+			default:
+				require.NoError(t, err)
+				sent.Add(1)
+			}
+		})
+		require.Equal(t, int32(1), sent.Load(), "exactly one sends")
+		seen := map[int64]bool{}
+		for _, fence := range fences {
+			require.False(t, fence != 0 && seen[fence], "fences differ")
+			seen[fence] = true
+		}
+	}
+}
+
+// Of all settlements one counts, and everyone learns the same outcome.
+func TestRacingSettlements(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	for name, prepare := range map[string]func(e *ledger.Entry) int64{
+		"admitted":       func(e *ledger.Entry) int64 { return f.Admit(t, *e, true, true).Fence },
+		"never admitted": func(*ledger.Entry) int64 { return 0 },
+		"without effect": func(e *ledger.Entry) int64 { e.EffectID = ""; return 0 },
+	} {
+		turn := f.NewTurn(t, f.Run, 2)
+		e := f.EntryOf(f.Run, turn, "effect-"+uuid.NewString())
+		fence := prepare(&e)
+		before := len(f.EventTypes(t, f.Run.ID))
+		outcomes := make([]ledger.Outcome, racers)
+		race(func(i int) {
+			s := ledger.Settlement{Entry: e, Fence: fence, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: fmt.Sprint(i)}
+			outcome, err := f.Store.Settle(t.Context(), s)
+			require.NoError(t, err, name)
+			outcomes[i] = outcome
+		})
+		won := 0
+		for _, outcome := range outcomes {
+			if outcome.Won {
+				won++
+			}
+			require.Equal(t, outcomes[0].Msg, outcome.Msg, name)
+		}
+		require.Equal(t, 1, won, name)
+		require.Len(t, f.EventTypes(t, f.Run.ID), before+1, name)
+		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, turn.Message.ID, transcript[len(transcript)-1].ParentID)
+		require.Equal(t, "timeout: "+outcomes[0].Msg, transcript[len(transcript)-1].Content[0].Text)
+	}
+}
+
+// A turn is stored once, whoever of its attempts is first.
+func TestRacingTurns(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	key := uuid.NewString()
+	turns := make([]agent.Turn, racers)
+	race(func(i int) {
+		turn, err := f.Store.SaveTurn(t.Context(), agent.Turn{
+			Tenant: f.Tenant, RunID: f.Run.ID, Key: key,
+			Message: agent.Message{ParentID: f.Turn.Message.ID, Turn: 2, Content: []tool.Content{tool.Text(fmt.Sprint(i))}},
+			Calls:   []agent.PreparedCall{{CallID: "c", Name: "x", Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no"}}},
+		})
+		require.NoError(t, err)
+		turns[i] = turn
+	})
+	for _, turn := range turns {
+		require.Equal(t, turns[0], turn)
+	}
+	require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventTurn, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+}
+
+func TestRacingHostRuns(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	ids := make([]string, racers)
+	race(func(i int) {
+		run, err := f.Store.BeginRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "host", FirstRunID: "first"})
+		require.NoError(t, err)
+		ids[i] = run.ID
+	})
+	for _, id := range ids {
+		require.Equal(t, ids[0], id)
+	}
+}
+
+func TestRacingEdits(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	var won atomic.Int32
+	race(func(i int) {
+		head := f.Tool
+		head.Description = fmt.Sprint(i)
+		_, _, err := f.Store.AddVersion(t.Context(), head, storetest.VersionOf(t, head, "2.0.0"))
+		if err == nil {
+			won.Add(1)
+			return
+		}
+		require.Equal(t, tool.Conflict, tool.KindOf(err), "%v", err)
+	})
+	require.Equal(t, int32(1), won.Load())
+}
+
+// Calls of one run write its events at the same time; the numbers have no gaps
+// and the tenant's stream, read meanwhile, passes none over.
+func TestEventsAreGaplessUnderLoad(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	entries := make([]ledger.Entry, racers)
+	for i := range entries {
+		entries[i] = f.Lone(t)
+	}
+	want := 2 + 2*racers
+	times := make([]int, want+1) // How often each number came.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var cursor store.EventCursor
+		for seen := 0; seen < want && t.Context().Err() == nil; {
+			events, next, err := f.Store.TenantEvents(t.Context(), f.Tenant, cursor, 7)
+			if err != nil {
+				return
+			}
+			for _, event := range events {
+				times[event.Seq]++
+			}
+			seen, cursor = seen+len(events), next
+		}
+	}()
+	race(func(i int) {
+		ticket, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: entries[i], Repeatable: true, Send: true})
+		require.NoError(t, err)
+		_, err = f.Store.Settle(t.Context(), storetest.Completed(entries[i], ticket.Fence))
+		require.NoError(t, err)
+	})
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("the stream passed an event over")
+	}
+	for seq := 1; seq <= want; seq++ {
+		require.Equal(t, 1, times[seq], "event %d", seq)
+	}
+	require.Equal(t, want, len(f.EventTypes(t, f.Run.ID))) //nolint:testifylint // The list itself says nothing.
+}
+
+// A connection that served one tenant brings nothing of it to the next user,
+// after success, failure and cancellation alike.
+func TestConnectionsForgetTheirTenant(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t, store.Options{MaxConns: 1})
+	f := storetest.NewFixture(t, d)
+	stranger := d.Tenant(t)
+	for name, use := range map[string]func(){
+		"success": func() { _, err := d.Store.FindRun(t.Context(), f.Tenant, f.Run.ID); require.NoError(t, err) },
+		"failure": func() {
+			_, err := d.Store.CreateTool(t.Context(), tool.Tool{Tenant: f.Tenant, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0"})
+			storetest.RequireKind(t, tool.Conflict, err)
+		},
+		"transaction": func() {
+			stale := f.Tool
+			stale.Revision = 0
+			_, _, err := d.Store.AddVersion(t.Context(), stale, storetest.VersionOf(t, stale, "9.0.0"))
+			storetest.RequireKind(t, tool.Conflict, err)
+		},
+	} {
+		use()
+		require.Empty(t, store.TenantOf(t.Context(), t, d.Store), name)
+		_, err := d.Store.FindRun(t.Context(), stranger, f.Run.ID)
+		storetest.RequireKind(t, tool.NotFound, err)
+	}
+}
