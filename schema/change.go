@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 )
@@ -73,7 +74,7 @@ func MaxBump(changes []Change) Bump {
 func Compare(before, after json.RawMessage, d Direction) ([]Change, error) {
 	docs := make([]any, 2)
 	for i, raw := range []json.RawMessage{before, after} {
-		if len(raw) == 0 {
+		if len(bytes.TrimSpace(raw)) == 0 {
 			raw = json.RawMessage(`{"type":"object"}`)
 		}
 		doc, err := decodeSchema(raw)

@@ -8,8 +8,8 @@ import (
 )
 
 // maxRepairBytes bounds the text that is repaired: the library's cost grows
-// faster than its input.
-const maxRepairBytes = 64 << 10
+// with the square of its input.
+const maxRepairBytes = 32 << 10
 
 // looksLikeJSON reports whether text starts as an object or an array.
 func looksLikeJSON(text string) bool {
