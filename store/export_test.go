@@ -9,9 +9,9 @@ import (
 
 // TenantOf returns the tenant that a pooled connection is set to outside any
 // transaction.
-func TenantOf(ctx context.Context, t testing.TB, s *Store) (tenant string) {
-	t.Helper()
-	require.NoError(t, s.pool.QueryRow(ctx, "select coalesce(current_setting('app.tenant_id', true), '')").Scan(&tenant))
+func TenantOf(ctx context.Context, tb testing.TB, s *Store) (tenant string) {
+	tb.Helper()
+	require.NoError(tb, s.pool.QueryRow(ctx, "select coalesce(current_setting('app.tenant_id', true), '')").Scan(&tenant))
 	return tenant
 }
 

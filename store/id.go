@@ -38,7 +38,7 @@ func checkIDs(op string, ids ...string) error {
 
 // number narrows a count to its column.
 func number(n int) int32 {
-	return int32(max(math.MinInt32, min(n, math.MaxInt32))) //nolint:gosec // Bounded.
+	return int32(max(math.MinInt32, min(n, math.MaxInt32)))
 }
 
 // Page sizes.

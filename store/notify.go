@@ -35,12 +35,12 @@ type notifier struct {
 	tenants map[tool.TenantID]struct{}
 }
 
-func startNotifier(pool *pgxpool.Pool, log *slog.Logger, wait time.Duration) *notifier {
+func startNotifier(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, wait time.Duration) *notifier {
 	n := &notifier{
 		pool: pool, log: log, wait: wait, tenants: map[tool.TenantID]struct{}{},
 		kick: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
-	go n.run()
+	go n.run(context.WithoutCancel(ctx))
 	return n
 }
 
@@ -58,16 +58,16 @@ func (s *Store) wake(tenant tool.TenantID) {
 	}
 }
 
-func (n *notifier) run() {
+func (n *notifier) run(ctx context.Context) {
 	defer close(n.done)
 	for {
 		select {
 		case <-n.quit:
-			n.flush()
+			n.flush(ctx)
 			return
 		case <-n.kick:
 		}
-		n.flush()
+		n.flush(ctx)
 		select {
 		case <-n.quit:
 		case <-time.After(n.wait):
@@ -75,7 +75,7 @@ func (n *notifier) run() {
 	}
 }
 
-func (n *notifier) flush() {
+func (n *notifier) flush(ctx context.Context) {
 	n.mu.Lock()
 	names := make([]string, 0, len(n.tenants))
 	for tenant := range n.tenants {
@@ -86,7 +86,7 @@ func (n *notifier) flush() {
 	if len(names) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := db.New(n.pool).NotifyEvents(ctx, names); err != nil {
 		n.log.WarnContext(ctx, "listeners were not woken", slog.Any("error", err))

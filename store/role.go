@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -55,7 +56,7 @@ func (s *Store) checkRole(ctx context.Context, allowPrivileged bool) error {
 		return nil
 	}
 	if allowPrivileged {
-		s.log.WarnContext(ctx, "tenants are not isolated: the database role "+what)
+		s.log.WarnContext(ctx, "tenants are not isolated from each other", slog.String("database_role", what))
 		return nil
 	}
 	return &tool.Error{Kind: tool.Denied, Op: "store.Open", Msg: "the database role " + what +

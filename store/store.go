@@ -76,7 +76,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 		return nil, err
 	}
 	if opts.NotifyInterval >= 0 {
-		s.notifier = startNotifier(s.pool, s.log, cmp.Or(opts.NotifyInterval, defaultNotifyInterval))
+		s.notifier = startNotifier(ctx, s.pool, s.log, cmp.Or(opts.NotifyInterval, defaultNotifyInterval))
 	}
 	return s, nil
 }
@@ -100,7 +100,7 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: "store.Open", Msg: "the database URL is malformed", Err: err}
 	}
 	if opts.MaxConns > 0 {
-		config.MaxConns = int32(min(opts.MaxConns, 10_000)) //nolint:gosec // Bounded.
+		config.MaxConns = int32(min(opts.MaxConns, 10_000))
 	}
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "toolcrib"

@@ -9,5 +9,5 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 
-	storetest.Run(t, func(t testing.TB) *storetest.Database { t.Helper(); return storetest.NewDatabase(t) })
+	storetest.Run(t, func(tb testing.TB) *storetest.Database { tb.Helper(); return storetest.NewDatabase(tb) })
 }

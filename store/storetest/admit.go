@@ -13,6 +13,7 @@ import (
 )
 
 func testAdmit(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("OpensTheCall", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -219,26 +220,26 @@ func testAuthority(t *testing.T, d *Database) {
 }
 
 // edit changes the fixture's tool.
-func (f *Fixture) edit(t testing.TB, change func(*tool.Tool)) {
-	t.Helper()
+func (f *Fixture) edit(tb testing.TB, change func(*tool.Tool)) {
+	tb.Helper()
 	changed := f.Tool
 	change(&changed)
 	var err error
-	f.Tool, err = f.Store.UpdateTool(t.Context(), changed)
-	require.NoError(t, err)
+	f.Tool, err = f.Store.UpdateTool(tb.Context(), changed)
+	require.NoError(tb, err)
 }
 
 // NewVersion adds an unpublished version to the fixture's tool and returns its
 // digest.
-func (f *Fixture) NewVersion(t testing.TB) string {
-	t.Helper()
+func (f *Fixture) NewVersion(tb testing.TB) string {
+	tb.Helper()
 	changed := f.Tool
 	changed.Description += "+"
 	changed.Version += "1"
-	version := VersionOf(t, changed, changed.Version)
+	version := VersionOf(tb, changed, changed.Version)
 	version.Published = false
 	var err error
-	f.Tool, version, err = f.Store.AddVersion(t.Context(), changed, version)
-	require.NoError(t, err)
+	f.Tool, version, err = f.Store.AddVersion(tb.Context(), changed, version)
+	require.NoError(tb, err)
 	return version.Digest
 }

@@ -40,21 +40,21 @@ type Database struct {
 
 // New returns a store on a database of the test's own, connected as the app
 // role. Without PostgreSQL it skips the test, or fails it in CI.
-func New(t testing.TB) *store.Store {
-	t.Helper()
-	return NewDatabase(t).Store
+func New(tb testing.TB) *store.Store {
+	tb.Helper()
+	return NewDatabase(tb).Store
 }
 
 // NewDatabase is [New] for tests that need more than the store. The options'
 // zero fields take the values of tests.
-func NewDatabase(t testing.TB, options ...store.Options) *Database {
-	t.Helper()
+func NewDatabase(tb testing.TB, options ...store.Options) *Database {
+	tb.Helper()
 	var opts store.Options
 	if len(options) > 0 {
 		opts = options[0]
 	}
 	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+		opts.Logger = slog.New(slog.NewTextHandler(tb.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
 	if opts.MaxConns == 0 {
 		opts.MaxConns = 4
@@ -62,74 +62,74 @@ func NewDatabase(t testing.TB, options ...store.Options) *Database {
 	if opts.SetRole == "" {
 		opts.SetRole = store.AppRole
 	}
-	d := &Database{URL: clone(t, template(t))}
+	d := &Database{URL: clone(tb, template(tb))}
 	var err error
-	d.Store, err = store.Open(t.Context(), d.URL, opts)
-	require.NoError(t, err)
-	t.Cleanup(d.Store.Close)
-	d.Platform, err = store.OpenPlatform(t.Context(), d.URL, store.Options{Logger: opts.Logger, MaxConns: 1})
-	require.NoError(t, err)
-	t.Cleanup(d.Platform.Close)
+	d.Store, err = store.Open(tb.Context(), d.URL, opts)
+	require.NoError(tb, err)
+	tb.Cleanup(d.Store.Close)
+	d.Platform, err = store.OpenPlatform(tb.Context(), d.URL, store.Options{Logger: opts.Logger, MaxConns: 1})
+	require.NoError(tb, err)
+	tb.Cleanup(d.Platform.Close)
 	return d
 }
 
 // NewEmpty returns the superuser's URL of an empty database of the test's own.
-func NewEmpty(t testing.TB) string {
-	t.Helper()
-	return clone(t, "template0")
+func NewEmpty(tb testing.TB) string {
+	tb.Helper()
+	return clone(tb, "template0")
 }
 
 // Tenant makes an active tenant with a slug of its own and returns its id.
-func (d *Database) Tenant(t testing.TB) tool.TenantID {
-	t.Helper()
-	tenant, err := d.Platform.CreateTenant(t.Context(), store.Tenant{Slug: "t-" + uuid.NewString()[:8]})
-	require.NoError(t, err)
+func (d *Database) Tenant(tb testing.TB) tool.TenantID {
+	tb.Helper()
+	tenant, err := d.Platform.CreateTenant(tb.Context(), store.Tenant{Slug: "t-" + uuid.NewString()[:8]})
+	require.NoError(tb, err)
 	return tenant.ID
 }
 
 // Key makes an API key with the given permissions and returns its text.
-func (d *Database) Key(t testing.TB, tenant tool.TenantID, permissions ...string) string {
-	t.Helper()
-	_, text, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "test", Permissions: permissions})
-	require.NoError(t, err)
+func (d *Database) Key(tb testing.TB, tenant tool.TenantID, permissions ...string) string {
+	tb.Helper()
+	_, text, err := d.Store.CreateKey(tb.Context(), store.Key{Tenant: tenant, Name: "test", Permissions: permissions})
+	require.NoError(tb, err)
 	return text
 }
 
 // Conn returns a connection to the database as superuser, for what no method
 // does.
-func (d *Database) Conn(t testing.TB) *pgx.Conn {
-	t.Helper()
-	return Connect(t, d.URL)
+func (d *Database) Conn(tb testing.TB) *pgx.Conn {
+	tb.Helper()
+	return Connect(tb, d.URL)
 }
 
 // Connect returns a connection that closes when the test ends.
-func Connect(t testing.TB, url string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+func Connect(tb testing.TB, address string) *pgx.Conn {
+	tb.Helper()
+	conn, err := pgx.Connect(tb.Context(), address)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = conn.Close(context.WithoutCancel(tb.Context())) })
 	return conn
 }
 
 // serverURL returns the URL of the tests' server, or ends the test.
-func serverURL(t testing.TB) string {
-	t.Helper()
-	if url := os.Getenv(URLVariable); url != "" {
-		return url
+func serverURL(tb testing.TB) string {
+	tb.Helper()
+	if address := os.Getenv(URLVariable); address != "" {
+		return address
 	}
 	const hint = URLVariable + " is not set: start PostgreSQL and set it to a superuser's URL, or run make test"
 	if os.Getenv(CIVariable) != "" || os.Getenv(RequireVariable) != "" {
-		t.Fatal(hint)
+		tb.Fatal(hint)
 	}
-	t.Skip(hint)
+	tb.Skip(hint)
 	return ""
 }
 
 // withDatabase returns the URL of another database of the same server.
-func withDatabase(t testing.TB, server, name string) string {
-	t.Helper()
+func withDatabase(tb testing.TB, server, name string) string {
+	tb.Helper()
 	u, err := url.Parse(server)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	u.Path = "/" + name
 	return u.String()
 }
@@ -141,69 +141,69 @@ const templateLock = 0x746f6f6c74657374 // "tooltest"
 // template returns the name of a migrated database to copy, which it makes
 // where it is missing: one for each set of migrations, and each month, whose
 // partitions it holds.
-func template(t testing.TB) string {
-	t.Helper()
-	server := serverURL(t)
+func template(tb testing.TB) string {
+	tb.Helper()
+	server := serverURL(tb)
 	steps, err := store.Migrations()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	sum := sha256.New()
 	for _, step := range steps {
 		_, _ = sum.Write([]byte(step.Checksum))
 	}
 	name := fmt.Sprintf("toolcrib_template_%s_%s", time.Now().UTC().Format("200601"), hex.EncodeToString(sum.Sum(nil))[:12])
 
-	conn := Connect(t, server)
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	ctx := t.Context()
-	if exists(t, conn, name) {
+	conn := Connect(tb, server)
+	defer func() { _ = conn.Close(context.WithoutCancel(tb.Context())) }()
+	ctx := tb.Context()
+	if exists(tb, conn, name) {
 		return name
 	}
 	_, err = conn.Exec(ctx, "select pg_advisory_lock($1)", int64(templateLock))
-	require.NoError(t, err)
-	if exists(t, conn, name) {
+	require.NoError(tb, err)
+	if exists(tb, conn, name) {
 		return name
 	}
 	// Under another name until it is complete, so that a test that dies here
 	// leaves nothing that looks like a template.
 	draft := name + "_draft"
 	_, err = conn.Exec(ctx, "drop database if exists "+draft+" with (force)")
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	_, err = conn.Exec(ctx, "create database "+draft)
-	require.NoError(t, err)
-	_, err = store.Migrate(ctx, withDatabase(t, server, draft))
-	require.NoError(t, err)
+	require.NoError(tb, err)
+	_, err = store.Migrate(ctx, withDatabase(tb, server, draft))
+	require.NoError(tb, err)
 	_, err = conn.Exec(ctx, "alter database "+draft+" rename to "+name)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return name
 }
 
-func exists(t testing.TB, conn *pgx.Conn, name string) bool {
-	t.Helper()
+func exists(tb testing.TB, conn *pgx.Conn, name string) bool {
+	tb.Helper()
 	var found bool
-	require.NoError(t, conn.QueryRow(t.Context(), "select exists (select from pg_database where datname = $1)", name).Scan(&found))
+	require.NoError(tb, conn.QueryRow(tb.Context(), "select exists (select from pg_database where datname = $1)", name).Scan(&found))
 	return found
 }
 
 // clone copies a database for the test and returns its URL.
-func clone(t testing.TB, from string) string {
-	t.Helper()
-	server := serverURL(t)
+func clone(tb testing.TB, from string) string {
+	tb.Helper()
+	server := serverURL(tb)
 	name := "toolcrib_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	conn := Connect(t, server)
-	_, err := conn.Exec(t.Context(), fmt.Sprintf("create database %s template %s", name, from))
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Second)
+	conn := Connect(tb, server)
+	_, err := conn.Exec(tb.Context(), fmt.Sprintf("create database %s template %s", name, from))
+	require.NoError(tb, err)
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second)
 		defer cancel()
 		conn, err := pgx.Connect(ctx, server)
 		if err != nil {
-			t.Logf("leaving database %s behind: %v", name, err)
+			tb.Logf("leaving database %s behind: %v", name, err)
 			return
 		}
 		defer func() { _ = conn.Close(ctx) }()
 		if _, err := conn.Exec(ctx, "drop database if exists "+name+" with (force)"); err != nil {
-			t.Logf("leaving database %s behind: %v", name, err)
+			tb.Logf("leaving database %s behind: %v", name, err)
 		}
 	})
-	return withDatabase(t, server, name)
+	return withDatabase(tb, server, name)
 }

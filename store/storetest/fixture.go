@@ -26,81 +26,81 @@ type Fixture struct {
 }
 
 // NewFixture fills a new tenant of the database.
-func NewFixture(t testing.TB, d *Database) *Fixture {
-	t.Helper()
-	f := &Fixture{Database: d, Tenant: d.Tenant(t)}
+func NewFixture(tb testing.TB, d *Database) *Fixture {
+	tb.Helper()
+	f := &Fixture{Database: d, Tenant: d.Tenant(tb)}
 	f.Principal = tool.Principal{Tenant: f.Tenant, Subject: "user:ada", Permissions: []string{"orders.read"}, Scopes: []string{"runs:write"}}
-	f.Tool, f.Version = f.Publish(t, "searchOrders", tool.Policy{})
-	f.Agent = f.newAgent(t, "support")
-	f.Run = f.NewRun(t)
-	f.Turn = f.NewTurn(t, f.Run, 1)
+	f.Tool, f.Version = f.Publish(tb, "searchOrders", tool.Policy{})
+	f.Agent = f.newAgent(tb, "support")
+	f.Run = f.NewRun(tb)
+	f.Turn = f.NewTurn(tb, f.Run, 1)
 	return f
 }
 
 // Publish makes a tool of the tenant with one published version.
-func (f *Fixture) Publish(t testing.TB, slug string, policy tool.Policy) (tool.Tool, tool.Version) {
-	t.Helper()
+func (f *Fixture) Publish(tb testing.TB, slug string, policy tool.Policy) (tool.Tool, tool.Version) {
+	tb.Helper()
 	definition := tool.Definition{
 		Name: slug, Description: "Does " + slug, Implementation: tool.HTTP,
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`),
 		Config:      json.RawMessage(`{"url":"https://api.example.com/orders"}`),
 	}
-	created, err := f.Store.CreateTool(t.Context(), tool.Tool{
+	created, err := f.Store.CreateTool(tb.Context(), tool.Tool{
 		Tenant: f.Tenant, Slug: slug, Definition: definition, Policy: policy, Status: tool.Draft, Active: true, Version: "1.0.0",
 	})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	created.Status = tool.Published
-	published, version, err := f.Store.AddVersion(t.Context(), created, VersionOf(t, created, "1.0.0"))
-	require.NoError(t, err)
+	published, version, err := f.Store.AddVersion(tb.Context(), created, VersionOf(tb, created, "1.0.0"))
+	require.NoError(tb, err)
 	return published, version
 }
 
 // VersionOf returns a published version of a tool's head.
-func VersionOf(t testing.TB, head tool.Tool, number string) tool.Version {
-	t.Helper()
+func VersionOf(tb testing.TB, head tool.Tool, number string) tool.Version {
+	tb.Helper()
 	snapshot := tool.Snapshot{Definition: head.Definition}
 	digest, err := snapshot.Digest()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return tool.Version{ToolID: head.ID, Tenant: head.Tenant, Number: number, Digest: digest, Published: true, Snapshot: snapshot}
 }
 
-func (f *Fixture) newAgent(t testing.TB, slug string) agent.Agent {
-	t.Helper()
-	created, err := f.Store.CreateAgent(t.Context(), agent.Agent{
+func (f *Fixture) newAgent(tb testing.TB, slug string) agent.Agent {
+	tb.Helper()
+	created, err := f.Store.CreateAgent(tb.Context(), agent.Agent{
 		Tenant: f.Tenant, Slug: slug, Status: tool.Draft, Version: "1.0.0",
 		Definition: agent.Definition{Name: slug, Instructions: "Help.", Model: "scripted/" + slug, Tools: []tool.Ref{{Slug: "searchOrders"}}},
 	})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return created
 }
 
 // NewRun makes a run of the agent that has begun.
-func (f *Fixture) NewRun(t testing.TB) agent.Run {
-	t.Helper()
-	run, err := f.Store.CreateRun(t.Context(), agent.Run{
+func (f *Fixture) NewRun(tb testing.TB) agent.Run {
+	tb.Helper()
+	run, err := f.Store.CreateRun(tb.Context(), agent.Run{
 		Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: f.Agent.Slug, Mode: tool.Production,
 		Principal: f.Principal, WorkflowID: "t/" + uuid.NewString(), Input: json.RawMessage(`{"ticket":9007199254740993}`),
 	}, agent.Message{Role: agent.User, Content: []tool.Content{tool.Text("Where is my order?")}})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	run.Plan = &agent.Plan{
 		AgentID: f.Agent.ID, Agent: f.Agent.Slug, AgentVersion: "1.0.0",
 		Tools: []agent.Pin{{ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: f.Version.Number, Digest: f.Version.Digest, Implementation: tool.HTTP}},
 	}
 	run.FirstRunID = uuid.NewString()
-	run, err = f.Store.BeginRun(t.Context(), run)
-	require.NoError(t, err)
+	run, err = f.Store.BeginRun(tb.Context(), run)
+	require.NoError(tb, err)
 	return run
 }
 
 // NewTurn stores a turn of a run on its head, with one call of the tool.
-func (f *Fixture) NewTurn(t testing.TB, run agent.Run, number int) agent.Turn {
-	t.Helper()
-	stored, err := f.Store.FindRun(t.Context(), f.Tenant, run.ID)
-	require.NoError(t, err)
+func (f *Fixture) NewTurn(tb testing.TB, run agent.Run, number int) agent.Turn {
+	tb.Helper()
+	stored, err := f.Store.FindRun(tb.Context(), f.Tenant, run.ID)
+	require.NoError(tb, err)
 	arguments := json.RawMessage(`{"q":"a-17","n":9007199254740993}`)
 	digest, err := tool.Digest(arguments)
-	require.NoError(t, err)
-	turn, err := f.Store.SaveTurn(t.Context(), agent.Turn{
+	require.NoError(tb, err)
+	turn, err := f.Store.SaveTurn(tb.Context(), agent.Turn{
 		Tenant: f.Tenant, RunID: run.ID, Key: uuid.NewString(),
 		Message: agent.Message{
 			ParentID: stored.HeadMessageID, Turn: number, Role: agent.Assistant, Content: []tool.Content{tool.Text("Let me look.")},
@@ -108,16 +108,16 @@ func (f *Fixture) NewTurn(t testing.TB, run agent.Run, number int) agent.Turn {
 			Usage: &agent.Usage{InputTokens: 11, OutputTokens: 7},
 		},
 		Calls: []agent.PreparedCall{{
-			InvocationID: NewID(t), CallID: "call_1", Name: f.Tool.Slug, Slug: f.Tool.Slug, Arguments: arguments, Digest: digest,
+			InvocationID: NewID(tb), CallID: "call_1", Name: f.Tool.Slug, Slug: f.Tool.Slug, Arguments: arguments, Digest: digest,
 		}},
 	})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return turn
 }
 
 // Entry describes the call of the fixture's turn, under an effect of its own.
-func (f *Fixture) Entry(t testing.TB) ledger.Entry {
-	t.Helper()
+func (f *Fixture) Entry(tb testing.TB) ledger.Entry {
+	tb.Helper()
 	return f.EntryOf(f.Run, f.Turn, "effect-"+uuid.NewString())
 }
 
@@ -132,18 +132,18 @@ func (f *Fixture) EntryOf(run agent.Run, turn agent.Turn, effectID string) ledge
 }
 
 // Lone describes a call of the fixture's tool outside any turn.
-func (f *Fixture) Lone(t testing.TB) ledger.Entry {
-	t.Helper()
-	e := f.Entry(t)
-	e.InvocationID, e.MessageID, e.ArgumentsStored, e.Arguments = NewID(t), "", false, json.RawMessage(`{"q":"a"}`)
+func (f *Fixture) Lone(tb testing.TB) ledger.Entry {
+	tb.Helper()
+	e := f.Entry(tb)
+	e.InvocationID, e.MessageID, e.ArgumentsStored, e.Arguments = NewID(tb), "", false, json.RawMessage(`{"q":"a"}`)
 	return e
 }
 
 // Admit admits a call and returns its ticket.
-func (f *Fixture) Admit(t testing.TB, e ledger.Entry, repeatable, send bool) ledger.Ticket {
-	t.Helper()
-	ticket, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: e, Repeatable: repeatable, Send: send})
-	require.NoError(t, err)
+func (f *Fixture) Admit(tb testing.TB, e ledger.Entry, repeatable, send bool) ledger.Ticket {
+	tb.Helper()
+	ticket, err := f.Store.Admit(tb.Context(), ledger.AdmitRequest{Entry: e, Repeatable: repeatable, Send: send})
+	require.NoError(tb, err)
 	return ticket
 }
 
@@ -156,16 +156,16 @@ func Completed(e ledger.Entry, fence int64) ledger.Settlement {
 }
 
 // NewID returns a UUID of version 7.
-func NewID(t testing.TB) string {
-	t.Helper()
+func NewID(tb testing.TB) string {
+	tb.Helper()
 	id, err := uuid.NewV7()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return id.String()
 }
 
 // RequireKind fails the test unless err is a [tool.Error] of the kind.
-func RequireKind(t testing.TB, want tool.Kind, err error) {
-	t.Helper()
-	require.Error(t, err)
-	require.Equal(t, want, tool.KindOf(err), "%v", err)
+func RequireKind(tb testing.TB, want tool.Kind, err error) {
+	tb.Helper()
+	require.Error(tb, err)
+	require.Equal(tb, want, tool.KindOf(err), "%v", err)
 }

@@ -31,68 +31,81 @@ var methodsWithoutTenant = map[string]string{
 // who names the ids of another tenant. It is never more than not_found.
 var foreignCases = map[string]func(t *testing.T, f foreign){
 	"CreateTool": func(t *testing.T, f foreign) { // The same slug is free: nobody learns that it is taken elsewhere.
+		t.Helper()
 		_, err := f.Store.CreateTool(t.Context(), tool.Tool{Tenant: f.stranger, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0"})
 		require.NoError(t, err)
 	},
 	"UpdateTool": func(t *testing.T, f foreign) {
+		t.Helper()
 		stolen := f.Tool
 		stolen.Tenant = f.stranger
 		_, err := f.Store.UpdateTool(t.Context(), stolen)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"FindTool": func(t *testing.T, f foreign) {
+		t.Helper()
 		for _, ref := range []tool.Ref{{ID: f.Tool.ID}, {Slug: f.Tool.Slug}} {
 			_, err := f.Store.FindTool(t.Context(), f.stranger, ref)
 			RequireKind(t, tool.NotFound, err)
 		}
 	},
 	"ListTools": func(t *testing.T, f foreign) {
+		t.Helper()
 		tools, err := f.Store.ListTools(t.Context(), f.stranger, registry.ToolQuery{})
 		require.NoError(t, err)
 		require.Empty(t, tools)
 	},
 	"AddVersion": func(t *testing.T, f foreign) {
+		t.Helper()
 		stolen := f.Tool
 		stolen.Tenant = f.stranger
 		_, _, err := f.Store.AddVersion(t.Context(), stolen, VersionOf(t, stolen, "2.0.0"))
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListVersions": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.ListVersions(t.Context(), f.stranger, f.Tool.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"CreateAgent": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.CreateAgent(t.Context(), agent.Agent{Tenant: f.stranger, Slug: f.Agent.Slug, Status: tool.Draft, Version: "1.0.0"})
 		require.NoError(t, err)
 	},
 	"UpdateAgent": func(t *testing.T, f foreign) {
+		t.Helper()
 		stolen := f.Agent
 		stolen.Tenant = f.stranger
 		_, err := f.Store.UpdateAgent(t.Context(), stolen)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"FindAgent": func(t *testing.T, f foreign) {
+		t.Helper()
 		for _, name := range []string{f.Agent.ID, f.Agent.Slug} {
 			_, err := f.Store.FindAgent(t.Context(), f.stranger, name)
 			RequireKind(t, tool.NotFound, err)
 		}
 	},
 	"ListAgents": func(t *testing.T, f foreign) {
+		t.Helper()
 		agents, err := f.Store.ListAgents(t.Context(), f.stranger, "", 0)
 		require.NoError(t, err)
 		require.Empty(t, agents)
 	},
 	"AddAgentVersion": func(t *testing.T, f foreign) {
+		t.Helper()
 		stolen := f.Agent
 		stolen.Tenant = f.stranger
 		_, _, err := f.Store.AddAgentVersion(t.Context(), stolen, AgentVersionOf(t, stolen, "2.0.0"))
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListAgentVersions": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.ListAgentVersions(t.Context(), f.stranger, f.Agent.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"Entries": func(t *testing.T, f foreign) {
+		t.Helper()
 		for _, ref := range []tool.Ref{{ID: f.Tool.ID}, {Slug: f.Tool.Slug}} {
 			c, err := f.Store.Entries(t.Context(), f.stranger, ref)
 			require.NoError(t, err)
@@ -100,53 +113,65 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		}
 	},
 	"Page": func(t *testing.T, f foreign) {
+		t.Helper()
 		c, err := f.Store.Page(t.Context(), f.stranger, resolver.Cursor{}, 10)
 		require.NoError(t, err)
 		require.Empty(t, c.Entries)
 	},
 	"Policies": func(t *testing.T, f foreign) {
+		t.Helper()
 		policies, err := f.Store.Policies(t.Context(), f.stranger, []string{f.Tool.ID})
 		require.NoError(t, err)
 		require.Empty(t, policies)
 	},
 	"Version": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.Version(t.Context(), f.stranger, f.Tool.ID, f.Version.Digest)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"CreateRun": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"}, agent.Message{})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"BeginRun": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.BeginRun(t.Context(), agent.Run{ID: f.Run.ID, Tenant: f.stranger, Kind: agent.AgentRun})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"FindRun": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.FindRun(t.Context(), f.stranger, f.Run.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListRuns": func(t *testing.T, f foreign) {
+		t.Helper()
 		runs, err := f.Store.ListRuns(t.Context(), f.stranger, store.RunQuery{AgentID: f.Agent.ID})
 		require.NoError(t, err)
 		require.Empty(t, runs)
 	},
 	"OpenTurn": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.OpenTurn(t.Context(), f.stranger, f.Run.ID, f.Turn.Message.ID, f.Turn.Key)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"SaveTurn": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.SaveTurn(t.Context(), agent.Turn{Tenant: f.stranger, RunID: f.Run.ID, Key: "k"})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"FinishRun": func(t *testing.T, f foreign) {
+		t.Helper()
 		err := f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.stranger, RunID: f.Run.ID, Status: agent.RunFailed})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"Transcript": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.Transcript(t.Context(), f.stranger, f.Run.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"Admit": func(t *testing.T, f foreign) {
+		t.Helper()
 		stolen := f.Entry(t)
 		stolen.Principal.Tenant = f.stranger
 		_, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: stolen})
@@ -156,16 +181,19 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		RequireKind(t, tool.NotFound, err)
 	},
 	"MarkSent": func(t *testing.T, f foreign) {
+		t.Helper()
 		e := f.Lone(t)
 		ticket := f.Fixture.Admit(t, e, false, false)
 		RequireKind(t, tool.NotFound, f.Store.MarkSent(t.Context(), f.stranger, e.EffectID, ticket.Fence))
 	},
 	"MarkUnsent": func(t *testing.T, f foreign) {
+		t.Helper()
 		e := f.Lone(t)
 		ticket := f.Fixture.Admit(t, e, true, true)
 		RequireKind(t, tool.NotFound, f.Store.MarkUnsent(t.Context(), f.stranger, e.EffectID, ticket.Fence))
 	},
 	"Settle": func(t *testing.T, f foreign) {
+		t.Helper()
 		e := f.Lone(t)
 		ticket := f.Fixture.Admit(t, e, true, true)
 		stolen := e
@@ -186,59 +214,69 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.Equal(t, tool.StatusRunning, still.Status)
 	},
 	"FindInvocation": func(t *testing.T, f foreign) {
+		t.Helper()
 		ticket := f.Fixture.Admit(t, f.Lone(t), true, true)
 		_, err := f.Store.FindInvocation(t.Context(), f.stranger, ticket.InvocationID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListInvocations": func(t *testing.T, f foreign) {
+		t.Helper()
 		f.Fixture.Admit(t, f.Lone(t), true, true)
 		found, err := f.Store.ListInvocations(t.Context(), f.stranger, store.InvocationQuery{RunID: f.Run.ID})
 		require.NoError(t, err)
 		require.Empty(t, found)
 	},
 	"ListEvents": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, err := f.Store.ListEvents(t.Context(), f.stranger, f.Run.ID, 0, 0)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"TenantEvents": func(t *testing.T, f foreign) {
+		t.Helper()
 		events, _, err := f.Store.TenantEvents(t.Context(), f.stranger, store.EventCursor{}, 0)
 		require.NoError(t, err)
 		require.Empty(t, events)
 	},
 	"FindTenant": func(t *testing.T, f foreign) { // It has no id but the asking tenant's own.
+		t.Helper()
 		found, err := f.Store.FindTenant(t.Context(), f.stranger)
 		require.NoError(t, err)
 		require.Equal(t, f.stranger, found.ID)
 	},
 	"CreateKey": func(t *testing.T, f foreign) {
+		t.Helper()
 		_, _, err := f.Store.CreateKey(t.Context(), store.Key{Tenant: tool.TenantID(NewID(t)), Name: "nobody's"})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListKeys": func(t *testing.T, f foreign) {
+		t.Helper()
 		f.Key(t, f.Tenant)
 		keys, err := f.Store.ListKeys(t.Context(), f.stranger)
 		require.NoError(t, err)
 		require.Empty(t, keys)
 	},
 	"RevokeKey": func(t *testing.T, f foreign) {
+		t.Helper()
 		key, err := f.Store.Authenticate(t.Context(), f.Key(t, f.Tenant))
 		require.NoError(t, err)
 		_, err = f.Store.RevokeKey(t.Context(), f.stranger, key.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"Authenticate": func(t *testing.T, f foreign) { // A key's tenant cannot be exchanged for another.
+		t.Helper()
 		_, err := f.Store.Authenticate(t.Context(), WithTenant(t, f.Key(t, f.Tenant), f.stranger))
 		RequireKind(t, tool.Denied, err)
 	},
 }
 
 func testForeign(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {
 			_, covered := foreignCases[method.Name]
 			_, exempt := methodsWithoutTenant[method.Name]
-			require.True(t, covered != exempt, "method %s needs a foreign-tenant case", method.Name)
+			require.NotEqual(t, covered, exempt, "method %s needs a foreign-tenant case", method.Name)
 		}
 	})
 	for name, try := range foreignCases {

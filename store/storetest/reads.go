@@ -14,6 +14,7 @@ import (
 )
 
 func testReads(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("InvocationPages", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -88,6 +89,7 @@ func testReads(t *testing.T, d *Database) {
 }
 
 func testKeys(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("Authenticate", func(t *testing.T) {
 		t.Parallel()
 		tenant := d.Tenant(t)
@@ -142,6 +144,7 @@ func testKeys(t *testing.T, d *Database) {
 }
 
 func testPlatform(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("Tenants", func(t *testing.T) {
 		t.Parallel()
 		slug := "p-" + uuid.NewString()[:8]
@@ -211,22 +214,22 @@ func testPlatform(t *testing.T, d *Database) {
 var keyText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // WithTenant returns an API key's text with another tenant put into it.
-func WithTenant(t testing.TB, text string, tenant tool.TenantID) string {
-	t.Helper()
+func WithTenant(tb testing.TB, text string, tenant tool.TenantID) string {
+	tb.Helper()
 	id := uuid.MustParse(string(tenant))
-	return alter(t, text, func(raw []byte) { copy(raw, id[:]) })
+	return alter(tb, text, func(raw []byte) { copy(raw, id[:]) })
 }
 
 // WithSecret returns an API key's text with another secret put into it.
-func WithSecret(t testing.TB, text string) string {
-	t.Helper()
-	return alter(t, text, func(raw []byte) { raw[len(raw)-1] ^= 1 })
+func WithSecret(tb testing.TB, text string) string {
+	tb.Helper()
+	return alter(tb, text, func(raw []byte) { raw[len(raw)-1] ^= 1 })
 }
 
-func alter(t testing.TB, text string, change func(raw []byte)) string {
-	t.Helper()
+func alter(tb testing.TB, text string, change func(raw []byte)) string {
+	tb.Helper()
 	raw, err := keyText.DecodeString(text[len(store.KeyPrefix):])
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	change(raw)
 	return store.KeyPrefix + keyText.EncodeToString(raw)
 }

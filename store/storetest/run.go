@@ -5,7 +5,7 @@ import "testing"
 // Run holds a store to the contracts of agent.Runs, ledger.Ledger,
 // resolver.Source and registry.Store, and every method of it to the isolation
 // of tenants.
-func Run(t *testing.T, newDatabase func(t testing.TB) *Database) {
+func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 	t.Helper()
 	for _, suite := range []struct {
 		name string

@@ -12,6 +12,7 @@ import (
 )
 
 func testRuns(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("CreateKeepsEverything", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -115,6 +116,7 @@ func testRuns(t *testing.T, d *Database) {
 }
 
 func testTurns(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("StoredOncePerKey", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -218,13 +220,13 @@ func testRefusedCalls(t *testing.T, d *Database) {
 
 // EventTypes returns the types of a run's events, after checking that they are
 // numbered without gaps.
-func (f *Fixture) EventTypes(t testing.TB, runID string) []tool.EventType {
-	t.Helper()
-	events, err := f.Store.ListEvents(t.Context(), f.Tenant, runID, 0, 0)
-	require.NoError(t, err)
+func (f *Fixture) EventTypes(tb testing.TB, runID string) []tool.EventType {
+	tb.Helper()
+	events, err := f.Store.ListEvents(tb.Context(), f.Tenant, runID, 0, 0)
+	require.NoError(tb, err)
 	types := make([]tool.EventType, len(events))
 	for i, e := range events {
-		require.Equal(t, int64(i+1), e.Seq)
+		require.Equal(tb, int64(i+1), e.Seq)
 		types[i] = e.Type
 	}
 	return types

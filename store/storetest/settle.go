@@ -13,6 +13,7 @@ import (
 )
 
 func testPhases(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("OnlyTheAdmittedAttemptSends", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -68,6 +69,7 @@ func testPhases(t *testing.T, d *Database) {
 }
 
 func testSettle(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("ClosesEverything", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -222,6 +224,7 @@ func testOtherCall(t *testing.T, d *Database) {
 }
 
 func testAnswers(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("AreWordedAsOutcomesAre", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

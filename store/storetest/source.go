@@ -11,6 +11,7 @@ import (
 )
 
 func testSource(t *testing.T, d *Database) {
+	t.Helper()
 	f := NewFixture(t, d)
 	other := d.Tenant(t)
 	global, err := d.Platform.Registry().CreateTool(t.Context(), tool.Tool{Slug: f.Tool.Slug, Status: tool.Draft, Active: true, Version: "1.0.0"})

@@ -13,6 +13,7 @@ import (
 )
 
 func testTools(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("KeepsEveryField", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

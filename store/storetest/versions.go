@@ -12,6 +12,7 @@ import (
 )
 
 func testVersions(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("KeepsTheSnapshotByte", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -78,6 +79,7 @@ func testVersions(t *testing.T, d *Database) {
 }
 
 func testAgents(t *testing.T, d *Database) {
+	t.Helper()
 	t.Run("KeepsEveryField", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
@@ -124,9 +126,9 @@ func testAgents(t *testing.T, d *Database) {
 }
 
 // AgentVersionOf returns a published version of an agent's head.
-func AgentVersionOf(t testing.TB, head agent.Agent, number string) agent.Version {
-	t.Helper()
+func AgentVersionOf(tb testing.TB, head agent.Agent, number string) agent.Version {
+	tb.Helper()
 	digest, err := head.Definition.Digest()
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return agent.Version{AgentID: head.ID, Tenant: head.Tenant, Number: number, Digest: digest, Published: true, Snapshot: head.Definition}
 }
