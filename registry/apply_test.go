@@ -177,8 +177,11 @@ func TestImport(t *testing.T) {
 		status tool.Status
 		impl   tool.Implementation
 	}{
-		{tool.Published, tool.HTTP}, {tool.Disabled, tool.Internal}, {tool.Published, tool.Internal},
-		{tool.Published, tool.Artifact}, {tool.Draft, tool.Provider},
+		{tool.Published, tool.HTTP},
+		{tool.Disabled, tool.Internal},
+		{tool.Published, tool.Internal},
+		{tool.Published, tool.Artifact},
+		{tool.Draft, tool.Provider},
 	}
 	for i, w := range want {
 		require.Nil(t, got[i].Err, "%s: %v", tools[i].Slug, got[i].Err)

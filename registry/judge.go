@@ -47,7 +47,7 @@ func releasesOf(versions []tool.Version) []release {
 // it must be greater than every other, and raised by what demanded asks for
 // since the last release. A version of that number with the same digest
 // exists already; with another, it is a conflict.
-func judge(number string, digest string, releases []release, demanded func(since *release) demand) (exists bool, err error) {
+func judge(number, digest string, releases []release, demanded func(since *release) demand) (exists bool, err error) {
 	n, err := parseVersion(number)
 	if err != nil {
 		return false, err

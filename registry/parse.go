@@ -173,11 +173,10 @@ func (o object) into(path string, to any) error {
 // typeError names the field whose value is of the wrong type.
 func typeError(path string, err error) error {
 	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		for part := range strings.SplitSeq(te.Field, ".") {
-			if part != "" && part != "Definition" && part != "Policy" { // Embedded structs have no name of their own.
-				path += "/" + part
-			}
-		}
+		parts := slices.DeleteFunc(strings.Split(te.Field, "."), func(part string) bool {
+			return part == "Definition" || part == "Policy" // Embedded structs have no name of their own.
+		})
+		path = strings.TrimSuffix(path+"/"+strings.Join(parts, "/"), "/")
 		return refuse(tool.Invalid, path, "%s: expected %s, got %s", path, jsonType(te.Type.Kind().String()), te.Value)
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {

@@ -90,7 +90,7 @@ func TestParseRefusals(t *testing.T) {
 		{"not an object", `[]`, "", "JSON object"},
 		{"not JSON", `{`, "", "JSON object"},
 		{"another kind", `{"kind":"robot"}`, "/kind", "tool or agent"},
-		{"a typo", `{"slug":"a","descripton":"d"}`, "/descripton", "did you mean description?"},
+		{"a typo", `{"slug":"a","categry":"d"}`, "/categry", "did you mean category?"},
 		{"a typo in a camel-case name", `{"slug":"a","inputShema":{}}`, "/input_shema", "did you mean input_schema?"},
 		{"a typo within", `{"slug":"a","execution":{"is_pur":true}}`, "/execution/is_pur", "did you mean is_pure?"},
 		{"something else entirely", `{"slug":"a","frobnicate":1}`, "/frobnicate", "expected one of"},
@@ -103,7 +103,7 @@ func TestParseRefusals(t *testing.T) {
 		{"a conditional confirmation", `{"slug":"a","requiresConfirmation":"input.x"}`, "/requires_confirmation", "true or false"},
 		{"an unknown part of schema", `{"slug":"a","schema":{"inputz":{}}}`, "/schema/inputz", "did you mean input?"},
 		{"a bad tool reference", `{"kind":"agent","slug":"a","tools":["not a ref"]}`, "", "tool reference"},
-		{"a typo in an agent", `{"kind":"agent","slug":"a","modle":"x/y"}`, "/modle", "did you mean model?"},
+		{"a typo in an agent", `{"kind":"agent","slug":"a","modell":"x/y"}`, "/modell", "did you mean model?"},
 		{"a typo in limits", `{"kind":"agent","slug":"a","limits":{"maxTurn":1}}`, "/limits/max_turn", "did you mean max_turns?"},
 	}
 	for _, tt := range tests {

@@ -44,11 +44,11 @@ func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error
 	if s.Tool != nil {
 		e.ToolID, e.Slug = s.Tool.ID, s.Tool.Slug
 	}
-	if s.Err != nil {
-		e.Kind, e.Msg = s.Err.Kind, s.Err.Msg
-		return e, nil
+	if refusal := s.Err; refusal != nil {
+		e.Kind, e.Msg = refusal.Kind, refusal.Msg
+	} else {
+		e.Version, e.Digest, e.Draft = s.Version.Number, s.Version.Digest, s.Draft
 	}
-	e.Version, e.Digest, e.Draft = s.Version.Number, s.Version.Digest, s.Draft
 	return e, nil
 }
 

@@ -3,9 +3,9 @@ package schema_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -141,7 +141,7 @@ func drawValue(t *rapid.T, depth int) any {
 	case 6:
 		return rapid.StringN(0, 5, 20).Draw(t, "text")
 	case 7, 8:
-		return fmt.Sprint(rapid.IntRange(0, 99).Draw(t, "digits"))
+		return strconv.Itoa(rapid.IntRange(0, 99).Draw(t, "digits"))
 	case 9:
 		list := []any{}
 		for range rapid.IntRange(0, 3).Draw(t, "items") {
