@@ -72,11 +72,10 @@ type directCall struct {
 // newCall checks what is asked for. What could only be refused is refused here
 // instead of being started.
 func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (directCall, error) {
-	ref, err := tool.ParseRef(in.Tool)
-	if err != nil {
-		return directCall{}, err
+	ref := tool.Ref{Slug: in.Tool, Constraint: in.Body.Version}
+	if tool.ValidID(in.Tool) {
+		ref.Slug, ref.ID = "", in.Tool
 	}
-	ref.Constraint = in.Body.Version
 	resolved, err := s.cfg.Resolver.Resolve(ctx, resolver.Request{Principal: p, Ref: ref, Mode: in.Body.Mode})
 	if err != nil {
 		return directCall{}, err

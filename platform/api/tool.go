@@ -50,6 +50,7 @@ func (s *server) registerTools() {
 	handle(s, route{
 		id: "listTools", method: http.MethodGet, path: "/v1/tools", tag: "tools", permission: ToolsRead,
 		summary: "List tools, the tenant's and the global ones, in the order of slugs",
+		detail:  "A page may hold fewer items than its limit: what the caller may not use is left out. `next` tells whether there is more.",
 	}, s.listTools)
 	handle(s, route{
 		id: "getTool", method: http.MethodGet, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsRead,
@@ -82,7 +83,19 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 	if err != nil {
 		return nil, err
 	}
-	return &listToolsOutput{Body: page(in.Paging, tools, v1.FromTool, toolPlace)}, nil
+	out := &listToolsOutput{Body: page(in.Paging, tools, v1.FromTool, toolPlace)}
+	viewer, shown := s.viewer(p), out.Body.Items[:0]
+	for i, item := range out.Body.Items {
+		sees, err := viewer.sees(ctx, &tools[i])
+		if err != nil {
+			return nil, err
+		}
+		if sees {
+			shown = append(shown, item)
+		}
+	}
+	out.Body.Items = shown
+	return out, nil
 }
 
 // skipTools returns the tools behind the first skip ones.
@@ -105,11 +118,7 @@ func (s *server) skipTools(ctx context.Context, p tool.Principal, q registry.Too
 }
 
 func (s *server) getTool(ctx context.Context, p tool.Principal, in *ToolPath) (*toolOutput, error) {
-	ref, err := in.ref()
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.cfg.Registry.Get(ctx, p, ref)
+	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +126,11 @@ func (s *server) getTool(ctx context.Context, p tool.Principal, in *ToolPath) (*
 }
 
 func (s *server) listToolVersions(ctx context.Context, p tool.Principal, in *ToolPath) (*listToolVersionsOutput, error) {
-	ref, err := in.ref()
+	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := s.cfg.Registry.Versions(ctx, p, ref)
+	versions, err := s.cfg.Registry.Versions(ctx, p, tool.Ref{ID: t.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -133,15 +142,29 @@ func (s *server) listToolVersions(ctx context.Context, p tool.Principal, in *Too
 }
 
 func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainInput) (*explainOutput, error) {
-	ref, err := in.ref()
-	if err != nil {
-		return nil, err
+	ref := tool.Ref{Slug: in.Tool, Constraint: in.Version}
+	if tool.ValidID(in.Tool) {
+		ref.Slug, ref.ID = "", in.Tool
 	}
-	ref.Constraint = in.Version
+	if !p.May(ToolsWrite) { // An explanation tells more than a refusal does.
+		if _, err := s.findTool(ctx, p, in.Tool); err != nil {
+			return nil, err
+		}
+	}
 	e, err := s.cfg.Resolver.Explain(ctx, resolver.Request{Principal: p, Ref: ref, Mode: tool.Mode(in.Mode)})
 	if err != nil {
 		return nil, err
 	}
+	if e.ToolID == "" { // There is nothing to explain.
+		_, err := s.findTool(ctx, p, in.Tool)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &explainOutput{Body: showExplanation(e)}, nil
+}
+
+func showExplanation(e resolver.Explanation) v1.Explanation {
 	out := v1.Explanation{
 		Ref: e.Ref.String(), Mode: e.Mode, Steps: make([]v1.Step, len(e.Steps)), ToolID: e.ToolID, Slug: e.Slug,
 		Version: e.Version, Digest: e.Digest, Draft: e.Draft, Shadows: e.Shadows, Code: e.Kind, Detail: e.Msg,
@@ -149,18 +172,5 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	for i, step := range e.Steps {
 		out.Steps[i] = v1.Step{Rule: string(step.Rule), Passed: step.Passed, Saw: step.Saw}
 	}
-	return &explainOutput{Body: out}, nil
-}
-
-// ref returns the tool that a path names. What could name none is not found,
-// as a name that does name none.
-func (in ToolPath) ref() (tool.Ref, error) {
-	switch {
-	case tool.ValidID(in.Tool):
-		return tool.Ref{ID: in.Tool}, nil
-	case tool.ValidSlug(in.Tool):
-		return tool.Ref{Slug: in.Tool}, nil
-	default:
-		return tool.Ref{}, &tool.Error{Kind: tool.NotFound, Op: "api", Msg: "tool not found"}
-	}
+	return out
 }

@@ -51,12 +51,11 @@ func (s *server) registerToolChanges() {
 			id: change.id + "Tool", method: http.MethodPost, path: "/v1/tools/{tool}/" + change.id, tag: "tools",
 			permission: ToolsWrite, summary: change.summary,
 		}, func(ctx context.Context, p tool.Principal, in *ToolPath) (*toolOutput, error) {
-			ref, err := in.ref()
+			t, err := s.findTool(ctx, p, in.Tool)
 			if err != nil {
 				return nil, err
 			}
-			t, err := change.apply(ctx, p, ref)
-			if err != nil {
+			if t, err = change.apply(ctx, p, tool.Ref{ID: t.ID}); err != nil {
 				return nil, err
 			}
 			return &toolOutput{Body: v1.FromTool(t)}, nil
@@ -65,12 +64,11 @@ func (s *server) registerToolChanges() {
 }
 
 func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishToolInput) (*publishToolOutput, error) {
-	ref, err := in.ref()
+	found, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
 	}
-	ref.Constraint = in.Version
-	t, v, err := s.cfg.Registry.Publish(ctx, p, ref)
+	t, v, err := s.cfg.Registry.Publish(ctx, p, tool.Ref{ID: found.ID, Constraint: in.Version})
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +76,11 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 }
 
 func (s *server) versionTool(ctx context.Context, p tool.Principal, in *versionToolInput) (*toolVersionOutput, error) {
-	ref, err := in.ref()
+	found, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
 	}
-	_, v, err := s.cfg.Registry.Version(ctx, p, ref, in.NewVersion)
+	_, v, err := s.cfg.Registry.Version(ctx, p, tool.Ref{ID: found.ID}, in.NewVersion)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (d *Dev) start(ctx context.Context) (err error) {
 		return err
 	}
 	if _, err := serve.Migrate(ctx, d.stack.DatabaseURL(), d.cfg.Logger); err != nil {
-		return fmt.Errorf("preparing the database: %w", err)
+		return fmt.Errorf("preparing the database: %w", d.otherBuild(err))
 	}
 	// The cluster's login is a superuser; switching the role keeps tenants apart.
 	d.store, err = store.Open(ctx, d.stack.DatabaseURL(), store.Options{Logger: d.cfg.Logger, SetRole: store.AppRole})
@@ -66,6 +66,19 @@ func (d *Dev) start(ctx context.Context) (err error) {
 		return err
 	}
 	return d.startAPI(ctx)
+}
+
+// otherBuild says what to do about a database that another build of the
+// platform made.
+func (d *Dev) otherBuild(err error) error {
+	e := tool.AsError(err)
+	if e.Kind != tool.Conflict {
+		return err
+	}
+	return &tool.Error{
+		Kind: e.Kind, Op: e.Op, Err: err,
+		Msg: fmt.Sprintf("%s; another build made the data folder %s: use that one, or remove the folder to begin anew", e.Msg, d.stack.DataDir()),
+	}
 }
 
 func (d *Dev) startWorker(ctx context.Context) (err error) {

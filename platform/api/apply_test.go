@@ -1,0 +1,104 @@
+package api_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Tools are applied before the agents that use them, whatever the order, and
+// applying the same again changes nothing.
+func TestApply(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	definitions := []string{desk("desk", `["say"]`), echo("say")}
+	made := b.apply(t, definitions...)
+	require.Len(t, made.Items, 2)
+	for i, slug := range []string{"desk", "say"} {
+		require.Equal(t, i, made.Items[i].Index)
+		require.Equal(t, slug, made.Items[i].Slug)
+		require.Equal(t, v1.Created, made.Items[i].Action)
+		require.True(t, made.Items[i].Published)
+	}
+	for _, item := range b.apply(t, definitions...).Items {
+		require.Equal(t, v1.Unchanged, item.Action)
+		require.False(t, item.Published)
+	}
+}
+
+// One definition that is wrong leaves everything as it was, and says where.
+func TestApplyAllOrNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	bad := `{"kind":"tool","slug":"bad","implementation_type":"internal","execution":{"timeout_seconds":3}}`
+	got := b.do(t, http.MethodPost, "/v1/apply", batch(t, false, echo("good"), bad, echo("good"), `"text"`))
+	require.Equal(t, http.StatusOK, got.status)
+	var out v1.Applied
+	got.into(t, &out)
+	require.Equal(t, 3, out.Failed)
+	require.Equal(t, v1.Skipped, out.Items[0].Action)
+	require.Equal(t, v1.Failed, out.Items[1].Action)
+	require.Equal(t, "/execution/timeout_seconds", out.Items[1].Error.Path)
+	require.Contains(t, out.Items[1].Error.Detail, "timeout_s")
+	require.Equal(t, "/slug", out.Items[2].Error.Path)
+	require.Contains(t, out.Items[2].Error.Detail, "defined twice")
+	require.Equal(t, tool.Invalid, out.Items[3].Error.Code)
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/good", "").status)
+}
+
+func TestApplyDryRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	got := b.do(t, http.MethodPost, "/v1/apply", batch(t, true, echo("say")))
+	var out v1.Applied
+	got.into(t, &out)
+	require.Equal(t, v1.Created, out.Items[0].Action)
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/say", "").status)
+}
+
+// A key for tools alone applies tools, and is refused an agent.
+func TestApplyPermissions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tools := b.Key(t, b.tenant, "tools.write")
+	got := b.do(t, http.MethodPost, "/v1/apply", batch(t, false, echo("say")), tools)
+	require.Equal(t, http.StatusOK, got.status)
+	var out v1.Applied
+	b.do(t, http.MethodPost, "/v1/apply", batch(t, false, desk("desk", `["say"]`)), tools).into(t, &out)
+	require.Equal(t, 1, out.Failed)
+	require.Equal(t, tool.Denied, out.Items[0].Error.Code)
+}
+
+func TestAgents(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	draft := `{"kind":"agent","slug":"later","instructions":"x","model":"scripted/x","tools":["say"]}`
+	b.apply(t, echo("say"), desk("desk", `["say@^1.0"]`), draft)
+
+	var list v1.Page[v1.Agent]
+	b.do(t, http.MethodGet, "/v1/agents?limit=1", "").into(t, &list)
+	require.Len(t, list.Items, 1)
+	require.Equal(t, []string{"say@^1.0"}, list.Items[0].Tools)
+	b.do(t, http.MethodGet, "/v1/agents?limit=1&cursor="+list.Next, "").into(t, &list)
+	require.Equal(t, "later", list.Items[0].Slug)
+	require.Equal(t, tool.Draft, list.Items[0].Status)
+
+	var published v1.PublishedAgent
+	b.do(t, http.MethodPost, "/v1/agents/later/publish", "").into(t, &published)
+	require.Equal(t, tool.Published, published.Agent.Status)
+	require.True(t, published.Version.Published)
+
+	var versions v1.Page[v1.AgentVersion]
+	b.do(t, http.MethodGet, "/v1/agents/later/versions", "").into(t, &versions)
+	require.Len(t, versions.Items, 1)
+
+	b.apply(t, `{"kind":"agent","slug":"broken","instructions":"x","model":"scripted/x","tools":["missing"]}`)
+	got := b.do(t, http.MethodPost, "/v1/agents/broken/publish", "")
+	p := got.problem(t)
+	require.Contains(t, p.Detail, "missing")
+	require.Equal(t, "/tools", p.Path)
+}

@@ -1,0 +1,166 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/platform/api"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// operation is an endpoint as the API describes it.
+type operation struct {
+	method, path string
+	security     []map[string][]string
+}
+
+func operations(t *testing.T, b *bundle) []operation {
+	t.Helper()
+	var doc struct {
+		OpenAPI string                                `json:"openapi"`
+		Paths   map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	b.do(t, http.MethodGet, "/openapi.json", "", "").into(t, &doc)
+	require.Equal(t, "3.1.0", doc.OpenAPI)
+	var all []operation
+	for path, methods := range doc.Paths {
+		for method, raw := range methods {
+			var op struct {
+				Security []map[string][]string `json:"security"`
+			}
+			require.NoError(t, json.Unmarshal(raw, &op))
+			all = append(all, operation{strings.ToUpper(method), path, op.Security})
+		}
+	}
+	require.Greater(t, len(all), 25)
+	return all
+}
+
+// Without a key every endpoint but those of health is closed.
+func TestEveryEndpointWantsAKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, op := range operations(t, b) {
+		if op.path == "/healthz" || op.path == "/readyz" {
+			continue
+		}
+		require.NotEmpty(t, op.security, op.path)
+		path := strings.NewReplacer("{id}", "x", "{tool}", "x", "{agent}", "x").Replace(op.path)
+		require.Equal(t, http.StatusUnauthorized, b.do(t, op.method, path, "", "").status, op.method+" "+op.path)
+		none := b.Key(t, b.tenant, "nothing")
+		require.Equal(t, http.StatusForbidden, b.do(t, op.method, path, "", none).status, op.method+" "+op.path)
+	}
+}
+
+// What belongs to another tenant is answered, by every endpoint that takes the
+// name of something, with the very body of what does not exist.
+func TestForeignTenant(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ids := seedForeign(t, b)
+	stranger := b.Key(t, b.Tenant(t), "*")
+	bodies := map[string]string{"/v1/tools/{tool}/call": "{}"}
+	tried := 0
+	for _, op := range operations(t, b) {
+		for _, name := range []string{"{id}", "{tool}", "{agent}"} {
+			if !strings.Contains(op.path, name) {
+				continue
+			}
+			for _, id := range ids[noun(op.path)] {
+				absent := id[:len(id)-3] + "fff"
+				if strings.HasSuffix(id, "fff") {
+					absent = id[:len(id)-3] + "000"
+				}
+				query := ""
+				if strings.HasSuffix(op.path, "/version") {
+					query = "?new_version=9.0.0"
+				}
+				foreign := b.do(t, op.method, strings.Replace(op.path, name, id, 1)+query, bodies[op.path], stranger)
+				none := b.do(t, op.method, strings.Replace(op.path, name, absent, 1)+query, bodies[op.path], stranger)
+				require.Equal(t, http.StatusNotFound, none.status, op.method+" "+op.path)
+				require.Equal(t, http.StatusNotFound, foreign.status, op.method+" "+op.path)
+				requireSameProblem(t, none, foreign, absent, id)
+				tried++
+			}
+		}
+	}
+	require.Greater(t, tried, 25)
+
+	for _, c := range []struct{ method, path, body, id string }{
+		{http.MethodPost, "/v1/runs", `{"agent":"ID","input":"x"}`, ids["agents"][0]},
+		{http.MethodPost, "/v1/runs", `{"agent":"ID","input":"x"}`, ids["agents"][1]},
+		{http.MethodGet, "/v1/runs?agent=ID", "", ids["agents"][0]},
+		{http.MethodGet, "/v1/invocations?run=ID", "", ids["runs"][0]},
+		{http.MethodGet, "/v1/invocations?agent=ID", "", ids["agents"][0]},
+	} {
+		absent := c.id[:len(c.id)-3] + "fff"
+		ask := func(id string) answer {
+			return b.do(t, c.method, strings.ReplaceAll(c.path, "ID", id), strings.ReplaceAll(c.body, "ID", id), stranger)
+		}
+		require.Equal(t, http.StatusNotFound, ask(c.id).status, c.path)
+		requireSameProblem(t, ask(absent), ask(c.id), absent, c.id)
+	}
+
+	for _, list := range []string{"tools", "agents", "runs", "invocations", "keys"} {
+		body := string(b.do(t, http.MethodGet, "/v1/"+list, "", stranger).body)
+		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"]) {
+			require.NotContains(t, body, id, list)
+		}
+	}
+}
+
+// noun returns what a path's name is the name of.
+func noun(path string) string {
+	return strings.Split(path, "/")[2]
+}
+
+// seedForeign makes one of everything in the bundle's tenant, and returns the
+// names by which it is found.
+func seedForeign(t *testing.T, b *bundle) map[string][]string {
+	t.Helper()
+	applied := b.apply(t, echo("theirTool"), desk("theirAgent", `["theirTool"]`))
+	principal := tool.Principal{Tenant: b.tenant, Subject: "test"}
+	run, err := b.Store.CreateRun(t.Context(), agent.Run{
+		Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "theirAgent", Mode: tool.Production, WorkflowID: "w",
+	}, agent.Message{Content: []tool.Content{tool.Text("hello")}})
+	require.NoError(t, err)
+	invocation := uuid.Must(uuid.NewV7()).String()
+	_, err = b.Store.Settle(t.Context(), ledger.Settlement{
+		Entry: ledger.Entry{
+			InvocationID: invocation, Principal: principal, RunID: run.ID, CallID: "c", Slug: "theirTool", Mode: tool.Production,
+		},
+		Status: tool.StatusFailed, Kind: tool.NotFound, Msg: "refused",
+	})
+	require.NoError(t, err)
+	key, _, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "theirs"})
+	require.NoError(t, err)
+	require.Contains(t, api.Permissions(), api.RunsRead)
+	return map[string][]string{
+		"tools": {"theirTool", applied.Items[0].ID}, "agents": {"theirAgent", applied.Items[1].ID},
+		"runs": {run.ID}, "invocations": {invocation}, "keys": {key.ID},
+	}
+}
+
+// requireSameProblem requires two problems to be equal but for the name that
+// was asked for and the trace id.
+func requireSameProblem(t *testing.T, want, got answer, wantName, gotName string) {
+	t.Helper()
+	var a, b v1.Problem
+	want.into(t, &a)
+	got.into(t, &b)
+	a.TraceID, b.TraceID = "", ""
+	a.Detail = strings.ReplaceAll(a.Detail, wantName, "X")
+	b.Detail = strings.ReplaceAll(b.Detail, gotName, "X")
+	require.Equal(t, a, b)
+	require.Equal(t, want.header.Get("Content-Type"), got.header.Get("Content-Type"))
+}

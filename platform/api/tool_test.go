@@ -1,0 +1,145 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Pages, by cursor or by skip, hold each tool once and in order.
+func TestListToolsPages(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var definitions, slugs []string
+	for i := range 7 {
+		slugs = append(slugs, fmt.Sprintf("say%d", i))
+		definitions = append(definitions, echo(slugs[i]))
+	}
+	b.apply(t, definitions...)
+
+	for _, by := range []string{"cursor", "skip"} {
+		var seen []string
+		query := "?limit=3"
+		for {
+			var page v1.Page[v1.Tool]
+			b.do(t, http.MethodGet, "/v1/tools"+query, "").into(t, &page)
+			for _, item := range page.Items {
+				seen = append(seen, item.Slug)
+			}
+			if page.Next == "" {
+				break
+			}
+			query = "?limit=3&cursor=" + page.Next
+			if by == "skip" {
+				query = fmt.Sprintf("?limit=3&skip=%d", len(seen))
+			}
+		}
+		require.Equal(t, slugs, seen, by)
+	}
+}
+
+func TestListToolsFilters(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, echo("said"),
+		`{"kind":"tool","slug":"fetchIt","implementation_type":"http","implementation_config":{"url":"https://example.com/"}}`)
+	for query, want := range map[string][]string{
+		"status=draft": {"fetchIt"}, "status=published": {"said"}, "implementation_type=http": {"fetchIt"},
+		"tool_type=custom": {"fetchIt", "said"}, "tool_type=mcp": {}, "search=ECHO": {"said"}, "search=nothing": {},
+	} {
+		var page v1.Page[v1.Tool]
+		b.do(t, http.MethodGet, "/v1/tools?"+query, "").into(t, &page)
+		got := []string{}
+		for _, item := range page.Items {
+			got = append(got, item.Slug)
+			require.Equal(t, tool.CustomBucket, item.ToolType)
+		}
+		require.Equal(t, want, got, query)
+	}
+}
+
+// Secrets that somebody wrote into a configuration do not come out again.
+func TestToolConfigurationIsSanitised(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, `{"kind":"tool","slug":"odd","implementation_type":"custom","implementation_config":{"api_key":"planted","credentials_ref":"shop"}}`)
+	for _, path := range []string{"/v1/tools", "/v1/tools/odd"} {
+		body := string(b.do(t, http.MethodGet, path, "").body)
+		require.NotContains(t, body, "planted")
+		require.Contains(t, body, "[redacted]")
+		require.Contains(t, body, `"credentials_ref":"shop"`)
+	}
+}
+
+func TestToolLifecycle(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, `{"kind":"tool","slug":"say","implementation_type":"internal","version":"1.0.0"}`)
+	post := func(action string) answer { return b.do(t, http.MethodPost, "/v1/tools/say/"+action, "") }
+
+	var published v1.Published
+	post("publish").into(t, &published)
+	require.Equal(t, tool.Published, published.Tool.Status)
+	require.Equal(t, "1.0.0", published.Version.Version)
+
+	low := post("version?new_version=0.9.0")
+	require.Equal(t, tool.Conflict, low.problem(t).Code)
+	require.Equal(t, http.StatusUnprocessableEntity, post("version").status, "a number is required")
+	var version v1.ToolVersion
+	post("version?new_version=1.0.1").into(t, &version)
+	require.False(t, version.Published)
+
+	var page v1.Page[v1.ToolVersion]
+	b.do(t, http.MethodGet, "/v1/tools/say/versions", "").into(t, &page)
+	require.Len(t, page.Items, 2)
+
+	var is v1.Tool
+	for _, step := range []struct {
+		action string
+		status tool.Status
+	}{{"deprecate", tool.Deprecated}, {"disable", tool.Disabled}, {"enable", tool.Published}} {
+		post(step.action).into(t, &is)
+		require.Equal(t, step.status, is.Status, step.action)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, echo("say"))
+	var e v1.Explanation
+	b.do(t, http.MethodGet, "/v1/tools/say/explain?version=%5E1.0", "").into(t, &e)
+	require.Equal(t, "1.0.0", e.Version)
+	require.Empty(t, e.Code)
+	b.do(t, http.MethodPost, "/v1/tools/say/disable", "")
+	b.do(t, http.MethodGet, "/v1/tools/say/explain", "").into(t, &e)
+	require.Equal(t, tool.Conflict, e.Code)
+	require.Equal(t, "enabled", e.Steps[len(e.Steps)-1].Rule)
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/none/explain", "").status)
+}
+
+// A tool that a key may not use is absent from everything it may ask, and
+// refused when it is called all the same.
+func TestToolsOneMayNotUseAreAbsent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, echo("open"),
+		`{"kind":"tool","slug":"vault","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"vault.open"}`)
+	stranger := b.Key(t, b.tenant, "tools.read", "runs.write")
+	holder := b.Key(t, b.tenant, "tools.read", "vault.open")
+
+	require.NotContains(t, string(b.do(t, http.MethodGet, "/v1/tools", "", stranger).body), "vault")
+	for _, path := range []string{"", "/versions", "/explain"} {
+		hidden := b.do(t, http.MethodGet, "/v1/tools/vault"+path, "", stranger)
+		absent := b.do(t, http.MethodGet, "/v1/tools/vaulx"+path, "", stranger)
+		require.Equal(t, http.StatusNotFound, hidden.status, path)
+		requireSameProblem(t, absent, hidden, "vaulx", "vault")
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/v1/tools/vault"+path, "", holder).status, path)
+	}
+	require.Equal(t, tool.Denied, b.do(t, http.MethodPost, "/v1/tools/vault/call", "{}", stranger).problem(t).Code)
+}

@@ -1,0 +1,61 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// viewer decides which tools a principal gets to see: what it may not use is
+// absent. Those who manage a tenant's tools see all of that tenant's.
+type viewer struct {
+	server    *server
+	principal tool.Principal
+	slug      string // Of the tenant, once somebody asked.
+}
+
+func (s *server) viewer(p tool.Principal) *viewer { return &viewer{server: s, principal: p} }
+
+// sees reports whether the principal may know of t.
+func (v *viewer) sees(ctx context.Context, t *tool.Tool) (bool, error) {
+	if !t.Global() {
+		return v.principal.May(t.RequiredPermission) || v.principal.May(ToolsWrite), nil
+	}
+	if !v.principal.May(t.RequiredPermission) {
+		return false, nil
+	}
+	if len(t.TenantSlugs) > 0 && v.slug == "" {
+		tenant, err := v.server.cfg.Store.FindTenant(ctx, v.principal.Tenant)
+		if err != nil {
+			return false, fmt.Errorf("finding the tenant: %w", err)
+		}
+		v.slug = tenant.Slug
+	}
+	return t.Serves(v.slug), nil
+}
+
+// findTool returns a tool that p may know of, by slug or id.
+func (s *server) findTool(ctx context.Context, p tool.Principal, name string) (tool.Tool, error) {
+	absent := &tool.Error{Kind: tool.NotFound, Op: "api", Msg: fmt.Sprintf("tool %q not found", name)}
+	ref := tool.Ref{Slug: name}
+	switch {
+	case tool.ValidID(name):
+		ref = tool.Ref{ID: name}
+	case !tool.ValidSlug(name):
+		return tool.Tool{}, absent
+	}
+	t, err := s.cfg.Registry.Get(ctx, p, ref)
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound:
+		return tool.Tool{}, absent
+	case err != nil:
+		return tool.Tool{}, err
+	}
+	if sees, err := s.viewer(p).sees(ctx, &t); err != nil {
+		return tool.Tool{}, err
+	} else if !sees {
+		return tool.Tool{}, absent
+	}
+	return t, nil
+}
