@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -28,8 +29,8 @@ func decodeValue(raw json.RawMessage) (any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return map[string]any{}, nil
 	}
-	if len(raw) > MaxArgumentBytes {
-		return nil, invalidValue("", fmt.Sprintf("larger than %d KiB", MaxArgumentBytes>>10))
+	if err := checkText(raw); err != nil {
+		return nil, err
 	}
 	v, err := decode(raw)
 	if err != nil {
@@ -39,6 +40,17 @@ func decodeValue(raw json.RawMessage) (any, error) {
 		return nil, invalidValue(pointer, reason)
 	}
 	return v, nil
+}
+
+// checkText refuses what is too large, or no text.
+func checkText(raw []byte) error {
+	if len(raw) > MaxArgumentBytes {
+		return invalidValue("", fmt.Sprintf("larger than %d KiB", MaxArgumentBytes>>10))
+	}
+	if !utf8.Valid(raw) {
+		return invalidValue("", "not JSON: it is not valid UTF-8")
+	}
+	return nil
 }
 
 // decode reads one JSON value. It fails with tool.Invalid.

@@ -16,8 +16,7 @@ import (
 // completed: it fails, as does all that stays invalid, with tool.Invalid and
 // the Path of the first offending value. Defaults are not filled in.
 func (s *Schema) Prepare(raw json.RawMessage) (json.RawMessage, Receipt, error) {
-	if len(raw) > MaxArgumentBytes {
-		_, err := decodeValue(raw)
+	if err := checkText(raw); err != nil {
 		return nil, nil, err
 	}
 	text := strings.TrimSpace(string(raw))

@@ -135,6 +135,8 @@ func TestPrepareMistakes(t *testing.T) {
 		{name: "properties elided", schema: "search", raw: `{"query":"a", ...}`},
 		{name: "value missing", schema: "search", raw: `{"query":}`},
 		{name: "value missing before a comma", schema: "search", raw: `{"query":,"limit":1}`},
+		{name: "no text", schema: "search", raw: "{\"query\":\"\xff\"}"},
+		{name: "malformed and no text", schema: "search", raw: "{'query':'\xff'}"},
 		{name: "two objects", schema: "search", raw: `{"query":"a"}{"query":"b"}`},
 		{name: "objects on lines", schema: "search", raw: "{\"query\":\"a\"}\n{\"query\":\"b\"}"},
 		{name: "two objects with a comma", schema: "search", raw: `{"query":"a"},{"query":"b"}`},

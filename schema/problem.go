@@ -73,6 +73,8 @@ func (s *Schema) problems(ve *jsonschema.ValidationError, v any) []problem {
 		out = missing(m, value, path)
 	case "additionalProperties":
 		out = surplus(m, value, path)
+	default:
+		out = s.dependent(fragment(ve.AbsoluteKeywordLocation), path)
 	}
 	if len(out) == 0 {
 		out = []problem{{path, expectation(keyword, m), describe(value)}}
@@ -146,6 +148,21 @@ func surplus(m map[string]any, value any, path string) []problem {
 		out = append(out, problem{path + "/" + clip(escapeToken(name), 40), expected, describe(item)})
 	}
 	return out
+}
+
+// dependent explains a property that is required beside another.
+func (s *Schema) dependent(location, path string) []problem {
+	names := tokens(location)
+	if n := len(names); n < 3 || names[n-3] != "dependentRequired" && names[n-3] != "dependencies" {
+		return nil
+	}
+	required, _ := lookup(s.doc, location)
+	name, ok := required.(string)
+	if !ok {
+		return nil
+	}
+	beside := names[len(names)-2]
+	return []problem{{path + "/" + escapeToken(name), fmt.Sprintf("a value (it is required beside %s)", clip(beside, 40)), "nothing"}}
 }
 
 // firstLeaf follows the first cause down to its end.
