@@ -8,12 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+	sdklog "go.temporal.io/sdk/log"
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/examples/host-worker/dispatch"
@@ -35,7 +37,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("host-worker", flag.ContinueOnError)
 	tenant := flags.String("tenant", os.Getenv("TOOLCRIB_TENANT"), "the `id` of the tenant whose tools are called")
-	reach := flags.String("allow", "127.0.0.1:8780", "the `host:port` that tools may reach beyond the public internet")
+	reach := flags.String("allow", os.Getenv("TOOLCRIB_ALLOW"), "the `host:port` that tools may reach beyond the public internet")
 	parcel := flags.String("parcel", "", "dispatch a parcel of this `id`, print the booking, and stop")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -61,6 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return fmt.Errorf("reading the Temporal configuration: %w", err)
 	}
 	options.Plugins = []client.Plugin{plugin}
+	options.Logger = sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	c, err := client.DialContext(ctx, options)
 	if err != nil {
 		return fmt.Errorf("connecting to Temporal: %w", err)

@@ -90,6 +90,14 @@ func (s *Service) Peak() int {
 	return s.peak
 }
 
+// Reset forgets what was counted; what was sold and paid back stays.
+func (s *Service) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.requests)
+	s.peak = s.inFlight
+}
+
 // enter counts a request in; the returned function counts it out.
 func (s *Service) enter(route string) (leave func()) {
 	s.mu.Lock()

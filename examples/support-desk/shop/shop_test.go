@@ -91,6 +91,9 @@ func TestCarrierComesBack(t *testing.T) {
 	require.Equal(t, http.StatusOK, get(s, "GET", target, "a").Code)
 	require.Equal(t, map[string]int{"GET /shipping/quotes": 3}, s.Requests())
 	require.Equal(t, 1, s.Peak())
+	s.Reset()
+	require.Empty(t, s.Requests())
+	require.Zero(t, s.Peak())
 }
 
 func TestWantsItsToken(t *testing.T) {
