@@ -30,6 +30,7 @@ const (
 	classIntegrity  = "23"
 	classConnection = "08"
 	classResources  = "53"
+	classLimit      = "54"
 	classOperator   = "57"
 )
 
@@ -77,7 +78,7 @@ func answerKind(code string) (tool.Kind, string) {
 		return tool.Timeout, "the database took too long"
 	}
 	switch code[:min(2, len(code))] {
-	case classData, classIntegrity:
+	case classData, classIntegrity, classLimit:
 		return tool.Invalid, "a value is not acceptable"
 	case classConnection, classResources, classOperator:
 		return tool.Unavailable, "the database is not available"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -77,12 +78,27 @@ func TestListenersAreWoken(t *testing.T) {
 	t.Parallel()
 
 	d := storetest.NewDatabase(t)
-	conn := d.Conn(t)
-	_, err := conn.Exec(t.Context(), "listen "+store.EventChannel)
-	require.NoError(t, err)
 	f := storetest.NewFixture(t, d)
-	f.Admit(t, f.Lone(t), true, true)
-	n, err := conn.WaitForNotification(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, string(f.Tenant), n.Payload)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	woken, ended := make(chan tool.TenantID), make(chan error, 1)
+	go func() {
+		ended <- d.Store.Listen(ctx, func(tenant tool.TenantID) {
+			select {
+			case woken <- tenant:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	for { // The first may go before anyone listens.
+		f.Admit(t, f.Lone(t), true, true)
+		select {
+		case tenant := <-woken:
+			require.Equal(t, f.Tenant, tenant)
+			cancel()
+			storetest.RequireKind(t, tool.Cancelled, <-ended)
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,7 +24,7 @@ func (s *Store) Transcript(ctx context.Context, tenant tool.TenantID, runID stri
 	var rows []db.Message
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &runs, db.FindRun, string(tenant), runID)
-		queue(b, &rows, db.Transcript, string(tenant), runID, (*string)(nil))
+		queue(b, &rows, db.ListMessages, string(tenant), runID)
 	})
 	if err != nil {
 		return nil, err
@@ -30,7 +32,29 @@ func (s *Store) Transcript(ctx context.Context, tenant tool.TenantID, runID stri
 	if len(runs) == 0 {
 		return nil, notFound(op, "run not found")
 	}
-	return collect(rows, messageOf)
+	return transcript(rows, value(runs[0].HeadMessageID))
+}
+
+// transcript picks the chain from the root to the head out of a run's messages,
+// and puts behind each what answers its calls. It is empty when the head is not
+// among them.
+func transcript(rows []db.Message, head string) ([]agent.Message, error) {
+	byID := make(map[string]db.Message, len(rows))
+	answers := make(map[string][]db.Message)
+	for _, row := range rows {
+		byID[row.ID] = row
+		if agent.Role(row.Role) == agent.ToolRole {
+			answers[value(row.ParentID)] = append(answers[value(row.ParentID)], row)
+		}
+	}
+	var chain []db.Message // From the head to the root, and backwards within a turn.
+	for row, ok := byID[head]; ok; row, ok = byID[value(row.ParentID)] {
+		calls := answers[row.ID]
+		slices.SortFunc(calls, func(a, b db.Message) int { return cmp.Compare(b.Position, a.Position) })
+		chain = append(append(chain, calls...), row)
+	}
+	slices.Reverse(chain)
+	return collect(chain, messageOf)
 }
 
 // contentBlocks returns blocks as their column takes them: no blocks are a list too.

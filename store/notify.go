@@ -58,6 +58,30 @@ func (s *Store) wake(tenant tool.TenantID) {
 	}
 }
 
+// Listen calls woken with each tenant that has new events, of any store on the
+// database, until ctx ends or the connection fails. Wake-ups are gathered, and
+// lost while nobody listens: poll besides, and once after Listen has begun
+// again. It keeps one connection of its own, outside the pool.
+func (s *Store) Listen(ctx context.Context, woken func(tool.TenantID)) error {
+	const op = "store.Listen"
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return failure(op, err)
+	}
+	conn := pooled.Hijack()
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, "listen "+EventChannel); err != nil {
+		return failure(op, err)
+	}
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return failure(op, err)
+		}
+		woken(tool.TenantID(n.Payload))
+	}
+}
+
 func (n *notifier) run(ctx context.Context) {
 	defer close(n.done)
 	for {

@@ -206,7 +206,7 @@ create table effects (
     constraint effects_effect_id_check CHECK ((effect_id <> ''::text)),
     constraint effects_phase_check CHECK ((phase = ANY (ARRAY['accepted'::text, 'admitted'::text, 'sent'::text, 'done'::text])))
 ) with (fillfactor=70);
-CREATE INDEX effects_open ON public.effects USING btree (created_at) WHERE (phase <> 'done'::text);
+CREATE INDEX effects_created ON public.effects USING btree (created_at);
 alter table effects enable row level security;
 alter table effects force row level security;
 create policy maintenance_read on effects for select to toolcrib_maintenance using (true);
@@ -233,6 +233,7 @@ create table messages (
     output_tokens integer,
     created_at timestamp with time zone not null default now(),
     constraint messages_pkey PRIMARY KEY (tenant_id, run_id, id),
+    constraint messages_check CHECK ((parent_id <> id)),
     constraint messages_role_check CHECK ((role = ANY (ARRAY['system'::text, 'user'::text, 'assistant'::text, 'tool'::text]))),
     constraint messages_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE,
     constraint messages_tenant_id_run_id_parent_id_fkey FOREIGN KEY (tenant_id, run_id, parent_id) REFERENCES messages(tenant_id, run_id, id)

@@ -16,27 +16,25 @@ import (
 // unknown tenant only.
 func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (resolver.Candidates, error) {
 	const op = "store.Entries"
-	find, name := db.FindToolsBySlug, text(ref.Slug)
+	find, list, name := db.FindToolsBySlug, db.ListVersionsBySlug, text(ref.Slug)
 	if ref.Slug == "" {
-		find, name = db.FindToolsByID, ref.ID
+		find, list, name = db.FindToolsByID, db.ListVersionsByID, ref.ID
 		if !tool.ValidID(name) {
 			name = globalScope // Names no tool.
 		}
 	}
 	var tenants []db.Tenant
 	var tools []db.ToolRegistry
-	var versions []db.ListRefVersionsRow
+	var versions []db.ListPageVersionsRow
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &tenants, db.FindTenant, string(tenant))
 		queue(b, &tools, find, scopeID(tenant), name)
-		queue(b, &versions, db.ListRefVersions, scopeID(tenant), text(ref.Slug), validOrNil(ref.ID))
+		queue(b, &versions, list, scopeID(tenant), name)
 	})
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	return candidates(op, tenants, tools, convert(versions, func(r db.ListRefVersionsRow) db.ListPageVersionsRow {
-		return db.ListPageVersionsRow(r)
-	}))
+	return candidates(op, tenants, tools, versions)
 }
 
 // Page implements [resolver.Source]. It fails with tool.NotFound for an unknown
@@ -98,11 +96,4 @@ func candidates(op string, tenants []db.Tenant, tools []db.ToolRegistry, version
 		c.Entries = append(c.Entries, resolver.Entry{Tool: t, Versions: infos[row.ID]})
 	}
 	return c, nil
-}
-
-func validOrNil(id string) *string {
-	if !tool.ValidID(id) {
-		return nil
-	}
-	return &id
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -51,6 +52,7 @@ type Store struct {
 	log      *slog.Logger
 	platform bool // Acts for no tenant, on what is global.
 	notifier *notifier
+	closing  sync.Once
 }
 
 var (
@@ -81,12 +83,15 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for running queries and closes the pool.
+// Close waits for running queries and closes the pool. A second call does
+// nothing.
 func (s *Store) Close() {
-	if s.notifier != nil {
-		s.notifier.stop()
-	}
-	s.pool.Close()
+	s.closing.Do(func() {
+		if s.notifier != nil {
+			s.notifier.stop()
+		}
+		s.pool.Close()
+	})
 }
 
 // Ping reports whether the database answers. It fails with tool.Unavailable.

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,35 +25,34 @@ func (s *Store) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head,
 		return agent.OpenTurn{}, err
 	}
 	var runs []db.Run
-	var transcript, stored []db.Message
+	var messages []db.Message
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &runs, db.FindRun, string(tenant), runID)
-		queue(b, &transcript, db.Transcript, string(tenant), runID, optional(head))
-		queue(b, &stored, db.FindTurn, string(tenant), runID, text(key))
+		queue(b, &messages, db.ListMessages, string(tenant), runID)
 	})
 	switch {
 	case err != nil:
 		return agent.OpenTurn{}, err
 	case len(runs) == 0:
 		return agent.OpenTurn{}, notFound(op, "run not found")
-	case head != "" && len(transcript) == 0:
-		return agent.OpenTurn{}, notFound(op, "the run has no such message")
 	}
 	var open agent.OpenTurn
 	if open.Run, err = runOf(runs[0]); err != nil {
 		return agent.OpenTurn{}, err
 	}
-	if open.Transcript, err = collect(transcript, messageOf); err != nil {
+	if open.Transcript, err = transcript(messages, cmp.Or(head, open.Run.HeadMessageID)); err != nil {
 		return agent.OpenTurn{}, err
 	}
-	if len(stored) > 0 {
-		turn, err := turnOf(stored[0])
-		if err != nil {
-			return agent.OpenTurn{}, err
-		}
-		open.Stored = &turn
+	if head != "" && len(open.Transcript) == 0 {
+		return agent.OpenTurn{}, notFound(op, "the run has no such message")
 	}
-	return open, nil
+	stored := slices.IndexFunc(messages, func(m db.Message) bool { return value(m.TurnKey) == text(key) })
+	if key == "" || stored < 0 {
+		return open, nil
+	}
+	turn, err := turnOf(messages[stored])
+	open.Stored = &turn
+	return open, err
 }
 
 // SaveTurn implements [agent.Runs]. Ids that are empty are made.

@@ -58,6 +58,7 @@ create table messages (
     output_tokens integer,
     created_at    timestamptz not null default now(),
     primary key (tenant_id, run_id, id),
+    check (parent_id <> id),
     foreign key (tenant_id, run_id) references runs (tenant_id, id) on delete cascade,
     foreign key (tenant_id, run_id, parent_id) references messages (tenant_id, run_id, id)
 );

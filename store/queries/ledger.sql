@@ -48,9 +48,11 @@ with authority as (
     returning e.effect_id, e.invocation_id, e.fence, e.attempt
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
-        version, digest, implementation_type, subject, agent_id, mode, status, egress_class, attempt, input, receipt, started_at)
+        version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
+        started_at)
     select e.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, e.effect_id, a.tool_id, a.scope_id, @tool,
-           @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode, 'running', a.egress_class, e.attempt,
+           @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode, 'running', a.egress_class,
+           a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
            coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, now()
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update

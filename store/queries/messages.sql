@@ -1,30 +1,9 @@
--- name: Transcript :many
--- The chain from the head (the run's own when none is given) to the root, each
--- message followed by the tool messages that answer its calls.
-with recursive chain as (
-    select m.id, m.parent_id, 0 as depth
-    from runs r
-    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.id
-                   and m.id = coalesce(sqlc.narg('head')::uuid, r.head_message_id)
-    where r.tenant_id = @tenant_id and r.id = @run_id
-    union all
-    select p.id, p.parent_id, c.depth + 1
-    from chain c
-    join messages p on p.tenant_id = @tenant_id and p.run_id = @run_id and p.id = c.parent_id
-), places as (
-    select c.id, c.depth, -1 as position from chain c
-    union all
-    select t.id, c.depth, t.position
-    from chain c
-    join messages t on t.tenant_id = @tenant_id and t.run_id = @run_id and t.parent_id = c.id and t.role = 'tool'
-)
-select m.*
-from places p
-join messages m on m.tenant_id = @tenant_id and m.run_id = @run_id and m.id = p.id
-order by p.depth desc, p.position;
-
--- name: FindTurn :one
-select * from messages where tenant_id = @tenant_id and run_id = @run_id and turn_key = @turn_key::text;
+-- name: ListMessages :many
+-- All of a run's messages, the branches that resets left included. The chain is
+-- picked out of them in Go: a recursive query would depend on how many messages
+-- the planner thinks a run has, and costs a thousand times as much when it
+-- thinks there are few.
+select * from messages where tenant_id = @tenant_id and run_id = @run_id;
 
 -- name: SaveTurn :one
 -- Stores a turn once per key and settles the calls that must not run. No row

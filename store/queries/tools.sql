@@ -101,10 +101,15 @@ cross join lateral (
 join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
 order by v.id;
 
--- name: ListRefVersions :many
+-- name: ListVersionsBySlug :many
 select v.tool_id, v.id, v.version, v.digest, v.published
 from tool_registry t
 join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
-where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000')
-  and (t.slug = @slug or t.id = sqlc.narg('id')::uuid)
+where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.slug = @slug
+order by v.id;
+
+-- name: ListVersionsByID :many
+select v.tool_id, v.id, v.version, v.digest, v.published
+from tool_versions v
+where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = @tool_id
 order by v.id;

@@ -23,8 +23,9 @@ type foreign struct {
 // methodsWithoutTenant act for no tenant, or take it from where nobody can
 // write another's.
 var methodsWithoutTenant = map[string]string{
-	"Close": "ends the store",
-	"Ping":  "asks the server only",
+	"Close":  "ends the store",
+	"Ping":   "asks the server only",
+	"Listen": "tells the process which tenants have events, and nothing of them",
 }
 
 // foreignCases holds a case for every method of a store: what a stranger gets

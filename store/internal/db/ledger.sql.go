@@ -56,9 +56,11 @@ with authority as (
     returning e.effect_id, e.invocation_id, e.fence, e.attempt
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
-        version, digest, implementation_type, subject, agent_id, mode, status, egress_class, attempt, input, receipt, started_at)
+        version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
+        started_at)
     select e.invocation_id, $3, $7, $15, $5, $16, e.effect_id, a.tool_id, a.scope_id, $17,
-           $18, $2, $19, $20, $21::uuid, $9, 'running', a.egress_class, e.attempt,
+           $18, $2, $19, $20, $21::uuid, $9, 'running', a.egress_class,
+           a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
            coalesce($22::json, a.stored_arguments), $23::json, now()
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update

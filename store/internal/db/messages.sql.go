@@ -10,38 +10,54 @@ import (
 	"time"
 )
 
-const FindTurn = `-- name: FindTurn :one
-select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages where tenant_id = $1 and run_id = $2 and turn_key = $3::text
+const ListMessages = `-- name: ListMessages :many
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages where tenant_id = $1 and run_id = $2
 `
 
-type FindTurnParams struct {
+type ListMessagesParams struct {
 	TenantID string
 	RunID    string
-	TurnKey  string
 }
 
-func (q *Queries) FindTurn(ctx context.Context, arg FindTurnParams) (Message, error) {
-	row := q.db.QueryRow(ctx, FindTurn, arg.TenantID, arg.RunID, arg.TurnKey)
-	var i Message
-	err := row.Scan(
-		&i.ID,
-		&i.TenantID,
-		&i.RunID,
-		&i.ParentID,
-		&i.Turn,
-		&i.Position,
-		&i.Role,
-		&i.Content,
-		&i.Calls,
-		&i.Prepared,
-		&i.TurnKey,
-		&i.CallID,
-		&i.IsError,
-		&i.InputTokens,
-		&i.OutputTokens,
-		&i.CreatedAt,
-	)
-	return i, err
+// All of a run's messages, the branches that resets left included. The chain is
+// picked out of them in Go: a recursive query would depend on how many messages
+// the planner thinks a run has, and costs a thousand times as much when it
+// thinks there are few.
+func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]Message, error) {
+	rows, err := q.db.Query(ctx, ListMessages, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Message
+	for rows.Next() {
+		var i Message
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.RunID,
+			&i.ParentID,
+			&i.Turn,
+			&i.Position,
+			&i.Role,
+			&i.Content,
+			&i.Calls,
+			&i.Prepared,
+			&i.TurnKey,
+			&i.CallID,
+			&i.IsError,
+			&i.InputTokens,
+			&i.OutputTokens,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const SaveTurn = `-- name: SaveTurn :one
@@ -168,73 +184,4 @@ func (q *Queries) SaveTurn(ctx context.Context, arg SaveTurnParams) (SaveTurnRow
 		&i.CreatedAt,
 	)
 	return i, err
-}
-
-const Transcript = `-- name: Transcript :many
-with recursive chain as (
-    select m.id, m.parent_id, 0 as depth
-    from runs r
-    join messages m on m.tenant_id = r.tenant_id and m.run_id = r.id
-                   and m.id = coalesce($3::uuid, r.head_message_id)
-    where r.tenant_id = $1 and r.id = $2
-    union all
-    select p.id, p.parent_id, c.depth + 1
-    from chain c
-    join messages p on p.tenant_id = $1 and p.run_id = $2 and p.id = c.parent_id
-), places as (
-    select c.id, c.depth, -1 as position from chain c
-    union all
-    select t.id, c.depth, t.position
-    from chain c
-    join messages t on t.tenant_id = $1 and t.run_id = $2 and t.parent_id = c.id and t.role = 'tool'
-)
-select m.id, m.tenant_id, m.run_id, m.parent_id, m.turn, m.position, m.role, m.content, m.calls, m.prepared, m.turn_key, m.call_id, m.is_error, m.input_tokens, m.output_tokens, m.created_at
-from places p
-join messages m on m.tenant_id = $1 and m.run_id = $2 and m.id = p.id
-order by p.depth desc, p.position
-`
-
-type TranscriptParams struct {
-	TenantID string
-	RunID    string
-	Head     *string
-}
-
-// The chain from the head (the run's own when none is given) to the root, each
-// message followed by the tool messages that answer its calls.
-func (q *Queries) Transcript(ctx context.Context, arg TranscriptParams) ([]Message, error) {
-	rows, err := q.db.Query(ctx, Transcript, arg.TenantID, arg.RunID, arg.Head)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Message
-	for rows.Next() {
-		var i Message
-		if err := rows.Scan(
-			&i.ID,
-			&i.TenantID,
-			&i.RunID,
-			&i.ParentID,
-			&i.Turn,
-			&i.Position,
-			&i.Role,
-			&i.Content,
-			&i.Calls,
-			&i.Prepared,
-			&i.TurnKey,
-			&i.CallID,
-			&i.IsError,
-			&i.InputTokens,
-			&i.OutputTokens,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

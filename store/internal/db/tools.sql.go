@@ -394,55 +394,6 @@ func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsPara
 	return items, nil
 }
 
-const ListRefVersions = `-- name: ListRefVersions :many
-select v.tool_id, v.id, v.version, v.digest, v.published
-from tool_registry t
-join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
-where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000')
-  and (t.slug = $2 or t.id = $3::uuid)
-order by v.id
-`
-
-type ListRefVersionsParams struct {
-	ScopeID string
-	Slug    string
-	ID      *string
-}
-
-type ListRefVersionsRow struct {
-	ToolID    string
-	ID        string
-	Version   string
-	Digest    string
-	Published bool
-}
-
-func (q *Queries) ListRefVersions(ctx context.Context, arg ListRefVersionsParams) ([]ListRefVersionsRow, error) {
-	rows, err := q.db.Query(ctx, ListRefVersions, arg.ScopeID, arg.Slug, arg.ID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ListRefVersionsRow
-	for rows.Next() {
-		var i ListRefVersionsRow
-		if err := rows.Scan(
-			&i.ToolID,
-			&i.ID,
-			&i.Version,
-			&i.Digest,
-			&i.Published,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const ListToolPolicies = `-- name: ListToolPolicies :many
 select t.id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
@@ -623,6 +574,99 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 			&i.PublishedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListVersionsByID = `-- name: ListVersionsByID :many
+select v.tool_id, v.id, v.version, v.digest, v.published
+from tool_versions v
+where v.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and v.tool_id = $2
+order by v.id
+`
+
+type ListVersionsByIDParams struct {
+	ScopeID string
+	ToolID  string
+}
+
+type ListVersionsByIDRow struct {
+	ToolID    string
+	ID        string
+	Version   string
+	Digest    string
+	Published bool
+}
+
+func (q *Queries) ListVersionsByID(ctx context.Context, arg ListVersionsByIDParams) ([]ListVersionsByIDRow, error) {
+	rows, err := q.db.Query(ctx, ListVersionsByID, arg.ScopeID, arg.ToolID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListVersionsByIDRow
+	for rows.Next() {
+		var i ListVersionsByIDRow
+		if err := rows.Scan(
+			&i.ToolID,
+			&i.ID,
+			&i.Version,
+			&i.Digest,
+			&i.Published,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListVersionsBySlug = `-- name: ListVersionsBySlug :many
+select v.tool_id, v.id, v.version, v.digest, v.published
+from tool_registry t
+join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
+where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.slug = $2
+order by v.id
+`
+
+type ListVersionsBySlugParams struct {
+	ScopeID string
+	Slug    string
+}
+
+type ListVersionsBySlugRow struct {
+	ToolID    string
+	ID        string
+	Version   string
+	Digest    string
+	Published bool
+}
+
+func (q *Queries) ListVersionsBySlug(ctx context.Context, arg ListVersionsBySlugParams) ([]ListVersionsBySlugRow, error) {
+	rows, err := q.db.Query(ctx, ListVersionsBySlug, arg.ScopeID, arg.Slug)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListVersionsBySlugRow
+	for rows.Next() {
+		var i ListVersionsBySlugRow
+		if err := rows.Scan(
+			&i.ToolID,
+			&i.ID,
+			&i.Version,
+			&i.Digest,
+			&i.Published,
 		); err != nil {
 			return nil, err
 		}
