@@ -84,7 +84,7 @@ func checkGraph(root *jsonschema.Schema, positions map[string]bool) (int, error)
 		if !strings.Contains(s.Location, "://json-schema.org/") && !positions[fragment(s.Location)] {
 			unchecked = fragment(s.Location)
 		}
-		total := 1
+		total := ownCost(s)
 		for _, e := range edges(s) {
 			w := weigh(e.to)
 			switch {
@@ -106,4 +106,31 @@ func checkGraph(root *jsonschema.Schema, positions map[string]bool) (int, error)
 	default:
 		return weight, nil
 	}
+}
+
+// ownCost counts the steps s takes by itself: one, and one for each part of the
+// values that a value is compared with.
+func ownCost(s *jsonschema.Schema) int {
+	total := 1
+	for _, values := range [][]any{s.Enum, s.Constant} {
+		for _, v := range values {
+			total += parts(v)
+		}
+	}
+	return total
+}
+
+func parts(v any) int {
+	total := 1
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			total += parts(item)
+		}
+	case map[string]any:
+		for _, item := range v {
+			total += parts(item)
+		}
+	}
+	return total
 }

@@ -40,7 +40,7 @@ func (m *meter) cost(s *jsonschema.Schema, n *node) int {
 		return c
 	}
 	m.costs[key] = 1 // A cycle on the same value is the library's to refuse.
-	total := 1
+	total := ownCost(s)
 	for _, e := range edges(s) {
 		for _, child := range e.in(n) {
 			total += m.cost(e.to, child)
