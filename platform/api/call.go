@@ -158,7 +158,7 @@ func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowR
 	case waitCtx.Err() != nil && ctx.Err() == nil:
 		return out, nil
 	}
-	failed, ended := outcome(err)
+	ended, failed := outcome(err)
 	p := problemOf(failed)
 	if ended {
 		p.Instance = "/v1/runs/" + c.input.RunID

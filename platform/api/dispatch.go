@@ -82,9 +82,9 @@ func gone(err error) bool {
 
 // outcome returns what a workflow of ours failed with, as the error that it
 // encoded; any other failure concerns the waiting and not the workflow.
-func outcome(err error) (of error, ended bool) {
+func outcome(err error) (ended bool, of error) {
 	if _, ok := errors.AsType[*temporal.WorkflowExecutionError](err); ok {
-		return failure.Decode(err), true
+		return true, failure.Decode(err)
 	}
-	return temporalError("waiting for the answer", err), false
+	return false, temporalError("waiting for the answer", err)
 }

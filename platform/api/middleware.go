@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -38,20 +39,23 @@ func (s *server) logRequests(next http.Handler) http.Handler {
 // recoverPanics answers a request whose handler panicked, and logs the stack.
 func (s *server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			v := recover()
-			if v == nil {
-				return
-			}
-			if v == http.ErrAbortHandler { //nolint:errorlint // The server's own sentinel, panicked as it is.
-				panic(v)
-			}
-			s.log.ErrorContext(r.Context(), "a handler panicked", slog.Any("panic", v),
-				slog.String("stack", string(debug.Stack())), slog.String("trace_id", traceID(r.Context())))
-			writeProblem(w, r, problemOf(&tool.Error{Kind: tool.InternalError}))
-		}()
+		defer s.answerPanic(w, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// answerPanic is deferred around a handler.
+func (s *server) answerPanic(w http.ResponseWriter, r *http.Request) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v == http.ErrAbortHandler { //nolint:errorlint // The server's own sentinel, panicked as it is.
+		panic(v)
+	}
+	s.log.ErrorContext(r.Context(), "a handler panicked", slog.Any("panic", v),
+		slog.String("stack", string(debug.Stack())), slog.String("trace_id", traceID(r.Context())))
+	writeProblem(w, r, problemOf(&tool.Error{Kind: tool.InternalError}))
 }
 
 // limitTime ends the context of a request that takes too long. The handler
@@ -68,9 +72,7 @@ func (s *server) limitTime(next http.Handler) http.Handler {
 func writeProblem(w http.ResponseWriter, r *http.Request, p *v1.Problem) {
 	shown := *p
 	shown.TraceID = traceID(r.Context())
-	for name, values := range p.GetHeaders() {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", v1.ProblemType)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(shown) // Nobody is left to tell.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ func (a *app) agentListCommand() *cobra.Command {
 			return a.printer.show(page, func(w io.Writer) error {
 				rows := make([][]string, len(page.Items))
 				for i, g := range page.Items {
-					rows[i] = []string{g.Slug, g.Version, string(g.Status), g.Model, fmt.Sprint(len(g.Tools)), short(g.Description, 60)}
+					rows[i] = []string{g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)), short(g.Description, 60)}
 				}
 				if err := table(w, "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION", rows); err != nil {
 					return err

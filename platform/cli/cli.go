@@ -41,7 +41,7 @@ type Extension func(env Env) *cobra.Command
 // code. When ctx ends, the command stops as soon as it can.
 func Run(ctx context.Context, env Env, args []string, extensions ...Extension) int {
 	a := &app{env: env}
-	root := a.root()
+	root := a.root() //nolint:contextcheck // Commands get theirs when they run.
 	for _, extension := range extensions {
 		root.AddCommand(extension(env))
 	}

@@ -104,7 +104,7 @@ func definitionFiles(path string) ([]string, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no file or folder %s", path), Err: err}
+		return nil, &tool.Error{Kind: tool.NotFound, Msg: "there is no file or folder " + path, Err: err}
 	}
 	if !info.IsDir() {
 		return []string{path}, nil

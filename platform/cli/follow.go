@@ -60,6 +60,9 @@ func ends(t tool.EventType) bool {
 	switch t {
 	case tool.EventCompleted, tool.EventFailed, tool.EventCancelled, tool.EventRejected, tool.EventExpired:
 		return true
+	case tool.EventStarted, tool.EventOutputAppended, tool.EventNeedsApproval, tool.EventApproved, tool.EventPending,
+		tool.EventResultReceived, tool.EventWarning:
+		return false
 	default:
 		return false
 	}

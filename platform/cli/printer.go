@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -115,7 +116,7 @@ func millis(from, to *time.Time) string {
 	if from == nil || to == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%d", to.Sub(*from).Milliseconds())
+	return strconv.FormatInt(to.Sub(*from).Milliseconds(), 10)
 }
 
 // cleanLines is [clean] for a text of several lines.

@@ -3,7 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -44,7 +44,7 @@ type HandlerConfig struct {
 // the namespace has them now.
 func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if cfg.Store == nil || cfg.Temporal == nil {
-		return nil, fmt.Errorf("serve: HandlerConfig.Store and Temporal are required")
+		return nil, errors.New("serve: HandlerConfig.Store and Temporal are required")
 	}
 	if cfg.TaskQueue == "" {
 		cfg.TaskQueue = DefaultTaskQueue
@@ -53,7 +53,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		cfg.Namespace = client.DefaultNamespace
 	}
 	resolve := resolver.New(cfg.Store, resolver.Options{})
-	return api.New(api.Config{
+	return api.New(api.Config{ //nolint:contextcheck // Handlers get theirs with each request.
 		Store: cfg.Store, Registry: newRegistry(cfg.Store, resolve, cfg.Runnable), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue,
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cfg.Namespace),

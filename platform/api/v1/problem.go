@@ -13,7 +13,7 @@ import (
 const ProblemType = "application/problem+json"
 
 // Problem is the body of every answer that is an error (RFC 9457).
-type Problem struct {
+type Problem struct { //nolint:errname // The RFC's name for it.
 	Title      string       `json:"title" doc:"The status in words"`
 	Status     int          `json:"status" doc:"The HTTP status"`
 	Code       tool.Kind    `json:"code" doc:"What went wrong, for programs" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal"`
