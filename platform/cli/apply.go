@@ -84,7 +84,7 @@ func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun
 		Failed int           `json:"failed"`
 		Items  []appliedFile `json:"items"`
 	}{answer.DryRun, answer.Failed, items}
-	if err := a.printer.show(shown, func(w io.Writer) error { return writeApplied(w, items, dryRun) }); err != nil {
+	if err := a.printer.show(shown, func(w io.Writer) error { return writeApplied(w, a.env.Err, items, dryRun) }); err != nil {
 		return err
 	}
 	if answer.Failed > 0 {
@@ -111,29 +111,32 @@ func locate(documents []document, items []v1.AppliedItem) []appliedFile {
 	return out
 }
 
-func writeApplied(w io.Writer, items []appliedFile, dryRun bool) error {
+// writeApplied writes what became of the definitions, and what is to be said
+// against them to the error stream, as compilers do.
+func writeApplied(w, errs io.Writer, items []appliedFile, dryRun bool) error {
 	var rows [][]string
 	failed := 0
 	for _, item := range items {
+		var faults []string
 		for _, warning := range item.Warnings {
-			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: "warning: " + clean(warning)}
-			if _, err := fmt.Fprintln(w, at.Error()); err != nil {
-				return err
-			}
+			faults = append(faults, "warning: "+clean(warning))
 		}
 		if item.Error != nil {
 			failed++
-			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: clean(item.Error.Detail)}
-			if _, err := fmt.Fprintln(w, at.Error()); err != nil {
+			faults = append(faults, clean(item.Error.Detail))
+		} else {
+			rows = append(rows, []string{item.Kind, item.Slug, item.Version, outcomeOf(item.AppliedItem, dryRun)})
+		}
+		for _, fault := range faults {
+			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: fault}
+			if _, err := fmt.Fprintln(errs, at.Error()); err != nil {
 				return err
 			}
-			continue
 		}
-		rows = append(rows, []string{item.Kind, item.Slug, item.Version, outcomeOf(item.AppliedItem, dryRun)})
 	}
 	switch {
 	case failed > 0 && skipped(items):
-		_, err := fmt.Fprintf(w, "nothing was applied: %d of %d definitions are wrong\n", failed, len(items))
+		_, err := fmt.Fprintf(errs, "nothing was applied: %d of %d definitions are wrong\n", failed, len(items))
 		return err
 	case len(rows) > 0:
 		return table(w, "KIND SLUG VERSION RESULT", rows)

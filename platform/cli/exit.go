@@ -51,6 +51,9 @@ func exitCode(ctx context.Context, err error) int {
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
 	}
+	if _, ok := errors.AsType[*FileError](err); ok {
+		return ExitInvalid
+	}
 	if ctx.Err() != nil {
 		return ExitInterrupted
 	}
@@ -108,6 +111,8 @@ func asProblem(err error) *v1.Problem {
 	p := &v1.Problem{Title: "failed", Code: tool.InternalError, Detail: explain(err)}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		p.Title, p.Code = "wrong usage", tool.Invalid
+	} else if _, ok := errors.AsType[*FileError](err); ok {
+		p.Title, p.Code = "malformed file", tool.Invalid
 	} else if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		p.Title, p.Code, p.Retryable = "unreachable", tool.Unavailable, true
 	} else if e, ok := errors.AsType[*tool.Error](err); ok {

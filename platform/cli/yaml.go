@@ -20,36 +20,75 @@ const maxNodes = 200_000
 // parseDocuments reads the YAML documents of a file, JSON being YAML, as JSON.
 // Numbers keep their spelling, and every value its place.
 func parseDocuments(name string, raw []byte) ([]document, error) {
-	file, err := parser.ParseBytes(raw, 0)
-	if err != nil {
-		return nil, syntaxError(name, err)
-	}
 	var documents []document
-	for _, doc := range file.Docs {
-		if doc.Body == nil || doc.Body.Type() == ast.CommentType || doc.Body.Type() == ast.NullType {
-			continue
+	for _, part := range splitDocuments(raw) {
+		file, err := parser.ParseBytes(part.text, 0)
+		if err != nil {
+			return nil, syntaxError(name, part.before, err)
 		}
-		r := reader{file: name, places: make(map[string]place), anchors: make(map[string]ast.Node)}
-		r.mark("", doc.Body)
-		if err := r.value("", doc.Body); err != nil {
-			return nil, err
+		for _, doc := range file.Docs {
+			if doc.Body == nil || doc.Body.Type() == ast.CommentType || doc.Body.Type() == ast.NullType {
+				continue
+			}
+			r := reader{file: name, before: part.before, places: make(map[string]place), anchors: make(map[string]ast.Node)}
+			r.mark("", doc.Body)
+			if err := r.value("", doc.Body); err != nil {
+				return nil, err
+			}
+			documents = append(documents, document{file: name, raw: json.RawMessage(r.out.String()), places: r.places})
 		}
-		documents = append(documents, document{file: name, raw: json.RawMessage(r.out.String()), places: r.places})
 	}
 	return documents, nil
 }
 
-func syntaxError(name string, err error) error {
+// part is the text of one document of a file.
+type part struct {
+	text   []byte
+	before int // Lines before it.
+}
+
+// splitDocuments cuts a file at its document markers, which can stand nowhere
+// else. The parser would lose a document that follows an empty one.
+func splitDocuments(raw []byte) []part {
+	raw = bytes.TrimPrefix(raw, []byte("\uFEFF"))
+	parts := []part{{}}
+	for i, line := range bytes.SplitAfter(raw, []byte("\n")) {
+		last := &parts[len(parts)-1]
+		if rest, ok := afterMarker(line); ok {
+			parts = append(parts, part{text: rest, before: i})
+			continue
+		}
+		if bytes.HasPrefix(line, []byte("%")) && len(bytes.TrimSpace(last.text)) == 0 {
+			line = []byte("\n") // A directive.
+		}
+		last.text = append(last.text, line...)
+	}
+	return parts
+}
+
+// afterMarker returns what follows a document marker, in its column.
+func afterMarker(line []byte) (rest []byte, ok bool) {
+	for _, marker := range []string{"---", "..."} {
+		rest, found := bytes.CutPrefix(line, []byte(marker))
+		if found && (len(rest) == 0 || bytes.ContainsRune([]byte(" \t\r\n"), rune(rest[0]))) {
+			return append([]byte("   "), rest...), true
+		}
+	}
+	return nil, false
+}
+
+func syntaxError(name string, before int, err error) error {
 	e, ok := errors.AsType[*yaml.SyntaxError](err)
 	if !ok || e.Token == nil {
 		return &FileError{File: name, Msg: "malformed YAML: " + err.Error()}
 	}
-	return &FileError{File: name, Line: e.Token.Position.Line, Column: e.Token.Position.Column, Msg: "malformed YAML: " + e.Message}
+	return &FileError{File: name, Line: before + e.Token.Position.Line, Column: e.Token.Position.Column, Msg: "malformed YAML: " + e.Message}
 }
 
 // reader writes a document as JSON.
 type reader struct {
 	file    string
+	before  int // Lines before the document.
 	out     bytes.Buffer
 	places  map[string]place
 	anchors map[string]ast.Node
@@ -58,7 +97,7 @@ type reader struct {
 
 func (r *reader) mark(pointer string, n ast.Node) {
 	if t := first(n); t != nil {
-		r.places[spelling(pointer)] = place{t.Position.Line, t.Position.Column}
+		r.places[spelling(pointer)] = place{r.before + t.Position.Line, t.Position.Column}
 	}
 }
 
@@ -78,7 +117,7 @@ func first(n ast.Node) *token.Token {
 func (r *reader) fault(n ast.Node, format string, args ...any) error {
 	e := &FileError{File: r.file, Msg: fmt.Sprintf(format, args...)}
 	if t := first(n); t != nil {
-		e.Line, e.Column = t.Position.Line, t.Position.Column
+		e.Line, e.Column = r.before+t.Position.Line, t.Position.Column
 	}
 	return e
 }

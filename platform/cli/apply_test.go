@@ -1,0 +1,136 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/cli"
+)
+
+const sayYAML = `kind: tool
+slug: sayWords
+description: Says it.
+implementation_type: internal
+version: 1.0.0
+publish: true
+input_schema: &schema
+  type: object
+  properties:
+    words: {type: array, items: {type: string}}
+---
+# A document of comments only.
+---
+kind: agent
+slug: desk
+instructions: |
+  Help.
+model: scripted/desk
+version: 1.0.0
+publish: true
+tools: [sayWords@^1.0]
+`
+
+func TestApplyFolder(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.write(t, "defs/a/agents.yaml", sayYAML)
+	s.write(t, "defs/b.json", `{"kind": "tool",
+	"slug": "getOther", "description": "Gets it.", "implementation_type": "internal", "version": "1.0.0"}`)
+	s.write(t, "defs/README.md", "not a definition")
+	s.write(t, "defs/.hidden/x.yaml", "nonsense")
+	folder := s.dir + "/defs"
+
+	require.Equal(t, `KIND   SLUG      VERSION  RESULT
+tool   sayWords  1.0.0    would be created, published
+agent  desk      1.0.0    would be created, published
+tool   getOther  1.0.0    would be created
+`, s.ok(t, "apply", "-f", folder, "--dry-run"))
+	require.Contains(t, s.ok(t, "apply", "-f", folder), "agent  desk      1.0.0    created, published\n")
+	require.Contains(t, s.ok(t, "apply", "-f", folder), "tool   getOther  1.0.0    unchanged\n")
+
+	var shown struct {
+		Failed int `json:"failed"`
+		Items  []struct {
+			File, Action string
+			Line         int
+		} `json:"items"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "apply", "-f", folder, "--json")), &shown))
+	require.Len(t, shown.Items, 3)
+	require.Equal(t, "unchanged", shown.Items[1].Action)
+	require.True(t, strings.HasSuffix(shown.Items[1].File, "agents.yaml"))
+	require.Equal(t, 14, shown.Items[1].Line)
+
+	got := s.pipe(t, sayYAML, "apply", "-f", "-")
+	require.Equal(t, cli.ExitOK, got.code, got.err)
+	require.Contains(t, s.ok(t, "agent", "show", "desk"), "sayWords@^1.0")
+	require.Contains(t, s.ok(t, "tool", "show", "sayWords"), `{"type":"object","properties":{"words":`)
+}
+
+// Every fault of a definition is told of with its file, line and column.
+func TestApplyFaults(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for name, c := range map[string]struct{ text, want string }{
+		"tab":           {"kind: tool\nslug:\n\t- x\n", "FILE:3:1: malformed YAML: found character"},
+		"unclosed":      {"kind: tool\ntools: [a\n", "FILE:2:8: malformed YAML: "},
+		"twice":         {"kind: tool\nslug: a\nslug: b\n", `FILE:3:1: malformed YAML: mapping key "slug" already defined`},
+		"no anchor":     {"slug: say\ninput_schema: *nothing\n", "FILE:2:15: there is no anchor &nothing"},
+		"tag":           {"slug: !env SAY\n", "FILE:1:7: the tag !env is not supported"},
+		"infinite":      {"slug: say\nexecution: {timeout_s: .inf}\n", "FILE:2:24: .inf is no number"},
+		"unknown field": {"kind: tool\nslug: say\nimplementation_typ: internal\n", `FILE:3:1: unknown field "implementation_typ": did you mean implementation_type?`},
+		"nested field":  {"slug: say\nimplementation_type: internal\nexecution:\n  is_pure: true\n  time_out_s: 3\n", "FILE:5:3: unknown field \"time_out_s\": did you mean timeout_s?"},
+		"camelCase":     {"slug: say\nimplementationType: internal\ninputSchema:\n  type: 7\n", "FILE:4:3: "},
+		"wrong type":    {"slug: say\nimplementation_type: internal\npublish: maybe\n", "FILE:3:1: "},
+		"bad semver":    {"slug: say\nimplementation_type: internal\nversion: one\n", "FILE:3:1: version \"one\": expected a semantic version"},
+		"no mapping":    {"- a\n- b\n", "FILE:1:1: expected a JSON object"},
+		"marker":        {"%YAML 1.2\n--- # first\n---\n...\n---   \nslug: 1x\nimplementation_type: internal\n", "FILE:6:1: slug \"1x\""},
+		"second":        {"slug: say\nimplementation_type: internal\n---\nslug: 1x\nimplementation_type: internal\n", "FILE:4:1: slug \"1x\""},
+		"JSON":          {"{\n  \"slug\": \"say\",\n  \"colour\": 1,\n  \"implementation_type\": \"internal\"\n}\n", "FILE:3:3: unknown field \"colour\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := s.write(t, strings.ReplaceAll(name, " ", "-")+".yaml", c.text)
+			got := s.run(t, "apply", "-f", file)
+			require.Equal(t, cli.ExitInvalid, got.code, got.out+got.err)
+			require.Contains(t, strings.ReplaceAll(got.out+got.err, file, "FILE"), c.want)
+		})
+	}
+}
+
+// Aliases that blow a document up, or have no end, are refused.
+func TestApplyBomb(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	for i := range 8 {
+		name := string(rune('0' + i + 1))
+		refs := strings.Repeat("*a"+string(rune('0'+i))+", ", 9) + "*a" + string(rune('0'+i))
+		bomb += "a" + name + ": &a" + name + " [" + refs + "]\n"
+	}
+	require.Contains(t, s.run(t, "apply", "-f", s.write(t, "bomb.yaml", bomb)).err, "too large")
+	require.Contains(t, s.run(t, "apply", "-f", s.write(t, "loop.yaml", "a: &a [*a]\n")).err, "no anchor")
+}
+
+// Merge keys and aliases bring what they stand for; what stands beside wins.
+func TestApplyMerge(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.ok(t, "apply", "-f", s.write(t, "merge.yaml", `kind: tool
+slug: say
+implementation_type: internal
+execution: {is_pure: true, timeout_s: 7}
+input_schema:
+  type: object
+  properties:
+    a: &text {type: string, maxLength: 3}
+    b: {<<: *text, maxLength: 5}
+    c: *text
+    d: {type: number, maximum: 12345678901234567890123}
+`))
+	require.Contains(t, s.ok(t, "tool", "show", "say"),
+		`"a":{"type":"string","maxLength":3},"b":{"maxLength":5,"type":"string"},"c":{"type":"string","maxLength":3},"d":{"type":"number","maximum":12345678901234567890123}`)
+}

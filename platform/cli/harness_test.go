@@ -1,0 +1,78 @@
+package cli_test
+
+import (
+	"bytes"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
+	sdklog "go.temporal.io/sdk/log"
+
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/store/storetest"
+)
+
+// shell runs command lines against a server on a database of its own, whose
+// Temporal is down: package devcmd tests what needs one.
+type shell struct {
+	*storetest.Database
+	vars map[string]string
+	dir  string
+}
+
+func setup(t *testing.T) *shell {
+	t.Helper()
+	s := &shell{Database: storetest.NewDatabase(t), dir: t.TempDir()}
+	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1", Logger: sdklog.NewStructuredLogger(nil)})
+	require.NoError(t, err)
+	t.Cleanup(temporal.Close)
+	handler, err := serve.Handler(t.Context(), serve.HandlerConfig{Store: s.Store, Temporal: temporal})
+	require.NoError(t, err)
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	s.vars = map[string]string{cli.ServerVariable: server.URL, cli.KeyVariable: s.Key(t, s.Tenant(t), "*")}
+	return s
+}
+
+// ended is how a command ended.
+type ended struct {
+	code     int
+	out, err string
+}
+
+func (s *shell) run(t *testing.T, args ...string) ended {
+	t.Helper()
+	return s.pipe(t, "", args...)
+}
+
+func (s *shell) pipe(t *testing.T, stdin string, args ...string) ended {
+	t.Helper()
+	var out, errs bytes.Buffer
+	env := cli.Env{
+		In: strings.NewReader(stdin), Out: &out, Err: &errs, Dir: s.dir,
+		Getenv: func(name string) string { return s.vars[name] },
+	}
+	return ended{cli.Run(t.Context(), env, args), out.String(), errs.String()}
+}
+
+// ok runs a command that must succeed and returns what it wrote.
+func (s *shell) ok(t *testing.T, args ...string) string {
+	t.Helper()
+	got := s.run(t, args...)
+	require.Equal(t, cli.ExitOK, got.code, "%s\n%s%s", args, got.out, got.err)
+	return got.out
+}
+
+// write makes a file in the shell's folder and returns its path.
+func (s *shell) write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(s.dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
