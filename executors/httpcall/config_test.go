@@ -50,6 +50,8 @@ var badConfigs = []struct{ name, config, path string }{
 	{"templated user information", `{"url": "https://{user}@api.example.com/"}`, "/url"},
 	{"odd address", `{"url": "http://0x7f.1/"}`, "/url"},
 	{"zone", `{"url": "http://[fe80::1%25eth0]/"}`, "/url"},
+	{"host that is not ASCII", `{"url": "https://api.gİthub.example/"}`, "/url"},
+	{"host with an ideographic full stop", `{"url": "https://api。example.com/"}`, "/url"},
 	{"no host", `{"url": "https:///x"}`, "/url"},
 	{"backslash", `{"url": "https://api.example.com\\@evil.example/"}`, "/url"},
 	{"fragment", `{"url": "https://x.example/a#b"}`, "/url"},

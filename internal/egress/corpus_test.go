@@ -68,6 +68,18 @@ var spelled = []string{
 	"http://8.8.8.8:8080/", "http://8.8.8.8:6379/", "http://8.8.8.8:0x50/", "http://8.8.8.8:80:80/", "https://8.8.8.8:5432/", "http://[2001:4860:4860::8888]:25/",
 }
 
+// foreign lists names that are not ASCII. Lower case, IDNA and normal forms
+// disagree about most of them.
+var foreign = []string{
+	"api.gİthub.example", "api.g%C4%B0thub.example", "API.GİTHUB.example", "api.gi\u0307thub.example", "api.gıthub.example", "api.githu\u200db.example",
+	"api.git\u00adhub.example", "api。github.example", "api．github.example", "api｡github.example", "api.github。example", "ａｐｉ.github.example",
+	"api.ｇithub.example", "api.ⓖithub.example", "api.github.example\u00ad", "api.github.example。", "\u00adapi.github.example", "straße.example",
+	"STRAẞE.example", "straẞe.example", "fa\u017ft.example", "\u212aelvin.example", "\u212bngström.example", "bücher.example",
+	"BÜCHER.example", "例え.テスト", "пример.испытание", "\u0430pi.github.example", "api.github.exampl\u0435", "ﬁle.example",
+	"ª.example", "xn--bcher-kva.exämple", "api.github.example\u200b", "ς.example", "σ.example", "Σ.example",
+	"ǅ.example", "𝐚ws.example", "😀.example", "0\u0301.example",
+}
+
 // outward lists hosts of the public internet, borders of special blocks above
 // all.
 var outward = strings.Fields(`
@@ -80,7 +92,7 @@ var outward = strings.Fields(`
 
 // outwardNames are spellings of names that a public upstream may have.
 var outwardNames = strings.Fields(`
-	example.com EXAMPLE.com example.com. xn--bcher-kva.example bücher.example 例え.テスト пример.испытание a-b.example my_host.example
+	example.com EXAMPLE.com example.com. xn--bcher-kva.example xn--r8jz45g.xn--zckzah a-b.example my_host.example
 	1.example 0x7f.example 127.0.0.1.example.com 2130706433.example.com 3com.com 1e100.net api.v2.example x.y.z.w.example 0xdead.beef.example
 `)
 
@@ -116,6 +128,9 @@ func TestNothingInwardIsReached(t *testing.T) {
 		return p
 	}})
 	urls := append([]string(nil), spelled...)
+	for _, host := range foreign {
+		urls = append(urls, "http://"+host+":"+ports[0]+"/")
+	}
 	for _, host := range inward {
 		for _, port := range ports {
 			urls = append(urls, "http://"+host+":"+port+"/", "https://"+host+":"+port+"/x?y#z")
@@ -172,6 +187,9 @@ func FuzzCheckURL(f *testing.F) {
 	for _, host := range inward {
 		f.Add("http://" + host + "/")
 	}
+	for _, host := range foreign {
+		f.Add("https://" + host + "/")
+	}
 	for _, u := range spelled {
 		f.Add(u)
 	}
@@ -184,6 +202,9 @@ func FuzzCheckURL(f *testing.F) {
 		u, err := url.Parse(raw)
 		if err != nil || egress.CheckURL(u) != nil || g.Check(writer, "GET", raw) != nil {
 			return
+		}
+		if strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > '~' }) {
+			t.Errorf("%q is let through, and is not ASCII", raw)
 		}
 		if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !egress.Public(addr) {
 			t.Errorf("%q is let through", raw)

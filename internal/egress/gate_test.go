@@ -84,6 +84,62 @@ func TestCredentialHosts(t *testing.T) {
 	}
 }
 
+// TestHostsHaveOneSpelling proves that no name which another reading folds to
+// the host of a credential, or to one that an operator allowed, is called: the
+// name server knows what net/http would have asked for.
+func TestHostsHaveOneSpelling(t *testing.T) {
+	t.Parallel()
+
+	inside := newCanary(t, "tcp4", "127.0.0.1:0")
+	known := map[string][]netip.Addr{}
+	hosts := []string{"api.github.example", "*.github.example"}
+	for _, name := range []string{
+		"api.xn--gthub-h4a.example", "api.xn--gthub-cza.example", "api.github.example", "api.git\u00adhub.example", "xn--strae-oqa.example", "strasse.example",
+		"xn--bcher-kva.example", "kelvin.example", "fast.example", "file.example",
+	} {
+		known[name] = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
+		hosts = append(hosts, name)
+	}
+	hosts = append(hosts, foreign...)
+	resolver, asked := resolving(known)
+	g := newGate(t, egress.Config{Resolver: resolver, Policy: func(tool.TenantID) egress.Policy {
+		var p egress.Policy
+		for _, h := range hosts {
+			p.AllowHosts = append(p.AllowHosts, h+":"+inside.port())
+		}
+		return p
+	}})
+	access := writer
+	access.Credential = &egress.Credential{Value: secret.NewValue("s3cr3t", hosts...)}
+	for _, host := range foreign {
+		target := "http://" + host + ":" + inside.port() + "/"
+		require.Equal(t, tool.Invalid, tool.KindOf(g.Check(access, "GET", target)), host)
+		_, err := g.Do(t.Context(), access, get(target))
+		require.Equal(t, tool.Invalid, tool.KindOf(err), "%q: %v", host, err)
+		require.ErrorContains(t, err, "xn--")
+		require.False(t, tool.AsError(err).Sent)
+	}
+	require.Empty(t, asked.asked, "no name is asked for")
+	require.Zero(t, inside.calls.Load())
+	require.Equal(t, tool.Invalid, tool.KindOf(egress.Policy{AllowHosts: []string{"api.gİthub.example"}}.Check()))
+}
+
+// TestCapitalsAreFolded proves that a host is dialed and sent as it was decided.
+func TestCapitalsAreFolded(t *testing.T) {
+	t.Parallel()
+
+	var seen atomic.Value
+	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) { seen.Store(r.Host + " " + r.Header.Get("Authorization")) })
+	port := srv.URL[strings.LastIndex(srv.URL, ":")+1:]
+	resolver, _ := resolving(map[string][]netip.Addr{"api.orders.example": {netip.MustParseAddr("127.0.0.1")}})
+	g := newGate(t, egress.Config{Resolver: resolver, Policy: allowing("Api.ORDERS.example:" + port)})
+	access := writer
+	access.Credential = &egress.Credential{Value: secret.NewValue("s3cr3t", "API.orders.Example")}
+	_, err := g.Do(t.Context(), access, get("http://API.Orders.example:"+port+"/"))
+	require.NoError(t, err)
+	require.Equal(t, "api.orders.example:"+port+" Bearer s3cr3t", seen.Load())
+}
+
 // TestEnvironmentProxyIsIgnored can't run in parallel: it sets variables.
 func TestEnvironmentProxyIsIgnored(t *testing.T) {
 	spy := newCanary(t, "tcp4", "127.0.0.1:0")

@@ -41,6 +41,8 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 		return nil, err
 	}
 	out := req.Clone(req.Context())
+	out.URL.Host = t.hostport(req.URL) // What is decided is what is dialed and sent.
+	out.Host = out.URL.Host
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", h.gate.cfg.UserAgent)
 	}

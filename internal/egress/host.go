@@ -5,22 +5,35 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
+	"unicode/utf8"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // target is where a request goes, in the one spelling that policies and
-// credentials are compared with.
+// credentials are compared with, and that is dialed and sent.
 type target struct {
 	scheme string
-	host   string // In lower case, without brackets.
+	host   string // As [secret.HostForm] has it, without brackets.
 	port   string // Always set.
 	addr   netip.Addr
 }
 
 // origin returns what two requests of one origin have in common.
 func (t target) origin() string { return t.scheme + "://" + t.host + ":" + t.port }
+
+// hostport returns the host as it stands in a URL, with the port that u names.
+func (t target) hostport(u *url.URL) string {
+	host := t.host
+	if strings.ContainsRune(host, ':') {
+		host = "[" + host + "]"
+	}
+	if u.Port() != "" {
+		host += ":" + t.port
+	}
+	return host
+}
 
 // CheckURL reports whether u is a URL that a request may go to in principle:
 // http or https, without user information, with a host in a canonical
@@ -35,7 +48,7 @@ func targetOf(u *url.URL) (target, error) {
 	if u == nil {
 		return target{}, invalid("the request has no URL")
 	}
-	t := target{scheme: strings.ToLower(u.Scheme), host: strings.ToLower(u.Hostname()), port: u.Port()}
+	t := target{scheme: strings.ToLower(u.Scheme), host: secret.HostForm(u.Hostname()), port: u.Port()}
 	switch {
 	case t.scheme != "http" && t.scheme != "https":
 		return target{}, refused("only http and https URLs may be called")
@@ -65,7 +78,15 @@ func targetOf(u *url.URL) (target, error) {
 // other spellings that resolvers take for an address (0x7f.1, 017700000001,
 // 2130706433, 127.1) are refused before anything is resolved, and so are
 // zones.
+//
+// Names are ASCII. There is no one way to turn other letters into it: what
+// Unicode's lower case, net/http and a registry make of İ, ẞ or a full-width
+// letter are different names, and a credential could go to one by leave of
+// another.
 func parseHost(host string) (netip.Addr, error) {
+	if !isASCII(host) {
+		return netip.Addr{}, invalid("the URL's host is not written in ASCII: write its xn-- form")
+	}
 	if strings.ContainsRune(host, ':') {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || addr.Zone() != "" {
@@ -93,22 +114,17 @@ func parseHost(host string) (netip.Addr, error) {
 	return addr, nil
 }
 
-// validLabel lets letters of all scripts through, which net/http turns into
-// their ASCII form, but of digits and punctuation only the plain ones: others
-// turn into digits and dots of an address.
-func validLabel(label string) bool {
-	if label == "" || len(label) > 63 {
-		return false
-	}
-	for _, r := range label {
-		switch {
-		case r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z':
-		case r > unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsMark(r)):
-		default:
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
 			return false
 		}
 	}
 	return true
+}
+
+func validLabel(label string) bool {
+	return label != "" && len(label) <= 63 && strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // numeric reports whether a label may be read as a number, as the last label

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -16,8 +17,9 @@ import (
 type Policy struct {
 	// AllowHosts names hosts ("orders.internal", "10.0.0.7", "[fd12::7]")
 	// whose addresses may be any, optionally with the port ("orders:8080")
-	// that may be used there. Names match exactly; loopback is reached this
-	// way only, or by AllowCIDRs.
+	// that may be used there. Names are ASCII, and match exactly but for the
+	// case of their letters; loopback is reached this way only, or by
+	// AllowCIDRs.
 	AllowHosts []string `json:"allow_hosts,omitempty"`
 	// AllowCIDRs lists blocks of addresses that may be reached.
 	AllowCIDRs []netip.Prefix `json:"allow_cidrs,omitempty"`
@@ -32,8 +34,8 @@ func (p Policy) Check() error {
 		host, port := splitEntry(entry)
 		_, err := parseHost(host)
 		n, portErr := strconv.ParseUint(port, 10, 16)
-		if err != nil || strings.ContainsFunc(entry, func(r rune) bool { return r > '~' }) || port != "" && (portErr != nil || n == 0) {
-			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host or host:port", entry)}
+		if err != nil || !isASCII(entry) || port != "" && (portErr != nil || n == 0) {
+			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host or host:port in ASCII", entry)}
 		}
 	}
 	for i, prefix := range p.AllowCIDRs {
@@ -86,7 +88,7 @@ func (p Policy) key() string {
 
 // splitEntry takes an AllowHosts entry apart, in the spelling of [target].
 func splitEntry(entry string) (host, port string) {
-	host = strings.ToLower(strings.TrimSpace(entry))
+	host = secret.HostForm(entry)
 	if rest, ok := strings.CutPrefix(host, "["); ok {
 		host, port, _ = strings.Cut(rest, "]")
 		port = strings.TrimPrefix(port, ":")

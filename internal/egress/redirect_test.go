@@ -35,7 +35,8 @@ func TestEveryRedirectIsDecided(t *testing.T) {
 		"http://" + inside.addr + "/", "http://127.1:" + inside.port() + "/", "http://0x7f000001:" + inside.port() + "/",
 		"http://[::ffff:127.0.0.1]:" + inside.port() + "/", "//" + inside.addr + "/", "http://169.254.169.254/latest/meta-data/",
 		"file:///etc/passwd", "gopher://" + inside.addr + "/", "http://user:pass@example.com/", "http://example.com:22/",
-		"http://[fe80::1%25eth0]/", "https://10.0.0.1/",
+		"http://[fe80::1%25eth0]/", "https://10.0.0.1/", "http://api.gİthub.example/", "http://127\u30020.0.1:" + inside.port() + "/",
+		"http://api.g%C4%B0thub.example/",
 	} {
 		for _, status := range []int{301, 302, 303, 307, 308} {
 			srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {

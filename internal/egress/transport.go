@@ -54,7 +54,7 @@ func (g *Gate) dial(ctx context.Context, network, addr string, policy Policy) (n
 	}
 	d := dialing{host: host, port: port, policy: policy, proxy: addr == g.proxyAddr}
 	if !d.proxy {
-		// What net/http made of the host's letters is judged again.
+		// What net/http made of the host is judged again.
 		if _, err := parseHost(host); err != nil {
 			return nil, err
 		}

@@ -23,16 +23,30 @@ type Value struct {
 
 // NewValue returns a secret that may be sent to the given hosts. A host is a
 // name or address in lower or upper case, optionally with ":port", or
-// "*.example.com" for all names below example.com. Without hosts, the secret
+// "*.example.com" for all names below example.com. International names are
+// written in their xn-- form: package egress calls no others. Without hosts, the secret
 // may go nowhere.
 func NewValue(text string, hosts ...string) Value {
-	lowered := make([]string, 0, len(hosts))
+	folded := make([]string, 0, len(hosts))
 	for _, h := range hosts {
-		if h = strings.ToLower(strings.TrimSpace(h)); h != "" {
-			lowered = append(lowered, h)
+		if h = HostForm(h); h != "" {
+			folded = append(folded, h)
 		}
 	}
-	return Value{reveal: func() string { return text }, hosts: lowered}
+	return Value{reveal: func() string { return text }, hosts: folded}
+}
+
+// HostForm returns a host in the one form that hosts are compared in: without
+// spaces around it, its ASCII letters in lower case. All other letters stay as
+// they are: Unicode's lower case makes an ASCII i of U+0130 and a k of U+212A,
+// so that a name would match which is another to those who dial it.
+func HostForm(host string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, strings.Trim(host, " \t\r\n"))
 }
 
 // Reveal returns the secret itself. Only code that sends it may call it.
@@ -46,8 +60,8 @@ func (v Value) Reveal() string {
 // Hosts returns where the secret may be sent, as given to [NewValue].
 func (v Value) Hosts() []string { return slices.Clone(v.hosts) }
 
-// MaySendTo reports whether the secret may be sent to a host, given in lower
-// case and without brackets, at a port.
+// MaySendTo reports whether the secret may be sent to a host, given as
+// [HostForm] has it and without brackets, at a port.
 func (v Value) MaySendTo(host, port string) bool {
 	for _, h := range v.hosts {
 		name, onlyPort := splitPort(h)

@@ -72,3 +72,15 @@ func TestMaySendTo(t *testing.T) {
 	require.True(t, v.MaySendTo("ports.example.com", "8443"))
 	require.False(t, v.MaySendTo("fd12::7", "80"))
 }
+
+// TestForeignHostsFoldToNoOther proves that a host which is not ASCII permits
+// no other: Go's lower case of U+0130 is i, of U+212A k.
+func TestForeignHostsFoldToNoOther(t *testing.T) {
+	t.Parallel()
+
+	v := secret.NewValue(plain, "api.gİthub.example", "*.gİthub.example", "\u212aelvin.example", "ｇithub.example", "git\u00adhub.example", "git\u3002hub.example", "STRAẞE.example")
+	for _, host := range []string{"api.github.example", "x.github.example", "kelvin.example", "github.example", "git.hub.example", "strasse.example", "straße.example"} {
+		require.False(t, v.MaySendTo(host, "443"), host)
+	}
+	require.Equal(t, "api.gİthub.example", secret.HostForm(" API.GİTHUB.example\n"))
+}
