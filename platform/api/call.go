@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -58,7 +59,25 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 	if in.Body.WaitS != nil {
 		wait = time.Duration(*in.Body.WaitS * float64(time.Second))
 	}
-	return s.awaitCall(ctx, call, workflow, wait)
+	out, err := s.awaitCall(ctx, call, workflow, wait)
+	if err == nil && out.Status == http.StatusAccepted {
+		s.recordCall(ctx, call, workflow.GetRunID())
+	}
+	return out, err
+}
+
+// recordCall makes sure that a call which is still running is found as a run,
+// even if no worker has taken it up.
+func (s *server) recordCall(ctx context.Context, c directCall, firstRunID string) {
+	p := c.input.Principal
+	_, err := s.cfg.Store.BeginRun(ctx, agent.Run{
+		ID: c.input.RunID, Tenant: p.Tenant, Kind: agent.ToolCallRun, Mode: c.input.Node.Mode, Principal: p,
+		Status: agent.RunRunning, WorkflowID: c.workflowID, FirstRunID: firstRunID,
+	})
+	if err != nil { // Its workflow records it too.
+		s.log.WarnContext(ctx, "a call was started and not recorded", slog.String("tenant_id", string(p.Tenant)),
+			slog.String("run_id", c.input.RunID), slog.Any("error", err))
+	}
 }
 
 // directCall is a call as the API makes it.

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -105,13 +106,13 @@ func TestApplyFaults(t *testing.T) {
 func TestApplyBomb(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	bomb := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+	var bomb strings.Builder
+	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := range 8 {
-		name := string(rune('0' + i + 1))
-		refs := strings.Repeat("*a"+string(rune('0'+i))+", ", 9) + "*a" + string(rune('0'+i))
-		bomb += "a" + name + ": &a" + name + " [" + refs + "]\n"
+		refs := strings.Repeat(fmt.Sprintf("*a%d, ", i), 9)
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s*a%d]\n", i+1, i+1, refs, i)
 	}
-	require.Contains(t, s.run(t, "apply", "-f", s.write(t, "bomb.yaml", bomb)).err, "too large")
+	require.Contains(t, s.run(t, "apply", "-f", s.write(t, "bomb.yaml", bomb.String())).err, "too large")
 	require.Contains(t, s.run(t, "apply", "-f", s.write(t, "loop.yaml", "a: &a [*a]\n")).err, "no anchor")
 }
 

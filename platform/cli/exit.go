@@ -98,7 +98,7 @@ func (a *app) report(ctx context.Context, err error) {
 		_ = json.NewEncoder(a.env.Err).Encode(map[string]any{"error": asProblem(err)}) // Nobody is left to tell.
 		return
 	}
-	_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %s\n", clean(explain(err)))
+	_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %s\n", cleanLines(explain(err)))
 	if hint := a.hint(err); hint != "" {
 		_, _ = fmt.Fprintf(a.env.Err, "%s\n", hint)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // stopTimeout bounds a graceful stop.
@@ -69,7 +71,7 @@ func run(ctx context.Context, env cli.Env, asJSON bool, cfg dev.Config) error {
 	began := time.Now()
 	d, err := dev.Start(ctx, cfg)
 	if err != nil {
-		return err
+		return classified(err)
 	}
 	if err := announce(env.Out, d, asJSON, time.Since(began)); err != nil {
 		return err
@@ -81,6 +83,20 @@ func run(ctx context.Context, env cli.Env, asJSON bool, cfg dev.Config) error {
 		failed = err
 	}
 	return failed
+}
+
+// classified gives the failures of the stack their kinds, and so exit codes.
+func classified(err error) error {
+	if e, ok := errors.AsType[*devstack.LockedError](err); ok {
+		return &tool.Error{Kind: tool.Conflict, Op: "dev", Msg: e.Error(), Err: err}
+	}
+	if e, ok := errors.AsType[*devstack.VersionMismatchError](err); ok {
+		return &tool.Error{Kind: tool.Conflict, Op: "dev", Msg: e.Error(), Err: err}
+	}
+	if e, ok := errors.AsType[*devstack.MissingPostgresError](err); ok {
+		return &tool.Error{Kind: tool.Unavailable, Op: "dev", Msg: e.Error(), Err: err}
+	}
+	return err
 }
 
 // addresses is where things are, as it is printed.

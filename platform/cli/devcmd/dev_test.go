@@ -66,6 +66,16 @@ func TestDev(t *testing.T) {
 	require.Equal(t, keys[0], keys[1])
 }
 
+// A data folder that is in use is not used again.
+func TestDevTwice(t *testing.T) {
+	t.Parallel()
+	var out, errs buffer
+	env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs}
+	code := cli.Run(t.Context(), env, []string{"dev", "--data", shared.dev.Stack().DataDir(), "--headless"}, devcmd.New)
+	require.Equal(t, cli.ExitConflict, code, &errs)
+	require.Contains(t, errs.String(), "uses the data folder")
+}
+
 // buffer is a buffer that a command writes while a test reads.
 type buffer struct {
 	mu  sync.Mutex
@@ -89,7 +99,7 @@ func (b *buffer) String() string { return string(b.Bytes()) }
 // folder returns a folder that the account of PostgreSQL can pass through.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "toolcrib-dev-")
+	dir, err := os.MkdirTemp("", "toolcrib-dev-") //nolint:usetesting // Nobody else may pass through a TempDir.
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })

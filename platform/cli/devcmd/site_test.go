@@ -28,56 +28,58 @@ import (
 
 // site is the whole platform, which the tests of this package share.
 type site struct {
-	dev         *dev.Dev
-	definitions string       // A file.
-	counted     atomic.Int64 // Calls of the tool count.
-	held        atomic.Int64 // Calls of the tool hold under way.
+	dev     *dev.Dev
+	counted atomic.Int64 // Calls of the tool count.
+	held    atomic.Int64 // Calls of the tool hold under way.
 }
 
 var shared site
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
+func TestMain(m *testing.M) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprintf(w, `{"id":%q,"name":"seven"}`, filepath.Base(r.URL.Path))
 	}))
 	defer upstream.Close()
-	host := strings.TrimPrefix(upstream.URL, "http://")
-	functions, err := shared.functions()
-	if err != nil {
-		return fail(err)
+	err := shared.start(context.Background(), strings.TrimPrefix(upstream.URL, "http://"))
+	if shared.dev != nil {
+		defer func() { _ = shared.dev.Stop(context.Background()) }()
 	}
-	shared.dev, err = dev.Start(context.Background(), dev.Config{
+	if err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+// start runs the platform and applies the definitions of these tests.
+func (s *site) start(ctx context.Context, upstream string) error {
+	functions, err := s.functions()
+	if err != nil {
+		return err
+	}
+	s.dev, err = dev.Start(ctx, dev.Config{
 		Stack: devstack.Config{Throwaway: true, Headless: true},
 		Worker: worker.Config{
 			Functions: functions, Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")},
-			Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{host}}},
+			Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{upstream}}},
 		},
 	})
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	defer func() { _ = shared.dev.Stop(context.Background()) }()
 	raw, err := os.ReadFile("testdata/definitions.yaml")
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	shared.definitions = filepath.Join(shared.dev.Stack().DataDir(), "definitions.yaml")
-	raw = bytes.ReplaceAll(raw, []byte("UPSTREAM"), []byte(host))
-	if err := os.WriteFile(shared.definitions, raw, 0o600); err != nil {
-		return fail(err)
+	definitions := filepath.Join(s.dev.Stack().DataDir(), "definitions.yaml")
+	raw = bytes.ReplaceAll(raw, []byte("UPSTREAM"), []byte(upstream))
+	if err := os.WriteFile(definitions, raw, 0o600); err != nil {
+		return err
 	}
-	if code, _, stderr := toolcrib(context.Background(), "apply", "-f", shared.definitions); code != cli.ExitOK {
-		return fail(errors.New(stderr))
+	if code, _, stderr := toolcrib(ctx, "apply", "-f", definitions); code != cli.ExitOK {
+		return errors.New(stderr)
 	}
-	return m.Run()
-}
-
-func fail(err error) int {
-	fmt.Fprintln(os.Stderr, err)
-	return 1
+	return nil
 }
 
 func (s *site) functions() (*function.Registry, error) {
