@@ -88,7 +88,7 @@ func TestAnswers(t *testing.T) {
 		{"xml", `{"url": "$URL"}`, "application/atom+xml", "<a/>", text("<a/>")},
 		{"image", `{"url": "$URL"}`, "image/png", "\x89PNG", &tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte("\x89PNG"), MIMEType: "image/png"}}}},
 		{"audio", `{"url": "$URL"}`, "audio/ogg", "OggS", &tool.Result{Content: []tool.Content{{Type: tool.AudioContent, Data: []byte("OggS"), MIMEType: "audio/ogg"}}}},
-		{"pdf", `{"url": "$URL/x?secret=1"}`, "application/pdf", "%PDF", &tool.Result{Content: []tool.Content{{Type: tool.ResourceContent, Data: []byte("%PDF"), MIMEType: "application/pdf", URI: "$URL"}}}},
+		{"pdf", `{"url": "$URL/x?part=1"}`, "application/pdf", "%PDF", &tool.Result{Content: []tool.Content{{Type: tool.ResourceContent, Data: []byte("%PDF"), MIMEType: "application/pdf", URI: "$URL"}}}},
 		{"bytes without a type", `{"url": "$URL"}`, "", "\x00\xff", &tool.Result{Content: []tool.Content{{Type: tool.ResourceContent, Data: []byte("\x00\xff"), MIMEType: "application/octet-stream", URI: "$URL"}}}},
 		{"nothing", `{"url": "$URL"}`, "application/json", " ", text("done: the upstream answered 200 OK without content")},
 		{"too much", `{"url": "$URL", "max_bytes": 3}`, "text/plain", "four", tool.ErrorResult("the upstream answered more than the limit of 3 bytes: ask for less, such as fewer items or fields")},

@@ -4,22 +4,71 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // arguments are a call's, taken apart without touching their bytes.
 type arguments struct {
-	raw     json.RawMessage
+	root    part
 	names   []string // In the caller's order.
 	members map[string]json.RawMessage
+}
+
+// part is a JSON value that is taken apart when it is first asked for a
+// member, and once: many references may lead through it.
+type part struct {
+	raw    json.RawMessage
+	parsed bool
+	object map[string]json.RawMessage
+	array  []json.RawMessage
+	below  map[string]*part // The members that were asked for.
+}
+
+// member returns the member or item that a pointer's token names, or nil.
+func (v *part) member(token string) *part {
+	if below, ok := v.below[token]; ok {
+		return below
+	}
+	v.parse()
+	raw, ok := v.object[token]
+	if i, err := strconv.Atoi(token); err == nil && strconv.Itoa(i) == token && 0 <= i && i < len(v.array) {
+		raw, ok = v.array[i], true
+	}
+	if !ok {
+		return nil
+	}
+	if v.below == nil {
+		v.below = make(map[string]*part)
+	}
+	v.below[token] = &part{raw: raw}
+	return v.below[token]
+}
+
+func (v *part) parse() {
+	if v.parsed {
+		return
+	}
+	v.parsed = true
+	var err error
+	switch kind(v.raw) {
+	case '{':
+		err = json.Unmarshal(v.raw, &v.object)
+	case '[':
+		err = json.Unmarshal(v.raw, &v.array)
+	}
+	if err != nil { // Can't be: the arguments are valid.
+		v.object, v.array = nil, nil
+	}
 }
 
 func readArguments(raw json.RawMessage) (*arguments, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	a := &arguments{raw: raw, members: make(map[string]json.RawMessage)}
+	a := &arguments{members: make(map[string]json.RawMessage)}
+	a.root = part{raw: raw, parsed: true, object: a.members}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, argument("", "want a JSON object")
@@ -45,9 +94,20 @@ func readArguments(raw json.RawMessage) (*arguments, error) {
 	return a, nil
 }
 
+// lookup returns the value at p, which may be null.
+func (a *arguments) lookup(p Pointer) (json.RawMessage, bool) {
+	v := &a.root
+	for _, token := range p.tokens {
+		if v = v.member(token); v == nil {
+			return nil, false
+		}
+	}
+	return v.raw, true
+}
+
 // find returns the value at p; absent and null are not found.
 func (a *arguments) find(p Pointer) (json.RawMessage, bool) {
-	v, ok := p.find(a.raw)
+	v, ok := a.lookup(p)
 	return v, ok && !isNull(v)
 }
 

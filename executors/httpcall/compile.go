@@ -2,6 +2,7 @@ package httpcall
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -13,12 +14,14 @@ import (
 // program is a checked configuration, ready to run. It is immutable.
 type program struct {
 	Config
-	template *template
-	used     map[string]bool // Arguments that the URL, headers and query use.
-	whole    bool            // One of them uses all arguments.
-	headers  []string        // Names in order, so that equal calls make equal requests.
-	query    []string
-	rest     restTo // Where arguments used nowhere else go.
+	template   *template
+	references int             // To arguments, from headers and query.
+	used       map[string]bool // Arguments that the URL, headers and query use.
+	whole      bool            // One of them uses all arguments.
+	headers    []string        // Names in order, so that equal calls make equal requests.
+	query      []string
+	body       *node  // Nil unless the configuration has one.
+	rest       restTo // Where arguments used nowhere else go.
 }
 
 // restTo says where the arguments go that a configuration does not mention.
@@ -31,6 +34,9 @@ const (
 )
 
 func compile(raw json.RawMessage) (*program, error) {
+	if len(raw) > maxConfigBytes {
+		return nil, fault("", fmt.Sprintf("%d bytes: at most %d", len(raw), maxConfigBytes))
+	}
 	c, err := decode(raw)
 	if err != nil {
 		return nil, err
@@ -56,9 +62,10 @@ func compile(raw json.RawMessage) (*program, error) {
 	for _, name := range p.query {
 		p.use(c.Query[name].From)
 	}
+	var body bodyReader
 	switch {
 	case len(c.Body) > 0:
-		if err := checkBody("/body", c.Body); err != nil {
+		if p.body, err = body.read("/body", c.Body, 0, false); err != nil {
 			return nil, err
 		}
 	case c.mayHaveBody() && c.Method != http.MethodDelete:
@@ -66,12 +73,18 @@ func compile(raw json.RawMessage) (*program, error) {
 	case len(c.Query) == 0:
 		p.rest = restToQuery
 	}
+	if n := p.references + body.references + p.template.references; n > maxReferences {
+		return nil, fault("", fmt.Sprintf("%d references to arguments: at most %d", n, maxReferences))
+	}
 	return p, nil
 }
 
 func (p *program) use(ptr *Pointer) {
+	if ptr == nil {
+		return
+	}
+	p.references++
 	switch {
-	case ptr == nil:
 	case ptr.top() == "":
 		p.whole = true
 	default:

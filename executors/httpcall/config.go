@@ -16,7 +16,11 @@ import (
 )
 
 // Config is the implementation_config of an http tool. Where it takes a value,
-// a string stands for itself and {"from": "/pointer"} for that argument.
+// a string stands for itself and {"from": "/pointer"} for that argument. It has
+// at most 64 KiB and refers to arguments at most 256 times; what it makes of
+// them has at most 8 KiB of URL, 32 KiB of headers and 4 MiB of body. Values
+// under the name of a secret come from arguments or from Auth, never as
+// literals.
 type Config struct {
 	// Type may repeat the implementation type, "http".
 	Type tool.Implementation `json:"type,omitempty"`
@@ -53,6 +57,9 @@ type Auth struct {
 }
 
 const maxAnswerBytes = 16 << 20
+
+// noLiteralSecret is said of a value under the name of a secret.
+const noLiteralSecret = "credentials don't belong in a configuration: use auth.credentials_ref"
 
 var (
 	methods = []string{
@@ -122,12 +129,12 @@ func (c *Config) check() error {
 			return fault("/headers/"+escape(name), "a header value may not hold line breaks or control characters")
 		}
 		if secret.SensitiveKey(name) {
-			return fault("/headers/"+escape(name), "credentials don't belong in a configuration: use auth with credentials_ref")
+			return fault("/headers/"+escape(name), noLiteralSecret)
 		}
 	}
 	for name := range c.Query {
 		if secret.SensitiveKey(name) && c.Query[name].From == nil {
-			return fault("/query/"+escape(name), "credentials don't belong in a configuration: use auth with credentials_ref")
+			return fault("/query/"+escape(name), noLiteralSecret)
 		}
 	}
 	return c.Auth.check()

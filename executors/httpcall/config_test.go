@@ -23,6 +23,10 @@ var goodConfigs = []string{
 	  "max_bytes": 1000, "answer": "text"}`,
 	`{"method": "POST", "url": "https://x.example/", "body": null}`,
 	`{"method": "GET", "url": "https://x.example/", "body": null}`,
+	`{"url": "https://x.example/{?api_key}"}`,
+	`{"url": "https://x.example/o?token={token}&page=1&key=2&secret={+s}{&password}"}`,
+	`{"url": "https://x.example/o?token&password=&max_tokens=5"}`,
+	`{"method": "POST", "url": "https://x.example/", "body": {"password": {"from": "/p"}, "token": null, "secret": true, "api_key": "", "max_tokens": 5, "credentials_ref": "x"}}`,
 	`{"url": "https://x.example/", "query": {"page_token": {"from": "/page"}}}`,
 }
 
@@ -81,6 +85,13 @@ var badConfigs = []struct{ name, config, path string }{
 	{"secret in a header", `{"url": "https://x.example", "headers": {"Authorization": "Bearer abc"}}`, "/headers/Authorization"},
 	{"secret from the model", `{"url": "https://x.example", "headers": {"X-Api-Key": {"from": "/key"}}}`, "/headers/X-Api-Key"},
 	{"secret in the query", `{"url": "https://x.example", "query": {"api_key": "abc"}}`, "/query/api_key"},
+	{"secret in the URL", `{"url": "https://x.example/o?page=1&api_key=abc"}`, "/url"},
+	{"secret in the URL, escaped", `{"url": "https://x.example/o?api%5Fkey=abc"}`, "/url"},
+	{"secret in the URL, in part", `{"url": "https://x.example/o?access_token=abc{rest}"}`, "/url"},
+	{"secret in the URL behind an expression", `{"url": "https://x.example/o{?page}&token=abc"}`, "/url"},
+	{"secret in the body", `{"method": "POST", "url": "https://x.example", "body": {"a/b": [{"client_secret": "abc"}]}}`, "/body/a~1b/0/client_secret"},
+	{"number of a secret in the body", `{"method": "POST", "url": "https://x.example", "body": {"pin": 1234}}`, "/body/pin"},
+	{"secret below a name in the body", `{"method": "POST", "url": "https://x.example", "body": {"credentials": {"list": [{"from": "/a"}, "abc"]}}}`, "/body/credentials/list/1"},
 	{"auth type", `{"url": "https://x.example", "auth": {"type": "digest", "credentials_ref": "x"}}`, "/auth/type"},
 	{"no credential", `{"url": "https://x.example", "auth": {"type": "bearer"}}`, "/auth/credentials_ref"},
 	{"odd credential", `{"url": "https://x.example", "auth": {"type": "bearer", "credentials_ref": "../x"}}`, "/auth/credentials_ref"},
@@ -135,7 +146,7 @@ func FuzzExpand(f *testing.F) {
 		require.NoError(t, err)
 		args, err := json.Marshal(map[string]any{"id": value, "q": []string{value}})
 		require.NoError(t, err)
-		target, err := httpcall.Target(config, args)
+		target, err := httpcall.Target(t.Context(), config, args)
 		if err != nil {
 			return
 		}

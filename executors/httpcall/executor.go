@@ -37,7 +37,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err
 	}
-	req, err := p.request(call)
+	req, err := p.request(ctx, call)
 	if err != nil {
 		return nil, err
 	}

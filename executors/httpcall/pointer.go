@@ -1,9 +1,7 @@
 package httpcall
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -23,6 +21,9 @@ func ParsePointer(s string) (Pointer, error) {
 		return Pointer{}, fault("", fmt.Sprintf("JSON Pointer %q does not start with a slash", s))
 	}
 	tokens := strings.Split(rest, "/")
+	if len(tokens) > maxDepth {
+		return Pointer{}, fault("", fmt.Sprintf("a JSON Pointer of %d parts: at most %d", len(tokens), maxDepth))
+	}
 	for i, t := range tokens {
 		if bad := strings.NewReplacer("~0", "", "~1", "").Replace(t); strings.Contains(bad, "~") {
 			return Pointer{}, fault("", fmt.Sprintf("JSON Pointer %q has a ~ that is neither ~0 nor ~1", s))
@@ -47,28 +48,6 @@ func (p Pointer) top() string {
 		return ""
 	}
 	return p.tokens[0]
-}
-
-// find returns the bytes of the value that p points to.
-func (p Pointer) find(raw json.RawMessage) (json.RawMessage, bool) {
-	for _, t := range p.tokens {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(raw, &object) == nil && object != nil {
-			next, ok := object[t]
-			if !ok {
-				return nil, false
-			}
-			raw = next
-			continue
-		}
-		var array []json.RawMessage
-		i, err := strconv.Atoi(t)
-		if json.Unmarshal(raw, &array) != nil || err != nil || strconv.Itoa(i) != t || i < 0 || i >= len(array) {
-			return nil, false
-		}
-		raw = array[i]
-	}
-	return raw, true
 }
 
 // escape returns a member's name as a pointer's token.

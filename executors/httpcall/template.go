@@ -1,6 +1,7 @@
 package httpcall
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -9,15 +10,18 @@ import (
 	"github.com/yosida95/uritemplate/v3"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
 )
 
 // template is a checked URL template.
 type template struct {
-	parsed   *uritemplate.Template
-	origin   *url.URL // The literal scheme, host and port.
-	required []string // Variables outside {?…} and {&…}.
-	reserved []string // Variables of {+…}, whose values are not escaped.
-	names    []string // All variables.
+	parsed     *uritemplate.Template
+	origin     *url.URL       // The literal scheme, host and port.
+	required   []string       // Variables outside {?…} and {&…}.
+	reserved   []string       // Variables of {+…}, whose values are not escaped.
+	names      []string       // All variables.
+	uses       map[string]int // How often each stands in the template.
+	references int            // All of these.
 }
 
 func parseTemplate(raw string) (*template, error) {
@@ -32,13 +36,20 @@ func parseTemplate(raw string) (*template, error) {
 	if strings.Contains(rest, "#") {
 		return nil, fault("/url", "a fragment is never sent: leave it out")
 	}
-	t := &template{parsed: parsed, origin: origin, names: parsed.Varnames()}
+	if holdsSecret(rest) {
+		return nil, fault("/url", noLiteralSecret)
+	}
+	t := &template{parsed: parsed, origin: origin, names: parsed.Varnames(), uses: make(map[string]int)}
 	inQuery := false
 	for i, part := range strings.Split(rest, "{") {
 		expression, literal, closed := strings.Cut(part, "}")
 		if i == 0 || !closed {
 			inQuery = inQuery || strings.Contains(part, "?")
 			continue
+		}
+		for _, name := range variables(expression) {
+			t.uses[name]++
+			t.references++
 		}
 		optional := strings.HasPrefix(expression, "?") || strings.HasPrefix(expression, "&")
 		if !optional {
@@ -53,6 +64,33 @@ func parseTemplate(raw string) (*template, error) {
 		}
 	}
 	return t, nil
+}
+
+// holdsSecret reports whether a query parameter in a template has the name of
+// a secret and a literal for its value.
+func holdsSecret(rest string) bool {
+	var b strings.Builder // The template with & for the expressions that make parameters, nothing for others.
+	for i, part := range strings.Split(rest, "{") {
+		expression, literal, closed := strings.Cut(part, "}")
+		switch {
+		case i == 0 || !closed:
+			literal = part
+		case strings.HasPrefix(expression, "?"), strings.HasPrefix(expression, "&"):
+			b.WriteString(expression[:1])
+		}
+		b.WriteString(literal)
+	}
+	_, query, _ := strings.Cut(b.String(), "?")
+	for parameter := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == '?' || r == ';' }) {
+		name, value, _ := strings.Cut(parameter, "=")
+		if decoded, err := url.QueryUnescape(name); err == nil {
+			name = decoded
+		}
+		if value != "" && secret.SensitiveKey(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // literalOrigin returns the scheme, host and port of a template, which must be
@@ -92,9 +130,12 @@ func variables(expression string) []string {
 }
 
 // expand fills the template in and returns the URL.
-func (t *template) expand(args *arguments) (*url.URL, error) {
-	values := make(uritemplate.Values, len(t.names))
+func (t *template) expand(ctx context.Context, args *arguments) (*url.URL, error) {
+	values, left := make(uritemplate.Values, len(t.names)), urlRoom()
 	for _, name := range t.names {
+		if err := ended(ctx); err != nil {
+			return nil, err
+		}
 		raw, ptr, ok := args.variable(name)
 		if !ok {
 			if slices.Contains(t.required, name) {
@@ -102,8 +143,14 @@ func (t *template) expand(args *arguments) (*url.URL, error) {
 			}
 			continue
 		}
+		if err := left.fits(ptr.String(), raw); err != nil {
+			return nil, err
+		}
 		v, err := templateValue(ptr.String(), raw)
 		if err != nil {
+			return nil, err
+		}
+		if err := left.take(ptr.String(), expanded(name, v)*t.uses[name]); err != nil {
 			return nil, err
 		}
 		if slices.Contains(t.required, name) && isEmpty(v) {
@@ -199,6 +246,16 @@ func checkText(path, s string) error {
 		return argument(path, "holds a line break or another control character")
 	}
 	return nil
+}
+
+// expanded returns how many bytes a value makes of a template at the most,
+// before they are escaped.
+func expanded(name string, v uritemplate.Value) int {
+	n := 0
+	for _, s := range v.V {
+		n += len(name) + len("&=") + len(s)
+	}
+	return n
 }
 
 func isEmpty(v uritemplate.Value) bool { return !v.Valid() || strings.Join(v.V, "") == "" }

@@ -1,0 +1,68 @@
+package httpcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Limits of a configuration, and of what it makes of a call's arguments: each
+// reference may stand for all of them.
+const (
+	maxConfigBytes = 64 << 10
+	maxReferences  = 256 // To arguments, in URL, headers, query and body together.
+	maxDepth       = 64  // Of a body, and of a pointer.
+
+	maxURLBytes    = 8 << 10 // With its query.
+	maxHeaderBytes = 32 << 10
+	maxBodyBytes   = 4 << 20
+)
+
+// room is what is left of a limit.
+type room struct {
+	left int
+	full string // What is said when nothing is.
+}
+
+func urlRoom() *room {
+	return &room{maxURLBytes, fmt.Sprintf("the request's URL would be more than %d bytes", maxURLBytes)}
+}
+
+func headerRoom() *room {
+	return &room{maxHeaderBytes, fmt.Sprintf("the request's headers would be more than %d bytes", maxHeaderBytes)}
+}
+
+// take uses n bytes for the argument at path.
+func (r *room) take(path string, n int) error {
+	if n > r.left {
+		r.left = 0
+		return argument(path, r.full)
+	}
+	r.left -= n
+	return nil
+}
+
+// fits refuses an argument that could not be decoded into what is left, however
+// it is escaped, before anything reads it.
+func (r *room) fits(path string, raw []byte) error {
+	const escaped = 8 // No less than \u0041 for a byte, with an array's commas.
+	if len(raw)/escaped > r.left {
+		return argument(path, r.full)
+	}
+	return nil
+}
+
+// ended returns how a call ends whose context has ended before its request
+// was written; nil while it has not.
+func ended(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	out := &tool.Error{Kind: tool.Timeout, Op: "httpcall.Execute", Msg: "the call's time was over before its request was written", Err: context.Cause(ctx)}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
+	}
+	return out
+}
