@@ -3,6 +3,7 @@ package executors_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -231,6 +232,15 @@ func TestRedact(t *testing.T) {
 	require.Equal(t, []tool.Progress{{Message: "with [redacted]", Done: 1}}, reported)
 	require.Contains(t, shared.Content[0].Text, planted, "an executor's result may be shared: it is copied")
 
+	for _, held := range []string{planted, base64.StdEncoding.EncodeToString([]byte(planted)), "s\x003\x00c\x00r\x003\x00t\x00-\x00p\x00l\x00a\x00n\x00t\x00e\x00d\x00"} {
+		image := &tool.Result{Content: []tool.Content{
+			{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG\x00" + held + "\xff")},
+			{Type: tool.ResourceContent, MIMEType: "application/pdf", Data: []byte("%PDF"), URI: "https://x.example"},
+		}}
+		res, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) { open(ctx); return image, nil })
+		require.NoError(t, err)
+		require.Equal(t, []tool.Content{tool.Text("binary content withheld: it held a credential"), image.Content[1]}, res.Content)
+	}
 	for _, cause := range []error{
 		&tool.Error{Kind: tool.Unavailable, Msg: planted, Path: "/" + planted, Sent: true, Err: errors.New(planted)},
 		fmt.Errorf("wrapped %s: %w", planted, &tool.Error{Kind: tool.Unavailable, Msg: "x", Sent: true}),

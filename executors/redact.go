@@ -13,8 +13,8 @@ import (
 // comes back: results, warnings, errors and progress. Secrets are known from
 // [secret.Open]; always lists more that must never appear.
 //
-// Binary content is left as it is. The cause of an error is dropped when it
-// quotes a secret.
+// Binary content that holds a secret is withheld as a whole. The cause of an
+// error is dropped when it quotes a secret.
 func Redact(always ...secret.Value) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -38,6 +38,10 @@ func redactResult(r *secret.Redactor, res *tool.Result) *tool.Result {
 	out.Content = slices.Clone(res.Content)
 	for i := range out.Content {
 		c := &out.Content[i]
+		if r.Holds(c.Data) {
+			*c = tool.Text("binary content withheld: it held a credential")
+			continue
+		}
 		c.Text, c.JSON = r.Text(c.Text), r.JSON(c.JSON)
 		c.URI, c.Name, c.MIMEType = r.Text(c.URI), r.Text(c.Name), r.Text(c.MIMEType)
 	}

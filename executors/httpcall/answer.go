@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -25,7 +26,7 @@ const (
 const excerptBytes = 4 << 10
 
 // answered returns what an answer of 2xx says.
-func (p *program) answered(r *egress.Response) *tool.Result {
+func (p *program) answered(known *secret.Redactor, r *egress.Response) *tool.Result {
 	if r.Truncated {
 		return tool.ErrorResult(fmt.Sprintf("the upstream answered more than the limit of %d bytes: ask for less, such as fewer items or fields", len(r.Body)))
 	}
@@ -35,30 +36,32 @@ func (p *program) answered(r *egress.Response) *tool.Result {
 	mediaType := mediaTypeOf(r.Header)
 	switch {
 	case p.Answer == answerText:
-		return textResult(r.Body)
+		return textResult(known, r.Body)
 	case p.Answer == answerJSON || isJSON(mediaType):
-		return p.jsonResult(r)
+		return p.jsonResult(known, r)
 	case strings.HasPrefix(mediaType, "text/") || mediaType == "application/xml" || strings.HasSuffix(mediaType, "+xml"):
-		return textResult(r.Body)
+		return textResult(known, r.Body)
 	case mediaType == "" && json.Valid(r.Body):
-		return p.jsonResult(r)
+		return p.jsonResult(known, r)
 	case mediaType == "" && utf8.Valid(r.Body):
-		return textResult(r.Body)
+		return textResult(known, r.Body)
 	default:
 		return p.binaryResult(mediaType, r.Body)
 	}
 }
 
-func (p *program) jsonResult(r *egress.Response) *tool.Result {
+func (p *program) jsonResult(known *secret.Redactor, r *egress.Response) *tool.Result {
 	raw := bytes.TrimSpace(r.Body)
 	if json.Valid(raw) && utf8.Valid(raw) {
 		return tool.JSONResult(raw)
 	}
-	return tool.ErrorResult("the upstream answered " + statusText(r.Status) + " with something that is not JSON: " + excerpt(r.Body))
+	return tool.ErrorResult("the upstream answered " + statusText(r.Status) + " with something that is not JSON: " + excerpt(known, r))
 }
 
-func textResult(raw []byte) *tool.Result {
-	return &tool.Result{Content: []tool.Content{tool.Text(strings.ToValidUTF8(string(raw), "\uFFFD"))}}
+// textResult removes secrets before it makes valid text, which would change
+// those that are not, and those in UTF-16.
+func textResult(known *secret.Redactor, raw []byte) *tool.Result {
+	return &tool.Result{Content: []tool.Content{tool.Text(strings.ToValidUTF8(string(known.JSON(raw)), "\uFFFD"))}}
 }
 
 func (p *program) binaryResult(mediaType string, raw []byte) *tool.Result {
@@ -75,16 +78,21 @@ func (p *program) binaryResult(mediaType string, raw []byte) *tool.Result {
 }
 
 // saidNo returns what an answer says that the caller can act on.
-func saidNo(r *egress.Response) *tool.Result {
+func saidNo(known *secret.Redactor, r *egress.Response) *tool.Result {
 	text := "the upstream answered " + statusText(r.Status)
-	if body := excerpt(r.Body); body != "" {
+	if body := excerpt(known, r); body != "" {
 		text += ": " + body
 	}
 	return tool.ErrorResult(text)
 }
 
 // excerpt returns the beginning of a text body; nothing of a binary one.
-func excerpt(raw []byte) string {
+// Secrets go before anything is cut, or half of one would be left.
+func excerpt(known *secret.Redactor, r *egress.Response) string {
+	raw := known.JSON(r.Body)
+	if r.Truncated {
+		raw = []byte(known.TrimPartial(string(raw)))
+	}
 	cut := len(raw) > excerptBytes
 	if cut {
 		raw = raw[:excerptBytes]

@@ -1,14 +1,17 @@
 package httpcall_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -112,6 +115,55 @@ func TestAnswers(t *testing.T) {
 			}
 			require.Equal(t, tt.want, res)
 		})
+	}
+}
+
+// TestNoHalfSecrets proves that no cut of an answer leaves the beginning of a
+// secret, wherever it stands.
+func TestNoHalfSecrets(t *testing.T) {
+	t.Parallel()
+
+	const key = "s3cr3t-orders"
+	for _, config := range []string{`{"url": "$URL/o", %s}`, `{"url": "$URL/o", "max_bytes": 4000, %s}`, `{"url": "$URL/o", "max_bytes": 300, %s}`} {
+		for _, limit := range []int{300, 4000, 4096} {
+			for before := limit - len(key); before < limit; before++ {
+				b := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+					http.Error(w, strings.Repeat("x", before)+key+strings.Repeat("y", 200), http.StatusBadRequest)
+				})
+				call := b.call(fmt.Sprintf(config, `"auth": {"type": "bearer", "credentials_ref": "orders"}`), `{}`)
+				res, err := executors.Redact()(b.executor).Execute(t.Context(), call)
+				require.NoError(t, err)
+				require.NotContains(t, res.Content[0].Text, "s3", "%d bytes before", before)
+			}
+		}
+	}
+}
+
+// TestOddTextIsRedacted proves that a secret is found in text that has to be
+// changed to be valid, and in escapes.
+func TestOddTextIsRedacted(t *testing.T) {
+	t.Parallel()
+
+	const key = "s3cr3t-orders"
+	var wide strings.Builder
+	for _, c := range key {
+		wide.WriteString("\x00" + string(c))
+	}
+	for _, status := range []int{200, 400} {
+		for name, body := range map[string]string{
+			"odd bytes": "\xff" + key + "\xff", "wide": "\xfe\xff" + wide.String(), "escapes": `{"key": "\u0073\u0033cr3t-orders"}`,
+		} {
+			b := setup(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/plain; charset=utf-16")
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, body)
+			})
+			res, err := executors.Redact()(b.executor).Execute(t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, `{}`))
+			require.NoError(t, err)
+			text := strings.ReplaceAll(res.Content[0].Text, "\x00", "")
+			require.NotContains(t, text, key, name)
+			require.NotContains(t, text, `cr3t-orders`, name)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err //nolint:wrapcheck // A *tool.Error already.
 	}
-	return p.outcome(resp, time.Now())
+	return p.outcome(secret.RedactorFrom(ctx), resp, time.Now())
 }
 
 func (e *Executor) open(ctx context.Context, tenant tool.TenantID, auth *Auth) (*egress.Credential, error) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -18,11 +19,11 @@ import (
 //     answered "no", with the beginning of its text.
 //
 // Every error has Sent and Answered set: an answer came, so a request went.
-func (p *program) outcome(r *egress.Response, now time.Time) (*tool.Result, error) {
+func (p *program) outcome(known *secret.Redactor, r *egress.Response, now time.Time) (*tool.Result, error) {
 	failed := &tool.Error{Op: "httpcall.Execute", Sent: true, Answered: true}
 	switch {
 	case r.Status >= 200 && r.Status < 300:
-		return p.answered(r), nil
+		return p.answered(known, r), nil
 	case r.Status == http.StatusUnauthorized, r.Status == http.StatusForbidden, r.Status == http.StatusProxyAuthRequired:
 		failed.Kind, failed.Msg = tool.Denied, "the upstream did not accept the tool's credential: it answered "+statusText(r.Status)
 	case r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly, r.Status == http.StatusTooManyRequests:
@@ -32,7 +33,7 @@ func (p *program) outcome(r *egress.Response, now time.Time) (*tool.Result, erro
 		failed.Kind, failed.Msg = tool.Unavailable, "the upstream failed: it answered "+statusText(r.Status)
 		failed.RetryAfter = egress.RetryAfter(r.Header, now)
 	default:
-		return saidNo(r), nil
+		return saidNo(known, r), nil
 	}
 	return nil, failed
 }

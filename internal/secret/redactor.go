@@ -1,15 +1,19 @@
 package secret
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // MinRedactable is the length in bytes below which a secret is left in place:
@@ -18,7 +22,11 @@ const MinRedactable = 4
 
 // Redactor removes known secrets from text and JSON, in plain and as base64
 // (at any offset, padded or not, both alphabets), hexadecimal, URL-encoded and
-// JSON-escaped. The zero Redactor knows none. It is safe for concurrent use.
+// JSON-escaped, each in UTF-8 and in UTF-16 of both byte orders. The zero
+// Redactor knows none. It is safe for concurrent use.
+//
+// Text is to be cleaned before it is cut: what is left of a secret at a cut is
+// in no list of secrets.
 type Redactor struct {
 	mu       sync.RWMutex
 	replacer *strings.Replacer
@@ -59,6 +67,30 @@ func (r *Redactor) Text(s string) string {
 	return r.replacer.Replace(s)
 }
 
+// Holds reports whether raw, which may be binary, has a known secret in it.
+// What is compressed or encrypted is not looked into.
+func (r *Redactor) Holds(raw []byte) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.ContainsFunc(r.forms, func(form string) bool { return bytes.Contains(raw, []byte(form)) })
+}
+
+// TrimPartial returns s without the beginning of a known secret at its end,
+// for text that somebody else has cut.
+func (r *Redactor) TrimPartial(s string) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	longest := 0
+	for _, form := range r.forms {
+		for n := min(len(form)-1, len(s)); n > longest; n-- {
+			if strings.HasSuffix(s, form[:n]) {
+				longest = n
+			}
+		}
+	}
+	return s[:len(s)-longest]
+}
+
 // JSON returns raw without known secrets. Valid JSON stays valid, with its key
 // order and number spellings: strings are judged by their decoded value, and a
 // number that spells a secret becomes the string [Redacted].
@@ -66,7 +98,7 @@ func (r *Redactor) JSON(raw json.RawMessage) json.RawMessage {
 	r.mu.RLock()
 	none := len(r.forms) == 0
 	r.mu.RUnlock()
-	if none {
+	if none || len(raw) == 0 {
 		return raw
 	}
 	return rewrite(raw, r.Text)
@@ -87,7 +119,21 @@ func encodings(s string) []string {
 		forms = append(forms, enc.EncodeToString([]byte(s)))
 		forms = append(forms, offsets(enc, s)...)
 	}
-	return slices.DeleteFunc(forms, func(f string) bool { return len(f) < MinRedactable })
+	forms = slices.DeleteFunc(forms, func(f string) bool { return len(f) < MinRedactable })
+	for _, f := range slices.Clip(forms) {
+		if utf8.ValidString(f) {
+			forms = append(forms, utf16Of(f, binary.LittleEndian), utf16Of(f, binary.BigEndian))
+		}
+	}
+	return forms
+}
+
+func utf16Of(s string, order binary.AppendByteOrder) string {
+	var out []byte
+	for _, unit := range utf16.Encode([]rune(s)) {
+		out = order.AppendUint16(out, unit)
+	}
+	return string(out)
 }
 
 // offsets returns the characters that s surely has within the base64 of a
@@ -124,6 +170,15 @@ type redactorKey struct{}
 // WithRedactor returns a context whose opened secrets r gets to know.
 func WithRedactor(ctx context.Context, r *Redactor) context.Context {
 	return context.WithValue(ctx, redactorKey{}, r)
+}
+
+// RedactorFrom returns the context's redactor, for those who must cut a text;
+// one that knows nothing when it has none.
+func RedactorFrom(ctx context.Context) *Redactor {
+	if r, ok := ctx.Value(redactorKey{}).(*Redactor); ok {
+		return r
+	}
+	return &Redactor{}
 }
 
 // Note tells the context's redactor, if it has one, of opened secrets.

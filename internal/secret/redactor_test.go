@@ -2,12 +2,14 @@ package secret_test
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,6 +76,65 @@ func TestRedactorKeepsJSON(t *testing.T) {
 	}
 	untouched := json.RawMessage(`{ "z" : 1e400 , "a":"\u00e9" }`)
 	require.Equal(t, string(untouched), string(r.JSON(untouched)))
+}
+
+// wide returns s in UTF-16 of both byte orders.
+func wide(s string) (little, big string) {
+	var le, be []byte
+	for _, unit := range utf16.Encode([]rune(s)) {
+		le, be = binary.LittleEndian.AppendUint16(le, unit), binary.BigEndian.AppendUint16(be, unit)
+	}
+	return string(le), string(be)
+}
+
+// TestRedactorKnowsUTF16 looks for secrets in wide text, on its own and as the
+// escapes of a JSON string.
+func TestRedactorKnowsUTF16(t *testing.T) {
+	t.Parallel()
+
+	for _, s := range planted() {
+		r := secret.NewRedactor(secret.NewValue(s))
+		little, big := wide("before " + s + " after")
+		littleForm, bigForm := wide(s)
+		for _, got := range []string{r.Text(little), r.Text("\xff\xfe" + little), r.Text(big), r.Text("x" + big)} {
+			require.NotContains(t, got, littleForm, s)
+			require.NotContains(t, got, bigForm, s)
+			require.Contains(t, got, secret.Redacted)
+		}
+	}
+	little, _ := wide("a hunter2! b")
+	quoted, err := json.Marshal(little)
+	require.NoError(t, err)
+	require.Contains(t, string(secret.NewRedactor(secret.NewValue("hunter2!")).JSON(quoted)), secret.Redacted)
+}
+
+func TestRedactorHolds(t *testing.T) {
+	t.Parallel()
+
+	const s = "hunter2!-and-more"
+	r := secret.NewRedactor(secret.NewValue(s))
+	little, big := wide(s)
+	for _, form := range []string{s, hex.EncodeToString([]byte(s)), base64.StdEncoding.EncodeToString([]byte("user:" + s)), url.QueryEscape(s), little, big} {
+		require.True(t, r.Holds([]byte("\x89PNG\x00\xff"+form+"\x00\xfe")), "%q", form)
+	}
+	require.False(t, r.Holds([]byte("\x89PNG hunter2")))
+	require.False(t, r.Holds(nil))
+	require.False(t, (&secret.Redactor{}).Holds([]byte(s)))
+}
+
+func TestTrimPartial(t *testing.T) {
+	t.Parallel()
+
+	const s = "hunter2!"
+	r := secret.NewRedactor(secret.NewValue(s))
+	for n := range len(s) {
+		require.Equal(t, "the key is ", r.TrimPartial("the key is "+s[:n]))
+	}
+	half := hex.EncodeToString([]byte(s))[:9]
+	require.Equal(t, "as ", r.TrimPartial("as "+half))
+	require.Equal(t, "hu-", r.TrimPartial("hu-"))
+	require.Empty(t, r.TrimPartial("hunt"))
+	require.Equal(t, "hunt", (&secret.Redactor{}).TrimPartial("hunt"))
 }
 
 func TestRedactorLeavesShortSecrets(t *testing.T) {
