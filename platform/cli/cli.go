@@ -10,13 +10,12 @@ import (
 
 // Env is what commands meet outside of themselves.
 type Env struct {
-	In     io.Reader
-	Out    io.Writer
-	Err    io.Writer
-	Getenv func(string) string
-	Dir    string // Where a data folder is looked for. Defaults to the current directory.
-	// Version of the platform.
-	Version string
+	In      io.Reader
+	Out     io.Writer
+	Err     io.Writer
+	Environ []string // The environment, as [os.Environ] has it.
+	Dir     string   // Where a data folder is looked for. Defaults to the current directory.
+	Version string   // Of the platform.
 }
 
 // app is one invocation of the command line.

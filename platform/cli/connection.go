@@ -27,13 +27,13 @@ const (
 // connect returns a client of the server the user means.
 func (a *app) connect() (*client.Client, error) {
 	return client.New(client.Config{
-		Server: cmp.Or(a.flags.server, a.env.getenv(ServerVariable), a.devFile("server"), defaultServer),
+		Server: cmp.Or(a.flags.server, a.env.Getenv(ServerVariable), a.devFile("server"), defaultServer),
 		Key:    a.key(), UserAgent: "toolcrib/" + cmp.Or(a.env.Version, "dev"),
 	})
 }
 
 func (a *app) key() string {
-	return cmp.Or(a.flags.key, a.env.getenv(KeyVariable), a.devFile("key"))
+	return cmp.Or(a.flags.key, a.env.Getenv(KeyVariable), a.devFile("key"))
 }
 
 // devFile returns the line in a file that toolcrib dev keeps in its data folder.
@@ -50,7 +50,7 @@ func (a *app) devFile(name string) string {
 // dataFolders lists where the data folder may be: where the user says, or here
 // and in the folders above.
 func (a *app) dataFolders() []string {
-	if named := cmp.Or(a.flags.data, a.env.getenv(DataVariable)); named != "" {
+	if named := cmp.Or(a.flags.data, a.env.Getenv(DataVariable)); named != "" {
 		return []string{named}
 	}
 	dir, err := filepath.Abs(a.env.Dir)
@@ -66,11 +66,4 @@ func (a *app) dataFolders() []string {
 		}
 		dir = parent
 	}
-}
-
-func (e Env) getenv(name string) string {
-	if e.Getenv == nil {
-		return ""
-	}
-	return e.Getenv(name)
 }

@@ -19,7 +19,7 @@ func databaseFlag(cmd *cobra.Command, url *string) {
 
 // databaseURL returns the database the user means.
 func (a *app) databaseURL(flag string) (string, error) {
-	url := cmp.Or(flag, a.env.getenv(DatabaseVariable))
+	url := cmp.Or(flag, a.env.Getenv(DatabaseVariable))
 	if url == "" {
 		return "", usage("this command needs a database: give --database-url or set %s; toolcrib dev needs none", DatabaseVariable)
 	}

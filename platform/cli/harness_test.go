@@ -53,9 +53,9 @@ func (s *shell) run(t *testing.T, args ...string) ended {
 func (s *shell) pipe(t *testing.T, stdin string, args ...string) ended {
 	t.Helper()
 	var out, errs bytes.Buffer
-	env := cli.Env{
-		In: strings.NewReader(stdin), Out: &out, Err: &errs, Dir: s.dir,
-		Getenv: func(name string) string { return s.vars[name] },
+	env := cli.Env{In: strings.NewReader(stdin), Out: &out, Err: &errs, Dir: s.dir}
+	for name, value := range s.vars {
+		env.Environ = append(env.Environ, name+"="+value)
 	}
 	return ended{cli.Run(t.Context(), env, args), out.String(), errs.String()}
 }

@@ -33,8 +33,8 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
 				return err
 			}
 			return a.serve(cmd.Context(), serveSettings{
-				database: url, queue: cmp.Or(queue, a.env.getenv(QueueVariable)),
-				address: cmp.Or(address, a.env.getenv(ListenVariable), defaultListen), log: a.processLogger(verbose),
+				database: url, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
+				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: a.processLogger(verbose),
 			})
 		},
 	}
@@ -56,7 +56,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 		return err
 	}
 	defer s.Close()
-	opts, err := serve.TemporalOptions(settings.log)
+	opts, err := serve.TemporalOptions(environ(a.env.Environ), settings.log)
 	if err != nil {
 		return err
 	}

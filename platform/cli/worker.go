@@ -76,7 +76,7 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
 				return err
 			}
 			cfg.DatabaseURL = url
-			return runWorker(cmd.Context(), cfg, cmp.Or(queue, a.env.getenv(QueueVariable)), log)
+			return a.work(cmd.Context(), cfg, cmp.Or(queue, a.env.Getenv(QueueVariable)), log)
 		},
 	}
 	flags.Register(cmd)
@@ -86,8 +86,8 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
 	return cmd
 }
 
-func runWorker(ctx context.Context, cfg worker.Config, queue string, log *slog.Logger) error {
-	opts, err := serve.TemporalOptions(log)
+func (a *app) work(ctx context.Context, cfg worker.Config, queue string, log *slog.Logger) error {
+	opts, err := serve.TemporalOptions(environ(a.env.Environ), log)
 	if err != nil {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 
 // TemporalOptions reads how Temporal is reached as Temporal's own tools do:
 // from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and their like, and from a
-// configuration file.
-func TemporalOptions(log *slog.Logger) (client.Options, error) {
-	opts, err := envconfig.LoadDefaultClientOptions()
+// configuration file. A nil environment is that of the process.
+func TemporalOptions(env envconfig.EnvLookup, log *slog.Logger) (client.Options, error) {
+	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: env})
 	if err != nil {
 		return client.Options{}, &tool.Error{Kind: tool.Invalid, Op: "serve", Msg: "Temporal's configuration: " + err.Error(), Err: err}
 	}

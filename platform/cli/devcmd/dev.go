@@ -53,9 +53,9 @@ PostgreSQL comes from this machine's programs, or from TOOLCRIB_DATABASE_URL.`,
 				return err
 			}
 			return run(cmd.Context(), env, asJSON, dev.Config{
-				Stack:  devstack.Config{DataDir: cmp.Or(data, getenv(env, cli.DataVariable)), Headless: headless, Logger: log},
-				Listen: cmp.Or(listen, getenv(env, cli.ListenVariable)), Tenant: tenant, Worker: worker,
-				TaskQueue: getenv(env, cli.QueueVariable), Version: env.Version, Logger: log,
+				Stack:  devstack.Config{DataDir: cmp.Or(data, env.Getenv(cli.DataVariable)), Headless: headless, Logger: log},
+				Listen: cmp.Or(listen, env.Getenv(cli.ListenVariable)), Tenant: tenant, Worker: worker,
+				TaskQueue: env.Getenv(cli.QueueVariable), Version: env.Version, Logger: log,
 			})
 		},
 	}
@@ -138,11 +138,4 @@ func logger(w io.Writer, verbose bool) *slog.Logger {
 		level = slog.LevelDebug
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
-}
-
-func getenv(env cli.Env, name string) string {
-	if env.Getenv == nil {
-		return ""
-	}
-	return env.Getenv(name)
 }

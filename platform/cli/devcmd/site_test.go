@@ -114,8 +114,8 @@ func toolcrib(ctx context.Context, args ...string) (code int, stdout, stderr str
 
 func toolcribAs(ctx context.Context, key string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(name string) string {
-		return map[string]string{cli.DataVariable: shared.dev.Stack().DataDir(), cli.KeyVariable: key}[name]
+	env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{
+		cli.DataVariable + "=" + shared.dev.Stack().DataDir(), cli.KeyVariable + "=" + key,
 	}}
 	code = cli.Run(ctx, env, args, devcmd.New)
 	return code, out.String(), errs.String()
