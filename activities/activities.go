@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/maypok86/otter/v2"
 	"go.temporal.io/sdk/activity"
@@ -101,6 +102,18 @@ func (a *Activities) Register(r Registry) {
 	for _, i := range tool.Implementations() {
 		register(wire.InvokeActivity(i), a.Invoke)
 	}
+}
+
+// checkTenant refuses a workflow id of ours that names another tenant than the
+// input does. The ids of host workflows are theirs.
+func checkTenant(ctx context.Context, tenant tool.TenantID) error {
+	id := activity.GetInfo(ctx).WorkflowExecution.ID
+	rest, ours := strings.CutPrefix(id, "t/")
+	named, _, _ := strings.Cut(rest, "/")
+	if ours && tool.ValidID(named) && named != string(tenant) {
+		return &tool.Error{Kind: tool.Denied, Op: "activities", Msg: "the workflow belongs to another tenant"}
+	}
+	return nil
 }
 
 // callAttrs are the attributes that every log line about a call carries.

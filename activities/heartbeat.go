@@ -10,6 +10,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
+// maxHeartbeatInterval bounds how long a cancellation goes unnoticed, unless the
+// worker throttles heartbeats more.
+const maxHeartbeatInterval = 2 * time.Second
+
 // heartbeat reports to Temporal that the activity is alive for as long as it
 // runs, which is also how it learns that it was cancelled. Temporal is told
 // the latest progress. The returned function stops it.
@@ -21,7 +25,7 @@ func heartbeat(ctx context.Context, latest ...func() tool.Progress) (stop func()
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(timeout / 3)
+		tick := time.NewTicker(min(timeout/3, maxHeartbeatInterval))
 		defer tick.Stop()
 		for {
 			select {

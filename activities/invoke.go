@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -15,10 +16,13 @@ import (
 // Admit opens the effect of a call that must not be repeated, in an activity
 // of its own, so that its admission may be retried freely.
 func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.AdmitOutput, error) {
+	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
+		return wire.AdmitOutput{}, failure.Encode(err)
+	}
 	ticket, err := a.admit(ctx, &in)
 	if err != nil {
 		logFailure(ctx, "admission refused", err, callAttrs(&in)...)
-		return wire.AdmitOutput{}, failure.Encode(err)
+		return wire.AdmitOutput{}, encode(ctx, err)
 	}
 	if ticket.Done != nil {
 		done := output(*ticket.Done, in.Full)
@@ -32,8 +36,15 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 // A failure that may be repeated is returned as it is, for Temporal to repeat;
 // any other end is settled first, and an error then says so.
 func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
-	t := &attempt{a: a, in: &in, number: int(activity.GetInfo(ctx).Attempt), fence: in.Fence}
-	outcome, err := t.run(ctx)
+	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
+		return wire.InvokeOutput{}, failure.Encode(err)
+	}
+	// The heartbeat lasts from before the admission until after the settlement.
+	var report progressReport
+	stop := heartbeat(ctx, report.get)
+	defer stop()
+	t := &attempt{a: a, in: &in, number: int(activity.GetInfo(ctx).Attempt), began: time.Now()}
+	outcome, err := t.run(tool.WithProgress(ctx, report.set))
 	if err != nil {
 		return wire.InvokeOutput{}, err
 	}

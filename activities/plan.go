@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
-	"go.temporal.io/sdk/activity"
-
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -18,6 +15,9 @@ import (
 // that the run began. For a single call it prepares that call too. It is
 // idempotent: the plan stored first is the run's plan.
 func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
+	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
+		return wire.LoadPlanOutput{}, failure.Encode(err)
+	}
 	load := a.loadAgentPlan
 	if in.Node != nil {
 		load = a.loadNodePlan
@@ -25,7 +25,7 @@ func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.
 	out, err := load(ctx, in)
 	if err != nil {
 		logFailure(ctx, "loading the plan failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID)
-		return wire.LoadPlanOutput{}, failure.Encode(err)
+		return wire.LoadPlanOutput{}, encode(ctx, err)
 	}
 	return out, nil
 }
@@ -45,6 +45,9 @@ func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (
 			return wire.LoadPlanOutput{}, fmt.Errorf("beginning run %s: %w", in.RunID, err)
 		}
 	}
+	if run.Plan == nil {
+		return wire.LoadPlanOutput{}, &tool.Error{Kind: tool.Unavailable, Op: "activities.LoadPlan", Msg: "the run's plan is being written"}
+	}
 	return wire.LoadPlanOutput{RunID: run.ID, Mode: run.Mode, Head: run.HeadMessageID, Plan: *run.Plan}, nil
 }
 
@@ -61,50 +64,15 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	plan := &agent.Plan{
 		AgentID: version.AgentID, Agent: version.Slug, AgentVersion: version.Number, AgentDigest: version.Digest,
 		ToolMode: version.Snapshot.ToolMode, Limits: version.Snapshot.Limits.WithDefaults(),
-		Tools: make([]agent.Pin, len(bound)),
+		Tools: make([]agent.Pin, 0, len(bound)),
 	}
-	for i, r := range bound {
-		plan.Tools[i] = pin(r)
+	for _, r := range bound {
+		// Tools for users are dispatched by them, and no model hears of them.
+		if r.Version.Snapshot.Interaction.Audience != tool.UserAudience {
+			plan.Tools = append(plan.Tools, pin(r))
+		}
 	}
 	return plan, nil
-}
-
-func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
-	r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: in.Node.Tool, Mode: in.Node.Mode})
-	if err != nil {
-		return wire.LoadPlanOutput{}, fmt.Errorf("resolving tool %q: %w", in.Node.Tool, err)
-	}
-	plan := &agent.Plan{Tools: []agent.Pin{pin(r)}}
-	info := activity.GetInfo(ctx)
-	runID, err := uuid.NewV7()
-	if err != nil {
-		return wire.LoadPlanOutput{}, fmt.Errorf("making a run id: %w", err)
-	}
-	invocationID, err := uuid.NewV7()
-	if err != nil {
-		return wire.LoadPlanOutput{}, fmt.Errorf("making an invocation id: %w", err)
-	}
-	run := agent.Run{
-		ID: runID.String(), Tenant: in.Principal.Tenant, Kind: in.Kind, Mode: in.Node.Mode, Principal: in.Principal,
-		Status: agent.RunHosted, WorkflowID: info.WorkflowExecution.ID, FirstRunID: in.FirstRunID, Plan: plan,
-	}
-	if in.Kind == agent.ToolCallRun {
-		run.ID, run.Status = in.RunID, agent.RunRunning
-	}
-	if run, err = a.Runs.BeginRun(ctx, run); err != nil {
-		return wire.LoadPlanOutput{}, fmt.Errorf("recording the workflow: %w", err)
-	}
-	kit, err := a.newKit(ctx, in.Principal, plan)
-	if err != nil {
-		return wire.LoadPlanOutput{}, err
-	}
-	prepared := kit.prepare(agent.Call{ID: in.Node.ID, Name: r.Tool.Slug, Arguments: in.Node.Arguments})
-	prepared.InvocationID = invocationID.String()
-	call := describe(prepared)
-	// A single call has no message that its arguments could stand with, and
-	// nobody has recorded its refusal.
-	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
-	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Plan: *plan, Call: &call}, nil
 }
 
 // pin makes the entry of a plan for a resolved tool.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/schema"
@@ -75,12 +73,12 @@ func (k *kit) specs() []agent.ToolSpec {
 func (k *kit) prepareAll(resp *agent.ModelResponse, limits agent.Limits) ([]agent.PreparedCall, error) {
 	calls := make([]agent.PreparedCall, len(resp.Calls))
 	for i, call := range resp.Calls {
-		id, err := uuid.NewV7()
+		id, err := newID()
 		if err != nil {
-			return nil, fmt.Errorf("making an invocation id: %w", err)
+			return nil, err
 		}
 		calls[i] = k.prepare(call)
-		calls[i].InvocationID = id.String()
+		calls[i].InvocationID = id
 		switch {
 		case resp.Truncated && i == len(resp.Calls)-1:
 			calls[i].Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the answer was cut off in the middle of this call; make it again, shorter"}

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -15,26 +16,32 @@ import (
 // admission, cancelled before it began, or whose worker never came back. If
 // its Invoke settled it after all, that outcome stands and is returned.
 func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.InvokeOutput, error) {
+	if err := checkTenant(ctx, in.Invoke.Principal.Tenant); err != nil {
+		return wire.InvokeOutput{}, failure.Encode(err)
+	}
 	outcome, err := a.Ledger.Settle(ctx, ledger.Settlement{
 		Entry: in.Invoke.Entry(), Status: in.Status, Kind: in.Kind, Msg: in.Msg,
 		UnknownIfSent: !in.Invoke.Pin.Execution.Repeatable() && in.Kind != tool.Cancelled,
 	})
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(&in.Invoke)...)
-		return wire.InvokeOutput{}, failure.Encode(fmt.Errorf("settling %s: %w", in.Invoke.Pin, err))
+		return wire.InvokeOutput{}, encode(ctx, fmt.Errorf("settling %s: %w", in.Invoke.Pin, err))
 	}
 	return output(outcome, in.Invoke.Full), nil
 }
 
 // FinishRun records how a run ended. A run ends once.
 func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) error {
+	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
+		return failure.Encode(err)
+	}
 	err := a.Runs.FinishRun(ctx, agent.RunEnd{
 		Tenant: in.Principal.Tenant, RunID: in.RunID, Status: in.Status,
 		HeadMessageID: in.Head, Turns: in.Turns, Kind: in.Kind, Msg: in.Msg,
 	})
 	if err != nil {
 		logFailure(ctx, "finishing the run failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID)
-		return failure.Encode(fmt.Errorf("finishing run %s: %w", in.RunID, err))
+		return encode(ctx, fmt.Errorf("finishing run %s: %w", in.RunID, err))
 	}
 	return nil
 }
@@ -48,9 +55,30 @@ func output(o ledger.Outcome, full bool) wire.InvokeOutput {
 		return out
 	}
 	if full {
-		out.Result = o.Result
+		out.Result = fitting(o)
 	} else {
 		out.Preview = preview(o.Result.Content)
 	}
 	return out
+}
+
+// maxHistoryResult bounds the result that goes through a history, as JSON.
+// Temporal refuses 2 MB.
+const maxHistoryResult = 512 << 10
+
+// fitting returns the result, or where it is too large for a history, its
+// beginning and a reference to the invocation that holds all of it.
+func fitting(o ledger.Outcome) *tool.Result {
+	raw, err := json.Marshal(o.Result)
+	if err == nil && len(raw) <= maxHistoryResult {
+		return o.Result
+	}
+	return &tool.Result{
+		IsError: o.Result.IsError,
+		Content: []tool.Content{
+			tool.Text(preview(o.Result.Content)),
+			{Type: tool.ResourceContent, URI: "toolcrib://invocations/" + o.InvocationID, MIMEType: "application/json"},
+		},
+		Warnings: []string{fmt.Sprintf("the result has %d bytes, too many for a workflow's history; the invocation holds all of it", len(raw))},
+	}
 }

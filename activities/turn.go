@@ -3,10 +3,11 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
-	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -19,12 +20,15 @@ import (
 // decides the calls it made, and stores all of it at once. A retry finds the
 // stored answer and does not ask again; a workflow that is reset does.
 func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wire.ModelTurnOutput, error) {
+	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
+		return wire.ModelTurnOutput{}, failure.Encode(err)
+	}
 	stop := heartbeat(ctx)
 	defer stop()
 	turn, err := a.turn(ctx, in)
 	if err != nil {
 		logFailure(ctx, "model turn failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID, "turn", in.Turn)
-		return wire.ModelTurnOutput{}, failure.Encode(err)
+		return wire.ModelTurnOutput{}, encode(ctx, err)
 	}
 	out := wire.ModelTurnOutput{Head: turn.Message.ID, Calls: make([]wire.Call, len(turn.Calls))}
 	for i, c := range turn.Calls {
@@ -63,14 +67,14 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	id, err := uuid.NewV7()
+	id, err := newID()
 	if err != nil {
-		return agent.Turn{}, fmt.Errorf("making a message id: %w", err)
+		return agent.Turn{}, err
 	}
 	turn := agent.Turn{
 		Tenant: tenant, RunID: in.RunID, Key: key,
 		Message: agent.Message{
-			ID: id.String(), ParentID: in.Head, RunID: in.RunID, Turn: in.Turn, Role: agent.Assistant,
+			ID: id, ParentID: in.Head, RunID: in.RunID, Turn: in.Turn, Role: agent.Assistant,
 			Calls: resp.Calls, Usage: &resp.Usage,
 		},
 	}
@@ -80,7 +84,7 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if turn.Calls, err = kit.prepareAll(resp, open.Run.Plan.Limits.WithDefaults()); err != nil {
 		return agent.Turn{}, err
 	}
-	stored, err := a.Runs.SaveTurn(ctx, turn)
+	stored, err := patiently(ctx, turnPatience, func() (agent.Turn, error) { return a.Runs.SaveTurn(ctx, turn) })
 	if err != nil {
 		return agent.Turn{}, fmt.Errorf("storing turn %d: %w", in.Turn, err)
 	}
@@ -97,7 +101,7 @@ func (a *Activities) ask(ctx context.Context, turn int, definition agent.Definit
 			Msg: fmt.Sprintf("no model provider %q is configured in this worker (model %q)", provider, definition.Model),
 		}
 	}
-	resp, err := model.Generate(ctx, &agent.ModelRequest{
+	resp, err := generate(ctx, model, &agent.ModelRequest{
 		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
 		Messages: transcript, Tools: kit.specs(), Turn: turn,
 	})
@@ -130,4 +134,19 @@ func describe(c agent.PreparedCall) wire.Call {
 		d.Receipt = json.RawMessage(`[{"rule":"too_many_changes_to_list"}]`)
 	}
 	return d
+}
+
+// generate asks a model, and turns a panic of it into an error: what it
+// panicked with stays out of histories.
+func generate(ctx context.Context, m agent.Model, req *agent.ModelRequest) (resp *agent.ModelResponse, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			resp, err = nil, fmt.Errorf("the model panicked with a %T\n%s", p, debug.Stack())
+		}
+	}()
+	resp, err = m.Generate(ctx, req)
+	if err == nil && resp == nil {
+		err = errors.New("the model returned neither an answer nor an error")
+	}
+	return resp, err
 }

@@ -15,7 +15,8 @@ import (
 const maxBinding = 8
 
 // Bind resolves the tools of an agent that exists, sorted by slug: deprecated
-// tools still serve it, with a warning. Every reference is tried, and the
+// tools still serve it, with a warning, and tools that the principal may not
+// use are left out, as if the agent did not have them. Every reference is tried, and the
 // error names all that failed, with their reasons; two references that give
 // the model the same name are a tool.Conflict that names both.
 func (r *Resolver) Bind(ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode) ([]*Resolved, error) {
@@ -23,7 +24,7 @@ func (r *Resolver) Bind(ctx context.Context, p tool.Principal, refs []tool.Ref, 
 }
 
 // BindNew is [Resolver.Bind] for an agent that is about to be published:
-// deprecated tools are refused.
+// deprecated tools are refused, and so is one that the principal may not use.
 func (r *Resolver) BindNew(ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode) ([]*Resolved, error) {
 	return r.bind(ctx, Request{Principal: p, Mode: mode, New: true}, refs)
 }
@@ -40,12 +41,16 @@ func (r *Resolver) bind(ctx context.Context, req Request, refs []tool.Ref) ([]*R
 			req := req
 			req.Ref = ref
 			resolved[i], failures[i] = r.Resolve(ctx, req)
+			if !req.New && errors.Is(failures[i], errNotPermitted) {
+				failures[i] = nil
+			}
 		})
 	}
 	wg.Wait()
 	if err := bindError(refs, resolved, failures); err != nil {
 		return nil, err
 	}
+	resolved = slices.DeleteFunc(resolved, func(r *Resolved) bool { return r == nil })
 	slices.SortFunc(resolved, func(a, b *Resolved) int { return strings.Compare(a.Name(), b.Name()) })
 	return resolved, nil
 }
@@ -61,6 +66,9 @@ func bindError(refs []tool.Ref, resolved []*Resolved, failures []error) error {
 			causes = append(causes, err)
 			texts = append(texts, fmt.Sprintf("%s (%s: %s)", ref, e.Kind, e.Msg))
 			continue
+		}
+		if resolved[i] == nil {
+			continue // Left out.
 		}
 		name := resolved[i].Name()
 		if first, taken := named[name]; taken {

@@ -1,6 +1,7 @@
 package resolver
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -35,6 +36,9 @@ type Selection struct {
 	Warnings   []string
 	Err        *tool.Error // Why nothing may run; nil when something may.
 }
+
+// errNotPermitted is the cause of a refusal for want of a permission.
+var errNotPermitted = errors.New("missing permission")
 
 // Select decides which of the candidates, if any, a request gets. It is the
 // one place that decides so, for calls and lists alike, and it is pure: the
@@ -134,7 +138,9 @@ func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, er
 // authority applies the rules about the tool's state and the principal.
 func authority(t *tool.Tool, req Request, want constraint, log *trail) *tool.Error {
 	if !req.Principal.May(t.RequiredPermission) {
-		return log.refuse(RulePermission, tool.Denied, fmt.Sprintf("tool %q: the caller lacks the permission it requires", t.Slug))
+		e := log.refuse(RulePermission, tool.Denied, fmt.Sprintf("tool %q: the caller lacks the permission it requires", t.Slug))
+		e.Err = errNotPermitted
+		return e
 	}
 	log.pass(RulePermission, "requires %q, held by %s", t.RequiredPermission, req.Principal.Subject)
 	if !t.Active {

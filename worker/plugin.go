@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
@@ -108,10 +109,18 @@ func (p *Plugin) Close() error {
 // Name implements the plugin interfaces.
 func (p *Plugin) Name() string { return "github.com/toolcrib/toolcrib" }
 
-// ConfigureWorker lets running calls finish when the worker stops.
+// heartbeatInterval is how often a running call tells Temporal that it is alive,
+// at the most, and so how soon it learns that it was cancelled.
+const heartbeatInterval = 2 * time.Second
+
+// ConfigureWorker lets running calls finish when the worker stops, and learn
+// soon that they were cancelled. Options the host has set stay as they are.
 func (p *Plugin) ConfigureWorker(_ context.Context, o sdkworker.PluginConfigureWorkerOptions) error {
 	if o.WorkerOptions.WorkerStopTimeout == 0 {
 		o.WorkerOptions.WorkerStopTimeout = p.cfg.StopTimeout
+	}
+	if o.WorkerOptions.MaxHeartbeatThrottleInterval == 0 {
+		o.WorkerOptions.MaxHeartbeatThrottleInterval = heartbeatInterval
 	}
 	return nil
 }

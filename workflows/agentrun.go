@@ -86,18 +86,41 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 		}
 		calls := r.calls(ctx, turn.Calls)
 		if r.state.Calls += len(calls); r.state.Calls > limits.MaxCalls {
-			return r.limit("%d tool calls", limits.MaxCalls)
+			return r.refuse(ctx, calls, r.limit("%d tool calls", limits.MaxCalls))
 		}
 		if err := runBatch(ctx, r.state.Plan.ToolMode, calls); err != nil {
 			return err
 		}
+		if ctx.Err() != nil {
+			return ctx.Err() // The next execution would not know.
+		}
 		// Nothing is in flight here.
 		if info := workflow.GetInfo(ctx); info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() {
-			return workflow.NewContinueAsNewError(ctx, wire.AgentRunWorkflow, wire.AgentRunInput{
-				Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state,
-			})
+			return r.continueAsNew(ctx)
 		}
 	}
+}
+
+// continueAsNew goes on in a new execution, on the worker version that is
+// current then.
+func (r *agentRun) continueAsNew(ctx workflow.Context) error {
+	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
+		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
+	}, wire.AgentRunWorkflow, wire.AgentRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state})
+}
+
+// refuse settles calls that a limit keeps from running, so that each has its
+// end and the transcript its answers, and returns the limit.
+func (r *agentRun) refuse(ctx workflow.Context, calls []wire.InvokeInput, limit *tool.Error) error {
+	for _, in := range calls {
+		if in.Call.Settled {
+			continue
+		}
+		if _, err := settle(ctx, in, limit); unsettled(err) {
+			return err
+		}
+	}
+	return limit
 }
 
 // turn asks the model.
@@ -147,16 +170,14 @@ func runCall(ctx workflow.Context, in wire.InvokeInput) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// A call without an answer is settled, and an answer to the model. One that
-	// could not be settled has no tool message: the transcript has a hole.
-	if _, ok := err.(*tool.Error); err == nil || ok { //nolint:errorlint // invoke wraps only what could not be settled.
-		return nil
+	if unsettled(err) {
+		return err
 	}
-	return err
+	return nil // A call without an answer is settled, and an answer to the model.
 }
 
 // limit is the error of a run that reached one of its limits.
-func (r *agentRun) limit(format string, args ...any) error {
+func (r *agentRun) limit(format string, args ...any) *tool.Error {
 	return &tool.Error{
 		Kind: tool.Denied, Op: "workflows.AgentRun",
 		Msg: "the run reached its limit of " + fmt.Sprintf(format, args...),

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/temporal"
@@ -72,12 +73,29 @@ func settle(ctx workflow.Context, in wire.InvokeInput, err error) (wire.InvokeOu
 		Invoke: in, Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg,
 	}).Get(detached, &out)
 	if settleErr != nil {
-		return wire.InvokeOutput{}, fmt.Errorf("settling call %s after %w: %w", in.Call.CallID, e, failure.Decode(settleErr))
+		return wire.InvokeOutput{}, &unsettledError{call: in.Call.CallID, err: failure.Decode(settleErr)}
 	}
 	if ctx.Err() != nil && temporal.IsCanceledError(err) {
 		return out, err
 	}
 	return out, outputError(out)
+}
+
+// unsettledError is the error of a call that could not be settled: it has no
+// end in the ledger, and no tool message, so that its run cannot go on.
+type unsettledError struct {
+	call string
+	err  error
+}
+
+func (e *unsettledError) Error() string { return fmt.Sprintf("settling call %s: %v", e.call, e.err) }
+
+func (e *unsettledError) Unwrap() error { return e.err }
+
+// unsettled reports whether err is that of a call without an end.
+func unsettled(err error) bool {
+	_, ok := errors.AsType[*unsettledError](err)
+	return ok
 }
 
 // outputError returns the error of a call that got no answer.

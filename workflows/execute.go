@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -19,7 +20,9 @@ type Node struct {
 	// is part of what makes the effect one: a second call with the same ID,
 	// tool version and arguments in one workflow gets the first one's answer.
 	ID string
-	// Tool is the tool to call: a slug or id, optionally with @version.
+	// Tool is the tool to call: a slug or id, optionally with @version. It is
+	// resolved when the call begins; an exact version makes sure that a workflow
+	// that is reset later asks for the same one.
 	Tool string
 	// Arguments is marshalled to the JSON object of the arguments. A
 	// json.RawMessage is taken as it is. Nil stands for no arguments.
@@ -42,8 +45,14 @@ func Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 }
 
 // Failure returns err in the form that a workflow must return, so that clients
-// and parents can read its kind.
-func Failure(err error) error { return failure.Encode(err) }
+// and parents can read its kind. A call that was cancelled makes a workflow
+// that was cancelled.
+func Failure(err error) error {
+	if err != nil && tool.KindOf(failure.Decode(err)) == tool.Cancelled {
+		return temporal.NewCanceledError()
+	}
+	return failure.Encode(err)
+}
 
 func execute(ctx workflow.Context, n Node, kind agent.RunKind, runID string) (*tool.Result, error) {
 	node, err := n.wire()

@@ -9,9 +9,14 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// grace is how much longer than the tool's own deadline Temporal waits for an
-// attempt, so that the activity can tell of its end itself.
-const grace = 5 * time.Second
+const (
+	// grace is how much longer than the tool's own deadline Temporal waits for an
+	// attempt: time to be admitted and settled, also by a database that is away
+	// for a moment.
+	grace = 20 * time.Second
+	// heartbeatTimeout bounds how long a dead worker goes unnoticed.
+	heartbeatTimeout = 10 * time.Second
+)
 
 // invokeOptions returns the options of the Invoke activity for a pinned tool.
 //
@@ -22,7 +27,7 @@ func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
 	timeout := in.Pin.Execution.Timeout()
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: timeout + grace,
-		HeartbeatTimeout:    heartbeatTimeout(timeout),
+		HeartbeatTimeout:    heartbeatTimeout,
 		WaitForCancellation: true, // So that the call's end is known, and settled.
 		Summary:             in.Pin.String() + " · " + in.Call.CallID,
 		RetryPolicy: &temporal.RetryPolicy{
@@ -34,17 +39,8 @@ func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
 	}
 }
 
-// heartbeatTimeout bounds how long a dead worker or a cancellation goes
-// unnoticed. Calls of a few seconds end before that would matter.
-func heartbeatTimeout(timeout time.Duration) time.Duration {
-	if timeout <= 5*time.Second {
-		return 0
-	}
-	return min(max(timeout/4, 2*time.Second), 10*time.Second)
-}
-
-// bookkeepingOptions are for activities that only read and write the database:
-// they are retried until it answers.
+// bookkeepingOptions are for activities that only read and write the database
+// and must happen: they are retried until it answers, however long that takes.
 func bookkeepingOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Second,
@@ -52,7 +48,6 @@ func bookkeepingOptions(summary string) workflow.ActivityOptions {
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second,
-			MaximumAttempts: 1000, // Days; a database that is gone for longer needs a person.
 		},
 	}
 }
@@ -61,7 +56,7 @@ func bookkeepingOptions(summary string) workflow.ActivityOptions {
 // not wait for days.
 func admitOptions(summary string) workflow.ActivityOptions {
 	o := bookkeepingOptions(summary)
-	o.RetryPolicy.MaximumAttempts = 20
+	o.RetryPolicy.MaximumAttempts = 30 // About four minutes.
 	return o
 }
 
@@ -73,7 +68,7 @@ func modelOptions(summary string) workflow.ActivityOptions {
 		WaitForCancellation: true,
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 5,
+			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 10,
 		},
 	}
 }

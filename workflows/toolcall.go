@@ -23,10 +23,15 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 		e := tool.AsError(failure.Decode(err))
 		end.Status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg
 	}
-	if finishErr := finish(ctx, end); finishErr != nil {
+	finishErr := finish(ctx, end)
+	switch {
+	case err != nil:
+		return nil, Failure(err)
+	case finishErr != nil:
 		return nil, failure.Encode(finishErr)
+	default:
+		return result, nil
 	}
-	return result, failure.Encode(err)
 }
 
 // runStatus returns how a run ends that failed with kind.

@@ -32,8 +32,8 @@ type details struct {
 
 // Encode returns err in the form that an activity or workflow must return. It
 // is retryable if its kind is; RetryAfter becomes the delay of the next
-// attempt. Cancellation passes through untouched. Log the cause first: it is
-// not encoded.
+// attempt. A Temporal cancellation stays one. Log the cause first: it is not
+// encoded.
 func Encode(err error) error { return encode(err, false, false) }
 
 // EncodeFinal is [Encode] for an error that must not be retried, whatever its
@@ -44,13 +44,17 @@ func EncodeFinal(err error) error { return encode(err, true, false) }
 func EncodeSettled(err error) error { return encode(err, true, true) }
 
 func encode(err error, final, settled bool) error {
-	if err == nil || temporal.IsCanceledError(err) {
-		return err
+	if err == nil {
+		return nil
 	}
-	if !settled && errors.Is(err, context.Canceled) {
-		return err
+	if temporal.IsCanceledError(err) {
+		return temporal.NewCanceledError() // Bare: what it is wrapped in is a cause.
 	}
 	te := tool.AsError(Decode(err))
+	if !settled && errors.Is(err, context.Canceled) {
+		// A context ended, and Temporal cancelled nothing: the worker stops, say.
+		te = &tool.Error{Kind: tool.Unavailable, Op: te.Op, Msg: "the work was interrupted", Sent: te.Sent}
+	}
 	opts := temporal.ApplicationErrorOptions{
 		NonRetryable: final || !te.Kind.Retryable(),
 		Details:      []any{details{Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Answer: te.Answered, Settled: settled}},

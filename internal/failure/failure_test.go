@@ -60,10 +60,24 @@ func TestCausesStayBehind(t *testing.T) {
 func TestCancellationPassesThrough(t *testing.T) {
 	t.Parallel()
 
-	require.ErrorIs(t, failure.Encode(context.Canceled), context.Canceled)
 	canceled := temporal.NewCanceledError()
-	require.Equal(t, canceled, failure.Encode(canceled))
+	err := failure.Encode(fmt.Errorf("asking hunter2: %w", canceled))
+	require.True(t, temporal.IsCanceledError(err))
+	require.NotContains(t, err.Error(), "hunter2")
 	require.Equal(t, tool.Cancelled, tool.KindOf(failure.Decode(canceled)))
+}
+
+// A context that ended because a worker stops cancels nothing: the work is
+// tried again, and what it was about stays out of the history.
+func TestInterruptionIsRetried(t *testing.T) {
+	t.Parallel()
+
+	err := failure.Encode(fmt.Errorf("get https://x/?token=hunter2: %w", context.Canceled))
+	var app *temporal.ApplicationError
+	require.ErrorAs(t, err, &app)
+	require.False(t, app.NonRetryable())
+	require.Equal(t, tool.Unavailable, tool.KindOf(failure.Decode(err)))
+	require.NotContains(t, err.Error(), "hunter2")
 }
 
 // A settled cancellation is a settled end like any other.

@@ -6,13 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
-	"github.com/toolcrib/toolcrib/platform/devstack"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -162,14 +158,7 @@ func TestResetDoesNotRepeatEffects(t *testing.T) {
 	_, err := s.wait(w)
 	require.NoError(t, err)
 
-	reset, err := s.temporal.ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
-		Namespace:         devstack.DefaultNamespace,
-		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: w.GetID(), RunId: w.GetRunID()},
-		RequestId:         newID(t), Reason: "test", ResetReapplyType: enumspb.RESET_REAPPLY_TYPE_NONE,
-		WorkflowTaskFinishEventId: s.firstTask(w.GetID(), w.GetRunID()),
-	})
-	require.NoError(t, err)
-	_, err = s.wait(s.temporal.GetWorkflow(t.Context(), w.GetID(), reset.GetRunId()))
+	_, err = s.wait(s.reset(w))
 	require.NoError(t, err)
 	require.Equal(t, 4, asked, "the model is asked again after a reset")
 	requests, _ := c.count()

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	sdkworker "go.temporal.io/sdk/worker"
@@ -40,6 +41,7 @@ type childConfig struct {
 	Point    point          `json:"point"`    // Where it is hit; empty for nowhere.
 	Marker   string         `json:"marker"`   // Made when it is hit, so that it is hit once.
 	Signal   syscall.Signal `json:"signal"`
+	Busy     bool           `json:"busy"` // Its first admission fails, in a way that passes.
 }
 
 // point is a place between the phases of the ledger.
@@ -48,6 +50,7 @@ type point string
 const (
 	beforeAdmit point = "before admit"
 	afterAdmit  point = "after admit"
+	beforeSent  point = "before sent"
 	afterSent   point = "after sent"
 	afterAnswer point = "after answer" // The tool answered; nothing is settled.
 	afterSettle point = "after settle"
@@ -62,6 +65,9 @@ func (c childConfig) hit(at point) {
 	if c.Signal == syscall.SIGKILL {
 		select {} // It does not come back from this.
 	}
+	// A stop reaches the other threads first: this one must not get past the
+	// point before it sleeps too.
+	time.Sleep(100 * time.Millisecond)
 }
 
 // mortal is the ledger of a worker that is hit between its phases.
@@ -72,12 +78,16 @@ type mortal struct {
 
 func (m mortal) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Ticket, error) {
 	m.cfg.hit(beforeAdmit)
+	if m.cfg.Busy && os.Mkdir(m.cfg.Marker, 0o700) == nil {
+		return ledger.Ticket{}, &tool.Error{Kind: tool.RateLimited, Op: "e2e", Msg: "busy"}
+	}
 	ticket, err := m.Ledger.Admit(ctx, req)
 	m.cfg.hit(afterAdmit)
 	return ticket, err
 }
 
 func (m mortal) MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
+	m.cfg.hit(beforeSent)
 	err := m.Ledger.MarkSent(ctx, tenant, effectID, fence)
 	m.cfg.hit(afterSent)
 	return err

@@ -79,18 +79,23 @@ func TestKilledWorker(t *testing.T) {
 }
 
 // A worker that is frozen before it sends, and wakes up after its call was
-// settled by another, sends nothing.
+// settled by another, sends nothing, although its own time is not over: the
+// fence of its admission is not the effect's any more. Pure calls have no gate
+// before they are sent; an attempt that slept for too long gives up by itself.
 func TestZombieSendsNothing(t *testing.T) {
 	t.Parallel()
 
+	slow := func(x tool.Execution) tool.Execution {
+		x.TimeoutSeconds = 120
+		return x
+	}
 	for name, tt := range map[string]struct {
-		x      tool.Execution
-		at     point
-		status tool.InvocationStatus
+		x  tool.Execution
+		at point
 	}{
-		"Pure":       {purely, afterAdmit, tool.StatusCompleted},
-		"Idempotent": {idempotent, afterAdmit, tool.StatusCompleted},
-		"Once":       {onlyOnce, afterSent, tool.StatusUnknown},
+		"Pure":       {slow(purely), afterAdmit},
+		"Idempotent": {slow(idempotent), beforeSent},
+		"Once":       {slow(onlyOnce), beforeSent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -107,14 +112,38 @@ func TestZombieSendsNothing(t *testing.T) {
 			_, err := s.wait(w)
 			require.NoError(t, err)
 			settled := s.invocations(run.ID)
-			require.Equal(t, tt.status, settled[0].Status, settled[0].Error)
+			require.Equal(t, tool.StatusCompleted, settled[0].Status, settled[0].Error)
 			before, _ := c.count()
+			require.Equal(t, 1, before)
 
 			require.NoError(t, zombie.Process.Signal(syscall.SIGCONT))
 			require.Never(t, func() bool { now, _ := c.count(); return now != before }, 3*time.Second, 50*time.Millisecond)
 			require.Equal(t, settled, s.invocations(run.ID), "the zombie changed the record")
 		})
 	}
+}
+
+// A worker dies after it marked the effect as sent, and the next attempt meets
+// a failure that passes before it is admitted. The mark is not its own to take
+// back: the call ends unknown, and is not sent again.
+func TestPassingFailureKeepsTheMark(t *testing.T) {
+	t.Parallel()
+
+	c := newCanary(t)
+	s := newSite(t)
+	s.publish("effect", httpTool(c.URL, onlyOnce), tool.Policy{EgressClass: tool.EgressReadOnly})
+	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
+	first := startChild(t, s.child(c, afterSent, syscall.SIGKILL))
+	run, w := s.run(a, "go")
+	requireKilled(t, first)
+	second := s.child(c, "", 0)
+	second.Busy = true
+	startChild(t, second)
+	_, err := s.wait(w)
+	require.NoError(t, err)
+	require.Equal(t, tool.StatusUnknown, s.invocations(run.ID)[0].Status)
+	requests, _ := c.count()
+	require.Zero(t, requests)
 }
 
 // child describes a worker process of the site.

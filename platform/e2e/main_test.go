@@ -48,6 +48,8 @@ func quiet() *slog.Logger {
 func dial(address string, plugins ...client.Plugin) (client.Client, error) {
 	return client.Dial(client.Options{
 		HostPort: address, Namespace: devstack.DefaultNamespace, Plugins: plugins,
-		Logger: sdklog.NewStructuredLogger(quiet()),
+		Logger: quietTemporal(),
 	})
 }
+
+func quietTemporal() sdklog.Logger { return sdklog.NewStructuredLogger(quiet()) }

@@ -1,0 +1,74 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// classify makes a failure of an executor a [tool.Error]. One that does not
+// say whether something was sent may have sent it.
+func classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return e
+	}
+	e := &tool.Error{Kind: tool.InternalError, Op: "activities.Invoke", Msg: "internal error", Sent: true, Err: err}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Kind, e.Msg = tool.Timeout, "the tool did not answer in time"
+	case errors.Is(err, context.Canceled):
+		e.Kind, e.Msg = tool.Cancelled, "the call was cancelled"
+	}
+	return e
+}
+
+// ending says how a call ends that will not be tried again after e.
+func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
+	if e.Riddle(x) {
+		return ledger.Settlement{Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage}
+	}
+	s := ledger.Settlement{Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg}
+	switch e.Kind {
+	case tool.Unavailable, tool.Cancelled:
+		if e.Sent && !x.Repeatable() {
+			s.Msg += "; the request may have taken effect"
+		}
+	case tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict, tool.RateLimited, tool.Timeout, tool.Unknown, tool.InternalError:
+	}
+	return s
+}
+
+// cancelled reports whether somebody asked for the activity of ctx to be
+// cancelled. A context also ends when heartbeats do not get through, when the
+// workflow was reset or paused, or when the worker stops: nobody asked then.
+func cancelled(ctx context.Context) bool {
+	return temporal.IsCanceledError(context.Cause(ctx))
+}
+
+// interruption is the failure of an attempt that ended before its call did. It
+// is retried: the next attempt finds in the ledger how far this one came.
+func interruption(cause error) error {
+	return failure.Encode(&tool.Error{
+		Kind: tool.Unavailable, Op: "activities", Msg: "the attempt was interrupted", Err: cause,
+	})
+}
+
+// encode returns err in the form in which an activity returns it.
+func encode(ctx context.Context, err error) error {
+	switch {
+	case cancelled(ctx):
+		return temporal.NewCanceledError()
+	case ctx.Err() != nil:
+		return interruption(err)
+	default:
+		return failure.Encode(err)
+	}
+}

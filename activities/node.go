@@ -1,0 +1,100 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// loadNodePlan pins the tool of a single call, records the workflow that makes
+// it, and prepares the call.
+func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
+	r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: in.Node.Tool, Mode: in.Node.Mode})
+	if err != nil {
+		return wire.LoadPlanOutput{}, a.refuseNode(ctx, in, fmt.Errorf("resolving tool %q: %w", in.Node.Tool, err))
+	}
+	plan := &agent.Plan{Tools: []agent.Pin{pin(r)}}
+	run, err := a.beginNode(ctx, in, plan)
+	if err != nil {
+		return wire.LoadPlanOutput{}, err
+	}
+	if in.Kind == agent.ToolCallRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
+		plan = run.Plan // Pinned when the run first began: it may have been reset since.
+	}
+	kit, err := a.newKit(ctx, in.Principal, plan)
+	if err != nil {
+		return wire.LoadPlanOutput{}, err
+	}
+	prepared := kit.prepare(agent.Call{ID: in.Node.ID, Name: plan.Tools[0].Slug, Arguments: in.Node.Arguments})
+	if prepared.InvocationID, err = newID(); err != nil {
+		return wire.LoadPlanOutput{}, err
+	}
+	call := describe(prepared)
+	// A single call has no message that its arguments could stand with, and
+	// nobody has recorded its refusal.
+	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
+	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Plan: *plan, Call: &call}, nil
+}
+
+// beginNode records the workflow that makes a single call. The plan may be nil.
+func (a *Activities) beginNode(ctx context.Context, in wire.LoadPlanInput, plan *agent.Plan) (agent.Run, error) {
+	run := agent.Run{
+		ID: in.RunID, Tenant: in.Principal.Tenant, Kind: in.Kind, Mode: in.Node.Mode, Principal: in.Principal,
+		Status: agent.RunRunning, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID, FirstRunID: in.FirstRunID, Plan: plan,
+	}
+	if in.Kind == agent.HostRun {
+		id, err := newID()
+		if err != nil {
+			return agent.Run{}, err
+		}
+		run.ID, run.Status = id, agent.RunHosted
+	}
+	run, err := a.Runs.BeginRun(ctx, run)
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("recording the workflow: %w", err)
+	}
+	return run, nil
+}
+
+// refuseNode records a call whose tool may not be used, as a call without an
+// effect, and returns why. A failure that may pass is not recorded: the call
+// is not over.
+func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err error) error {
+	e := tool.AsError(err)
+	if e.Kind.Retryable() || ctx.Err() != nil {
+		return err
+	}
+	run, beginErr := a.beginNode(ctx, in, nil)
+	if beginErr != nil {
+		return beginErr // Retried: what is not on record did not happen.
+	}
+	id, idErr := newID()
+	if idErr != nil {
+		return idErr
+	}
+	_, settleErr := a.Ledger.Settle(ctx, ledger.Settlement{
+		Entry: ledger.Entry{
+			InvocationID: id, Principal: in.Principal, RunID: run.ID, CallID: in.Node.ID, Slug: in.Node.Tool.Name(),
+			Mode: in.Node.Mode, Arguments: in.Node.Arguments,
+		},
+		Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg,
+	})
+	return errors.Join(settleErr, err)
+}
+
+func newID() (string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("making an id: %w", err)
+	}
+	return id.String(), nil
+}

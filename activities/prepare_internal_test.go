@@ -1,0 +1,125 @@
+package activities
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// testKit holds a tool that wants a query, and one without a schema.
+func testKit(t *testing.T) *kit {
+	t.Helper()
+	cache := schema.New(0)
+	k := &kit{principal: tool.Principal{Permissions: []string{"orders.read"}}}
+	for _, d := range []tool.Definition{
+		{Name: "searchOrders", Description: "Searches.", InputSchema: json.RawMessage(
+			`{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer"}},"required":["query"]}`)},
+		{Name: "ping", Description: "Pings."},
+	} {
+		input, err := cache.Compile(d.InputSchema)
+		require.NoError(t, err)
+		k.tools = append(k.tools, kitTool{
+			pin: agent.Pin{Slug: d.Name, Version: "1.0.0"}, input: input,
+			version: &tool.Version{Snapshot: tool.Snapshot{Definition: d}},
+			policy:  tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+		})
+	}
+	return k
+}
+
+// A model is told of the pinned tools in the plan's order, with the schema of
+// the pinned version, or an open object where there is none.
+func TestSpecs(t *testing.T) {
+	t.Parallel()
+
+	specs := testKit(t).specs()
+	require.Len(t, specs, 2)
+	require.Equal(t, "searchOrders", specs[0].Name)
+	require.Equal(t, "Searches.", specs[0].Description)
+	require.Contains(t, string(specs[0].InputSchema), `"query"`)
+	require.JSONEq(t, `{"type":"object"}`, string(specs[1].InputSchema))
+}
+
+func TestPrepareCalls(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name      string
+		call      agent.Call
+		arguments string
+		receipt   string // A part of it.
+		refused   tool.Kind
+		msg       string
+	}{
+		{"AsItIs", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"query":"x"}`)}, `{"query":"x"}`, "", "", ""},
+		{"Coerced", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"query":"x","limit":"5"}`)}, `{"query":"x","limit":5}`, "string_to_number", "", ""},
+		{"Scalar", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`"open orders"`)}, `{"query":"open orders"}`, "to_sole_property", "", ""},
+		{"Alias", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"q":"x"}`)}, `{"query":"x"}`, "property_alias", "", ""},
+		{"Missing", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"limit":1}`)}, "", "", tool.Invalid, "query"},
+		{"Truncated", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`"{\"query\": \"x"`)}, "", "", tool.Invalid, ""},
+		{"UnknownTool", agent.Call{Name: "serchOrders", Arguments: json.RawMessage(`{}`)}, "", "", tool.NotFound, "searchOrders, ping"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			got := testKit(t).prepare(tt.call)
+			if tt.refused != "" {
+				require.NotNil(t, got.Refused)
+				require.Equal(t, tt.refused, got.Refused.Kind)
+				require.Contains(t, got.Refused.Msg, tt.msg)
+				return
+			}
+			require.Nil(t, got.Refused)
+			require.JSONEq(t, tt.arguments, string(got.Arguments))
+			require.Contains(t, string(got.Receipt), tt.receipt)
+			require.NotEmpty(t, got.Digest)
+		})
+	}
+}
+
+// What policy does not allow is refused while the call is prepared, and says
+// so: with an approval, where one would be needed and nobody can give it.
+func TestPrepareAsksThePolicy(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		policy tool.Policy
+		want   string
+	}{
+		"Write":      {tool.Policy{EgressClass: tool.EgressWrite}, "approval"},
+		"AlwaysAsk":  {tool.Policy{PermissionPolicy: tool.AlwaysAsk}, "approval"},
+		"Permission": {tool.Policy{RequiredPermission: "orders.write"}, "denied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			k := testKit(t)
+			k.tools[1].policy = tt.policy
+			got := k.prepare(agent.Call{Name: "ping"})
+			require.NotNil(t, got.Refused)
+			require.Equal(t, tool.Denied, got.Refused.Kind)
+			require.Contains(t, got.Refused.Msg, tt.want)
+		})
+	}
+}
+
+// The last call of an answer that was cut off is never executed, and a turn
+// makes no more calls than it may.
+func TestPrepareAllRefusesTheRest(t *testing.T) {
+	t.Parallel()
+
+	k := testKit(t)
+	ping := agent.Call{Name: "ping"}
+	calls, err := k.prepareAll(&agent.ModelResponse{Calls: []agent.Call{ping, ping, ping}, Truncated: true}, agent.Limits{MaxCallsPerTurn: 1})
+	require.NoError(t, err)
+	require.Nil(t, calls[0].Refused)
+	require.Equal(t, tool.Denied, calls[1].Refused.Kind)
+	require.Equal(t, tool.Invalid, calls[2].Refused.Kind)
+	require.NotEqual(t, calls[0].InvocationID, calls[1].InvocationID)
+}
