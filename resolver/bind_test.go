@@ -58,6 +58,30 @@ func TestBind(t *testing.T) {
 	require.Empty(t, bound)
 }
 
+// A tool that the principal may not use is absent from the tools of an agent
+// that exists, and stops one that is about to be published.
+func TestBindLeavesOutWhatIsNotPermitted(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	p := b.request("x").Principal
+	b.add(t, b.acme, "sendMail", nil, "1.0.0")
+	b.add(t, b.acme, "refundOrder", func(t *tool.Tool) { t.RequiredPermission = "orders.refund" }, "1.0.0")
+	both := refs(t, "refundOrder", "sendMail")
+
+	bound, err := b.resolver.Bind(t.Context(), p, both, tool.Production)
+	require.NoError(t, err)
+	require.Len(t, bound, 1)
+	require.Equal(t, "sendMail", bound[0].Name())
+	_, err = b.resolver.BindNew(t.Context(), p, both, tool.Production)
+	require.Equal(t, tool.Denied, tool.KindOf(err))
+
+	p.Permissions = append(p.Permissions, "orders.refund")
+	bound, err = b.resolver.Bind(t.Context(), p, both, tool.Production)
+	require.NoError(t, err)
+	require.Len(t, bound, 2)
+}
+
 func TestChooseAgent(t *testing.T) {
 	t.Parallel()
 
