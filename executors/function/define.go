@@ -13,15 +13,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Option adjusts how a function presents itself as a tool.
+// Option adjusts how a function presents itself as a tool, and what tools may
+// run it: the host knows what its function does, whoever defines a tool for it.
 type Option func(*Tool)
 
 // Pure says that the function has no side effects: its calls are repeated and
-// run in parallel freely.
+// run in parallel freely. Tools may claim is_pure for no other function.
 func Pure() Option { return func(t *Tool) { t.Definition.Execution.Pure = true } }
 
 // Idempotent says that the function does its work once for each effect id,
-// which it learns from [InfoFrom].
+// which it learns from [InfoFrom]. Tools may claim idempotent for no other
+// function, but for those that are [Pure].
 func Idempotent() Option { return func(t *Tool) { t.Definition.Execution.Idempotent = true } }
 
 // Timeout bounds one attempt, in whole seconds. Defaults to [tool.DefaultTimeout].
@@ -37,8 +39,15 @@ func Concurrency(group string, limit int) Option {
 }
 
 // Egress declares what the function does outside the platform. Defaults to
-// [tool.EgressNone]; the guard on egress does not watch functions.
+// [tool.EgressNone]; the guard on egress does not watch functions. Calls of
+// tools with a lesser class are denied.
 func Egress(class tool.Egress) Option { return func(t *Tool) { t.Policy.EgressClass = class } }
+
+// Tenants lets no tenants but these run the function; to others it is unknown
+// when they call it. Without this option, all may.
+func Tenants(ids ...tool.TenantID) Option {
+	return func(t *Tool) { t.Tenants = append(t.Tenants, ids...) }
+}
 
 // Define registers a function under a name. Both schemas derive from In, which
 // must be a struct or a map with string keys, and Out. Define fails when the
@@ -95,6 +104,9 @@ func define[In, Out any](reg *Registry, name, description string, fn func(contex
 	}
 	for _, o := range opts {
 		o(&t)
+	}
+	if !t.Policy.EgressClass.Valid() {
+		return fmt.Errorf("defining function %q: egress class %q: want none, read_only or write", name, t.Policy.EgressClass)
 	}
 	run := func(ctx context.Context, args json.RawMessage) (*tool.Result, error) {
 		var in In

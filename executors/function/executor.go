@@ -29,13 +29,17 @@ func New(reg *Registry) *Executor {
 // CheckConfig is [Registry.CheckConfig].
 func (e *Executor) CheckConfig(raw json.RawMessage) error { return e.registry.CheckConfig(raw) }
 
-// Execute implements [tool.Executor].
+// Execute implements [tool.Executor]. A call is [tool.Denied] whose tool
+// claims less egress, or more freedom to repeat, than the function declares.
 //
 // Once a function has begun, its errors count as sent: what it did until then
 // is its own affair.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	f, err := e.registry.configured(call.Version.Snapshot.Config)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.permits(call); err != nil {
 		return nil, err
 	}
 	if ctx.Err() != nil {

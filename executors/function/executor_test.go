@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +131,70 @@ func TestCheckConfig(t *testing.T) {
 	}
 	_, err := function.New(reg).Execute(t.Context(), call("sub", `{}`))
 	require.Equal(t, tool.Invalid, tool.KindOf(err), "a function that is not registered never runs")
+}
+
+// TestDeclarationsHold proves that no tool's definition and policy make less of
+// a function than its host declared: for every class, claim and declaration.
+func TestDeclarationsHold(t *testing.T) {
+	t.Parallel()
+
+	classes := []tool.Egress{tool.EgressNone, tool.EgressReadOnly, tool.EgressWrite}
+	repeats := map[string][]function.Option{"": nil, "pure": {function.Pure()}, "idempotent": {function.Idempotent()}, "both": {function.Pure(), function.Idempotent()}}
+	claims := map[string]tool.Execution{"": {}, "pure": {Pure: true}, "idempotent": {Idempotent: true}, "both": {Pure: true, Idempotent: true}}
+	fits := map[string][]string{"": {""}, "pure": {"", "pure", "idempotent", "both"}, "idempotent": {"", "idempotent"}, "both": {"", "pure", "idempotent", "both"}}
+	for declaredRank, declared := range classes {
+		for repeat, options := range repeats {
+			reg, ran := function.NewRegistry(), 0
+			require.NoError(t, function.Define(reg, "act", "", func(context.Context, struct{}) (string, error) { ran++; return "done", nil },
+				append(options, function.Egress(declared))...))
+			for callRank, class := range append(classes, "", "all") {
+				for claim, x := range claims {
+					c := call("act", `{}`)
+					c.Egress, c.Version.Snapshot.Execution = class, x
+					ran = 0
+					_, err := function.New(reg).Execute(t.Context(), c)
+					if callRank >= len(classes) {
+						callRank = 0 // Neither an absent nor an unknown class allows anything.
+					}
+					if callRank >= declaredRank && slices.Contains(fits[repeat], claim) {
+						require.NoError(t, err, "%s/%s called as %s/%s", declared, repeat, class, claim)
+						require.Equal(t, 1, ran)
+						continue
+					}
+					require.Equal(t, tool.Denied, tool.KindOf(err), "%s/%s called as %s/%s", declared, repeat, class, claim)
+					require.False(t, tool.AsError(err).Sent)
+					require.Contains(t, tool.AsError(err).Msg, "set the tool's e")
+					require.Zero(t, ran)
+				}
+			}
+		}
+	}
+	require.ErrorContains(t, function.Define(function.NewRegistry(), "act", "", add, function.Egress("all")), "egress class")
+}
+
+// TestTenants proves that others than a function's tenants can't tell it from
+// one that is not there.
+func TestTenants(t *testing.T) {
+	t.Parallel()
+
+	reg := function.NewRegistry()
+	require.NoError(t, function.Define(reg, "add", "", add, function.Tenants("t1", "t2"), function.Egress(tool.EgressWrite)))
+	for tenant, serves := range map[tool.TenantID]bool{"t1": true, "t2": true, "t3": false, "": false} {
+		c := call("add", `{"a": 1}`)
+		c.Principal.Tenant, c.Egress = tenant, tool.EgressWrite
+		_, err := function.New(reg).Execute(t.Context(), c)
+		if serves {
+			require.NoError(t, err)
+			continue
+		}
+		absent := call("sub", `{"a": 1}`)
+		_, want := function.New(reg).Execute(t.Context(), absent)
+		require.Equal(t, strings.ReplaceAll(want.Error(), "sub", "add"), err.Error())
+		require.Equal(t, tool.AsError(want).Path, tool.AsError(err).Path)
+	}
+	described, ok := reg.Tool("add")
+	require.True(t, ok)
+	require.Equal(t, []tool.TenantID{"t1", "t2"}, described.Tenants)
 }
 
 func TestHowFunctionsEnd(t *testing.T) {

@@ -34,6 +34,7 @@ type function struct {
 type Tool struct {
 	Definition tool.Definition
 	Policy     tool.Policy
+	Tenants    []tool.TenantID // Empty for all. See [Tenants].
 }
 
 // Names returns the names of all functions, sorted.
@@ -59,12 +60,14 @@ func (r *Registry) Tool(name string) (t Tool, ok bool) {
 	t.Definition.InputSchema = bytes.Clone(t.Definition.InputSchema)
 	t.Definition.OutputSchema = bytes.Clone(t.Definition.OutputSchema)
 	t.Definition.Config = bytes.Clone(t.Definition.Config)
+	t.Tenants = slices.Clone(t.Tenants)
 	return t, true
 }
 
 // CheckConfig reports what is wrong with a function tool's configuration, as
 // [tool.Invalid] with the JSON Pointer of the fault: function_name must be
-// given and registered.
+// given and registered. It does not know for whom: [Tenants] is heeded at the
+// call.
 func (r *Registry) CheckConfig(raw json.RawMessage) error {
 	_, err := r.configured(raw)
 	return err
@@ -92,9 +95,13 @@ func (r *Registry) configured(raw json.RawMessage) (*function, error) {
 	}
 	f := r.find(c.FunctionName)
 	if f == nil {
-		return nil, fault("/function_name", fmt.Sprintf("no function %q is registered", c.FunctionName))
+		return nil, unknown(c.FunctionName)
 	}
 	return f, nil
+}
+
+func unknown(name string) *tool.Error {
+	return fault("/function_name", fmt.Sprintf("no function %q is registered", name))
 }
 
 func (r *Registry) find(name string) *function {
