@@ -157,6 +157,46 @@ func TestSyncBuiltins(t *testing.T) {
 	require.Error(t, err, "only a store opened for the platform writes global tools")
 }
 
+// TestBuiltinsAreNotCloned proves that a tenant can't make a tool of its own of
+// a built-in, which would outlive the operator's disabling the platform's.
+func TestBuiltinsAreNotCloned(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	builtin := registry.BuiltinSpec{Key: "http_request", Version: "1.0.0", Definition: spec("http_request").Definition}
+	_, err := b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin})
+	require.NoError(t, err)
+	_, _, err = b.registry.Create(t.Context(), b.ada, spec("plain"))
+	require.NoError(t, err)
+	for _, slug := range []string{"http_request", "fetch", "plain"} {
+		for name, write := range map[string]func(registry.ToolSpec) error{
+			"create": func(s registry.ToolSpec) error { _, _, err := b.registry.Create(t.Context(), b.ada, s); return err },
+			"update": func(s registry.ToolSpec) error {
+				_, _, err := b.registry.Update(t.Context(), b.ada, tool.Ref{Slug: "plain"}, s)
+				return err
+			},
+			"apply": func(s registry.ToolSpec) error { s.Publish = true; _, err := b.apply(t, s); return err },
+			"import": func(s registry.ToolSpec) error {
+				got, err := b.registry.Import(t.Context(), b.ada, []registry.ToolSpec{s})
+				require.NoError(t, err)
+				require.NotNil(t, got[0].Err)
+				return got[0].Err
+			},
+		} {
+			s := spec(slug, func(s *registry.ToolSpec) { s.BuiltinKey = "http_request" })
+			if name == "update" {
+				s.Slug = ""
+			}
+			requireRefused(t, write(s), tool.Invalid, "/builtin_key", "only the platform's own tools")
+		}
+	}
+	own, err := b.registry.List(t.Context(), b.ada, registry.ToolQuery{Limit: 10})
+	require.NoError(t, err)
+	for _, x := range own {
+		require.True(t, x.Global() || x.BuiltinKey == "", x.Slug)
+	}
+}
+
 func TestImport(t *testing.T) {
 	t.Parallel()
 

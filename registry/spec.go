@@ -11,10 +11,10 @@ type ToolSpec struct {
 	Scope string `json:"scope,omitempty"` // "tenant", also when empty: nothing else can be made.
 	tool.Definition
 	tool.Policy
-	Status          tool.Status `json:"status,omitempty"`    // Draft when empty. Published is reached by publishing only.
-	Active          *bool       `json:"is_active,omitempty"` // Nil keeps what it is, at first true.
-	System          bool        `json:"is_system,omitempty"` // Read by [Registry.Import] only.
-	BuiltinKey      string      `json:"builtin_key,omitempty"`
+	Status          tool.Status `json:"status,omitempty"`      // Draft when empty. Published is reached by publishing only.
+	Active          *bool       `json:"is_active,omitempty"`   // Nil keeps what it is, at first true.
+	System          bool        `json:"is_system,omitempty"`   // Read by [Registry.Import] only.
+	BuiltinKey      string      `json:"builtin_key,omitempty"` // For global tools only: a tenant's is refused.
 	ArtifactID      string      `json:"artifact_id,omitempty"`
 	ArtifactVersion string      `json:"artifact_version,omitempty"`
 	// Version is the number of the head. Empty: [FirstVersion] for a new tool,

@@ -115,6 +115,9 @@ func (r *Registry) edited(t tool.Tool, s ToolSpec) (tool.Tool, []string, error) 
 	switch {
 	case s.Slug != t.Slug:
 		return t, nil, refuse(tool.Invalid, "/slug", "a slug cannot be changed: it is %s", t.Slug)
+	case s.BuiltinKey != "" && !t.Global():
+		// It would escape what the operator decides of the platform's tool.
+		return t, nil, refuse(tool.Invalid, "/builtin_key", "only the platform's own tools run built-ins: drop builtin_key, and bind the platform's tool %.64q", s.BuiltinKey)
 	case s.Revision != 0 && s.Revision != t.Revision:
 		return t, nil, refuse(tool.Conflict, "/revision", "tool %q was changed by someone else: it is at revision %d", t.Slug, t.Revision)
 	}

@@ -26,12 +26,13 @@ type Executor struct {
 func New(builtins Builtins) *Executor { return &Executor{builtins: builtins} }
 
 // Execute implements [tool.Executor]. A call with a built-in key that nobody
-// knows fails with [tool.Invalid]; it is never echoed.
+// knows fails with [tool.Invalid]; it is never echoed. Only global tools run
+// built-ins: to a tenant's own tool, every key is unknown.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	if call.Builtin == "" {
 		return echo(call.Arguments)
 	}
-	if e.builtins != nil {
+	if e.builtins != nil && (call.Version == nil || call.Version.Tenant == "") {
 		if b, ok := e.builtins.Lookup(call.Builtin); ok {
 			return b.Execute(ctx, call) //nolint:wrapcheck // The built-in's error is the call's.
 		}

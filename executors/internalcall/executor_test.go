@@ -42,6 +42,11 @@ func TestBuiltinByKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "noon", res.Content[0].Text)
 
+	_, err = e.Execute(t.Context(), &tool.Call{Builtin: "clock", Version: &tool.Version{}})
+	require.NoError(t, err)
+	_, err = e.Execute(t.Context(), &tool.Call{Builtin: "clock", Version: &tool.Version{Tenant: "t1"}})
+	require.Equal(t, tool.Invalid, tool.KindOf(err), "a tenant's tool is no way around the platform's")
+
 	// A key that nobody knows is never echoed.
 	for _, e := range []*internalcall.Executor{e, internalcall.New(nil)} {
 		_, err = e.Execute(t.Context(), &tool.Call{Builtin: "absent"})
