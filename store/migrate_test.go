@@ -140,7 +140,7 @@ func TestMigrateWithoutSuperuser(t *testing.T) {
 	address := storetest.NewEmpty(t)
 	conn := storetest.Connect(t, address)
 	login := "migrator_" + storetest.NewID(t)[24:]
-	_, err := conn.Exec(t.Context(), "create role "+login+" login createrole")
+	_, err := conn.Exec(t.Context(), "create role "+login+" login createrole password '"+loginPassword+"'")
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "grant all on schema public to "+login+" with grant option")
 	require.NoError(t, err)
@@ -158,11 +158,14 @@ func requireSchemaError(t *testing.T, err error, have, want int) {
 	storetest.RequireKind(t, tool.Conflict, err)
 }
 
+// loginPassword is what tests give the logins they make.
+const loginPassword = "correct-horse"
+
 // as returns a URL with another login.
 func as(t *testing.T, address, login string) string {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
-	u.User = url.User(login)
+	u.User = url.UserPassword(login, loginPassword)
 	return u.String()
 }

@@ -22,7 +22,7 @@ func TestOpenRefusesPrivilege(t *testing.T) {
 	login := func(attributes, grant string) string {
 		name := "login_" + storetest.NewID(t)[24:]
 		conn := d.Conn(t)
-		_, err := conn.Exec(t.Context(), "create role "+name+" login "+attributes)
+		_, err := conn.Exec(t.Context(), "create role "+name+" login "+attributes+" password '"+loginPassword+"'")
 		require.NoError(t, err)
 		t.Cleanup(func() { dropRole(t, name) })
 		if grant != "" {
@@ -81,7 +81,7 @@ func TestOpenTakesItsRole(t *testing.T) {
 	storetest.RequireKind(t, tool.Conflict, err)
 	require.Contains(t, tool.AsError(err).Msg, "run the migrations")
 	login := "login_" + storetest.NewID(t)[24:]
-	_, err = d.Conn(t).Exec(t.Context(), "create role "+login+" login")
+	_, err = d.Conn(t).Exec(t.Context(), "create role "+login+" login password '"+loginPassword+"'")
 	require.NoError(t, err)
 	t.Cleanup(func() { dropRole(t, login) })
 	_, err = store.Open(t.Context(), as(t, d.URL, login), store.Options{SetRole: store.AppRole})
