@@ -434,7 +434,9 @@ alter table tool_registry enable row level security;
 alter table tool_registry force row level security;
 create policy platform_globals on tool_registry for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
 create policy tenant_insert on tool_registry for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
-create policy tenant_read on tool_registry for select to public using (((tenant_id IS NULL) OR (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)));
+create policy tenant_read on tool_registry for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ((tenant_slugs = '{}'::text[]) OR (( SELECT n.slug
+   FROM tenants n
+  WHERE (n.id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) = ANY (tenant_slugs))))));
 create policy tenant_update on tool_registry for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on tool_registry to toolcrib_app;
 comment on table tool_registry is 'Tools: the editable head, its state, and the authority over its calls.';
@@ -464,7 +466,9 @@ alter table tool_versions enable row level security;
 alter table tool_versions force row level security;
 create policy platform_globals on tool_versions for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
 create policy tenant_insert on tool_versions for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
-create policy tenant_read on tool_versions for select to public using (((tenant_id IS NULL) OR (tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)));
+create policy tenant_read on tool_versions for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ( SELECT true
+   FROM tool_registry t
+  WHERE ((t.id = tool_versions.tool_id) AND (t.scope_id = tool_versions.scope_id))))));
 create policy tenant_update on tool_versions for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select on tool_versions to toolcrib_app;
 grant update (published, published_at) on tool_versions to toolcrib_app;

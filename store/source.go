@@ -34,7 +34,7 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	return candidates(op, tenants, tools, versions)
+	return s.candidates(op, tenants, tools, versions)
 }
 
 // Page implements [resolver.Source]. It fails with tool.NotFound for an unknown
@@ -57,7 +57,7 @@ func (s *Store) Page(ctx context.Context, tenant tool.TenantID, after resolver.C
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	return candidates(op, tenants, tools, versions)
+	return s.candidates(op, tenants, tools, versions)
 }
 
 // Policies implements [resolver.Source]. Ids that name no tool of the tenant's
@@ -74,12 +74,15 @@ func (s *Store) Policies(ctx context.Context, tenant tool.TenantID, toolIDs []st
 	}
 	policies := make(map[string]tool.Policy, len(rows))
 	for _, r := range rows {
-		policies[r.ID] = policyOf(r.EgressClass, r.RequiresApproval, r.PermissionPolicy, r.RequiredPermission, r.TenantSlugs)
+		policies[r.ID] = policyOf(r.EgressClass, r.RequiresApproval, r.PermissionPolicy, r.RequiredPermission,
+			s.audience(r.TenantID, r.TenantSlugs))
 	}
 	return policies, nil
 }
 
-func candidates(op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListPageVersionsRow) (resolver.Candidates, error) {
+func (s *Store) candidates(
+	op string, tenants []db.Tenant, tools []db.ToolRegistry, versions []db.ListPageVersionsRow,
+) (resolver.Candidates, error) {
 	if len(tenants) == 0 {
 		return resolver.Candidates{}, notFound(op, "tenant not found")
 	}
@@ -89,7 +92,7 @@ func candidates(op string, tenants []db.Tenant, tools []db.ToolRegistry, version
 		infos[v.ToolID] = append(infos[v.ToolID], resolver.VersionInfo{ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published})
 	}
 	for _, row := range tools {
-		t, err := toolOf(row)
+		t, err := s.seen(row)
 		if err != nil {
 			return resolver.Candidates{}, err
 		}

@@ -109,11 +109,11 @@ func (s *Store) FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref
 	if len(rows) == 0 {
 		return tool.Tool{}, notFound(op, fmt.Sprintf("tool %q not found", ref.Name()))
 	}
-	return toolOf(rows[0])
+	return s.seen(rows[0])
 }
 
 // ListTools implements [registry.Store]. A tenant's page holds its own tools
-// and the global ones, shadowed ones included.
+// and the global ones that are for it, shadowed ones included.
 func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.ToolQuery) ([]tool.Tool, error) {
 	const op = "store.ListTools"
 	params, err := listParams(op, tenant, q)
@@ -128,7 +128,7 @@ func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows, toolOf)
+	return collect(rows, s.seen)
 }
 
 func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListToolsParams, error) {
@@ -202,6 +202,20 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 		Status: string(t.Status), IsActive: t.Active, IsSystem: t.System, BuiltinKey: text(t.BuiltinKey),
 		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version), PublishedAt: t.PublishedAt,
 	}, nil
+}
+
+// seen reads a row as those see it whom the store acts for. Which tenants a
+// global tool is for is the platform's to know: those who see it are among them.
+func (s *Store) seen(row db.ToolRegistry) (tool.Tool, error) {
+	row.TenantSlugs = s.audience(row.TenantID, row.TenantSlugs)
+	return toolOf(row)
+}
+
+func (s *Store) audience(owner *string, slugs []string) []string {
+	if owner == nil && !s.platform {
+		return nil
+	}
+	return slugs
 }
 
 func toolOf(row db.ToolRegistry) (tool.Tool, error) {

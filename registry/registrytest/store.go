@@ -82,8 +82,20 @@ func (s *Store) mayWrite(id tool.TenantID) error {
 	return &tool.Error{Kind: tool.Denied, Op: "registrytest.Store", Msg: "no such tenant, or not yours to write for"}
 }
 
-// sees reports whether a tenant may read rows of another, or of nobody.
-func sees(reader, owner tool.TenantID) bool { return owner == reader || owner == "" }
+// sees reports whether a tenant may know of a tool: its own, and the global
+// ones that are for it.
+func (s *Store) sees(reader tool.TenantID, t tool.Tool) bool {
+	return t.Tenant == reader || t.Global() && (s.platform || t.Serves(s.tenants[reader].slug))
+}
+
+// seen returns a copy of a tool as a reader sees it: which tenants a global one
+// is for is the platform's to know.
+func (s *Store) seen(t tool.Tool) tool.Tool {
+	if t.Global() && !s.platform {
+		t.TenantSlugs = nil
+	}
+	return clone(t)
+}
 
 func conflict(format string, args ...any) error {
 	return &tool.Error{Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf(format, args...)}
@@ -114,7 +126,7 @@ func (s *Store) Entries(_ context.Context, id tool.TenantID, ref tool.Ref) (reso
 	defer s.mu.Unlock()
 	c := s.candidates(id)
 	for _, t := range s.tools {
-		if sees(id, t.Tenant) && (t.Slug == ref.Slug || t.ID == ref.ID) {
+		if s.sees(id, t) && (t.Slug == ref.Slug || t.ID == ref.ID) {
 			c.Entries = append(c.Entries, s.entry(t))
 		}
 	}
@@ -140,8 +152,8 @@ func (s *Store) Policies(_ context.Context, id tool.TenantID, toolIDs []string) 
 	defer s.mu.Unlock()
 	out := make(map[string]tool.Policy, len(toolIDs))
 	for _, toolID := range toolIDs {
-		if t, ok := s.tools[toolID]; ok && sees(id, t.Tenant) {
-			out[toolID] = clone(t.Policy)
+		if t, ok := s.tools[toolID]; ok && s.sees(id, t) {
+			out[toolID] = s.seen(t).Policy
 		}
 	}
 	return out, nil
@@ -152,7 +164,7 @@ func (s *Store) Version(_ context.Context, id tool.TenantID, toolID, digest stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.versions[toolID] {
-		if sees(id, v.Tenant) && v.Digest == digest {
+		if s.sees(id, s.tools[toolID]) && v.Digest == digest {
 			found := clone(v)
 			return &found, nil
 		}
@@ -166,7 +178,7 @@ func (s *Store) candidates(id tool.TenantID) resolver.Candidates {
 }
 
 func (s *Store) entry(t tool.Tool) resolver.Entry {
-	e := resolver.Entry{Tool: clone(t)}
+	e := resolver.Entry{Tool: s.seen(t)}
 	for _, v := range s.versions[t.ID] {
 		e.Versions = append(e.Versions, resolver.VersionInfo{ID: v.ID, Number: v.Number, Digest: v.Digest, Published: v.Published})
 	}
@@ -176,7 +188,7 @@ func (s *Store) entry(t tool.Tool) resolver.Entry {
 func (s *Store) sortedTools(id tool.TenantID) []tool.Tool {
 	var out []tool.Tool
 	for _, t := range s.tools {
-		if sees(id, t.Tenant) {
+		if s.sees(id, t) {
 			out = append(out, t)
 		}
 	}

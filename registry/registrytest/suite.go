@@ -36,6 +36,7 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"revisions guard against lost updates", testToolRevisions},
 		{"tools of other tenants are not found", testToolIsolation},
 		{"global tools are written by the platform only", testGlobalTools},
+		{"global tools for others are not found", testAudience},
 		{"a tenant's tool shadows a global one", testShadowing},
 		{"tools are listed in order, filtered and paged", testListTools},
 		{"versions are immutable", testVersions},
@@ -104,6 +105,14 @@ func requireSameTool(t *testing.T, want, got tool.Tool) {
 	require.Equal(t, want.Status, got.Status)
 	require.Equal(t, want.Active, got.Active)
 	require.Equal(t, want.Version, got.Version)
+}
+
+// exampleFor returns a global tool for the tenants with the given slugs, or for
+// all.
+func exampleFor(slug string, tenants ...string) tool.Tool {
+	head := example("", slug)
+	head.TenantSlugs = tenants
+	return head
 }
 
 func create(t *testing.T, s registry.Store, head tool.Tool) tool.Tool {

@@ -85,9 +85,9 @@ func testToolIsolation(t *testing.T, f Fixture) {
 func testGlobalTools(t *testing.T, f Fixture) {
 	t.Helper()
 
-	_, err := f.Store.CreateTool(t.Context(), example("", "findOrder"))
+	_, err := f.Store.CreateTool(t.Context(), exampleFor("findOrder"))
 	require.Error(t, err)
-	global := create(t, f.Platform, example("", "findOrder"))
+	global := create(t, f.Platform, exampleFor("findOrder"))
 	found, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{Slug: "findOrder"})
 	require.NoError(t, err)
 	require.Equal(t, global.ID, found.ID)
@@ -100,10 +100,63 @@ func testGlobalTools(t *testing.T, f Fixture) {
 	require.Len(t, versions, 1)
 }
 
+// A tool for other tenants is one that does not exist, and a tool for some says
+// to none of them who the others are.
+func testAudience(t *testing.T, f Fixture) {
+	t.Helper()
+
+	shared := create(t, f.Platform, exampleFor("sharedTool", "somebody-else", f.Slug))
+	hidden := create(t, f.Platform, exampleFor("hiddenTool", "somebody-else"))
+	hidden, v, err := f.Platform.AddVersion(t.Context(), hidden, versionOf(t, hidden, "1.0.0"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"somebody-else"}, hidden.TenantSlugs, "the platform knows")
+	found, err := f.Platform.FindTool(t.Context(), "", tool.Ref{ID: shared.ID})
+	require.NoError(t, err)
+	require.Equal(t, shared.Policy, found.Policy)
+
+	want := shared
+	want.TenantSlugs = nil
+	found, err = f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{Slug: "sharedTool"})
+	require.NoError(t, err)
+	requireSameTool(t, want, found)
+	list, err := f.Store.ListTools(t.Context(), f.Tenant, registry.ToolQuery{Limit: 10})
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	requireSameTool(t, want, list[0])
+	page, err := f.Source.Page(t.Context(), f.Tenant, resolver.Cursor{}, 10)
+	require.NoError(t, err)
+	require.Len(t, page.Entries, 1)
+	requireSameTool(t, want, page.Entries[0].Tool)
+	policies, err := f.Source.Policies(t.Context(), f.Tenant, []string{shared.ID, hidden.ID})
+	require.NoError(t, err)
+	require.Equal(t, map[string]tool.Policy{shared.ID: want.Policy}, policies)
+
+	for _, ref := range []tool.Ref{{Slug: hidden.Slug}, {ID: hidden.ID}} {
+		_, err = f.Store.FindTool(t.Context(), f.Tenant, ref)
+		requireKind(t, tool.NotFound, err)
+		c, err := f.Source.Entries(t.Context(), f.Tenant, ref)
+		require.NoError(t, err)
+		require.Empty(t, c.Entries)
+	}
+	for _, ref := range []tool.Ref{{Slug: shared.Slug}, {ID: shared.ID}} {
+		c, err := f.Source.Entries(t.Context(), f.Tenant, ref)
+		require.NoError(t, err)
+		require.Len(t, c.Entries, 1)
+		requireSameTool(t, want, c.Entries[0].Tool)
+		c, err = f.Source.Entries(t.Context(), f.Other, ref)
+		require.NoError(t, err)
+		require.Empty(t, c.Entries)
+	}
+	_, err = f.Store.ListVersions(t.Context(), f.Tenant, hidden.ID)
+	requireKind(t, tool.NotFound, err)
+	_, err = f.Source.Version(t.Context(), f.Tenant, hidden.ID, v.Digest)
+	requireKind(t, tool.NotFound, err)
+}
+
 func testShadowing(t *testing.T, f Fixture) {
 	t.Helper()
 
-	global := create(t, f.Platform, example("", "findOrder"))
+	global := create(t, f.Platform, exampleFor("findOrder"))
 	own := create(t, f.Store, example(f.Tenant, "findOrder"))
 	found, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{Slug: "findOrder"})
 	require.NoError(t, err)
@@ -123,7 +176,7 @@ func testListTools(t *testing.T, f Fixture) {
 	for _, slug := range slugs {
 		create(t, f.Store, example(f.Tenant, slug))
 	}
-	global := example("", "bTool")
+	global := exampleFor("bTool")
 	global.Implementation, global.Description = tool.Internal, "A needle."
 	create(t, f.Platform, global)
 
@@ -206,7 +259,7 @@ func testSource(t *testing.T, f Fixture) {
 	head, v, err := f.Store.AddVersion(t.Context(), head, v)
 	require.NoError(t, err)
 	create(t, f.Store, example(f.Other, "theirTool"))
-	create(t, f.Platform, example("", "screenRisk"))
+	create(t, f.Platform, exampleFor("screenRisk"))
 
 	for _, ref := range []tool.Ref{{Slug: head.Slug}, {ID: head.ID}} {
 		c, err := f.Source.Entries(t.Context(), f.Tenant, ref)
@@ -247,7 +300,7 @@ func testPolicies(t *testing.T, f Fixture) {
 	t.Helper()
 
 	own := create(t, f.Store, example(f.Tenant, "findOrder"))
-	global := create(t, f.Platform, example("", "screenRisk"))
+	global := create(t, f.Platform, exampleFor("screenRisk"))
 	theirs := create(t, f.Store, example(f.Other, "theirTool"))
 	got, err := f.Source.Policies(t.Context(), f.Tenant, []string{own.ID, global.ID, theirs.ID, newID()})
 	require.NoError(t, err)

@@ -46,7 +46,7 @@ func (s *Store) FindTool(_ context.Context, id tool.TenantID, ref tool.Ref) (too
 	defer s.mu.Unlock()
 	var found *tool.Tool
 	for _, t := range s.tools {
-		if !sees(id, t.Tenant) || t.Slug != ref.Slug && t.ID != ref.ID {
+		if !s.sees(id, t) || t.Slug != ref.Slug && t.ID != ref.ID {
 			continue
 		}
 		if found == nil || found.Tenant == "" {
@@ -56,7 +56,7 @@ func (s *Store) FindTool(_ context.Context, id tool.TenantID, ref tool.Ref) (too
 	if found == nil {
 		return tool.Tool{}, notFound("tool", ref.Name())
 	}
-	return clone(*found), nil
+	return s.seen(*found), nil
 }
 
 // ListTools implements [registry.Store].
@@ -66,7 +66,7 @@ func (s *Store) ListTools(_ context.Context, id tool.TenantID, q registry.ToolQu
 	var out []tool.Tool
 	for _, t := range s.sortedTools(id) {
 		if matches(&t, q) && (q.Limit <= 0 || len(out) < q.Limit) {
-			out = append(out, clone(t))
+			out = append(out, s.seen(t))
 		}
 	}
 	return out, nil
@@ -106,7 +106,7 @@ func (s *Store) ListVersions(_ context.Context, id tool.TenantID, toolID string)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.tools[toolID]
-	if !ok || !sees(id, t.Tenant) {
+	if !ok || !s.sees(id, t) {
 		return nil, notFound("tool", toolID)
 	}
 	out := clone(s.versions[toolID])

@@ -1,5 +1,5 @@
--- A row without a tenant is global: every tenant reads it, only the platform
--- (the owner role) writes it. scope_id stands for the tenant in keys, where a
+-- A row without a tenant is global: the tenants it is for read it, only the
+-- platform (the owner role) writes it. scope_id stands for the tenant in keys, where a
 -- null could not: it is the tenant's id, or the nil UUID for a global row. A
 -- reference that carries it cannot reach into another tenant.
 
@@ -60,8 +60,12 @@ create trigger trg_tools_registry_egress_guard
 alter table tool_registry enable row level security;
 alter table tool_registry force row level security;
 
+-- The asking tenant's slug is read once for a statement, and only where a
+-- global tool is for some tenants.
 create policy tenant_read on tool_registry for select
-    using (tenant_id is null or tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+    using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid
+        or tenant_id is null and (tenant_slugs = '{}' or (
+            select n.slug from tenants n where n.id = nullif(current_setting('app.tenant_id', true), '')::uuid) = any (tenant_slugs)));
 create policy tenant_insert on tool_registry for insert
     with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
 create policy tenant_update on tool_registry for update
@@ -107,8 +111,11 @@ create trigger tool_versions_published_once
 alter table tool_versions enable row level security;
 alter table tool_versions force row level security;
 
+-- A global tool's versions are for those who see the tool. The subquery is
+-- compared, where exists could be planned as a scan of all global tools.
 create policy tenant_read on tool_versions for select
-    using (tenant_id is null or tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
+    using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid
+        or tenant_id is null and (select true from tool_registry t where t.id = tool_id and t.scope_id = tool_versions.scope_id));
 create policy tenant_insert on tool_versions for insert
     with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
 create policy tenant_update on tool_versions for update

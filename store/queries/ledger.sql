@@ -4,7 +4,7 @@
 -- is granted, another attempt was at work at the same moment.
 with authority as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission,
-           t.tenant_slugs, t.status = 'deprecated' as deprecated,
+           t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            m.prepared -> @position::int -> 'arguments' as stored_arguments,
            coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest', '') as arguments_digest,
            case
@@ -90,7 +90,7 @@ select a.verdict::text as verdict,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
        coalesce(a.permission_policy, '')::text as permission_policy,
        coalesce(a.required_permission, '')::text as required_permission,
-       coalesce(a.tenant_slugs, '{}')::text[] as tenant_slugs,
+       (case when a.tenant_id is null then '{}' else a.tenant_slugs end)::text[] as tenant_slugs,
        coalesce(a.deprecated, false)::boolean as deprecated,
        a.stored_arguments::json as stored_arguments,
        coalesce(e.invocation_id, p.invocation_id, @invocation_id)::uuid as invocation_id,

@@ -61,7 +61,7 @@ order by t.slug, t.id
 limit sqlc.arg('limit')::int;
 
 -- name: ListToolPolicies :many
-select t.id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
 

@@ -12,7 +12,7 @@ import (
 const AdmitCall = `-- name: AdmitCall :one
 with authority as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission,
-           t.tenant_slugs, t.status = 'deprecated' as deprecated,
+           t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            m.prepared -> $5::int -> 'arguments' as stored_arguments,
            coalesce($6::text, m.prepared -> $5::int ->> 'arguments_digest', '') as arguments_digest,
            case
@@ -98,7 +98,7 @@ select a.verdict::text as verdict,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
        coalesce(a.permission_policy, '')::text as permission_policy,
        coalesce(a.required_permission, '')::text as required_permission,
-       coalesce(a.tenant_slugs, '{}')::text[] as tenant_slugs,
+       (case when a.tenant_id is null then '{}' else a.tenant_slugs end)::text[] as tenant_slugs,
        coalesce(a.deprecated, false)::boolean as deprecated,
        a.stored_arguments::json as stored_arguments,
        coalesce(e.invocation_id, p.invocation_id, $1)::uuid as invocation_id,

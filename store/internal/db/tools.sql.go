@@ -395,7 +395,7 @@ func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsPara
 }
 
 const ListToolPolicies = `-- name: ListToolPolicies :many
-select t.id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
 where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.id = any ($2::uuid[])
 `
@@ -407,6 +407,7 @@ type ListToolPoliciesParams struct {
 
 type ListToolPoliciesRow struct {
 	ID                 string
+	TenantID           *string
 	EgressClass        string
 	RequiresApproval   bool
 	PermissionPolicy   string
@@ -425,6 +426,7 @@ func (q *Queries) ListToolPolicies(ctx context.Context, arg ListToolPoliciesPara
 		var i ListToolPoliciesRow
 		if err := rows.Scan(
 			&i.ID,
+			&i.TenantID,
 			&i.EgressClass,
 			&i.RequiresApproval,
 			&i.PermissionPolicy,
