@@ -104,7 +104,7 @@ func TestStackGoesOnWhereItStopped(t *testing.T) {
 	require.Equal(t, "hello Ada", said)
 	require.Eventually(t, func() bool {
 		found, err := c.ListWorkflow(t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
-			Query: "ToolcribTenant = 'acme' AND ExecutionStatus = 'Completed'",
+			Query: wire.TenantAttribute + " = 'acme' AND ExecutionStatus = 'Completed'",
 		})
 		return err == nil && len(found.GetExecutions()) == 1
 	}, 10*time.Second, 50*time.Millisecond)
