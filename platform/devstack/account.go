@@ -37,13 +37,14 @@ func unprivilegedAccount() (*account, error) {
 	return nil, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as")
 }
 
-// own gives path to the account.
-func (a *account) own(path string) error {
+// own gives an open file to the account: by its handle, because a name may lead
+// elsewhere by the time it is used.
+func (a *account) own(file *os.File) error {
 	if a == nil {
 		return nil
 	}
-	if err := os.Chown(path, a.uid, a.gid); err != nil {
-		return fmt.Errorf("giving %s to %s: %w", path, a.name, err)
+	if err := file.Chown(a.uid, a.gid); err != nil {
+		return fmt.Errorf("giving %s to %s: %w", file.Name(), a.name, err)
 	}
 	return nil
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,13 +17,10 @@ import (
 
 const superuser = "postgres"
 
-// hostAuthentication lets in who knows the password, from this machine only.
-const hostAuthentication = "host all all 127.0.0.1/32 scram-sha-256\n"
-
-// majorOf returns the PostgreSQL major version that made the cluster, 0 if
+// major returns the PostgreSQL major version that made the cluster, 0 if
 // there is none yet.
 func (h clusterHome) major() (int, error) {
-	raw, err := os.ReadFile(filepath.Join(h.data(), "PG_VERSION"))
+	raw, err := h.read(versionFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -41,15 +37,46 @@ func (h clusterHome) major() (int, error) {
 // initialize makes the cluster. It is made under another name and renamed when
 // complete, so that a start cut short leaves nothing half made.
 func (h clusterHome) initialize(ctx context.Context, bin binaries) error {
-	partial := h.data() + ".partial"
-	if err := os.RemoveAll(partial); err != nil {
-		return fmt.Errorf("removing an unfinished cluster: %w", err)
-	}
-	if err := h.writePassword(); err != nil {
+	if err := h.makePartial(); err != nil {
 		return err
 	}
+	password := rand.Text() + "\n"
+	if err := h.write(passwordFile, password, nil); err != nil {
+		return err
+	}
+	// The account gets a copy for as long as it makes the cluster.
+	if err := h.write(lentPasswordFile, password, h.as); err != nil {
+		return err
+	}
+	err := h.runInitdb(ctx, bin)
+	if err := errors.Join(err, h.root.Remove(lentPasswordFile)); err != nil {
+		return err
+	}
+	if err := h.root.Rename(partialFolder, dataFolder); err != nil {
+		return fmt.Errorf("putting the new cluster in place: %w", err)
+	}
+	return nil
+}
+
+// makePartial makes an empty folder of the account for its cluster.
+func (h clusterHome) makePartial() error {
+	if err := h.root.RemoveAll(partialFolder); err != nil {
+		return fmt.Errorf("removing an unfinished cluster: %w", err)
+	}
+	if err := h.root.Mkdir(partialFolder, 0o700); err != nil {
+		return fmt.Errorf("making a folder for the cluster: %w", err)
+	}
+	folder, err := h.root.OpenFile(partialFolder, os.O_RDONLY|syscall.O_DIRECTORY, 0)
+	if err != nil {
+		return fmt.Errorf("opening the folder for the cluster: %w", err)
+	}
+	defer folder.Close()
+	return h.as.own(folder)
+}
+
+func (h clusterHome) runInitdb(ctx context.Context, bin binaries) error {
 	args := []string{
-		"--pgdata=" + partial, "--username=" + superuser, "--pwfile=" + h.password(),
+		"--pgdata=" + h.path(partialFolder), "--username=" + superuser, "--pwfile=" + h.path(lentPasswordFile),
 		"--auth=scram-sha-256", "--encoding=UTF8", "--no-instructions",
 	}
 	cmd := exec.CommandContext(ctx, bin.path("initdb"), append(args, localeArguments()...)...) //nolint:gosec // Programs we found, arguments of ours.
@@ -59,24 +86,11 @@ func (h clusterHome) initialize(ctx context.Context, bin binaries) error {
 	if err := runChild(cmd); err != nil {
 		return &StartError{Service: "PostgreSQL", Log: strings.TrimSpace(said.String()), Err: fmt.Errorf("making a cluster: %w", err)}
 	}
-	if err := os.WriteFile(filepath.Join(partial, "pg_hba.conf"), []byte(hostAuthentication), 0o600); err != nil {
-		return fmt.Errorf("writing pg_hba.conf: %w", err)
-	}
-	if err := os.Rename(partial, h.data()); err != nil {
-		return fmt.Errorf("putting the new cluster in place: %w", err)
-	}
 	return nil
 }
 
-func (h clusterHome) writePassword() error {
-	if err := os.WriteFile(h.password(), []byte(rand.Text()+"\n"), 0o600); err != nil {
-		return fmt.Errorf("writing the password file: %w", err)
-	}
-	return h.as.own(h.password())
-}
-
 func (h clusterHome) readPassword() (string, error) {
-	raw, err := os.ReadFile(h.password())
+	raw, err := h.read(passwordFile)
 	if err != nil {
 		return "", fmt.Errorf("reading the password file: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,22 +20,49 @@ type folderLock struct {
 
 // lockFolder takes the lock of dir, or returns a [*LockedError].
 func lockFolder(dir string) (*folderLock, error) {
-	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the folder to lock: %w", err)
+	}
+	defer root.Close() // The lock is the file's.
+	return lockRoot(root)
+}
+
+// lockRoot is [lockFolder] of a folder that is open.
+func lockRoot(root *os.Root) (*folderLock, error) {
+	file, err := root.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock file: %w", err)
+	}
+	if err := soleName(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening the lock file: %w", err), file.Close())
 	}
 	if err := flock(file); err != nil {
 		defer file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, &LockedError{Dir: dir, PID: holderOf(file)}
+			return nil, &LockedError{Dir: root.Name(), PID: holderOf(file)}
 		}
-		return nil, fmt.Errorf("locking %s: %w", dir, err)
+		return nil, fmt.Errorf("locking %s: %w", root.Name(), err)
 	}
 	// The number only makes the error of the next process better.
 	if err := errors.Join(file.Truncate(0), writeAt(file, strconv.Itoa(os.Getpid())+"\n")); err != nil {
 		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), file.Close())
 	}
 	return &folderLock{file: file}, nil
+}
+
+// soleName fails unless file is a regular file that no other name leads to: what
+// is about to be overwritten must not be a file from elsewhere.
+func soleName(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !info.Mode().IsRegular() || stat.Nlink > 1 {
+		return fmt.Errorf("%s is not a file of this folder alone", file.Name())
+	}
+	return nil
 }
 
 func flock(file *os.File) error {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,8 +24,7 @@ const (
 // it, and removes the mark of one that is gone. The caller holds the home's
 // lock, so no living process of ours runs it.
 func (h clusterHome) stopOrphan(ctx context.Context, logger *slog.Logger) error {
-	mark := filepath.Join(h.data(), "postmaster.pid")
-	pid, err := markedPID(mark)
+	pid, err := h.markedPID()
 	if err != nil || pid == 0 {
 		return err
 	}
@@ -49,7 +47,7 @@ func (h clusterHome) stopOrphan(ctx context.Context, logger *slog.Logger) error 
 		return fmt.Errorf("process %d still runs the cluster in %s and does not stop", pid, h.dir)
 	}
 	// A server that was killed leaves its mark; its number may be another's by now.
-	if err := os.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := h.root.Remove(markFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the mark of a server that is gone: %w", err)
 	}
 	return nil
@@ -57,8 +55,8 @@ func (h clusterHome) stopOrphan(ctx context.Context, logger *slog.Logger) error 
 
 // markedPID returns the process named on the first line of postmaster.pid, 0
 // if there is none.
-func markedPID(mark string) (int, error) {
-	raw, err := os.ReadFile(mark)
+func (h clusterHome) markedPID() (int, error) {
+	raw, err := h.read(markFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -67,7 +65,7 @@ func markedPID(mark string) (int, error) {
 	}
 	first, _, _ := strings.Cut(string(raw), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
-	if err != nil {
+	if err != nil || pid <= 0 { // Signals to such numbers go to many.
 		return 0, nil //nolint:nilerr // A mark cut short names nobody.
 	}
 	return pid, nil
@@ -80,7 +78,7 @@ func (h clusterHome) runs(ctx context.Context, pid int) bool {
 	if err != nil {
 		raw, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output() //nolint:gosec // A number.
 	}
-	return err == nil && strings.Contains(string(raw), h.data())
+	return err == nil && strings.Contains(string(raw), h.path(dataFolder))
 }
 
 func (h clusterHome) waitGone(ctx context.Context, pid int, atMost time.Duration) error {

@@ -85,7 +85,7 @@ func (p *Postgres) start(ctx context.Context) error {
 	if p.home, err = openHome(ctx, p.cfg.Dir, as, p.cfg.Logger); err != nil {
 		return err
 	}
-	if p.lock, err = lockFolder(p.home.dir); err != nil {
+	if p.lock, err = lockRoot(p.home.root); err != nil {
 		return err
 	}
 	major, err := p.home.major()
@@ -120,10 +120,11 @@ func (p *Postgres) abandon() error {
 		p.server.signal(syscall.SIGQUIT)
 		<-p.server.done
 	}
-	if p.lock == nil {
-		return nil
+	var released error
+	if p.lock != nil {
+		released = p.lock.release()
 	}
-	return p.lock.release()
+	return errors.Join(released, p.home.close())
 }
 
 // URL returns the address of the database, with the superuser and its password.
@@ -150,7 +151,7 @@ func (p *Postgres) Stop(ctx context.Context) error {
 		if p.cfg.Throwaway {
 			removed = p.home.remove(p.cfg.Dir)
 		}
-		p.err = errors.Join(stopped, removed, p.lock.release())
+		p.err = errors.Join(stopped, removed, p.lock.release(), p.home.close())
 	})
 	return p.err
 }

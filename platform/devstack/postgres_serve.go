@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -55,7 +56,7 @@ func (p *Postgres) serve(ctx context.Context, bin binaries) error {
 }
 
 func (p *Postgres) launch(ctx context.Context, bin binaries) (*child, error) {
-	log, err := os.OpenFile(p.home.log(), os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	log, err := p.home.create(logFile, os.O_APPEND)
 	if err != nil {
 		return nil, fmt.Errorf("opening the server's log: %w", err)
 	}
@@ -86,7 +87,7 @@ func (p *Postgres) arguments() []string {
 	if p.cfg.Throwaway {
 		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off")
 	}
-	args := []string{"-D", p.home.data()}
+	args := []string{"-D", p.home.path(dataFolder)}
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
@@ -142,12 +143,14 @@ func passesByItself(said string) bool {
 // lastLog returns the end of the server's log.
 func (h clusterHome) lastLog() string {
 	const most = 4 << 10
-	raw, err := os.ReadFile(h.log())
+	file, size, err := h.open(logFile)
 	if err != nil {
 		return ""
 	}
-	if len(raw) > most {
-		raw = raw[len(raw)-most:]
+	defer file.Close()
+	raw, err := io.ReadAll(io.NewSectionReader(file, max(0, size-most), most))
+	if err != nil {
+		return ""
 	}
 	return strings.TrimSpace(string(raw))
 }
