@@ -32,35 +32,52 @@ func takeRole(ctx context.Context, conn *pgx.Conn, role string) error {
 	}
 }
 
-// checkRole refuses a role that row level security does not bind.
-func (s *Store) checkRole(ctx context.Context, allowPrivileged bool) error {
-	var superuser, bypasses, owner bool
+// checkRole refuses a connection that can get around row level security: as the
+// role it acts as, as the one it logged in as, or as any that either is a
+// member of, however distantly and whether or not it inherits. With
+// SetRole the login may be more on purpose.
+func (s *Store) checkRole(ctx context.Context, opts Options) error {
+	const op = "store.Open"
+	var start, role, what string
 	err := s.pool.QueryRow(ctx, `
-		select r.rolsuper, r.rolbypassrls, exists (
-			select from pg_class c
-			where c.relnamespace = current_schema()::regnamespace and c.relrowsecurity
-			  and pg_has_role(r.oid, c.relowner, 'member'))
-		from pg_roles r where r.rolname = current_user`).Scan(&superuser, &bypasses, &owner)
+		with recursive reachable as (
+			select r.oid, r.rolname as start, 0 as steps from pg_roles r
+			where r.rolname = current_user or r.rolname = session_user and not $1
+			union
+			select m.roleid, o.start, o.steps + 1 from reachable o join pg_auth_members m on m.member = o.oid
+		), privileged as (
+			select o.start, r.rolname, o.steps, case
+				when r.rolsuper then 'is a superuser'
+				when r.rolbypassrls then 'bypasses row level security'
+				when r.rolcreaterole then 'may create roles'
+				when r.rolname = $2 then 'acts across tenants'
+				when exists (
+					select from pg_class c
+					where c.relnamespace = current_schema()::regnamespace and c.relrowsecurity and c.relowner = r.oid)
+					then 'is the owner of the tables'
+			end as what
+			from reachable o join pg_roles r on r.oid = o.oid
+		)
+		select p.start, p.rolname, p.what from privileged p where p.what is not null
+		order by p.steps, p.start = current_user desc, p.rolname
+		limit 1`, opts.SetRole != "", MaintenanceRole).Scan(&start, &role, &what)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
 	if err != nil {
-		return failure("store.Open", err)
+		return failure(op, err)
 	}
-	var what string
-	switch {
-	case superuser:
-		what = "is a superuser"
-	case bypasses:
-		what = "bypasses row level security"
-	case owner:
-		what = "may act as the owner of the tables"
-	default:
+	if role != start {
+		what = fmt.Sprintf("may become %s, which %s", role, what)
+	}
+	if opts.AllowPrivileged {
+		s.log.WarnContext(ctx, "tenants are not isolated from each other",
+			slog.String("database_role", start), slog.String("reason", what))
 		return nil
 	}
-	if allowPrivileged {
-		s.log.WarnContext(ctx, "tenants are not isolated from each other", slog.String("database_role", what))
-		return nil
-	}
-	return &tool.Error{Kind: tool.Denied, Op: "store.Open", Msg: "the database role " + what +
-		", so that tenants would not be isolated; connect as a login role that is granted " + AppRole + " and nothing more"}
+	return &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf(
+		"the database role %s %s, so that tenants would not be isolated; connect as a login role that is granted %s and nothing more",
+		start, what, AppRole)}
 }
 
 // ensureRoles makes the group roles. They belong to the whole cluster, where

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"testing"
 
@@ -19,31 +20,55 @@ func TestOpenRefusesPrivilege(t *testing.T) {
 	t.Parallel()
 
 	d := storetest.NewDatabase(t)
-	login := func(attributes, grant string) string {
+	role := func(attributes string, grants ...string) string {
 		name := "login_" + storetest.NewID(t)[24:]
 		conn := d.Conn(t)
-		_, err := conn.Exec(t.Context(), "create role "+name+" login "+attributes+" password '"+loginPassword+"'")
+		_, err := conn.Exec(t.Context(), "create role "+name+" "+attributes+" password '"+loginPassword+"'")
 		require.NoError(t, err)
 		t.Cleanup(func() { dropRole(t, name) })
-		if grant != "" {
+		for _, grant := range grants {
 			_, err = conn.Exec(t.Context(), "grant "+grant+" to "+name)
 			require.NoError(t, err)
 		}
-		return as(t, d.URL, name)
+		return name
 	}
+	login := func(attributes string, grants ...string) string {
+		return as(t, d.URL, role("login "+attributes, grants...))
+	}
+	// acting begins its sessions as another role, and may go back.
+	acting := func(address, role string) string {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		query := u.Query()
+		query.Set("role", role)
+		u.RawQuery = query.Encode()
+		return u.String()
+	}
+	group := role("noinherit", store.OwnerRole)
 	for name, tt := range map[string]struct {
 		url  string
 		opts store.Options
 		want string // What the refusal says; empty when it opens.
 	}{
-		"superuser":         {url: d.URL, want: "superuser"},
-		"superuser as app":  {url: d.URL, opts: store.Options{SetRole: store.AppRole}},
-		"superuser allowed": {url: d.URL, opts: store.Options{AllowPrivileged: true}},
-		"bypassing":         {url: login("bypassrls", store.AppRole), want: "row level security"},
-		"owner":             {url: login("", store.OwnerRole), want: "owner"},
-		"may become owner":  {url: login("noinherit", store.OwnerRole), want: "owner"},
-		"set to owner":      {url: d.URL, opts: store.Options{SetRole: store.OwnerRole}, want: "owner"},
-		"app":               {url: login("", store.AppRole)},
+		"superuser":                 {url: d.URL, want: "superuser"},
+		"superuser set to app":      {url: d.URL, opts: store.Options{SetRole: store.AppRole}},
+		"superuser acting as app":   {url: acting(d.URL, store.AppRole), want: "superuser"},
+		"superuser allowed":         {url: d.URL, opts: store.Options{AllowPrivileged: true}},
+		"bypassing":                 {url: login("bypassrls", store.AppRole), want: "bypasses row level security"},
+		"creating roles":            {url: login("createrole", store.AppRole), want: "may create roles"},
+		"owner":                     {url: login("", store.OwnerRole), want: "owner of the tables"},
+		"may become owner":          {url: login("noinherit", store.AppRole, store.OwnerRole), want: "owner of the tables"},
+		"may become one who may":    {url: login("noinherit", store.AppRole, group), want: store.OwnerRole + ", which is the owner"},
+		"owner acting as app":       {url: acting(login("noinherit", store.AppRole, group), store.AppRole), want: "owner of the tables"},
+		"maintenance":               {url: login("", store.AppRole, store.MaintenanceRole), want: "across tenants"},
+		"may become superuser":      {url: login("noinherit", store.AppRole, role("superuser")), want: "superuser"},
+		"may become bypassing":      {url: login("noinherit", store.AppRole, role("bypassrls")), want: "bypasses row level security"},
+		"may become creating roles": {url: login("noinherit", store.AppRole, role("createrole")), want: "may create roles"},
+		"allowed to become":         {url: login("", store.AppRole, group), opts: store.Options{AllowPrivileged: true}},
+		"set to owner":              {url: d.URL, opts: store.Options{SetRole: store.OwnerRole}, want: "owner of the tables"},
+		"set to app":                {url: login("noinherit", store.AppRole, group), opts: store.Options{SetRole: store.AppRole}},
+		"app":                       {url: login("", store.AppRole)},
+		"app by a group":            {url: login("", role("", store.AppRole))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,11 +35,12 @@ type Options struct {
 	// the greater of 4 and the number of CPUs.
 	MaxConns int
 	// SetRole is the role every connection switches to, such as [AppRole]. For
-	// development and tests, where one login may take any role; empty to keep
-	// the login's own. OpenPlatform defaults it to [OwnerRole].
+	// development and tests, where one login may take any role: what the login
+	// could do besides is not looked at. Empty to keep the login's own.
+	// OpenPlatform defaults it to [OwnerRole].
 	SetRole string
-	// AllowPrivileged lets Open go on as a superuser, an owner of the tables,
-	// or a role that bypasses row level security. For development only.
+	// AllowPrivileged lets Open go on as a role that can get around row level
+	// security. For development only.
 	AllowPrivileged bool
 	// NotifyInterval is how long wake-ups for listeners of [EventChannel] are
 	// gathered before they are sent. Defaults to 20 ms; negative sends none.
@@ -66,14 +67,15 @@ var (
 //
 // It fails with tool.Unavailable where the database does not answer, with a
 // [*SchemaError] where its schema is older than this binary's, and with
-// tool.Denied where the role could get around row level security; see
-// [Options.AllowPrivileged].
+// tool.Denied where the login is, or may become, a superuser, the owner of the
+// tables, [MaintenanceRole], or a role that bypasses row level security or may
+// create roles; see [Options.AllowPrivileged].
 func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	s, err := connect(ctx, url, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(ctx, opts.AllowPrivileged); err != nil {
+	if err := s.check(ctx, opts); err != nil {
 		s.pool.Close()
 		return nil, err
 	}
@@ -131,8 +133,8 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 }
 
 // check refuses a role that tenants are not safe from, and a schema that is too old.
-func (s *Store) check(ctx context.Context, allowPrivileged bool) error {
-	if err := s.checkRole(ctx, allowPrivileged); err != nil {
+func (s *Store) check(ctx context.Context, opts Options) error {
+	if err := s.checkRole(ctx, opts); err != nil {
 		return err
 	}
 	return s.checkSchema(ctx)
