@@ -36,10 +36,10 @@ type Response struct {
 // Do sends a request and reads its answer, of whatever status. ctx bounds all
 // of it, a slow body included.
 //
-// It fails with a [*tool.Error]: Denied where the guard says no, Invalid for a
-// malformed request, Cancelled and Timeout by ctx, and Unavailable when the
-// upstream can't be reached or breaks off. Sent tells whether any byte of the
-// request left.
+// It fails with a [*tool.Error]: Denied where the guard says no and for names
+// that do not exist, Invalid for a malformed request, Cancelled and Timeout by
+// ctx, and Unavailable when the upstream can't be reached or breaks off. Sent
+// tells whether any byte of the request left.
 func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc

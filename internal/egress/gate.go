@@ -26,8 +26,11 @@ type Config struct {
 	// request and must be fast and safe for concurrent use. Defaults to
 	// allowing nothing beyond the public internet.
 	Policy func(tenant tool.TenantID) Policy
-	// Deny lists further blocks that are not public, such as the addresses
-	// under which the platform itself is reached from outside.
+	// Deny lists further blocks that are not public: addresses of the internet
+	// that lead back inside and that no interface of this machine has, such as
+	// those of a load balancer or a NAT in front of the platform. A mapped or
+	// NAT64 address is judged by the IPv4 address inside. What a tenant's
+	// Policy allows, by name or by block, comes before it. Defaults to none.
 	Deny []netip.Prefix
 	// Proxy is an HTTP proxy that all requests go through. It then decides
 	// about resolved names; only addresses that stand in the URL are judged

@@ -3,8 +3,10 @@ package egress_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -140,6 +142,39 @@ func TestCapitalsAreFolded(t *testing.T) {
 	require.Equal(t, "api.orders.example:"+port+" Bearer s3cr3t", seen.Load())
 }
 
+// TestNamesTellNothing proves that a name which leads inward can't be told from
+// one that does not exist, and that a failure to find out may be retried.
+func TestNamesTellNothing(t *testing.T) {
+	t.Parallel()
+
+	resolver, _ := resolving(map[string][]netip.Addr{
+		"inside.test": {netip.MustParseAddr("10.0.0.7")}, "own.test": {netip.MustParseAddr("8.8.8.8")}, "six.test": {netip.MustParseAddr("fd00::1")},
+	})
+	g := newGate(t, egress.Config{
+		Resolver: resolver, Deny: []netip.Prefix{netip.MustParsePrefix("8.8.8.8/32")}, Policy: allowing("orders.internal"),
+	})
+	told := func(host string) *tool.Error {
+		_, err := g.Do(t.Context(), writer, get("https://"+host+"/"))
+		e := *tool.AsError(err)
+		e.Err = nil // For the log.
+		return &e
+	}
+	want := told("absent.test")
+	require.Equal(t, tool.Denied, want.Kind)
+	require.False(t, want.Sent)
+	for _, host := range []string{"inside.test", "own.test", "six.test"} {
+		require.Equal(t, want, told(host), host)
+	}
+	require.Equal(t, tool.Unavailable, told("orders.internal").Kind, "an operator named it: it is no secret that it should be there")
+
+	broken := newGate(t, egress.Config{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("the name server is away")
+	}}})
+	_, err := broken.Do(t.Context(), writer, get("https://absent.test/"))
+	require.Equal(t, tool.Unavailable, tool.KindOf(err))
+	require.False(t, tool.AsError(err).Sent)
+}
+
 // TestEnvironmentProxyIsIgnored can't run in parallel: it sets variables.
 func TestEnvironmentProxyIsIgnored(t *testing.T) {
 	spy := newCanary(t, "tcp4", "127.0.0.1:0")
@@ -154,7 +189,7 @@ func TestEnvironmentProxyIsIgnored(t *testing.T) {
 	resolver, _ := resolving(map[string][]netip.Addr{})
 	g = newGate(t, egress.Config{Resolver: resolver})
 	_, err = g.Do(t.Context(), writer, get("http://absent.test/"))
-	require.Equal(t, tool.Unavailable, tool.KindOf(err))
+	require.Equal(t, tool.Denied, tool.KindOf(err))
 	require.Zero(t, spy.calls.Load())
 }
 

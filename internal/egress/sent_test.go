@@ -79,7 +79,7 @@ func TestSentIsTruthful(t *testing.T) {
 		kind    tool.Kind
 		sent    bool
 	}{
-		{"name does not resolve", "http://absent.test/", 0, tool.Unavailable, false},
+		{"name does not exist", "http://absent.test/", 0, tool.Denied, false},
 		{"connection refused", closed, 0, tool.Unavailable, false},
 		{"certificate not trusted", secure.URL, 0, tool.Unavailable, false},
 		{"reset in the handshake", strings.Replace(tcp(t, reset), "http:", "https:", 1), 0, tool.Unavailable, false},

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Limits of every connection.
@@ -66,6 +68,9 @@ func (g *Gate) dial(ctx context.Context, network, addr string, policy Policy) (n
 		ControlContext: g.guard.control,
 	}
 	c, err := dialer.DialContext(context.WithValue(ctx, dialingKey{}, d), network, addr)
+	if named, _ := policy.allowsHost(host, port); absent(err) && !named && !d.proxy {
+		return nil, &tool.Error{Kind: tool.Denied, Op: "egress", Msg: notAllowed, Err: err}
+	}
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Classified by failure, which looks for its types.
 	}
