@@ -96,3 +96,20 @@ func TestKeys(t *testing.T) {
 	past := b.do(t, http.MethodPost, "/v1/keys", `{"name":"ci","permissions":["tools.read"],"expires_at":"2020-01-01T00:00:00Z"}`)
 	require.Equal(t, "/expires_at", past.problem(t).Path)
 }
+
+// A key that ends makes no key that lasts longer.
+func TestKeyCannotOutliveItsMaker(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	soon := time.Now().Add(time.Hour).UTC()
+	_, brief, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "brief", Permissions: []string{"*"}, ExpiresAt: &soon})
+	require.NoError(t, err)
+
+	forever := b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"]}`, brief)
+	require.Equal(t, http.StatusForbidden, forever.status)
+	require.Equal(t, "/expires_at", forever.problem(t).Path)
+	later := soon.Add(time.Hour).Format(time.RFC3339)
+	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"],"expires_at":"`+later+`"}`, brief).status)
+	sooner := soon.Add(-time.Minute).Format(time.RFC3339)
+	require.Equal(t, http.StatusCreated, b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"],"expires_at":"`+sooner+`"}`, brief).status)
+}

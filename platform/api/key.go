@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -54,6 +55,9 @@ func (s *server) createKey(ctx context.Context, p tool.Principal, in *createKeyI
 	if in.Body.ExpiresAt != nil && !in.Body.ExpiresAt.After(time.Now()) {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.createKey", Path: "/expires_at", Msg: "expires_at has passed already"}
 	}
+	if err := s.mayOutlive(ctx, p, in.Body); err != nil {
+		return nil, err
+	}
 	key, secret, err := s.cfg.Store.CreateKey(ctx, store.Key{
 		Tenant: p.Tenant, Name: in.Body.Name, Permissions: in.Body.Permissions, Scopes: in.Body.Scopes,
 		CreatedBy: p.Subject, ExpiresAt: in.Body.ExpiresAt,
@@ -71,6 +75,30 @@ func mayGrant(p tool.Principal, k v1.NewKey) error {
 			return &tool.Error{
 				Kind: tool.Denied, Op: "api.createKey", Path: fmt.Sprintf("/permissions/%d", i),
 				Msg: fmt.Sprintf("a key cannot be given the permission %q that its maker lacks", permission),
+			}
+		}
+	}
+	return nil
+}
+
+// mayOutlive refuses a key that would last longer than the one that makes it.
+func (s *server) mayOutlive(ctx context.Context, p tool.Principal, k v1.NewKey) error {
+	id, ok := strings.CutPrefix(p.Subject, "key:")
+	if !ok {
+		return nil
+	}
+	keys, err := s.cfg.Store.ListKeys(ctx, p.Tenant)
+	if err != nil {
+		return err
+	}
+	for _, maker := range keys {
+		if maker.ID != id || maker.ExpiresAt == nil {
+			continue
+		}
+		if k.ExpiresAt == nil || k.ExpiresAt.After(*maker.ExpiresAt) {
+			return &tool.Error{
+				Kind: tool.Denied, Op: "api.createKey", Path: "/expires_at",
+				Msg: "a key cannot outlive the one that makes it: set expires_at to " + maker.ExpiresAt.UTC().Format(time.RFC3339) + " or earlier",
 			}
 		}
 	}

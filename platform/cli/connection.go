@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,33 +26,77 @@ const (
 	dataFolder    = ".toolcrib"
 )
 
-// connect returns a client of the server the user means.
+// connect returns a client of the server the user means. What toolcrib dev left
+// in a folder that was merely found is used as a pair, so that a key the user
+// named never goes to a server that a folder names.
 func (a *app) connect() (*client.Client, error) {
+	server, key := a.named(a.flags.server, ServerVariable), a.named(a.flags.key, KeyVariable)
+	if dev, ok := a.devServer(); ok {
+		switch {
+		case key == "" && (server == "" || server == dev.url):
+			server, key = dev.url, dev.key
+		case server == "" && a.named(a.flags.data, DataVariable) != "":
+			server = dev.url
+		}
+	}
 	return client.New(client.Config{
-		Server: cmp.Or(a.flags.server, a.env.Getenv(ServerVariable), a.devFile("server"), defaultServer),
-		Key:    a.key(), UserAgent: "toolcrib/" + cmp.Or(a.env.Version, "dev"),
+		Server: cmp.Or(server, defaultServer), Key: key, UserAgent: "toolcrib/" + cmp.Or(a.env.Version, "dev"),
 	})
 }
 
-func (a *app) key() string {
-	return cmp.Or(a.flags.key, a.env.Getenv(KeyVariable), a.devFile("key"))
+// named returns what the user named by a flag, or else by a variable.
+func (a *app) named(flag, variable string) string { return cmp.Or(flag, a.env.Getenv(variable)) }
+
+// hasKey reports whether the user has a key, named or left by toolcrib dev.
+func (a *app) hasKey() bool {
+	_, dev := a.devServer()
+	return dev || a.named(a.flags.key, KeyVariable) != ""
 }
 
-// devFile returns the line in a file that toolcrib dev keeps in its data folder.
-func (a *app) devFile(name string) string {
+// devServer is a server that toolcrib dev runs, as its data folder tells.
+type devServer struct{ url, key string }
+
+// devServer returns the server of the nearest data folder that is the user's
+// own. A folder that others may write to, or that names a server on another
+// machine, was not left there by toolcrib dev.
+func (a *app) devServer() (devServer, bool) {
 	for _, dir := range a.dataFolders() {
-		raw, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // Its user names the folder.
-		if err == nil {
-			return strings.TrimSpace(string(raw))
+		info, err := os.Stat(dir)
+		if err != nil || !info.IsDir() {
+			continue
 		}
+		if !private(info) {
+			return devServer{}, false
+		}
+		d := devServer{url: line(filepath.Join(dir, "server")), key: line(filepath.Join(dir, "key"))}
+		return d, d.key != "" && local(d.url)
 	}
-	return ""
+	return devServer{}, false
+}
+
+// line returns what stands in a file, and nothing where there is none.
+func line(path string) string {
+	raw, err := os.ReadFile(path) //nolint:gosec // Below a folder of the user's own.
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// local reports whether a URL names this machine.
+func local(raw string) bool {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // dataFolders lists where the data folder may be: where the user says, or here
 // and in the folders above.
 func (a *app) dataFolders() []string {
-	if named := cmp.Or(a.flags.data, a.env.Getenv(DataVariable)); named != "" {
+	if named := a.named(a.flags.data, DataVariable); named != "" {
 		return []string{named}
 	}
 	dir, err := filepath.Abs(a.env.Dir)

@@ -145,7 +145,7 @@ func (a *app) hint(err error) string {
 	switch {
 	case !ok:
 		return ""
-	case p.Status == 401 && a.key() == "":
+	case p.Status == 401 && !a.hasKey():
 		return "Say who you are with --key or TOOLCRIB_KEY; toolcrib dev keeps a key in its data folder (--data)."
 	case p.Code == tool.InternalError && p.TraceID != "":
 		return "The server's log has it under trace_id " + clean(p.TraceID) + "."
