@@ -53,6 +53,7 @@ type RunEnd struct {
 	Msg           string
 	HeadMessageID string
 	Turns         int
+	Execution     string // Temporal's run id of the execution that ended; a later execution of a reset workflow may end the run again.
 }
 
 // Runs keeps runs and their transcripts. Package store implements it. Every
@@ -73,6 +74,7 @@ type Runs interface {
 	// SaveTurn stores a turn once per key and settles its refused calls
 	// (invocation, event and tool message). The stored turn comes back.
 	SaveTurn(ctx context.Context, turn Turn) (Turn, error)
-	// FinishRun ends a run once; a second end changes nothing.
+	// FinishRun ends a run once; a second end changes nothing, unless another
+	// execution made the first one: the later end then replaces it.
 	FinishRun(ctx context.Context, end RunEnd) error
 }

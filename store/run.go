@@ -158,6 +158,7 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 			TenantID: string(end.Tenant), ID: end.RunID, Status: string(end.Status), Output: text(end.Output),
 			ErrorKind: string(end.Kind), Error: text(end.Msg), HeadMessageID: optional(end.HeadMessageID),
 			Turns: number(end.Turns), EventType: string(runEndEvent(end.Status)), EventData: event,
+			Execution: text(end.Execution),
 		})
 		return err
 	})

@@ -288,6 +288,7 @@ create table runs (
     turns integer not null default 0,
     last_seq bigint not null default 0,
     plan json,
+    ended_by text not null default ''::text,
     created_at timestamp with time zone not null default now(),
     started_at timestamp with time zone,
     completed_at timestamp with time zone,

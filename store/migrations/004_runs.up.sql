@@ -20,6 +20,7 @@ create table runs (
     turns           integer not null default 0,
     last_seq        bigint not null default 0, -- number of the run's last event
     plan            json,                      -- the run's lockfile
+    ended_by        text not null default '',  -- the execution that ended it, by Temporal's run id
     created_at      timestamptz not null default now(),
     started_at      timestamptz,
     completed_at    timestamptz,

@@ -77,6 +77,8 @@ order by id desc
 limit sqlc.arg('limit')::int;
 
 -- name: FinishRun :one
+-- Ends a run once for each execution of its workflow: one that was reset after
+-- its end runs, and ends, again. Its turns are then those of the later execution.
 with ended as (
     update runs r set status = @status, error_kind = @error_kind, error = @error,
         output = coalesce(nullif(@output::text, ''), (
@@ -87,8 +89,11 @@ with ended as (
               and m.id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id)
               and block.item ->> 'type' = 'text'), ''),
         head_message_id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id),
-        turns = greatest(r.turns, @turns), completed_at = now(), last_seq = r.last_seq + 1
-    where r.tenant_id = @tenant_id and r.id = @id and r.status not in ('completed', 'failed', 'cancelled')
+        turns = case when r.ended_by = '' then greatest(r.turns, @turns) else @turns end,
+        ended_by = @execution, completed_at = now(), last_seq = r.last_seq + 1
+    where r.tenant_id = @tenant_id and r.id = @id
+      and (r.status not in ('completed', 'failed', 'cancelled')
+        or r.ended_by <> '' and @execution::text <> '' and r.ended_by <> @execution)
     returning r.tenant_id, r.id, r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)

@@ -103,6 +103,50 @@ func testRuns(t *testing.T, d *Database) {
 		RequireKind(t, tool.NotFound, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: NewID(t), Status: agent.RunFailed}))
 	})
 
+	t.Run("AResetRunEndsAgain", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		finish := func(end agent.RunEnd) agent.Run {
+			end.Tenant, end.RunID = f.Tenant, f.Run.ID
+			require.NoError(t, f.Store.FinishRun(t.Context(), end))
+			run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+			require.NoError(t, err)
+			return run
+		}
+		types := []tool.EventType{agent.EventRunStarted, agent.EventTurn}
+		first := finish(agent.RunEnd{Status: agent.RunFailed, Output: "out", Kind: tool.Timeout, Msg: "too long", Turns: 4, Execution: "one"})
+		types = append(types, agent.EventRunFailed)
+		for _, execution := range []string{"one", ""} {
+			again := finish(agent.RunEnd{Status: agent.RunCompleted, Output: "other", Execution: execution})
+			require.Equal(t, first, again, "the end of one execution stands, and nobody else's counts")
+		}
+		require.Equal(t, types, f.EventTypes(t, f.Run.ID))
+
+		for range 2 {
+			second := finish(agent.RunEnd{Status: agent.RunCompleted, Output: "done", Turns: 2, Execution: "two"})
+			require.Equal(t, agent.RunCompleted, second.Status)
+			require.Equal(t, "done", second.Output)
+			require.Empty(t, second.ErrorKind)
+			require.Empty(t, second.Error)
+			require.Equal(t, 2, second.Turns)
+			require.True(t, second.CompletedAt.After(*first.CompletedAt))
+		}
+		require.Equal(t, append(types, agent.EventRunCompleted), f.EventTypes(t, f.Run.ID))
+	})
+
+	t.Run("AnEndByNobodyStands", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		for _, execution := range []string{"", "one"} {
+			require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{
+				Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed, Msg: "given up " + execution, Execution: execution,
+			}))
+		}
+		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+		require.NoError(t, err)
+		require.Equal(t, "given up ", run.Error)
+	})
+
 	t.Run("FinishTakesTheHeadsWords", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

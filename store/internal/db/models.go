@@ -91,6 +91,7 @@ type Run struct {
 	Turns         int32
 	LastSeq       int64
 	Plan          []byte
+	EndedBy       string
 	CreatedAt     time.Time
 	StartedAt     *time.Time
 	CompletedAt   *time.Time

@@ -12,13 +12,13 @@ import (
 
 const BeginHostRun = `-- name: BeginHostRun :one
 with stored as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.created_at, r.started_at, r.completed_at from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at from runs r
     where r.tenant_id = $1 and r.workflow_id = $2 and r.first_run_id = $3 and r.kind <> 'agent'
 ), begun as (
     update runs r set status = $4, started_at = now(), last_seq = r.last_seq + 1,
         first_run_id = $3, plan = coalesce(r.plan, $5::json)
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent' and r.status = 'pending'
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.created_at, r.started_at, r.completed_at
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at
 ), recorded as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, plan, started_at, last_seq)
@@ -26,18 +26,18 @@ with stored as (
            $4, $15, $2, $3, $5::json, now(), 1
     where not exists (select from stored) and not exists (select from begun)
     on conflict do nothing
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
-    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from recorded) b
+    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from recorded) b
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from begun
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from begun
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from recorded
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from recorded
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from stored where not exists (select from begun)
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from stored where not exists (select from begun)
 `
 
 type BeginHostRunParams struct {
@@ -80,6 +80,7 @@ type BeginHostRunRow struct {
 	Turns         int32
 	LastSeq       int64
 	Plan          []byte
+	EndedBy       string
 	CreatedAt     time.Time
 	StartedAt     *time.Time
 	CompletedAt   *time.Time
@@ -128,6 +129,7 @@ func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (Beg
 		&i.Turns,
 		&i.LastSeq,
 		&i.Plan,
+		&i.EndedBy,
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
@@ -142,16 +144,16 @@ with began as (
         agent_version = coalesce(nullif(r.agent_version, ''), $2),
         first_run_id = coalesce(nullif(r.first_run_id, ''), $3)
     where r.tenant_id = $4 and r.id = $5 and r.status = 'pending'
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
     from began b
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from began
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from began
 union all
-select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.created_at, r.started_at, r.completed_at from runs r where r.tenant_id = $4 and r.id = $5 and not exists (select from began)
+select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at from runs r where r.tenant_id = $4 and r.id = $5 and not exists (select from began)
 `
 
 type BeginRunParams struct {
@@ -184,6 +186,7 @@ type BeginRunRow struct {
 	Turns         int32
 	LastSeq       int64
 	Plan          []byte
+	EndedBy       string
 	CreatedAt     time.Time
 	StartedAt     *time.Time
 	CompletedAt   *time.Time
@@ -221,6 +224,7 @@ func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow
 		&i.Turns,
 		&i.LastSeq,
 		&i.Plan,
+		&i.EndedBy,
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
@@ -234,12 +238,12 @@ with run as (
                       status, input, workflow_id, first_run_id, head_message_id, plan)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
             'pending', $11, $12, $13, $14, $15)
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
     select r.head_message_id, r.tenant_id, r.id, 0, $16, $17 from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from run
 `
 
 type CreateRunParams struct {
@@ -284,6 +288,7 @@ type CreateRunRow struct {
 	Turns         int32
 	LastSeq       int64
 	Plan          []byte
+	EndedBy       string
 	CreatedAt     time.Time
 	StartedAt     *time.Time
 	CompletedAt   *time.Time
@@ -332,6 +337,7 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 		&i.Turns,
 		&i.LastSeq,
 		&i.Plan,
+		&i.EndedBy,
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
@@ -340,7 +346,7 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 }
 
 const FindRun = `-- name: FindRun :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from runs where tenant_id = $1 and id = $2
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from runs where tenant_id = $1 and id = $2
 `
 
 type FindRunParams struct {
@@ -373,6 +379,7 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (Run, error) {
 		&i.Turns,
 		&i.LastSeq,
 		&i.Plan,
+		&i.EndedBy,
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
@@ -391,12 +398,15 @@ with ended as (
               and m.id = coalesce($7::uuid, r.head_message_id)
               and block.item ->> 'type' = 'text'), ''),
         head_message_id = coalesce($7::uuid, r.head_message_id),
-        turns = greatest(r.turns, $8), completed_at = now(), last_seq = r.last_seq + 1
-    where r.tenant_id = $1 and r.id = $2 and r.status not in ('completed', 'failed', 'cancelled')
+        turns = case when r.ended_by = '' then greatest(r.turns, $8) else $8 end,
+        ended_by = $9, completed_at = now(), last_seq = r.last_seq + 1
+    where r.tenant_id = $1 and r.id = $2
+      and (r.status not in ('completed', 'failed', 'cancelled')
+        or r.ended_by <> '' and $9::text <> '' and r.ended_by <> $9)
     returning r.tenant_id, r.id, r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
-    select e.tenant_id, e.id, e.last_seq, $9, $10::json from ended e
+    select e.tenant_id, e.id, e.last_seq, $10, $11::json from ended e
 )
 select exists (select from ended) as ended,
        exists (select from runs r where r.tenant_id = $1 and r.id = $2) as known
@@ -411,6 +421,7 @@ type FinishRunParams struct {
 	Output        string
 	HeadMessageID *string
 	Turns         int32
+	Execution     string
 	EventType     string
 	EventData     []byte
 }
@@ -420,6 +431,8 @@ type FinishRunRow struct {
 	Known bool
 }
 
+// Ends a run once for each execution of its workflow: one that was reset after
+// its end runs, and ends, again. Its turns are then those of the later execution.
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRunRow, error) {
 	row := q.db.QueryRow(ctx, FinishRun,
 		arg.TenantID,
@@ -430,6 +443,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 		arg.Output,
 		arg.HeadMessageID,
 		arg.Turns,
+		arg.Execution,
 		arg.EventType,
 		arg.EventData,
 	)
@@ -439,7 +453,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 }
 
 const ListRuns = `-- name: ListRuns :many
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, created_at, started_at, completed_at from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from runs
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
@@ -502,6 +516,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.Turns,
 			&i.LastSeq,
 			&i.Plan,
+			&i.EndedBy,
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.CompletedAt,
