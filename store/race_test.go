@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -143,6 +144,81 @@ func TestRacingHostRuns(t *testing.T) {
 	for _, id := range ids {
 		require.Equal(t, ids[0], id)
 	}
+}
+
+// Whoever begins a run, and with whatever plan: all are told of the same one.
+func TestRacingPlans(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	for _, kind := range []agent.RunKind{agent.AgentRun, agent.ToolCallRun} {
+		run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: kind, WorkflowID: "t/" + uuid.NewString()}, agent.Message{})
+		require.NoError(t, err)
+		run.FirstRunID = "first"
+		begun := make([]agent.Run, racers)
+		race(func(i int) {
+			run := run
+			run.Plan = &agent.Plan{Agent: strconv.Itoa(i)}
+			got, err := f.Store.BeginRun(t.Context(), run)
+			require.NoError(t, err)
+			begun[i] = got
+		})
+		for _, b := range begun {
+			require.Equal(t, agent.RunRunning, b.Status, kind)
+			require.NotNil(t, b.Plan, kind)
+			require.Equal(t, begun[0].Plan, b.Plan, kind)
+		}
+	}
+}
+
+// A call that waited for another to write the run sees what that one wrote.
+func TestBeginRunSeesThePlanItWaitedFor(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	for name, plan := range map[string]*agent.Plan{"with a plan": {Agent: "late"}, "without": nil} {
+		for _, begun := range []bool{false, true} {
+			if begun && plan == nil {
+				continue // It waits for nobody.
+			}
+			run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/wait"}, agent.Message{})
+			require.NoError(t, err)
+			if begun {
+				_, err = f.Store.BeginRun(t.Context(), run)
+				require.NoError(t, err)
+			}
+			conn := f.Conn(t)
+			tx, err := conn.Begin(t.Context())
+			require.NoError(t, err)
+			_, err = tx.Exec(t.Context(), `update runs set status = 'running', plan = '{"agent":"first"}' where id = $1`, run.ID)
+			require.NoError(t, err)
+			seen := make(chan agent.Run)
+			go func() {
+				defer close(seen)
+				run.Plan = plan
+				if got, err := f.Store.BeginRun(t.Context(), run); err == nil {
+					seen <- got
+				}
+			}()
+			awaitLock(t, conn)
+			require.NoError(t, tx.Commit(t.Context()))
+			got := <-seen
+			require.Equal(t, agent.RunRunning, got.Status, name)
+			require.NotNil(t, got.Plan, name)
+			require.Equal(t, "first", got.Plan.Agent, name)
+		}
+	}
+}
+
+// awaitLock returns once another session waits for a lock that conn holds.
+func awaitLock(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var waiting bool
+		err := conn.QueryRow(t.Context(), `
+			select exists (select from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid)))`).Scan(&waiting)
+		return err == nil && waiting
+	}, 10*time.Second, time.Millisecond)
 }
 
 func TestRacingEdits(t *testing.T) {

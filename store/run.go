@@ -51,7 +51,7 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 }
 
 // BeginRun implements [agent.Runs]. A run of ours that was recorded before,
-// under run.ID, is begun; it fails with tool.NotFound for an agent run that was
+// under run.ID, is begun, and one that began without a plan is given it; it fails with tool.NotFound for an agent run that was
 // not.
 func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) {
 	const op = "store.BeginRun"
@@ -63,18 +63,8 @@ func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) 
 		return agent.Run{}, err
 	}
 	var row db.Run
-	err = s.do(ctx, op, run.Tenant, func(q *db.Queries) error {
-		if run.Kind == agent.AgentRun {
-			begun, err := q.BeginRun(ctx, db.BeginRunParams{
-				TenantID: params.TenantID, ID: params.ID, Plan: params.Plan, AgentVersion: params.AgentVersion,
-				FirstRunID: params.FirstRunID,
-			})
-			row = db.Run(begun)
-			return err
-		}
-		begun, err := q.BeginHostRun(ctx, params)
-		row = db.Run(begun)
-		if errors.Is(err, pgx.ErrNoRows) {
+	err = s.do(ctx, op, run.Tenant, func(q *db.Queries) (err error) {
+		if row, err = beginRun(ctx, q, params); err == nil && staleRun(row, params) {
 			return errRaced
 		}
 		return err
@@ -86,6 +76,36 @@ func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) 
 		s.wake(run.Tenant)
 	}
 	return runOf(row)
+}
+
+func beginRun(ctx context.Context, q *db.Queries, params db.BeginHostRunParams) (db.Run, error) {
+	if params.Kind == string(agent.AgentRun) {
+		begun, err := q.BeginRun(ctx, db.BeginRunParams{
+			TenantID: params.TenantID, ID: params.ID, Plan: params.Plan, AgentVersion: params.AgentVersion,
+			FirstRunID: params.FirstRunID,
+		})
+		return db.Run(begun), err
+	}
+	begun, err := q.BeginHostRun(ctx, params)
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = errRaced
+	}
+	return db.Run(begun), err
+}
+
+// staleRun reports whether a run that was to begin is as it was before another
+// call began it, or gave it its plan.
+func staleRun(row db.Run, params db.BeginHostRunParams) bool {
+	switch agent.RunStatus(row.Status) {
+	case agent.RunPending:
+		return row.ID == params.ID
+	case agent.RunRunning, agent.RunHosted:
+		return row.Plan == nil && params.Plan != nil
+	case agent.RunCompleted, agent.RunFailed, agent.RunCancelled:
+		return false
+	default:
+		return false
+	}
 }
 
 // FindRun implements [agent.Runs].

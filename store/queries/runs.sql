@@ -12,7 +12,9 @@ with run as (
 select * from run;
 
 -- name: BeginRun :one
--- Starts a pending run once. No row comes back when there is no such run.
+-- Starts a pending run once, and gives one that began without a plan its plan.
+-- No row comes back when there is no such run, and a pending one when another
+-- began it at the same moment.
 with began as (
     update runs r set status = 'running', started_at = now(), last_seq = r.last_seq + 1,
         plan = coalesce(r.plan, sqlc.narg('plan')::json),
@@ -25,14 +27,22 @@ with began as (
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
     from began b
+), planned as (
+    update runs r set plan = sqlc.narg('plan')::json, agent_version = coalesce(nullif(r.agent_version, ''), @agent_version)
+    where r.tenant_id = @tenant_id and r.id = @id and r.status = 'running' and r.plan is null and sqlc.narg('plan') is not null
+    returning *
 )
 select * from began
 union all
-select r.* from runs r where r.tenant_id = @tenant_id and r.id = @id and not exists (select from began);
+select * from planned
+union all
+select r.* from runs r where r.tenant_id = @tenant_id and r.id = @id
+    and not exists (select from began) and not exists (select from planned);
 
 -- name: BeginHostRun :one
 -- Begins a run that was recorded before under the id, or records a workflow on
--- first sight. No row comes back when another did so at the same moment.
+-- first sight, and gives one that was recorded without a plan its plan. No row,
+-- or a pending one, comes back when another did so at the same moment.
 with stored as (
     select r.* from runs r
     where r.tenant_id = @tenant_id and r.workflow_id = @workflow_id and r.first_run_id = @first_run_id and r.kind <> 'agent'
@@ -54,12 +64,20 @@ with stored as (
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
     from (select * from begun union all select * from recorded) b
+), planned as (
+    update runs r set plan = sqlc.narg('plan')::json
+    from stored s
+    where r.tenant_id = s.tenant_id and r.id = s.id and r.status in ('running', 'hosted')
+      and r.plan is null and sqlc.narg('plan') is not null
+    returning r.*
 )
 select * from begun
 union all
 select * from recorded
 union all
-select * from stored where not exists (select from begun);
+select * from planned
+union all
+select * from stored where not exists (select from begun) and not exists (select from planned);
 
 -- name: FindRun :one
 select * from runs where tenant_id = @tenant_id and id = @id;

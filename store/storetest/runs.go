@@ -67,6 +67,37 @@ func testRuns(t *testing.T, d *Database) {
 		require.Equal(t, []tool.EventType{agent.EventRunStarted}, f.EventTypes(t, first.ID))
 	})
 
+	t.Run("ALatePlanIsKept", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		created, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/late"}, agent.Message{})
+		require.NoError(t, err)
+		for _, run := range []agent.Run{
+			created,
+			{ID: NewID(t), Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/late-call", FirstRunID: "f"},
+			{ID: NewID(t), Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "late-host", FirstRunID: "f"},
+		} {
+			begun, err := f.Store.BeginRun(t.Context(), run)
+			require.NoError(t, err)
+			require.Nil(t, begun.Plan)
+			run.Plan = f.Run.Plan
+			planned, err := f.Store.BeginRun(t.Context(), run)
+			require.NoError(t, err)
+			require.Equal(t, f.Run.Plan, planned.Plan, run.Kind)
+			require.Equal(t, begun.StartedAt, planned.StartedAt)
+			require.Equal(t, []tool.EventType{agent.EventRunStarted}, f.EventTypes(t, run.ID))
+			run.Plan = &agent.Plan{Agent: "another"}
+			again, err := f.Store.BeginRun(t.Context(), run)
+			require.NoError(t, err)
+			require.Equal(t, planned, again, "the plan stored first stays")
+
+			require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: run.ID, Status: agent.RunFailed}))
+			ended, err := f.Store.BeginRun(t.Context(), run)
+			require.NoError(t, err)
+			require.Equal(t, agent.RunFailed, ended.Status)
+		}
+	})
+
 	t.Run("ToolCallRunsMayBeRecordedBefore", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

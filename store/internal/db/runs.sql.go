@@ -32,12 +32,20 @@ with stored as (
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
     from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from recorded) b
+), planned as (
+    update runs r set plan = $5::json
+    from stored s
+    where r.tenant_id = s.tenant_id and r.id = s.id and r.status in ('running', 'hosted')
+      and r.plan is null and $5 is not null
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at
 )
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from begun
 union all
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from recorded
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from stored where not exists (select from begun)
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from planned
+union all
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from stored where not exists (select from begun) and not exists (select from planned)
 `
 
 type BeginHostRunParams struct {
@@ -87,7 +95,8 @@ type BeginHostRunRow struct {
 }
 
 // Begins a run that was recorded before under the id, or records a workflow on
-// first sight. No row comes back when another did so at the same moment.
+// first sight, and gives one that was recorded without a plan its plan. No row,
+// or a pending one, comes back when another did so at the same moment.
 func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (BeginHostRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginHostRun,
 		arg.TenantID,
@@ -150,10 +159,17 @@ with began as (
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
     from began b
+), planned as (
+    update runs r set plan = $1::json, agent_version = coalesce(nullif(r.agent_version, ''), $2)
+    where r.tenant_id = $4 and r.id = $5 and r.status = 'running' and r.plan is null and $1 is not null
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
 )
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from began
 union all
-select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at from runs r where r.tenant_id = $4 and r.id = $5 and not exists (select from began)
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from planned
+union all
+select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at from runs r where r.tenant_id = $4 and r.id = $5
+    and not exists (select from began) and not exists (select from planned)
 `
 
 type BeginRunParams struct {
@@ -192,7 +208,9 @@ type BeginRunRow struct {
 	CompletedAt   *time.Time
 }
 
-// Starts a pending run once. No row comes back when there is no such run.
+// Starts a pending run once, and gives one that began without a plan its plan.
+// No row comes back when there is no such run, and a pending one when another
+// began it at the same moment.
 func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginRun,
 		arg.Plan,
