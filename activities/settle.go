@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"go.temporal.io/sdk/activity"
+
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -38,6 +40,7 @@ func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) erro
 	err := a.Runs.FinishRun(ctx, agent.RunEnd{
 		Tenant: in.Principal.Tenant, RunID: in.RunID, Status: in.Status,
 		HeadMessageID: in.Head, Turns: in.Turns, Kind: in.Kind, Msg: in.Msg,
+		Execution: activity.GetInfo(ctx).WorkflowExecution.RunID,
 	})
 	if err != nil {
 		logFailure(ctx, "finishing the run failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID)

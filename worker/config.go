@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -74,7 +75,7 @@ func (c Config) withDefaults() Config {
 
 func (c Config) validate() error {
 	if c.Store == nil && c.DatabaseURL == "" {
-		return fmt.Errorf("worker: Config.DatabaseURL or Config.Store is required")
+		return errors.New("worker: Config.DatabaseURL or Config.Store is required")
 	}
 	for tenant, a := range c.Allow {
 		if err := a.policy().Check(); err != nil {

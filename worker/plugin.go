@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,8 +100,8 @@ func (p *Plugin) assemble(ctx context.Context) error {
 func (p *Plugin) Close() error {
 	var err error
 	p.closing.Do(func() {
-		for i := len(p.closers) - 1; i >= 0; i-- {
-			err = errors.Join(err, p.closers[i].Close())
+		for _, c := range slices.Backward(p.closers) {
+			err = errors.Join(err, c.Close())
 		}
 	})
 	return err

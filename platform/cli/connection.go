@@ -33,10 +33,10 @@ func (a *app) connect() (*client.Client, error) {
 	server, key := a.named(a.flags.server, ServerVariable), a.named(a.flags.key, KeyVariable)
 	if dev, ok := a.devServer(); ok {
 		switch {
+		case a.named(a.flags.data, DataVariable) != "":
+			server, key = cmp.Or(server, dev.url), cmp.Or(key, dev.key)
 		case key == "" && (server == "" || server == dev.url):
 			server, key = dev.url, dev.key
-		case server == "" && a.named(a.flags.data, DataVariable) != "":
-			server = dev.url
 		}
 	}
 	return client.New(client.Config{

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
@@ -252,9 +251,34 @@ func (s *site) reset(w client.WorkflowRun) client.WorkflowRun {
 	reset, err := s.temporal.ResetWorkflowExecution(s.t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
 		Namespace:         devstack.DefaultNamespace,
 		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: w.GetID(), RunId: w.GetRunID()},
-		RequestId:         newID(s.t), Reason: "test", ResetReapplyType: enumspb.RESET_REAPPLY_TYPE_NONE,
+		RequestId:         newID(s.t), Reason: "test",
 		WorkflowTaskFinishEventId: s.firstTask(w.GetID(), w.GetRunID()),
 	})
 	require.NoError(s.t, err)
 	return s.temporal.GetWorkflow(s.t.Context(), w.GetID(), reset.GetRunId())
+}
+
+// A run that ended and is reset ends again, as its later execution did.
+func TestResetRunEndsAgain(t *testing.T) {
+	t.Parallel()
+
+	var asked atomic.Int32
+	s := newSite(t)
+	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x"})
+	s.startWith(s.Store, tool.ExecutorFunc(yes), agent.ModelFunc(func(context.Context, *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if asked.Add(1) == 1 {
+			return nil, &tool.Error{Kind: tool.Invalid, Msg: "bad key"}
+		}
+		return &agent.ModelResponse{Text: "all good"}, nil
+	}))
+	run, w := s.run(a, "go")
+	_, err := s.wait(w)
+	require.Error(t, err)
+	_, err = s.wait(s.reset(w))
+	require.NoError(t, err)
+	ended, err := s.FindRun(t.Context(), s.principal.Tenant, run.ID)
+	require.NoError(t, err)
+	require.Equal(t, agent.RunCompleted, ended.Status)
+	require.Equal(t, "all good", ended.Output)
+	require.Empty(t, ended.Error)
 }

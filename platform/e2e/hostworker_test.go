@@ -12,7 +12,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
-	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
@@ -137,15 +136,11 @@ func (s *site) retrying(run client.WorkflowRun) *workflowpb.PendingActivityInfo 
 func invocationOf(t *testing.T, h *historypb.History, activityType string) (scheduled, started *historypb.HistoryEvent) {
 	t.Helper()
 	for _, e := range h.GetEvents() {
-		switch e.GetEventType() {
-		case enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
-			if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == activityType {
-				scheduled = e
-			}
-		case enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-			if scheduled != nil && e.GetActivityTaskStartedEventAttributes().GetScheduledEventId() == scheduled.GetEventId() {
-				started = e
-			}
+		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == activityType {
+			scheduled = e
+		}
+		if a := e.GetActivityTaskStartedEventAttributes(); a != nil && scheduled != nil && a.GetScheduledEventId() == scheduled.GetEventId() {
+			started = e
 		}
 	}
 	require.NotNil(t, scheduled)

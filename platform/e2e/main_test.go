@@ -22,9 +22,9 @@ var server *devstack.Temporal
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		os.Exit(childMain())
+		os.Exit(childMain()) //nolint:forbidigo // This is main.
 	}
-	os.Exit(run(m))
+	os.Exit(run(m)) //nolint:forbidigo // This is main.
 }
 
 func run(m *testing.M) int {

@@ -20,7 +20,7 @@ import (
 )
 
 // toolCall runs one call as a workflow of its own.
-func (s *site) toolCall(name string, args string) (client.WorkflowRun, string, *tool.Result, error) {
+func (s *site) toolCall(name, args string) (client.WorkflowRun, string, *tool.Result, error) {
 	s.t.Helper()
 	id := newID(s.t)
 	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{
@@ -37,6 +37,8 @@ func (s *site) toolCall(name string, args string) (client.WorkflowRun, string, *
 
 // Every way a single call can end has its kind, its status, and a run that
 // ended with it; and each history replays.
+//
+//nolint:paralleltest,tparallel // The cases share an upstream that counts its requests.
 func TestToolCallEnds(t *testing.T) {
 	t.Parallel()
 

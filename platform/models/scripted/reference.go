@@ -99,7 +99,7 @@ func at(v any, pointer string) (any, error) {
 		return v, nil
 	}
 	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		token = unescape.Replace(token)
 		switch container := v.(type) {
 		case map[string]any:

@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -62,7 +63,7 @@ func Load(path string) (*Transcript, error) {
 // check refuses a transcript that could not be played to its end.
 func (t *Transcript) check() error {
 	if len(t.Turns) == 0 {
-		return fmt.Errorf("it has no turns")
+		return errors.New("it has no turns")
 	}
 	named, seen := make(map[string]bool), make(map[string]bool) // seen lags a turn behind.
 	for i, turn := range t.Turns {
