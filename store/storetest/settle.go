@@ -55,13 +55,33 @@ func testPhases(t *testing.T, d *Database) {
 		require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, again.Fence))
 	})
 
+	t.Run("WhatNeverLeftIsNotUnknown", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		for _, attempts := range []int{1, 2} { // Settled by the attempt itself, and by one that admits and does no more.
+			e := f.Lone(t)
+			ticket := f.Admit(t, e, false, false)
+			require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, ticket.Fence))
+			require.NoError(t, f.Store.MarkUnsent(t.Context(), f.Tenant, e.EffectID, ticket.Fence))
+			if attempts == 2 {
+				f.Admit(t, e, false, false)
+			}
+			outcome, err := f.Store.Settle(t.Context(), failed(e, true))
+			require.NoError(t, err)
+			require.Equal(t, tool.StatusFailed, outcome.Status)
+			require.Equal(t, tool.Timeout, outcome.Kind)
+		}
+	})
+
 	t.Run("AnEarlierSendingIsRemembered", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		e := f.Entry(t)
 		first := f.Admit(t, e, true, false)
 		require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, first.Fence))
-		f.Admit(t, e, true, false)
+		second := f.Admit(t, e, true, false)
+		require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, second.Fence))
+		require.NoError(t, f.Store.MarkUnsent(t.Context(), f.Tenant, e.EffectID, second.Fence), "takes back its own mark only")
 		outcome, err := f.Store.Settle(t.Context(), failed(e, true))
 		require.NoError(t, err)
 		require.Equal(t, tool.StatusUnknown, outcome.Status)
