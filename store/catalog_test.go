@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // texts runs a query of one text column.
@@ -225,6 +226,26 @@ func TestEgressGuard(t *testing.T) {
 	require.False(t, approval("update tool_registry set egress_class = 'none', requires_approval = false"))
 	require.Equal(t, []string{"trg_tools_registry_egress_guard"}, texts(t, conn,
 		"select tgname::text from pg_trigger where tgrelid = 'tool_registry'::regclass and not tgisinternal"))
+}
+
+// Whatever keeps the table keeps new partitions waiting for a moment, and calls
+// behind them no longer.
+func TestPartitionsAreNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	tx, err := d.Conn(t).Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "lock table tool_invocations in access share mode")
+	require.NoError(t, err)
+	_, err = f.Store.EnsurePartitions(t.Context(), 20)
+	storetest.RequireKind(t, tool.Unavailable, err)
+	f.Admit(t, f.Lone(t), true, true)
+	require.NoError(t, tx.Rollback(t.Context()))
+	n, err := f.Store.EnsurePartitions(t.Context(), 20)
+	require.NoError(t, err)
+	require.Equal(t, 17, n)
 }
 
 func TestPartitions(t *testing.T) {

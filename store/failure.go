@@ -23,6 +23,7 @@ const (
 	codeInsufficient        = "42501"
 	codeUndefinedTable      = "42P01"
 	codeDuplicateObject     = "42710"
+	codeLockNotAvailable    = "55P03"
 	codeConcurrentUpdate    = "XX000" // "tuple concurrently updated", which has no code of its own.
 	codeQueryCanceled       = "57014"
 
@@ -72,7 +73,7 @@ func answerKind(code string) (tool.Kind, string) {
 		return tool.Conflict, "it must not change any more"
 	case codeInsufficient:
 		return tool.Denied, "the database role may not do this"
-	case codeSerialization, codeDeadlock:
+	case codeSerialization, codeDeadlock, codeLockNotAvailable:
 		return tool.Unavailable, "the database is too busy with the same rows"
 	case codeQueryCanceled:
 		return tool.Timeout, "the database took too long"

@@ -105,15 +105,7 @@ func (p *Platform) SetTenantStatus(ctx context.Context, tenant tool.TenantID, st
 	return tenantOf(row), explain(err, tool.NotFound, "tenant not found")
 }
 
-// EnsurePartitions makes the partitions of tool_invocations for this month and
-// the given number after it, at most 24, and returns how many were missing.
-// Call it daily: without it new rows gather in the default partition, from
-// which the next call takes them.
+// EnsurePartitions is [Store.EnsurePartitions].
 func (p *Platform) EnsurePartitions(ctx context.Context, monthsAhead int) (int, error) {
-	var made int32
-	err := p.store.do(ctx, "store.EnsurePartitions", "", func(q *db.Queries) (err error) {
-		made, err = q.EnsureInvocationPartitions(ctx, number(monthsAhead))
-		return err
-	})
-	return int(made), err
+	return p.store.EnsurePartitions(ctx, monthsAhead)
 }

@@ -210,6 +210,46 @@ func TestBeginRunSeesThePlanItWaitedFor(t *testing.T) {
 	}
 }
 
+// Many workers make the same partitions while calls go on: each is made once,
+// and no call is lost.
+func TestRacingPartitions(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	conn := f.Conn(t)
+	var made atomic.Int32
+	for _, partition := range texts(t, conn, "select relname::text from "+tables+` and c.relispartition
+		and c.relname <> 'tool_invocations_default'`) {
+		_, err := conn.Exec(t.Context(), "drop table "+partition)
+		require.NoError(t, err)
+	}
+	entries := make([]ledger.Entry, racers)
+	for i := range entries {
+		entries[i] = f.Lone(t)
+	}
+	race(func(i int) {
+		if i%4 == 0 {
+			n, err := f.Store.EnsurePartitions(t.Context(), 3)
+			require.NoError(t, err)
+			made.Add(int32(n))
+			return
+		}
+		ticket, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: entries[i], Repeatable: true, Send: true})
+		require.NoError(t, err)
+		_, err = f.Store.Settle(t.Context(), storetest.Completed(entries[i], ticket.Fence))
+		require.NoError(t, err)
+	})
+	require.Equal(t, int32(4), made.Load())
+	require.Empty(t, texts(t, conn, "select id::text from tool_invocations_default"))
+	for i, e := range entries {
+		if i%4 != 0 {
+			record, err := f.Store.FindInvocation(t.Context(), f.Tenant, e.InvocationID)
+			require.NoError(t, err)
+			require.Equal(t, tool.StatusCompleted, record.Status)
+		}
+	}
+}
+
 // awaitLock returns once another session waits for a lock that conn holds.
 func awaitLock(t *testing.T, conn *pgx.Conn) {
 	t.Helper()

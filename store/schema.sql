@@ -27,6 +27,7 @@ CREATE OR REPLACE FUNCTION public.ensure_invocation_partitions(months_ahead inte
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
+ SET lock_timeout TO '2s'
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare

@@ -167,6 +167,9 @@ end
 $$;
 
 -- A function with its owner's rights must not look names up where its caller says.
+-- And while it waits for the table, every call waits behind it: a backup that
+-- holds the table for long is not to hold the calls too.
+alter function ensure_invocation_partitions(integer) set lock_timeout = '2s';
 do $$
 begin
     execute format('alter function ensure_invocation_partitions(integer) set search_path = %I, pg_temp', current_schema());
@@ -174,7 +177,7 @@ end
 $$;
 
 revoke all on function ensure_invocation_partitions(integer) from public;
-grant execute on function ensure_invocation_partitions(integer) to toolcrib_maintenance;
+grant execute on function ensure_invocation_partitions(integer) to toolcrib_app, toolcrib_maintenance;
 
 -- What the model is shown of a call's end, as ledger.Outcome words it.
 create function answer_content(result json, error_kind text, error text) returns json language sql immutable as $$

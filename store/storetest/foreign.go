@@ -23,9 +23,10 @@ type foreign struct {
 // methodsWithoutTenant act for no tenant, or take it from where nobody can
 // write another's.
 var methodsWithoutTenant = map[string]string{
-	"Close":  "ends the store",
-	"Ping":   "asks the server only",
-	"Listen": "tells the process which tenants have events, and nothing of them",
+	"Close":            "ends the store",
+	"Ping":             "asks the server only",
+	"Listen":           "tells the process which tenants have events, and nothing of them",
+	"EnsurePartitions": "makes empty tables",
 }
 
 // foreignCases holds a case for every method of a store: what a stranger gets

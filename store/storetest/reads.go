@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"encoding/base32"
 	"testing"
 	"time"
@@ -203,11 +204,13 @@ func testPlatform(t *testing.T, d *Database) {
 
 	t.Run("Partitions", func(t *testing.T) {
 		t.Parallel()
-		_, err := d.Platform.EnsurePartitions(t.Context(), 6)
-		require.NoError(t, err)
-		made, err := d.Platform.EnsurePartitions(t.Context(), 6)
-		require.NoError(t, err)
-		require.Zero(t, made)
+		for _, ensure := range []func(context.Context, int) (int, error){d.Store.EnsurePartitions, d.Platform.EnsurePartitions} {
+			_, err := ensure(t.Context(), 6)
+			require.NoError(t, err)
+			made, err := ensure(t.Context(), 6)
+			require.NoError(t, err)
+			require.Zero(t, made)
+		}
 	})
 }
 
