@@ -15,6 +15,7 @@ type listToolsInput struct {
 	Implementation string `query:"implementation_type" enum:"internal,http,function,rag_retrieval,agent_call,artifact,mcp,custom,prompt,task,composition,client,provider"`
 	ToolType       string `query:"tool_type" enum:"built_in,mcp,artifact,custom"`
 	Search         string `query:"search" maxLength:"200" doc:"In slug, name and description"`
+	Callable       string `query:"callable" enum:"production,debug" doc:"Lists what may be called in that mode, by the rules of a call: each at the version a call would get"`
 	Skip           int    `query:"skip" minimum:"0" maximum:"10000" doc:"Leaves out so many; cursor is faster"`
 	Paging
 }
@@ -69,6 +70,9 @@ func (s *server) registerTools() {
 }
 
 func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {
+	if in.Callable != "" {
+		return s.listCallable(ctx, p, in)
+	}
 	q := registry.ToolQuery{
 		Status: tool.Status(in.Status), Implementation: tool.Implementation(in.Implementation),
 		Bucket: tool.Bucket(in.ToolType), Search: in.Search, Limit: in.fetch(),
@@ -95,6 +99,26 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 		}
 	}
 	out.Body.Items = shown
+	return out, nil
+}
+
+// listCallable lists what the principal may call, through the function that
+// decides calls.
+func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {
+	if in.Status != "" || in.Skip != 0 {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable goes with neither status nor skip"}
+	}
+	items, next, err := s.cfg.Resolver.List(ctx, p, tool.Mode(in.Callable), resolver.Filter{
+		Implementation: tool.Implementation(in.Implementation), Bucket: tool.Bucket(in.ToolType), Search: in.Search,
+	}, resolver.Page{After: in.Cursor, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	out := &listToolsOutput{Body: v1.Page[v1.Tool]{Items: make([]v1.Tool, len(items)), Next: next}}
+	for i, item := range items {
+		out.Body.Items[i] = v1.FromTool(item.Tool)
+		out.Body.Items[i].Version = item.Version
+	}
 	return out, nil
 }
 

@@ -24,7 +24,7 @@ func (a *app) toolCommand() *cobra.Command {
 
 func (a *app) toolListCommand() *cobra.Command {
 	var q client.ToolQuery
-	var status, implementation, bucket string
+	var status, implementation, bucket, callable string
 	cmd := &cobra.Command{
 		Use: "list", Short: "List tools, the tenant's and the global ones", Args: operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,6 +34,7 @@ func (a *app) toolListCommand() *cobra.Command {
 			}
 			defer c.Close()
 			q.Status, q.Implementation, q.ToolType = tool.Status(status), tool.Implementation(implementation), tool.Bucket(bucket)
+			q.Callable = tool.Mode(callable)
 			page, err := c.ListTools(cmd.Context(), q)
 			if err != nil {
 				return err
@@ -44,6 +45,7 @@ func (a *app) toolListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "", "draft, published, deprecated or disabled")
 	cmd.Flags().StringVar(&implementation, "type", "", "implementation type, such as http")
 	cmd.Flags().StringVar(&bucket, "tool-type", "", "built_in, mcp, artifact or custom")
+	cmd.Flags().StringVar(&callable, "callable", "", "only what may be called, in production or debug mode")
 	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")
 	pageFlags(cmd, &q.Page)
 	return cmd
