@@ -50,6 +50,7 @@ type Plugin struct {
 	builtins   *builtins.Catalog
 	activities *activities.Activities
 
+	tending sync.Once
 	closing sync.Once
 	closers []io.Closer // In the order of their making.
 }
@@ -132,6 +133,7 @@ func (p *Plugin) StartWorker(
 	o sdkworker.PluginStartWorkerOptions,
 	next func(context.Context, sdkworker.PluginStartWorkerOptions) error,
 ) error {
+	p.tending.Do(p.tend)
 	workflows.Register(o.WorkerRegistry)
 	p.activities.Register(o.WorkerRegistry)
 	return next(ctx, o)

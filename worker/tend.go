@@ -1,0 +1,39 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	tendInterval    = 24 * time.Hour
+	partitionsAhead = 3 // Months.
+)
+
+// tend keeps the database ready for the months to come, for as long as the
+// plugin is open. Workers do it at the same time without harm.
+func (p *Plugin) tend() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(tendInterval)
+		defer tick.Stop()
+		for {
+			if _, err := p.store.EnsurePartitions(ctx, partitionsAhead); err != nil && ctx.Err() == nil {
+				// There are months of room, and a partition for the rest.
+				p.cfg.Logger.WarnContext(ctx, "making partitions failed", slog.Any("error", err))
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	p.closers = append(p.closers, closer(func() {
+		cancel()
+		wg.Wait()
+	}))
+}
