@@ -1,0 +1,137 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/platform/dev"
+)
+
+// Config says where the demo finds what it needs.
+type Config struct {
+	// Root is the repository. Required.
+	Root string
+	// DataDir keeps the stack's data, so that a second demo starts at once.
+	// Defaults to .toolcrib/demo below Root.
+	DataDir string
+	// Throwaway uses a stack that leaves nothing behind but the log.
+	Throwaway bool
+	// Stay keeps everything up until ctx ends.
+	Stay bool
+	// Out is where people read. Required.
+	Out io.Writer
+}
+
+// stopTimeout bounds how long everything may take to stop.
+const stopTimeout = 30 * time.Second
+
+// Run shows the demo. It fails if anything goes otherwise than the transcript
+// has it, and stops what it started in any case.
+func Run(ctx context.Context, cfg Config) (err error) {
+	if cfg.DataDir == "" {
+		cfg.DataDir = filepath.Join(cfg.Root, ".toolcrib", "demo")
+	}
+	d := &demo{cfg: cfg, progress: progress{cfg.Out}}
+	defer func() { err = errors.Join(err, d.stop()) }()
+	d.say("Toolcrib: a support desk, end to end\n")
+	if err := d.start(ctx); err != nil {
+		if ctx.Err() != nil { // Whatever else it says, this is why.
+			return ctx.Err()
+		}
+		d.say("\n  Data and log: %s. Delete the folder to start afresh.", cfg.DataDir)
+		return err
+	}
+	verdict := d.play(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if verdict == nil {
+		d.say("\n  All %d calls ended as the transcript expects.", len(d.calls))
+	} else {
+		d.say("\n  It went otherwise than the transcript has it:\n%s", indent(verdict))
+		verdict = errors.New("the run did not go as the transcript has it; see above, and the log in " + cfg.DataDir)
+	}
+	d.whereToLook(ctx)
+	if cfg.Stay {
+		d.say("\n  It stays up until you press ctrl-c.")
+		verdict = errors.Join(verdict, d.platform.Wait(ctx))
+		d.say("\n  Stopping.")
+	}
+	return verdict
+}
+
+// demo is one showing.
+type demo struct {
+	progress
+	cfg      Config
+	log      *slog.Logger
+	company  *company
+	platform *dev.Dev
+	api      *client.Client
+	closers  []func() error // In the order of their making.
+	showing
+}
+
+func (d *demo) folder() string { return filepath.Join(d.cfg.Root, "examples", "support-desk") }
+
+// start brings everything up that the agent needs.
+func (d *demo) start(ctx context.Context) error {
+	if err := d.openLog(); err != nil {
+		return err
+	}
+	if err := d.step("the shop's API", func() (_ string, err error) { return d.startCompany(ctx) }); err != nil {
+		return err
+	}
+	if err := d.step("PostgreSQL, Temporal, worker and API", func() (string, error) { return d.startPlatform(ctx) }); err != nil {
+		return err
+	}
+	return d.step("apply examples/support-desk", func() (string, error) {
+		defs, err := definitions(d.folder(), d.company.address)
+		if err != nil {
+			return "", err
+		}
+		return apply(ctx, d.api, defs)
+	})
+}
+
+func (d *demo) startCompany(ctx context.Context) (_ string, err error) {
+	if d.company, err = openCompany(ctx, filepath.Join(d.cfg.DataDir, "secrets")); err != nil {
+		return "", err
+	}
+	d.closeLater(d.company.close)
+	return "http://" + d.company.address, nil
+}
+
+// openLog keeps the parts' talk out of what people read.
+func (d *demo) openLog() error {
+	if err := os.MkdirAll(d.cfg.DataDir, 0o755); err != nil { //nolint:gosec // The account that runs PostgreSQL must pass through.
+		return fmt.Errorf("making the data folder: %w", err)
+	}
+	file, err := os.Create(filepath.Join(d.cfg.DataDir, "demo.log"))
+	if err != nil {
+		return fmt.Errorf("making the log: %w", err)
+	}
+	d.closeLater(file.Close)
+	d.log = slog.New(slog.NewTextHandler(file, nil))
+	return nil
+}
+
+func (d *demo) closeLater(fn func() error) { d.closers = append(d.closers, fn) }
+
+// stop stops everything, the last first.
+func (d *demo) stop() error {
+	var errs []error
+	for _, fn := range slices.Backward(d.closers) {
+		errs = append(errs, fn())
+	}
+	d.closers = nil
+	return errors.Join(errs...)
+}

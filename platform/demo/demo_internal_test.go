@@ -1,0 +1,136 @@
+package demo
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/examples/support-desk/desk"
+	"github.com/toolcrib/toolcrib/examples/support-desk/shop"
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/platform/models/scripted"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+var folder = filepath.Join("..", "..", "examples", "support-desk")
+
+// exampleSpecs reads the example's definitions as the registry does.
+func exampleSpecs(t *testing.T) (tools map[string]*registry.ToolSpec, agents []*registry.AgentSpec) {
+	t.Helper()
+	defs, err := definitions(folder, shop.Address)
+	require.NoError(t, err)
+	tools = make(map[string]*registry.ToolSpec)
+	for _, raw := range defs {
+		d, err := registry.ParseDefinition(raw)
+		require.NoError(t, err, "%s", raw)
+		if d.Agent != nil {
+			agents = append(agents, d.Agent)
+			continue
+		}
+		tools[d.Tool.Slug] = d.Tool
+	}
+	return tools, agents
+}
+
+// The example claims no more about its tools than is so.
+func TestExampleIsHonest(t *testing.T) {
+	t.Parallel()
+
+	tools, agents := exampleSpecs(t)
+	require.Len(t, agents, 1)
+	for _, ref := range agents[0].Tools {
+		require.True(t, tools[ref.Slug] != nil || ref.Slug == "datetime_utils", "%s is not there", ref)
+	}
+	for slug, s := range tools {
+		require.True(t, s.Publish, slug)
+		if slug == "refundOrder" {
+			require.Equal(t, tool.EgressWrite, s.EgressClass)
+			require.False(t, s.Execution.Pure)
+			continue
+		}
+		require.NotEqual(t, tool.EgressWrite, s.EgressClass, slug)
+		require.Equal(t, s.Implementation == tool.HTTP, s.EgressClass == tool.EgressReadOnly, slug)
+		if s.Implementation == tool.HTTP {
+			require.True(t, s.Execution.Pure, slug)
+			require.Equal(t, parallelReads, s.Execution.Limit(), slug)
+		}
+	}
+}
+
+// What a model is told of a function is what the function takes and gives.
+func TestFunctionSchemas(t *testing.T) {
+	t.Parallel()
+
+	functions := function.NewRegistry()
+	require.NoError(t, desk.Define(functions, &desk.Notebook{}))
+	tools, _ := exampleSpecs(t)
+	for _, name := range functions.Names() {
+		derived, _ := functions.Tool(name)
+		require.Equal(t, members(t, derived.Definition.InputSchema), members(t, tools[name].InputSchema), name)
+		require.Equal(t, members(t, derived.Definition.OutputSchema), members(t, tools[name].OutputSchema), name)
+		require.Equal(t, derived.Definition.Execution.Pure, tools[name].Execution.Pure, name)
+	}
+}
+
+// members lists a schema's properties, the required ones marked.
+func members(t *testing.T, raw json.RawMessage) []string {
+	t.Helper()
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &s))
+	names := slices.Sorted(maps.Keys(s.Properties))
+	for i, name := range names {
+		if slices.Contains(s.Required, name) {
+			names[i] = name + "!"
+		}
+	}
+	return names
+}
+
+// Every call of the transcript is expected to end somehow, in its order.
+func TestEveryCallIsExpected(t *testing.T) {
+	t.Parallel()
+
+	transcript, err := scripted.Load(filepath.Join(folder, "transcripts", "support-desk.yaml"))
+	require.NoError(t, err)
+	var made, want []string
+	for _, turn := range transcript.Turns {
+		for _, c := range turn.Call {
+			made = append(made, c.ID)
+		}
+	}
+	for _, o := range expected() {
+		want = append(want, o.call)
+	}
+	require.Equal(t, want, made)
+}
+
+// The verdict names each kind of difference.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+
+	want := []outcome{{call: "a", tool: "x@1.0.0", status: tool.StatusCompleted, attempts: 1}}
+	good := tool.Invocation{CallID: "a", Tool: "x", Version: "1.0.0", Status: tool.StatusCompleted, Attempt: 1}
+	require.NoError(t, check([]tool.Invocation{good}, want))
+	require.ErrorContains(t, check(nil, want), "was not made")
+	require.ErrorContains(t, check([]tool.Invocation{good, good}, want), "was not expected")
+	for name, change := range map[string]func(*tool.Invocation){
+		"x@1.0.1":          func(i *tool.Invocation) { i.Version = "1.0.1" },
+		"failed":           func(i *tool.Invocation) { i.Status = tool.StatusFailed },
+		"after 2 attempts": func(i *tool.Invocation) { i.Attempt = 2 },
+		`answering "no"`:   func(i *tool.Invocation) { i.IsError = true },
+		"denied":           func(i *tool.Invocation) { i.ErrorKind = tool.Denied },
+		"coerced":          func(i *tool.Invocation) { i.Receipt = json.RawMessage(`[]`) },
+	} {
+		other := good
+		change(&other)
+		require.ErrorContains(t, check([]tool.Invocation{other}, want), name)
+	}
+}

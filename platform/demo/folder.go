@@ -1,0 +1,56 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/toolcrib/toolcrib/examples/support-desk/shop"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
+)
+
+// definitions reads the tools and agents of a folder. Their tools find the
+// shop where it really listens.
+func definitions(folder, address string) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	for _, kind := range []string{"tools", "agents"} {
+		files, err := filepath.Glob(filepath.Join(folder, kind, "*.yaml"))
+		if err != nil {
+			return nil, fmt.Errorf("listing definitions: %w", err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file) //nolint:gosec // The examples of this repository.
+			if err != nil {
+				return nil, fmt.Errorf("reading a definition: %w", err)
+			}
+			raw, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(string(text), shop.Address, address)))
+			if err != nil {
+				return nil, fmt.Errorf("reading definition %s: %w", file, err)
+			}
+			out = append(out, raw)
+		}
+	}
+	return out, nil
+}
+
+// apply publishes definitions through the API, and says what that changed.
+func apply(ctx context.Context, api *client.Client, defs []json.RawMessage) (string, error) {
+	applied, err := api.Apply(ctx, v1.Apply{Definitions: defs})
+	if err != nil {
+		return "", err
+	}
+	counts := make(map[v1.Action]int)
+	for _, item := range applied.Items {
+		if item.Error != nil {
+			return "", fmt.Errorf("%s %s: %w", item.Kind, item.Slug, item.Error)
+		}
+		counts[item.Action]++
+	}
+	return fmt.Sprintf("%d created, %d updated, %d unchanged", counts[v1.Created], counts[v1.Updated], counts[v1.Unchanged]), nil
+}

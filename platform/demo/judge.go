@@ -1,0 +1,45 @@
+package demo
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+)
+
+// parallelReads is the max_concurrency of the shop's tools.
+const parallelReads = 3
+
+// judge holds what happened against what the transcript and the tools promise:
+// at the platform, and at the company, which counts for itself.
+func (d *demo) judge() error {
+	var errs []error
+	if d.run.Status != agent.RunCompleted {
+		errs = append(errs, fmt.Errorf("the run is %s: %s: %s", d.run.Status, d.run.ErrorKind, d.run.Error))
+	}
+	errs = append(errs, check(d.calls, expected()))
+
+	requests := d.company.service.Requests()
+	if n := requests["GET /shipping/quotes"]; n != 2 {
+		errs = append(errs, fmt.Errorf("the carrier was asked %d times; once it was down, once it answered", n))
+	}
+	if n := requests["POST /orders/{id}/refunds"]; n != 0 {
+		errs = append(errs, fmt.Errorf("the refused refund reached the shop %d times", n))
+	}
+	if n := d.company.service.Peak(); n > parallelReads {
+		errs = append(errs, fmt.Errorf("%d requests at once reached the shop; the limit is %d", n, parallelReads))
+	}
+	if n := len(d.company.notebook.Notes()) - d.notesBefore; n != 1 {
+		errs = append(errs, fmt.Errorf("%d notes were written instead of one", n))
+	}
+	shown, err := json.Marshal(map[string]any{"run": d.run, "calls": d.calls})
+	if err != nil {
+		errs = append(errs, fmt.Errorf("encoding what the API showed: %w", err))
+	}
+	if strings.Contains(string(shown), d.company.token) {
+		errs = append(errs, errors.New("the API shows the shop's token"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,66 @@
+package demo
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/store"
+)
+
+// lineWidth is where running text is broken.
+const lineWidth = 100
+
+// whereToLook says what there is to see, and how to see it again.
+func (d *demo) whereToLook(ctx context.Context) {
+	d.say("\n  Where to look")
+	if !d.cfg.Stay {
+		d.say("    all of it      scripts/run-platform demo --stay keeps it up: Temporal UI, API, commands")
+		d.say("    data and log   %s; delete the folder to start afresh", d.cfg.DataDir)
+		d.say("    what was run   %s", d.folder())
+		return
+	}
+	stack := d.platform.Stack()
+	d.say("    Temporal UI    %s/namespaces/%s/workflows/%s", stack.UIURL(), stack.Namespace(), url.PathEscape(d.run.WorkflowID))
+	d.say("    API            %s/openapi.json, key in %s", d.platform.URL(), d.platform.KeyFile())
+	d.say("    commands       scripts/run-platform toolcrib invocations list --run %s --data %s", d.run.ID, stack.DataDir())
+	d.say("    data and log   %s; delete the folder to start afresh", stack.DataDir())
+	d.say("    what was run   %s", d.folder())
+	database, err := store.CreateAppLogin(ctx, stack.DatabaseURL(), "toolcrib_demo_worker")
+	if err != nil {
+		d.say("\n  No login for a worker of your own: %v", err)
+		return
+	}
+	d.say("\n  A worker of your own, as in examples/host-worker: in another terminal")
+	d.say("    export TEMPORAL_ADDRESS=%s TOOLCRIB_TENANT=%s", stack.TemporalAddress(), d.platform.Tenant().ID)
+	d.say("    export TOOLCRIB_SECRETS_DIR=%s TOOLCRIB_ALLOW=%s", d.company.secrets, d.company.address)
+	d.say("    export TOOLCRIB_DATABASE_URL='%s'", database)
+	d.say("    go run ./examples/host-worker -parcel P-1")
+}
+
+// wrap breaks text into lines that stand below each other.
+func wrap(text string) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+n > lineWidth:
+			b.WriteString("\n    ")
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}
+
+// indent sets an error's lines apart.
+func indent(err error) string {
+	return "    " + strings.ReplaceAll(err.Error(), "\n", "\n    ")
+}

@@ -1,0 +1,60 @@
+package demo
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/examples/support-desk/shop"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/platform/dev"
+	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/models/scripted"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+// startPlatform starts what "toolcrib dev" starts, with what the company
+// brings: its functions, its credentials and the way to its API.
+func (d *demo) startPlatform(ctx context.Context) (string, error) {
+	c := d.company
+	stack := devstack.Config{DataDir: d.cfg.DataDir, Logger: d.log}
+	if d.cfg.Throwaway {
+		stack = devstack.Config{Throwaway: true, Headless: true, Logger: d.log}
+	}
+	config := dev.Config{
+		Stack:  stack,
+		Tenant: tenantSlug(c.address),
+		Worker: worker.Config{
+			Functions: c.functions, SecretsDir: c.secrets, StopTimeout: stopTimeout / 2,
+			Models: map[string]agent.Model{"scripted": scripted.New(filepath.Join(d.folder(), "transcripts"))},
+			Allow:  map[tool.TenantID]worker.Allowance{"": {Hosts: []string{c.address}}},
+		},
+		Logger: d.log,
+	}
+	var err error
+	if d.platform, err = dev.Start(ctx, config); err != nil {
+		return "", err
+	}
+	d.closeLater(func() error {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		return d.platform.Stop(stopping)
+	})
+	if d.api, err = client.New(client.Config{Server: d.platform.URL(), Key: d.platform.Key()}); err != nil {
+		return "", err
+	}
+	d.closeLater(func() error { d.api.Close(); return nil })
+	return d.platform.URL() + ", tenant " + d.platform.Tenant().Slug, nil
+}
+
+// tenantSlug names the tenant: one for each address the shop was found at,
+// since a published version never changes, and the address in it neither.
+func tenantSlug(address string) string {
+	if address == shop.Address {
+		return "demo"
+	}
+	_, port, _ := net.SplitHostPort(address) // Ours has one.
+	return "demo-" + port
+}

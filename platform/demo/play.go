@@ -1,0 +1,94 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// message is what the customer wrote.
+const message = "Hello, this is Ada (ada@example.com). The blue teapot of my order SO-1007 came with a crack. Please pay it " +
+	"back, and what would a new one cost me? And where is my tea, order SO-1071? (Received on 2026-03-12.)"
+
+// runTimeout bounds the agent's run.
+const runTimeout = 90 * time.Second
+
+// showing is what there was to see.
+type showing struct {
+	run   v1.Run
+	calls []tool.Invocation // In call order.
+
+	notesBefore int // That are not this run's.
+}
+
+// cancelUnfinished ends the runs of a demo that was interrupted. They are
+// durable: they went on when the worker came back.
+func (d *demo) cancelUnfinished(ctx context.Context) error {
+	for _, status := range []agent.RunStatus{agent.RunPending, agent.RunRunning} {
+		page, err := d.api.ListRuns(ctx, client.RunQuery{Status: status, Kind: agent.AgentRun})
+		if err != nil {
+			return err
+		}
+		for _, run := range page.Items {
+			if _, err := d.api.CancelRun(ctx, run.ID); tool.KindOf(err) == tool.Conflict {
+				continue // It has ended meanwhile.
+			} else if err != nil {
+				return err
+			}
+			if _, err := d.api.Follow(ctx, run.ID, func(tool.Event) error { return nil }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// play runs the agent over the message, prints what it did, and judges it.
+func (d *demo) play(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	input, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("encoding the message: %w", err)
+	}
+	if err := d.cancelUnfinished(ctx); err != nil {
+		return fmt.Errorf("cancelling what an interrupted demo left: %w", err)
+	}
+	d.company.service.Reset()
+	d.notesBefore = len(d.company.notebook.Notes())
+	err = d.step("run the agent supportDesk", func() (string, error) {
+		started, err := d.api.StartRun(ctx, v1.NewRun{Agent: "supportDesk", Input: input, Mode: tool.Production})
+		if err != nil {
+			return "", err
+		}
+		d.run, err = d.api.Follow(ctx, started.ID, func(tool.Event) error { return nil })
+		return fmt.Sprintf("%s after %d turns", d.run.Status, d.run.Turns), err
+	})
+	if err != nil {
+		return err
+	}
+	page, err := d.api.ListInvocations(ctx, client.InvocationQuery{Run: d.run.ID})
+	if err != nil {
+		return fmt.Errorf("listing the calls: %w", err)
+	}
+	d.calls = page.Items
+	slices.SortFunc(d.calls, inCallOrder)
+	d.say("\n  Customer: %s\n", wrap(message))
+	printCalls(d.out, d.calls)
+	d.say("\n  Agent: %s", wrap(d.run.Output))
+	return d.judge()
+}
+
+func inCallOrder(a, b tool.Invocation) int {
+	if a.Turn != b.Turn {
+		return a.Turn - b.Turn
+	}
+	return a.Position - b.Position
+}

@@ -1,0 +1,28 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// progress tells a person at the terminal what goes on and how long it took.
+type progress struct {
+	out io.Writer
+}
+
+// step says what is being done, does it, and says how long it took. What do
+// returns stands behind it.
+func (p progress) step(what string, do func() (result string, err error)) error {
+	_, _ = fmt.Fprintf(p.out, "  %-44s ", what+" …")
+	began := time.Now()
+	result, err := do()
+	if err != nil {
+		_, _ = fmt.Fprintln(p.out, "failed")
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	_, _ = fmt.Fprintf(p.out, "%5.1f s  %s\n", time.Since(began).Seconds(), result)
+	return nil
+}
+
+func (p progress) say(format string, args ...any) { _, _ = fmt.Fprintf(p.out, format+"\n", args...) }

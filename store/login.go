@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+var loginPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+
+// CreateAppLogin makes a login role that may act as [AppRole] and as nothing
+// more, and returns the database's URL with it: what servers and workers
+// connect with. A login of that name gets a new password.
+//
+// The given URL is that of a role that may create roles. It fails with
+// tool.Invalid for a name that is not lower-case letters, digits and
+// underscores.
+func CreateAppLogin(ctx context.Context, ownerURL, name string) (string, error) {
+	const op = "store.CreateAppLogin"
+	if !loginPattern.MatchString(name) {
+		return "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("a login is named by lower-case letters, digits and underscores, not %q", name)}
+	}
+	u, err := url.Parse(ownerURL)
+	if err != nil || u.Host == "" {
+		return "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the database URL is malformed"}
+	}
+	conn, err := pgx.Connect(ctx, ownerURL)
+	if err != nil {
+		return "", failure(op, err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var known bool
+	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", name).Scan(&known); err != nil {
+		return "", failure(op, err)
+	}
+	password := rand.Text()
+	statement := "create role %s login password '%s' nosuperuser nobypassrls nocreaterole nocreatedb in role %s"
+	if known {
+		statement = "alter role %s login password '%s' nosuperuser nobypassrls nocreaterole nocreatedb; grant %[3]s to %[1]s"
+	}
+	// Utility statements take no parameters; each part is a name of ours or
+	// random letters and digits.
+	if _, err := conn.Exec(ctx, fmt.Sprintf(statement, name, password, AppRole)); err != nil {
+		return "", failure(op, err)
+	}
+	u.User = url.UserPassword(name, password)
+	return u.String(), nil
+}
