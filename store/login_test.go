@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -19,7 +20,8 @@ func TestCreateAppLogin(t *testing.T) {
 
 	d := storetest.NewDatabase(t)
 	name := fmt.Sprintf("app_login_%d", time.Now().UnixNano())
-	t.Cleanup(func() { _, _ = d.Conn(t).Exec(t.Context(), "drop role if exists "+name) })
+	conn := d.Conn(t)
+	t.Cleanup(func() { _, _ = conn.Exec(context.Background(), "drop role if exists "+name) })
 	for range 2 {
 		url, err := store.CreateAppLogin(t.Context(), d.URL, name)
 		require.NoError(t, err)

@@ -30,7 +30,7 @@ func main() {
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "host-worker:", err)
-		os.Exit(1) //nolint:gocritic // Nothing is left to release.
+		os.Exit(1) //nolint:forbidigo // This is main.
 	}
 }
 

@@ -1,7 +1,6 @@
 package shop
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ func (s *Service) findCustomers(w http.ResponseWriter, r *http.Request) {
 func (s *Service) listOrders(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	if !slices.ContainsFunc(s.catalog.customers, func(c Customer) bool { return c.ID == id }) {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no customer %s", id))
+		refuse(w, http.StatusNotFound, "there is no customer "+id)
 		return
 	}
 	found := make([]Order, 0)
@@ -54,7 +53,7 @@ func (s *Service) refundOrder(w http.ResponseWriter, r *http.Request) {
 	s.refunds[order.ID] = true
 	s.mu.Unlock()
 	if twice {
-		refuse(w, http.StatusConflict, fmt.Sprintf("order %s was refunded before", order.ID))
+		refuse(w, http.StatusConflict, "order "+order.ID+" was refunded before")
 		return
 	}
 	reply(w, http.StatusCreated, map[string]any{"order_id": order.ID, "refunded_cents": order.TotalCents})
@@ -65,7 +64,7 @@ func (s *Service) order(w http.ResponseWriter, r *http.Request) (Order, bool) {
 	id := r.PathValue("id")
 	i := slices.IndexFunc(s.catalog.orders, func(o Order) bool { return o.ID == id })
 	if i < 0 {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no order %s", id), "List the customer's orders and look for one like it.")
+		refuse(w, http.StatusNotFound, "there is no order "+id, "List the customer's orders and look for one like it.")
 		return Order{}, false
 	}
 	return s.catalog.orders[i], true

@@ -18,7 +18,7 @@ func (s *Service) getStock(w http.ResponseWriter, r *http.Request) {
 	sku := r.PathValue("sku")
 	i := slices.IndexFunc(s.catalog.items, func(item Item) bool { return item.SKU == sku })
 	if i < 0 {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no item %s", sku))
+		refuse(w, http.StatusNotFound, "there is no item "+sku)
 		return
 	}
 	reply(w, http.StatusOK, s.catalog.items[i])

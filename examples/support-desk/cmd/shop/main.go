@@ -20,7 +20,7 @@ func main() {
 	defer stop()
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "shop:", err)
-		os.Exit(1) //nolint:gocritic // Nothing is left to release.
+		os.Exit(1)
 	}
 }
 
