@@ -187,3 +187,37 @@ func TestNumbersSurvive(t *testing.T) {
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
 	requireReplays(t, h, "agentrun_sequential")
 }
+
+// A model is told of the tools that its caller may use and that are for
+// models; asked for all the same, the others are not there.
+func TestModelsHearOfTheirToolsOnly(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	read := functionTool("read", tool.Execution{Pure: true})
+	s.publish("read", read, tool.Policy{})
+	s.publish("refund", read, tool.Policy{RequiredPermission: "orders.refund"})
+	forUsers := read
+	forUsers.Interaction.Audience = tool.UserAudience
+	s.publish("openDoor", forUsers, tool.Policy{})
+	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read", "refund", "openDoor")})
+	var offered []string
+	s.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{
+		"test": agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+			if req.Turn > 1 {
+				return &agent.ModelResponse{Text: "done"}, nil
+			}
+			for _, spec := range req.Tools {
+				offered = append(offered, spec.Name)
+			}
+			return &agent.ModelResponse{Calls: []agent.Call{call("c1", "refund", noteIn{}), call("c2", "openDoor", noteIn{})}}, nil
+		}),
+	}})
+	run, w := s.run(a, "go")
+	_, err := s.wait(w)
+	require.NoError(t, err)
+	require.Equal(t, []string{"read"}, offered)
+	for _, c := range s.invocations(run.ID) {
+		require.Equal(t, tool.NotFound, c.ErrorKind)
+	}
+}
