@@ -40,7 +40,7 @@ test-root:
 .PHONY: test-platform
 test-platform:
 	@scripts/cold-build-notice
-	cd platform && go test ./...
+	cd platform && go test -timeout 20m ./...
 
 .PHONY: race
 race: ## Run every test under the race detector, the platform's too (slow)

@@ -41,6 +41,10 @@ func (a *Activities) newKit(ctx context.Context, p tool.Principal, plan *agent.P
 		return nil, fmt.Errorf("reading policies: %w", err)
 	}
 	for _, pin := range plan.Tools {
+		now, known := policies[pin.ToolID]
+		if !known {
+			continue // Not the tenant's to see any more: absent, pinned or not.
+		}
 		v, err := a.Resolver.Version(ctx, p.Tenant, pin.ToolID, pin.Digest)
 		if err != nil {
 			return nil, fmt.Errorf("loading %s: %w", pin, err)
@@ -49,7 +53,7 @@ func (a *Activities) newKit(ctx context.Context, p tool.Principal, plan *agent.P
 		if err != nil {
 			return nil, fmt.Errorf("compiling the input schema of %s: %w", pin, err)
 		}
-		k.tools = append(k.tools, kitTool{pin: pin, version: v, input: input, policy: policies[pin.ToolID]})
+		k.tools = append(k.tools, kitTool{pin: pin, version: v, input: input, policy: now})
 	}
 	return k, nil
 }

@@ -30,7 +30,8 @@ const (
 	RunHosted    RunStatus = "hosted" // A host's workflow, whose state only Temporal knows.
 )
 
-// Final reports whether a run with this status never changes again.
+// Final reports whether a run with this status is over. Only a reset of its
+// workflow takes it up again.
 func (s RunStatus) Final() bool {
 	return s == RunCompleted || s == RunFailed || s == RunCancelled
 }

@@ -11,8 +11,8 @@ import (
 // Store keeps tools, agents and their versions. Package store implements it.
 //
 // Every method acts within one tenant: what belongs to another is
-// tool.NotFound. Global tools are readable through every tenant, and writable
-// only through a store opened for the platform, with the empty tenant.
+// tool.NotFound. Global tools are readable through the tenants they are for,
+// which are not told who else that is, and writable only through a store opened for the platform, with the empty tenant.
 type Store interface {
 	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)

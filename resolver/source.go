@@ -7,7 +7,8 @@ import (
 )
 
 // Source is where the resolver reads. Package store implements it. It shows a
-// tenant its own tools and the global ones, never another tenant's.
+// tenant its own tools and the global ones that are for it, never another
+// tenant's.
 type Source interface {
 	// Entries returns the entries that ref may mean for the tenant: at most
 	// one of its own and one global, none when there is no such tool.

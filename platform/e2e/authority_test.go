@@ -221,3 +221,27 @@ func TestModelsHearOfTheirToolsOnly(t *testing.T) {
 		require.Equal(t, tool.NotFound, c.ErrorKind)
 	}
 }
+
+// A global tool that is taken from a tenant while its run is under way is
+// absent from then on, and the run goes on without it.
+func TestToolTakenAwayIsAbsent(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	s.publish("other", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
+	platform := s.db.Platform.Registry()
+	global := s.publishIn(platform, "", "read", functionTool("read", tool.Execution{Pure: true}), tool.Policy{})
+	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "read", "other")})
+	s.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": between(func() {
+		global.TenantSlugs = []string{"somebody-else"}
+		_, err := platform.UpdateTool(context.WithoutCancel(t.Context()), global)
+		require.NoError(t, err)
+	})}})
+	run, w := s.run(a, "go")
+	_, err := s.wait(w)
+	require.NoError(t, err)
+	calls := s.invocations(run.ID)
+	require.Equal(t, tool.StatusCompleted, calls[0].Status, calls[0].Error)
+	require.Equal(t, tool.StatusFailed, calls[1].Status)
+	require.Equal(t, tool.NotFound, calls[1].ErrorKind)
+}

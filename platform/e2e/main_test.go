@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -28,6 +29,15 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	flag.Parse()
+	// These tests wait for timeouts more than they work, so that more of them
+	// run at once than there are processors.
+	if at := flag.Lookup("test.parallel"); at.Value.String() == at.DefValue {
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error

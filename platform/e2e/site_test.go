@@ -14,6 +14,7 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -67,8 +68,15 @@ func (s *site) start(cfg worker.Config) {
 	})
 }
 
-// publish stores a tool with one published version.
+// publish stores a tool of the tenant with one published version.
 func (s *site) publish(slug string, d tool.Definition, p tool.Policy) tool.Tool {
+	s.t.Helper()
+	return s.publishIn(s.Store, s.principal.Tenant, slug, d, p)
+}
+
+// publishIn stores a tool through any handle: a global one through the
+// platform's, with the empty tenant.
+func (s *site) publishIn(r registry.Store, tenant tool.TenantID, slug string, d tool.Definition, p tool.Policy) tool.Tool {
 	s.t.Helper()
 	if p.EgressClass == "" {
 		p.EgressClass = tool.EgressNone
@@ -76,23 +84,28 @@ func (s *site) publish(slug string, d tool.Definition, p tool.Policy) tool.Tool 
 	if p.PermissionPolicy == "" {
 		p.PermissionPolicy = tool.Auto
 	}
-	created, err := s.CreateTool(s.t.Context(), tool.Tool{
-		ID: newID(s.t), Tenant: s.principal.Tenant, Slug: slug, Definition: d, Policy: p,
+	created, err := r.CreateTool(s.t.Context(), tool.Tool{
+		ID: newID(s.t), Tenant: tenant, Slug: slug, Definition: d, Policy: p,
 		Status: tool.Draft, Active: true, Version: "1.0.0",
 	})
 	require.NoError(s.t, err)
-	return s.release(created, "1.0.0")
+	return s.releaseIn(r, created, "1.0.0")
 }
 
-// release publishes the head of a tool under a number.
+// release publishes the head of a tool of the tenant under a number.
 func (s *site) release(t tool.Tool, number string) tool.Tool {
+	s.t.Helper()
+	return s.releaseIn(s.Store, t, number)
+}
+
+func (s *site) releaseIn(r registry.Store, t tool.Tool, number string) tool.Tool {
 	s.t.Helper()
 	now := time.Now()
 	snapshot := tool.Snapshot{Definition: t.Definition}
 	digest, err := snapshot.Digest()
 	require.NoError(s.t, err)
 	t.Status, t.Version, t.PublishedAt = tool.Published, number, &now
-	published, _, err := s.AddVersion(s.t.Context(), t, tool.Version{
+	published, _, err := r.AddVersion(s.t.Context(), t, tool.Version{
 		ID: newID(s.t), ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: number, Digest: digest,
 		Published: true, PublishedAt: &now, Snapshot: snapshot,
 	})
