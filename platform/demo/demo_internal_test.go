@@ -98,7 +98,7 @@ func members(t *testing.T, raw json.RawMessage) []string {
 func TestEveryCallIsExpected(t *testing.T) {
 	t.Parallel()
 
-	transcript, err := scripted.Load(filepath.Join(folder, "transcripts", "support-desk.yaml"))
+	transcript, err := scripted.Load(filepath.Join(folder, "..", "transcripts", "support-desk.yaml"))
 	require.NoError(t, err)
 	var made, want []string
 	for _, turn := range transcript.Turns {

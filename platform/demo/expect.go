@@ -18,7 +18,7 @@ type outcome struct {
 	changed  bool // The arguments were repaired or coerced, with a receipt.
 }
 
-// expected are the calls of examples/support-desk/transcripts/support-desk.yaml,
+// expected are the calls of examples/transcripts/support-desk.yaml,
 // in call order.
 func expected() []outcome {
 	const done, failed = tool.StatusCompleted, tool.StatusFailed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,26 +16,27 @@ import (
 	"github.com/toolcrib/toolcrib/platform/client"
 )
 
-// definitions reads the tools and agents of a folder. Their tools find the
-// shop where it really listens.
+// definitions reads the tools and agents of a folder, all files of it, as
+// "toolcrib apply -f" does. Their tools find the shop where it really listens.
 func definitions(folder, address string) ([]json.RawMessage, error) {
 	var out []json.RawMessage
-	for _, kind := range []string{"tools", "agents"} {
-		files, err := filepath.Glob(filepath.Join(folder, kind, "*.yaml"))
+	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(file) != ".yaml" {
+			return err
+		}
+		text, err := os.ReadFile(file) //nolint:gosec // The examples of this repository.
 		if err != nil {
-			return nil, fmt.Errorf("listing definitions: %w", err)
+			return err
 		}
-		for _, file := range files {
-			text, err := os.ReadFile(file) //nolint:gosec // The examples of this repository.
-			if err != nil {
-				return nil, fmt.Errorf("reading a definition: %w", err)
-			}
-			raw, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(string(text), shop.Address, address)))
-			if err != nil {
-				return nil, fmt.Errorf("reading definition %s: %w", file, err)
-			}
-			out = append(out, raw)
+		raw, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(string(text), shop.Address, address)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
 		}
+		out = append(out, raw)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading definitions: %w", err)
 	}
 	return out, nil
 }

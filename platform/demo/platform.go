@@ -28,7 +28,7 @@ func (d *demo) startPlatform(ctx context.Context) (string, error) {
 		Tenant: tenantSlug(c.address),
 		Worker: worker.Config{
 			Functions: c.functions, SecretsDir: c.secrets, StopTimeout: stopTimeout / 2,
-			Models: map[string]agent.Model{"scripted": scripted.New(filepath.Join(d.folder(), "transcripts"))},
+			Models: map[string]agent.Model{"scripted": scripted.New(filepath.Join(d.cfg.Root, "examples", "transcripts"))},
 			Allow:  map[tool.TenantID]worker.Allowance{"": {Hosts: []string{c.address}}},
 		},
 		Logger: d.log,

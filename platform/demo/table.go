@@ -83,7 +83,7 @@ func notes(inv tool.Invocation) []string {
 		out = append(out, `└ "no": `+clip(inv.Output.Content[0].Text))
 	}
 	if len(inv.Receipt) > 0 {
-		out = append(out, "└ arguments: "+clip(receipt(inv.Receipt)))
+		out = append(out, "└ arguments mended: "+clip(receipt(inv.Receipt)))
 	}
 	return out
 }

@@ -36,7 +36,7 @@ the folder.
 
 PostgreSQL comes from this machine's programs, or from TOOLCRIB_DATABASE_URL.`,
 		Example: `  toolcrib dev
-  toolcrib dev --transcripts examples/support-desk/transcripts --allow-host 127.0.0.1:8780`,
+  toolcrib dev --transcripts examples/transcripts --allow-host 127.0.0.1:8780`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := logger(env.Err, verbose)
