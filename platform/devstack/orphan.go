@@ -56,19 +56,8 @@ func (h clusterHome) stopOrphan(ctx context.Context, logger *slog.Logger) error 
 // markedPID returns the process named on the first line of postmaster.pid, 0
 // if there is none.
 func (h clusterHome) markedPID() (int, error) {
-	raw, err := h.read(markFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("reading the server's mark: %w", err)
-	}
-	first, _, _ := strings.Cut(string(raw), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(first))
-	if err != nil || pid <= 0 { // Signals to such numbers go to many.
-		return 0, nil //nolint:nilerr // A mark cut short names nobody.
-	}
-	return pid, nil
+	mark, err := h.mark()
+	return mark.pid, err
 }
 
 // runs reports whether the process is a server of this cluster, not another

@@ -95,15 +95,23 @@ func (p *Postgres) arguments() []string {
 }
 
 // connect returns the first connection that succeeds, or an error when the
-// server has ended or ctx has.
+// server has ended or ctx has. It waits for the server's own word that it is
+// ready: until then whoever answers on the port may be another one that was
+// faster.
 func (p *Postgres) connect(ctx context.Context, address string) (*pgx.Conn, error) {
 	for {
-		conn, err := pgx.Connect(ctx, address)
-		if err == nil {
-			return conn, nil
+		mark, err := p.home.mark()
+		if err != nil {
+			return nil, err
 		}
-		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code != "57P03" { // cannot_connect_now
-			return nil, fmt.Errorf("connecting to the server: %w", err)
+		if mark.ready && mark.pid == p.server.cmd.Process.Pid {
+			conn, err := pgx.Connect(ctx, address)
+			if err == nil {
+				return conn, nil
+			}
+			if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code != "57P03" { // cannot_connect_now
+				return nil, fmt.Errorf("connecting to the server: %w", err)
+			}
 		}
 		select {
 		case <-p.server.done:
