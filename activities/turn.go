@@ -103,7 +103,7 @@ func (a *Activities) ask(ctx context.Context, turn int, definition agent.Definit
 	}
 	resp, err := generate(ctx, model, &agent.ModelRequest{
 		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
-		Messages: transcript, Tools: kit.specs(), Turn: turn,
+		Messages: transcript, Tools: kit.specs(), Turn: turn, Tenant: kit.principal.Tenant,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)

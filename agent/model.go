@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Model answers a transcript with text, tool calls, or both.
@@ -29,6 +31,17 @@ type ModelRequest struct {
 	Messages     []Message // In order; tool messages follow the message that asked.
 	Tools        []ToolSpec
 	Turn         int // Counted from 1.
+
+	Tenant tool.TenantID // Whose run it is; a model may have a key for each tenant.
+	// Stream, unless nil, is told of the answer as it comes. It returns at once,
+	// and must not be called after Generate has returned, nor by two goroutines
+	// at a time. What it was told does not count: the response says it again.
+	Stream func(Delta)
+}
+
+// Delta is the next piece of an answer that is still being made.
+type Delta struct {
+	Text string
 }
 
 // ToolSpec is a tool as a model is told of it.
