@@ -91,6 +91,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.api = humachi.New(router, s.describe())
 	s.registerHealth()
 	s.registerApply()
+	s.registerDiffs()
 	s.registerTools()
 	s.registerAgents()
 	s.registerRuns()
