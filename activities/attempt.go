@@ -79,9 +79,14 @@ func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 }
 
 // stale reports whether this process slept for so long that Temporal has given
-// the attempt up, and another may have run the call since.
+// the attempt up, and another may have run the call since. In the fast lane
+// there are no heartbeats: there the workflow's task is what Temporal gives up.
 func (t *attempt) stale(ctx context.Context) bool {
-	timeout := activity.GetInfo(ctx).HeartbeatTimeout
+	info := activity.GetInfo(ctx)
+	timeout := info.HeartbeatTimeout
+	if info.IsLocalActivity {
+		timeout = maxTicketAge
+	}
 	return ctx.Err() != nil || timeout > 0 && time.Since(t.began) > timeout
 }
 
@@ -126,9 +131,18 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 
 // again reports whether there is to be another attempt after e.
 func (t *attempt) again(ctx context.Context, e *tool.Error) bool {
-	retry := activity.GetInfo(ctx).RetryPolicy
-	last := retry != nil && retry.MaximumAttempts > 0 && t.number >= int(retry.MaximumAttempts)
-	return !last && e.RetryAfter <= failure.MaxRetryDelay && e.MayRetry(t.in.Pin.Execution)
+	return !t.last(ctx) && e.RetryAfter <= failure.MaxRetryDelay && e.MayRetry(t.in.Pin.Execution)
+}
+
+// last reports whether no attempt follows this one. After one in the fast lane
+// there is the regular activity, unless the tool is to be tried once only.
+func (t *attempt) last(ctx context.Context) bool {
+	info := activity.GetInfo(ctx)
+	if info.IsLocalActivity {
+		return t.number >= t.in.Pin.Execution.Attempts()
+	}
+	retry := info.RetryPolicy
+	return retry != nil && retry.MaximumAttempts > 0 && info.Attempt >= retry.MaximumAttempts
 }
 
 // unsend takes back this attempt's own mark on a call that must not be repeated

@@ -43,7 +43,7 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	var report progressReport
 	stop := heartbeat(ctx, report.get)
 	defer stop()
-	t := &attempt{a: a, in: &in, number: int(activity.GetInfo(ctx).Attempt), began: time.Now()}
+	t := &attempt{a: a, in: &in, number: in.Tried + int(activity.GetInfo(ctx).Attempt), began: time.Now()}
 	outcome, err := t.run(tool.WithProgress(ctx, report.set))
 	if err != nil {
 		return wire.InvokeOutput{}, err

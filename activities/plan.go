@@ -77,9 +77,11 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 
 // pin makes the entry of a plan for a resolved tool.
 func pin(r *resolver.Resolved) agent.Pin {
+	impl, execution := r.Version.Snapshot.ImplementationType(), r.Version.Snapshot.Execution
+	fast, _ := execution.FastLane(impl)
 	return agent.Pin{
 		ToolID: r.Tool.ID, Slug: r.Tool.Slug, Version: r.Version.Number, Digest: r.Version.Digest,
-		Implementation: r.Version.Snapshot.ImplementationType(), Execution: r.Version.Snapshot.Execution,
+		Implementation: impl, Execution: execution, Fast: fast,
 		Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 }

@@ -28,6 +28,7 @@ type Pin struct {
 	Execution      tool.Execution      `json:"execution"`
 	Builtin        string              `json:"builtin_key,omitempty"`
 	Deprecated     bool                `json:"deprecated,omitempty"` // At the time of pinning.
+	Fast           bool                `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
 }
 
 // String returns "slug@version".

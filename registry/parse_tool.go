@@ -28,7 +28,7 @@ var renamed = []struct{ from, to string }{
 // executionFields and interactionFields may stand at the top of a definition.
 var (
 	executionFields = []string{
-		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts",
+		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
 		"visible", "is_async", "intent", "audience", "aliases", "requires_response", "default_result", "collaborative",

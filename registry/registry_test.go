@@ -114,6 +114,8 @@ func TestCreateGuardrails(t *testing.T) {
 		{"an unknown egress class", func(s *registry.ToolSpec) { s.EgressClass = "all" }, tool.Invalid, "/egress_class", "read_only"},
 		{"an unknown permission policy", func(s *registry.ToolSpec) { s.PermissionPolicy = "ask" }, tool.Invalid, "/permission_policy", "always_ask"},
 		{"a negative timeout", func(s *registry.ToolSpec) { s.Execution.TimeoutSeconds = -1 }, tool.Invalid, "/execution/timeout_s", "expected 0"},
+		{"an unknown lane", func(s *registry.ToolSpec) { s.Execution.Lane = "quick" }, tool.Invalid, "/execution/lane", "auto, visible or fast"},
+		{"a lane it cannot have", func(s *registry.ToolSpec) { s.Execution.Lane = tool.FastLane }, tool.Invalid, "/execution/lane", "neither pure nor idempotent"},
 		{"an unknown intent", func(s *registry.ToolSpec) { s.Interaction.Intent = "joke" }, tool.Invalid, "/interaction/intent", "render"},
 		{"a bad alias", func(s *registry.ToolSpec) { s.Interaction.Aliases = []string{"ok", "not ok"} }, tool.Invalid, "/interaction/aliases/1", "not ok"},
 	}

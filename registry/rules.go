@@ -76,6 +76,19 @@ func checkExecution(s *ToolSpec) error {
 	if len(x.ConcurrencyGroup) > 64 {
 		return refuse(tool.Invalid, "/execution/concurrency_group", "expected at most 64 characters")
 	}
+	return checkLane(s)
+}
+
+// checkLane refuses the fast lane to a tool that cannot have it. A definition
+// that leaves the choice to us is never refused for it.
+func checkLane(s *ToolSpec) error {
+	x := s.Execution
+	if !x.Lane.Valid() {
+		return refuse(tool.Invalid, "/execution/lane", "lane %.40q: expected auto, visible or fast", x.Lane)
+	}
+	if _, obstacle := x.FastLane(s.ImplementationType()); x.Lane == tool.FastLane && obstacle != "" {
+		return refuse(tool.Invalid, "/execution/lane", "the tool cannot have the fast lane: %s", obstacle)
+	}
 	return nil
 }
 

@@ -38,6 +38,8 @@ type Execution struct {
 	TimeoutSeconds int `json:"timeout_s,omitempty"`
 	// MaxAttempts bounds the attempts of a call that may be repeated; 3 when zero.
 	MaxAttempts int `json:"max_attempts,omitempty"`
+	// Lane is how the first attempt runs; [AutoLane] when empty.
+	Lane Lane `json:"lane,omitempty"`
 }
 
 // Defaults of [Execution].

@@ -22,6 +22,7 @@ type InvokeInput struct {
 	Fence     int64          `json:"fence,omitempty"`  // From Admit; zero when Invoke admits by itself.
 	Egress    tool.Egress    `json:"egress,omitempty"` // From Admit.
 	Full      bool           `json:"full,omitempty"`   // Whether the whole result is wanted, or a preview.
+	Tried     int            `json:"tried,omitempty"`  // Attempts made in the fast lane, before this activity.
 }
 
 // AdmitOutput is the admission of a call that must not be repeated.

@@ -29,8 +29,7 @@ func invoke(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, error
 			return *done, outputError(*done)
 		}
 	}
-	var out wire.InvokeOutput
-	err := schedule(ctx, in).Get(ctx, &out)
+	out, err := run(ctx, &in)
 	switch {
 	case err == nil:
 		return out, outputError(out)
@@ -39,12 +38,6 @@ func invoke(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, error
 	default:
 		return settle(ctx, in, err)
 	}
-}
-
-// schedule decides how an Invoke runs, and is the only place that does: as a
-// regular activity, whose attempts the Temporal UI shows.
-func schedule(ctx workflow.Context, in wire.InvokeInput) workflow.Future {
-	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, invokeOptions(in)), wire.InvokeActivity(in.Pin.Implementation), in)
 }
 
 // admit opens the effect of a call that must not be repeated, and completes in

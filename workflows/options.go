@@ -16,7 +16,23 @@ const (
 	grace = 20 * time.Second
 	// heartbeatTimeout bounds how long a dead worker goes unnoticed.
 	heartbeatTimeout = 10 * time.Second
+	// fastGrace is how much longer than the tool's own deadline an attempt in the
+	// fast lane may take, the wait for a busy worker included. It is short: what
+	// takes longer is handed over, and its attempt, should it still go on, is
+	// kept in order by the ledger.
+	fastGrace = 3 * time.Second
+	// firstRetry is how long a call waits for its second attempt.
+	firstRetry = 500 * time.Millisecond
 )
+
+// fastOptions returns the options of an attempt in the fast lane.
+func fastOptions(in wire.InvokeInput) workflow.LocalActivityOptions {
+	return workflow.LocalActivityOptions{
+		ScheduleToCloseTimeout: in.Pin.Execution.Timeout() + fastGrace,
+		Summary:                in.Pin.String() + " · " + in.Call.CallID,
+		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
+	}
+}
 
 // invokeOptions returns the options of the Invoke activity for a pinned tool.
 //
@@ -31,10 +47,10 @@ func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
 		WaitForCancellation: true, // So that the call's end is known, and settled.
 		Summary:             in.Pin.String() + " · " + in.Call.CallID,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval:    500 * time.Millisecond,
+			InitialInterval:    firstRetry,
 			BackoffCoefficient: 2,
 			MaximumInterval:    30 * time.Second,
-			MaximumAttempts:    int32(in.Pin.Execution.Attempts()), //nolint:gosec // The registry bounds it.
+			MaximumAttempts:    int32(max(1, in.Pin.Execution.Attempts()-in.Tried)), //nolint:gosec // The registry bounds it.
 		},
 	}
 }

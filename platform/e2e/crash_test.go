@@ -15,9 +15,12 @@ import (
 )
 
 var (
-	purely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10}
-	idempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10}
+	purely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.VisibleLane}
+	idempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.VisibleLane}
 	onlyOnce   = tool.Execution{TimeoutSeconds: 1, MaxAttempts: 10}
+
+	fastPurely     = tool.Execution{Pure: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.FastLane}
+	fastIdempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.FastLane}
 )
 
 // A worker is killed between each two phases of the ledger. The run goes on
@@ -42,6 +45,15 @@ func TestKilledWorker(t *testing.T) {
 		{"IdempotentAfterSent", idempotent, afterSent, tool.StatusCompleted, 1},
 		{"IdempotentAfterAnswer", idempotent, afterAnswer, tool.StatusCompleted, 2},
 		{"IdempotentAfterSettle", idempotent, afterSettle, tool.StatusCompleted, 1},
+		{"FastPureBeforeAdmit", fastPurely, beforeAdmit, tool.StatusCompleted, 1},
+		{"FastPureAfterAdmit", fastPurely, afterAdmit, tool.StatusCompleted, 1},
+		{"FastPureAfterAnswer", fastPurely, afterAnswer, tool.StatusCompleted, 2},
+		{"FastPureAfterSettle", fastPurely, afterSettle, tool.StatusCompleted, 1},
+		{"FastIdempotentBeforeAdmit", fastIdempotent, beforeAdmit, tool.StatusCompleted, 1},
+		{"FastIdempotentAfterAdmit", fastIdempotent, afterAdmit, tool.StatusCompleted, 1},
+		{"FastIdempotentAfterSent", fastIdempotent, afterSent, tool.StatusCompleted, 1},
+		{"FastIdempotentAfterAnswer", fastIdempotent, afterAnswer, tool.StatusCompleted, 2},
+		{"FastIdempotentAfterSettle", fastIdempotent, afterSettle, tool.StatusCompleted, 1},
 		{"OnceBeforeAdmit", onlyOnce, beforeAdmit, tool.StatusCompleted, 1},
 		{"OnceAfterAdmit", onlyOnce, afterAdmit, tool.StatusCompleted, 1},
 		{"OnceAfterSent", onlyOnce, afterSent, tool.StatusUnknown, 0},
@@ -96,6 +108,9 @@ func TestZombieSendsNothing(t *testing.T) {
 		"Pure":       {slow(purely), afterAdmit},
 		"Idempotent": {slow(idempotent), beforeSent},
 		"Once":       {slow(onlyOnce), beforeSent},
+
+		"FastPure":       {fastPurely, afterAdmit},
+		"FastIdempotent": {fastIdempotent, beforeSent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

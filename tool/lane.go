@@ -1,0 +1,58 @@
+package tool
+
+import (
+	"fmt"
+	"time"
+)
+
+// Lane is how the first attempt of a call runs.
+//
+// In the fast lane it runs inside the workflow's own task, behind the same
+// ledger as any other: several times faster, and shown in the history as one
+// marker when it is over. Whatever fails there and may be repeated goes on as
+// an ordinary activity, whose attempts are shown one by one.
+type Lane string
+
+// Lanes.
+const (
+	AutoLane    Lane = "auto"    // Fast where the tool allows it; the default.
+	VisibleLane Lane = "visible" // Every attempt is an activity of its own.
+	FastLane    Lane = "fast"    // Fast; a definition that does not allow it is refused.
+)
+
+// Valid reports whether l is one of the lanes. Empty is auto.
+func (l Lane) Valid() bool {
+	return l == "" || l == AutoLane || l == VisibleLane || l == FastLane
+}
+
+// MaxFastTimeout is the longest timeout of a tool whose calls may take the fast
+// lane: a workflow's task must not be held up for longer.
+const MaxFastTimeout = 5 * time.Second
+
+// FastLane reports whether the first attempt of a call takes the fast lane, and
+// if it may not, why. It is what decides it, for every caller; plans pin the
+// answer, so that a run keeps its lanes for as long as it lasts.
+func (e Execution) FastLane(i Implementation) (fast bool, obstacle string) {
+	switch {
+	case !e.Repeatable():
+		obstacle = "it is neither pure nor idempotent, and a workflow's task may run twice"
+	case e.Timeout() > MaxFastTimeout:
+		obstacle = fmt.Sprintf("its timeout_s is %d, and the fast lane allows %d", int(e.Timeout().Seconds()), int(MaxFastTimeout.Seconds()))
+	case !i.quick():
+		obstacle = fmt.Sprintf("calls of type %s run where they can be watched", i)
+	}
+	return obstacle == "" && e.Lane != VisibleLane, obstacle
+}
+
+// quick reports whether calls of the type are requests that are answered soon:
+// they run no untrusted code, start no run, and wait for nobody.
+func (i Implementation) quick() bool {
+	switch i {
+	case Internal, HTTP, Function, RAGRetrieval, MCP, Custom:
+		return true
+	case AgentCall, Artifact, Prompt, Task, Composition, Client, Provider:
+		return false
+	default:
+		return false
+	}
+}

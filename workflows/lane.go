@@ -1,0 +1,60 @@
+package workflows
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// run makes the attempts of a call in the lane that its pin says. The lane was
+// decided when the plan was made, by [tool.Execution.FastLane]: here it is only
+// followed.
+//
+// In the fast lane the first attempt is a local activity, which is part of the
+// workflow's own task. When the worker dies under it, the task runs again on
+// another, and so does the attempt, as one more that the ledger knows: a call
+// that is settled answers what is stored. What fails and may be repeated is
+// handed over to the regular activity.
+func run(ctx workflow.Context, in *wire.InvokeInput) (out wire.InvokeOutput, err error) {
+	activity := wire.InvokeActivity(in.Pin.Implementation)
+	if in.Pin.Fast {
+		local := workflow.WithLocalActivityOptions(ctx, fastOptions(*in))
+		err := workflow.ExecuteLocalActivity(local, activity, *in).Get(local, &out)
+		if err == nil || ctx.Err() != nil || !passing(err) {
+			return out, err
+		}
+		in.Tried++
+		if err := workflow.Sleep(ctx, handOverDelay(err)); err != nil {
+			return out, err
+		}
+	}
+	regular := workflow.WithActivityOptions(ctx, invokeOptions(*in))
+	err = workflow.ExecuteActivity(regular, activity, *in).Get(regular, &out)
+	return out, err
+}
+
+// passing reports whether another attempt may follow one in the fast lane that
+// failed with err: the failure says so, or nobody knows how far it came. Then
+// the ledger does.
+func passing(err error) bool {
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	return !temporal.IsCanceledError(err) && (!ok || !app.NonRetryable())
+}
+
+// handOverDelay is how long a call waits between its attempt in the fast lane
+// and the next: what the tool asked for, or what a regular retry would wait.
+// An attempt that ran out of time has waited enough.
+func handOverDelay(err error) time.Duration {
+	if _, late := errors.AsType[*temporal.TimeoutError](err); late {
+		return 0
+	}
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.NextRetryDelay() > 0 {
+		return min(app.NextRetryDelay(), failure.MaxRetryDelay)
+	}
+	return firstRetry
+}
