@@ -46,6 +46,9 @@ type Call struct {
 
 // Usage is what a model turn consumed.
 type Usage struct {
-	InputTokens  int `json:"input_tokens"`
+	InputTokens  int `json:"input_tokens"` // All of them, those from a cache included.
 	OutputTokens int `json:"output_tokens"`
+
+	CachedInputTokens int `json:"cached_input_tokens,omitempty"` // Of the input: what a provider's cache held.
+	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`    // Of the output: what the answer does not show.
 }
