@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/nearest"
+	"github.com/toolcrib/toolcrib/internal/spelling"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -50,34 +52,8 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 
 func unknownField(path, name string, known []string) error {
 	at := path + "/" + name
-	nearest, distance := "", 4
-	for _, k := range known {
-		if d := editDistance(name, k); d < distance {
-			nearest, distance = k, d
-		}
+	if nearest := spelling.Nearest(name, known); nearest != "" {
+		return refuse(tool.Invalid, at, "unknown field %.60q: did you mean %s?", name, nearest)
 	}
-	if nearest == "" || distance > len(name)/2 {
-		return refuse(tool.Invalid, at, "unknown field %.60q: expected one of %s", name, strings.Join(known, ", "))
-	}
-	return refuse(tool.Invalid, at, "unknown field %.60q: did you mean %s?", name, nearest)
-}
-
-// editDistance counts the insertions, deletions and replacements between a and b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
+	return refuse(tool.Invalid, at, "unknown field %.60q: expected one of %s", name, strings.Join(known, ", "))
 }
