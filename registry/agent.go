@@ -29,7 +29,7 @@ func (r *Registry) UpdateAgent(ctx context.Context, p tool.Principal, slugOrID s
 	if err := firstOf(mayWrite(p, AgentsWrite), refusePublished(s.wanted())); err != nil {
 		return agent.Agent{}, nil, err
 	}
-	a, err := r.GetAgent(ctx, p, slugOrID)
+	a, err := r.ownAgent(ctx, p, slugOrID)
 	if err != nil {
 		return agent.Agent{}, nil, err
 	}
@@ -51,6 +51,18 @@ func (r *Registry) GetAgent(ctx context.Context, p tool.Principal, slugOrID stri
 	a, err := r.store.FindAgent(ctx, p.Tenant, slugOrID)
 	if err != nil {
 		return agent.Agent{}, fmt.Errorf("finding agent %q: %w", slugOrID, err)
+	}
+	return a, nil
+}
+
+// ownAgent returns an agent that is to be changed.
+func (r *Registry) ownAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, error) {
+	a, err := r.GetAgent(ctx, p, slugOrID)
+	if err != nil {
+		return agent.Agent{}, err
+	}
+	if err := refuseChanged("agent", a.Slug, a.Revision, r.revision); err != nil {
+		return agent.Agent{}, err
 	}
 	return a, nil
 }
@@ -94,11 +106,11 @@ func (r *Registry) editedAgent(a agent.Agent, s AgentSpec) (agent.Agent, []strin
 	if err != nil {
 		return a, nil, err
 	}
-	switch {
-	case s.Slug != a.Slug:
+	if s.Slug != a.Slug {
 		return a, nil, refuse(tool.Invalid, "/slug", "a slug cannot be changed: it is %s", a.Slug)
-	case s.Revision != 0 && s.Revision != a.Revision:
-		return a, nil, refuse(tool.Conflict, "/revision", "agent %q was changed by someone else: it is at revision %d", a.Slug, a.Revision)
+	}
+	if err := refuseChanged("agent", a.Slug, a.Revision, s.Revision); err != nil {
+		return a, nil, err
 	}
 	if a.Status, err = nextStatus(a.Status, s.Status); err != nil {
 		return a, nil, err

@@ -140,7 +140,7 @@ func (r *Registry) agentVersions(ctx context.Context, p tool.Principal, slugOrID
 	if err := mayWrite(p, AgentsWrite); err != nil {
 		return agent.Agent{}, nil, err
 	}
-	a, err := r.GetAgent(ctx, p, slugOrID)
+	a, err := r.ownAgent(ctx, p, slugOrID)
 	if err != nil {
 		return agent.Agent{}, nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/nearest"
-	"github.com/toolcrib/toolcrib/internal/spelling"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -52,8 +51,8 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 
 func unknownField(path, name string, known []string) error {
 	at := path + "/" + name
-	if nearest := spelling.Nearest(name, known); nearest != "" {
-		return refuse(tool.Invalid, at, "unknown field %.60q: did you mean %s?", name, nearest)
+	if meant := nearest.Name(name, known); meant != "" {
+		return refuse(tool.Invalid, at, "unknown field %.60q: did you mean %s?", name, meant)
 	}
 	return refuse(tool.Invalid, at, "unknown field %.60q: expected one of %s", name, strings.Join(known, ", "))
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -49,8 +50,33 @@ type Options struct {
 // Warnings are returned beside a success: they tell what is allowed and better
 // done otherwise.
 type Registry struct {
-	store Store
-	opts  Options
+	store    Store
+	opts     Options
+	revision int64 // See [Registry.At].
+}
+
+// ErrChanged is the cause of the Conflict that tells of a tool or an agent
+// which is at another revision than the caller knows.
+var ErrChanged = errors.New("it is at another revision")
+
+// At returns a registry that changes only what is at the given revision, and
+// fails with Conflict, caused by [ErrChanged], where somebody else was faster.
+// Zero stands for any.
+func (r *Registry) At(revision int64) *Registry {
+	at := *r
+	at.revision = revision
+	return &at
+}
+
+// refuseChanged refuses a tool or an agent at another revision than is wanted,
+// if one is.
+func refuseChanged(kind, slug string, revision, wanted int64) error {
+	if wanted == 0 || wanted == revision {
+		return nil
+	}
+	e := refuse(tool.Conflict, "/revision", "%s %q was changed by someone else: it is at revision %d", kind, slug, revision)
+	e.Err = ErrChanged
+	return e
 }
 
 // New returns a registry that writes to store.

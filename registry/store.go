@@ -17,7 +17,8 @@ type Store interface {
 	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// UpdateTool stores a changed head if its revision is still t.Revision,
-	// else fails with Conflict. The returned tool has the next revision.
+	// else fails with Conflict, caused by [ErrChanged]. The returned tool has
+	// the next revision.
 	UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// FindTool returns a tool by slug or id; the tenant's own shadows a global
 	// one of the same slug.

@@ -92,6 +92,9 @@ func (r *Registry) own(ctx context.Context, tenant tool.TenantID, ref tool.Ref) 
 	if t.Tenant != tenant {
 		return tool.Tool{}, refuse(tool.Denied, "", "tool %q is global: make one of your own with this slug to replace it", t.Slug)
 	}
+	if err := refuseChanged("tool", t.Slug, t.Revision, r.revision); err != nil {
+		return tool.Tool{}, err
+	}
 	return t, nil
 }
 
@@ -118,8 +121,9 @@ func (r *Registry) edited(t tool.Tool, s ToolSpec) (tool.Tool, []string, error) 
 	case s.BuiltinKey != "" && !t.Global():
 		// It would escape what the operator decides of the platform's tool.
 		return t, nil, refuse(tool.Invalid, "/builtin_key", "only the platform's own tools run built-ins: drop builtin_key, and bind the platform's tool %.64q", s.BuiltinKey)
-	case s.Revision != 0 && s.Revision != t.Revision:
-		return t, nil, refuse(tool.Conflict, "/revision", "tool %q was changed by someone else: it is at revision %d", t.Slug, t.Revision)
+	}
+	if err := refuseChanged("tool", t.Slug, t.Revision, s.Revision); err != nil {
+		return t, nil, err
 	}
 	if t.Status, err = nextStatus(t.Status, s.Status); err != nil {
 		return t, nil, err

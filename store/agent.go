@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -74,7 +75,7 @@ func updateAgent(ctx context.Context, q *db.Queries, op string, a agent.Agent) (
 		return agent.Agent{}, explain(failure(op, err), tool.NotFound, fmt.Sprintf("agent %q not found", a.Slug))
 	}
 	return agent.Agent{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-		"agent %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision, stored.Revision)}
+		"agent %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision, stored.Revision), Err: registry.ErrChanged}
 }
 
 // FindAgent implements [registry.Store].

@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -114,7 +116,10 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f := storetest.NewFixture(t, d)
 	d.Key(t, f.Tenant)
 	f.Admit(t, f.Lone(t), true, true)
+	f.Say(t, f.Run, 1, 1, "Let me look.")
 	_, _, err := f.Store.AddAgentVersion(t.Context(), f.Agent, storetest.AgentVersionOf(t, f.Agent, "1.0.0"))
+	require.NoError(t, err)
+	_, err = f.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: f.Tenant, Text: "k"}, strings.Repeat("0", 64), time.Hour, time.Hour)
 	require.NoError(t, err)
 	stranger := d.Tenant(t)
 

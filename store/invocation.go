@@ -11,7 +11,8 @@ import (
 // InvocationQuery filters and pages invocations. Zero fields do not filter.
 type InvocationQuery struct {
 	Status  tool.InvocationStatus
-	Tool    string // Slug.
+	Tool    string    // Slug.
+	Kind    tool.Kind // Of its failure.
 	RunID   string
 	AgentID string
 	Since   time.Time // Created at or after.
@@ -46,7 +47,7 @@ func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q Inv
 	var rows []db.ToolInvocation
 	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
 		rows, err = queries.ListInvocations(ctx, db.ListInvocationsParams{
-			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool),
+			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool), Kind: string(q.Kind),
 			RunID: optional(q.RunID), AgentID: optional(q.AgentID), Since: optionalTime(q.Since), Until: optionalTime(q.Until),
 			Limit: pageSize(q.Limit),
 		})

@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -41,11 +43,16 @@ type Key struct {
 
 // Principal returns who a caller with the key is.
 func (k Key) Principal() tool.Principal {
-	return tool.Principal{Tenant: k.Tenant, Subject: "key:" + k.ID, Permissions: k.Permissions, Scopes: k.Scopes}
+	return tool.Principal{Tenant: k.Tenant, Subject: keySubject + k.ID, Permissions: k.Permissions, Scopes: k.Scopes}
 }
 
+// keySubject begins the subject of whoever calls with a key.
+const keySubject = "key:"
+
 // CreateKey stores a new key for k.Tenant with k's name, permissions, scopes
-// and expiry, and returns it with its text, which cannot be had again.
+// and expiry, and returns it with its text, which cannot be had again. Where
+// k.CreatedBy is another key, that must not have been revoked: a key that was
+// makes none any more.
 func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	const op = "store.CreateKey"
 	if k.Name == "" {
@@ -58,14 +65,21 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	secret := make([]byte, secretSize)
 	_, _ = rand.Read(secret) // It never fails.
 	hash := sha256.Sum256(secret)
+	var maker *string
+	if id, ok := strings.CutPrefix(k.CreatedBy, keySubject); ok && tool.ValidID(id) {
+		maker = &id
+	}
 	var row db.APIKey
 	err = s.do(ctx, op, k.Tenant, func(q *db.Queries) error {
 		row, err = q.CreateKey(ctx, db.CreateKeyParams{
 			ID: id, TenantID: string(k.Tenant), Name: text(k.Name), SecretHash: hash[:], Permissions: list(k.Permissions),
-			Scopes: list(k.Scopes), CreatedBy: text(k.CreatedBy), ExpiresAt: k.ExpiresAt,
+			Scopes: list(k.Scopes), CreatedBy: text(k.CreatedBy), ExpiresAt: k.ExpiresAt, MakerID: maker,
 		})
 		return err
 	})
+	if maker != nil && errors.Is(err, pgx.ErrNoRows) {
+		return Key{}, "", &tool.Error{Kind: tool.Denied, Op: op, Msg: "the key that is to make another has been revoked", Err: err}
+	}
 	if err != nil {
 		return Key{}, "", explain(err, tool.NotFound, "tenant not found")
 	}
@@ -82,16 +96,40 @@ func (s *Store) ListKeys(ctx context.Context, tenant tool.TenantID) ([]Key, erro
 	return convert(rows, keyOf), err
 }
 
-// RevokeKey stops a key at once; a second time changes nothing. It fails with
-// tool.NotFound.
+// FindKey returns a key by its id. It fails with tool.NotFound.
+func (s *Store) FindKey(ctx context.Context, tenant tool.TenantID, id string) (Key, error) {
+	const op = "store.FindKey"
+	if !tool.ValidID(id) {
+		return Key{}, notFound(op, "API key not found")
+	}
+	var row db.APIKey
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindKey(ctx, db.FindKeyParams{TenantID: string(tenant), ID: id})
+		return err
+	})
+	if err != nil {
+		return Key{}, explain(err, tool.NotFound, "API key not found")
+	}
+	return keyOf(row), nil
+}
+
+// RevokeKey stops a key at once, with all the keys that it made and those that
+// they made; a second time changes nothing. It fails with tool.NotFound.
 func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) (Key, error) {
 	const op = "store.RevokeKey"
 	if !tool.ValidID(id) {
 		return Key{}, notFound(op, "API key not found")
 	}
 	var row db.APIKey
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.RevokeKey(ctx, db.RevokeKeyParams{TenantID: string(tenant), ID: id})
+	err := s.inTx(ctx, op, tenant, func(q *db.Queries) (err error) {
+		if row, err = q.RevokeKey(ctx, db.RevokeKeyParams{TenantID: string(tenant), ID: id}); err != nil {
+			return err
+		}
+		// A key that is making another holds its row: each look waits for it,
+		// and the next one sees what it made.
+		for more := int64(1); more > 0 && err == nil; {
+			more, err = q.RevokeMadeKeys(ctx, db.RevokeMadeKeysParams{TenantID: string(tenant), ID: id})
+		}
 		return err
 	})
 	if err != nil {

@@ -107,6 +107,23 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.sweep_idempotency_keys(most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    gone integer;
+begin
+    delete from idempotency_keys where expires_at <= now() and ctid = any (array(
+        select k.ctid from idempotency_keys k where k.expires_at <= now() order by k.expires_at limit most));
+    get diagnostics gone = row_count;
+    return gone;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.uuid_floor(at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -180,6 +197,7 @@ create table api_keys (
     constraint api_keys_secret_hash_check CHECK ((octet_length(secret_hash) = 32)),
     constraint api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE INDEX api_keys_maker ON public.api_keys USING btree (tenant_id, created_by);
 alter table api_keys enable row level security;
 alter table api_keys force row level security;
 create policy tenant_isolation on api_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -215,6 +233,33 @@ create policy tenant_isolation on effects for all to public using ((tenant_id = 
 grant insert, select, update on effects to toolcrib_app;
 grant select on effects to toolcrib_maintenance;
 comment on table effects is 'The effect ledger: how far each call has come; every move is a compare-and-set on phase and fence.';
+
+create table idempotency_keys (
+    tenant_id uuid not null,
+    subject text not null,
+    key_hash bytea not null,
+    id uuid not null,
+    digest text not null,
+    fence bigint not null default 1,
+    lease_until timestamp with time zone not null,
+    status integer,
+    header json,
+    body bytea,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    constraint idempotency_keys_pkey PRIMARY KEY (tenant_id, subject, key_hash),
+    constraint idempotency_keys_digest_check CHECK ((digest ~ '^[0-9a-f]{64}$'::text)),
+    constraint idempotency_keys_key_hash_check CHECK ((octet_length(key_hash) = 32)),
+    constraint idempotency_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX idempotency_keys_expired ON public.idempotency_keys USING btree (expires_at);
+alter table idempotency_keys enable row level security;
+alter table idempotency_keys force row level security;
+create policy expired_delete on idempotency_keys for delete to toolcrib_owner using ((expires_at <= now()));
+create policy expired_read on idempotency_keys for select to toolcrib_owner using ((expires_at <= now()));
+create policy tenant_isolation on idempotency_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on idempotency_keys to toolcrib_app;
+comment on table idempotency_keys is 'Requests that callers named, and their answers; kept for a day.';
 
 create table messages (
     id uuid not null,

@@ -84,7 +84,7 @@ func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (too
 		return tool.Tool{}, &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("tool %q is global: only the platform changes it", t.Slug)}
 	default:
 		return tool.Tool{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-			"tool %q changed meanwhile: revision %d was asked for, it is at %d; read it again", t.Slug, t.Revision, found[0].Revision)}
+			"tool %q changed meanwhile: revision %d was asked for, it is at %d; read it again", t.Slug, t.Revision, found[0].Revision), Err: registry.ErrChanged}
 	}
 }
 

@@ -8,12 +8,13 @@ import (
 )
 
 const (
-	tendInterval    = 24 * time.Hour
+	tendInterval    = time.Hour
 	partitionsAhead = 3 // Months.
 )
 
-// tend keeps the database ready for the months to come, for as long as the
-// plugin is open. Workers do it at the same time without harm.
+// tend keeps the database ready for the months to come, and free of what
+// nobody asks for any more, for as long as the plugin is open. Workers do it at
+// the same time without harm.
 func (p *Plugin) tend() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -24,6 +25,9 @@ func (p *Plugin) tend() {
 			if _, err := p.store.EnsurePartitions(ctx, partitionsAhead); err != nil && ctx.Err() == nil {
 				// There are months of room, and a partition for the rest.
 				p.cfg.Logger.WarnContext(ctx, "making partitions failed", slog.Any("error", err))
+			}
+			if _, err := p.store.SweepRequests(ctx); err != nil && ctx.Err() == nil {
+				p.cfg.Logger.WarnContext(ctx, "sweeping answered requests failed", slog.Any("error", err)) // The next sweep takes them.
 			}
 			select {
 			case <-ctx.Done():

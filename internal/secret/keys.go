@@ -61,8 +61,10 @@ func SensitiveKey(name string) bool {
 
 // RedactKeys returns raw with the values of sensitive members replaced, at any
 // depth, for showing a configuration to people. A sensitive member that holds
-// an object or array is replaced as a whole; null, true and false stay. Key
-// order is not kept. Text that is no JSON comes back as [Redacted].
+// an object or array is replaced as a whole; null, true and false stay, and so
+// does an object that only says which argument the value is taken from, as
+// {"from": "/token"}. Key order is not kept. Text that is no JSON comes back as
+// [Redacted].
 func RedactKeys(raw json.RawMessage) json.RawMessage {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return raw
@@ -86,8 +88,7 @@ func redactKeys(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, member := range v {
-			_, isBool := member.(bool)
-			if member != nil && !isBool && SensitiveKey(k) {
+			if hides(member) && SensitiveKey(k) {
 				v[k] = Redacted
 				continue
 			}
@@ -99,6 +100,19 @@ func redactKeys(v any) any {
 		}
 	}
 	return v
+}
+
+// hides reports whether the value of a sensitive member could be a secret.
+func hides(v any) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return false
+	case map[string]any:
+		_, from := v["from"].(string)
+		return !from || len(v) > 1
+	default:
+		return true
+	}
 }
 
 // splitWords takes a name apart at punctuation and changes of case, in lower

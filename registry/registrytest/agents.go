@@ -119,7 +119,7 @@ func (s *Store) checkAgent(a agent.Agent) error {
 		return notFound("agent", a.Slug)
 	}
 	if have.Revision != a.Revision {
-		return conflict("agent %q was changed by someone else", a.Slug)
+		return changed("agent", a.Slug)
 	}
 	return nil
 }

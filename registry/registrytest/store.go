@@ -97,6 +97,12 @@ func (s *Store) seen(t tool.Tool) tool.Tool {
 	return clone(t)
 }
 
+func changed(kind, slug string) error {
+	return &tool.Error{
+		Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf("%s %q was changed by someone else", kind, slug), Err: registry.ErrChanged,
+	}
+}
+
 func conflict(format string, args ...any) error {
 	return &tool.Error{Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf(format, args...)}
 }

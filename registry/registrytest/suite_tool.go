@@ -51,8 +51,10 @@ func testToolRevisions(t *testing.T, f Fixture) {
 	first.Description = "Late."
 	_, err = f.Store.UpdateTool(t.Context(), first)
 	requireKind(t, tool.Conflict, err)
+	require.ErrorIs(t, err, registry.ErrChanged)
 	_, _, err = f.Store.AddVersion(t.Context(), first, versionOf(t, first, "1.0.0"))
 	requireKind(t, tool.Conflict, err)
+	require.ErrorIs(t, err, registry.ErrChanged)
 	versions, err := f.Store.ListVersions(t.Context(), f.Tenant, first.ID)
 	require.NoError(t, err)
 	require.Empty(t, versions, "a version that lost leaves nothing")

@@ -122,7 +122,7 @@ func (s *Store) checkTool(t tool.Tool) error {
 		return notFound("tool", t.Slug)
 	}
 	if have.Revision != t.Revision {
-		return conflict("tool %q was changed by someone else", t.Slug)
+		return changed("tool", t.Slug)
 	}
 	return nil
 }

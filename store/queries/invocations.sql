@@ -7,6 +7,7 @@ where tenant_id = @tenant_id
   and (sqlc.narg('before')::uuid is null or id < sqlc.narg('before'))
   and (@status::text = '' or status = @status)
   and (@tool::text = '' or tool = @tool)
+  and (@kind::text = '' or error_kind = @kind)
   and (sqlc.narg('run_id')::uuid is null or run_id = sqlc.narg('run_id'))
   and (sqlc.narg('agent_id')::uuid is null or agent_id = sqlc.narg('agent_id'))
   and (sqlc.narg('since')::timestamptz is null or created_at >= sqlc.narg('since'))

@@ -1,15 +1,36 @@
 -- name: CreateKey :one
+-- A key that is to make another is held until that is written, so that a
+-- revocation finds what it made.
+with maker as (
+    select m.id from api_keys m
+    where m.tenant_id = @tenant_id and m.id = sqlc.narg('maker_id')::uuid and m.revoked_at is null
+    for share
+)
 insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at)
-values (@id, @tenant_id, @name, @secret_hash, @permissions, @scopes, @created_by, @expires_at)
+select @id, @tenant_id, @name, @secret_hash, @permissions, @scopes, @created_by, @expires_at
+where sqlc.narg('maker_id')::uuid is null or exists (select from maker)
 returning *;
 
 -- name: ListKeys :many
 select * from api_keys where tenant_id = @tenant_id order by id;
 
+-- name: FindKey :one
+select * from api_keys where tenant_id = @tenant_id and id = @id;
+
 -- name: RevokeKey :one
 update api_keys set revoked_at = coalesce(revoked_at, now())
 where tenant_id = @tenant_id and id = @id
 returning *;
+
+-- name: RevokeMadeKeys :execrows
+-- Revokes the keys that a key made, and those that they made.
+with recursive made as (
+    select c.id from api_keys c where c.tenant_id = @tenant_id and c.created_by = 'key:' || @id::text
+    union
+    select c.id from api_keys c join made m on c.created_by = 'key:' || m.id::text where c.tenant_id = @tenant_id
+)
+update api_keys a set revoked_at = now()
+where a.tenant_id = @tenant_id and a.revoked_at is null and a.id in (select made.id from made);
 
 -- name: UseKey :one
 -- Reads a key with its tenant, and notes its use when the secret is right, at

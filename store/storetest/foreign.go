@@ -3,6 +3,7 @@ package storetest
 import (
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,8 +26,9 @@ type foreign struct {
 var methodsWithoutTenant = map[string]string{
 	"Close":            "ends the store",
 	"Ping":             "asks the server only",
-	"Listen":           "tells the process which tenants have events, and nothing of them",
+	"Listen":           "tells the process which runs have events, and nothing of them",
 	"EnsurePartitions": "makes empty tables",
+	"SweepRequests":    "deletes what nobody reads any more",
 }
 
 // foreignCases holds a case for every method of a store: what a stranger gets
@@ -233,6 +235,17 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.ListEvents(t.Context(), f.stranger, f.Run.ID, 0, 0)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"ReadStream": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.ReadStream(t.Context(), f.stranger, f.Run.ID, 0, 0)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"AppendOutput": func(t *testing.T, f foreign) {
+		t.Helper()
+		err := f.Store.AppendOutput(t.Context(), agent.Output{Tenant: f.stranger, RunID: f.Run.ID, Turn: 1, Attempt: 1, Text: "x"})
+		RequireKind(t, tool.NotFound, err)
+		f.EventTypes(t, f.Run.ID) // Still without a gap.
+	},
 	"TenantEvents": func(t *testing.T, f foreign) {
 		t.Helper()
 		events, _, err := f.Store.TenantEvents(t.Context(), f.stranger, store.EventCursor{}, 0)
@@ -264,11 +277,48 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err = f.Store.RevokeKey(t.Context(), f.stranger, key.ID)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"FindKey": func(t *testing.T, f foreign) {
+		t.Helper()
+		key, err := f.Store.Authenticate(t.Context(), f.Key(t, f.Tenant))
+		require.NoError(t, err)
+		_, err = f.Store.FindKey(t.Context(), f.stranger, key.ID)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"BeginRequest": func(t *testing.T, f foreign) { // The same key, of the same subject, is free.
+		t.Helper()
+		key := f.begin(t)
+		key.Tenant = f.stranger
+		r, err := f.Store.BeginRequest(t.Context(), key, digestB, time.Hour, time.Hour)
+		require.NoError(t, err)
+		require.True(t, r.Taken)
+	},
+	"FinishRequest": func(t *testing.T, f foreign) {
+		t.Helper()
+		key := f.begin(t)
+		key.Tenant = f.stranger
+		RequireKind(t, tool.Conflict, f.Store.FinishRequest(t.Context(), key, 1, store.Answer{Status: 200}))
+	},
+	"ReleaseRequest": func(t *testing.T, f foreign) {
+		t.Helper()
+		key := f.begin(t)
+		key.Tenant = f.stranger
+		RequireKind(t, tool.Conflict, f.Store.ReleaseRequest(t.Context(), key, 1))
+	},
 	"Authenticate": func(t *testing.T, f foreign) { // A key's tenant cannot be exchanged for another.
 		t.Helper()
 		_, err := f.Store.Authenticate(t.Context(), WithTenant(t, f.Key(t, f.Tenant), f.stranger))
 		RequireKind(t, tool.Denied, err)
 	},
+}
+
+// begin takes a key of the fixture's tenant.
+func (f foreign) begin(t *testing.T) store.RequestKey {
+	t.Helper()
+	key := store.RequestKey{Tenant: f.Tenant, Subject: "key:a", Text: "k"}
+	r, err := f.Store.BeginRequest(t.Context(), key, digestA, time.Hour, time.Hour)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, r.Fence)
+	return key
 }
 
 func testForeign(t *testing.T, d *Database) {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/base32"
+	"sync"
 	"testing"
 	"time"
 
@@ -141,6 +142,57 @@ func testKeys(t *testing.T, d *Database) {
 		keys, err := d.Store.ListKeys(t.Context(), tenant)
 		require.NoError(t, err)
 		require.Len(t, keys, 3)
+	})
+
+	t.Run("RevokedWithTheirMaker", func(t *testing.T) {
+		t.Parallel()
+		tenant := d.Tenant(t)
+		made := func(by string) (store.Key, string) {
+			k, text, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "made", CreatedBy: by})
+			require.NoError(t, err)
+			return k, text
+		}
+		root, _ := made("user:ada")
+		child, childText := made(root.Principal().Subject)
+		_, grandchildText := made(child.Principal().Subject)
+		_, siblingText := made("user:ada")
+		_, err := d.Store.RevokeKey(t.Context(), tenant, root.ID)
+		require.NoError(t, err)
+		for _, text := range []string{childText, grandchildText} {
+			_, err := d.Store.Authenticate(t.Context(), text)
+			RequireKind(t, tool.Denied, err)
+		}
+		_, err = d.Store.Authenticate(t.Context(), siblingText)
+		require.NoError(t, err)
+		_, _, err = d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "late", CreatedBy: child.Principal().Subject})
+		RequireKind(t, tool.Denied, err)
+	})
+
+	t.Run("NoneEscapesARevocation", func(t *testing.T) {
+		t.Parallel()
+		tenant := d.Tenant(t)
+		root, _, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "root"})
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for range 8 { // Chains of keys that make keys until they may not.
+			wg.Go(func() {
+				for maker := root; ; {
+					made, _, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "made", CreatedBy: maker.Principal().Subject})
+					if err != nil {
+						return
+					}
+					maker = made
+				}
+			})
+		}
+		_, err = d.Store.RevokeKey(t.Context(), tenant, root.ID)
+		require.NoError(t, err)
+		wg.Wait()
+		keys, err := d.Store.ListKeys(t.Context(), tenant)
+		require.NoError(t, err)
+		for _, k := range keys {
+			require.NotNil(t, k.RevokedAt)
+		}
 	})
 }
 

@@ -23,7 +23,9 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Settle", testSettle},
 		{"Answers", testAnswers},
 		{"Reads", testReads},
+		{"Output", testOutput},
 		{"Keys", testKeys},
+		{"Requests", testRequests},
 		{"Platform", testPlatform},
 	} {
 		t.Run(suite.name, func(t *testing.T) {

@@ -66,12 +66,13 @@ where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
   and ($4::text = '' or tool = $4)
-  and ($5::uuid is null or run_id = $5)
-  and ($6::uuid is null or agent_id = $6)
-  and ($7::timestamptz is null or created_at >= $7)
-  and ($8::timestamptz is null or created_at < $8)
+  and ($5::text = '' or error_kind = $5)
+  and ($6::uuid is null or run_id = $6)
+  and ($7::uuid is null or agent_id = $7)
+  and ($8::timestamptz is null or created_at >= $8)
+  and ($9::timestamptz is null or created_at < $9)
 order by id desc
-limit $9::int
+limit $10::int
 `
 
 type ListInvocationsParams struct {
@@ -79,6 +80,7 @@ type ListInvocationsParams struct {
 	Before   *string
 	Status   string
 	Tool     string
+	Kind     string
 	RunID    *string
 	AgentID  *string
 	Since    *time.Time
@@ -92,6 +94,7 @@ func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams
 		arg.Before,
 		arg.Status,
 		arg.Tool,
+		arg.Kind,
 		arg.RunID,
 		arg.AgentID,
 		arg.Since,

@@ -11,8 +11,14 @@ import (
 )
 
 const CreateKey = `-- name: CreateKey :one
+with maker as (
+    select m.id from api_keys m
+    where m.tenant_id = $2 and m.id = $9::uuid and m.revoked_at is null
+    for share
+)
 insert into api_keys (id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+select $1, $2, $3, $4, $5, $6, $7, $8
+where $9::uuid is null or exists (select from maker)
 returning id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at
 `
 
@@ -25,8 +31,11 @@ type CreateKeyParams struct {
 	Scopes      []string
 	CreatedBy   string
 	ExpiresAt   *time.Time
+	MakerID     *string
 }
 
+// A key that is to make another is held until that is written, so that a
+// revocation finds what it made.
 func (q *Queries) CreateKey(ctx context.Context, arg CreateKeyParams) (APIKey, error) {
 	row := q.db.QueryRow(ctx, CreateKey,
 		arg.ID,
@@ -37,7 +46,36 @@ func (q *Queries) CreateKey(ctx context.Context, arg CreateKeyParams) (APIKey, e
 		arg.Scopes,
 		arg.CreatedBy,
 		arg.ExpiresAt,
+		arg.MakerID,
 	)
+	var i APIKey
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.Name,
+		&i.SecretHash,
+		&i.Permissions,
+		&i.Scopes,
+		&i.CreatedBy,
+		&i.ExpiresAt,
+		&i.RevokedAt,
+		&i.LastUsedAt,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
+const FindKey = `-- name: FindKey :one
+select id, tenant_id, name, secret_hash, permissions, scopes, created_by, expires_at, revoked_at, last_used_at, created_at from api_keys where tenant_id = $1 and id = $2
+`
+
+type FindKeyParams struct {
+	TenantID string
+	ID       string
+}
+
+func (q *Queries) FindKey(ctx context.Context, arg FindKeyParams) (APIKey, error) {
+	row := q.db.QueryRow(ctx, FindKey, arg.TenantID, arg.ID)
 	var i APIKey
 	err := row.Scan(
 		&i.ID,
@@ -119,6 +157,30 @@ func (q *Queries) RevokeKey(ctx context.Context, arg RevokeKeyParams) (APIKey, e
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const RevokeMadeKeys = `-- name: RevokeMadeKeys :execrows
+with recursive made as (
+    select c.id from api_keys c where c.tenant_id = $1 and c.created_by = 'key:' || $2::text
+    union
+    select c.id from api_keys c join made m on c.created_by = 'key:' || m.id::text where c.tenant_id = $1
+)
+update api_keys a set revoked_at = now()
+where a.tenant_id = $1 and a.revoked_at is null and a.id in (select made.id from made)
+`
+
+type RevokeMadeKeysParams struct {
+	TenantID string
+	ID       string
+}
+
+// Revokes the keys that a key made, and those that they made.
+func (q *Queries) RevokeMadeKeys(ctx context.Context, arg RevokeMadeKeysParams) (int64, error) {
+	result, err := q.db.Exec(ctx, RevokeMadeKeys, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const UseKey = `-- name: UseKey :one

@@ -1,0 +1,39 @@
+-- name: BeginRequest :one
+-- Takes a key that is free: a new one, one whose time is over, or one whose
+-- server did not come back. Else tells who has it. No row comes back when
+-- another transaction wrote it meanwhile.
+with taken as (
+    insert into idempotency_keys as k (tenant_id, subject, key_hash, id, digest, lease_until, expires_at)
+    values (@tenant_id, @subject, @key_hash, @id, @digest,
+        now() + make_interval(secs => @lease_s::float8), now() + make_interval(secs => @keep_s::float8))
+    on conflict (tenant_id, subject, key_hash) do update
+        set id          = case when k.expires_at <= now() then excluded.id else k.id end,
+            created_at  = case when k.expires_at <= now() then now() else k.created_at end,
+            expires_at  = case when k.expires_at <= now() then excluded.expires_at else k.expires_at end,
+            digest      = excluded.digest,
+            fence       = k.fence + 1,
+            lease_until = excluded.lease_until,
+            status      = null,
+            header      = null,
+            body        = null
+        where k.expires_at <= now() or k.status is null and k.lease_until <= now() and k.digest = excluded.digest
+    returning k.id, k.digest, k.fence
+)
+select t.id, t.digest, t.fence, true as taken, null::integer as status, null::json as header, null::bytea as body
+from taken t
+union all
+select k.id, k.digest, k.fence, false, k.status, k.header, k.body
+from idempotency_keys k
+where k.tenant_id = @tenant_id and k.subject = @subject and k.key_hash = @key_hash and k.expires_at > now()
+  and not exists (select from taken);
+
+-- name: FinishRequest :execrows
+update idempotency_keys set status = @status::integer, header = @header, body = @body
+where tenant_id = @tenant_id and subject = @subject and key_hash = @key_hash and fence = @fence and status is null;
+
+-- name: ReleaseRequest :execrows
+update idempotency_keys set lease_until = now()
+where tenant_id = @tenant_id and subject = @subject and key_hash = @key_hash and fence = @fence and status is null;
+
+-- name: SweepRequests :one
+select sweep_idempotency_keys(@most::int)::int as gone;
