@@ -106,7 +106,7 @@ var ourAPI = map[string][]string{
 	"registry/registrytest": nil, "executors": nil, "executors/executortest": nil, "executors/function": nil,
 	"executors/httpcall": nil, "executors/internalcall": nil, "builtins": nil, "internal/egress": nil, "internal/secret": nil,
 	"internal/failure": {"go.temporal.io/..."}, "workflows": {"go.temporal.io/..."}, "activities": {"go.temporal.io/..."},
-	"worker": {"go.temporal.io/..."}, "store": {"github.com/jackc/pgx/..."},
+	"worker": {"go.temporal.io/...", "go.opentelemetry.io/..."}, "store": {"github.com/jackc/pgx/..."},
 }
 
 // foreignTypes: a type of another module in an exported name would make that

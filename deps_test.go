@@ -30,12 +30,13 @@ var directRequirements = []string{
 	"github.com/santhosh-tekuri/jsonschema/v5",
 	"github.com/tink-crypto/tink-go/v2",
 	"github.com/yosida95/uritemplate/v3",
+	"go.opentelemetry.io/otel",
+	"go.opentelemetry.io/otel/metric",
+	"go.opentelemetry.io/otel/trace",
 	"go.temporal.io/api",
 	"go.temporal.io/sdk",
 	"go.temporal.io/sdk/contrib/envconfig",
-	"go.temporal.io/sdk/contrib/opentelemetry",
 	"golang.org/x/sync",
-	"golang.org/x/time",
 }
 
 const maxRequirements = 18
@@ -99,7 +100,7 @@ var reachLaws = []reachLaw{
 		name: "only the edge knows Temporal",
 		from: []string{
 			"tool", "agent", "ledger", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...",
-			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...",
+			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...", "internal/telemetry/...",
 		},
 		deny: temporal, why: "tools, stores and rules can be used and tested without a workflow engine",
 	},

@@ -18,18 +18,27 @@ func Recover(logger *slog.Logger) tool.Middleware {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (res *tool.Result, err error) {
 			defer func() {
 				if p := recover(); p != nil {
-					logger.ErrorContext(ctx, "executor panicked",
-						slog.String("tenant_id", string(call.Principal.Tenant)),
-						slog.String("run_id", call.RunID),
-						slog.String("call_id", call.ID),
+					logger.LogAttrs(ctx, slog.LevelError, "executor panicked", append(callAttrs(call),
+						slog.String("kind", string(tool.InternalError)),
 						slog.String("panic", describe(p)),
-						slog.String("stack", string(debug.Stack())))
+						slog.String("stack", string(debug.Stack())))...)
 					res, err = nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Recover", Msg: "internal error", Sent: call.Egress != tool.EgressNone}
 				}
 			}()
 			return next.Execute(ctx, call)
 		})
 	}
+}
+
+// callAttrs are the attributes that every log line about a call carries.
+func callAttrs(call *tool.Call) []slog.Attr {
+	attrs := []slog.Attr{
+		slog.String("tenant_id", string(call.Principal.Tenant)), slog.String("run_id", call.RunID), slog.String("call_id", call.ID),
+	}
+	if call.Version != nil {
+		attrs = append(attrs, slog.String("tool", call.Version.Slug), slog.String("version", call.Version.Number))
+	}
+	return attrs
 }
 
 func describe(p any) string {

@@ -7,6 +7,9 @@ import (
 	"net/netip"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/internal/egress"
@@ -44,6 +47,16 @@ type Config struct {
 	// StopTimeout is how long a stopping worker lets running calls finish.
 	// Defaults to 30 seconds. It is set on workers that set none themselves.
 	StopTimeout time.Duration
+	// TracerProvider makes spans of workflows and activities of the client that
+	// the plugin is given to, the host's own too, and of what clients made with
+	// the plugin start. Defaults to none: leave it so where the client has a
+	// tracing interceptor already, whose traces the spans of calls then join.
+	TracerProvider trace.TracerProvider
+	// MeterProvider counts calls, attempts, model turns, moves of the ledger and
+	// refusals of the egress guard. Temporal's own metrics are the client's
+	// MetricsHandler. Defaults to none.
+	MeterProvider metric.MeterProvider
+
 	// Logger is for what happens outside workflows and activities, which log
 	// through their Temporal client. Defaults to discarding it.
 	Logger *slog.Logger

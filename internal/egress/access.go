@@ -52,19 +52,19 @@ func (a Access) permits(method string, t target, p Policy) error {
 	case tool.EgressWrite:
 	case tool.EgressReadOnly:
 		if method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions {
-			return refused("the tool's egress class is read_only: it may send GET, HEAD and OPTIONS only")
+			return refused(errClass, "the tool's egress class is read_only: it may send GET, HEAD and OPTIONS only")
 		}
 	case tool.EgressNone:
-		return refused("the tool's egress class is none: it may not call out")
+		return refused(errClass, "the tool's egress class is none: it may not call out")
 	default:
-		return refused("the tool has no egress class: it may not call out")
+		return refused(errClass, "the tool has no egress class: it may not call out")
 	}
 	if !p.allowsPort(t.host, t.port) {
-		return refused("the destination's port is not allowed")
+		return refused(errPort, "the destination's port is not allowed")
 	}
 	named, _ := p.allowsHost(t.host, t.port)
 	if t.addr.IsValid() && !named && !p.allowsAddr(t.addr) && !Public(t.addr) {
-		return refused(notAllowed)
+		return refused(errAddress, notAllowed)
 	}
 	return nil
 }
@@ -75,11 +75,11 @@ func (a Access) permitsCredential(t target, p Policy) error {
 		return nil
 	}
 	if !a.Credential.Value.MaySendTo(t.host, t.port) {
-		return refused("the credential is not bound to this host")
+		return refused(errCredential, "the credential is not bound to this host")
 	}
 	named, _ := p.allowsHost(t.host, t.port)
 	if t.scheme != "https" && !named && !(t.addr.IsValid() && p.allowsAddr(t.addr)) {
-		return refused("a credential is sent over https only")
+		return refused(errCredential, "a credential is sent over https only")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"context"
 	"crypto/x509"
 	"fmt"
 	"net"
@@ -54,6 +55,13 @@ type Config struct {
 	// OwnAddresses lists the machine's addresses, which are never public.
 	// Defaults to those of its interfaces.
 	OwnAddresses func() ([]netip.Addr, error)
+	// Transport is put around the transport of each request and redirect that
+	// the guard lets out. It may add headers to the request, which is its own.
+	// Defaults to nothing.
+	Transport func(http.RoundTripper) http.RoundTripper
+	// Refused is told of each refusal, with one of a few reasons: address,
+	// class, credential, port, redirect, url. Defaults to nobody.
+	Refused func(ctx context.Context, reason string)
 }
 
 // Gate is the way out. It is safe for concurrent use; one serves a process.

@@ -31,20 +31,20 @@ type guard struct {
 func (g *guard) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
 	d, ok := ctx.Value(dialingKey{}).(dialing)
 	if !ok {
-		return refused("a connection that nobody asked for")
+		return refused(errAddress, "a connection that nobody asked for")
 	}
 	if network != "tcp4" && network != "tcp6" {
-		return refused("only TCP may be dialed")
+		return refused(errAddress, "only TCP may be dialed")
 	}
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return refused(notAllowed)
+		return refused(errAddress, notAllowed)
 	}
 	if d.proxy {
 		return nil
 	}
 	if !g.allows(at.Addr(), d) {
-		return refused(notAllowed)
+		return refused(errAddress, notAllowed)
 	}
 	return nil
 }

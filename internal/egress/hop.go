@@ -20,13 +20,28 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 		if req.Body != nil {
 			_ = req.Body.Close()
 		}
+		h.gate.tell(req.Context(), err)
 		return nil, err
 	}
-	transport := l.pooled
+	transport := http.RoundTripper(l.pooled)
 	if h.once {
 		transport = l.once
 	}
-	return transport.RoundTrip(out) //nolint:wrapcheck // A RoundTripper's errors are its client's.
+	if h.gate.cfg.Transport != nil {
+		transport = h.gate.cfg.Transport(transport)
+	}
+	resp, err := transport.RoundTrip(out)
+	if err != nil {
+		h.gate.tell(req.Context(), err)
+	}
+	return resp, err //nolint:wrapcheck // A RoundTripper's errors are its client's.
+}
+
+// refusal refuses a redirect.
+func (h *hop) refusal(req *http.Request, msg string) error {
+	err := refused(errRedirect, msg)
+	h.gate.tell(req.Context(), err)
+	return err
 }
 
 func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
@@ -35,7 +50,7 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 		return nil, err
 	}
 	if req.Host != "" && req.Host != req.URL.Host {
-		return nil, refused("a request may not name another host than its URL")
+		return nil, refused(errURL, "a request may not name another host than its URL")
 	}
 	if err := h.access.permits(req.Method, t, policy); err != nil {
 		return nil, err
@@ -82,17 +97,17 @@ func (h *hop) redirect(req *http.Request, via []*http.Request) error {
 		if limit < 0 {
 			return http.ErrUseLastResponse
 		}
-		return refused(fmt.Sprintf("the upstream redirected more than %d times", limit))
+		return h.refusal(req, fmt.Sprintf("the upstream redirected more than %d times", limit))
 	}
 	from, to := via[len(via)-1].URL, req.URL
 	if from.Scheme == "https" && to.Scheme != "https" {
-		return refused("the upstream redirected from https to " + schemeName(to.Scheme))
+		return h.refusal(req, "the upstream redirected from https to "+schemeName(to.Scheme))
 	}
 	if !crossed(req) {
 		return nil
 	}
 	if req.Body != nil && req.Body != http.NoBody {
-		return refused("the upstream redirected a request with a body to another origin")
+		return h.refusal(req, "the upstream redirected a request with a body to another origin")
 	}
 	kept := make(http.Header)
 	for _, name := range keptHeaders {

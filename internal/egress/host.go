@@ -51,11 +51,11 @@ func targetOf(u *url.URL) (target, error) {
 	t := target{scheme: strings.ToLower(u.Scheme), host: secret.HostForm(u.Hostname()), port: u.Port()}
 	switch {
 	case t.scheme != "http" && t.scheme != "https":
-		return target{}, refused("only http and https URLs may be called")
+		return target{}, refused(errURL, "only http and https URLs may be called")
 	case u.Opaque != "":
 		return target{}, invalid("the URL has no // before its host")
 	case u.User != nil:
-		return target{}, refused("a URL may not carry a user name or password")
+		return target{}, refused(errURL, "a URL may not carry a user name or password")
 	}
 	if t.port == "" {
 		t.port = map[string]string{"http": "80", "https": "443"}[t.scheme]
@@ -90,7 +90,7 @@ func parseHost(host string) (netip.Addr, error) {
 	if strings.ContainsRune(host, ':') {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || addr.Zone() != "" {
-			return netip.Addr{}, refused("the URL's host is not a plain IPv6 address")
+			return netip.Addr{}, refused(errURL, "the URL's host is not a plain IPv6 address")
 		}
 		return addr, nil
 	}
@@ -101,7 +101,7 @@ func parseHost(host string) (netip.Addr, error) {
 	labels := strings.Split(name, ".")
 	for _, label := range labels {
 		if !validLabel(label) {
-			return netip.Addr{}, refused("the URL's host is not a host name")
+			return netip.Addr{}, refused(errURL, "the URL's host is not a host name")
 		}
 	}
 	if !numeric(labels[len(labels)-1]) {
@@ -109,7 +109,7 @@ func parseHost(host string) (netip.Addr, error) {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
-		return netip.Addr{}, refused("the URL's host is an unusual spelling of an IPv4 address: write four decimal numbers")
+		return netip.Addr{}, refused(errURL, "the URL's host is an unusual spelling of an IPv4 address: write four decimal numbers")
 	}
 	return addr, nil
 }

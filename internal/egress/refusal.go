@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"context"
 	"errors"
 	"net"
 
@@ -14,8 +15,30 @@ import (
 // Unavailable.
 const notAllowed = "the destination is not allowed, or its name does not exist"
 
-func refused(msg string) *tool.Error {
-	return &tool.Error{Kind: tool.Denied, Op: "egress", Msg: msg}
+// refusalError is why the guard refuses, for counting refusals: one of a few words.
+type refusalError string
+
+const (
+	errAddress    refusalError = "address"    // It leads inside, or its name does not exist.
+	errClass      refusalError = "class"      // The tool's egress class does not allow it.
+	errCredential refusalError = "credential" // The credential may not go there.
+	errPort       refusalError = "port"
+	errRedirect   refusalError = "redirect"
+	errURL        refusalError = "url" // The URL is spelled in a way that may mean two things.
+)
+
+// Error implements the error interface: the reason is the cause of a refusal.
+func (r refusalError) Error() string { return "refused for its " + string(r) }
+
+func refused(why refusalError, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Denied, Op: "egress", Msg: msg, Err: why}
+}
+
+// tell tells of an error that is a refusal.
+func (g *Gate) tell(ctx context.Context, err error) {
+	if why, ok := errors.AsType[refusalError](err); ok && g.cfg.Refused != nil {
+		g.cfg.Refused(ctx, string(why))
+	}
 }
 
 // absent reports whether a name server knows that a name does not exist.

@@ -69,7 +69,7 @@ func (g *Gate) dial(ctx context.Context, network, addr string, policy Policy) (n
 	}
 	c, err := dialer.DialContext(context.WithValue(ctx, dialingKey{}, d), network, addr)
 	if named, _ := policy.allowsHost(host, port); absent(err) && !named && !d.proxy {
-		return nil, &tool.Error{Kind: tool.Denied, Op: "egress", Msg: notAllowed, Err: err}
+		return nil, &tool.Error{Kind: tool.Denied, Op: "egress", Msg: notAllowed, Err: fmt.Errorf("%w: %w", errAddress, err)}
 	}
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Classified by failure, which looks for its types.

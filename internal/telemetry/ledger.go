@@ -1,0 +1,104 @@
+package telemetry
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Ledger counts the moves of a ledger, and the calls that it settles.
+func (t *Telemetry) Ledger(l ledger.Ledger) ledger.Ledger {
+	if t.metrics.off {
+		return l
+	}
+	return &observedLedger{next: l, m: t.metrics}
+}
+
+type observedLedger struct {
+	next ledger.Ledger
+	m    *metrics
+}
+
+func (l *observedLedger) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Ticket, error) {
+	ticket, err := l.next.Admit(ctx, req)
+	if err == nil && ticket.Done == nil {
+		phase := tool.PhaseAdmitted
+		if req.Send {
+			phase = tool.PhaseSent
+		}
+		l.moved(ctx, phase)
+	}
+	return ticket, err
+}
+
+func (l *observedLedger) MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
+	err := l.next.MarkSent(ctx, tenant, effectID, fence)
+	l.tried(ctx, "mark_sent", tool.PhaseSent, err)
+	return err
+}
+
+func (l *observedLedger) MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
+	err := l.next.MarkUnsent(ctx, tenant, effectID, fence)
+	l.tried(ctx, "mark_unsent", tool.PhaseAdmitted, err)
+	return err
+}
+
+func (l *observedLedger) Settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
+	outcome, err := l.next.Settle(ctx, s)
+	switch {
+	case err == nil && outcome.Won:
+		l.moved(ctx, tool.PhaseDone)
+		l.m.ended(ctx, s.Implementation, outcome.Status, outcome.Kind)
+	case err == nil || tool.KindOf(err) == tool.Conflict:
+		l.m.add(ctx, l.m.lost, 1, labels{{moveLabel, "settle"}})
+	}
+	return outcome, err
+}
+
+func (l *observedLedger) tried(ctx context.Context, move string, phase tool.Phase, err error) {
+	switch {
+	case err == nil:
+		l.moved(ctx, phase)
+	case tool.KindOf(err) == tool.Conflict:
+		l.m.add(ctx, l.m.lost, 1, labels{{moveLabel, move}})
+	}
+}
+
+func (l *observedLedger) moved(ctx context.Context, phase tool.Phase) {
+	l.m.add(ctx, l.m.transitions, 1, labels{{phaseLabel, string(phase)}})
+}
+
+// ended counts a call that ended.
+func (m *metrics) ended(ctx context.Context, impl tool.Implementation, status tool.InvocationStatus, kind tool.Kind) {
+	m.add(ctx, m.calls, 1, labels{
+		{implementationLabel, implementationOf(impl)}, {statusLabel, string(status)}, {kindLabel, kindOf(kind)},
+	})
+}
+
+// Runs counts the calls that a turn refuses, which no ledger settles.
+func (t *Telemetry) Runs(r agent.Runs) agent.Runs {
+	if t.metrics.off {
+		return r
+	}
+	return &observedRuns{Runs: r, m: t.metrics}
+}
+
+type observedRuns struct {
+	agent.Runs
+	m *metrics
+}
+
+func (r *observedRuns) SaveTurn(ctx context.Context, turn agent.Turn) (agent.Turn, error) {
+	stored, err := r.Runs.SaveTurn(ctx, turn)
+	if err != nil || stored.Message.ID != turn.Message.ID { // Another attempt stored it.
+		return stored, err
+	}
+	for _, c := range stored.Calls {
+		if c.Refused != nil {
+			r.m.ended(ctx, "", tool.EndStatus(c.Refused.Kind), c.Refused.Kind)
+		}
+	}
+	return stored, nil
+}

@@ -1,0 +1,117 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// none is the label of what there is not: no kind of failure, no type.
+const none = "none"
+
+// Bounds of the histograms, in seconds.
+var (
+	callBounds  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
+	modelBounds = []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600}
+)
+
+// metrics are the instruments.
+type metrics struct {
+	off bool
+
+	calls       metric.Int64Counter
+	attempts    metric.Int64Counter
+	running     metric.Int64UpDownCounter
+	duration    metric.Float64Histogram
+	transitions metric.Int64Counter
+	lost        metric.Int64Counter
+	turns       metric.Float64Histogram
+	tokens      metric.Int64Counter
+	refusals    metric.Int64Counter
+
+	// options keeps sets of labels, of which there are few, ready.
+	options sync.Map // labels -> metric.MeasurementOption
+}
+
+func newMetrics(m metric.Meter) (*metrics, error) {
+	out := &metrics{}
+	var errs []error
+	counter := func(into *metric.Int64Counter, name, description string) {
+		c, err := m.Int64Counter(name, metric.WithDescription(description))
+		*into, errs = c, append(errs, err)
+	}
+	histogram := func(into *metric.Float64Histogram, name, description string, bounds []float64) {
+		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(bounds...))
+		*into, errs = h, append(errs, err)
+	}
+	counter(&out.calls, "toolcrib.calls", "Calls that ended, each once.")
+	counter(&out.attempts, "toolcrib.call.attempts", "Attempts of calls, by how each ended.")
+	histogram(&out.duration, "toolcrib.call.duration", "How long an attempt at a call's tool took.", callBounds)
+	counter(&out.transitions, "toolcrib.ledger.transitions", "Moves of effects into a phase of the ledger.")
+	counter(&out.lost, "toolcrib.ledger.lost", "Moves that came too late: another attempt was faster.")
+	histogram(&out.turns, "toolcrib.model.turn.duration", "How long a model took to answer.", modelBounds)
+	counter(&out.tokens, "toolcrib.model.tokens", "Tokens that model turns consumed.")
+	counter(&out.refusals, "toolcrib.egress.refusals", "Requests that the egress guard refused.")
+	var err error
+	out.running, err = m.Int64UpDownCounter("toolcrib.calls.running", metric.WithDescription("Attempts at work in this process now."))
+	return out, errors.Join(append(errs, err)...)
+}
+
+// labels is a set of labels: up to three keys with their values.
+type labels [3]struct {
+	key   attribute.Key
+	value string
+}
+
+// with returns the option that gives a measurement these labels.
+func (m *metrics) with(l labels) metric.MeasurementOption {
+	if o, ok := m.options.Load(l); ok {
+		return o.(metric.MeasurementOption) //nolint:forcetypeassert,errcheck // Nothing else is stored.
+	}
+	var kvs []attribute.KeyValue
+	for _, label := range l {
+		if label.key != "" {
+			kvs = append(kvs, label.key.String(label.value))
+		}
+	}
+	o, _ := m.options.LoadOrStore(l, metric.WithAttributeSet(attribute.NewSet(kvs...)))
+	return o.(metric.MeasurementOption) //nolint:forcetypeassert,errcheck // Nothing else is stored.
+}
+
+func (m *metrics) add(ctx context.Context, c metric.Int64Counter, n int64, l labels) {
+	if !m.off {
+		c.Add(ctx, n, m.with(l))
+	}
+}
+
+func (m *metrics) observe(ctx context.Context, h metric.Float64Histogram, d time.Duration, l labels) {
+	if !m.off {
+		h.Record(ctx, d.Seconds(), m.with(l))
+	}
+}
+
+// implementationOf returns the label of an implementation type; a stored
+// definition may hold anything.
+func implementationOf(i tool.Implementation) string {
+	switch {
+	case i == "":
+		return none
+	case i.Valid():
+		return string(i)
+	default:
+		return "other"
+	}
+}
+
+func kindOf(k tool.Kind) string {
+	if k == "" {
+		return none
+	}
+	return string(k)
+}

@@ -1,0 +1,33 @@
+package telemetry
+
+import (
+	"fmt"
+	"log/slog"
+
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+)
+
+// Scope is the instrumentation scope of every span and metric.
+const Scope = "github.com/toolcrib/toolcrib"
+
+// Telemetry wraps what calls go through. It is safe for concurrent use.
+type Telemetry struct {
+	log     *slog.Logger
+	metrics *metrics
+}
+
+// New returns a telemetry that counts with the given provider's meters, with
+// none if it is nil, and tells logger of each attempt.
+func New(provider metric.MeterProvider, logger *slog.Logger) (*Telemetry, error) {
+	counts := provider != nil
+	if !counts {
+		provider = noop.NewMeterProvider()
+	}
+	m, err := newMetrics(provider.Meter(Scope))
+	if err != nil {
+		return nil, fmt.Errorf("making metrics: %w", err)
+	}
+	m.off = !counts
+	return &Telemetry{log: logger, metrics: m}, nil
+}

@@ -1,0 +1,2 @@
+// Package telemetrytest helps to test what makes spans, without the SDK.
+package telemetrytest
