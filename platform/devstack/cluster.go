@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 )
 
 const superuser = "postgres"
@@ -36,7 +38,7 @@ func (h clusterHome) major() (int, error) {
 
 // initialize makes the cluster. It is made under another name and renamed when
 // complete, so that a start cut short leaves nothing half made.
-func (h clusterHome) initialize(ctx context.Context, bin binaries) error {
+func (h clusterHome) initialize(ctx context.Context, bin programs.Installation) error {
 	if err := h.makePartial(); err != nil {
 		return err
 	}
@@ -74,12 +76,12 @@ func (h clusterHome) makePartial() error {
 	return h.as.own(folder)
 }
 
-func (h clusterHome) runInitdb(ctx context.Context, bin binaries) error {
+func (h clusterHome) runInitdb(ctx context.Context, bin programs.Installation) error {
 	args := []string{
 		"--pgdata=" + h.path(partialFolder), "--username=" + superuser, "--pwfile=" + h.path(lentPasswordFile),
 		"--auth=scram-sha-256", "--encoding=UTF8", "--no-instructions",
 	}
-	cmd := exec.CommandContext(ctx, bin.path("initdb"), append(args, localeArguments()...)...) //nolint:gosec // Programs we found, arguments of ours.
+	cmd := exec.CommandContext(ctx, bin.Path("initdb"), append(args, localeArguments()...)...) //nolint:gosec // Programs we found, arguments of ours.
 	h.prepare(cmd, syscall.SIGKILL)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 )
 
 // Where the stack is found unless a [Config] says otherwise. The ports are
@@ -44,6 +46,17 @@ type Config struct {
 	UIPort       int
 	PostgresPort int
 
+	// PortsFixed makes it an error, [*PortTakenError], that a port is taken
+	// that was given above. By default another is used, and the log says so.
+	PortsFixed bool
+
+	// Programs says where PostgreSQL is looked for. Defaults to
+	// [programs.Machine].
+	Programs *programs.Search
+
+	// Download gets PostgreSQL where none is found. Nil for never.
+	Download *programs.Download
+
 	// Throwaway makes a stack for tests: PostgreSQL does not wait for the disk,
 	// Temporal keeps its data in memory, Stop removes the cluster, and the
 	// environment is not read.
@@ -56,8 +69,12 @@ type Config struct {
 	// discarding it.
 	Logger *slog.Logger
 
-	temporary bool // DataDir was made for this stack alone.
+	temporary bool  // DataDir was made for this stack alone.
+	fixed     fixed // Which ports are.
 }
+
+// fixed says for which services no other port will do.
+type fixed struct{ temporal, ui, postgres bool }
 
 func (c Config) withDefaults() (Config, error) {
 	if c.DatabaseURL == "" && !c.Throwaway {
@@ -81,6 +98,9 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("locating the data folder: %w", err)
 	}
 	c.DataDir = dir
+	if c.PortsFixed {
+		c.fixed = fixed{temporal: c.TemporalPort > 0, ui: c.UIPort > 0, postgres: c.PostgresPort > 0}
+	}
 	c.TemporalPort = preferredPort(c.TemporalPort, DefaultTemporalPort, c.Throwaway)
 	c.UIPort = preferredPort(c.UIPort, DefaultUIPort, c.Throwaway)
 	c.PostgresPort = preferredPort(c.PostgresPort, DefaultPostgresPort, c.Throwaway)

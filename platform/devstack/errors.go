@@ -2,7 +2,8 @@ package devstack
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/ports"
 )
 
 // LockedError says that another process uses a data folder.
@@ -17,26 +18,6 @@ func (e *LockedError) Error() string {
 		holder = fmt.Sprintf("process %d", e.PID)
 	}
 	return fmt.Sprintf("%s uses the data folder %s: stop it, or choose another folder", holder, e.Dir)
-}
-
-// MissingPostgresError says that this machine has no PostgreSQL that the stack
-// can run, and how to get one.
-type MissingPostgresError struct {
-	Searched []string // Folders without the programs, $PATH first.
-	TooOld   []string // Installations that were found and are older than [MinPostgresMajor].
-	Install  string   // The command that mends it on this system.
-}
-
-func (e *MissingPostgresError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "the programs postgres and initdb of PostgreSQL %d or newer are missing", MinPostgresMajor)
-	if len(e.TooOld) > 0 {
-		fmt.Fprintf(&b, " (too old: %s)", strings.Join(e.TooOld, ", "))
-	}
-	fmt.Fprintf(&b, "; looked in %s\n", strings.Join(e.Searched, ", "))
-	fmt.Fprintf(&b, "install them:  %s\n", e.Install)
-	b.WriteString("or set TOOLCRIB_DATABASE_URL to a server that runs already")
-	return b.String()
 }
 
 // VersionMismatchError says that a data folder was written by a release whose
@@ -70,3 +51,14 @@ func (e *StartError) Error() string {
 
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
+
+// PortTakenError says that a port that was asked for, and no other, is taken.
+type PortTakenError struct {
+	Service string // What was to listen there, such as "Temporal".
+	Port    int
+	By      ports.Process // Who listens there; the zero Process when nobody can tell.
+}
+
+func (e *PortTakenError) Error() string {
+	return fmt.Sprintf("port %d, which %s was to listen on, is taken by %s: stop it, or ask for another port", e.Port, e.Service, e.By)
+}

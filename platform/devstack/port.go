@@ -3,51 +3,95 @@ package devstack
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"math/rand/v2"
 	"net"
 	"strconv"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/ports"
 )
 
 const loopback = "127.0.0.1"
 
-// choosePort returns preferred if nobody listens there, else a free port. The
-// port is free at this moment only: who listens later must be ready to choose
-// again.
-func choosePort(ctx context.Context, preferred int) (int, error) {
-	if preferred > 0 {
-		if port, err := tryPort(ctx, preferred); err == nil {
-			return port, nil
-		}
-	}
-	port, err := tryPort(ctx, 0)
-	if err != nil {
-		return 0, fmt.Errorf("finding a free port: %w", err)
-	}
-	return port, nil
+// wish is the port that a service would like to have.
+type wish struct {
+	service string
+	port    int  // [AnyPort] where all are alike.
+	fixed   bool // No other will do.
 }
 
-// choosePorts returns n free ports, all different.
-func choosePorts(ctx context.Context, n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := listen(ctx, 0)
-		if err != nil {
-			return nil, fmt.Errorf("finding a free port: %w", err)
-		}
-		defer l.Close() // Held until all are chosen, so that no two are the same.
-		if ports[i], err = portOf(l); err != nil {
-			return nil, err
-		}
-	}
-	return ports, nil
-}
-
-func tryPort(ctx context.Context, port int) (int, error) {
-	l, err := listen(ctx, port)
+// choose returns the wanted port if nobody listens there, else a free one, or
+// a [*PortTakenError] where no other will do. The port is free at this moment
+// only: who listens later must be ready to choose again.
+func (w wish) choose(ctx context.Context) (int, error) {
+	l, err := w.listen(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer l.Close()
 	return portOf(l)
+}
+
+// listen is [wish.choose] for who listens at once.
+func (w wish) listen(ctx context.Context) (net.Listener, error) {
+	if w.port > 0 {
+		l, err := listen(ctx, w.port)
+		if err == nil {
+			return l, nil
+		}
+		if w.fixed {
+			return nil, &PortTakenError{Service: w.service, Port: w.port, By: ports.Holder(ctx, w.port)}
+		}
+	}
+	return listenAnywhere(ctx)
+}
+
+// tell says that a service got another port than it would have liked.
+func (w wish) tell(ctx context.Context, log *slog.Logger, got int) {
+	if w.port <= 0 || w.port == got {
+		return
+	}
+	log.WarnContext(ctx, "the usual port is taken, and another is used", slog.String("service", w.service),
+		slog.Int("port", w.port), slog.String("taken_by", ports.Holder(ctx, w.port).String()), slog.Int("used", got))
+}
+
+// choosePorts returns n free ports, all different.
+func choosePorts(ctx context.Context, n int) ([]int, error) {
+	chosen := make([]int, n)
+	for i := range chosen {
+		l, err := listenAnywhere(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close() // Held until all are chosen, so that no two are the same.
+		if chosen[i], err = portOf(l); err != nil {
+			return nil, err
+		}
+	}
+	return chosen, nil
+}
+
+// Ports of this range are not given to outgoing connections by any system we
+// know, and are above those that services are known by. Of what the kernel
+// gives out by itself, another program's connection may have it a moment later.
+const (
+	firstPort = 11_000
+	lastPort  = 32_000
+)
+
+// listenAnywhere listens on a free port.
+func listenAnywhere(ctx context.Context) (net.Listener, error) {
+	for range 20 {
+		port := firstPort + rand.N(lastPort-firstPort) //nolint:gosec // Nobody gains by guessing it.
+		if l, err := listen(ctx, port); err == nil {
+			return l, nil
+		}
+	}
+	l, err := listen(ctx, 0)
+	if err != nil {
+		return nil, fmt.Errorf("finding a free port: %w", err)
+	}
+	return l, nil
 }
 
 func listen(ctx context.Context, port int) (net.Listener, error) {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 )
 
 // PostgresConfig says where a private cluster lives and listens.
@@ -23,6 +25,16 @@ type PostgresConfig struct {
 
 	// Database is made when missing. Defaults to [DefaultDatabase].
 	Database string
+
+	// PortFixed makes a taken Port an error, [*PortTakenError].
+	PortFixed bool
+
+	// Programs says where PostgreSQL is looked for. Defaults to
+	// [programs.Machine].
+	Programs *programs.Search
+
+	// Download gets PostgreSQL where none is found. Nil for never.
+	Download *programs.Download
 
 	// Throwaway makes a cluster for tests: it does not wait for the disk, and
 	// Stop removes it.
@@ -46,7 +58,7 @@ type Postgres struct {
 }
 
 // StartPostgres starts the cluster in cfg.Dir, making it first if need be, and
-// returns when it accepts connections. It fails with a [*MissingPostgresError]
+// returns when it accepts connections. It fails with a [*programs.MissingError]
 // where no server is installed, with a [*LockedError] if another process uses
 // the folder, and with a [*VersionMismatchError] if none of the installed
 // servers can read it. ctx limits the start only.
@@ -60,6 +72,10 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 	}
 	cfg.Dir = dir
 	cfg.Port = preferredPort(cfg.Port, DefaultPostgresPort, false)
+	if cfg.Programs == nil {
+		machine := programs.Machine()
+		cfg.Programs = &machine
+	}
 	if cfg.Database == "" {
 		cfg.Database = DefaultDatabase
 	}
@@ -75,7 +91,8 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (*Postgres, error) {
 
 func (p *Postgres) start(ctx context.Context) error {
 	// Before anything is made: without a server there is no use for a folder.
-	if _, err := machineInstallations().find(ctx, 0); err != nil {
+	found, err := p.findPrograms(ctx)
+	if err != nil {
 		return err
 	}
 	as, err := unprivilegedAccount()
@@ -92,7 +109,7 @@ func (p *Postgres) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bin, err := machineInstallations().find(ctx, major)
+	bin, err := fitting(found, major)
 	if err != nil {
 		return p.named(err)
 	}

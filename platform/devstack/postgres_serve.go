@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 )
 
 // startTimeout is how long a server may take to accept connections, recovery
@@ -24,15 +26,16 @@ const startTimeout = 60 * time.Second
 // serve starts the server and waits until it accepts connections. What may
 // pass by itself is tried again: a port taken in between, or the last
 // processes of a server that was killed.
-func (p *Postgres) serve(ctx context.Context, bin binaries) error {
+func (p *Postgres) serve(ctx context.Context, bin programs.Installation) error {
 	password, err := p.home.readPassword()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	wanted := wish{service: "PostgreSQL", port: p.cfg.Port, fixed: p.cfg.PortFixed}
 	for {
-		if p.port, err = choosePort(ctx, p.cfg.Port); err != nil {
+		if p.port, err = wanted.choose(ctx); err != nil {
 			return err
 		}
 		if p.server, err = p.launch(ctx, bin); err != nil {
@@ -40,6 +43,7 @@ func (p *Postgres) serve(ctx context.Context, bin binaries) error {
 		}
 		conn, err := p.connect(ctx, p.databaseURL(superuser, password))
 		if err == nil {
+			wanted.tell(ctx, p.cfg.Logger, p.port)
 			p.url = p.databaseURL(p.cfg.Database, password)
 			return p.ensureDatabase(ctx, conn)
 		}
@@ -55,14 +59,14 @@ func (p *Postgres) serve(ctx context.Context, bin binaries) error {
 	}
 }
 
-func (p *Postgres) launch(ctx context.Context, bin binaries) (*child, error) {
+func (p *Postgres) launch(ctx context.Context, bin programs.Installation) (*child, error) {
 	log, err := p.home.create(logFile, os.O_APPEND)
 	if err != nil {
 		return nil, fmt.Errorf("opening the server's log: %w", err)
 	}
 	defer log.Close() // The child has its own.
 	// The server outlives ctx, which is about starting it.
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), bin.path("postgres"), p.arguments()...) //nolint:gosec // A program we found, arguments of ours.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), bin.Path("postgres"), p.arguments()...) //nolint:gosec // A program we found, arguments of ours.
 	death := syscall.SIGINT
 	if p.cfg.Throwaway {
 		death = syscall.SIGQUIT

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/folder"
 )
 
 // Stack is a running PostgreSQL and Temporal. Its methods may be called
@@ -64,8 +66,18 @@ func (s *Stack) start(ctx context.Context) error {
 }
 
 // openFolder makes the data folder, keeps it out of version control, and takes
-// its lock.
+// its lock. It fails with a [*folder.Error] for a folder that cannot be used.
 func (s *Stack) openFolder() error {
+	if _, err := folder.Usable(s.cfg.DataDir); err != nil {
+		return err
+	}
+	if err := s.makeFolder(); err != nil {
+		return folder.Explain(s.cfg.DataDir, err)
+	}
+	return nil
+}
+
+func (s *Stack) makeFolder() error {
 	if err := os.MkdirAll(s.cfg.DataDir, 0o755); err != nil { //nolint:gosec // The user that runs PostgreSQL must pass through.
 		return fmt.Errorf("making the data folder: %w", err)
 	}
@@ -84,6 +96,9 @@ func (s *Stack) postgresConfig() PostgresConfig {
 	return PostgresConfig{
 		Dir:       filepath.Join(s.cfg.DataDir, "postgres"),
 		Port:      s.cfg.PostgresPort,
+		PortFixed: s.cfg.fixed.postgres,
+		Programs:  s.cfg.Programs,
+		Download:  s.cfg.Download,
 		Throwaway: s.cfg.Throwaway,
 		Logger:    s.cfg.Logger,
 	}
@@ -96,6 +111,9 @@ func (s *Stack) temporalConfig() TemporalConfig {
 		UIPort:   s.cfg.UIPort,
 		Headless: s.cfg.Headless,
 		Logger:   s.cfg.Logger,
+
+		PortFixed:   s.cfg.fixed.temporal,
+		UIPortFixed: s.cfg.fixed.ui,
 	}
 	if s.cfg.Throwaway {
 		cfg.Dir = ""

@@ -230,6 +230,15 @@ func TestTemporalUI(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Contains(t, body, wire.TenantAttribute)
 
+	// Nor may a site whose own name was made to lead here.
+	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.UIURL()+"/api/v1/namespaces", http.NoBody)
+	require.NoError(t, err)
+	rebound.Host = "rebound.example"
+	refused, err := browser.Do(rebound)
+	require.NoError(t, err)
+	require.NoError(t, refused.Body.Close())
+	require.Equal(t, http.StatusForbidden, refused.StatusCode)
+
 	// Another site that is open in the same browser must not reach workflows.
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
 		server.UIURL()+"/api/v1/namespaces/default/workflows/any/terminate", strings.NewReader("{}"))

@@ -24,6 +24,10 @@ type TemporalConfig struct {
 	Port   int
 	UIPort int
 
+	// PortFixed and UIPortFixed make a taken port an error, [*PortTakenError].
+	PortFixed   bool
+	UIPortFixed bool
+
 	// Headless leaves the UI out.
 	Headless bool
 
@@ -44,6 +48,7 @@ type Temporal struct {
 	server temporal.Server
 	ui     *webUI // Nil when headless.
 	port   int
+	ports  func(ctx context.Context, wanted wish) (temporalPorts, error)
 	stop   sync.Once
 	err    error
 }
@@ -62,7 +67,7 @@ func StartTemporal(ctx context.Context, cfg TemporalConfig) (*Temporal, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &Temporal{cfg: cfg}
+	t := &Temporal{cfg: cfg, ports: chooseTemporalPorts}
 	if err := t.start(ctx); err != nil {
 		return nil, errors.Join(err, t.Stop(context.WithoutCancel(ctx)))
 	}
@@ -75,11 +80,7 @@ func (t *Temporal) start(ctx context.Context) error {
 			return err
 		}
 	}
-	db, err := openTemporalDatabase(t.cfg.Dir, t.cfg.Namespace)
-	if err != nil {
-		return err
-	}
-	if err := t.startServer(ctx, db); err != nil {
+	if err := t.startServer(ctx); err != nil {
 		return err
 	}
 	if err := t.ensureNamespace(ctx); err != nil {
@@ -88,8 +89,14 @@ func (t *Temporal) start(ctx context.Context) error {
 	if t.cfg.Headless {
 		return nil
 	}
-	t.ui, err = startUI(ctx, t.cfg.UIPort, t.Address(), t.cfg.Namespace)
-	return err
+	wanted := wish{service: "Temporal's UI", port: t.cfg.UIPort, fixed: t.cfg.UIPortFixed}
+	ui, err := startUI(ctx, wanted, t.Address(), t.cfg.Namespace)
+	if err != nil {
+		return err
+	}
+	t.ui = ui
+	wanted.tell(ctx, t.cfg.Logger, ui.port)
+	return nil
 }
 
 func (t *Temporal) openFolder() error {
@@ -106,11 +113,17 @@ func (t *Temporal) openFolder() error {
 }
 
 // startServer starts the services. They bind their ports themselves, so one
-// may be gone by then: others are chosen and it is tried again.
-func (t *Temporal) startServer(ctx context.Context, db *temporalDatabase) error {
-	const tries = 5
+// may be gone by then: others are chosen and it is tried again, on a database
+// opened anew, since one in memory went with the server that did not start.
+func (t *Temporal) startServer(ctx context.Context) error {
+	const tries = 20
+	wanted := wish{service: "Temporal", port: t.cfg.Port, fixed: t.cfg.PortFixed}
 	for try := 1; ; try++ {
-		ports, err := chooseTemporalPorts(ctx, t.cfg.Port)
+		ports, err := t.ports(ctx, wanted)
+		if err != nil {
+			return err
+		}
+		db, err := openTemporalDatabase(t.cfg.Dir, t.cfg.Namespace)
 		if err != nil {
 			return err
 		}
@@ -118,9 +131,10 @@ func (t *Temporal) startServer(ctx context.Context, db *temporalDatabase) error 
 		server, err := runServer(serverConfig(db.config, ports), t.log)
 		if err == nil {
 			t.server, t.port = server, ports.frontend
+			wanted.tell(ctx, t.cfg.Logger, t.port)
 			return nil
 		}
-		if try == tries || !strings.Contains(err.Error(), "address already in use") {
+		if try == tries || ctx.Err() != nil || !strings.Contains(err.Error(), "address already in use") {
 			return &StartError{Service: "Temporal", Err: err}
 		}
 	}

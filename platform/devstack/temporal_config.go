@@ -24,8 +24,8 @@ type temporalPorts struct {
 	frontend, http, history, matching, worker int
 }
 
-func chooseTemporalPorts(ctx context.Context, preferred int) (temporalPorts, error) {
-	frontend, err := choosePort(ctx, preferred)
+func chooseTemporalPorts(ctx context.Context, wanted wish) (temporalPorts, error) {
+	frontend, err := wanted.choose(ctx)
 	if err != nil {
 		return temporalPorts{}, err
 	}

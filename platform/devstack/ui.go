@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
@@ -26,9 +25,9 @@ type webUI struct {
 	done chan struct{}
 }
 
-// startUI serves the UI of the server at temporalAddress, on the preferred port
-// or a free one.
-func startUI(ctx context.Context, preferred int, temporalAddress, namespace string) (*webUI, error) {
+// startUI serves the UI of the server at temporalAddress, on the wanted port or
+// a free one.
+func startUI(ctx context.Context, wanted wish, temporalAddress, namespace string) (*webUI, error) {
 	e, err := newUI(&uiconfig.Config{
 		TemporalGRPCAddress: temporalAddress,
 		DefaultNamespace:    namespace,
@@ -40,7 +39,7 @@ func startUI(ctx context.Context, preferred int, temporalAddress, namespace stri
 	if err != nil {
 		return nil, fmt.Errorf("making the Temporal UI: %w", err)
 	}
-	if e.Listener, err = listenPreferred(ctx, preferred); err != nil {
+	if e.Listener, err = wanted.listen(ctx); err != nil {
 		return nil, fmt.Errorf("listening for the Temporal UI: %w", err)
 	}
 	w := &webUI{echo: e, done: make(chan struct{})}
@@ -70,6 +69,7 @@ func newUI(cfg *uiconfig.Config) (*echo.Echo, error) {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.Logger.SetOutput(io.Discard)
+	e.Pre(onlyLocalNames)
 	// The UI can end workflows: other sites that are open in the browser must
 	// not be able to. Without the CORS middleware no other origin may read either.
 	e.Use(middleware.Recover(), middleware.Gzip(), middleware.Secure(),
@@ -82,15 +82,6 @@ func newUI(cfg *uiconfig.Config) (*echo.Echo, error) {
 	route.SetAuthRoutes(e, provider)
 	route.SetRenderRoute(e, "")
 	return e, route.SetUIRoutes(e, "", assets)
-}
-
-func listenPreferred(ctx context.Context, preferred int) (net.Listener, error) {
-	if preferred > 0 {
-		if l, err := listen(ctx, preferred); err == nil {
-			return l, nil
-		}
-	}
-	return listen(ctx, 0)
 }
 
 func (w *webUI) url() string { return "http://" + address(w.port) }

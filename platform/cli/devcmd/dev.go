@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -93,7 +94,7 @@ func classified(err error) error {
 	if e, ok := errors.AsType[*devstack.VersionMismatchError](err); ok {
 		return &tool.Error{Kind: tool.Conflict, Op: "dev", Msg: e.Error(), Err: err}
 	}
-	if e, ok := errors.AsType[*devstack.MissingPostgresError](err); ok {
+	if e, ok := errors.AsType[*programs.MissingError](err); ok {
 		return &tool.Error{Kind: tool.Unavailable, Op: "dev", Msg: e.Error(), Err: err}
 	}
 	return err

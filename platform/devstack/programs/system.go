@@ -1,4 +1,4 @@
-package devstack
+package programs
 
 import (
 	"os"
@@ -32,10 +32,10 @@ func namesIn(release string) []string {
 	return append(exact, alike...)
 }
 
-// installCommand returns the command that installs PostgreSQL on the first of
-// the systems that it knows.
-func installCommand(systems []string) string {
-	for _, system := range systems {
+// InstallCommand returns the command that installs PostgreSQL on the system that
+// is searched.
+func (s Search) InstallCommand() string {
+	for _, system := range s.System {
 		switch system {
 		case "debian", "ubuntu":
 			return "sudo apt-get update && sudo apt-get install -y postgresql"
@@ -43,7 +43,7 @@ func installCommand(systems []string) string {
 			return "sudo dnf install -y postgresql-server"
 		case "alpine":
 			return "sudo apk add postgresql"
-		case "arch":
+		case "arch", "archlinux":
 			return "sudo pacman -S --noconfirm postgresql"
 		case "opensuse", "suse":
 			return "sudo zypper install -y postgresql-server"
@@ -52,4 +52,20 @@ func installCommand(systems []string) string {
 		}
 	}
 	return "your system's package manager, package postgresql or postgresql-server"
+}
+
+// StartCommand returns the command that starts the PostgreSQL that the system's
+// packages installed.
+func (s Search) StartCommand() string {
+	for _, system := range s.System {
+		switch system {
+		case "alpine":
+			return "sudo rc-service postgresql start"
+		case "darwin":
+			return "brew services start postgresql@17"
+		case "debian", "ubuntu":
+			return "sudo service postgresql start"
+		}
+	}
+	return "sudo systemctl start postgresql"
 }

@@ -1,0 +1,3 @@
+// Package ports tells which process listens on a port of this machine, so that
+// whoever cannot have the port knows whom to stop.
+package ports

@@ -1,0 +1,35 @@
+//go:build !linux
+
+package ports
+
+import (
+	"context"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// Holder returns the process that listens on the TCP port: the zero Process if
+// there is none, or none that this user may see.
+func Holder(ctx context.Context, port int) Process {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "lsof", "-nP", "-iTCP:"+strconv.Itoa(port), "-sTCP:LISTEN", "-Fpc").Output() //nolint:gosec // A number.
+	if err != nil {
+		return Process{}
+	}
+	var p Process
+	for line := range strings.Lines(string(out)) {
+		line = strings.TrimSpace(line)
+		switch {
+		case p.PID == 0 && strings.HasPrefix(line, "p"):
+			p.PID, err = strconv.Atoi(line[1:])
+			if err != nil {
+				return Process{}
+			}
+		case p.Name == "" && strings.HasPrefix(line, "c"):
+			p.Name = line[1:]
+		}
+	}
+	return p
+}

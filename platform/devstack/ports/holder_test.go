@@ -1,0 +1,27 @@
+package ports_test
+
+import (
+	"net"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/ports"
+)
+
+func TestHolder(t *testing.T) {
+	t.Parallel()
+	for _, network := range []string{"tcp4", "tcp"} {
+		l, err := net.Listen(network, ":0")
+		require.NoError(t, err)
+		defer l.Close()
+		address, ok := l.Addr().(*net.TCPAddr)
+		require.True(t, ok)
+		holder := ports.Holder(t.Context(), address.Port)
+		require.Equal(t, os.Getpid(), holder.PID)
+		require.Contains(t, holder.String(), holder.Name)
+	}
+	require.Equal(t, ports.Process{}, ports.Holder(t.Context(), 1))
+	require.Equal(t, "another process", ports.Process{}.String())
+}

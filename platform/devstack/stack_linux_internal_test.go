@@ -1,0 +1,38 @@
+package devstack
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/folder"
+)
+
+// A data folder that belongs to somebody else is told of as such, with what
+// gives it to the user.
+func TestStackOnAFolderOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(passage(t), "data")
+	require.NoError(t, os.Mkdir(dir, 0o500)) // Nobody but root may write, and below it is not root who tries.
+	failed := make(chan error, 1)
+	go func() {
+		if os.Geteuid() == 0 {
+			// This thread alone, which ends with the goroutine, meets files as
+			// another user.
+			runtime.LockOSThread()
+			_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSUID, 54321, 0, 0)
+		}
+		s := &Stack{cfg: Config{DataDir: dir, Logger: slog.New(slog.DiscardHandler)}}
+		failed <- s.openFolder()
+	}()
+	err := <-failed
+	var unusable *folder.Error
+	require.ErrorAs(t, err, &unusable)
+	require.ErrorContains(t, err, "the data folder "+dir+" may not be used by this user")
+	require.ErrorContains(t, err, "choose another folder with --data")
+}
