@@ -36,6 +36,9 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	if err != nil {
 		return t.fail(ctx, fmt.Errorf("loading %s: %w", t.in.Pin, err))
 	}
+	if err := t.a.complete(ctx, t.in); err != nil {
+		return t.fail(ctx, err)
+	}
 	ticket, err := t.admit(ctx)
 	t.fence = ticket.Fence
 	if err != nil {

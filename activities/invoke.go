@@ -19,7 +19,11 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.AdmitOutput{}, failure.Encode(err)
 	}
-	ticket, err := a.admit(ctx, &in)
+	var ticket ledger.Ticket
+	err := a.complete(ctx, &in)
+	if err == nil {
+		ticket, err = a.admit(ctx, &in)
+	}
 	if err != nil {
 		logFailure(ctx, "admission refused", err, callAttrs(&in)...)
 		return wire.AdmitOutput{}, encode(ctx, err)

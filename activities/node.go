@@ -47,8 +47,13 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 
 // beginNode records the workflow that makes a single call. The plan may be nil.
 func (a *Activities) beginNode(ctx context.Context, in wire.LoadPlanInput, plan *agent.Plan) (agent.Run, error) {
+	return a.beginCaller(ctx, in, in.Node.Mode, plan)
+}
+
+// beginCaller records a workflow that calls tools without an agent.
+func (a *Activities) beginCaller(ctx context.Context, in wire.LoadPlanInput, mode tool.Mode, plan *agent.Plan) (agent.Run, error) {
 	run := agent.Run{
-		ID: in.RunID, Tenant: in.Principal.Tenant, Kind: in.Kind, Mode: in.Node.Mode, Principal: in.Principal,
+		ID: in.RunID, Tenant: in.Principal.Tenant, Kind: in.Kind, Mode: mode, Principal: in.Principal,
 		Status: agent.RunRunning, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID, FirstRunID: in.FirstRunID, Plan: plan,
 	}
 	if in.Kind == agent.HostRun {

@@ -19,8 +19,11 @@ func (a *Activities) LoadPlan(ctx context.Context, in wire.LoadPlanInput) (wire.
 		return wire.LoadPlanOutput{}, failure.Encode(err)
 	}
 	load := a.loadAgentPlan
-	if in.Node != nil {
+	switch {
+	case in.Node != nil:
 		load = a.loadNodePlan
+	case len(in.Tools) > 0:
+		load = a.loadHostPlan
 	}
 	out, err := load(ctx, in)
 	if err != nil {

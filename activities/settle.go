@@ -21,6 +21,11 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	if err := checkTenant(ctx, in.Invoke.Principal.Tenant); err != nil {
 		return wire.InvokeOutput{}, failure.Encode(err)
 	}
+	// An effect is of the prepared arguments; a call whose arguments cannot be
+	// prepared had none.
+	if err := a.complete(ctx, &in.Invoke); err != nil && tool.KindOf(err) != tool.Invalid {
+		return wire.InvokeOutput{}, encode(ctx, err)
+	}
 	outcome, err := a.Ledger.Settle(ctx, ledger.Settlement{
 		Entry: in.Invoke.Entry(), Status: in.Status, Kind: in.Kind, Msg: in.Msg,
 		UnknownIfSent: !in.Invoke.Pin.Execution.Repeatable() && in.Kind != tool.Cancelled,

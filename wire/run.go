@@ -41,7 +41,9 @@ type LoadPlanInput struct {
 	Principal  tool.Principal `json:"principal"`
 	RunID      string         `json:"run_id"`
 	FirstRunID string         `json:"first_run_id"`
-	Node       *Node          `json:"node,omitempty"` // Set for a single call; then there is no agent.
+	Node       *Node          `json:"node,omitempty"`  // Set for a single call; then there is no agent.
+	Tools      []tool.Ref     `json:"tools,omitempty"` // Set for the plan of a host workflow; then there is neither.
+	Mode       tool.Mode      `json:"mode,omitempty"`  // Of the calls that Tools are for.
 	Kind       agent.RunKind  `json:"kind"`
 }
 
@@ -84,6 +86,7 @@ type Call struct {
 	Slug         string          `json:"slug,omitempty"` // Names the pin; empty when the model meant none.
 	Name         string          `json:"name,omitempty"` // As the model wrote it, when that is not the slug.
 	Arguments    json.RawMessage `json:"arguments,omitempty"`
+	Raw          bool            `json:"raw,omitempty"`    // The arguments are as the caller wrote them: whoever admits the call prepares them.
 	Stored       bool            `json:"stored,omitempty"` // The arguments are too large for histories and stand with the message.
 	Digest       string          `json:"digest"`           // Of the arguments.
 	Receipt      json.RawMessage `json:"receipt,omitempty"`

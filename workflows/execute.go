@@ -2,7 +2,6 @@ package workflows
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -39,7 +38,8 @@ type Node struct {
 // The error is a [*tool.Error] when there is no answer, with its kind; return
 // it from the workflow through [Failure], so that the kind survives. Repeats,
 // approvals, ledger and audit are as for any other call. Execute may be called
-// from several coroutines of a workflow at once.
+// from several coroutines of a workflow at once. A workflow that makes several
+// calls loads a [Plan] once and uses [Plan.Execute].
 func Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	return execute(ctx, n, agent.HostRun, "")
 }
@@ -90,17 +90,15 @@ func (n Node) wire() (*wire.Node, error) {
 	if n.Principal.Tenant == "" {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Principal.Tenant is required: every call is made for a tenant"}
 	}
-	if n.Mode == "" {
-		n.Mode = tool.Production
-	}
-	if !n.Mode.Valid() {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("Node.Mode is %q: want production or debug", n.Mode)}
+	mode, err := modeOf(op, "Node", n.Mode)
+	if err != nil {
+		return nil, err
 	}
 	ref, err := tool.ParseRef(n.Tool)
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Node{ID: n.ID, Tool: ref, Mode: n.Mode}
+	out := &wire.Node{ID: n.ID, Tool: ref, Mode: mode}
 	if n.Arguments != nil {
 		// Marshal sorts the keys of maps; what the check objects to is its cache
 		// of encoders, which does not show in what it returns.

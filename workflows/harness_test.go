@@ -37,6 +37,7 @@ type stage struct {
 
 	mu       sync.Mutex
 	log      []string // What happened, in order.
+	loaded   []wire.LoadPlanInput
 	invoked  []wire.InvokeInput
 	settled  []wire.SettleInput
 	finished []wire.FinishRunInput
@@ -60,12 +61,17 @@ func (s *stage) register() {
 	}
 	add(wire.LoadPlanActivity, func(_ context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 		out := wire.LoadPlanOutput{RunID: in.RunID, Mode: tool.Production, Head: "m0", Plan: s.plan}
+		if in.Kind == agent.HostRun {
+			out.RunID = "host-run"
+		}
+		s.mu.Lock()
+		s.loaded = append(s.loaded, in)
+		s.mu.Unlock()
 		if in.Node != nil {
 			digest, err := tool.Digest(in.Node.Arguments)
 			if err != nil {
 				return out, err
 			}
-			out.RunID = "host-run"
 			out.Call = &wire.Call{InvocationID: "i-" + in.Node.ID, CallID: in.Node.ID, Slug: s.plan.Tools[0].Slug, Arguments: in.Node.Arguments, Digest: digest}
 		}
 		return out, nil

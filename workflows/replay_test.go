@@ -8,6 +8,7 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/workflows"
+	"github.com/toolcrib/toolcrib/workflows/workflowstest"
 )
 
 // Every history that was ever recorded replays, many times over: iterating a
@@ -24,6 +25,7 @@ func TestReplay(t *testing.T) {
 
 			replayer := sdkworker.NewWorkflowReplayer()
 			workflows.Register(replayer)
+			workflowstest.Register(replayer)
 			for range 25 {
 				require.NoError(t, replayer.ReplayWorkflowHistoryFromJSONFile(nil, file))
 			}

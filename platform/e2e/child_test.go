@@ -25,6 +25,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/workflows"
+	"github.com/toolcrib/toolcrib/workflows/workflowstest"
 )
 
 // childVariable holds, in the environment of a worker process of these tests,
@@ -144,6 +145,7 @@ func (c childConfig) work(ctx context.Context) error {
 	defer temporal.Close()
 	w := sdkworker.New(temporal, c.Queue, sdkworker.Options{DisableRegistrationAliasing: true})
 	workflows.Register(w)
+	workflowstest.Register(w)
 	acts.Register(w)
 	return w.Run(sdkworker.InterruptCh())
 }

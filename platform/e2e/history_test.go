@@ -15,6 +15,7 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/workflows"
+	"github.com/toolcrib/toolcrib/workflows/workflowstest"
 )
 
 // record writes the histories of these tests to workflows/testdata, where the
@@ -44,6 +45,7 @@ func requireReplays(t *testing.T, h *historypb.History, name string) {
 	t.Helper()
 	replayer := sdkworker.NewWorkflowReplayer()
 	workflows.Register(replayer)
+	workflowstest.Register(replayer)
 	for range replays {
 		require.NoError(t, replayer.ReplayWorkflowHistory(nil, h))
 	}

@@ -1,0 +1,39 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// complete prepares the arguments of a call that came as its caller wrote them.
+// What comes out depends on the pinned version alone, so every attempt, and
+// whoever settles the call, finds the same.
+func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
+	if !in.Call.Raw {
+		return nil
+	}
+	version, err := a.Resolver.Version(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest)
+	if err != nil {
+		return fmt.Errorf("loading %s: %w", in.Pin, err)
+	}
+	input, err := a.Schemas.Compile(version.Snapshot.InputSchema)
+	if err != nil {
+		return fmt.Errorf("compiling the input schema of %s: %w", in.Pin, err)
+	}
+	arguments, receipt, err := input.Prepare(in.Call.Arguments)
+	if err != nil {
+		return err
+	}
+	in.Call.Arguments, in.Call.Raw = arguments, false
+	if len(receipt) > 0 {
+		in.Call.Receipt, _ = json.Marshal(receipt) // Plain strings: it cannot fail.
+	}
+	if in.Call.Digest, err = tool.Digest(arguments); err != nil {
+		return &tool.Error{Kind: tool.Invalid, Op: "activities.complete", Msg: "the arguments are not JSON", Err: err}
+	}
+	return nil
+}
