@@ -23,7 +23,7 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	}
 	// An effect is of the prepared arguments; a call whose arguments cannot be
 	// prepared had none.
-	if err := a.complete(ctx, &in.Invoke); err != nil && tool.KindOf(err) != tool.Invalid {
+	if err := a.complete(ctx, &in.Invoke); err != nil && tool.KindOf(err).Retryable() {
 		return wire.InvokeOutput{}, encode(ctx, err)
 	}
 	outcome, err := a.Ledger.Settle(ctx, ledger.Settlement{
