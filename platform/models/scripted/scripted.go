@@ -51,6 +51,9 @@ func (m *Model) Generate(_ context.Context, req *agent.ModelRequest) (*agent.Mod
 	if err != nil {
 		return nil, invalid(fmt.Sprintf("transcript %s, turn %d: %v", req.Model, req.Turn, err))
 	}
+	if req.Stream != nil && resp.Text != "" {
+		req.Stream(agent.Delta{Text: resp.Text})
+	}
 	return resp, nil
 }
 

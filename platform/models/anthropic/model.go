@@ -1,0 +1,76 @@
+// Package anthropic is models behind Anthropic's Messages API.
+package anthropic
+
+import (
+	"context"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/platform/models/remote"
+)
+
+// PublicURL is where Anthropic's API is.
+const PublicURL = "https://api.anthropic.com"
+
+// sdkTimeout is longer than any context lasts. The SDK refuses to ask for long
+// answers in one piece unless it is told how long they may take.
+const sdkTimeout = 24 * time.Hour
+
+// Model asks the models of one provider. It is safe for concurrent use.
+type Model struct {
+	provider string
+	endpoint *remote.Endpoint
+}
+
+var _ agent.Model = (*Model)(nil)
+
+// New returns the models that cfg leads to; without a base URL, Anthropic's.
+// It fails with tool.Invalid if the base URL can't be one. The caller closes
+// it.
+func New(cfg remote.Config) (*Model, error) {
+	e, err := remote.Open(cfg, PublicURL, remote.Auth{Scheme: egress.Raw, Header: "X-Api-Key"})
+	if err != nil {
+		return nil, err
+	}
+	return &Model{provider: cfg.Provider, endpoint: e}, nil
+}
+
+// Close closes idle connections.
+func (m *Model) Close() error { return m.endpoint.Close() }
+
+// Generate puts a turn to the model called req.Model. It streams when somebody
+// listens.
+//
+// An answer that the API's safety checks stopped is tool.Denied; a refusal in
+// the model's own words is an answer. What else can go wrong is in package
+// remote.
+func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+	names := remote.NewNames(req)
+	params, err := m.params(req, names)
+	if err != nil {
+		return nil, err
+	}
+	ctx, exchange, err := m.endpoint.Begin(ctx, req.Tenant, req.Model, req.Stream != nil)
+	if err != nil {
+		return nil, err
+	}
+	defer exchange.End()
+	messages := sdk.NewMessageService(
+		option.WithBaseURL(m.endpoint.BaseURL()), option.WithHTTPClient(exchange), option.WithMaxRetries(0),
+		option.WithRequestTimeout(sdkTimeout),
+	)
+	var said *answer
+	if req.Stream == nil {
+		said, err = whole(ctx, &messages, params, exchange)
+	} else {
+		said, err = streamed(ctx, messages.NewStreaming(ctx, params), exchange, req.Stream)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return said.response(req.Turn, names, exchange)
+}

@@ -1,0 +1,110 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/platform/models/remote"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.MessageNewParams, error) {
+	params := sdk.MessageNewParams{Model: req.Model}
+	if req.Instructions != "" {
+		params.System = append(params.System, sdk.TextBlockParam{Text: req.Instructions})
+	}
+	for _, e := range remote.ReadTranscript(req.Messages) {
+		switch e.Role {
+		case agent.System:
+			if text := remote.Texts(e.Content); text != "" {
+				params.System = append(params.System, sdk.TextBlockParam{Text: text})
+			}
+		case agent.User:
+			params.Messages = append(params.Messages, user(e.Content))
+		case agent.Assistant:
+			params.Messages = append(params.Messages, assistant(e, names)...)
+		case agent.ToolRole: // ReadTranscript put it with its call.
+		}
+	}
+	for _, t := range req.Tools {
+		params.Tools = append(params.Tools, toolParam(t, names.Wire(t.Name)))
+	}
+	return params, m.options(&params, req, names)
+}
+
+func toolParam(t agent.ToolSpec, name string) sdk.ToolUnionParam {
+	out := sdk.ToolParam{Name: name, InputSchema: sdk.ToolInputSchemaParam{ExtraFields: remote.ProjectSchema(t.InputSchema)}}
+	if t.Description != "" {
+		out.Description = sdk.String(t.Description)
+	}
+	return sdk.ToolUnionParam{OfTool: &out}
+}
+
+// cacheable marks the end of what does not change from turn to turn, so that
+// the provider keeps it: the tools, and the instructions behind them.
+func cacheable(params *sdk.MessageNewParams) {
+	if n := len(params.Tools); n > 0 {
+		params.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
+	}
+	if len(params.System) > 0 {
+		params.System[0].CacheControl = sdk.NewCacheControlEphemeralParam()
+	}
+}
+
+// noText stands where the API wants a text and there is none.
+const noText = "(empty)"
+
+func user(content []tool.Content) sdk.MessageParam {
+	var blocks []sdk.ContentBlockParamUnion
+	for _, c := range content {
+		if remote.IsImage(c) {
+			blocks = append(blocks, sdk.NewImageBlockBase64(c.MIMEType, base64.StdEncoding.EncodeToString(c.Data)))
+		} else if text := remote.Describe(c); strings.TrimSpace(text) != "" {
+			blocks = append(blocks, sdk.NewTextBlock(text))
+		}
+	}
+	if len(blocks) == 0 {
+		blocks = append(blocks, sdk.NewTextBlock(noText))
+	}
+	return sdk.NewUserMessage(blocks...)
+}
+
+// assistant returns a message with its calls, and the message with all their
+// answers. One that says nothing at all is left out: the API refuses it.
+func assistant(e remote.Entry, names *remote.Names) []sdk.MessageParam {
+	var said, answers []sdk.ContentBlockParamUnion
+	if text := remote.Texts(e.Content); strings.TrimSpace(text) != "" {
+		said = append(said, sdk.NewTextBlock(text))
+	}
+	for _, c := range e.Calls {
+		said = append(said, sdk.NewToolUseBlock(c.ID, remote.WriteArguments(c.Call.Arguments), names.Wire(c.Call.Name)))
+		answers = append(answers, toolResult(c))
+	}
+	var out []sdk.MessageParam
+	if len(said) > 0 {
+		out = append(out, sdk.NewAssistantMessage(said...))
+	}
+	if len(answers) > 0 {
+		out = append(out, sdk.NewUserMessage(answers...))
+	}
+	return out
+}
+
+func toolResult(c remote.AnsweredCall) sdk.ContentBlockParamUnion {
+	out := sdk.ToolResultBlockParam{ToolUseID: c.ID}
+	if c.IsError {
+		out.IsError = sdk.Bool(true)
+	}
+	for _, block := range c.Content {
+		if remote.IsImage(block) && !c.IsError { // Errors are texts only.
+			image := sdk.NewImageBlockBase64(block.MIMEType, base64.StdEncoding.EncodeToString(block.Data))
+			out.Content = append(out.Content, sdk.ToolResultBlockParamContentUnion{OfImage: image.OfImage})
+		} else if text := remote.Describe(block); strings.TrimSpace(text) != "" {
+			out.Content = append(out.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: text}})
+		}
+	}
+	return sdk.ContentBlockParamUnion{OfToolResult: &out}
+}

@@ -1,0 +1,123 @@
+package anthropic
+
+import (
+	"context"
+	"errors"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/platform/models/remote"
+)
+
+// reader puts an answer together from the events of a stream.
+type reader struct {
+	answer
+	exchange *remote.Exchange
+	tell     func(agent.Delta)
+	open     map[int64]*block // By their index.
+	counted  sdk.Usage
+	done     bool
+}
+
+// streamed reads an answer as it comes, and tells its text on the way.
+func streamed(ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnion], x *remote.Exchange, tell func(agent.Delta)) (*answer, error) {
+	defer func() { _ = s.Close() }() // It was read to its end, or is given up.
+	r := &reader{exchange: x, tell: tell, open: make(map[int64]*block)}
+	for s.Next() {
+		if err := r.event(s.Current()); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Err(); err != nil {
+		if event, ok := errors.AsType[*sdk.Error](err); ok {
+			return nil, x.Event([]byte(event.RawJSON()))
+		}
+		return nil, x.Failure(ctx, err)
+	}
+	if !r.done {
+		if ctx.Err() != nil {
+			return nil, x.Failure(ctx, ctx.Err())
+		}
+		return nil, x.BrokeOff()
+	}
+	r.usage = usage(r.counted)
+	return &r.answer, nil
+}
+
+func (r *reader) event(e sdk.MessageStreamEventUnion) error {
+	switch e.Type {
+	case "message_start":
+		r.counted = e.Message.Usage
+	case "content_block_start":
+		return r.start(e)
+	case "content_block_delta":
+		return r.delta(e)
+	case "message_delta":
+		if wrong(e.Delta.JSON.StopReason) {
+			return r.exchange.Garbled("an event of it gives no reason to stop")
+		}
+		if e.Delta.StopReason != "" {
+			r.stop = e.Delta.StopReason
+		}
+		r.count(e.Usage)
+	case "message_stop":
+		r.done = r.stop != ""
+	}
+	return nil // Other events are not for us.
+}
+
+func (r *reader) start(e sdk.MessageStreamEventUnion) error {
+	b := e.ContentBlock
+	switch b.Type {
+	case "text", "tool_use":
+		if (b.Type == "tool_use") != (b.Name != "") || r.open[e.Index] != nil {
+			return r.exchange.Garbled("a block in it is not of the documented shape")
+		}
+		r.open[e.Index] = r.answer.add(b.ID, b.Name)
+		if b.Type == "text" {
+			r.write(r.open[e.Index], b.Text)
+		}
+	}
+	return nil
+}
+
+func (r *reader) delta(e sdk.MessageStreamEventUnion) error {
+	switch e.Delta.Type {
+	case "text_delta", "input_json_delta":
+		b := r.open[e.Index]
+		if b == nil || wrong(e.Delta.JSON.Text) || wrong(e.Delta.JSON.PartialJSON) {
+			return r.exchange.Garbled("an event of it belongs to no block")
+		}
+		r.write(b, e.Delta.Text+e.Delta.PartialJSON)
+	}
+	return nil
+}
+
+func (r *reader) write(b *block, text string) {
+	b.text.WriteString(text)
+	if b.name == "" && text != "" {
+		r.tell(agent.Delta{Text: text})
+	}
+}
+
+// count takes over the counts of an event, which are totals. Those it does
+// not name stay.
+func (r *reader) count(u sdk.MessageDeltaUsage) {
+	if u.JSON.OutputTokens.Valid() {
+		r.counted.OutputTokens = u.OutputTokens
+	}
+	if u.JSON.OutputTokensDetails.Valid() {
+		r.counted.OutputTokensDetails = u.OutputTokensDetails
+	}
+	if u.JSON.InputTokens.Valid() {
+		r.counted.InputTokens = u.InputTokens
+	}
+	if u.JSON.CacheReadInputTokens.Valid() {
+		r.counted.CacheReadInputTokens = u.CacheReadInputTokens
+	}
+	if u.JSON.CacheCreationInputTokens.Valid() {
+		r.counted.CacheCreationInputTokens = u.CacheCreationInputTokens
+	}
+}

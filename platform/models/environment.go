@@ -1,0 +1,123 @@
+package models
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Names of variables.
+const (
+	OpenAIKey        = "OPENAI_API_KEY"
+	OpenAIBaseURL    = "OPENAI_BASE_URL"
+	AnthropicKey     = "ANTHROPIC_API_KEY"
+	AnthropicBaseURL = "ANTHROPIC_BASE_URL"
+	// Prefix begins the variables of a further provider; its name and one of
+	// _BASE_URL, _API_KEY and _API follow.
+	Prefix = "TOOLCRIB_MODEL_"
+)
+
+// API is how a provider is spoken to.
+type API string
+
+// APIs.
+const (
+	OpenAI    API = "openai"    // Chat Completions.
+	Anthropic API = "anthropic" // Messages.
+)
+
+// provider is one as the environment describes it.
+type provider struct {
+	name    string
+	api     API
+	baseURL string // Empty for the public API.
+	keyVar  string
+}
+
+var nameInVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
+
+// reserved are names that are taken whatever the environment says.
+var reserved = []string{"openai", "anthropic", "scripted"}
+
+// providers reads the environment. It fails with tool.Invalid, naming the
+// variable that is wrong and never its value.
+func providers(env environment) ([]provider, error) {
+	out := []provider{
+		{name: "openai", api: OpenAI, baseURL: env.get(OpenAIBaseURL), keyVar: OpenAIKey},
+		{name: "anthropic", api: Anthropic, baseURL: env.get(AnthropicBaseURL), keyVar: AnthropicKey},
+	}
+	for _, variable := range env.names() {
+		rest, ok := strings.CutPrefix(variable, Prefix)
+		if !ok || env.get(variable) == "" {
+			continue
+		}
+		stem, suffix := cutSuffixes(rest, "_BASE_URL", "_API_KEY", "_API")
+		if suffix == "" || !nameInVariable.MatchString(stem) {
+			return nil, wrongVariable(variable, "it ends in none of _BASE_URL, _API_KEY and _API, or names no provider before that")
+		}
+		if suffix != "_BASE_URL" {
+			if env.get(Prefix+stem+"_BASE_URL") == "" {
+				return nil, wrongVariable(variable, Prefix+stem+"_BASE_URL must be set beside it")
+			}
+			continue
+		}
+		p := provider{
+			name: strings.ReplaceAll(strings.ToLower(stem), "_", "-"), api: OpenAI,
+			baseURL: env.get(variable), keyVar: Prefix + stem + "_API_KEY",
+		}
+		if slices.Contains(reserved, p.name) {
+			return nil, wrongVariable(variable, fmt.Sprintf("the name %q is taken", p.name))
+		}
+		if api := env.get(Prefix + stem + "_API"); api != "" {
+			if p.api = API(api); p.api != OpenAI && p.api != Anthropic {
+				return nil, wrongVariable(Prefix+stem+"_API", "it is neither openai nor anthropic")
+			}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func cutSuffixes(s string, suffixes ...string) (stem, suffix string) {
+	for _, suffix := range suffixes {
+		if stem, ok := strings.CutSuffix(s, suffix); ok {
+			return stem, suffix
+		}
+	}
+	return s, ""
+}
+
+func wrongVariable(name, what string) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "models.Open", Msg: name + ": " + what}
+}
+
+// environment is a list of variables as "name=value", the last of a name
+// counting.
+type environment []string
+
+func (e environment) lookup(name string) (value string, ok bool) {
+	for _, entry := range slices.Backward(e) {
+		if have, text, _ := strings.Cut(entry, "="); have == name {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+func (e environment) get(name string) string {
+	value, _ := e.lookup(name)
+	return strings.TrimSpace(value)
+}
+
+func (e environment) names() []string {
+	var out []string
+	for _, entry := range e {
+		name, _, _ := strings.Cut(entry, "=")
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,148 @@
+package modeltest
+
+import (
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ModelName is the model that the cases ask for.
+const ModelName = "model-1"
+
+// Case is a turn and the answer that a model must give to it, however it is
+// asked. Its name is that of the exchange in testdata.
+type Case struct {
+	Name    string
+	Request agent.ModelRequest
+	Want    agent.ModelResponse
+}
+
+// Basic returns the cases that any model can answer, a scripted one too. The
+// counts of tokens are those of the exchanges.
+func Basic() []Case {
+	const turn2 = 2
+	return []Case{
+		{
+			Name:    "text",
+			Request: request(1, said(agent.User, "Who are you?")),
+			Want:    agent.ModelResponse{Text: "I am the support desk. How can I help?", Usage: agent.Usage{InputTokens: 42, OutputTokens: 11}},
+		},
+		{
+			Name:    "call",
+			Request: request(1, said(agent.User, "Where is SO-1?")),
+			Want: agent.ModelResponse{
+				Text:  "Let me look.",
+				Calls: []agent.Call{{ID: "call_a1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1","limit":9007199254740993}`)}},
+				Usage: agent.Usage{InputTokens: 60, OutputTokens: 25},
+			},
+		},
+		{
+			Name:    "parallel",
+			Request: request(1, said(agent.User, "Where are SO-1 and SO-2?")),
+			Want: agent.ModelResponse{
+				Calls: []agent.Call{
+					{ID: "call_b1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1"}`)},
+					{ID: "call_b2", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-2"}`)},
+					{ID: "call_b3", Name: "listShops", Arguments: json.RawMessage(`{}`)},
+				},
+				Usage: agent.Usage{InputTokens: 70, OutputTokens: 48},
+			},
+		},
+		{
+			Name: "tool_error",
+			Request: request(turn2, said(agent.User, "Where are SO-1 and SO-9?"), agent.Message{
+				Role: agent.Assistant, Turn: 1, Content: []tool.Content{tool.Text("I look both up.")},
+				Calls: []agent.Call{
+					{ID: "call_c1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1"}`)},
+					{ID: "call_c2", Name: "getOrder", Arguments: json.RawMessage(`{"order_id": "SO-9"}`)},
+				},
+			},
+				toolSaid("call_c1", 0, false, tool.JSON(json.RawMessage(`{"status":"shipped"}`))),
+				toolSaid("call_c2", 1, true, tool.Text("there is no order SO-9"))),
+			Want: agent.ModelResponse{
+				Text:  "SO-1 is on its way; there is no SO-9.",
+				Usage: agent.Usage{InputTokens: 120, OutputTokens: 17, CachedInputTokens: 100},
+			},
+		},
+	}
+}
+
+// remoteCases are the cases of models behind an API, beside the basic ones.
+func remoteCases() []Case {
+	return []Case{
+		{
+			Name:    "truncated",
+			Request: request(1, said(agent.User, "Tell me everything.")),
+			Want:    agent.ModelResponse{Text: "It began with a", Truncated: true, Usage: agent.Usage{InputTokens: 40, OutputTokens: 4}},
+		},
+		{
+			Name:    "truncated_call",
+			Request: request(1, said(agent.User, "Where are SO-1 and SO-2?")),
+			Want: agent.ModelResponse{
+				Truncated: true,
+				Calls: []agent.Call{
+					{ID: "call_d1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1"}`)},
+					{ID: "call_d2", Name: "getOrder", Arguments: json.RawMessage(`"{\"order_id\":\"S"`)},
+				},
+				Usage: agent.Usage{InputTokens: 70, OutputTokens: 30, ReasoningTokens: 12},
+			},
+		},
+		{
+			Name: "contents",
+			Request: request(1, agent.Message{Role: agent.User, Content: []tool.Content{
+				tool.Text("What is this?"),
+				{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG pixels")},
+				{Type: tool.ImageContent, MIMEType: "image/tiff", Data: []byte("pixels"), Name: "scan.tiff"},
+				{Type: tool.AudioContent, MIMEType: "audio/wav", Data: []byte("sound")},
+				{Type: tool.ResourceContent, URI: "file:///note.txt", Text: "a note"},
+				tool.JSON(json.RawMessage(`{"n":1}`)),
+			}}),
+			Want: agent.ModelResponse{Text: "A teapot.", Usage: agent.Usage{InputTokens: 400, OutputTokens: 3}},
+		},
+		{
+			// What a real transcript may hold: an unknown tool's name, ids that
+			// are doubled or not allowed, malformed arguments, a call without
+			// an answer, an image from a tool, and a turn that said nothing.
+			Name: "transcript",
+			Request: request(3, said(agent.System, "It is Monday."), said(agent.User, "Hello"),
+				agent.Message{Role: agent.Assistant, Calls: []agent.Call{
+					{ID: "same", Name: "shop.orders/get", Arguments: json.RawMessage(`{"order_id":"SO-1"}`)},
+					{ID: "not allowed!", Name: "no such tool", Arguments: json.RawMessage(`"{'order_id': "`)},
+					{ID: "alone", Name: "getOrder", Arguments: json.RawMessage(`[1]`)},
+				}},
+				toolSaid("not allowed!", 1, true, tool.Text("there is no tool")),
+				toolSaid("same", 0, false, tool.Text("See the picture."), tool.Content{Type: tool.ImageContent, MIMEType: "image/jpeg", Data: []byte("pixels")}),
+				agent.Message{Role: agent.Assistant, Calls: []agent.Call{{ID: "same", Name: "getOrder", Arguments: json.RawMessage(`{}`)}}},
+				toolSaid("same", 0, false),
+				agent.Message{Role: agent.Assistant}, said(agent.User, "And now?")),
+			Want: agent.ModelResponse{
+				Calls: []agent.Call{{ID: "call_e1", Name: "shop.orders/get", Arguments: json.RawMessage(`{"order_id":"SO-2"}`)}},
+				Usage: agent.Usage{InputTokens: 300, OutputTokens: 20},
+			},
+		},
+	}
+}
+
+func request(turn int, messages ...agent.Message) agent.ModelRequest {
+	return agent.ModelRequest{
+		Model: ModelName, Turn: turn, Tenant: "tenant-1", Instructions: "You are the support desk.", Messages: messages,
+		Tools: []agent.ToolSpec{
+			{Name: "getOrder", Description: "Looks an order up.", InputSchema: json.RawMessage(
+				`{"type":"object","properties":{"order_id":{"type":"string"},"limit":{"type":"integer","maximum":9007199254740993}},"required":["order_id"]}`)},
+			{Name: "listShops", InputSchema: json.RawMessage(`true`)},
+			{Name: "shop.orders/get", Description: "The same, of one shop.", InputSchema: json.RawMessage(
+				`{"$schema":"https://json-schema.org/draft/2020-12/schema","oneOf":[` +
+					`{"properties":{"order_id":{"type":"string"},"shop":{"type":"string"}},"required":["order_id","shop"]},` +
+					`{"properties":{"order_id":{"type":"string"}},"required":["order_id"]}]}`)},
+		},
+	}
+}
+
+func said(role agent.Role, text string) agent.Message {
+	return agent.Message{Role: role, Content: []tool.Content{tool.Text(text)}}
+}
+
+func toolSaid(call string, position int, isError bool, content ...tool.Content) agent.Message {
+	return agent.Message{Role: agent.ToolRole, CallID: call, Position: position, IsError: isError, Content: content}
+}

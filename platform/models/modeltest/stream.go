@@ -1,0 +1,149 @@
+package modeltest
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// streams: what is told when, and that half a stream is no answer.
+func (p Provider) streams(t *testing.T) {
+	t.Parallel()
+	t.Run("Slow", p.slow)
+	t.Run("CancelledInTheMiddle", p.cancelledInTheMiddle)
+	t.Run("CutOff", p.cutOff)
+	t.Run("EndsEarly", p.endsEarly)
+	t.Run("ErrorEvent", p.errorEvent)
+	t.Run("NoStream", p.noStream)
+}
+
+// Text is told as it comes: the server sends the next event when what it sent
+// before was heard of.
+func (p Provider) slow(t *testing.T) {
+	t.Parallel()
+
+	m := Load(t, "text").Stream
+	heard := make(chan string, len(m.Events()))
+	server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), m.Header)
+		for _, event := range m.Events() {
+			_, _ = io.WriteString(w, event)
+			flush(w)
+			if !strings.Contains(event, `"How can`) && !strings.Contains(event, `"I am `) {
+				continue
+			}
+			select {
+			case <-heard:
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	req := simple()
+	req.Stream = func(d agent.Delta) {
+		if strings.HasPrefix(d.Text, "How can") || strings.HasPrefix(d.Text, "I am ") {
+			heard <- d.Text
+		}
+	}
+	got, err := p.open(t, server.URL).Generate(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, Basic()[0].Want.Text, got.Text)
+}
+
+func (p Provider) cancelledInTheMiddle(t *testing.T) {
+	t.Parallel()
+
+	m := Load(t, "text").Stream
+	over := make(chan struct{})
+	server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), m.Header)
+		for _, event := range m.Events()[:len(m.Events())/2] {
+			_, _ = io.WriteString(w, event)
+		}
+		flush(w)
+		select {
+		case <-r.Context().Done():
+		case <-over:
+		}
+	})
+	t.Cleanup(func() { close(over) })
+	ctx, cancel := context.WithCancel(t.Context())
+	req := simple()
+	req.Stream = func(agent.Delta) { cancel() }
+	_, err := p.open(t, server.URL).Generate(ctx, req)
+	require.Equal(t, tool.Cancelled, tool.KindOf(err), "%v", err)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Wherever a connection breaks, the answer is none.
+func (p Provider) cutOff(t *testing.T) {
+	t.Parallel()
+
+	m := Load(t, "call").Stream
+	for n := range m.Events() {
+		server := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			part := m
+			part.Body = strings.Join(m.Events()[:n], "")
+			part.write(w)
+			panic(http.ErrAbortHandler)
+		})
+		req := simple()
+		req.Stream = func(agent.Delta) {}
+		_, err := p.open(t, server.URL).Generate(t.Context(), req)
+		require.Equal(t, tool.Unavailable, tool.KindOf(err), "after %d events: %v", n, err)
+	}
+}
+
+// A stream that ends in good order, but too early, is no answer either.
+func (p Provider) endsEarly(t *testing.T) {
+	t.Parallel()
+
+	m := Load(t, "call").Stream
+	for n := range len(m.Events()) / 2 {
+		part := m
+		part.Body = strings.Join(m.Events()[:n], "")
+		req := simple()
+		req.Stream = func(agent.Delta) {}
+		_, err := p.open(t, Serve(t, Answer(part)).URL).Generate(t.Context(), req)
+		require.Equal(t, tool.Unavailable, tool.KindOf(err), "after %d events: %v", n, err)
+		require.ErrorContains(t, err, "broke off")
+	}
+}
+
+// An error in the middle of a stream means what it means as a status.
+func (p Provider) errorEvent(t *testing.T) {
+	t.Parallel()
+
+	m := Load(t, "text").Stream
+	for kind, want := range map[string]tool.Kind{
+		"overloaded_error": tool.RateLimited, "rate_limit_error": tool.RateLimited, "api_error": tool.Unavailable,
+		"invalid_request_error": tool.Invalid, "authentication_error": tool.Denied, "something_new": tool.Unavailable,
+	} {
+		part := m
+		part.Body = strings.Join(m.Events()[:2], "") + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"" + kind + "\",\"message\":\"with " + theKey + "\"}}\n\n"
+		req := simple()
+		req.Stream = func(agent.Delta) {}
+		_, err := p.open(t, Serve(t, Answer(part)).URL).Generate(t.Context(), req)
+		require.Equal(t, want, tool.KindOf(err), "%s: %v", kind, err)
+		require.NotContains(t, err.Error(), theKey)
+	}
+}
+
+// A server that can't stream is said to be unable to.
+func (p Provider) noStream(t *testing.T) {
+	t.Parallel()
+
+	req := simple()
+	req.Stream = func(agent.Delta) {}
+	_, err := p.open(t, Serve(t, Answer(Load(t, "text").Whole)).URL).Generate(t.Context(), req)
+	require.Equal(t, tool.Unavailable, tool.KindOf(err))
+	require.ErrorContains(t, err, "asked for a stream")
+}

@@ -1,0 +1,70 @@
+// Package openai is models behind the Chat Completions API: OpenAI's own, and
+// those of the many servers that speak it.
+package openai
+
+import (
+	"context"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/platform/models/remote"
+)
+
+// PublicURL is where OpenAI's API is.
+const PublicURL = "https://api.openai.com/v1"
+
+// Model asks the models of one provider. It is safe for concurrent use.
+type Model struct {
+	provider string
+	endpoint *remote.Endpoint
+}
+
+var _ agent.Model = (*Model)(nil)
+
+// New returns the models that cfg leads to; without a base URL, OpenAI's. It
+// fails with tool.Invalid if the base URL can't be one. The caller closes it.
+func New(cfg remote.Config) (*Model, error) {
+	e, err := remote.Open(cfg, PublicURL, remote.Auth{Scheme: egress.Bearer})
+	if err != nil {
+		return nil, err
+	}
+	return &Model{provider: cfg.Provider, endpoint: e}, nil
+}
+
+// Close closes idle connections.
+func (m *Model) Close() error { return m.endpoint.Close() }
+
+// Generate puts a turn to the model called req.Model. It streams when somebody
+// listens.
+//
+// A refusal in words is an answer; one by a content filter is tool.Denied.
+// What else can go wrong is in package remote.
+func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+	names := remote.NewNames(req)
+	params, err := m.params(req, names)
+	if err != nil {
+		return nil, err
+	}
+	ctx, exchange, err := m.endpoint.Begin(ctx, req.Tenant, req.Model, req.Stream != nil)
+	if err != nil {
+		return nil, err
+	}
+	defer exchange.End()
+	completions := sdk.NewChatCompletionService(
+		option.WithBaseURL(m.endpoint.BaseURL()), option.WithHTTPClient(exchange), option.WithMaxRetries(0),
+	)
+	var said *answer
+	if req.Stream == nil {
+		said, err = whole(ctx, &completions, params, exchange)
+	} else {
+		params.StreamOptions.IncludeUsage = sdk.Bool(true)
+		said, err = streamed(ctx, completions.NewStreaming(ctx, params), exchange, req.Stream)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return said.response(req.Turn, names, exchange)
+}

@@ -1,0 +1,53 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+)
+
+// ReadArguments returns a call's arguments as models' answers carry them: the
+// JSON text that the model wrote, or a malformed one in a JSON string, to be
+// repaired or refused by those who know the tool. None at all are an empty
+// object.
+func ReadArguments(text string) json.RawMessage {
+	if strings.TrimSpace(text) == "" {
+		return json.RawMessage("{}")
+	}
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, _ := json.Marshal(text) // A string always encodes.
+	return quoted
+}
+
+// WriteArguments returns a call's arguments as a transcript repeats them: an
+// object in any case. What was malformed stands in it as text, since providers
+// and the templates of models take objects only.
+func WriteArguments(raw json.RawMessage) json.RawMessage {
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) == nil && compact.Len() > 0 && compact.Bytes()[0] == '{' {
+		return compact.Bytes()
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		text = string(raw)
+	}
+	out, _ := json.Marshal(map[string]string{"malformed_arguments": text})
+	return out
+}
+
+// CallIDs sees to it that the calls of an answer have ids, and each its own:
+// not every server does.
+func CallIDs(turn int, calls []agent.Call) {
+	seen := make(map[string]bool, len(calls))
+	for i := range calls {
+		if calls[i].ID == "" || seen[calls[i].ID] {
+			calls[i].ID = fmt.Sprintf("call_%d_%d", turn, i)
+		}
+		seen[calls[i].ID] = true
+	}
+}

@@ -1,0 +1,59 @@
+package remote
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// images are the types of image that every provider with eyes takes.
+var images = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
+
+// IsImage reports whether a block is an image that can be shown to a model.
+func IsImage(c tool.Content) bool {
+	return c.Type == tool.ImageContent && len(c.Data) > 0 && images[c.MIMEType]
+}
+
+// Describe returns a block as text: what it says, or what it is when it can't
+// be put in words.
+func Describe(c tool.Content) string {
+	switch c.Type {
+	case tool.TextContent:
+		return c.Text
+	case tool.JSONContent:
+		return string(c.JSON)
+	case tool.ImageContent, tool.AudioContent, tool.ResourceContent:
+		if c.Type == tool.ResourceContent && c.Text != "" {
+			return fmt.Sprintf("%s:\n%s", label(c), c.Text)
+		}
+		return label(c)
+	default:
+		return label(c)
+	}
+}
+
+// label names a block that is not shown: "[image chart.png, image/tiff, 512 bytes]".
+func label(c tool.Content) string {
+	parts := []string{strings.TrimSpace(string(c.Type) + " " + c.Name)}
+	for _, part := range []string{c.URI, c.MIMEType} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if len(c.Data) > 0 {
+		parts = append(parts, fmt.Sprintf("%d bytes", len(c.Data)))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// Texts returns all blocks as text, each on lines of its own.
+func Texts(content []tool.Content) string {
+	var out []string
+	for _, c := range content {
+		if text := Describe(c); text != "" {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,129 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Defaults of [Config].
+const (
+	DefaultMaxBytes = 16 << 20
+	DefaultTimeout  = 10 * time.Minute
+)
+
+// Config says how a provider is reached.
+type Config struct {
+	// Provider is the name that agents call it by: what stands before the
+	// slash in their model. Required.
+	Provider string
+	// BaseURL is where the API is. An operator who names it also allows it:
+	// its host may be private, or loopback, and the key is sent there over
+	// http as well. Defaults to the provider's public API.
+	BaseURL string
+	// Keys says where API keys are.
+	Keys Keys
+	// MaxBytes bounds an answer. Defaults to [DefaultMaxBytes].
+	MaxBytes int64
+	// Timeout bounds requests whose context has no deadline. Defaults to
+	// [DefaultTimeout].
+	Timeout time.Duration
+}
+
+// Auth is how a provider wants its key.
+type Auth struct {
+	Scheme egress.Scheme
+	Header string // For [egress.Raw].
+}
+
+// Endpoint is the way to a provider. It is safe for concurrent use.
+type Endpoint struct {
+	cfg  Config
+	auth Auth
+	base *url.URL
+	host string // With its port: where keys may go.
+	gate *egress.Gate
+}
+
+// Open returns an endpoint, whose own guard lets requests pass to the public
+// internet and to the host of cfg.BaseURL. It fails with [tool.Invalid] if the
+// URL can't be one. The caller closes it.
+func Open(cfg Config, publicURL string, auth Auth) (*Endpoint, error) {
+	var policy egress.Policy
+	text := publicURL
+	if cfg.BaseURL != "" {
+		text = cfg.BaseURL
+	}
+	base, err := url.Parse(text)
+	if err == nil {
+		err = egress.CheckURL(base)
+	}
+	if err != nil || base.RawQuery != "" || base.Fragment != "" {
+		// The text may hold a password: it is not repeated.
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "remote.Open",
+			Msg: fmt.Sprintf("the base URL of the model provider %q is not an http or https URL without user, query and fragment", cfg.Provider),
+		}
+	}
+	port := base.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[strings.ToLower(base.Scheme)]
+	}
+	e := &Endpoint{cfg: cfg, auth: auth, base: base, host: net.JoinHostPort(secret.HostForm(base.Hostname()), port)}
+	if cfg.BaseURL != "" {
+		policy.AllowHosts = []string{e.host}
+	}
+	if e.cfg.MaxBytes <= 0 {
+		e.cfg.MaxBytes = DefaultMaxBytes
+	}
+	if e.cfg.Timeout <= 0 {
+		e.cfg.Timeout = DefaultTimeout
+	}
+	if e.gate, err = egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return policy }}); err != nil {
+		return nil, fmt.Errorf("making the way to the model provider %q: %w", cfg.Provider, err)
+	}
+	return e, nil
+}
+
+// Close closes idle connections. Requests under way go on.
+func (e *Endpoint) Close() error {
+	e.gate.Close()
+	return nil
+}
+
+// BaseURL returns where the API is.
+func (e *Endpoint) BaseURL() string { return e.base.String() }
+
+// Host returns the host of the API, without its port.
+func (e *Endpoint) Host() string { return secret.HostForm(e.base.Hostname()) }
+
+// Begin opens the tenant's key and returns what sends one request to a model
+// for it, and the context to send it in. The caller ends the exchange when the
+// answer is read. With stream, anything but a stream of events is refused.
+func (e *Endpoint) Begin(ctx context.Context, tenant tool.TenantID, model string, stream bool) (context.Context, *Exchange, error) {
+	k, err := e.cfg.Keys.open(ctx, tenant, e.cfg.Provider, e.host)
+	if err != nil {
+		return nil, nil, err
+	}
+	secret.Note(ctx, k.value)
+	x := &Exchange{
+		provider: e.cfg.Provider, model: model, source: k.source, limit: e.cfg.MaxBytes, stream: stream,
+		redactor: secret.NewRedactor(k.value),
+		client: e.gate.Client(egress.Access{
+			Tenant: tenant, Class: tool.EgressWrite, Credential: k.credential(e.auth.Scheme, e.auth.Header),
+		}),
+	}
+	if _, ok := ctx.Deadline(); ok {
+		ctx, x.cancel = context.WithCancel(ctx)
+	} else {
+		ctx, x.cancel = context.WithTimeout(ctx, e.cfg.Timeout)
+	}
+	return x.watch(ctx), x, nil
+}

@@ -1,0 +1,166 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// maxErrorBytes bounds what is read of an answer that says no.
+const maxErrorBytes = 64 << 10
+
+// doer is what an SDK sends requests with.
+type doer interface {
+	Do(req *http.Request) (*http.Response, error)
+}
+
+// Exchange sends one request to a provider. It stands where an SDK wants an
+// HTTP client, and gives it answers of status 200 only, of bounded size:
+// everything else comes back as a [tool.Error].
+type Exchange struct {
+	provider, model, source string
+	limit                   int64
+	stream                  bool
+	redactor                *secret.Redactor
+	client                  doer
+	cancel                  context.CancelFunc
+
+	sent   atomic.Bool           // A connection was there to send on.
+	broken atomic.Pointer[error] // Why the answer's body could not be read to its end.
+}
+
+var _ doer = (*Exchange)(nil)
+
+// watch returns a context whose requests the exchange follows.
+func (x *Exchange) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { x.sent.Store(true) },
+	})
+}
+
+// End frees what the exchange holds.
+func (x *Exchange) End() { x.cancel() }
+
+// Do implements the client of an SDK.
+func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
+	resp, err := x.client.Do(req) //nolint:bodyclose // The SDK closes it.
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		defer func() { _ = resp.Body.Close() }()
+		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes)) // What there is of it.
+		return nil, x.refusal(resp.StatusCode, resp.Header, raw)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if x.stream && kind != "text/event-stream" {
+		_ = resp.Body.Close()
+		return nil, x.garbled("it was asked for a stream of events and sent something else")
+	}
+	resp.Body = &body{ReadCloser: resp.Body, exchange: x, left: x.limit}
+	return resp, nil
+}
+
+// body is an answer's body, bounded, that remembers why it broke off.
+type body struct {
+	io.ReadCloser
+
+	exchange *Exchange
+	left     int64
+}
+
+// Read implements [io.Reader].
+func (b *body) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		n, err = 0, b.exchange.fail(tool.Invalid, fmt.Sprintf("its answer is larger than %d bytes; lower max_tokens", b.exchange.limit), nil)
+	}
+	if err != nil && err != io.EOF { //nolint:errorlint // A reader's end is this very value.
+		b.exchange.broken.CompareAndSwap(nil, &err)
+	}
+	return n, err //nolint:wrapcheck // A reader's errors are its caller's.
+}
+
+// Failure says what err, which an SDK returned for the exchange, means. An
+// error that neither the network nor the provider caused is an answer that
+// can't be read.
+func (x *Exchange) Failure(ctx context.Context, err error) error {
+	if broke := x.broken.Load(); broke != nil {
+		err = *broke
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok && ctx.Err() == nil {
+		out := *e
+		out.Sent = x.sent.Load()
+		return &out
+	}
+	wrapped, network := errors.AsType[*url.Error](err)
+	if network {
+		err = wrapped.Err // Without the URL.
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return x.fail(tool.Cancelled, "the turn was cancelled", context.Canceled)
+	case ctx.Err() != nil:
+		return x.fail(tool.Timeout, "it did not answer in time", ctx.Err())
+	case x.broken.Load() != nil || network && x.sent.Load():
+		return x.fail(tool.Unavailable, "it broke off before it had answered", err)
+	case network && errors.Is(err, syscall.ECONNREFUSED):
+		return x.fail(tool.Unavailable, "it refused the connection", err)
+	case network:
+		return x.fail(tool.Unavailable, "it can't be reached", err)
+	default:
+		return x.garbled("")
+	}
+}
+
+// Garbled is the failure of an answer that is none by the provider's own
+// description; what says how, without repeating any of it.
+func (x *Exchange) Garbled(what string) error { return x.garbled(what) }
+
+func (x *Exchange) garbled(what string) *tool.Error {
+	if what == "" {
+		what = "it is no JSON of the documented shape"
+	}
+	return x.fail(tool.Unavailable, "its answer can't be read: "+what, nil)
+}
+
+// BrokeOff is the failure of a stream that ended before its answer did.
+func (x *Exchange) BrokeOff() error {
+	return x.fail(tool.Unavailable, "the stream broke off before the answer was complete", nil)
+}
+
+// Filtered is the failure of an answer that the provider's filter stopped.
+func (x *Exchange) Filtered() error {
+	e := x.fail(tool.Denied, "its content filter stopped the answer", nil)
+	e.Answered = true
+	return e
+}
+
+// NothingSaid is the failure of an answer that was cut off before its first
+// word: there is nothing to go on with.
+func (x *Exchange) NothingSaid() error {
+	e := x.fail(tool.Invalid, "the answer was cut off before it said anything: raise max_tokens, or lower the effort of reasoning", nil)
+	e.Answered = true
+	return e
+}
+
+func (x *Exchange) fail(kind tool.Kind, msg string, cause error) *tool.Error {
+	return &tool.Error{
+		Kind: kind, Op: "models." + x.provider, Sent: x.sent.Load(), Err: cause,
+		Msg: fmt.Sprintf("the model provider %q: %s", x.provider, msg),
+	}
+}

@@ -1,0 +1,87 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Keys says where a provider's API keys are. They are read at each request, so
+// that one which was rotated is used at once.
+type Keys struct {
+	// Secrets is asked for Ref first: for the tenant's own key, and then for
+	// one that is shared by all. Nil for none.
+	Secrets secret.Resolver
+	// Ref names the key among a tenant's secrets.
+	Ref string
+	// Variable is the environment variable with the operator's key, used for
+	// tenants without one of their own.
+	Variable string
+	// Lookup finds a variable. Defaults to [os.LookupEnv].
+	Lookup func(name string) (string, bool)
+	// Optional lets requests go without a key when there is none: a model
+	// server on one's own machine wants none.
+	Optional bool
+}
+
+// key is an opened key and where it came from, for messages.
+type key struct {
+	value  secret.Value
+	source string
+}
+
+// open finds the key to use for a tenant, bound to the host it may go to. A
+// source that is broken fails the request: it must not let another tenant's or
+// the operator's key answer in its place.
+func (k Keys) open(ctx context.Context, tenant tool.TenantID, provider, host string) (key, error) {
+	if k.Secrets != nil {
+		v, err := k.Secrets.Resolve(ctx, tenant, k.Ref)
+		switch {
+		case err == nil && !v.IsZero():
+			return checked(v, "the credential "+k.Ref, host)
+		case err != nil && tool.KindOf(err) != tool.NotFound:
+			return key{}, fmt.Errorf("opening the key for provider %q: %w", provider, err)
+		}
+	}
+	lookup := k.Lookup
+	if lookup == nil {
+		lookup = os.LookupEnv
+	}
+	if text, _ := lookup(k.Variable); strings.TrimSpace(text) != "" {
+		return checked(secret.NewValue(text), k.Variable, host)
+	}
+	if k.Optional {
+		return key{source: "none"}, nil
+	}
+	return key{}, &tool.Error{
+		Kind: tool.Denied, Op: "remote.Open",
+		Msg: fmt.Sprintf("there is no key for the model provider %q: set %s where the worker runs, or give the tenant a credential named %s", provider, k.Variable, k.Ref),
+	}
+}
+
+// checked returns a key fit for a header. One that names no hosts of its own
+// may go to the provider's configured host and nowhere else.
+func checked(v secret.Value, source, host string) (key, error) {
+	text := strings.TrimSpace(v.Reveal())
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return key{}, &tool.Error{Kind: tool.Denied, Op: "remote.Open", Msg: fmt.Sprintf("%s holds no usable key: it has spaces or letters that no header may carry", source)}
+	}
+	hosts := v.Hosts()
+	if len(hosts) == 0 {
+		hosts = []string{host}
+	}
+	return key{value: secret.NewValue(text, hosts...), source: source}, nil
+}
+
+// credential returns the key as the guard sends it, or nil for none.
+func (k key) credential(scheme egress.Scheme, header string) *egress.Credential {
+	if k.value.IsZero() {
+		return nil
+	}
+	return &egress.Credential{Value: k.value, Scheme: scheme, Header: header}
+}

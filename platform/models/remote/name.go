@@ -1,0 +1,83 @@
+package remote
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strconv"
+
+	"github.com/toolcrib/toolcrib/agent"
+)
+
+// maxName is the length of names that every provider takes.
+const maxName = 64
+
+var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// Names gives tools the names that a provider allows, and finds the way back.
+// A name that is allowed stays as it is; any other is written with underscores
+// and the beginning of its digest, the same at every turn.
+type Names struct {
+	wire map[string]string // By our name.
+	ours map[string]string // By wire name.
+}
+
+// NewNames returns the names of a request's tools and of what its transcript
+// called.
+func NewNames(req *agent.ModelRequest) *Names {
+	n := &Names{wire: make(map[string]string), ours: make(map[string]string)}
+	var all []string
+	for _, t := range req.Tools {
+		all = append(all, t.Name)
+	}
+	for _, m := range req.Messages {
+		for _, c := range m.Calls {
+			all = append(all, c.Name)
+		}
+	}
+	for _, name := range all { // Names that fit are taken before others are made.
+		if namePattern.MatchString(name) {
+			n.wire[name], n.ours[name] = name, name
+		}
+	}
+	for _, name := range all {
+		if _, ok := n.wire[name]; ok {
+			continue
+		}
+		made := spell(name, name)
+		for i := 0; n.ours[made] != ""; i++ {
+			made = spell(name, name+strconv.Itoa(i))
+		}
+		n.wire[name], n.ours[made] = made, name
+	}
+	return n
+}
+
+// Wire returns the provider's name of one of the tools.
+func (n *Names) Wire(name string) string { return n.wire[name] }
+
+// Ours returns our name for what the provider called, or that very name when
+// there is none of ours.
+func (n *Names) Ours(wire string) string {
+	if name, ok := n.ours[wire]; ok {
+		return name
+	}
+	return wire
+}
+
+// spell makes an allowed name of any, told apart by the digest of salt.
+func spell(name, salt string) string {
+	sum := sha256.Sum256([]byte(salt))
+	suffix := "_" + hex.EncodeToString(sum[:4])
+	out := make([]byte, 0, maxName)
+	for _, r := range name {
+		if len(out) == maxName-len(suffix) {
+			break
+		}
+		if r > '~' || !namePattern.MatchString(string(r)) {
+			r = '_'
+		}
+		out = append(out, byte(r)) //nolint:gosec // ASCII, by the line before.
+	}
+	return string(out) + suffix
+}

@@ -1,0 +1,215 @@
+package remote
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Options reads the model options of an agent. A provider asks for each option
+// it knows by name, in any order, and then for the first thing that is wrong:
+// an option that nobody asked for is unknown.
+type Options struct {
+	provider string
+	members  map[string]json.RawMessage
+	known    []string
+	err      error
+}
+
+// ReadOptions returns a reader of raw, which is a JSON object or empty.
+func ReadOptions(provider string, raw json.RawMessage) *Options {
+	o := &Options{provider: provider}
+	if len(bytes.TrimSpace(raw)) > 0 && (json.Unmarshal(raw, &o.members) != nil) {
+		o.fail("", "they are not a JSON object")
+	}
+	return o
+}
+
+// Err returns what is wrong, as [tool.Invalid] with the JSON Pointer of the
+// option below the agent's definition.
+func (o *Options) Err() error {
+	for _, name := range slices.Sorted(maps.Keys(o.members)) {
+		if !slices.Contains(o.known, name) {
+			o.fail(name, fmt.Sprintf("there is no such option; did you mean %q?", nearest(name, o.known)))
+		}
+	}
+	return o.err
+}
+
+func (o *Options) fail(name, msg string) {
+	if o.err != nil {
+		return
+	}
+	path := "/model_options"
+	if name != "" {
+		path += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		msg = fmt.Sprintf("%q: %s", name, msg)
+	}
+	o.err = &tool.Error{
+		Kind: tool.Invalid, Op: "models." + o.provider, Path: path,
+		Msg: fmt.Sprintf("model options of the provider %q: %s", o.provider, msg),
+	}
+}
+
+// take reads an option into v and reports whether it is set. A null is not.
+func (o *Options) take(name string, v any, want string) bool {
+	o.known = append(o.known, name)
+	raw, ok := o.members[name]
+	if !ok || string(bytes.TrimSpace(raw)) == "null" {
+		return false
+	}
+	if json.Unmarshal(raw, v) != nil {
+		o.fail(name, "it is not "+want)
+		return false
+	}
+	return true
+}
+
+// Float reads a number between low and high, or returns nil.
+func (o *Options) Float(name string, low, high float64) *float64 {
+	var v float64
+	want := fmt.Sprintf("a number from %g to %g", low, high)
+	if !o.take(name, &v, want) {
+		return nil
+	}
+	if v < low || v > high {
+		o.fail(name, "it is not "+want)
+	}
+	return &v
+}
+
+// Int reads a whole number of at least low, or returns nil.
+func (o *Options) Int(name string, low int64) *int64 {
+	var v int64
+	want := fmt.Sprintf("a whole number of at least %d", low)
+	if !o.take(name, &v, want) {
+		return nil
+	}
+	if v < low {
+		o.fail(name, "it is not "+want)
+	}
+	return &v
+}
+
+// Bool reads true or false, or returns nil.
+func (o *Options) Bool(name string) *bool {
+	var v bool
+	if !o.take(name, &v, "true or false") {
+		return nil
+	}
+	return &v
+}
+
+// Word reads a text that is one of words, or any if there are none. It returns
+// an empty text for an option that is not set.
+func (o *Options) Word(name string, words ...string) string {
+	var v string
+	if !o.take(name, &v, "a text") {
+		return ""
+	}
+	if v == "" || len(words) > 0 && !slices.Contains(words, v) {
+		o.fail(name, "it is not one of "+strings.Join(words, ", "))
+	}
+	return v
+}
+
+// Texts reads a text or a list of at most limit texts, none of them empty.
+func (o *Options) Texts(name string, limit int) []string {
+	want := fmt.Sprintf("a text, or a list of at most %d texts", limit)
+	var raw json.RawMessage
+	if !o.take(name, &raw, want) {
+		return nil
+	}
+	var one string
+	var all []string
+	if json.Unmarshal(raw, &one) == nil {
+		all = []string{one}
+	} else if json.Unmarshal(raw, &all) != nil {
+		o.fail(name, "it is not "+want)
+	}
+	if len(all) > limit || slices.Contains(all, "") {
+		o.fail(name, "it is not "+want)
+	}
+	return all
+}
+
+// Choice is which tools a model is to call. The zero Choice leaves it to it.
+type Choice struct {
+	Mode string // "auto", "none", "required", or empty.
+	Tool string // The one to call, by our name; Mode is empty then.
+}
+
+// Choice reads tool_choice: "auto", "none", "required" or {"tool": "<name>"},
+// the name being one of tools.
+func (o *Options) Choice(tools []string) Choice {
+	const name = "tool_choice"
+	const want = `"auto", "none", "required" or {"tool": "<name>"}`
+	var raw json.RawMessage
+	if !o.take(name, &raw, want) {
+		return Choice{}
+	}
+	var c Choice
+	var named struct {
+		Tool string `json:"tool"`
+	}
+	switch {
+	case json.Unmarshal(raw, &c.Mode) == nil:
+		if c.Mode != "auto" && c.Mode != "none" && c.Mode != "required" {
+			o.fail(name, "it is not "+want)
+		}
+	case json.Unmarshal(raw, &named) == nil && named.Tool != "":
+		if c.Tool = named.Tool; !slices.Contains(tools, c.Tool) {
+			o.fail(name, fmt.Sprintf("the agent has no tool %q", c.Tool))
+		}
+	default:
+		o.fail(name, "it is not "+want)
+	}
+	return c
+}
+
+// ToolNames lists the names of tools, for [Options.Choice].
+func ToolNames(tools []agent.ToolSpec) []string {
+	out := make([]string, len(tools))
+	for i, t := range tools {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// nearest returns the one of words that takes the fewest edits to get from s.
+func nearest(s string, words []string) string {
+	best, at := "", len(s)+64
+	for _, w := range slices.Sorted(slices.Values(words)) {
+		if d := distance(s, w); d < at {
+			best, at = w, d
+		}
+	}
+	return best
+}
+
+// distance is Levenshtein's, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
