@@ -30,7 +30,11 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 	if in.Kind == agent.ToolCallRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
 		plan = run.Plan // Pinned when the run first began: it may have been reset since.
 	}
-	kit, err := a.newKit(ctx, in.Principal, plan)
+	policies, err := a.Policies.Policies(ctx, in.Principal.Tenant, []string{plan.Tools[0].ToolID})
+	if err != nil {
+		return wire.LoadPlanOutput{}, fmt.Errorf("reading the policy of %s: %w", plan.Tools[0], err)
+	}
+	kit, err := a.newKit(ctx, in.Principal, plan, policies)
 	if err != nil {
 		return wire.LoadPlanOutput{}, err
 	}

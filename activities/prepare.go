@@ -25,21 +25,10 @@ type kitTool struct {
 	policy  tool.Policy
 }
 
-// newKit reads the pinned versions, which are cached, and the policies, which
-// never are.
-func (a *Activities) newKit(ctx context.Context, p tool.Principal, plan *agent.Plan) (*kit, error) {
+// newKit gathers the pinned versions, which are cached, and the policies, which
+// were read just now.
+func (a *Activities) newKit(ctx context.Context, p tool.Principal, plan *agent.Plan, policies map[string]tool.Policy) (*kit, error) {
 	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools))}
-	if len(plan.Tools) == 0 {
-		return k, nil
-	}
-	ids := make([]string, len(plan.Tools))
-	for i, pin := range plan.Tools {
-		ids[i] = pin.ToolID
-	}
-	policies, err := a.Policies.Policies(ctx, p.Tenant, ids)
-	if err != nil {
-		return nil, fmt.Errorf("reading policies: %w", err)
-	}
 	for _, pin := range plan.Tools {
 		now, known := policies[pin.ToolID]
 		if !known {

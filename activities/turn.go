@@ -59,7 +59,7 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	}
 	// What preparing the calls needs is read before the model is asked, so that
 	// nothing can fail between its answer and the storing of it.
-	kit, err := a.newKit(ctx, in.Principal, open.Run.Plan)
+	kit, err := a.newKit(ctx, in.Principal, open.Run.Plan, open.Policies)
 	if err != nil {
 		return agent.Turn{}, err
 	}

@@ -28,7 +28,7 @@ type ModelRequest struct {
 	Model        string          // What follows the provider in the agent's model name.
 	Options      json.RawMessage // The agent's model options; may be empty.
 	Instructions string
-	Messages     []Message // In order; tool messages follow the message that asked.
+	Messages     []Message // In order; tool messages follow the message that asked. Shared: never change them.
 	Tools        []ToolSpec
 	Turn         int // Counted from 1.
 

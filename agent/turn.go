@@ -37,9 +37,10 @@ type Refusal struct {
 
 // OpenTurn is what a model turn starts from.
 type OpenTurn struct {
-	Run        Run       // With its Plan.
-	Transcript []Message // From the root to the head, each assistant message followed by its tool messages in call order.
-	Stored     *Turn     // Set when the turn was answered and stored before.
+	Run        Run                    // With its Plan.
+	Policies   map[string]tool.Policy // Of the plan's tools, by id, as they are now. A tool that is not the tenant's to see is absent.
+	Transcript []Message              // From the root to the head, each assistant message followed by its tool messages in call order. Shared: never change it.
+	Stored     *Turn                  // Set when the turn was answered and stored before.
 }
 
 // RunEnd is how a run ends. An empty Output stands for the text of the head

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/ledger"
@@ -48,17 +49,34 @@ func BenchmarkResolve(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenTurn reads what a run's four-hundredth turn starts from.
+// BenchmarkOpenTurn reads what a run's four-hundredth turn starts from: by a
+// worker that made the turn before, and by one that never saw the run.
 func BenchmarkOpenTurn(b *testing.B) {
-	f := storetest.NewFixture(b, storetest.NewDatabase(b))
+	d := storetest.NewDatabase(b)
+	f := storetest.NewFixture(b, d)
+	turn, previous := f.Turn, ""
 	for i := range 400 {
-		turn := f.NewTurn(b, f.Run, i+2)
-		_, err := f.Store.Settle(b.Context(), storetest.Completed(f.EntryOf(f.Run, turn, turn.Message.ID), 0))
+		f.Answer(b, turn)
+		previous = turn.Message.ID
+		turn = f.NewTurnFrom(b, f.Run, previous, uuid.NewString(), i+2)
+	}
+	f.Answer(b, turn)
+	open := func(b *testing.B, s *store.Store, head string) {
+		b.Helper()
+		_, err := s.OpenTurn(b.Context(), f.Tenant, f.Run.ID, head, "new")
 		require.NoError(b, err)
 	}
-	for b.Loop() {
-		open, err := f.Store.OpenTurn(b.Context(), f.Tenant, f.Run.ID, "", "new")
-		require.NoError(b, err)
-		require.Len(b, open.Transcript, 802)
-	}
+	b.Run("Following", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			open(b, f.Store, previous)
+			b.StartTimer()
+			open(b, f.Store, turn.Message.ID)
+		}
+	})
+	b.Run("New", func(b *testing.B) {
+		for b.Loop() {
+			open(b, f.Store, "")
+		}
+	})
 }

@@ -72,12 +72,16 @@ func (s *Store) Policies(ctx context.Context, tenant tool.TenantID, toolIDs []st
 	if err != nil {
 		return nil, err
 	}
+	return s.policies(rows), nil
+}
+
+func (s *Store) policies(rows []db.ListToolPoliciesRow) map[string]tool.Policy {
 	policies := make(map[string]tool.Policy, len(rows))
 	for _, r := range rows {
 		policies[r.ID] = policyOf(r.EgressClass, r.RequiresApproval, r.PermissionPolicy, r.RequiredPermission,
 			s.audience(r.TenantID, r.TenantSlugs))
 	}
-	return policies, nil
+	return policies
 }
 
 func (s *Store) candidates(

@@ -54,6 +54,8 @@ type Store struct {
 	platform bool // Acts for no tenant, on what is global.
 	notifier *notifier
 	closing  sync.Once
+
+	transcripts *transcripts
 }
 
 var (
@@ -125,7 +127,7 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, failure("store.Open", err)
 	}
-	s := &Store{pool: pool, log: opts.Logger}
+	s := &Store{pool: pool, log: opts.Logger, transcripts: newTranscripts()}
 	if s.log == nil {
 		s.log = slog.Default()
 	}

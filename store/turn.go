@@ -15,7 +15,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// OpenTurn implements [agent.Runs]. An empty head is the run's own.
+// OpenTurn implements [agent.Runs]. An empty head is the run's own. Of a
+// transcript that grows turn by turn, each turn reads what is new.
 func (s *Store) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (agent.OpenTurn, error) {
 	const op = "store.OpenTurn"
 	if !tool.ValidID(runID) {
@@ -24,35 +25,66 @@ func (s *Store) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head,
 	if err := checkIDs(op, head); err != nil {
 		return agent.OpenTurn{}, err
 	}
+	kept, known := s.transcripts.find(transcriptKey{tenant, runID})
+	if known && head != "" && head != kept.head { // A turn that is tried again starts anew.
+		open, followed, err := s.openTurn(ctx, op, tenant, runID, head, key, &kept)
+		if err != nil || followed {
+			return open, err
+		}
+	}
+	open, _, err := s.openTurn(ctx, op, tenant, runID, head, key, nil)
+	return open, err
+}
+
+// openTurn reads a turn's start in one round trip: all of the run's messages,
+// or those that follow what is kept. It reports whether they do.
+func (s *Store) openTurn(
+	ctx context.Context, op string, tenant tool.TenantID, runID, head, key string, kept *keptTranscript,
+) (open agent.OpenTurn, followed bool, err error) {
 	var runs []db.Run
+	var policies []db.ListToolPoliciesRow
 	var messages []db.Message
-	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
+	err = s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &runs, db.FindRun, string(tenant), runID)
-		queue(b, &messages, db.ListMessages, string(tenant), runID)
+		queue(b, &policies, db.ListPinnedPolicies, string(tenant), runID)
+		if kept != nil {
+			queue(b, &messages, db.ListTail, string(tenant), runID, head, text(key))
+		} else {
+			queue(b, &messages, db.ListMessages, string(tenant), runID)
+		}
 	})
-	switch {
-	case err != nil:
-		return agent.OpenTurn{}, err
-	case len(runs) == 0:
-		return agent.OpenTurn{}, notFound(op, "run not found")
+	if err != nil {
+		return open, false, err
 	}
-	var open agent.OpenTurn
+	if len(runs) == 0 {
+		return open, false, notFound(op, "run not found")
+	}
 	if open.Run, err = runOf(runs[0]); err != nil {
-		return agent.OpenTurn{}, err
+		return open, false, err
 	}
-	if open.Transcript, err = transcript(messages, cmp.Or(head, open.Run.HeadMessageID)); err != nil {
-		return agent.OpenTurn{}, err
+	open.Policies = s.policies(policies)
+	head, grown := cmp.Or(head, open.Run.HeadMessageID), rowBytes(messages)
+	if kept == nil {
+		open.Transcript, err = transcript(messages, head)
+	} else if open.Transcript, followed, err = kept.extend(messages, head); !followed {
+		return open, false, err
+	} else {
+		grown += int(kept.bytes)
+	}
+	if err != nil {
+		return open, false, err
 	}
 	if head != "" && len(open.Transcript) == 0 {
-		return agent.OpenTurn{}, notFound(op, "the run has no such message")
+		return open, false, notFound(op, "the run has no such message")
 	}
+	s.transcripts.keep(transcriptKey{tenant, runID}, head, open.Transcript, grown)
 	stored := slices.IndexFunc(messages, func(m db.Message) bool { return value(m.TurnKey) == text(key) })
 	if key == "" || stored < 0 {
-		return open, nil
+		return open, followed, nil
 	}
 	turn, err := turnOf(messages[stored])
 	open.Stored = &turn
-	return open, err
+	return open, followed, err
 }
 
 // SaveTurn implements [agent.Runs]. Ids that are empty are made.

@@ -5,6 +5,17 @@
 -- thinks there are few.
 select * from messages where tenant_id = @tenant_id and run_id = @run_id;
 
+-- name: ListTail :many
+-- What a turn adds to the transcript before it: the message it starts from, the
+-- answers to that message's calls, and the turn itself if it was stored before.
+select * from messages m where m.tenant_id = @tenant_id and m.run_id = @run_id and m.id = @head
+union all
+select * from messages m
+where m.tenant_id = @tenant_id and m.run_id = @run_id and m.parent_id = @head and m.role = 'tool'
+union all
+select * from messages m
+where m.tenant_id = @tenant_id and m.run_id = @run_id and m.turn_key = @turn_key::text and m.id <> @head;
+
 -- name: SaveTurn :one
 -- Stores a turn once per key and settles the calls that must not run. No row
 -- comes back when another attempt stored it at the same moment.

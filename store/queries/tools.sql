@@ -65,6 +65,15 @@ select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_poli
 from tool_registry t
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
 
+-- name: ListPinnedPolicies :many
+-- The policies, as they are now, of the tools that a run's plan pins.
+select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+from runs r
+cross join json_array_elements(r.plan -> 'tools') as p (pin)
+join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
+                    and t.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000')
+where r.tenant_id = @tenant_id and r.id = @run_id;
+
 -- name: AddToolVersion :one
 -- Keeps a version that is there with the same content, and publishes it when
 -- asked. No row comes back when its content differs.

@@ -97,13 +97,19 @@ func (f *Fixture) NewTurn(tb testing.TB, run agent.Run, number int) agent.Turn {
 	tb.Helper()
 	stored, err := f.Store.FindRun(tb.Context(), f.Tenant, run.ID)
 	require.NoError(tb, err)
+	return f.NewTurnFrom(tb, run, stored.HeadMessageID, uuid.NewString(), number)
+}
+
+// NewTurnFrom is [Fixture.NewTurn] on any message of the run, under a key.
+func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, number int) agent.Turn {
+	tb.Helper()
 	arguments := json.RawMessage(`{"q":"a-17","n":9007199254740993}`)
 	digest, err := tool.Digest(arguments)
 	require.NoError(tb, err)
 	turn, err := f.Store.SaveTurn(tb.Context(), agent.Turn{
-		Tenant: f.Tenant, RunID: run.ID, Key: uuid.NewString(),
+		Tenant: f.Tenant, RunID: run.ID, Key: key,
 		Message: agent.Message{
-			ParentID: stored.HeadMessageID, Turn: number, Role: agent.Assistant, Content: []tool.Content{tool.Text("Let me look.")},
+			ParentID: parent, Turn: number, Role: agent.Assistant, Content: []tool.Content{tool.Text("Let me look.")},
 			Calls: []agent.Call{{ID: "call_1", Name: f.Tool.Slug, Arguments: arguments}},
 			Usage: &agent.Usage{InputTokens: 11, OutputTokens: 7},
 		},
@@ -113,6 +119,13 @@ func (f *Fixture) NewTurn(tb testing.TB, run agent.Run, number int) agent.Turn {
 	})
 	require.NoError(tb, err)
 	return turn
+}
+
+// Answer settles the call of a turn.
+func (f *Fixture) Answer(tb testing.TB, turn agent.Turn) {
+	tb.Helper()
+	_, err := f.Store.Settle(tb.Context(), Completed(f.EntryOf(f.Run, turn, "effect-"+uuid.NewString()), 0))
+	require.NoError(tb, err)
 }
 
 // Entry describes the call of the fixture's turn, under an effect of its own.

@@ -60,6 +60,67 @@ func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]M
 	return items, nil
 }
 
+const ListTail = `-- name: ListTail :many
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m where m.tenant_id = $1 and m.run_id = $2 and m.id = $3
+union all
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m
+where m.tenant_id = $1 and m.run_id = $2 and m.parent_id = $3 and m.role = 'tool'
+union all
+select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages m
+where m.tenant_id = $1 and m.run_id = $2 and m.turn_key = $4::text and m.id <> $3
+`
+
+type ListTailParams struct {
+	TenantID string
+	RunID    string
+	Head     string
+	TurnKey  string
+}
+
+// What a turn adds to the transcript before it: the message it starts from, the
+// answers to that message's calls, and the turn itself if it was stored before.
+func (q *Queries) ListTail(ctx context.Context, arg ListTailParams) ([]Message, error) {
+	rows, err := q.db.Query(ctx, ListTail,
+		arg.TenantID,
+		arg.RunID,
+		arg.Head,
+		arg.TurnKey,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Message
+	for rows.Next() {
+		var i Message
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.RunID,
+			&i.ParentID,
+			&i.Turn,
+			&i.Position,
+			&i.Role,
+			&i.Content,
+			&i.Calls,
+			&i.Prepared,
+			&i.TurnKey,
+			&i.CallID,
+			&i.IsError,
+			&i.InputTokens,
+			&i.OutputTokens,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const SaveTurn = `-- name: SaveTurn :one
 with saved as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens)

@@ -394,6 +394,59 @@ func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsPara
 	return items, nil
 }
 
+const ListPinnedPolicies = `-- name: ListPinnedPolicies :many
+select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+from runs r
+cross join json_array_elements(r.plan -> 'tools') as p (pin)
+join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
+                    and t.scope_id in (r.tenant_id, '00000000-0000-0000-0000-000000000000')
+where r.tenant_id = $1 and r.id = $2
+`
+
+type ListPinnedPoliciesParams struct {
+	TenantID string
+	RunID    string
+}
+
+type ListPinnedPoliciesRow struct {
+	ID                 string
+	TenantID           *string
+	EgressClass        string
+	RequiresApproval   bool
+	PermissionPolicy   string
+	RequiredPermission string
+	TenantSlugs        []string
+}
+
+// The policies, as they are now, of the tools that a run's plan pins.
+func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPoliciesParams) ([]ListPinnedPoliciesRow, error) {
+	rows, err := q.db.Query(ctx, ListPinnedPolicies, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListPinnedPoliciesRow
+	for rows.Next() {
+		var i ListPinnedPoliciesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.EgressClass,
+			&i.RequiresApproval,
+			&i.PermissionPolicy,
+			&i.RequiredPermission,
+			&i.TenantSlugs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListToolPolicies = `-- name: ListToolPolicies :many
 select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
