@@ -99,7 +99,7 @@ func withMigrator(ctx context.Context, op, url string, fn func(m *migrator) erro
 		if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 			return &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the database URL is malformed", Err: err}
 		}
-		return failure(op, err)
+		return reached(failure(op, err))
 	}
 	// Closing the connection releases the lock, whatever happened to ctx.
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()

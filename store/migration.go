@@ -39,7 +39,7 @@ func (e *SchemaError) Error() string {
 	if e.Have > e.Want {
 		return fmt.Sprintf("the database is at schema version %d, newer than the %d this binary knows: use a newer binary", e.Have, e.Want)
 	}
-	return fmt.Sprintf("the database is at schema version %d, this binary needs %d: run the migrations first", e.Have, e.Want)
+	return fmt.Sprintf("the database is at schema version %d, this binary needs %d: run the migrations first, with toolcrib migrate", e.Have, e.Want)
 }
 
 func schemaFailure(op string, have, want int) error {

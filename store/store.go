@@ -79,7 +79,7 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	}
 	if err := s.check(ctx, opts); err != nil {
 		s.pool.Close()
-		return nil, err
+		return nil, reached(err)
 	}
 	if opts.NotifyInterval >= 0 {
 		s.notifier = startNotifier(ctx, s.pool, s.log, cmp.Or(opts.NotifyInterval, defaultNotifyInterval))

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// SQLSTATE codes of a server that refuses a connection.
+const (
+	codeNoAuthorization = "28000" // No such login, or none from there.
+	codeWrongPassword   = "28P01"
+	codeNoDatabase      = "3D000"
+	codeTooMany         = "53300"
+	codeStarting        = "57P03"
+)
+
+// reached replaces what a caller is told of a connection that could not be
+// made: where it was to go, why it did not, and what to do. It is for whoever
+// gave the URL, and never tells its password.
+func reached(err error) error {
+	refused, ok := errors.AsType[*pgconn.ConnectError](err)
+	if !ok || refused.Config == nil {
+		return err
+	}
+	e := &tool.Error{Kind: tool.Unavailable, Op: "store.Open", Err: err}
+	if outer, ok := errors.AsType[*tool.Error](err); ok {
+		e.Op = outer.Op
+	}
+	e.Kind, e.Msg = unreached(err, refused.Config)
+	return e
+}
+
+func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
+	at := net.JoinHostPort(to.Host, strconv.Itoa(int(to.Port)))
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return turnedAway(answer, to, at)
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return tool.Unavailable, fmt.Sprintf("the database's host %q is not known: correct it in the URL, or the name service", dns.Name)
+	}
+	netErr, isNet := errors.AsType[net.Error](err)
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, misnamed := errors.AsType[x509.HostnameError](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return tool.Cancelled, "cancelled"
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
+		return tool.Unavailable, fmt.Sprintf("nobody listens for the database at %s: start the server, or correct the URL", at)
+	case strings.Contains(err.Error(), "server refused TLS connection"):
+		return tool.Unavailable, fmt.Sprintf("the database at %s has no TLS, which the URL demands: set sslmode=disable on a network you trust", at)
+	case unknown, misnamed:
+		return tool.Unavailable, fmt.Sprintf("the certificate of the database at %s is not trusted: give its authority as sslrootcert in the URL", at)
+	case errors.Is(err, context.DeadlineExceeded), isNet && netErr.Timeout():
+		return tool.Unavailable, fmt.Sprintf("the database at %s did not answer in time: see whether a firewall is between, and whether the server runs", at)
+	default:
+		return tool.Unavailable, fmt.Sprintf("the database at %s can't be reached", at)
+	}
+}
+
+// turnedAway tells why a server that answered lets nobody in.
+func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind, string) {
+	switch {
+	case answer.Code == codeWrongPassword:
+		return tool.Denied, fmt.Sprintf("the database at %s refuses the password of %q: correct it in the URL", at, to.User)
+	case answer.Code == codeNoAuthorization && strings.Contains(answer.Message, "no encryption"):
+		return tool.Denied, fmt.Sprintf("the database at %s demands TLS: set sslmode=require in the URL", at)
+	case answer.Code == codeNoAuthorization:
+		return tool.Denied, fmt.Sprintf("the database at %s does not let %q in: see whether the login exists, and pg_hba.conf", at, to.User)
+	case answer.Code == codeNoDatabase:
+		return tool.NotFound, fmt.Sprintf("the database %q does not exist at %s: make it with CREATE DATABASE, or correct the URL", to.Database, at)
+	case answer.Code == codeTooMany:
+		return tool.Unavailable, fmt.Sprintf("the database at %s has no connections left: raise max_connections, or lower pool_max_conns in the URLs", at)
+	case answer.Code == codeStarting:
+		return tool.Unavailable, fmt.Sprintf("the database at %s is starting up: try again in a moment", at)
+	default:
+		return tool.Unavailable, fmt.Sprintf("the database at %s lets nobody in: its log says why (%s)", at, answer.Code)
+	}
+}
