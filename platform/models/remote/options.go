@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/nearest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -36,7 +37,7 @@ func ReadOptions(provider string, raw json.RawMessage) *Options {
 func (o *Options) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(o.members)) {
 		if !slices.Contains(o.known, name) {
-			o.fail(name, fmt.Sprintf("there is no such option; did you mean %q?", nearest(name, o.known)))
+			o.fail(name, "there is no such option; "+suggestion(name, o.known))
 		}
 	}
 	return o.err
@@ -182,34 +183,10 @@ func ToolNames(tools []agent.ToolSpec) []string {
 	return out
 }
 
-// nearest returns the one of words that takes the fewest edits to get from s.
-func nearest(s string, words []string) string {
-	best, at := "", len(s)+64
-	for _, w := range slices.Sorted(slices.Values(words)) {
-		if d := distance(s, w); d < at {
-			best, at = w, d
-		}
+// suggestion says which option was meant, or which there are.
+func suggestion(name string, known []string) string {
+	if meant := nearest.Name(name, known); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
 	}
-	return best
-}
-
-// distance is Levenshtein's, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return "there are " + strings.Join(slices.Sorted(slices.Values(known)), ", ")
 }
