@@ -152,6 +152,9 @@ func checkAgentSpec(s *AgentSpec) ([]string, error) {
 			return nil, refuse(tool.Invalid, "/limits/"+field, "%s is %d: expected 0 for the default, or more", field, value)
 		}
 	}
+	if err := refuseRedacted("/model_options", s.ModelOptions); err != nil {
+		return nil, err
+	}
 	seen := make(map[string]bool, len(s.Tools))
 	for i, ref := range s.Tools {
 		if name := ref.Name(); name == "" || seen[name] {

@@ -157,6 +157,9 @@ func (r *Registry) checkConfig(s *ToolSpec) error {
 	if len(s.Config) > 0 && (json.Unmarshal(s.Config, &object) != nil || object == nil) {
 		return refuse(tool.Invalid, "/implementation_config", "expected a JSON object")
 	}
+	if err := refuseRedacted("/implementation_config", s.Config); err != nil {
+		return err
+	}
 	if s.Implementation == tool.RAGRetrieval {
 		if _, ok := object["pipeline_id"]; !ok {
 			return refuse(tool.Invalid, "/implementation_config/pipeline_id", "rag_retrieval requires a pipeline_id")

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -13,40 +14,54 @@ type listAgentsOutput struct {
 	Body v1.Page[v1.Agent]
 }
 
+// AgentPath names the agent of a path. It is exported as [Paging] is.
+type AgentPath struct {
+	Agent string `path:"agent" maxLength:"64" doc:"Slug or id" example:"supportDesk"`
+}
+
 type agentInput struct {
-	Agent string `path:"agent" maxLength:"64" doc:"Slug or id"`
+	AgentPath
+	Reading
 }
 
 type agentOutput struct {
-	Body v1.Agent
+	Status int
+	ETag   string `header:"ETag" doc:"Names this state of the agent, for If-Match and If-None-Match"`
+	Body   v1.Agent
+}
+
+type agentVersionInput struct {
+	AgentPath
+	Version string `path:"version" maxLength:"100" doc:"Its exact number" example:"1.2.0"`
+}
+
+type agentVersionOutput struct {
+	Body v1.AgentVersion
 }
 
 type listAgentVersionsOutput struct {
 	Body v1.Page[v1.AgentVersion]
 }
 
-type publishAgentOutput struct {
-	Body v1.PublishedAgent
-}
-
 func (s *server) registerAgents() {
 	handle(s, route{
 		id: "listAgents", method: http.MethodGet, path: "/v1/agents", tag: "agents", permission: AgentsRead,
-		summary: "List agents in the order of slugs",
+		summary: "List agents in the order of slugs", detail: "Drafts and disabled ones included.",
 	}, s.listAgents)
 	handle(s, route{
 		id: "getAgent", method: http.MethodGet, path: "/v1/agents/{agent}", tag: "agents", permission: AgentsRead,
-		summary: "Get an agent",
+		summary: "Get an agent", detail: "Its draft head and its state.",
 	}, s.getAgent)
 	handle(s, route{
 		id: "listAgentVersions", method: http.MethodGet, path: "/v1/agents/{agent}/versions", tag: "agents", permission: AgentsRead,
-		summary: "List an agent's versions, newest first",
+		summary: "List an agent's versions, newest first", detail: "Published or not.",
 	}, s.listAgentVersions)
 	handle(s, route{
-		id: "publishAgent", method: http.MethodPost, path: "/v1/agents/{agent}/publish", tag: "agents", permission: AgentsWrite,
-		summary: "Publish an agent's draft",
-		detail:  "Resolves all its tools as production would. One that is missing, or two of one name, are refused here.",
-	}, s.publishAgent)
+		id: "getAgentVersion", method: http.MethodGet, path: "/v1/agents/{agent}/versions/{version}", tag: "agents", permission: AgentsRead,
+		summary: "Get a version of an agent", detail: "An immutable snapshot, found by its exact number.",
+	}, s.getAgentVersion)
+	s.registerAgentEdits()
+	s.registerAgentChanges()
 }
 
 func (s *server) listAgents(ctx context.Context, p tool.Principal, in *Paging) (*listAgentsOutput, error) {
@@ -72,10 +87,18 @@ func (s *server) getAgent(ctx context.Context, p tool.Principal, in *agentInput)
 	if err != nil {
 		return nil, err
 	}
-	return &agentOutput{Body: v1.FromAgent(a)}, nil
+	out := showAgent(a)
+	if in.unchanged(out.ETag) {
+		out.Status = http.StatusNotModified
+	}
+	return out, nil
 }
 
-func (s *server) listAgentVersions(ctx context.Context, p tool.Principal, in *agentInput) (*listAgentVersionsOutput, error) {
+func showAgent(a agent.Agent) *agentOutput {
+	return &agentOutput{Status: http.StatusOK, ETag: etag(a.ID, a.Revision), Body: v1.FromAgent(a)}
+}
+
+func (s *server) listAgentVersions(ctx context.Context, p tool.Principal, in *AgentPath) (*listAgentVersionsOutput, error) {
 	versions, err := s.cfg.Registry.AgentVersions(ctx, p, in.Agent)
 	if err != nil {
 		return nil, err
@@ -87,10 +110,15 @@ func (s *server) listAgentVersions(ctx context.Context, p tool.Principal, in *ag
 	return out, nil
 }
 
-func (s *server) publishAgent(ctx context.Context, p tool.Principal, in *agentInput) (*publishAgentOutput, error) {
-	a, v, err := s.cfg.Registry.PublishAgent(ctx, p, in.Agent)
+func (s *server) getAgentVersion(ctx context.Context, p tool.Principal, in *agentVersionInput) (*agentVersionOutput, error) {
+	versions, err := s.cfg.Registry.AgentVersions(ctx, p, in.Agent)
 	if err != nil {
 		return nil, err
 	}
-	return &publishAgentOutput{Body: v1.PublishedAgent{Agent: v1.FromAgent(a), Version: v1.FromAgentVersion(v)}}, nil
+	for _, v := range versions {
+		if v.Number == in.Version {
+			return &agentVersionOutput{Body: v1.FromAgentVersion(v)}, nil
+		}
+	}
+	return nil, &tool.Error{Kind: tool.NotFound, Op: "api.getAgentVersion", Msg: fmt.Sprintf("agent %q has no version %q", in.Agent, in.Version)}
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path"
@@ -11,6 +12,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/registry"
@@ -37,6 +41,12 @@ type Config struct {
 	// MaxBodyBytes bounds a request's body; definitions may be
 	// [MaxApplyBytes]. Defaults to [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
+	// TracerProvider makes a span of each request. Defaults to none.
+	TracerProvider trace.TracerProvider
+	// MeterProvider counts requests. Defaults to none.
+	MeterProvider metric.MeterProvider
+	// Metrics is served at /metrics, to anybody. Nil serves nothing there.
+	Metrics http.Handler
 	// Logger receives a line for each request. Defaults to discarding it.
 	Logger *slog.Logger
 }
@@ -72,9 +82,11 @@ func (c Config) validate() error {
 }
 
 type server struct {
-	cfg Config
-	log *slog.Logger
-	api huma.API
+	cfg     Config
+	log     *slog.Logger
+	metrics *metrics
+	pollers *pollers
+	api     huma.API
 }
 
 // New returns the handler that serves the API.
@@ -84,12 +96,21 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	s := &server{cfg: cfg.withDefaults()}
 	s.log = s.cfg.Logger
+	s.pollers = &pollers{temporal: s.cfg.Temporal, queue: s.cfg.TaskQueue}
+	var err error
+	if s.metrics, err = newMetrics(s.cfg.MeterProvider); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
 	router := chi.NewMux()
-	router.Use(trace, s.logRequests, s.recoverPanics, s.limitTime)
-	router.NotFound(refuseRoute(http.StatusNotFound, "there is no such endpoint; /openapi.json lists them"))
-	router.MethodNotAllowed(refuseRoute(http.StatusMethodNotAllowed, "the endpoint has no such method; /openapi.json lists them"))
+	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitTime, middleware.GetHead)
+	router.NotFound(refusePath)
+	router.MethodNotAllowed(refuseMethod(router))
 	s.api = humachi.New(router, s.describe())
+	if s.cfg.Metrics != nil {
+		router.Method(http.MethodGet, "/metrics", s.cfg.Metrics)
+	}
 	s.registerHealth()
+	s.registerProblems()
 	s.registerApply()
 	s.registerDiffs()
 	s.registerTools()
@@ -98,8 +119,13 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerCalls()
 	s.registerInvocations()
 	s.registerKeys()
+	s.registerTenants()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
+	}
+	addExamples(s.api.OpenAPI())
+	if err := s.registerDocs(router); err != nil {
+		return nil, err
 	}
 	return router, nil
 }
@@ -113,7 +139,7 @@ func (s *server) describe() huma.Config {
 	c.CreateHooks = nil
 	c.DocsPath, c.SchemasPath = "", ""
 	c.RejectUnknownQueryParameters = true
-	c.Transformers = []huma.Transformer{transform}
+	c.Transformers = []huma.Transformer{s.transform}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"key": {Type: "http", Scheme: "bearer", Description: "An API key, tck_…"},
 	}

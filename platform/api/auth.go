@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -32,6 +31,7 @@ func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Co
 			s.refuse(ctx, err)
 			return
 		}
+		recordOf(ctx.Context()).tenant = p.Tenant
 		next(huma.WithValue(ctx, principalKey{}, p))
 	}
 }
@@ -54,11 +54,7 @@ func (s *server) authenticate(ctx huma.Context) (tool.Principal, error) {
 	}
 }
 
-func unauthenticated(detail string) *v1.Problem {
-	return &v1.Problem{
-		Title: http.StatusText(http.StatusUnauthorized), Status: http.StatusUnauthorized, Code: tool.Denied, Detail: detail,
-	}
-}
+func unauthenticated(detail string) *v1.Problem { return refusal(v1.Unauthenticated, detail) }
 
 // refuse answers from a middleware.
 func (s *server) refuse(ctx huma.Context, err error) {

@@ -24,7 +24,7 @@ import (
 const defaultWait = 30 * time.Second
 
 type callInput struct {
-	Tool string `path:"tool" maxLength:"64" doc:"Slug or id"`
+	Tool string `path:"tool" maxLength:"64" doc:"Slug or id" example:"searchOrders"`
 	Body v1.NewCall
 }
 
@@ -39,7 +39,7 @@ func (s *server) registerCalls() {
 		summary: "Call a tool once",
 		detail: "Runs the call durably and waits for its answer. 200 carries the answer, 202 says that it is still running: " +
 			"look at the run. A call without an answer is a problem whose `instance` is the run. With an `id` the call is made " +
-			"once, however often it is asked for; the same id with another call is a conflict.",
+			"once, however often it is asked for and for as long as Temporal keeps it; the same id with another call is a conflict.",
 	}, s.callTool)
 }
 
@@ -49,7 +49,7 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 		return nil, err
 	}
 	workflow, err := s.startWorkflow(ctx, p.Tenant, call.start())
-	if isStarted(err) && in.Body.ID != "" {
+	if isStarted(err) && (in.Body.ID != "" || requestID(ctx) != "") {
 		workflow, err = s.rejoin(ctx, &call)
 	}
 	if err != nil {
@@ -103,15 +103,15 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (
 	if err != nil {
 		return directCall{}, &tool.Error{Kind: tool.Invalid, Op: "api.callTool", Path: "/arguments", Msg: "the arguments are not JSON", Err: err}
 	}
-	runID, err := uuid.NewV7()
+	runID, err := newRunID(ctx)
 	if err != nil {
-		return directCall{}, fmt.Errorf("making a run id: %w", err)
+		return directCall{}, err
 	}
 	c := directCall{
-		slug: resolved.Tool.Slug, workflowID: wire.RunWorkflowID(p.Tenant, runID.String()),
+		slug: resolved.Tool.Slug, workflowID: wire.RunWorkflowID(p.Tenant, runID),
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, ref.Constraint, in.Body.Mode, arguments),
 		input: wire.ToolCallInput{
-			Principal: p, RunID: runID.String(),
+			Principal: p, RunID: runID,
 			Node: wire.Node{ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode},
 		},
 	}
@@ -119,6 +119,19 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (
 		c.workflowID, c.input.Node.ID = "t/"+string(p.Tenant)+"/call/"+in.Body.ID, in.Body.ID
 	}
 	return c, nil
+}
+
+// newRunID returns the id of a run that is to be begun. A request with an
+// idempotency key begins one run, however often it is served.
+func newRunID(ctx context.Context) (string, error) {
+	if id := requestID(ctx); id != "" {
+		return id, nil
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("making a run id: %w", err)
+	}
+	return id.String(), nil
 }
 
 // What a call's workflow remembers for a caller that asks again.

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,16 +47,29 @@ func operations(t *testing.T, b *bundle) []operation {
 	return all
 }
 
-// Without a key every endpoint but those of health is closed.
+// open are the endpoints that want no key: what they tell is no tenant's.
+var open = []string{"/healthz", "/readyz", "/v1/problems", "/v1/problems/{name}"}
+
+// fill puts an id in the place of a path's first name, and a version in the
+// place of another.
+func fill(path, id string) string {
+	names := regexp.MustCompile(`\{[a-z]+\}`)
+	if first := names.FindString(path); first != "" {
+		path = strings.Replace(path, first, id, 1)
+	}
+	return names.ReplaceAllString(path, "1.0.0")
+}
+
+// Without a key every endpoint but the open ones is closed.
 func TestEveryEndpointWantsAKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, op := range operations(t, b) {
-		if op.path == "/healthz" || op.path == "/readyz" {
+		if slices.Contains(open, op.path) {
 			continue
 		}
 		require.NotEmpty(t, op.security, op.path)
-		path := strings.NewReplacer("{id}", "x", "{tool}", "x", "{agent}", "x").Replace(op.path)
+		path := fill(op.path, "x")
 		require.Equal(t, http.StatusUnauthorized, b.do(t, op.method, path, "", "").status, op.method+" "+op.path)
 		none := b.Key(t, b.tenant, "nothing")
 		require.Equal(t, http.StatusForbidden, b.do(t, op.method, path, "", none).status, op.method+" "+op.path)
@@ -69,32 +83,35 @@ func TestForeignTenant(t *testing.T) {
 	b := setup(t)
 	ids := seedForeign(t, b)
 	stranger := b.Key(t, b.Tenant(t), "*")
-	bodies := map[string]string{"/v1/tools/{tool}/call": "{}"}
+	bodies := map[string]string{
+		"POST /v1/tools/{tool}/call": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
+	}
 	tried := 0
 	for _, op := range operations(t, b) {
-		for _, name := range []string{"{id}", "{tool}", "{agent}"} {
-			if !strings.Contains(op.path, name) {
-				continue
+		if !strings.Contains(op.path, "{") || slices.Contains(open, op.path) {
+			continue
+		}
+		named := ids[noun(op.path)]
+		require.NotEmpty(t, named, "%s: seedForeign makes none of these", op.path)
+		for _, id := range named {
+			absent := id[:len(id)-3] + "fff"
+			if strings.HasSuffix(id, "fff") {
+				absent = id[:len(id)-3] + "000"
 			}
-			for _, id := range ids[noun(op.path)] {
-				absent := id[:len(id)-3] + "fff"
-				if strings.HasSuffix(id, "fff") {
-					absent = id[:len(id)-3] + "000"
-				}
-				query := ""
-				if strings.HasSuffix(op.path, "/version") {
-					query = "?new_version=9.0.0"
-				}
-				foreign := b.do(t, op.method, strings.Replace(op.path, name, id, 1)+query, bodies[op.path], stranger)
-				none := b.do(t, op.method, strings.Replace(op.path, name, absent, 1)+query, bodies[op.path], stranger)
-				require.Equal(t, http.StatusNotFound, none.status, op.method+" "+op.path)
-				require.Equal(t, http.StatusNotFound, foreign.status, op.method+" "+op.path)
-				requireSameProblem(t, none, foreign, absent, id)
-				tried++
+			query := ""
+			if strings.HasSuffix(op.path, "/version") {
+				query = "?new_version=9.0.0"
 			}
+			what := op.method + " " + op.path
+			foreign := b.do(t, op.method, fill(op.path, id)+query, bodies[what], stranger)
+			none := b.do(t, op.method, fill(op.path, absent)+query, bodies[what], stranger)
+			require.Equal(t, http.StatusNotFound, none.status, what)
+			require.Equal(t, http.StatusNotFound, foreign.status, what)
+			requireSameProblem(t, none, foreign, absent, id)
+			tried++
 		}
 	}
-	require.Greater(t, tried, 25)
+	require.Greater(t, tried, 40)
 
 	for _, c := range []struct{ method, path, body, id string }{
 		{http.MethodPost, "/v1/runs", `{"agent":"ID","input":"x"}`, ids["agents"][0]},
@@ -111,9 +128,9 @@ func TestForeignTenant(t *testing.T) {
 		requireSameProblem(t, ask(absent), ask(c.id), absent, c.id)
 	}
 
-	for _, list := range []string{"tools", "agents", "runs", "invocations", "keys"} {
+	for _, list := range []string{"tools", "tools/builtins/templates", "agents", "runs", "invocations", "keys", "tenants"} {
 		body := string(b.do(t, http.MethodGet, "/v1/"+list, "", stranger).body)
-		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"]) {
+		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"], ids["tenants"]) {
 			require.NotContains(t, body, id, list)
 		}
 	}
@@ -145,9 +162,12 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	key, _, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "theirs"})
 	require.NoError(t, err)
 	require.Contains(t, api.Permissions(), api.RunsRead)
+	own, err := b.Store.FindTenant(t.Context(), b.tenant)
+	require.NoError(t, err)
 	return map[string][]string{
 		"tools": {"theirTool", applied.Items[0].ID}, "agents": {"theirAgent", applied.Items[1].ID},
 		"runs": {run.ID}, "invocations": {invocation}, "keys": {key.ID},
+		"tenants": {own.Slug, string(own.ID)},
 	}
 }
 

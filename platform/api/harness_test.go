@@ -2,14 +2,17 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
@@ -17,6 +20,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -26,6 +30,7 @@ import (
 type bundle struct {
 	*storetest.Database
 	url    string
+	server http.Handler
 	tenant tool.TenantID
 	key    string // May do anything in the tenant.
 	log    *bytes.Buffer
@@ -36,24 +41,30 @@ func setup(t *testing.T, change ...func(*api.Config)) *bundle {
 	b := &bundle{Database: storetest.NewDatabase(t), log: &bytes.Buffer{}}
 	b.tenant = b.Tenant(t)
 	b.key = b.Key(t, b.tenant, "*")
+	b.server = newHandler(t, b.Store, slog.New(slog.NewJSONHandler(b.log, nil)), change...)
+	server := httptest.NewServer(b.server)
+	t.Cleanup(server.Close)
+	b.url = server.URL
+	return b
+}
+
+func newHandler(t *testing.T, s *store.Store, log *slog.Logger, change ...func(*api.Config)) http.Handler {
+	t.Helper()
 	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1", Logger: discard{}})
 	require.NoError(t, err)
 	t.Cleanup(temporal.Close)
-	resolve := resolver.New(b.Store, resolver.Options{})
+	resolve := resolver.New(s, resolver.Options{})
 	cfg := api.Config{
-		Store: b.Store, Resolver: resolve, Temporal: temporal, TaskQueue: "test", RequestTimeout: 5 * time.Second,
-		Registry: registry.New(b.Store, registry.Options{Resolver: resolve}),
-		Logger:   slog.New(slog.NewJSONHandler(b.log, nil)),
+		Store: s, Resolver: resolve, Temporal: temporal, TaskQueue: "test", RequestTimeout: 30 * time.Second,
+		Registry: registry.New(s, registry.Options{Resolver: resolve}),
+		Logger:   log,
 	}
 	for _, fn := range change {
 		fn(&cfg)
 	}
 	handler, err := api.New(cfg)
 	require.NoError(t, err)
-	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	b.url = server.URL
-	return b
+	return handler
 }
 
 // discard drops what a Temporal client says.
@@ -82,6 +93,10 @@ func (a answer) problem(t *testing.T) v1.Problem {
 	var p v1.Problem
 	a.into(t, &p)
 	require.Equal(t, a.status, p.Status)
+	class, listed := v1.FindProblemClass(strings.TrimPrefix(p.Type, v1.ProblemsPath+"/"))
+	require.True(t, listed, p.Type)
+	require.Equal(t, class.Code, p.Code)
+	require.Equal(t, class.Status, p.Status)
 	require.NotEmpty(t, p.TraceID)
 	require.Equal(t, p.TraceID, a.header.Get(api.TraceHeader))
 	return p
@@ -89,6 +104,12 @@ func (a answer) problem(t *testing.T) v1.Problem {
 
 // do sends a request as the bundle's key does, or as another.
 func (b *bundle) do(t *testing.T, method, path, body string, key ...string) answer {
+	t.Helper()
+	return b.send(t, method, path, body, nil, key...)
+}
+
+// send is do with headers.
+func (b *bundle) send(t *testing.T, method, path, body string, header map[string]string, key ...string) answer {
 	t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -104,6 +125,9 @@ func (b *bundle) do(t *testing.T, method, path, body string, key ...string) answ
 	}
 	if key[0] != "" {
 		req.Header.Set("Authorization", "Bearer "+key[0])
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
 	}
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)
@@ -144,4 +168,44 @@ func echo(slug string) string {
 // desk is the definition of a published agent.
 func desk(slug, tools string) string {
 	return `{"kind":"agent","slug":"` + slug + `","instructions":"Help.","model":"scripted/desk","version":"1.0.0","publish":true,"tools":` + tools + `}`
+}
+
+// onSQL calls do when a statement that contains some text is sent.
+type onSQL struct {
+	text string
+	do   func()
+}
+
+func (o onSQL) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	if strings.Contains(data.SQL, o.text) {
+		o.do()
+	}
+	return ctx
+}
+
+func (onSQL) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (o onSQL) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	for _, q := range data.Batch.QueuedQueries {
+		if strings.Contains(q.SQL, o.text) {
+			o.do()
+		}
+	}
+	return ctx
+}
+
+func (onSQL) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (onSQL) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// traced returns a handler over the bundle's database that calls do when a
+// statement with the text is sent.
+func (b *bundle) traced(t *testing.T, text string, do func()) http.Handler {
+	t.Helper()
+	s, err := store.Open(t.Context(), b.URL, store.Options{
+		SetRole: store.AppRole, MaxConns: 4, Tracer: onSQL{text, do}, Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return newHandler(t, s, slog.New(slog.DiscardHandler))
 }

@@ -13,6 +13,7 @@ import (
 type listInvocationsInput struct {
 	Status string    `query:"status" enum:"pending,approved,running,waiting,completed,failed,rejected,cancelled,expired,unknown"`
 	Tool   string    `query:"tool" maxLength:"64" doc:"Slug"`
+	Kind   string    `query:"kind" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal" doc:"What kind of failure it ended with"`
 	Run    string    `query:"run" maxLength:"64" doc:"Id of the run"`
 	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id of the agent"`
 	Since  time.Time `query:"since" doc:"Created at or after"`
@@ -40,7 +41,7 @@ func (s *server) registerInvocations() {
 	}, s.listInvocations)
 	handle(s, route{
 		id: "getInvocation", method: http.MethodGet, path: "/v1/invocations/{id}", tag: "invocations", permission: RunsRead,
-		summary: "Get an invocation",
+		summary: "Get an invocation", detail: "With arguments, the receipt of what was changed in them, and the answer.",
 	}, s.getInvocation)
 }
 
@@ -50,7 +51,7 @@ func (s *server) listInvocations(ctx context.Context, p tool.Principal, in *list
 		return nil, err
 	}
 	q := store.InvocationQuery{
-		Status: tool.InvocationStatus(in.Status), Tool: in.Tool, Since: in.Since, Until: in.Until,
+		Status: tool.InvocationStatus(in.Status), Tool: in.Tool, Kind: tool.Kind(in.Kind), Since: in.Since, Until: in.Until,
 		Before: before, Limit: in.fetch(),
 	}
 	if in.Run != "" { // An unknown run is told apart from one without calls.

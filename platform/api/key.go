@@ -17,7 +17,8 @@ type createKeyInput struct {
 }
 
 type createKeyOutput struct {
-	Body v1.CreatedKey
+	Location string `header:"Location"`
+	Body     v1.CreatedKey
 }
 
 type listKeysOutput struct {
@@ -36,15 +37,22 @@ func (s *server) registerKeys() {
 	handle(s, route{
 		id: "createKey", method: http.MethodPost, path: "/v1/keys", tag: "keys", permission: KeysWrite, status: http.StatusCreated,
 		summary: "Make an API key",
-		detail:  "The secret is in this answer and nowhere else. A key can't do what its maker can't.",
+		detail: "The secret is in this answer and nowhere else: the request sent again under its idempotency key is told what it made, " +
+			"and not the secret. A key can't do what its maker can't, and ends with it.",
+		secret: true,
 	}, s.createKey)
 	handle(s, route{
+		id: "getKey", method: http.MethodGet, path: "/v1/keys/{id}", tag: "keys", permission: KeysRead,
+		summary: "Get an API key", detail: "Never its secret.",
+	}, s.getKey)
+	handle(s, route{
 		id: "listKeys", method: http.MethodGet, path: "/v1/keys", tag: "keys", permission: KeysRead,
-		summary: "List API keys, revoked ones too",
+		summary: "List API keys, revoked ones too", detail: "The oldest first.",
 	}, s.listKeys)
 	handle(s, route{
 		id: "revokeKey", method: http.MethodPost, path: "/v1/keys/{id}/revoke", tag: "keys", permission: KeysWrite,
 		summary: "Revoke an API key, at once and for good",
+		detail:  "The keys that it made are revoked with it, and those that they made.",
 	}, s.revokeKey)
 }
 
@@ -65,7 +73,7 @@ func (s *server) createKey(ctx context.Context, p tool.Principal, in *createKeyI
 	if err != nil {
 		return nil, err
 	}
-	return &createKeyOutput{Body: v1.CreatedKey{Key: showKey(key), Secret: secret}}, nil
+	return &createKeyOutput{Location: "/v1/keys/" + key.ID, Body: v1.CreatedKey{Key: showKey(key), Secret: secret}}, nil
 }
 
 // mayGrant refuses a key that could do more than the principal that asks for it.
@@ -87,22 +95,27 @@ func (s *server) mayOutlive(ctx context.Context, p tool.Principal, k v1.NewKey) 
 	if !ok {
 		return nil
 	}
-	keys, err := s.cfg.Store.ListKeys(ctx, p.Tenant)
+	maker, err := s.cfg.Store.FindKey(ctx, p.Tenant, id)
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound: // Then the store refuses to make one in its name.
+		return nil
+	case err != nil:
+		return fmt.Errorf("finding the key that makes another: %w", err)
+	case maker.ExpiresAt == nil || k.ExpiresAt != nil && !k.ExpiresAt.After(*maker.ExpiresAt):
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Denied, Op: "api.createKey", Path: "/expires_at",
+		Msg: "a key cannot outlive the one that makes it: set expires_at to " + maker.ExpiresAt.UTC().Format(time.RFC3339) + " or earlier",
+	}
+}
+
+func (s *server) getKey(ctx context.Context, p tool.Principal, in *keyInput) (*keyOutput, error) {
+	key, err := s.cfg.Store.FindKey(ctx, p.Tenant, in.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, maker := range keys {
-		if maker.ID != id || maker.ExpiresAt == nil {
-			continue
-		}
-		if k.ExpiresAt == nil || k.ExpiresAt.After(*maker.ExpiresAt) {
-			return &tool.Error{
-				Kind: tool.Denied, Op: "api.createKey", Path: "/expires_at",
-				Msg: "a key cannot outlive the one that makes it: set expires_at to " + maker.ExpiresAt.UTC().Format(time.RFC3339) + " or earlier",
-			}
-		}
-	}
-	return nil
+	return &keyOutput{Body: showKey(key)}, nil
 }
 
 func (s *server) listKeys(ctx context.Context, p tool.Principal, _ *struct{}) (*listKeysOutput, error) {

@@ -3,40 +3,17 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
 	"runtime/debug"
-	"time"
-
-	"github.com/go-chi/chi/v5/middleware"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// logRequests writes a line for each request: what was asked and how it ended,
-// and no value of it.
-func (s *server) logRequests(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		next.ServeHTTP(ww, r)
-		level := slog.LevelInfo
-		switch {
-		case ww.Status() >= http.StatusInternalServerError:
-			level = slog.LevelError
-		case r.URL.Path == "/healthz" || r.URL.Path == "/readyz":
-			level = slog.LevelDebug
-		}
-		s.log.LogAttrs(r.Context(), level, "request",
-			slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", ww.Status()),
-			slog.Duration("took", time.Since(began)), slog.Int("bytes", ww.BytesWritten()),
-			slog.String("trace_id", traceID(r.Context())))
-	})
-}
-
-// recoverPanics answers a request whose handler panicked, and logs the stack.
+// recoverPanics answers a request whose handler panicked, and logs where.
 func (s *server) recoverPanics(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.answerPanic(w, r)
@@ -53,7 +30,9 @@ func (s *server) answerPanic(w http.ResponseWriter, r *http.Request) {
 	if v == http.ErrAbortHandler { //nolint:errorlint // The server's own sentinel, panicked as it is.
 		panic(v)
 	}
-	s.log.ErrorContext(r.Context(), "a handler panicked", slog.Any("panic", v),
+	// The value may be anything, a request's secrets included; its type and the
+	// stack lead to the defect.
+	s.log.ErrorContext(r.Context(), "a handler panicked", slog.String("panic", fmt.Sprintf("%T", v)),
 		slog.String("stack", string(debug.Stack())), slog.String("trace_id", traceID(r.Context())))
 	writeProblem(w, r, problemOf(&tool.Error{Kind: tool.InternalError}))
 }
@@ -76,12 +55,4 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p *v1.Problem) {
 	w.Header().Set("Content-Type", v1.ProblemType)
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(shown) // Nobody is left to tell.
-}
-
-// refuseRoute answers for a path or method that there is not.
-func refuseRoute(status int, detail string) http.HandlerFunc {
-	kind := kindOf(status)
-	return func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, r, &v1.Problem{Title: http.StatusText(status), Status: status, Code: kind, Detail: detail})
-	}
 }

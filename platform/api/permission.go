@@ -18,11 +18,12 @@ const (
 	RunsWrite   = "runs.write"   // Start and cancel runs, call tools.
 	KeysRead    = "keys.read"    // See API keys, never their secrets.
 	KeysWrite   = "keys.write"   // Make and revoke API keys.
+	TenantsRead = "tenants.read" // See the tenant of the key.
 )
 
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite}
+	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead}
 }
 
 // narrow returns p with no more permissions than its scopes name, where it has

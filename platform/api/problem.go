@@ -11,34 +11,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// statusOf is the one HTTP status of each kind. HTTP's own refusals, of a
-// request that never came to mean anything, keep their more exact ones: 400,
-// 401, 405, 406, 413, 415.
-func statusOf(kind tool.Kind) int {
-	switch kind {
-	case tool.Invalid:
-		return http.StatusUnprocessableEntity
-	case tool.NotFound:
-		return http.StatusNotFound
-	case tool.Denied:
-		return http.StatusForbidden
-	case tool.Conflict, tool.Cancelled:
-		return http.StatusConflict
-	case tool.RateLimited:
-		return http.StatusTooManyRequests
-	case tool.Unavailable:
-		return http.StatusServiceUnavailable
-	case tool.Timeout:
-		return http.StatusGatewayTimeout
-	case tool.Unknown:
-		return http.StatusBadGateway
-	case tool.InternalError:
-		return http.StatusInternalServerError
-	default:
-		return http.StatusInternalServerError
-	}
-}
-
 // problemOf returns the problem that tells of err. The text of anything but a
 // [*tool.Error] stays out of it, and so does every cause.
 func problemOf(err error) *v1.Problem {
@@ -46,46 +18,46 @@ func problemOf(err error) *v1.Problem {
 		return p
 	}
 	e := tool.AsError(err)
-	status := statusOf(e.Kind)
-	p := &v1.Problem{
-		Title: http.StatusText(status), Status: status, Code: e.Kind, Detail: e.Msg, Path: e.Path,
-		Retryable: e.Kind.Retryable(), RetryAfter: e.RetryAfter.Seconds(),
-	}
-	if e.Kind == tool.InternalError {
-		p.Detail = "something is wrong on our side; the log has it under the trace id"
-	}
+	p := refusal(string(e.Kind), e.Msg)
+	p.Path, p.RetryAfter = e.Path, e.RetryAfter.Seconds()
 	return p
 }
 
-// kindOf returns the kind that stands for a status HTTP itself refuses with.
-func kindOf(status int) tool.Kind {
-	switch status {
-	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		return tool.NotFound
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return tool.Denied
-	case http.StatusConflict:
-		return tool.Conflict
-	case http.StatusTooManyRequests:
-		return tool.RateLimited
-	case http.StatusServiceUnavailable:
-		return tool.Unavailable
-	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
-		return tool.Timeout
+// refusal returns a problem of the class of a name. Every problem is made here,
+// so that none is of a class that is not listed.
+func refusal(name, detail string) *v1.Problem {
+	class, known := v1.FindProblemClass(name)
+	if !known || class.Code == tool.InternalError {
+		class, _ = v1.FindProblemClass(string(tool.InternalError))
+		detail = "something is wrong on our side; the log has it under the trace id"
 	}
-	if status < http.StatusInternalServerError {
-		return tool.Invalid
-	}
-	return tool.InternalError
+	return class.Problem(detail)
+}
+
+// refused lists the problems that stand for statuses with which the framework
+// refuses a request.
+var refused = map[int]string{
+	http.StatusBadRequest:            v1.MalformedRequest,
+	http.StatusUnauthorized:          v1.Unauthenticated,
+	http.StatusForbidden:             string(tool.Denied),
+	http.StatusNotFound:              string(tool.NotFound),
+	http.StatusMethodNotAllowed:      v1.MethodNotAllowed,
+	http.StatusNotAcceptable:         v1.NotAcceptable,
+	http.StatusRequestTimeout:        v1.RequestTimeout,
+	http.StatusConflict:              string(tool.Conflict),
+	http.StatusPreconditionFailed:    v1.PreconditionFailed,
+	http.StatusRequestEntityTooLarge: v1.BodyTooLarge,
+	http.StatusUnsupportedMediaType:  v1.UnsupportedMediaType,
+	http.StatusUnprocessableEntity:   string(tool.Invalid),
 }
 
 // transform turns the framework's errors into problems, and gives every
 // problem the trace id of its request. It never repeats a value back.
-func transform(ctx huma.Context, _ string, v any) (any, error) {
+func (s *server) transform(ctx huma.Context, _ string, v any) (any, error) {
 	var p v1.Problem
 	switch v := v.(type) {
 	case *huma.ErrorModel:
-		p = frameworkProblem(v)
+		p = frameworkProblem(ctx.Operation(), s.api.OpenAPI().Components.Schemas, v)
 	case *v1.Problem:
 		p = *v
 	default:
@@ -95,14 +67,11 @@ func transform(ctx huma.Context, _ string, v any) (any, error) {
 	return &p, nil
 }
 
-func frameworkProblem(m *huma.ErrorModel) v1.Problem {
-	kind := kindOf(m.Status)
-	p := v1.Problem{
-		Title: http.StatusText(m.Status), Status: m.Status, Code: kind, Detail: m.Detail, Retryable: kind.Retryable(),
-	}
+func frameworkProblem(op *huma.Operation, schemas huma.Registry, m *huma.ErrorModel) v1.Problem {
+	p := *refusal(refused[m.Status], m.Detail)
 	for _, e := range m.Errors {
 		if e != nil {
-			p.Errors = append(p.Errors, v1.FieldError{Path: location(e.Location), Detail: e.Message})
+			p.Errors = append(p.Errors, v1.FieldError{Path: location(e.Location), Detail: suggest(op, schemas, e)})
 		}
 	}
 	if len(p.Errors) > 0 {
@@ -136,7 +105,7 @@ func location(text string) string {
 		if rest == "" {
 			return ""
 		}
-		return "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(rest)
+		return "/" + strings.NewReplacer("~", "~0", "/", "~1", ".", "/", "[", "/", "]", "").Replace(rest)
 	case "path", "query", "header":
 		return rest
 	default:

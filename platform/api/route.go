@@ -26,6 +26,11 @@ type route struct {
 	or         string // Another permission that will do.
 	status     int    // Of success; 200 when zero.
 	maxBody    int64  // The server's limit when zero.
+	// body is what the description says of a body that the handler reads as it
+	// came, in any of the spellings that definitions may have.
+	body reflect.Type
+	// secret says that the answer holds one, which is not to be kept.
+	secret bool
 }
 
 // handle registers an endpoint. The handler gets whom the request is for as an
@@ -35,12 +40,23 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 	op := huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, Description: r.description(),
 		Tags: []string{r.tag}, DefaultStatus: r.status, MaxBodyBytes: r.maxBody,
-		Security:    []map[string][]string{{"key": {}}},
-		Middlewares: huma.Middlewares{s.authorize(r.permissions())},
-		Responses:   map[string]*huma.Response{"default": s.problemResponse()},
+		Security:        []map[string][]string{{"key": {}}},
+		Middlewares:     huma.Middlewares{s.authorize(r.permissions()), s.receive, s.once},
+		Responses:       map[string]*huma.Response{"default": s.problemResponse()},
+		Metadata:        map[string]any{withheld: r.secret},
+		BodyReadTimeout: -1, // The body was read before, within the server's time.
 	}
 	if op.MaxBodyBytes == 0 {
 		op.MaxBodyBytes = s.cfg.MaxBodyBytes
+	}
+	op.MaxBodyBytes++ // The framework refuses a body of just its limit.
+	if r.body != nil {
+		schema := s.api.OpenAPI().Components.Schemas.Schema(r.body, true, r.id)
+		op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
+		op.SkipValidateBody = true
+	}
+	if r.method == http.MethodPost {
+		op.Parameters = append(op.Parameters, keyParameter())
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		p, ok := ctx.Value(principalKey{}).(tool.Principal)
@@ -53,6 +69,19 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		}
 		return out, nil
 	})
+}
+
+// keyParameter describes the header of a request that is served once. The
+// middleware reads it.
+func keyParameter() *huma.Param {
+	most, least := maxKeyLength, 1
+	return &huma.Param{
+		Name: KeyHeader, In: "header", Example: "3f1c9a52-order-4711",
+		Description: "Serves the request once: sent again within 24 hours, with the same key and the same content, it is answered " +
+			"as it was, with `" + ReplayedHeader + ": true`. With other content it is refused (422), and while it is being served " +
+			"too (409, `Retry-After`). Answers from 500 on are not kept.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
+	}
 }
 
 // permissions lists the permissions of which one is needed.

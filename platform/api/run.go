@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -54,11 +52,11 @@ func (s *server) registerRuns() {
 	}, s.startRun)
 	handle(s, route{
 		id: "listRuns", method: http.MethodGet, path: "/v1/runs", tag: "runs", permission: RunsRead,
-		summary: "List runs, newest first",
+		summary: "List runs, newest first", detail: "Of agents, of single calls, and of hosts' workflows.",
 	}, s.listRuns)
 	handle(s, route{
 		id: "getRun", method: http.MethodGet, path: "/v1/runs/{id}", tag: "runs", permission: RunsRead,
-		summary: "Get a run",
+		summary: "Get a run", detail: "With the exact versions that it is pinned to.",
 	}, s.getRun)
 	handle(s, route{
 		id: "cancelRun", method: http.MethodPost, path: "/v1/runs/{id}/cancel", tag: "runs", permission: RunsWrite, status: http.StatusAccepted,
@@ -67,7 +65,7 @@ func (s *server) registerRuns() {
 	}, s.cancelRun)
 	handle(s, route{
 		id: "listMessages", method: http.MethodGet, path: "/v1/runs/{id}/messages", tag: "runs", permission: RunsRead,
-		summary: "Get a run's transcript",
+		summary: "Get a run's transcript", detail: "All messages in order; a run's limits bound them.",
 	}, s.listMessages)
 	handle(s, route{
 		id: "listEvents", method: http.MethodGet, path: "/v1/runs/{id}/events", tag: "runs", permission: RunsRead,
@@ -85,18 +83,39 @@ func (s *server) startRun(ctx context.Context, p tool.Principal, in *startRunInp
 	if err != nil {
 		return nil, err
 	}
-	if run, err = s.cfg.Store.CreateRun(ctx, run, agent.Message{Role: agent.User, Content: content}); err != nil {
+	if run, err = s.recordRun(ctx, run, agent.Message{Role: agent.User, Content: content}); err != nil {
 		return nil, fmt.Errorf("recording the run: %w", err)
 	}
 	_, err = s.startWorkflow(ctx, p.Tenant, start{
 		id: run.WorkflowID, workflow: wire.AgentRunWorkflow, summary: "agent " + run.Agent, agent: run.Agent,
 		input: wire.AgentRunInput{Principal: p, RunID: run.ID},
 	})
-	if err != nil {
+	if err != nil && !(isStarted(err) && requestID(ctx) != "") { // By a server that died before it could say so.
 		s.giveUp(ctx, run, err)
 		return nil, err
 	}
 	return &runOutput{Location: "/v1/runs/" + run.ID, Body: v1.FromRun(run)}, nil
+}
+
+// recordRun records a run that is to be started. Where the request was served
+// before, by a server that died, its run is taken up again, unless that could
+// not be started: then this is another one.
+func (s *server) recordRun(ctx context.Context, run agent.Run, first agent.Message) (agent.Run, error) {
+	if requestID(ctx) != "" {
+		before, err := s.cfg.Store.FindRun(ctx, run.Tenant, run.ID)
+		switch {
+		case err == nil && (before.Status != agent.RunFailed || before.StartedAt != nil):
+			return before, nil
+		case err == nil:
+			if run.ID, err = newRunID(context.WithValue(ctx, requestKey{}, "")); err != nil {
+				return agent.Run{}, err
+			}
+			run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)
+		case tool.KindOf(err) != tool.NotFound:
+			return agent.Run{}, err
+		}
+	}
+	return s.cfg.Store.CreateRun(ctx, run, first)
 }
 
 // newRun checks what is asked for and describes the run. What could only fail
@@ -118,14 +137,14 @@ func (s *server) newRun(ctx context.Context, p tool.Principal, in v1.NewRun) (ag
 	if err != nil {
 		return agent.Run{}, err
 	}
-	id, err := uuid.NewV7()
+	id, err := newRunID(ctx)
 	if err != nil {
-		return agent.Run{}, fmt.Errorf("making a run id: %w", err)
+		return agent.Run{}, err
 	}
 	run := agent.Run{
-		ID: id.String(), Tenant: p.Tenant, Kind: agent.AgentRun, AgentID: found.ID, Agent: found.Slug,
+		ID: id, Tenant: p.Tenant, Kind: agent.AgentRun, AgentID: found.ID, Agent: found.Slug,
 		Mode: in.Mode, Principal: p, Status: agent.RunPending, Input: in.Input,
-		WorkflowID: wire.RunWorkflowID(p.Tenant, id.String()),
+		WorkflowID: wire.RunWorkflowID(p.Tenant, id),
 	}
 	if constraint != "" {
 		run.AgentVersion = chosen.Number // What was asked for is decided now, even if a version is published meanwhile.
@@ -168,7 +187,9 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *runInput) (*r
 	if err != nil {
 		return nil, err
 	}
-	return &runOutput{Body: v1.FromRun(run)}, nil
+	out := &runOutput{Body: v1.FromRun(run)}
+	out.Body.Warning = s.pollers.waitsFor(ctx, run)
+	return out, nil
 }
 
 func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInput) (*listRunsOutput, error) {

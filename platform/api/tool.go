@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -26,11 +27,23 @@ type listToolsOutput struct {
 
 // ToolPath names the tool of a path. It is exported as [Paging] is.
 type ToolPath struct {
-	Tool string `path:"tool" maxLength:"64" doc:"Slug or id"`
+	Tool string `path:"tool" maxLength:"64" doc:"Slug or id" example:"searchOrders"`
+}
+
+type toolInput struct {
+	ToolPath
+	Reading
 }
 
 type toolOutput struct {
-	Body v1.Tool
+	Status int
+	ETag   string `header:"ETag" doc:"Names this state of the tool, for If-Match and If-None-Match"`
+	Body   v1.Tool
+}
+
+type toolVersionInput struct {
+	ToolPath
+	Version string `path:"version" maxLength:"100" doc:"Its exact number" example:"1.2.0"`
 }
 
 type listToolVersionsOutput struct {
@@ -56,16 +69,28 @@ func (s *server) registerTools() {
 	handle(s, route{
 		id: "getTool", method: http.MethodGet, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsRead,
 		summary: "Get a tool",
+		detail:  "Its draft head, state and policy. Values of its configuration that look like secrets are redacted.",
 	}, s.getTool)
 	handle(s, route{
 		id: "listToolVersions", method: http.MethodGet, path: "/v1/tools/{tool}/versions", tag: "tools", permission: ToolsRead,
-		summary: "List a tool's versions, newest first",
+		summary: "List a tool's versions, newest first", detail: "Published or not, each with its content.",
 	}, s.listToolVersions)
+	handle(s, route{
+		id: "getToolVersion", method: http.MethodGet, path: "/v1/tools/{tool}/versions/{version}", tag: "tools", permission: ToolsRead,
+		summary: "Get a version of a tool", detail: "An immutable snapshot, found by its exact number.",
+	}, s.getToolVersion)
+	handle(s, route{
+		id: "listBuiltins", method: http.MethodGet, path: "/v1/tools/builtins/templates", tag: "tools", permission: ToolsRead,
+		summary: "List the platform's own tools, in the order of slugs",
+		detail: "The global tools with a built-in key, and the system's. The name is kept for those who know it: there are no " +
+			"templates and instances, and retrieval tools are made as any other.",
+	}, s.listBuiltins)
 	handle(s, route{
 		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead, or: ToolsWrite,
 		summary: "Explain how a tool resolves",
 		detail:  "Applies every rule that a call would meet, and says what each looked at. A refusal is an answer here, not an error.",
 	}, s.explainTool)
+	s.registerToolEdits()
 	s.registerToolChanges()
 }
 
@@ -87,19 +112,42 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 	if err != nil {
 		return nil, err
 	}
-	out := &listToolsOutput{Body: page(in.Paging, tools, v1.FromTool, toolPlace)}
+	return s.showTools(ctx, p, in.Paging, tools, func(*tool.Tool) bool { return true })
+}
+
+// showTools makes a page of those of the tools that the principal may know of
+// and that are wanted.
+func (s *server) showTools(ctx context.Context, p tool.Principal, in Paging, tools []tool.Tool, wanted func(*tool.Tool) bool) (*listToolsOutput, error) {
+	out := &listToolsOutput{Body: page(in, tools, v1.FromTool, toolPlace)}
 	viewer, shown := s.viewer(p), out.Body.Items[:0]
 	for i, item := range out.Body.Items {
 		sees, err := viewer.sees(ctx, &tools[i])
 		if err != nil {
 			return nil, err
 		}
-		if sees {
+		if sees && wanted(&tools[i]) {
 			shown = append(shown, item)
 		}
 	}
 	out.Body.Items = shown
 	return out, nil
+}
+
+// listBuiltins lists global tools only: what a tenant has under a built-in's
+// name is its own.
+func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging) (*listToolsOutput, error) {
+	q := registry.ToolQuery{Bucket: tool.BuiltInBucket, Limit: in.fetch()}
+	if in.Cursor != "" {
+		var err error
+		if q.AfterSlug, q.AfterID, err = openToolCursor(in.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	tools, err := s.cfg.Registry.List(ctx, p, q)
+	if err != nil {
+		return nil, err
+	}
+	return s.showTools(ctx, p, *in, tools, (*tool.Tool).Global)
 }
 
 // listCallable lists what the principal may call, through the function that
@@ -141,12 +189,37 @@ func (s *server) skipTools(ctx context.Context, p tool.Principal, q registry.Too
 	}
 }
 
-func (s *server) getTool(ctx context.Context, p tool.Principal, in *ToolPath) (*toolOutput, error) {
+func (s *server) getTool(ctx context.Context, p tool.Principal, in *toolInput) (*toolOutput, error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
 	}
-	return &toolOutput{Body: v1.FromTool(t)}, nil
+	out := showTool(t)
+	if in.unchanged(out.ETag) {
+		out.Status = http.StatusNotModified
+	}
+	return out, nil
+}
+
+func showTool(t tool.Tool) *toolOutput {
+	return &toolOutput{Status: http.StatusOK, ETag: etag(t.ID, t.Revision), Body: v1.FromTool(t)}
+}
+
+func (s *server) getToolVersion(ctx context.Context, p tool.Principal, in *toolVersionInput) (*toolVersionOutput, error) {
+	t, err := s.findTool(ctx, p, in.Tool)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := s.cfg.Registry.Versions(ctx, p, tool.Ref{ID: t.ID})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range versions {
+		if v.Number == in.Version {
+			return &toolVersionOutput{Body: v1.FromToolVersion(v)}, nil
+		}
+	}
+	return nil, &tool.Error{Kind: tool.NotFound, Op: "api.getToolVersion", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, in.Version)}
 }
 
 func (s *server) listToolVersions(ctx context.Context, p tool.Principal, in *ToolPath) (*listToolVersionsOutput, error) {

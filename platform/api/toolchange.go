@@ -6,20 +6,29 @@ import (
 	"strings"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
+type changeToolInput struct {
+	ToolPath
+	Changing
+}
+
 type publishToolInput struct {
 	ToolPath
+	Changing
 	Version string `query:"version" maxLength:"100" doc:"An existing version; the draft when absent"`
 }
 
 type publishToolOutput struct {
+	ETag string `header:"ETag"`
 	Body v1.Published
 }
 
 type versionToolInput struct {
 	ToolPath
+	Changing
 	NewVersion string `query:"new_version" required:"true" minLength:"1" maxLength:"100" doc:"A semantic version greater than the last"`
 }
 
@@ -40,49 +49,77 @@ func (s *server) registerToolChanges() {
 		detail:  "The number must be raised by at least what the change demands; the refusal names what demands it.",
 	}, s.versionTool)
 	for _, change := range []struct {
-		id, summary string
-		apply       func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error)
+		id, summary, detail string
+		apply               func(*registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error)
 	}{
-		{"disable", "Stop a tool at once, everywhere", s.cfg.Registry.Disable},
-		{"enable", "Take a disable or a deprecation back", s.cfg.Registry.Enable},
-		{"deprecate", "Refuse new bindings of a tool; existing ones go on", s.cfg.Registry.Deprecate},
+		{
+			"disable", "Stop a tool at once, everywhere", "Runs that are under way stop at its next call, pinned or not.",
+			func(r *registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error) {
+				return r.Disable
+			},
+		},
+		{
+			"enable", "Take a disable or a deprecation back", "The tool is then what its versions allow: published if one is, else a draft.",
+			func(r *registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error) {
+				return r.Enable
+			},
+		},
+		{
+			"deprecate", "Refuse new bindings of a tool", "Existing ones go on. Only what is published can be deprecated.",
+			func(r *registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error) {
+				return r.Deprecate
+			},
+		},
 	} {
 		handle(s, route{
 			id: change.id + "Tool", method: http.MethodPost, path: "/v1/tools/{tool}/" + change.id, tag: "tools",
-			permission: ToolsWrite, summary: change.summary,
-		}, func(ctx context.Context, p tool.Principal, in *ToolPath) (*toolOutput, error) {
-			t, err := s.findTool(ctx, p, in.Tool)
+			permission: ToolsWrite, summary: change.summary, detail: change.detail,
+		}, func(ctx context.Context, p tool.Principal, in *changeToolInput) (*toolOutput, error) {
+			t, changing, err := s.changingTool(ctx, p, in.Tool, in.Changing)
 			if err != nil {
 				return nil, err
 			}
-			if t, err = change.apply(ctx, p, tool.Ref{ID: t.ID}); err != nil {
-				return nil, err
+			if t, err = change.apply(changing)(ctx, p, tool.Ref{ID: t.ID}); err != nil {
+				return nil, in.failed(err)
 			}
-			return &toolOutput{Body: v1.FromTool(t)}, nil
+			return showTool(t), nil
 		})
 	}
 }
 
+// changingTool returns a tool, and the registry that changes it under the
+// condition.
+func (s *server) changingTool(ctx context.Context, p tool.Principal, name string, c Changing) (tool.Tool, *registry.Registry, error) {
+	t, err := s.findTool(ctx, p, name)
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	changing, err := c.at(s.cfg.Registry, t.ID, t.Revision)
+	return t, changing, err
+}
+
 func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishToolInput) (*publishToolOutput, error) {
-	found, err := s.findTool(ctx, p, in.Tool)
+	found, changing, err := s.changingTool(ctx, p, in.Tool, in.Changing)
 	if err != nil {
 		return nil, err
 	}
-	t, v, err := s.cfg.Registry.Publish(ctx, p, tool.Ref{ID: found.ID, Constraint: in.Version})
+	t, v, err := changing.Publish(ctx, p, tool.Ref{ID: found.ID, Constraint: in.Version})
 	if err != nil {
-		return nil, err
+		return nil, in.failed(err)
 	}
-	return &publishToolOutput{Body: v1.Published{Tool: v1.FromTool(t), Version: v1.FromToolVersion(v)}}, nil
+	return &publishToolOutput{
+		ETag: etag(t.ID, t.Revision), Body: v1.Published{Tool: v1.FromTool(t), Version: v1.FromToolVersion(v)},
+	}, nil
 }
 
 func (s *server) versionTool(ctx context.Context, p tool.Principal, in *versionToolInput) (*toolVersionOutput, error) {
-	found, err := s.findTool(ctx, p, in.Tool)
+	found, changing, err := s.changingTool(ctx, p, in.Tool, in.Changing)
 	if err != nil {
 		return nil, err
 	}
-	_, v, err := s.cfg.Registry.Version(ctx, p, tool.Ref{ID: found.ID}, in.NewVersion)
+	_, v, err := changing.Version(ctx, p, tool.Ref{ID: found.ID}, in.NewVersion)
 	if err != nil {
-		return nil, err
+		return nil, in.failed(err)
 	}
 	return &toolVersionOutput{Body: v1.FromToolVersion(v)}, nil
 }

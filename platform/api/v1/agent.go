@@ -5,24 +5,25 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Agent is an agent: its draft head and its state.
 type Agent struct {
-	ID           string          `json:"id"`
-	Slug         string          `json:"slug"`
-	Name         string          `json:"name"`
-	Description  string          `json:"description,omitempty"`
-	Instructions string          `json:"instructions"`
-	Model        string          `json:"model"`
-	ModelOptions json.RawMessage `json:"model_options,omitempty"`
-	Tools        []string        `json:"tools" doc:"References: a slug or id, optionally with @version"`
+	ID           string          `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000b1"`
+	Slug         string          `json:"slug" example:"supportDesk"`
+	Name         string          `json:"name" example:"Support desk"`
+	Description  string          `json:"description,omitempty" example:"Answers questions about orders."`
+	Instructions string          `json:"instructions" example:"Answer questions about orders. Look before you answer."`
+	Model        string          `json:"model" example:"scripted/support-desk"`
+	ModelOptions json.RawMessage `json:"model_options,omitempty" example:"{\"temperature\":0.2}"`
+	Tools        []string        `json:"tools" doc:"References: a slug or id, optionally with @version" example:"[\"searchOrders@^1.2\"]"`
 	ToolMode     agent.ToolMode  `json:"tool_mode,omitempty" enum:"sequential,parallel_safe"`
 	Limits       agent.Limits    `json:"limits"`
 	Status       tool.Status     `json:"status" enum:"draft,published,deprecated,disabled"`
-	Version      string          `json:"version" doc:"Number of the draft"`
-	Revision     int64           `json:"revision"`
+	Version      string          `json:"version" doc:"Number of the draft" example:"1.2.0"`
+	Revision     int64           `json:"revision" example:"3"`
 	PublishedAt  *time.Time      `json:"published_at,omitempty"`
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
@@ -30,28 +31,25 @@ type Agent struct {
 
 // AgentVersion is an immutable snapshot of an agent.
 type AgentVersion struct {
-	ID          string     `json:"id"`
-	AgentID     string     `json:"agent_id"`
-	Slug        string     `json:"slug"`
-	Version     string     `json:"version"`
-	Digest      string     `json:"digest"`
-	Published   bool       `json:"published"`
-	PublishedAt *time.Time `json:"published_at,omitempty"`
-	CreatedAt   time.Time  `json:"created_at"`
+	ID          string          `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000b2"`
+	AgentID     string          `json:"agent_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000b1"`
+	Slug        string          `json:"slug" example:"supportDesk"`
+	Version     string          `json:"version" example:"1.2.0"`
+	Digest      string          `json:"digest" example:"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"`
+	Published   bool            `json:"published"`
+	PublishedAt *time.Time      `json:"published_at,omitempty"`
+	CreatedAt   time.Time       `json:"created_at"`
+	Definition  AgentDefinition `json:"definition" doc:"Its content, without what belongs to the agent and not to the version"`
 }
 
 // FromAgent returns a as the API shows it.
 func FromAgent(a agent.Agent) Agent {
-	out := Agent{
+	return Agent{
 		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Instructions: a.Instructions,
-		Model: a.Model, ModelOptions: Redact(a.ModelOptions), Tools: make([]string, len(a.Tools)), ToolMode: a.ToolMode,
+		Model: a.Model, ModelOptions: secret.RedactKeys(a.ModelOptions), Tools: texts(a.Tools), ToolMode: a.ToolMode,
 		Limits: a.Limits, Status: a.Status, Version: a.Version, Revision: a.Revision,
 		PublishedAt: a.PublishedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
-	for i, ref := range a.Tools {
-		out.Tools[i] = ref.String()
-	}
-	return out
 }
 
 // FromAgentVersion returns v as the API shows it.
@@ -59,7 +57,21 @@ func FromAgentVersion(v agent.Version) AgentVersion {
 	return AgentVersion{
 		ID: v.ID, AgentID: v.AgentID, Slug: v.Slug, Version: v.Number, Digest: v.Digest,
 		Published: v.Published, PublishedAt: v.PublishedAt, CreatedAt: v.CreatedAt,
+		Definition: AgentDefinition{
+			Name: v.Snapshot.Name, Description: v.Snapshot.Description, Instructions: v.Snapshot.Instructions,
+			Model: v.Snapshot.Model, ModelOptions: secret.RedactKeys(v.Snapshot.ModelOptions),
+			Tools: texts(v.Snapshot.Tools), ToolMode: v.Snapshot.ToolMode, Limits: &v.Snapshot.Limits,
+		},
 	}
+}
+
+// texts writes references as callers do.
+func texts(refs []tool.Ref) []string {
+	out := make([]string, len(refs))
+	for i, ref := range refs {
+		out[i] = ref.String()
+	}
+	return out
 }
 
 // PublishedAgent tells what publishing an agent did.

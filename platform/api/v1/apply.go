@@ -5,7 +5,7 @@ import "encoding/json"
 // Apply asks for definitions of tools and agents to be brought into the
 // registry: all of them, or with DryRun none.
 type Apply struct {
-	Definitions []json.RawMessage `json:"definitions" minItems:"1" maxItems:"1000" doc:"Definitions of tools and agents"`
+	Definitions []json.RawMessage `json:"definitions" minItems:"1" maxItems:"1000" doc:"Definitions of tools and agents" example:"[{\"kind\":\"tool\",\"slug\":\"searchOrders\",\"implementation_type\":\"internal\"}]"`
 	DryRun      bool              `json:"dry_run,omitempty" doc:"Check, and tell what would change"`
 }
 
@@ -32,9 +32,9 @@ type Applied struct {
 type AppliedItem struct {
 	Index     int      `json:"index" doc:"Place in the request"`
 	Kind      string   `json:"kind,omitempty" enum:"tool,agent"`
-	Slug      string   `json:"slug,omitempty"`
-	ID        string   `json:"id,omitempty"`
-	Version   string   `json:"version,omitempty"`
+	Slug      string   `json:"slug,omitempty" example:"searchOrders"`
+	ID        string   `json:"id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Version   string   `json:"version,omitempty" example:"1.2.0"`
 	Action    Action   `json:"action" enum:"created,updated,unchanged,failed,skipped"`
 	Published bool     `json:"published,omitempty" doc:"Whether this published a version"`
 	Warnings  []string `json:"warnings,omitempty"`

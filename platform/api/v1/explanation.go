@@ -5,7 +5,7 @@ import "github.com/toolcrib/toolcrib/tool"
 // Explanation tells how a reference to a tool was decided: every rule applied,
 // in order, up to the one that refused.
 type Explanation struct {
-	Ref     string    `json:"ref"`
+	Ref     string    `json:"ref" example:"searchOrders@^1.2"`
 	Mode    tool.Mode `json:"mode"`
 	Steps   []Step    `json:"steps"`
 	ToolID  string    `json:"tool_id,omitempty"`
@@ -20,7 +20,7 @@ type Explanation struct {
 
 // Step is one rule as it was applied.
 type Step struct {
-	Rule   string `json:"rule"`
+	Rule   string `json:"rule" example:"enabled"`
 	Passed bool   `json:"passed"`
-	Saw    string `json:"saw" doc:"What the rule looked at"`
+	Saw    string `json:"saw" doc:"What the rule looked at" example:"status published"`
 }

@@ -4,19 +4,19 @@ import "time"
 
 // NewKey asks for an API key.
 type NewKey struct {
-	Name        string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for"`
-	Permissions []string   `json:"permissions" maxItems:"100" doc:"What the key may do; none that its maker lacks"`
-	Scopes      []string   `json:"scopes,omitempty" maxItems:"100" doc:"Narrows the key to those of its permissions that are named here too; not when empty"`
+	Name        string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for" example:"ci"`
+	Permissions []string   `json:"permissions" maxItems:"100" doc:"What the key may do; none that its maker lacks" example:"[\"tools.read\",\"runs.write\"]"`
+	Scopes      []string   `json:"scopes,omitempty" maxItems:"100" doc:"Narrows the key to those of its permissions that are named here too; not when empty" example:"[\"tools.read\"]"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty" doc:"When the key ends; never when absent"`
 }
 
 // Key is an API key, without its secret.
 type Key struct {
-	ID          string     `json:"id"`
-	Name        string     `json:"name"`
-	Permissions []string   `json:"permissions"`
-	Scopes      []string   `json:"scopes,omitempty"`
-	CreatedBy   string     `json:"created_by,omitempty"`
+	ID          string     `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000d2"`
+	Name        string     `json:"name" example:"ci"`
+	Permissions []string   `json:"permissions" example:"[\"tools.read\",\"runs.write\"]"`
+	Scopes      []string   `json:"scopes,omitempty" example:"[\"tools.read\"]"`
+	CreatedBy   string     `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	CreatedAt   time.Time  `json:"created_at"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`
 	RevokedAt   *time.Time `json:"revoked_at,omitempty"`
@@ -26,5 +26,5 @@ type Key struct {
 // CreatedKey is a new API key with its secret, which is never shown again.
 type CreatedKey struct {
 	Key
-	Secret string `json:"secret" doc:"What to send as Bearer token; shown this once"`
+	Secret string `json:"secret" doc:"What to send as Bearer token; shown this once" example:"tck_…"`
 }

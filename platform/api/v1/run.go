@@ -10,29 +10,30 @@ import (
 
 // NewRun asks for a run of an agent.
 type NewRun struct {
-	Agent   string          `json:"agent" minLength:"1" maxLength:"200" doc:"Slug or id of the agent, optionally with @version"`
-	Version string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, such as ^1.2; the highest published one when absent"`
-	Input   json.RawMessage `json:"input" doc:"What the user says: a string, or any JSON value"`
+	Agent   string          `json:"agent" minLength:"1" maxLength:"200" doc:"Slug or id of the agent, optionally with @version" example:"supportDesk"`
+	Version string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, such as ^1.2; the highest published one when absent" example:"^1.2"`
+	Input   json.RawMessage `json:"input" doc:"What the user says: a string, or any JSON value" example:"\"Where is my order 4711?\""`
 	Mode    tool.Mode       `json:"mode,omitempty" enum:"production,debug" default:"production" doc:"In debug mode drafts run too"`
 }
 
 // Run is the record of a durable execution.
 type Run struct {
-	ID           string          `json:"id"`
+	ID           string          `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Kind         agent.RunKind   `json:"kind" enum:"agent,tool_call,host"`
-	Agent        string          `json:"agent,omitempty"`
-	AgentID      string          `json:"agent_id,omitempty"`
-	AgentVersion string          `json:"agent_version,omitempty"`
+	Agent        string          `json:"agent,omitempty" example:"supportDesk"`
+	AgentID      string          `json:"agent_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000b1"`
+	AgentVersion string          `json:"agent_version,omitempty" example:"1.2.0"`
 	Mode         tool.Mode       `json:"mode" enum:"production,debug"`
 	Status       agent.RunStatus `json:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
-	Subject      string          `json:"subject,omitempty" doc:"Who started it"`
-	Input        json.RawMessage `json:"input,omitempty"`
-	Output       string          `json:"output,omitempty" doc:"What the agent said last"`
+	Subject      string          `json:"subject,omitempty" doc:"Who started it" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
+	Input        json.RawMessage `json:"input,omitempty" example:"\"Where is my order 4711?\""`
+	Output       string          `json:"output,omitempty" doc:"What the agent said last" example:"Your order left the warehouse this morning."`
 	ErrorKind    tool.Kind       `json:"error_kind,omitempty"`
 	Error        string          `json:"error,omitempty"`
+	Warning      string          `json:"warning,omitempty" doc:"What the run waits for and nobody does, such as that no worker polls its task queue"`
 	Turns        int             `json:"turns"`
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`
-	WorkflowID   string          `json:"workflow_id" doc:"In Temporal"`
+	WorkflowID   string          `json:"workflow_id" doc:"In Temporal" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/run/01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tools        []Pin           `json:"tools,omitempty" doc:"The exact versions the run is pinned to"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    *time.Time      `json:"started_at,omitempty"`
@@ -41,10 +42,10 @@ type Run struct {
 
 // Pin is a tool version that a run is pinned to.
 type Pin struct {
-	Tool           string              `json:"tool"`
-	Version        string              `json:"version"`
-	Digest         string              `json:"digest"`
-	Implementation tool.Implementation `json:"implementation_type"`
+	Tool           string              `json:"tool" example:"searchOrders"`
+	Version        string              `json:"version" example:"1.2.0"`
+	Digest         string              `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Implementation tool.Implementation `json:"implementation_type" example:"http"`
 }
 
 // FromRun returns r as the API shows it.

@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Tool is a tool: its draft head, its state and its policy. Values in its
 // configuration that look like secrets are redacted.
 type Tool struct {
-	ID          string      `json:"id"`
-	Slug        string      `json:"slug"`
+	ID          string      `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Slug        string      `json:"slug" example:"searchOrders"`
 	Scope       string      `json:"scope" enum:"tenant,global"`
 	ToolType    tool.Bucket `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
 	Status      tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
@@ -19,8 +20,8 @@ type Tool struct {
 	System      bool        `json:"is_system,omitempty"`
 	BuiltinKey  string      `json:"builtin_key,omitempty"`
 	ArtifactID  string      `json:"artifact_id,omitempty"`
-	Version     string      `json:"version" doc:"Number of the draft"`
-	Revision    int64       `json:"revision"`
+	Version     string      `json:"version" doc:"Number of the draft" example:"1.2.0"`
+	Revision    int64       `json:"revision" example:"3"`
 	PublishedAt *time.Time  `json:"published_at,omitempty"`
 	CreatedAt   time.Time   `json:"created_at"`
 	UpdatedAt   time.Time   `json:"updated_at"`
@@ -31,29 +32,29 @@ type Tool struct {
 
 // Definition is the content of a tool.
 type Definition struct {
-	Name           string              `json:"name"`
-	Description    string              `json:"description"`
-	Category       string              `json:"category,omitempty"`
-	Icon           string              `json:"icon,omitempty"`
-	InputSchema    json.RawMessage     `json:"input_schema,omitempty"`
-	OutputSchema   json.RawMessage     `json:"output_schema,omitempty"`
-	Implementation tool.Implementation `json:"implementation_type"`
-	Config         json.RawMessage     `json:"implementation_config,omitempty"`
+	Name           string              `json:"name" example:"Search orders"`
+	Description    string              `json:"description" example:"Finds the orders of a customer. Use it before answering a question about an order."`
+	Category       string              `json:"category,omitempty" example:"orders"`
+	Icon           string              `json:"icon,omitempty" example:"search"`
+	InputSchema    json.RawMessage     `json:"input_schema,omitempty" doc:"JSON Schema of the arguments" example:"{\"type\":\"object\",\"properties\":{\"customer\":{\"type\":\"string\"}},\"required\":[\"customer\"]}"`
+	OutputSchema   json.RawMessage     `json:"output_schema,omitempty" doc:"JSON Schema of the structured result" example:"{\"type\":\"object\",\"properties\":{\"orders\":{\"type\":\"array\"}}}"`
+	Implementation tool.Implementation `json:"implementation_type" example:"http"`
+	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its shape is that of the implementation type" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
 	Execution      tool.Execution      `json:"execution"`
 	Interaction    tool.Interaction    `json:"interaction"`
 }
 
 // ToolVersion is an immutable snapshot of a tool.
 type ToolVersion struct {
-	ID          string     `json:"id"`
-	ToolID      string     `json:"tool_id"`
-	Slug        string     `json:"slug"`
-	Version     string     `json:"version"`
-	Digest      string     `json:"digest"`
+	ID          string     `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a2"`
+	ToolID      string     `json:"tool_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Slug        string     `json:"slug" example:"searchOrders"`
+	Version     string     `json:"version" example:"1.2.0"`
+	Digest      string     `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 	Published   bool       `json:"published"`
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 	CreatedAt   time.Time  `json:"created_at"`
-	CreatedBy   string     `json:"created_by,omitempty"`
+	CreatedBy   string     `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	Definition  Definition `json:"definition"`
 }
 
@@ -77,10 +78,12 @@ func FromToolVersion(v tool.Version) ToolVersion {
 }
 
 func fromDefinition(d tool.Definition) Definition {
+	interaction := d.Interaction
+	interaction.ProviderOptions = secret.RedactKeys(interaction.ProviderOptions)
 	return Definition{
 		Name: d.Name, Description: d.Description, Category: d.Category, Icon: d.Icon,
 		InputSchema: d.InputSchema, OutputSchema: d.OutputSchema, Implementation: d.ImplementationType(),
-		Config: Redact(d.Config), Execution: d.Execution, Interaction: d.Interaction,
+		Config: secret.RedactKeys(d.Config), Execution: d.Execution, Interaction: interaction,
 	}
 }
 

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type createAgentInput struct {
+	Body json.RawMessage
+}
+
+type updateAgentInput struct {
+	AgentPath
+	Changing
+	Body json.RawMessage
+}
+
+type savedAgentOutput struct {
+	Location string `header:"Location"`
+	ETag     string `header:"ETag"`
+	Body     v1.SavedAgent
+}
+
+// registerAgentEdits adds the endpoints that write the draft of an agent.
+func (s *server) registerAgentEdits() {
+	handle(s, route{
+		id: "createAgent", method: http.MethodPost, path: "/v1/agents", tag: "agents", permission: AgentsWrite, status: http.StatusCreated,
+		summary: "Make an agent", body: reflect.TypeFor[v1.AgentDefinition](), maxBody: MaxApplyBytes,
+		detail: "Makes a draft. Published it is by publishing, so a status of published is refused. A slug that the tenant has " +
+			"already is a conflict.",
+	}, s.createAgent)
+	handle(s, route{
+		id: "updateAgent", method: http.MethodPut, path: "/v1/agents/{agent}", tag: "agents", permission: AgentsWrite,
+		summary: "Replace an agent's draft", body: reflect.TypeFor[v1.AgentDefinition](), maxBody: MaxApplyBytes,
+		detail: "What the body leaves out is what it is for a new agent. Versions are not touched, and nothing is published by this. " +
+			"The slug stays.",
+	}, s.updateAgent)
+}
+
+func (s *server) createAgent(ctx context.Context, p tool.Principal, in *createAgentInput) (*savedAgentOutput, error) {
+	spec, err := parseAgent(in.Body, "")
+	if err != nil {
+		return nil, err
+	}
+	a, warnings, err := s.cfg.Registry.CreateAgent(ctx, p, spec)
+	if err != nil {
+		return nil, err
+	}
+	out := showSavedAgent(a, warnings)
+	out.Location = "/v1/agents/" + a.Slug
+	return out, nil
+}
+
+func (s *server) updateAgent(ctx context.Context, p tool.Principal, in *updateAgentInput) (*savedAgentOutput, error) {
+	found, changing, err := s.changingAgent(ctx, p, in.Agent, in.Changing)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := parseAgent(in.Body, found.Slug)
+	if err != nil {
+		return nil, err
+	}
+	a, warnings, err := changing.UpdateAgent(ctx, p, found.ID, spec)
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return showSavedAgent(a, warnings), nil
+}
+
+func showSavedAgent(a agent.Agent, warnings []string) *savedAgentOutput {
+	return &savedAgentOutput{
+		ETag: etag(a.ID, a.Revision), Body: v1.SavedAgent{Agent: v1.FromAgent(a), Warnings: warnings},
+	}
+}
+
+// parseAgent reads the definition of an agent, whose kind need not be said. A
+// slug, if there is one, is that of an agent which is there.
+func parseAgent(raw json.RawMessage, slug string) (registry.AgentSpec, error) {
+	raw, err := withField(raw, "agent", "kind")
+	if err == nil && slug != "" {
+		raw, err = withField(raw, slug, "slug")
+	}
+	if err != nil {
+		return registry.AgentSpec{}, err
+	}
+	d, err := registry.ParseDefinition(raw)
+	if err != nil {
+		return registry.AgentSpec{}, err
+	}
+	if d.Agent == nil {
+		return registry.AgentSpec{}, otherKind("agent")
+	}
+	return *d.Agent, nil
+}

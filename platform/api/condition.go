@@ -1,0 +1,70 @@
+package api
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
+)
+
+// Changing is the condition of a change. It is exported as [Paging] is.
+type Changing struct {
+	IfMatch string `header:"If-Match" maxLength:"1000" doc:"Changes only what still has this ETag, or one of several; without it, whatever is there"`
+}
+
+// Reading is the condition of a read. It is exported as [Paging] is.
+type Reading struct {
+	IfNoneMatch string `header:"If-None-Match" maxLength:"1000" doc:"Answers 304, without a body, while it has this ETag, or one of several"`
+}
+
+// etag names the state of a thing: its id is part of it, since a slug may come
+// to mean another thing.
+func etag(id string, revision int64) string {
+	return `"` + id + "." + strconv.FormatInt(revision, 10) + `"`
+}
+
+// names reports whether a list of tags has a thing's tag. Any thing will do
+// for "*". A weak tag names nothing that is to be changed.
+func names(list, tag string, weak bool) bool {
+	for item := range strings.SplitSeq(list, ",") {
+		item = strings.TrimSpace(item)
+		if weak {
+			item = strings.TrimPrefix(item, "W/")
+		}
+		if item == "*" || item == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// unchanged reports whether the reader has the state of this tag already.
+func (c Reading) unchanged(tag string) bool {
+	return c.IfNoneMatch != "" && names(c.IfNoneMatch, tag, true)
+}
+
+// at returns the registry that changes a thing under the condition: whatever
+// comes between this look at the thing and its change is refused too.
+func (c Changing) at(r *registry.Registry, id string, revision int64) (*registry.Registry, error) {
+	if c.IfMatch == "" {
+		return r, nil
+	}
+	if !names(c.IfMatch, etag(id, revision), false) {
+		return nil, preconditionFailed()
+	}
+	return r.At(revision), nil
+}
+
+// failed words what a change failed with.
+func (c Changing) failed(err error) error {
+	if c.IfMatch != "" && errors.Is(err, registry.ErrChanged) {
+		return preconditionFailed()
+	}
+	return err
+}
+
+func preconditionFailed() *v1.Problem {
+	return refusal(v1.PreconditionFailed, "it is no longer what If-Match says: somebody changed it meanwhile; read it again, then decide")
+}

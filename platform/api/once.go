@@ -1,0 +1,231 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Headers of requests that are served once.
+const (
+	KeyHeader      = "Idempotency-Key"     // How a caller names a request.
+	ReplayedHeader = "Idempotent-Replayed" // "true" on an answer that was given before.
+)
+
+const (
+	// keepRequests is how long an answer is kept.
+	keepRequests = 24 * time.Hour
+	// leaseMargin is how much longer a request may be served than it may take,
+	// before another server takes it for abandoned.
+	leaseMargin = 15 * time.Second
+	// maxKeyLength bounds an idempotency key.
+	maxKeyLength = 255
+	// finishTimeout bounds the keeping of an answer.
+	finishTimeout = 5 * time.Second
+	// inUseRetry is when to ask again for an answer that is on its way, in seconds.
+	inUseRetry = 1
+)
+
+// keptHeaders are the headers that belong to an answer. Others, such as the
+// trace id, belong to the request that is answered.
+var keptHeaders = []string{"Allow", "Content-Type", "Etag", "Link", "Location", "Retry-After", "Www-Authenticate"}
+
+// withheld marks operations whose answers hold a secret. Such an answer is kept
+// nowhere: who asks again is told what was made, and that it was.
+const withheld = "withheld"
+
+// once serves a request that its caller named with [KeyHeader] once: the same
+// request sent again is answered with the very answer, whichever server it
+// comes to. A key is the principal's own; another's never meets it.
+//
+// An answer is kept for a day, unless it says that the same request may succeed
+// later. A request whose server died is served again when its lease has run
+// out; operations that would then do something twice name it by [requestID].
+func (s *server) once(ctx huma.Context, next func(huma.Context)) {
+	r, w := humachi.Unwrap(ctx)
+	given := r.Header.Values(KeyHeader)
+	if r.Method != http.MethodPost || len(given) == 0 {
+		next(ctx)
+		return
+	}
+	if len(given) != 1 || !validKey(given[0]) {
+		writeProblem(w, r, refusal(v1.KeyMalformed, fmt.Sprintf("%s has to be one value of 1 to %d printable ASCII characters", KeyHeader, maxKeyLength)))
+		return
+	}
+	p, ok := ctx.Context().Value(principalKey{}).(tool.Principal)
+	if !ok || p.Tenant == "" { // Authorisation comes first, and every principal has a tenant.
+		s.refuse(ctx, &tool.Error{Kind: tool.InternalError, Op: "api.once"})
+		return
+	}
+	key := store.RequestKey{Tenant: p.Tenant, Subject: p.Subject, Text: given[0]}
+	digest := requestDigest(r)
+	request, err := s.cfg.Store.BeginRequest(r.Context(), key, digest, s.cfg.RequestTimeout+leaseMargin, keepRequests)
+	switch {
+	case err != nil:
+		s.refuse(ctx, err)
+	case request.Digest != digest:
+		writeProblem(w, r, refusal(v1.KeyReused, "this idempotency key was sent before, with another request: use a new key for a new request"))
+	case request.Answer != nil:
+		w.Header().Set(ReplayedHeader, "true")
+		writeAnswer(w, *request.Answer)
+	case !request.Taken:
+		p := refusal(v1.KeyInUse, "a request with this idempotency key is being served")
+		p.RetryAfter = inUseRetry
+		writeProblem(w, r, p)
+	default:
+		s.serveOnce(ctx, next, key, request)
+	}
+}
+
+// serveOnce serves a request whose key was taken, to its end, even if its
+// caller leaves.
+func (s *server) serveOnce(ctx huma.Context, next func(huma.Context), key store.RequestKey, request store.Request) {
+	r, w := humachi.Unwrap(ctx)
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context()), s.cfg.RequestTimeout)
+	defer cancel()
+	detached = context.WithValue(detached, requestKey{}, request.ID)
+	answered := false
+	defer func() {
+		if !answered { // It panicked.
+			s.endOnce(detached, key, request, nil)
+		}
+	}()
+	taken := &recorder{header: http.Header{}}
+	next(humachi.NewContext(ctx.Operation(), r.WithContext(detached), taken))
+	answered = true
+	answer := taken.answer()
+	s.endOnce(detached, key, request, s.kept(ctx, answer))
+	for name, values := range taken.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(answer.Status)
+	_, _ = w.Write(answer.Body) // Nobody is left to tell.
+}
+
+// kept returns what is to be kept of an answer, and nothing where the request
+// has to be served again.
+func (s *server) kept(ctx huma.Context, a store.Answer) *store.Answer {
+	if a.Status >= http.StatusInternalServerError || a.Status == http.StatusTooManyRequests || a.Status == http.StatusRequestTimeout {
+		return nil
+	}
+	if ctx.Operation().Metadata[withheld] != true || a.Status >= http.StatusMultipleChoices {
+		return &a
+	}
+	p := refusal(v1.AnswerWithheld, "this was done before; the answer held a secret, which is kept nowhere: "+
+		"revoke what was made, and make another under a new idempotency key")
+	p.TraceID = traceID(ctx.Context())
+	if made := a.Header["Location"]; len(made) > 0 {
+		p.Instance = made[0]
+	}
+	body, err := json.Marshal(p)
+	if err != nil { // It always can be.
+		return nil
+	}
+	return &store.Answer{Status: p.Status, Header: map[string][]string{"Content-Type": {v1.ProblemType}}, Body: body}
+}
+
+// endOnce keeps an answer, or frees the key where there is none to keep. If
+// neither can be done, the key is free when its lease runs out.
+func (s *server) endOnce(ctx context.Context, key store.RequestKey, request store.Request, a *store.Answer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	defer cancel()
+	var err error
+	if a != nil {
+		err = s.cfg.Store.FinishRequest(ctx, key, request.Fence, *a)
+	} else {
+		err = s.cfg.Store.ReleaseRequest(ctx, key, request.Fence)
+	}
+	if err != nil {
+		s.log.ErrorContext(ctx, "the answer to a request with an idempotency key was not kept",
+			slog.String("tenant_id", string(key.Tenant)), slog.String("trace_id", traceID(ctx)), slog.Any("error", err))
+	}
+}
+
+type requestKey struct{}
+
+// requestID returns an id that is the same each time a request with an
+// idempotency key is served, and nothing for one without. What is made under
+// it is not made twice.
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestKey{}).(string)
+	return id
+}
+
+// requestDigest tells requests apart: by what is asked for, not by how it is
+// spelled.
+func requestDigest(r *http.Request) string {
+	var raw []byte
+	if body, ok := r.Body.(heldBody); ok {
+		raw = body.raw
+		if canonical, err := tool.Canonical(raw); err == nil && len(raw) > 0 {
+			raw = canonical
+		}
+	}
+	h := sha256.New()
+	for _, part := range [][]byte{
+		[]byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.Query().Encode()), []byte(r.Header.Get("If-Match")), raw,
+	} {
+		_, _ = fmt.Fprintf(h, "%d ", len(part)) // Hashes never fail.
+		_, _ = h.Write(part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func validKey(key string) bool {
+	return key != "" && len(key) <= maxKeyLength && !slices.ContainsFunc([]byte(key), func(c byte) bool { return c < ' ' || c > '~' })
+}
+
+func writeAnswer(w http.ResponseWriter, a store.Answer) {
+	maps.Copy(w.Header(), a.Header)
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // Nobody is left to tell.
+}
+
+// recorder takes an answer down.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header { return r.header }
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(p)
+}
+
+// answer returns what was taken down, with the headers that belong to it.
+func (r *recorder) answer() store.Answer {
+	a := store.Answer{Status: r.status, Header: map[string][]string{}, Body: r.body.Bytes()}
+	if a.Status == 0 {
+		a.Status = http.StatusOK
+	}
+	for _, name := range keptHeaders {
+		if values := r.header[name]; len(values) > 0 {
+			a.Header[name] = values
+		}
+	}
+	return a
+}

@@ -1,0 +1,304 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/api"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// keyed is the headers of a request that is named.
+func keyed(key string) map[string]string { return map[string]string{api.KeyHeader: key} }
+
+// draft is the definition of a tool that is not published.
+func draft(slug string) string {
+	return `{"slug":"` + slug + `","description":"Echoes.","implementation_type":"internal"}`
+}
+
+func toolsOf(t *testing.T, b *bundle, key ...string) []v1.Tool {
+	t.Helper()
+	var page v1.Page[v1.Tool]
+	b.do(t, http.MethodGet, "/v1/tools", "", key...).into(t, &page)
+	return page.Items
+}
+
+// However many send a request at once, it is served once, and all of them get
+// the very same answer.
+func TestDuplicatesAreServedOnce(t *testing.T) {
+	t.Parallel()
+	const duplicates = 10_000
+	b := setup(t, func(c *api.Config) { c.RequestTimeout = 10 * time.Minute })
+	served := make(chan struct{}) // Closed when the first answer is there: who was told to wait asks again then.
+	var once sync.Once
+	ask := func() *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/tools", strings.NewReader(draft("say")))
+		r.Header.Set("Authorization", "Bearer "+b.key)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set(api.KeyHeader, "one")
+		w := httptest.NewRecorder()
+		b.server.ServeHTTP(w, r)
+		return w
+	}
+	answers := make([]*httptest.ResponseRecorder, duplicates)
+	early := make([]*httptest.ResponseRecorder, duplicates)
+	var wg sync.WaitGroup
+	for i := range answers {
+		wg.Go(func() {
+			answers[i] = ask()
+			if answers[i].Code == http.StatusConflict {
+				early[i] = answers[i]
+				<-served
+				answers[i] = ask()
+			}
+			once.Do(func() { close(served) })
+		})
+	}
+	wg.Wait()
+
+	firsts := 0
+	for i, got := range answers {
+		require.Equal(t, http.StatusCreated, got.Code, got.Body.String())
+		require.Equal(t, answers[0].Body.String(), got.Body.String())
+		for _, name := range []string{"Content-Type", "Location", "Etag"} {
+			require.NotEmpty(t, got.Header().Get(name), name)
+			require.Equal(t, answers[0].Header().Get(name), got.Header().Get(name), name)
+		}
+		if got.Header().Get(api.ReplayedHeader) == "" {
+			firsts++
+		}
+		if early[i] != nil {
+			require.Equal(t, "1", early[i].Header().Get("Retry-After"))
+			require.Contains(t, early[i].Body.String(), v1.KeyInUse)
+		}
+	}
+	require.Equal(t, 1, firsts)
+	require.Len(t, toolsOf(t, b), 1)
+}
+
+// What is not the same request is refused, whatever differs; another spelling
+// of the same is no difference.
+func TestAKeyNamesOneRequest(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.send(t, http.MethodPost, "/v1/tools?", draft("say"), keyed("k"))
+	require.Equal(t, http.StatusCreated, first.status, string(first.body))
+	require.Empty(t, first.header.Get(api.ReplayedHeader))
+
+	again := b.send(t, http.MethodPost, "/v1/tools", ` { "implementation_type" : "internal", "description":"Echoes.", "slug":"say" }`, keyed("k"))
+	require.Equal(t, first.status, again.status)
+	require.Equal(t, first.body, again.body)
+	require.Equal(t, "true", again.header.Get(api.ReplayedHeader))
+
+	for name, c := range map[string]struct{ path, body string }{
+		"body":      {"/v1/tools", draft("other")},
+		"endpoint":  {"/v1/agents", draft("say")},
+		"parameter": {"/v1/tools/say/version?new_version=1.0.0", ""},
+	} {
+		got := b.send(t, http.MethodPost, c.path, c.body, keyed("k"))
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, name)
+		require.Equal(t, v1.ProblemsPath+"/"+v1.KeyReused, got.problem(t).Type, name)
+	}
+	require.Len(t, toolsOf(t, b), 1)
+}
+
+// A refusal is an answer too, and answered again as it was, even when the
+// request would be served by then.
+func TestRefusalsAreReplayed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first := b.send(t, http.MethodPost, "/v1/tools/say/publish", "", keyed("k"))
+	require.Equal(t, http.StatusNotFound, first.status)
+	b.do(t, http.MethodPost, "/v1/tools", draft("say"))
+	again := b.send(t, http.MethodPost, "/v1/tools/say/publish", "", keyed("k"))
+	require.Equal(t, http.StatusNotFound, again.status)
+	require.Equal(t, first.body, again.body)
+	require.Equal(t, http.StatusOK, b.send(t, http.MethodPost, "/v1/tools/say/publish", "", keyed("l")).status)
+}
+
+// Another's key is another key: of another tenant, and of another key of the
+// same one.
+func TestAnothersKeyNeverMatches(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	mine := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"))
+	require.Equal(t, http.StatusCreated, mine.status)
+
+	stranger := b.Key(t, b.Tenant(t), "*")
+	theirs := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"), stranger)
+	require.Equal(t, http.StatusCreated, theirs.status)
+	require.Empty(t, theirs.header.Get(api.ReplayedHeader))
+	require.NotEqual(t, mine.body, theirs.body)
+	require.Len(t, toolsOf(t, b, stranger), 1)
+
+	colleague := b.Key(t, b.tenant, "*")
+	require.Equal(t, http.StatusConflict, b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"), colleague).status)
+	require.Equal(t, http.StatusForbidden, b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"), b.Key(t, b.tenant, "none")).status)
+}
+
+// A failure of the platform is not kept: the request is served again.
+func TestFailuresAreServedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.RequestTimeout = time.Second })
+	b.apply(t, echo("say"), desk("desk", `["say"]`))
+	for range 2 {
+		got := b.send(t, http.MethodPost, "/v1/runs", `{"agent":"desk","input":"hello"}`, keyed("k"))
+		require.Equal(t, http.StatusServiceUnavailable, got.status, string(got.body))
+		require.Empty(t, got.header.Get(api.ReplayedHeader))
+	}
+	other := b.send(t, http.MethodPost, "/v1/runs", `{"agent":"desk","input":"goodbye"}`, keyed("k"))
+	require.Equal(t, http.StatusUnprocessableEntity, other.status, "the key is still that request's")
+}
+
+// A server that dies leaves its request to whoever asks again when its lease
+// has run out, and to nobody before.
+func TestAServerThatDied(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	require.Equal(t, http.StatusCreated, b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k")).status)
+	conn := b.Conn(t)
+	die := func(lease string) {
+		_, err := conn.Exec(t.Context(), "update idempotency_keys set status = null, header = null, body = null, lease_until = now() + $1::interval", lease)
+		require.NoError(t, err)
+	}
+	die("1 hour")
+	early := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"))
+	require.Equal(t, http.StatusConflict, early.status)
+	p := early.problem(t)
+	require.Equal(t, v1.ProblemsPath+"/"+v1.KeyInUse, p.Type)
+	require.True(t, p.Retryable)
+	require.Equal(t, "1", early.header.Get("Retry-After"))
+
+	die("-1 second")
+	late := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"))
+	require.Empty(t, late.header.Get(api.ReplayedHeader))
+	require.Equal(t, http.StatusConflict, late.status, "what the dead server did, it did")
+	require.Equal(t, v1.ProblemsPath+"/conflict", late.problem(t).Type)
+	again := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"))
+	require.Equal(t, late.body, again.body)
+}
+
+// An answer with a secret is kept nowhere, and not given again.
+func TestSecretAnswersAreWithheld(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const body = `{"name":"ci","permissions":["tools.read"]}`
+	first := b.send(t, http.MethodPost, "/v1/keys", body, keyed("k"))
+	require.Equal(t, http.StatusCreated, first.status)
+	var made v1.CreatedKey
+	first.into(t, &made)
+
+	var problems [2][]byte
+	for i := range problems {
+		again := b.send(t, http.MethodPost, "/v1/keys", body, keyed("k"))
+		require.Equal(t, http.StatusConflict, again.status)
+		require.Equal(t, "true", again.header.Get(api.ReplayedHeader))
+		var p v1.Problem
+		again.into(t, &p)
+		require.Equal(t, v1.ProblemsPath+"/"+v1.AnswerWithheld, p.Type)
+		require.Equal(t, "/v1/keys/"+made.ID, p.Instance)
+		problems[i] = again.body
+	}
+	require.Equal(t, problems[0], problems[1])
+
+	var keys v1.Page[v1.Key]
+	b.do(t, http.MethodGet, "/v1/keys", "").into(t, &keys)
+	require.Len(t, keys.Items, 2, "that of the test, and the one that was made")
+	rows, err := b.Conn(t).Query(t.Context(), "select k::text, convert_from(body, 'utf8') from idempotency_keys k")
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var row, kept string
+		require.NoError(t, rows.Scan(&row, &kept))
+		require.NotContains(t, row+kept, made.Secret)
+	}
+	require.NoError(t, rows.Err())
+}
+
+// A caller that leaves does not interrupt a request that it named.
+func TestWhoLeavesIsAnsweredLater(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	server := b.traced(t, "insert into tool_registry", leave)
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/tools", strings.NewReader(draft("say")))
+	r.Header.Set("Authorization", "Bearer "+b.key)
+	r.Header.Set(api.KeyHeader, "k")
+	server.ServeHTTP(httptest.NewRecorder(), r)
+	require.Error(t, ctx.Err(), "the caller has left")
+
+	again := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"))
+	require.Equal(t, http.StatusCreated, again.status)
+	require.Equal(t, "true", again.header.Get(api.ReplayedHeader))
+	require.Len(t, toolsOf(t, b), 1)
+}
+
+func TestMalformedKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, key := range []string{strings.Repeat("k", 256), "k\tk", "schlüssel"} {
+		got := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed(key))
+		require.Equal(t, http.StatusBadRequest, got.status, key)
+		require.Equal(t, v1.ProblemsPath+"/"+v1.KeyMalformed, got.problem(t).Type)
+	}
+	require.Empty(t, toolsOf(t, b))
+	longest := b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed(strings.Repeat("k", 255)))
+	require.Equal(t, http.StatusCreated, longest.status)
+}
+
+// Every POST there is takes a key, answers again what it answered, and refuses
+// another request under it.
+func TestEveryPostTakesAKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	tried := 0
+	for _, op := range operations(t, b) {
+		if op.method != http.MethodPost {
+			continue
+		}
+		key := fmt.Sprintf("post-%d", tried)
+		path := fill(op.path, "absent")
+		first := b.send(t, op.method, path, "{}", keyed(key))
+		require.Less(t, first.status, http.StatusInternalServerError, op.path)
+		again := b.send(t, op.method, path, "{}", keyed(key))
+		require.Equal(t, "true", again.header.Get(api.ReplayedHeader), op.path)
+		require.Equal(t, first.status, again.status, op.path)
+		require.True(t, bytes.Equal(first.body, again.body), op.path)
+		require.Equal(t, tool.Invalid, b.send(t, op.method, path, `{"a":1}`, keyed(key)).problem(t).Code, op.path)
+		tried++
+	}
+	require.Greater(t, tried, 12)
+}
+
+// The description tells of the header at every POST.
+func TestKeysAreDescribed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ Name, In string } `json:"parameters"`
+		} `json:"paths"`
+	}
+	require.NoError(t, json.Unmarshal(b.do(t, http.MethodGet, "/openapi.json", "", "").body, &doc))
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			told := false
+			for _, p := range op.Parameters {
+				told = told || p.Name == api.KeyHeader && p.In == "header"
+			}
+			require.Equal(t, method == "post", told, method+" "+path)
+		}
+	}
+}

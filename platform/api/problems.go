@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type listProblemsOutput struct {
+	Body v1.Page[v1.ProblemClass]
+}
+
+type problemInput struct {
+	Name string `path:"name" maxLength:"64" doc:"The last part of a problem's type" example:"not_found"`
+}
+
+type problemOutput struct {
+	Body v1.ProblemClass
+}
+
+// registerProblems adds the list of problems, for everyone: a problem's type
+// leads there.
+func (s *server) registerProblems() {
+	describe := func(op huma.Operation) huma.Operation {
+		op.Method, op.Tags = http.MethodGet, []string{"problems"}
+		op.Middlewares = huma.Middlewares{s.receive}
+		op.Responses = map[string]*huma.Response{"default": s.problemResponse()}
+		return op
+	}
+	huma.Register(s.api, describe(huma.Operation{
+		OperationID: "listProblems", Path: v1.ProblemsPath,
+		Summary:     "List the problems that the API answers with",
+		Description: "Every answer that is an error is one of these, as `application/problem+json`. Without a key.",
+	}), func(context.Context, *struct{}) (*listProblemsOutput, error) {
+		return &listProblemsOutput{Body: v1.Page[v1.ProblemClass]{Items: v1.ProblemClasses()}}, nil
+	})
+	huma.Register(s.api, describe(huma.Operation{
+		OperationID: "getProblem", Path: v1.ProblemsPath + "/{name}",
+		Summary:     "Explain a problem",
+		Description: "Where the `type` of a problem leads. Without a key.",
+	}), func(_ context.Context, in *problemInput) (*problemOutput, error) {
+		class, ok := v1.FindProblemClass(in.Name)
+		if !ok {
+			return nil, refusal(string(tool.NotFound), "there is no problem of that name; "+v1.ProblemsPath+" lists them")
+		}
+		return &problemOutput{Body: class}, nil
+	})
+}

@@ -1,0 +1,149 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+)
+
+const jsonType = "application/json"
+
+// heldBody is a request's body that was read already.
+type heldBody struct {
+	*bytes.Reader
+	raw []byte
+}
+
+func (heldBody) Close() error { return nil }
+
+// receive reads a request's body, and refuses what cannot be understood or
+// answered: before anything is done, and before its key is taken.
+func (s *server) receive(ctx huma.Context, next func(huma.Context)) {
+	r, w := humachi.Unwrap(ctx)
+	op := ctx.Operation()
+	if !acceptable(op, r.Header.Values("Accept")) {
+		writeProblem(w, r, refusal(v1.NotAcceptable, "the endpoint answers in "+strings.Join(produced(op), ", ")))
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		raw, problem := readBody(r, op)
+		if problem != nil {
+			writeProblem(w, r, problem)
+			return
+		}
+		r.Body = heldBody{bytes.NewReader(raw), raw}
+	}
+	// The server's deadline is for what was read now. Left standing, it would
+	// cancel requests that take long to answer.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	next(ctx)
+}
+
+func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
+	if op.RequestBody != nil && r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {
+		return nil, refusal(v1.UnsupportedMediaType, "the body has to be "+jsonType)
+	}
+	most := op.MaxBodyBytes - 1 // The framework refuses a body of just its limit.
+	tooLarge := func() *v1.Problem {
+		return refusal(v1.BodyTooLarge, fmt.Sprintf("the body may have %d bytes", most))
+	}
+	if r.ContentLength > most {
+		return nil, tooLarge()
+	}
+	raw, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, refusal(v1.RequestTimeout, "the body did not arrive in time")
+	case err != nil:
+		return nil, refusal(v1.MalformedRequest, "the body breaks off")
+	case int64(len(raw)) > most:
+		return nil, tooLarge()
+	case op.RequestBody == nil || len(raw) == 0:
+		return raw, nil // Whether it may be missing is the operation's to say.
+	}
+	var v json.RawMessage
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, refusal(v1.MalformedJSON, misspelled(raw, err))
+	}
+	return raw, nil
+}
+
+// misspelled tells where a text stops being JSON.
+func misspelled(raw []byte, err error) string {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return "the body is no JSON"
+	}
+	before := raw[:min(max(syntax.Offset-1, 0), int64(len(raw)))] // The offset is behind the offending byte.
+	if strings.HasPrefix(syntax.Error(), "unexpected end") {
+		before = raw
+	}
+	line := bytes.Count(before, []byte("\n")) + 1
+	column := len(bytes.Runes(before[bytes.LastIndexByte(before, '\n')+1:])) + 1
+	return fmt.Sprintf("the body is no JSON: line %d, column %d: %s", line, column, syntax)
+}
+
+// isJSON reports whether a body of the media type is read. Nothing stands for
+// JSON: the API knows nothing else.
+func isJSON(contentType string) bool {
+	if contentType == "" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (media == jsonType || strings.HasSuffix(media, "+json"))
+}
+
+// produced lists the media types that an operation answers in.
+func produced(op *huma.Operation) []string {
+	types := []string{jsonType}
+	for status, response := range op.Responses {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		for media := range response.Content {
+			if media != jsonType {
+				types = append(types, media)
+			}
+		}
+	}
+	return types
+}
+
+// acceptable reports whether somebody who sends these Accept headers takes
+// what an operation answers in.
+func acceptable(op *huma.Operation, headers []string) bool {
+	ranges := strings.Split(strings.Join(headers, ","), ",")
+	any := false
+	for _, text := range ranges {
+		media, params, err := mime.ParseMediaType(text)
+		if err != nil {
+			continue
+		}
+		any = true
+		if q, err := strconv.ParseFloat(params["q"], 64); err == nil && q == 0 {
+			continue
+		}
+		if media == "*/*" || media == v1.ProblemType {
+			return true
+		}
+		for _, have := range produced(op) {
+			if media == have || strings.HasSuffix(media, "/*") && strings.HasPrefix(have, strings.TrimSuffix(media, "*")) {
+				return true
+			}
+		}
+	}
+	return !any
+}

@@ -1,0 +1,121 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type createToolInput struct {
+	Body json.RawMessage
+}
+
+type updateToolInput struct {
+	ToolPath
+	Changing
+	Body json.RawMessage
+}
+
+type savedToolOutput struct {
+	Location string `header:"Location"`
+	ETag     string `header:"ETag"`
+	Body     v1.SavedTool
+}
+
+// registerToolEdits adds the endpoints that write the draft of a tool.
+func (s *server) registerToolEdits() {
+	handle(s, route{
+		id: "createTool", method: http.MethodPost, path: "/v1/tools", tag: "tools", permission: ToolsWrite, status: http.StatusCreated,
+		summary: "Make a tool", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
+		detail: "Makes a draft, of the tenant. Published it is by publishing, so a status of published is refused. Other spellings " +
+			"of the fields, which `apply` reads too, are accepted. A slug that the tenant has already is a conflict.",
+	}, s.createTool)
+	handle(s, route{
+		id: "updateTool", method: http.MethodPut, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsWrite,
+		summary: "Replace a tool's draft", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
+		detail: "Replaces schemas, configuration, policy, status, implementation type and the link to an artifact: what the body " +
+			"leaves out is what it is for a new tool. What is published already is not touched, and nothing is published by this. " +
+			"The slug stays.",
+	}, s.updateTool)
+}
+
+func (s *server) createTool(ctx context.Context, p tool.Principal, in *createToolInput) (*savedToolOutput, error) {
+	spec, err := parseTool(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	t, warnings, err := s.cfg.Registry.Create(ctx, p, spec)
+	if err != nil {
+		return nil, err
+	}
+	out := showSaved(t, warnings)
+	out.Location = "/v1/tools/" + t.Slug
+	return out, nil
+}
+
+func (s *server) updateTool(ctx context.Context, p tool.Principal, in *updateToolInput) (*savedToolOutput, error) {
+	found, changing, err := s.changingTool(ctx, p, in.Tool, in.Changing)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := withField(in.Body, found.Slug, "slug", "key")
+	if err != nil {
+		return nil, err
+	}
+	spec, err := parseTool(raw)
+	if err != nil {
+		return nil, err
+	}
+	t, warnings, err := changing.Update(ctx, p, tool.Ref{ID: found.ID}, spec)
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return showSaved(t, warnings), nil
+}
+
+func showSaved(t tool.Tool, warnings []string) *savedToolOutput {
+	return &savedToolOutput{
+		ETag: etag(t.ID, t.Revision), Body: v1.SavedTool{Tool: v1.FromTool(t), Warnings: warnings},
+	}
+}
+
+// parseTool reads the definition of a tool.
+func parseTool(raw json.RawMessage) (registry.ToolSpec, error) {
+	d, err := registry.ParseDefinition(raw)
+	if err != nil {
+		return registry.ToolSpec{}, err
+	}
+	if d.Tool == nil {
+		return registry.ToolSpec{}, otherKind("tool")
+	}
+	return *d.Tool, nil
+}
+
+func otherKind(wanted string) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "/kind", Msg: "the definition is not of one " + wanted + ": drop kind, or use /v1/apply"}
+}
+
+// withField returns a definition with a field that its body leaves out, in all
+// the spellings that it has.
+func withField(raw json.RawMessage, value string, spellings ...string) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil || fields == nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "api", Msg: "expected a JSON object"}
+	}
+	for _, name := range spellings {
+		if fields[name] != nil {
+			return raw, nil
+		}
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	fields[spellings[0]] = encoded
+	return json.Marshal(fields)
+}

@@ -1,0 +1,65 @@
+package v1
+
+import (
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ToolDefinition is a tool as somebody wants it. The server reads other
+// spellings of its fields too; this is how they are written best.
+type ToolDefinition struct {
+	Slug           string              `json:"slug,omitempty" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"What models call it by; cannot be changed" example:"searchOrders"`
+	Scope          string              `json:"scope,omitempty" enum:"tenant" doc:"Nothing else can be made"`
+	Name           string              `json:"name,omitempty" doc:"The slug when absent" example:"Search orders"`
+	Description    string              `json:"description,omitempty" doc:"Tells a model when to use it" example:"Finds the orders of a customer. Use it before answering a question about an order."`
+	Category       string              `json:"category,omitempty" example:"orders"`
+	Icon           string              `json:"icon,omitempty" example:"search"`
+	InputSchema    json.RawMessage     `json:"input_schema,omitempty" doc:"JSON Schema of the arguments, an object at the top" example:"{\"type\":\"object\",\"properties\":{\"customer\":{\"type\":\"string\"}},\"required\":[\"customer\"]}"`
+	OutputSchema   json.RawMessage     `json:"output_schema,omitempty" doc:"JSON Schema of the structured result" example:"{\"type\":\"object\",\"properties\":{\"orders\":{\"type\":\"array\"}}}"`
+	Implementation tool.Implementation `json:"implementation_type" enum:"internal,http,function,rag_retrieval,agent_call,artifact,mcp,custom,prompt,task,composition,client,provider" example:"http"`
+	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its shape is that of the implementation type; secrets are named by credentials_ref, never written here" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
+	Execution      *tool.Execution     `json:"execution_config,omitempty" doc:"How calls are scheduled and repeated"`
+	Interaction    *tool.Interaction   `json:"interaction,omitempty" doc:"How the tool meets people and clients"`
+
+	EgressClass        tool.Egress           `json:"egress_class,omitempty" enum:"none,read_only,write" doc:"What a call does to the outside; write always asks for approval" example:"read_only"`
+	RequiresApproval   bool                  `json:"requires_approval,omitempty" example:"false"`
+	PermissionPolicy   tool.PermissionPolicy `json:"permission_policy,omitempty" enum:"auto,always_ask"`
+	RequiredPermission string                `json:"required_permission,omitempty" doc:"What a caller must hold to see and call it" example:"orders.read"`
+
+	Status          tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
+	Active          *bool       `json:"is_active,omitempty" example:"true"`
+	ArtifactID      string      `json:"artifact_id,omitempty" example:""`
+	ArtifactVersion string      `json:"artifact_version,omitempty" example:""`
+	Version         string      `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new tool when absent" example:"1.2.0"`
+	Revision        int64       `json:"revision,omitempty" doc:"Unless zero, it must still be the tool's; If-Match says the same" example:"0"`
+}
+
+// SavedTool is a tool as it was saved, with what could be done better.
+type SavedTool struct {
+	Tool
+	Warnings []string `json:"warnings,omitempty" example:"[\"no description: a model cannot tell when to use the tool\"]"`
+}
+
+// AgentDefinition is an agent as somebody wants it.
+type AgentDefinition struct {
+	Slug         string          `json:"slug,omitempty" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"Cannot be changed" example:"supportDesk"`
+	Name         string          `json:"name,omitempty" doc:"The slug when absent" example:"Support desk"`
+	Description  string          `json:"description,omitempty" example:"Answers questions about orders."`
+	Instructions string          `json:"instructions,omitempty" doc:"The system prompt" example:"Answer questions about orders. Look before you answer."`
+	Model        string          `json:"model,omitempty" doc:"provider/name" example:"scripted/support-desk"`
+	ModelOptions json.RawMessage `json:"model_options,omitempty" example:"{\"temperature\":0.2}"`
+	Tools        []string        `json:"tools,omitempty" doc:"References: a slug or id, optionally with @version" example:"[\"searchOrders@^1.2\"]"`
+	ToolMode     agent.ToolMode  `json:"tool_mode,omitempty" enum:"sequential,parallel_safe"`
+	Limits       *agent.Limits   `json:"limits,omitempty"`
+	Status       tool.Status     `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
+	Version      string          `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new agent when absent" example:"1.2.0"`
+	Revision     int64           `json:"revision,omitempty" doc:"Unless zero, it must still be the agent's; If-Match says the same" example:"0"`
+}
+
+// SavedAgent is an agent as it was saved, with what could be done better.
+type SavedAgent struct {
+	Agent
+	Warnings []string `json:"warnings,omitempty" example:"[\"no instructions: the model is told nothing but the conversation\"]"`
+}

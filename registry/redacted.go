@@ -1,0 +1,47 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// refuseRedacted refuses what stands in answers for a secret: saved as it came,
+// it would replace the secret.
+func refuseRedacted(path string, raw json.RawMessage) error {
+	var v any
+	if !strings.Contains(string(raw), secret.Redacted) || json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	if at, found := findRedacted(path, v); found {
+		return refuse(tool.Invalid, at, "%s stands for a secret that is not shown: send the secret itself, or better name it by credentials_ref", secret.Redacted)
+	}
+	return nil
+}
+
+// findRedacted returns the JSON Pointer of the first such value.
+func findRedacted(path string, v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return path, v == secret.Redacted
+	case []any:
+		for i, item := range v {
+			if at, found := findRedacted(fmt.Sprintf("%s/%d", path, i), item); found {
+				return at, true
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at, found := findRedacted(path+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), v[name])
+			if found {
+				return at, true
+			}
+		}
+	}
+	return "", false
+}
