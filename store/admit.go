@@ -69,7 +69,7 @@ func (s *Store) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Tick
 		return ledger.Ticket{}, err
 	}
 	var ticket ledger.Ticket
-	err = s.do(ctx, op, req.Principal.Tenant, func(q *db.Queries) error {
+	err = s.doPlanned(ctx, op, req.Principal.Tenant, func(q *db.Queries) error {
 		row, err := q.AdmitCall(ctx, params)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return notFound(op, "tenant not found")
@@ -149,7 +149,7 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 func (s *Store) MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
 	const op = "store.MarkSent"
 	var row db.MarkSentRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+	err := s.doPlanned(ctx, op, tenant, func(q *db.Queries) (err error) {
 		row, err = q.MarkSent(ctx, db.MarkSentParams{TenantID: string(tenant), EffectID: text(effectID), Fence: fence})
 		return err
 	})
@@ -164,7 +164,7 @@ func (s *Store) MarkSent(ctx context.Context, tenant tool.TenantID, effectID str
 func (s *Store) MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
 	const op = "store.MarkUnsent"
 	var row db.MarkUnsentRow
-	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+	err := s.doPlanned(ctx, op, tenant, func(q *db.Queries) (err error) {
 		row, err = q.MarkUnsent(ctx, db.MarkUnsentParams{TenantID: string(tenant), EffectID: text(effectID), Fence: fence})
 		return err
 	})

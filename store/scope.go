@@ -29,7 +29,17 @@ func (s *Store) do(ctx context.Context, op string, tenant tool.TenantID, fn func
 	if err := s.checkTenant(op, tenant); err != nil {
 		return err
 	}
-	q := db.New(scope{pool: s.pool, tenant: tenant})
+	q := db.New(scope{pool: s.pool, tenant: tenant, enter: db.SetTenant})
+	return repeat(ctx, op, func() error { return fn(q) })
+}
+
+// doPlanned is do for the large statements of a call's way, which are planned
+// once a connection: they look rows up by their keys, whatever the parameters.
+func (s *Store) doPlanned(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
+	if err := s.checkTenant(op, tenant); err != nil {
+		return err
+	}
+	q := db.New(scope{pool: s.pool, tenant: tenant, enter: db.SetTenantPlanOnce})
 	return repeat(ctx, op, func() error { return fn(q) })
 }
 
@@ -56,7 +66,7 @@ func (s *Store) read(ctx context.Context, op string, tenant tool.TenantID, fill 
 		return err
 	}
 	return repeat(ctx, op, func() error {
-		b := tenantBatch(tenant)
+		b := tenantBatch(db.SetTenant, tenant)
 		fill(b)
 		return s.pool.SendBatch(ctx, b).Close()
 	})
@@ -112,18 +122,19 @@ func lost(err error) bool {
 type scope struct {
 	pool   *pgxpool.Pool
 	tenant tool.TenantID
+	enter  string // The statement that sets the tenant.
 }
 
 var _ db.DBTX = scope{}
 
-func tenantBatch(tenant tool.TenantID) *pgx.Batch {
+func tenantBatch(enter string, tenant tool.TenantID) *pgx.Batch {
 	b := &pgx.Batch{}
-	b.Queue(db.SetTenant, string(tenant))
+	b.Queue(enter, string(tenant))
 	return b
 }
 
 func (s scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
-	b := tenantBatch(s.tenant)
+	b := tenantBatch(s.enter, s.tenant)
 	b.Queue(sql, args...)
 	results := s.pool.SendBatch(ctx, b)
 	if _, err := results.Exec(); err != nil {

@@ -22,7 +22,7 @@ func (s *Store) Settle(ctx context.Context, settlement ledger.Settlement) (ledge
 		return ledger.Outcome{}, err
 	}
 	var outcome ledger.Outcome
-	err = s.do(ctx, op, settlement.Principal.Tenant, func(q *db.Queries) error {
+	err = s.doPlanned(ctx, op, settlement.Principal.Tenant, func(q *db.Queries) error {
 		row, err := q.SettleCall(ctx, params)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return notFound(op, "tenant not found")

@@ -95,7 +95,7 @@ func (s *Store) SaveTurn(ctx context.Context, turn agent.Turn) (agent.Turn, erro
 		return agent.Turn{}, err
 	}
 	var row db.SaveTurnRow
-	err = s.do(ctx, op, turn.Tenant, func(q *db.Queries) error {
+	err = s.doPlanned(ctx, op, turn.Tenant, func(q *db.Queries) error {
 		row, err = q.SaveTurn(ctx, params)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err

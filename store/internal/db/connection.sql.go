@@ -18,3 +18,14 @@ func (q *Queries) SetTenant(ctx context.Context, tenantID string) error {
 	_, err := q.db.Exec(ctx, SetTenant, tenantID)
 	return err
 }
+
+const SetTenantPlanOnce = `-- name: SetTenantPlanOnce :exec
+select set_config('app.tenant_id', $1::text, true), set_config('plan_cache_mode', 'force_generic_plan', true)
+`
+
+// SetTenant for what looks rows up by their keys in large statements: planning
+// them anew for each set of parameters costs more than running them.
+func (q *Queries) SetTenantPlanOnce(ctx context.Context, tenantID string) error {
+	_, err := q.db.Exec(ctx, SetTenantPlanOnce, tenantID)
+	return err
+}
