@@ -1,0 +1,71 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/folder"
+	"github.com/toolcrib/toolcrib/platform/devstack/ports"
+)
+
+// dialTimeout bounds asking whether somebody listens on this machine.
+const dialTimeout = time.Second
+
+// listening tells who has the ports that toolcrib dev would like.
+func listening(ctx context.Context, cfg Config) []Finding {
+	found := make([]Finding, len(cfg.Ports))
+	for i, p := range cfg.Ports {
+		found[i] = port(ctx, cfg, p)
+	}
+	return found
+}
+
+// port looks at a port by knocking: to listen there, however briefly, would
+// take it from who starts at this moment.
+func port(ctx context.Context, cfg Config, p Port) Finding {
+	f := Finding{Check: fmt.Sprintf("port %d", p.Number), Status: OK, Found: "free for " + p.Service}
+	at := net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Number))
+	dialer := net.Dialer{Timeout: dialTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp4", at)
+	if err != nil {
+		return f
+	}
+	_ = conn.Close() // Nothing was said.
+	by := ports.Holder(ctx, p.Number)
+	if by.Name == "toolcrib" || cfg.uses(p.Number) {
+		f.Found = fmt.Sprintf("%s is there, served by %s", p.Service, by)
+		return f
+	}
+	f.Status, f.Found = Warn, fmt.Sprintf("taken by %s; toolcrib dev uses another for %s", by, p.Service)
+	if by.PID != 0 {
+		f.Mend = fmt.Sprintf("kill %d, if %s is to be there", by.PID, p.Service)
+	}
+	return f
+}
+
+// uses reports whether a server that the user named is at the port.
+func (c Config) uses(port int) bool {
+	suffix := fmt.Sprintf(":%d", port)
+	return strings.HasSuffix(c.Temporal.HostPort, suffix) || c.API != nil && strings.HasSuffix(strings.TrimRight(c.API.Server(), "/"), suffix)
+}
+
+// data looks at the folder of toolcrib dev.
+func data(_ context.Context, cfg Config) []Finding {
+	f := Finding{Check: "data folder", Status: OK}
+	free, err := folder.Usable(cfg.DataDir)
+	unusable, known := errors.AsType[*folder.Error](err)
+	switch {
+	case known:
+		f.Status, f.Found, f.Mend = Fail, unusable.Dir+" "+unusable.Reason, unusable.Mend
+	case err != nil:
+		f.Status, f.Found, f.Mend = Fail, err.Error(), "choose another folder with --data"
+	default:
+		f.Found = fmt.Sprintf("%s, with %.1f GB left on its disk", cfg.DataDir, float64(free)/1e9)
+	}
+	return []Finding{f}
+}
