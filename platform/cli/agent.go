@@ -14,52 +14,45 @@ import (
 )
 
 func (a *app) agentCommand() *cobra.Command {
-	return group("agent", "Look at agents and publish them",
-		a.agentListCommand(), a.agentShowCommand(), a.agentPublishCommand())
+	return describe(group("agent", "Look at agents and publish them",
+		a.agentListCommand(), a.agentShowCommand(), a.agentPublishCommand(), a.agentVersionsCommand()),
+		`An agent is instructions, a model and the tools it may call. It is defined as
+tools are, with "toolcrib apply", and runs with "toolcrib run start".`,
+		`  toolcrib agent list
+  toolcrib agent publish supportDesk`)
 }
 
 func (a *app) agentListCommand() *cobra.Command {
-	var q client.Page
-	cmd := &cobra.Command{
+	var p paging
+	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List agents", Args: operands(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connect()
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.Agent], error) { return c.ListAgents(cmd.Context(), page) })
 			if err != nil {
 				return err
 			}
-			defer c.Close()
-			page, err := c.ListAgents(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.printer.show(page, func(w io.Writer) error {
-				rows := make([][]string, len(page.Items))
-				for i, g := range page.Items {
-					rows[i] = []string{g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)), short(g.Description, 60)}
-				}
-				if err := table(w, "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION", rows); err != nil {
-					return err
-				}
-				return more(w, page.Next)
+			return showPage(a, cmd, page, listing[v1.Agent]{
+				header: "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION~",
+				row: func(g v1.Agent) []string {
+					return []string{g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)), short(g.Description, 60)}
+				},
+				empty: "no agents yet: write a definition with kind: agent and apply it with toolcrib apply -f FILE",
 			})
-		},
-	}
-	pageFlags(cmd, &q)
+		}),
+	}, `Lists the tenant's agents in the order of their names, with the number of the draft.`,
+		`  toolcrib agent list
+  toolcrib agent list --all --json`)
+	p.register(cmd)
 	return cmd
 }
 
 // withAgent makes a command that takes the name of an agent.
 func (a *app) withAgent(use, short string, fn func(ctx context.Context, c *client.Client, name string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " AGENT", Short: short, Args: operands("agent"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return fn(cmd.Context(), c, args[0])
-		},
+		Use: use + " AGENT", Short: short, Args: operands("agent"), ValidArgsFunction: a.completeAgents,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			return a.meantAgent(cmd.Context(), c, args[0], fn(cmd.Context(), c, args[0]))
+		}),
 	}
 }
 
@@ -70,7 +63,7 @@ type agentDetail struct {
 }
 
 func (a *app) agentShowCommand() *cobra.Command {
-	return a.withAgent("show", "Show an agent and its versions", func(ctx context.Context, c *client.Client, name string) error {
+	return describe(a.withAgent("show", "Show an agent and its versions", func(ctx context.Context, c *client.Client, name string) error {
 		g, err := c.Agent(ctx, name)
 		if err != nil {
 			return err
@@ -80,33 +73,53 @@ func (a *app) agentShowCommand() *cobra.Command {
 			return err
 		}
 		return a.printer.show(agentDetail{g, versions.Items}, func(w io.Writer) error { return writeAgent(w, g, versions.Items) })
-	})
+	}), `Shows an agent's draft and state, and its versions. The agent is named by its slug
+or id.`, `  toolcrib agent show supportDesk`)
 }
 
 func writeAgent(w io.Writer, g v1.Agent, versions []v1.AgentVersion) error {
 	err := pairs(w,
 		"agent", g.Slug, "id", g.ID, "name", g.Name, "description", g.Description, "status", string(g.Status), "draft", g.Version,
 		"model", g.Model, "tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "limits", compact(g.Limits),
-		"published", stampOf(g.PublishedAt), "instructions", g.Instructions)
+		"published", momentsOf(g.PublishedAt), "instructions", g.Instructions)
 	if err != nil {
 		return err
-	}
-	rows := make([][]string, len(versions))
-	for i, v := range versions {
-		state := "snapshot"
-		if v.Published {
-			state = "published"
-		}
-		rows[i] = []string{v.Version, state, short(v.Digest, 13), stamp(v.CreatedAt)}
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return table(w, "VERSION STATE DIGEST CREATED", rows)
+	rows := make([][]string, len(versions))
+	for i, v := range versions {
+		rows[i] = agentVersionRow(v)
+	}
+	return table(w, agentVersionHeader, rows)
+}
+
+const agentVersionHeader = "VERSION STATE DIGEST CREATED"
+
+func agentVersionRow(v v1.AgentVersion) []string {
+	return []string{v.Version, versionState(v.Published), short(v.Digest, 13), since(v.CreatedAt)}
+}
+
+func (a *app) agentVersionsCommand() *cobra.Command {
+	return describe(&cobra.Command{
+		Use: "versions AGENT", Short: "List an agent's versions, newest first", Args: operands("agent"), ValidArgsFunction: a.completeAgents,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			page, err := c.AgentVersions(cmd.Context(), args[0])
+			if err != nil {
+				return a.meantAgent(cmd.Context(), c, args[0], err)
+			}
+			return showPage(a, cmd, page, listing[v1.AgentVersion]{
+				header: agentVersionHeader, row: agentVersionRow,
+				empty: clean(args[0]) + " has only a draft: publish it with toolcrib agent publish " + clean(args[0]),
+			})
+		}),
+	}, `Lists the versions of an agent. A version never changes; its digest names its
+content.`, `  toolcrib agent versions supportDesk`)
 }
 
 func (a *app) agentPublishCommand() *cobra.Command {
-	return a.withAgent("publish", "Publish an agent's draft", func(ctx context.Context, c *client.Client, name string) error {
+	return describe(a.withAgent("publish", "Publish an agent's draft", func(ctx context.Context, c *client.Client, name string) error {
 		published, err := c.PublishAgent(ctx, name)
 		if err != nil {
 			return err
@@ -115,5 +128,6 @@ func (a *app) agentPublishCommand() *cobra.Command {
 			_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Agent.Slug, published.Version.Version)))
 			return err
 		})
-	})
+	}), `Makes the draft available in production. All its tools are resolved as
+production would: one that is missing is refused here.`, `  toolcrib agent publish supportDesk`)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,12 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-func (a *app) applyCommand() *cobra.Command {
+func (a *app) applyCommand() *cobra.Command { return a.applyAs("toolcrib apply") }
+
+// toolApplyCommand is the same under "tool", where it is looked for too.
+func (a *app) toolApplyCommand() *cobra.Command { return a.applyAs("toolcrib tool apply") }
+
+func (a *app) applyAs(path string) *cobra.Command {
 	var files []string
 	var dryRun bool
 	cmd := &cobra.Command{
@@ -20,7 +26,8 @@ func (a *app) applyCommand() *cobra.Command {
 		Short: "Make tools and agents what their definitions say",
 		Long: `Reads definitions of tools and agents from YAML and JSON files, a folder's files
 recursively and in the order of their names, and applies all of them, or, if
-one is wrong, none. Applying the same again changes nothing.
+one is wrong, none. Applying the same again changes nothing. With --dry-run
+nothing is changed, and the exit code is what it would be.
 
 A file holds one or more documents, each a tool or an agent:
 
@@ -36,13 +43,13 @@ A file holds one or more documents, each a tool or an agent:
     type: object
     properties: {id: {type: string}}
     required: [id]`,
-		Example: `  toolcrib apply -f tools/
-  toolcrib apply -f order.yaml --dry-run
-  generate-tools | toolcrib apply -f -`,
+		Example: `  ` + path + ` -f tools/
+  ` + path + ` -f order.yaml --dry-run
+  generate-tools | ` + path + ` -f -`,
 		Args: operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
-				return usage("toolcrib apply needs -f with a file or a folder, or - for the standard input")
+				return usage("%s needs -f with a file or a folder, or - for the standard input", path)
 			}
 			return a.apply(cmd.Context(), cmd.InOrStdin(), files, dryRun)
 		},
@@ -58,11 +65,15 @@ type appliedFile struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
+	source string
 }
 
 func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun bool) error {
 	documents, err := readDefinitions(files, stdin)
 	if err != nil {
+		return err
+	}
+	if err := checkBatch(documents); err != nil {
 		return err
 	}
 	in := v1.Apply{DryRun: dryRun, Definitions: make([]json.RawMessage, len(documents))}
@@ -74,10 +85,13 @@ func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun
 		return err
 	}
 	defer c.Close()
+	done := a.progress("applying %d definitions", len(documents))
 	answer, err := c.Apply(ctx, in)
+	done()
 	if err != nil {
 		return err
 	}
+	suggestTools(ctx, c, documents, answer.Items)
 	items := locate(documents, answer.Items)
 	shown := struct {
 		DryRun bool          `json:"dry_run,omitempty"`
@@ -103,12 +117,27 @@ func locate(documents []document, items []v1.AppliedItem) []appliedFile {
 		}
 		d, pointer := documents[item.Index], ""
 		if item.Error != nil {
-			pointer = item.Error.Path
+			pointer = blamed(d, item.Error)
 		}
 		at := d.fault(pointer, "")
-		out[i].File, out[i].Line, out[i].Column = at.File, at.Line, at.Column
+		out[i].File, out[i].Line, out[i].Column, out[i].source = at.File, at.Line, at.Column, at.Source
 	}
 	return out
+}
+
+// blamed returns the pointer to what a problem is about. Of an agent's tools
+// that is the first that the problem names.
+func blamed(d document, p *v1.Problem) string {
+	if p.Path != "/tools" {
+		return p.Path
+	}
+	for i, raw := range d.outline().Tools {
+		var ref string
+		if json.Unmarshal(raw, &ref) == nil && strings.Contains(p.Detail, " "+ref+" ") {
+			return p.Path + "/" + strconv.Itoa(i)
+		}
+	}
+	return p.Path
 }
 
 // writeApplied writes what became of the definitions, and what is to be said
@@ -128,9 +157,14 @@ func writeApplied(w, errs io.Writer, items []appliedFile, dryRun bool) error {
 			rows = append(rows, []string{item.Kind, item.Slug, item.Version, outcomeOf(item.AppliedItem, dryRun)})
 		}
 		for _, fault := range faults {
-			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: fault}
+			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: fault, Source: item.source}
 			if _, err := fmt.Fprintln(errs, at.Error()); err != nil {
 				return err
+			}
+			if item.Error != nil {
+				if err := at.show(errs); err != nil {
+					return err
+				}
 			}
 		}
 	}

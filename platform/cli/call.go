@@ -16,38 +16,52 @@ import (
 
 func (a *app) toolCallCommand() *cobra.Command {
 	var in v1.NewCall
-	var arguments, file, mode string
+	var arguments callArguments
+	var mode string
 	var wait time.Duration
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "call TOOL",
 		Short: "Call a tool once and print its answer",
 		Long: `Calls a tool durably and waits for its answer. A tool that answers no ends the
 command with exit code 1, one that gave no answer with that of the failure. With
---id the call is made once, however often it is asked for.`,
-		Example: `  toolcrib tool call datetime_utils --args '{"operation": "now"}'
-  toolcrib tool call refundOrder --args-file refund.json --id refund-4711`,
-		Args: operands("tool"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := readArguments(cmd.InOrStdin(), arguments, file)
-			if err != nil {
-				return err
-			}
+--id the call is made once, however often it is asked for.
+
+Arguments are a JSON object, or --arg NAME=VALUE pairs, whose values are read as
+the tool's schema wants them: as a number, a truth value, a list. A name with
+dots leads into an object, and a name given several times makes a list.`,
+		Example: `  toolcrib tool call datetime_utils --arg operation=now
+  toolcrib tool call searchOrders --arg filter.status=open --arg limit=5 --arg tags=new --arg tags=urgent
+  toolcrib tool call refundOrder --args '{"id": 4711}' --id refund-4711
+  toolcrib tool call refundOrder --args-file refund.json --dry-run`,
+		Args:              operands("tool"),
+		ValidArgsFunction: a.completeTools,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			seconds := wait.Seconds()
-			in.Arguments, in.Mode, in.WaitS = raw, tool.Mode(mode), &seconds
-			c, err := a.connect()
-			if err != nil {
-				return err
+			in.Mode, in.WaitS = tool.Mode(mode), &seconds
+			arguments.check = dryRun
+			var err error
+			if in.Arguments, err = arguments.read(cmd.Context(), c, cmd.InOrStdin(), args[0], in); err != nil {
+				return a.meantTool(cmd.Context(), c, args[0], err)
 			}
-			defer c.Close()
-			return a.call(cmd.Context(), c, args[0], in)
-		},
+			if dryRun {
+				return a.printer.show(in.Arguments, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "would call %s with %s\n", clean(args[0]), clean(string(in.Arguments)))
+					return err
+				})
+			}
+			return a.meantTool(cmd.Context(), c, args[0], a.call(cmd.Context(), c, args[0], in))
+		}),
 	}
-	cmd.Flags().StringVarP(&arguments, "args", "a", "", "arguments, a JSON object")
-	cmd.Flags().StringVar(&file, "args-file", "", "file with the arguments; - for the standard input")
+	cmd.Flags().StringVarP(&arguments.text, "args", "a", "", "arguments, a JSON object")
+	cmd.Flags().StringVar(&arguments.file, "args-file", "", "file with the arguments; - for the standard input")
+	cmd.Flags().StringArrayVar(&arguments.pairs, "arg", nil, "an argument, as NAME=VALUE; may be repeated")
 	cmd.Flags().StringVar(&in.Version, "version", "", "version or constraint, such as ^1.2")
 	cmd.Flags().StringVar(&in.ID, "id", "", "makes the call one, however often it is asked for")
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use the draft")
 	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for the answer, up to 60s")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check the arguments, and do not call")
+	a.completeFlag(cmd, "version", a.completeVersions)
 	return cmd
 }
 
@@ -71,13 +85,15 @@ func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) 
 }
 
 func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.NewCall) error {
+	done := a.progress("waiting for %s", name)
 	call, err := c.CallTool(ctx, name, in)
+	done()
 	if err != nil {
 		return err
 	}
 	err = a.printer.show(call, func(w io.Writer) error {
 		if call.Result == nil {
-			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run wait %s\n", call.RunID)
+			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run follow %s\n", call.RunID)
 			return err
 		}
 		return writeResult(w, call.Result)

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/platform/client"
 )
 
 // Env is what commands meet outside of themselves.
@@ -16,6 +18,9 @@ type Env struct {
 	Environ []string // The environment, as [os.Environ] has it.
 	Dir     string   // Where a data folder is looked for. Defaults to the current directory.
 	Version string   // Of the platform.
+	// Terminal returns how many columns the terminal has that w writes to, if
+	// it does. Asks the system when nil.
+	Terminal func(w io.Writer) (columns int, ok bool)
 }
 
 // app is one invocation of the command line.
@@ -27,10 +32,11 @@ type app struct {
 }
 
 type globalFlags struct {
-	server string
-	key    string
-	data   string
-	json   bool
+	server  string
+	key     string
+	context string
+	data    string
+	json    bool
 }
 
 // Extension adds a command that stands apart because of what it links.
@@ -63,37 +69,45 @@ func (a *app) root() *cobra.Command {
 		Long: `Toolcrib keeps the tools that agents use, and runs their calls durably on Temporal.
 
 Start with "toolcrib dev": everything on this machine. Then apply definitions,
-start a run, and look at its calls:
-
-  toolcrib apply -f examples/support-desk
-  toolcrib run start supportDesk --input "Where is my order?" --wait
-  toolcrib invocations list
+start a run, and look at its calls, as in the examples below.
 
 The server and the key come from --server and --key, else from TOOLCRIB_SERVER
-and TOOLCRIB_KEY, else from the data folder of "toolcrib dev".
+and TOOLCRIB_KEY, else from the context in use ("toolcrib context --help"), else
+from the data folder of "toolcrib dev".
 
-Exit codes: ` + exitCodeHelp,
+Every command prints JSON with --json: what the API answers with. Exit codes
+mean something: "toolcrib help exit-codes".`,
+		Example: `  toolcrib apply -f examples/support-desk
+  toolcrib run start supportDesk --input "Where is my order?" --wait
+  toolcrib invocations list`,
 		Version:       a.env.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if a.flags.context != "" && a.flags.data != "" {
+				return usage("give one of --context and --data")
+			}
 			a.started = true
-			a.printer = printer{out: cmd.OutOrStdout(), json: a.flags.json}
+			a.printer = printer{out: a.screen(cmd.OutOrStdout()), json: a.flags.json}
+			return nil
 		},
 	}
 	root.SetIn(a.env.In)
 	root.SetOut(a.env.Out)
 	root.SetErr(a.env.Err)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true // There is one of our own.
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.flags.server, "server", "", "URL of the server (TOOLCRIB_SERVER)")
 	flags.StringVar(&a.flags.key, "key", "", "API key (TOOLCRIB_KEY)")
+	flags.StringVar(&a.flags.context, "context", "", "context that names server and key (TOOLCRIB_CONTEXT)")
 	flags.StringVar(&a.flags.data, "data", "", "data folder of toolcrib dev (TOOLCRIB_DATA; .toolcrib here or above)")
 	flags.BoolVar(&a.flags.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.applyCommand(), a.toolCommand(), a.agentCommand(), a.runCommand(), a.invocationsCommand(), a.keyCommand(),
-		a.tenantCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(),
+		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.completionCommand(),
+		exitCodesTopic(),
 	)
+	a.completeFlags(root)
 	return root
 }
 
@@ -127,5 +141,23 @@ func operands(names ...string) cobra.PositionalArgs {
 			return fmt.Errorf("%s does not know what to do with %q: see %s --help", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
 		}
 		return nil
+	}
+}
+
+// describe gives a command its long help and its examples.
+func describe(cmd *cobra.Command, long, example string) *cobra.Command {
+	cmd.Long, cmd.Example = long, example
+	return cmd
+}
+
+// online makes the function of a command that talks to the server.
+func (a *app) online(fn func(cmd *cobra.Command, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := a.connect()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return fn(cmd, c, args)
 	}
 }

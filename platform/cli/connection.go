@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/toolcrib/toolcrib/platform/client"
 )
@@ -15,6 +16,8 @@ import (
 const (
 	ServerVariable   = "TOOLCRIB_SERVER"       // URL of the server.
 	KeyVariable      = "TOOLCRIB_KEY"          // API key.
+	ContextVariable  = "TOOLCRIB_CONTEXT"      // Name of the context.
+	ConfigVariable   = "TOOLCRIB_CONFIG"       // File of the contexts.
 	DataVariable     = "TOOLCRIB_DATA"         // Data folder of toolcrib dev.
 	DatabaseVariable = "TOOLCRIB_DATABASE_URL" // Database of serve, worker, migrate and tenant.
 	ListenVariable   = "TOOLCRIB_LISTEN"       // Address that serve listens on.
@@ -26,52 +29,122 @@ const (
 	dataFolder    = ".toolcrib"
 )
 
-// connect returns a client of the server the user means. What toolcrib dev left
-// in a folder that was merely found is used as a pair, so that a key the user
-// named never goes to a server that a folder names.
-func (a *app) connect() (*client.Client, error) {
-	server, key := a.named(a.flags.server, ServerVariable), a.named(a.flags.key, KeyVariable)
-	if dev, ok := a.devServer(); ok {
-		switch {
-		case a.named(a.flags.data, DataVariable) != "":
-			server, key = cmp.Or(server, dev.url), cmp.Or(key, dev.key)
-		case key == "" && (server == "" || server == dev.url):
-			server, key = dev.url, dev.key
+// setting is a value, and where it comes from in words.
+type setting struct{ value, from string }
+
+// connection is which server commands talk to, and as whom.
+type connection struct {
+	server, key setting
+	context     string // Of which at least one is taken, if any is.
+}
+
+// source is a place that may name a server and a key.
+type source struct {
+	server, key setting
+	context     string
+	// bound says that the key is for the server beside it and no other.
+	bound bool
+	// found says that the user did not name the place: a key of theirs never
+	// goes to the server it names.
+	found bool
+}
+
+// take fills in what is not known yet.
+func (c *connection) take(s source) {
+	if c.server.value == "" && s.server.value != "" && !(s.found && c.key.value != "") {
+		c.server, c.context = s.server, s.context
+	}
+	if c.key.value == "" && s.key.value != "" && (!s.bound || sameServer(s.server.value, c.server.value)) {
+		c.key, c.context = s.key, cmp.Or(c.context, s.context)
+	}
+}
+
+func sameServer(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
+
+// connection finds out which server is meant: what a flag says goes before the
+// environment, that before the context in use, and that before the data folder
+// of toolcrib dev.
+func (a *app) connection() (connection, error) {
+	c := connection{}
+	for _, find := range []func() (source, error){
+		func() (source, error) {
+			return source{server: setting{a.flags.server, "--server"}, key: setting{a.flags.key, "--key"}}, nil
+		},
+		func() (source, error) { return a.contextSource(a.flags.context, "--context") },
+		func() (source, error) { return a.folderSource(a.flags.data, "--data") },
+		func() (source, error) {
+			return source{
+				server: setting{a.env.Getenv(ServerVariable), ServerVariable}, key: setting{a.env.Getenv(KeyVariable), KeyVariable},
+			}, nil
+		},
+		func() (source, error) { return a.contextSource(a.env.Getenv(ContextVariable), ContextVariable) },
+		func() (source, error) { return a.folderSource(a.env.Getenv(DataVariable), DataVariable) },
+		a.currentSource,
+		a.nearestSource,
+	} {
+		if c.server.value != "" && c.key.value != "" {
+			break
 		}
+		s, err := find()
+		if err != nil {
+			return connection{}, err
+		}
+		c.take(s)
+	}
+	if c.server.value == "" {
+		c.server = setting{defaultServer, "the default"}
+	}
+	return c, nil
+}
+
+// connect returns a client of the server the user means.
+func (a *app) connect() (*client.Client, error) { return a.connectFor(0) }
+
+// connectFor is [app.connect] with requests that last no longer than timeout.
+func (a *app) connectFor(timeout time.Duration) (*client.Client, error) {
+	c, err := a.connection()
+	if err != nil {
+		return nil, err
 	}
 	return client.New(client.Config{
-		Server: cmp.Or(server, defaultServer), Key: key, UserAgent: "toolcrib/" + cmp.Or(a.env.Version, "dev"),
+		Server: c.server.value, Key: c.key.value, UserAgent: "toolcrib/" + cmp.Or(a.env.Version, "dev"), Timeout: timeout,
 	})
 }
 
-// named returns what the user named by a flag, or else by a variable.
-func (a *app) named(flag, variable string) string { return cmp.Or(flag, a.env.Getenv(variable)) }
-
-// hasKey reports whether the user has a key, named or left by toolcrib dev.
-func (a *app) hasKey() bool {
-	_, dev := a.devServer()
-	return dev || a.named(a.flags.key, KeyVariable) != ""
+// folderSource is the data folder that the user names.
+func (a *app) folderSource(dir, by string) (source, error) {
+	if dir == "" {
+		return source{}, nil
+	}
+	return devSource(dir, "the data folder "+dir+" ("+by+")"), nil
 }
 
-// devServer is a server that toolcrib dev runs, as its data folder tells.
-type devServer struct{ url, key string }
-
-// devServer returns the server of the nearest data folder that is the user's
-// own. A folder that others may write to, or that names a server on another
-// machine, was not left there by toolcrib dev.
-func (a *app) devServer() (devServer, bool) {
+// nearestSource is the data folder of toolcrib dev, here or above.
+func (a *app) nearestSource() (source, error) {
 	for _, dir := range a.dataFolders() {
-		info, err := os.Stat(dir)
-		if err != nil || !info.IsDir() {
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			continue
 		}
-		if !private(info) {
-			return devServer{}, false
-		}
-		d := devServer{url: line(filepath.Join(dir, "server")), key: line(filepath.Join(dir, "key"))}
-		return d, d.key != "" && local(d.url)
+		s := devSource(dir, "the data folder "+dir)
+		s.found = true
+		return s, nil
 	}
-	return devServer{}, false
+	return source{}, nil
+}
+
+// devSource reads what toolcrib dev left in its data folder. A folder that
+// others may write to, or that names a server on another machine, was not left
+// there by toolcrib dev.
+func devSource(dir, from string) source {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() || !private(info) {
+		return source{}
+	}
+	server, key := line(filepath.Join(dir, "server")), line(filepath.Join(dir, "key"))
+	if key == "" || !local(server) {
+		return source{}
+	}
+	return source{server: setting{server, from}, key: setting{key, from}, bound: true}
 }
 
 // line returns what stands in a file, and nothing where there is none.
@@ -93,12 +166,9 @@ func local(raw string) bool {
 	return u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// dataFolders lists where the data folder may be: where the user says, or here
-// and in the folders above.
+// dataFolders lists where a data folder is looked for: here and in the folders
+// above.
 func (a *app) dataFolders() []string {
-	if named := a.named(a.flags.data, DataVariable); named != "" {
-		return []string{named}
-	}
 	dir, err := filepath.Abs(a.env.Dir)
 	if err != nil {
 		return nil

@@ -39,8 +39,9 @@ func TestKeyNeverFollowsAFolder(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, "server"), []byte(tt.server+"\n"), 0o600))
 			require.NoError(t, os.WriteFile(filepath.Join(folder, "key"), []byte("tck_dev\n"), 0o600))
 			a := &app{env: Env{Dir: dir, Environ: tt.environ}}
-			_, ok := a.devServer()
-			require.Equal(t, tt.dev, ok)
+			found, err := a.nearestSource()
+			require.NoError(t, err)
+			require.Equal(t, tt.dev, found.server.value != "")
 			c, err := a.connect()
 			require.NoError(t, err)
 			defer c.Close()

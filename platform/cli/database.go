@@ -34,6 +34,8 @@ func (a *app) logger() *slog.Logger {
 func (a *app) migrateCommand() *cobra.Command {
 	up := &cobra.Command{
 		Use: "up", Short: "Bring the schema and the built-in tools up to date", Args: operands(),
+		Long:    `Does what "toolcrib migrate" does.`,
+		Example: `  toolcrib migrate up --database-url postgres://owner@db/toolcrib`,
 	}
 	cmd := group("migrate", "Bring a database up to date", up, a.migrateStatusCommand())
 	var database string
@@ -52,6 +54,8 @@ func (a *app) migrateCommand() *cobra.Command {
 	cmd.Long = `Applies the migrations that a database lacks, and brings the platform's own tools
 in it up to date. The URL is that of its owner, who may create roles; serve and
 worker connect as a role that is granted ` + store.AppRole + ` and nothing more.`
+	cmd.Example = `  toolcrib migrate --database-url postgres://owner@db/toolcrib
+  toolcrib migrate status`
 	databaseFlag(up, &database)
 	databaseFlag(cmd, &database)
 	return cmd
@@ -107,6 +111,8 @@ func (a *app) migrateStatusCommand() *cobra.Command {
 	var database string
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show which migrations a database has", Args: operands(),
+		Long:    `Lists the migrations of this version, and when each was applied. It changes nothing.`,
+		Example: `  toolcrib migrate status --database-url postgres://owner@db/toolcrib`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := a.databaseURL(database)
 			if err != nil {

@@ -18,6 +18,7 @@ type document struct {
 	file   string
 	raw    json.RawMessage
 	places map[string]place // By JSON Pointer.
+	source []byte           // The whole file.
 }
 
 // place is where something stands in a file, counted from 1.
@@ -31,6 +32,7 @@ type FileError struct {
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 	Msg    string `json:"message"`
+	Source string `json:"-"` // The line as it stands there.
 }
 
 func (e *FileError) Error() string {
@@ -47,6 +49,7 @@ func (d document) fault(pointer, msg string) *FileError {
 	for {
 		if at, ok := d.places[spelling(pointer)]; ok {
 			e.Line, e.Column = at.line, at.column
+			e.quote(d.source)
 			return e
 		}
 		cut := strings.LastIndexByte(pointer, '/')

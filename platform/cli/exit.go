@@ -2,16 +2,19 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
-	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/spf13/cobra"
+
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Exit codes. They are stable: scripts decide by them.
+// Exit codes. They are stable: scripts decide by them. exitMeanings tells what
+// each means.
 const (
 	ExitOK          = 0   // Done.
 	ExitFailure     = 1   // It failed otherwise; also a run that failed, and a tool that answered no.
@@ -24,9 +27,52 @@ const (
 	ExitInterrupted = 130 // Interrupted from the keyboard.
 )
 
-const exitCodeHelp = `0 done, 1 failed, 2 wrong usage, 3 not found, 4 denied,
-5 conflict, 6 not answering or too late, 7 invalid definition or argument,
-130 interrupted.`
+// exitMeaning is what an exit code means.
+type exitMeaning struct {
+	code    int
+	meaning string
+	kinds   []tool.Kind // Of failures that end so.
+}
+
+// exitMeanings is the one table of exit codes.
+var exitMeanings = []exitMeaning{
+	{ExitOK, "done", nil},
+	{ExitFailure, "it failed otherwise; also a run that failed, and a tool that answered no", []tool.Kind{tool.Unknown, tool.Cancelled, tool.InternalError}},
+	{ExitUsage, "the command line or a setting is wrong", nil},
+	{ExitNotFound, "there is no such thing", []tool.Kind{tool.NotFound}},
+	{ExitDenied, "the key may not do that, or is not valid", []tool.Kind{tool.Denied}},
+	{ExitConflict, "the state of the thing does not allow it", []tool.Kind{tool.Conflict}},
+	{ExitUnavailable, "something is not answering, is too busy or took too long: try again", []tool.Kind{tool.Unavailable, tool.Timeout, tool.RateLimited}},
+	{ExitInvalid, "a definition or an argument is wrong", []tool.Kind{tool.Invalid}},
+	{ExitInterrupted, "interrupted from the keyboard", nil},
+}
+
+// exitCodeTable writes the table of exit codes.
+func exitCodeTable() string {
+	var b strings.Builder
+	for _, m := range exitMeanings {
+		fmt.Fprintf(&b, "  %3d  %s\n", m.code, m.meaning)
+		if len(m.kinds) > 0 {
+			names := make([]string, len(m.kinds))
+			for i, kind := range m.kinds {
+				names[i] = string(kind)
+			}
+			fmt.Fprintf(&b, "       (%s)\n", strings.Join(names, ", "))
+		}
+	}
+	return b.String()
+}
+
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-codes",
+		Short: "What the exit codes of commands mean",
+		Long: `Exit codes are stable: scripts may decide by them. In brackets are the codes of
+problems, as the API and --json give them, that end so.
+
+` + strings.TrimSuffix(exitCodeTable(), "\n"),
+	}
+}
 
 // UsageError says that a command line is wrong.
 type UsageError struct{ Err error }
@@ -68,87 +114,10 @@ func exitCode(ctx context.Context, err error) int {
 
 // kindCode returns the exit code of a kind of failure.
 func kindCode(kind tool.Kind) int {
-	switch kind {
-	case tool.Invalid:
-		return ExitInvalid
-	case tool.NotFound:
-		return ExitNotFound
-	case tool.Denied:
-		return ExitDenied
-	case tool.Conflict:
-		return ExitConflict
-	case tool.Unavailable, tool.Timeout, tool.RateLimited:
-		return ExitUnavailable
-	case tool.Unknown, tool.Cancelled, tool.InternalError:
-		return ExitFailure
-	default:
-		return ExitFailure
+	for _, m := range exitMeanings {
+		if slices.Contains(m.kinds, kind) {
+			return m.code
+		}
 	}
-}
-
-// report tells what went wrong: a sentence, or with --json a problem.
-func (a *app) report(ctx context.Context, err error) {
-	if _, ok := errors.AsType[*silentError](err); ok {
-		return
-	}
-	if ctx.Err() != nil {
-		err = &tool.Error{Kind: tool.Cancelled, Msg: "interrupted"}
-	}
-	if a.flags.json {
-		_ = json.NewEncoder(a.env.Err).Encode(map[string]any{"error": asProblem(err)}) // Nobody is left to tell.
-		return
-	}
-	_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %s\n", cleanLines(explain(err)))
-	if hint := a.hint(err); hint != "" {
-		_, _ = fmt.Fprintf(a.env.Err, "%s\n", hint)
-	}
-}
-
-func asProblem(err error) *v1.Problem {
-	if p, ok := client.Problem(err); ok {
-		return p
-	}
-	p := &v1.Problem{Title: "failed", Code: tool.InternalError, Detail: explain(err)}
-	if _, ok := errors.AsType[*UsageError](err); ok {
-		p.Title, p.Code = "wrong usage", tool.Invalid
-	} else if _, ok := errors.AsType[*FileError](err); ok {
-		p.Title, p.Code = "malformed file", tool.Invalid
-	} else if _, ok := errors.AsType[*client.UnreachableError](err); ok {
-		p.Title, p.Code, p.Retryable = "unreachable", tool.Unavailable, true
-	} else if e, ok := errors.AsType[*tool.Error](err); ok {
-		p.Code, p.Path, p.Retryable = e.Kind, e.Path, e.Kind.Retryable()
-	}
-	return p
-}
-
-// explain returns what a person is told of err. A [*tool.Error] of ours may
-// have a cause that helps, such as what a database said.
-func explain(err error) string {
-	if p, ok := client.Problem(err); ok {
-		return p.Error()
-	}
-	if e, ok := errors.AsType[*client.UnreachableError](err); ok {
-		return fmt.Sprintf("the server %s is not answering", e.Server)
-	}
-	if e, ok := errors.AsType[*tool.Error](err); ok && e.Msg != "" {
-		return e.Msg
-	}
-	return err.Error()
-}
-
-// hint returns what to do about err, if that is known.
-func (a *app) hint(err error) string {
-	if _, ok := errors.AsType[*client.UnreachableError](err); ok {
-		return "Start one with: toolcrib dev\nor say where it is with --server or TOOLCRIB_SERVER."
-	}
-	p, ok := client.Problem(err)
-	switch {
-	case !ok:
-		return ""
-	case p.Status == 401 && !a.hasKey():
-		return "Say who you are with --key or TOOLCRIB_KEY; toolcrib dev keeps a key in its data folder (--data)."
-	case p.Code == tool.InternalError && p.TraceID != "":
-		return "The server's log has it under trace_id " + clean(p.TraceID) + "."
-	}
-	return ""
+	return ExitFailure
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -21,8 +22,9 @@ import (
 // Temporal is down: package devcmd tests what needs one.
 type shell struct {
 	*storetest.Database
-	vars map[string]string
-	dir  string
+	vars    map[string]string
+	dir     string
+	columns int // Of the terminal that commands write to; 0 for none.
 }
 
 func setup(t *testing.T) *shell {
@@ -53,7 +55,10 @@ func (s *shell) run(t *testing.T, args ...string) ended {
 func (s *shell) pipe(t *testing.T, stdin string, args ...string) ended {
 	t.Helper()
 	var out, errs bytes.Buffer
-	env := cli.Env{In: strings.NewReader(stdin), Out: &out, Err: &errs, Dir: s.dir}
+	env := cli.Env{
+		In: strings.NewReader(stdin), Out: &out, Err: &errs, Dir: s.dir,
+		Terminal: func(io.Writer) (int, bool) { return s.columns, s.columns > 0 },
+	}
 	for name, value := range s.vars {
 		env.Environ = append(env.Environ, name+"="+value)
 	}

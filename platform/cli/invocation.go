@@ -15,47 +15,61 @@ import (
 )
 
 func (a *app) invocationsCommand() *cobra.Command {
-	cmd := group("invocations", "Look at the record of calls", a.invocationListCommand(), a.invocationShowCommand())
+	cmd := describe(group("invocations", "Look at the record of calls", a.invocationListCommand(), a.invocationShowCommand()),
+		`An invocation is the record of serving one call: the version it ran, what it was
+given, its attempts and how it ended.`,
+		`  toolcrib invocations list --status failed --since 24h
+  toolcrib invocations show 01987a3c-0000-7000-8000-000000000002`)
 	cmd.Aliases = []string{"invocation"}
 	return cmd
 }
 
 func (a *app) invocationListCommand() *cobra.Command {
 	var q client.InvocationQuery
+	var p paging
 	var status, since, until string
-	cmd := &cobra.Command{
+	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List invocations, newest first", Args: operands(),
-		Example: `  toolcrib invocations list --run 0198…
-  toolcrib invocations list --tool getOrder --status failed --since 24h`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var err error
-			q.Status = tool.InvocationStatus(status)
-			if q.Since, err = moment(since); err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := period(since, until, &q.Since, &q.Until); err != nil {
 				return err
 			}
-			if q.Until, err = moment(until); err != nil {
-				return err
-			}
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			page, err := c.ListInvocations(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.printer.show(page, func(w io.Writer) error { return writeInvocations(w, page) })
+			return a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+				q.Status = tool.InvocationStatus(status)
+				page, err := collect(p, func(page client.Page) (v1.Page[tool.Invocation], error) {
+					q.Page = page
+					return c.ListInvocations(cmd.Context(), q)
+				})
+				if err != nil {
+					return err
+				}
+				return showPage(a, cmd, page, invocationListing)
+			})(cmd, args)
 		},
-	}
+	}, `Lists the calls of tools, newest first, as far as the filters let them through.`,
+		`  toolcrib invocations list --run 01987a3c-0000-7000-8000-000000000001
+  toolcrib invocations list --tool getOrder --status failed --since 24h`)
 	cmd.Flags().StringVar(&status, "status", "", "pending, approved, running, waiting, completed, failed, rejected, cancelled, expired or unknown")
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
 	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
-	cmd.Flags().StringVar(&since, "since", "", "created at or after: a time (RFC 3339), or how long ago (90m)")
-	cmd.Flags().StringVar(&until, "until", "", "created before: a time, or how long ago")
-	pageFlags(cmd, &q.Page)
+	periodFlags(cmd, &since, &until)
+	p.register(cmd)
 	return cmd
+}
+
+func periodFlags(cmd *cobra.Command, since, until *string) {
+	cmd.Flags().StringVar(since, "since", "", "created at or after: a time (RFC 3339), or how long ago (90m)")
+	cmd.Flags().StringVar(until, "until", "", "created before: a time, or how long ago")
+}
+
+// period reads the bounds of a period.
+func period(since, until string, from, to *time.Time) (err error) {
+	if *from, err = moment(since); err != nil {
+		return err
+	}
+	*to, err = moment(until)
+	return err
 }
 
 // moment reads a point in time: RFC 3339, or how long ago it was.
@@ -73,42 +87,35 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-func writeInvocations(w io.Writer, page v1.Page[tool.Invocation]) error {
-	rows := make([][]string, len(page.Items))
-	for i, v := range page.Items {
+var invocationListing = listing[tool.Invocation]{
+	header: "INVOCATION TOOL~ TYPE MODE STATUS ATTEMPT MS CREATED",
+	row: func(v tool.Invocation) []string {
 		status := string(v.Status)
 		if v.ErrorKind != "" {
 			status += " (" + string(v.ErrorKind) + ")"
 		} else if v.IsError {
 			status += " (no)"
 		}
-		rows[i] = []string{
+		return []string{
 			v.ID, versioned(v.Tool, v.Version), string(v.Implementation), string(v.Mode), status,
-			strconv.Itoa(v.Attempt), millis(v.StartedAt, v.CompletedAt), stamp(v.CreatedAt),
+			strconv.Itoa(v.Attempt), millis(v.StartedAt, v.CompletedAt), since(v.CreatedAt),
 		}
-	}
-	if err := table(w, "INVOCATION TOOL TYPE MODE STATUS ATTEMPT MS CREATED", rows); err != nil {
-		return err
-	}
-	return more(w, page.Next)
+	},
+	empty: "no calls yet: make one with toolcrib tool call TOOL, or start a run with toolcrib run start AGENT",
 }
 
 func (a *app) invocationShowCommand() *cobra.Command {
-	return &cobra.Command{
+	return describe(&cobra.Command{
 		Use: "show INVOCATION", Short: "Show an invocation with its input and output", Args: operands("invocation"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			invocation, err := c.Invocation(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			return a.printer.show(invocation, func(w io.Writer) error { return writeInvocation(w, invocation) })
-		},
-	}
+		}),
+	}, `Shows the record of a call: what was asked for, what was changed to make the
+arguments fit, what ran and what it answered.`, `  toolcrib invocations show 01987a3c-0000-7000-8000-000000000002`)
 }
 
 func writeInvocation(w io.Writer, v tool.Invocation) error {
@@ -120,7 +127,7 @@ func writeInvocation(w io.Writer, v tool.Invocation) error {
 		"invocation", v.ID, "tool", versioned(v.Tool, v.Version), "digest", v.Digest, "type", string(v.Implementation),
 		"mode", string(v.Mode), "status", string(v.Status), "approval", string(v.ApprovalStatus), "egress", string(v.EgressClass),
 		"attempt", strconv.Itoa(v.Attempt), "ms", millis(v.StartedAt, v.CompletedAt), "run", v.RunID, "call", v.CallID,
-		"subject", v.Subject, "created", stamp(v.CreatedAt), "error", failed,
+		"subject", v.Subject, "created", moments(v.CreatedAt), "error", failed,
 		"input", string(v.Input), "coerced", string(v.Receipt))
 	if err != nil || v.Output == nil {
 		return err

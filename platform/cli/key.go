@@ -10,11 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/store"
 )
 
 func (a *app) keyCommand() *cobra.Command {
-	return group("key", "Make, list and revoke API keys", a.keyCreateCommand(), a.keyListCommand(), a.keyRevokeCommand())
+	return describe(group("key", "Make, list and revoke API keys", a.keyCreateCommand(), a.keyListCommand(), a.keyRevokeCommand()),
+		`A key belongs to one tenant and may do what its permissions say. It is printed
+once, when it is made, and cannot be shown again.`,
+		`  toolcrib key create ci --permission runs.write --expires 720h
+  toolcrib key list`)
 }
 
 func (a *app) keyCreateCommand() *cobra.Command {
@@ -104,27 +109,27 @@ func (a *app) createFirstKey(ctx context.Context, database, tenant string, in v1
 }
 
 func (a *app) keyListCommand() *cobra.Command {
-	return &cobra.Command{
+	return describe(&cobra.Command{
 		Use: "list", Short: "List API keys, revoked ones too", Args: operands(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
 			keys, err := c.ListKeys(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return a.printer.show(v1.Page[v1.Key]{Items: keys}, func(w io.Writer) error {
-				rows := make([][]string, len(keys))
-				for i, k := range keys {
-					rows[i] = []string{k.ID, k.Name, strings.Join(k.Permissions, " "), keyState(k), stampOf(k.LastUsedAt), stamp(k.CreatedAt)}
-				}
-				return table(w, "KEY NAME PERMISSIONS STATE USED CREATED", rows)
+			return showPage(a, cmd, v1.Page[v1.Key]{Items: keys}, listing[v1.Key]{
+				header: "KEY NAME PERMISSIONS~ STATE EXPIRES USED CREATED",
+				row: func(k v1.Key) []string {
+					return []string{
+						k.ID, k.Name, strings.Join(k.Permissions, " "), keyState(k), sinceOf(k.ExpiresAt), sinceOf(k.LastUsedAt), since(k.CreatedAt),
+					}
+				},
+				empty: "no keys: make one with toolcrib key create NAME --permission PERMISSION",
 			})
-		},
-	}
+		}),
+	}, `Lists the tenant's keys: what they may do, whether they are good, and when they
+were used last. The keys themselves are not kept, so they are not shown.`,
+		`  toolcrib key list
+  toolcrib key list --json`)
 }
 
 func keyState(k v1.Key) string {
@@ -139,14 +144,9 @@ func keyState(k v1.Key) string {
 }
 
 func (a *app) keyRevokeCommand() *cobra.Command {
-	return &cobra.Command{
+	return describe(&cobra.Command{
 		Use: "revoke KEY", Short: "Revoke an API key, at once and for good", Args: operands("key id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			key, err := c.RevokeKey(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -155,6 +155,7 @@ func (a *app) keyRevokeCommand() *cobra.Command {
 				_, err := fmt.Fprintf(w, "revoked %s\n", clean(key.Name))
 				return err
 			})
-		},
-	}
+		}),
+	}, `Revokes a key by its id, as "toolcrib key list" shows it. Requests with it are
+refused from then on; it cannot be taken back.`, `  toolcrib key revoke 01987a3c-0000-7000-8000-000000000003`)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) runMessagesCommand() *cobra.Command {
-	return a.withRun("messages", "Show a run's transcript", func(ctx context.Context, c *client.Client, id string) error {
+	return describe(a.withRun("messages", "Show a run's transcript", func(ctx context.Context, c *client.Client, id string) error {
 		messages, err := c.Messages(ctx, id)
 		if err != nil {
 			return err
@@ -29,7 +29,8 @@ func (a *app) runMessagesCommand() *cobra.Command {
 			}
 			return nil
 		})
-	})
+	}), `Shows what was said in a run, by turns: the user, the model, the calls it made and
+what the tools answered.`, `  toolcrib run messages 01987a3c-0000-7000-8000-000000000001`)
 }
 
 func writeMessage(w io.Writer, m agent.Message) error {
@@ -69,23 +70,66 @@ func contentText(c tool.Content) string {
 	}
 }
 
+// Limits of how many events are fetched at once.
+const (
+	defaultEvents = 200
+	maxEvents     = 1000
+)
+
 func (a *app) runEventsCommand() *cobra.Command {
 	var after int64
 	var limit int
-	cmd := a.withRun("events", "List a run's events", func(ctx context.Context, c *client.Client, id string) error {
-		events, err := c.Events(ctx, id, after, limit)
+	var all bool
+	cmd := describe(a.withRun("events", "List a run's events", func(ctx context.Context, c *client.Client, id string) error {
+		events, err := collectEvents(ctx, c, id, after, limit, all)
 		if err != nil {
 			return err
 		}
 		return a.printer.show(v1.Page[tool.Event]{Items: events}, func(w io.Writer) error {
+			if len(events) == 0 {
+				_, err := fmt.Fprintln(a.env.Err, "no events yet: nothing of the run has begun")
+				return err
+			}
 			rows := make([][]string, len(events))
 			for i, e := range events {
 				rows[i] = []string{strconv.FormatInt(e.Seq, 10), stamp(e.At), string(e.Type), e.InvocationID, short(string(e.Data), 120)}
 			}
-			return table(w, "SEQ AT EVENT INVOCATION DATA", rows)
+			return table(w, "SEQ AT EVENT INVOCATION DATA~", rows)
 		})
-	})
+	}), `Lists what happened in a run, in order. Events are numbered without gaps: ask for
+those after the last that you have.`, `  toolcrib run events 01987a3c-0000-7000-8000-000000000001 --after 12
+  toolcrib run events 01987a3c-0000-7000-8000-000000000001 --all --json`)
 	cmd.Flags().Int64Var(&after, "after", 0, "number of the last event you have")
-	cmd.Flags().IntVar(&limit, "limit", 0, "how many, up to 1000 (default 200)")
+	cmd.Flags().IntVar(&limit, "limit", 0, fmt.Sprintf("how many at most (default %d)", defaultEvents))
+	cmd.Flags().BoolVar(&all, "all", false, "everything there is")
 	return cmd
+}
+
+// collectEvents fetches as many events as are asked for.
+func collectEvents(ctx context.Context, c *client.Client, id string, after int64, limit int, all bool) ([]tool.Event, error) {
+	switch {
+	case limit < 0:
+		return nil, usage("--limit %d: expected 1 or more, or --all", limit)
+	case all && limit > 0:
+		return nil, usage("give one of --all and --limit")
+	case limit == 0:
+		limit = defaultEvents
+	}
+	out := []tool.Event{}
+	for all || len(out) < limit {
+		want := maxEvents
+		if !all {
+			want = min(want, limit-len(out))
+		}
+		events, err := c.Events(ctx, id, after, want)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, events...)
+		if len(events) < want {
+			break
+		}
+		after = events[len(events)-1].Seq
+	}
+	return out, nil
 }

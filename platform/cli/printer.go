@@ -37,23 +37,6 @@ func (p printer) say(format string, args ...any) error {
 	return err
 }
 
-// table writes rows in columns. An empty table says so.
-func table(w io.Writer, header string, rows [][]string) error {
-	if len(rows) == 0 {
-		_, err := fmt.Fprintln(w, "none")
-		return err
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(tw, strings.Join(strings.Fields(header), "\t")) // Flush tells of failures.
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = clean(cell)
-		}
-		_, _ = fmt.Fprintln(tw, strings.Join(row, "\t"))
-	}
-	return tw.Flush()
-}
-
 // pairs writes names and values in two columns, and leaves out what is empty.
 func pairs(w io.Writer, values ...string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -63,15 +46,6 @@ func pairs(w io.Writer, values ...string) error {
 		}
 	}
 	return tw.Flush()
-}
-
-// more tells that a list goes on.
-func more(w io.Writer, next string) error {
-	if next == "" {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "more: --cursor %s\n", next)
-	return err
 }
 
 // clean takes control characters out of a text that somebody else wrote, so

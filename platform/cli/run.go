@@ -17,9 +17,14 @@ import (
 )
 
 func (a *app) runCommand() *cobra.Command {
-	return group("run", "Start, follow and look at runs of agents",
-		a.runStartCommand(), a.runGetCommand(), a.runListCommand(), a.runWaitCommand(),
-		a.runMessagesCommand(), a.runEventsCommand(), a.runCancelCommand())
+	return describe(group("run", "Start, follow and look at runs of agents",
+		a.runStartCommand(), a.runFollowCommand(), a.runListCommand(), a.runShowCommand(),
+		a.runMessagesCommand(), a.runEventsCommand(), a.runCancelCommand()),
+		`A run is an agent at work, durably: it goes on when this command, the server or a
+worker ends. Single calls of tools are runs too.`,
+		`  toolcrib run start supportDesk --input "Where is my order?" --wait
+  toolcrib run list --status running
+  toolcrib run messages 01987a3c-0000-7000-8000-000000000001`)
 }
 
 func (a *app) runStartCommand() *cobra.Command {
@@ -29,9 +34,12 @@ func (a *app) runStartCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start AGENT",
 		Short: "Start a run of an agent",
+		Long: `Starts a run and prints its id; with --wait it follows the run and prints each
+call. A version or constraint may stand behind the agent's name.`,
 		Example: `  toolcrib run start supportDesk --input "Where is my order?" --wait
   toolcrib run start supportDesk@^1.2 --input-file ticket.json --mode debug`,
-		Args: operands("agent"),
+		Args:              operands("agent"),
+		ValidArgsFunction: a.completeAgents,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			in.Agent, in.Mode = args[0], tool.Mode(mode)
@@ -46,6 +54,28 @@ func (a *app) runStartCommand() *cobra.Command {
 	cmd.Flags().StringVar(&in.Version, "version", "", "version or constraint of the agent")
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use drafts")
 	cmd.Flags().BoolVarP(&wait, "wait", "w", false, "follow the run until it ends, and print each call")
+	return cmd
+}
+
+// runFollowCommand is the command that follows a run, by the name that says so.
+func (a *app) runFollowCommand() *cobra.Command {
+	cmd := a.runWaitCommand()
+	follow := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		defer a.progress("following %s", args[0])()
+		return follow(cmd, args)
+	}
+	if cmd.Name() != "follow" {
+		cmd.Use, cmd.Aliases = "follow RUN", append(cmd.Aliases, cmd.Name())
+	}
+	if cmd.Long == "" {
+		cmd.Long = `Follows a run until it ends and prints each call as it ends. A run that did not
+complete ends the command with exit code 1. Interrupting the command leaves the
+run alone.`
+	}
+	if cmd.Example == "" {
+		cmd.Example = `  toolcrib run follow 01987a3c-0000-7000-8000-000000000001`
+	}
 	return cmd
 }
 
@@ -80,16 +110,17 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait bool) error {
 	defer c.Close()
 	run, err := c.StartRun(ctx, in)
 	if err != nil {
-		return err
+		return a.meantAgent(ctx, c, in.Agent, err)
 	}
 	if wait {
 		if err := a.printer.say("run %s of %s", run.ID, clean(run.Agent)); err != nil {
 			return err
 		}
+		defer a.progress("following %s", run.ID)()
 		return a.follow(ctx, c, run.ID)
 	}
 	return a.printer.show(run, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\nfollow it with: toolcrib run wait %s\n", run.ID, run.ID)
+		_, err := fmt.Fprintf(w, "%s\nfollow it with: toolcrib run follow %s\n", run.ID, run.ID)
 		return err
 	})
 }
@@ -97,26 +128,24 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait bool) error {
 // withRun makes a command that takes a run's id.
 func (a *app) withRun(use, short string, fn func(ctx context.Context, c *client.Client, id string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " RUN", Short: short, Args: operands("run"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+		Use: use + " RUN", Short: short, Args: operands("run"), ValidArgsFunction: a.completeRuns,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			return fn(cmd.Context(), c, args[0])
-		},
+		}),
 	}
 }
 
-func (a *app) runGetCommand() *cobra.Command {
-	return a.withRun("get", "Show a run", func(ctx context.Context, c *client.Client, id string) error {
+func (a *app) runShowCommand() *cobra.Command {
+	cmd := describe(a.withRun("show", "Show a run", func(ctx context.Context, c *client.Client, id string) error {
 		run, err := c.Run(ctx, id)
 		if err != nil {
 			return err
 		}
 		return a.printer.show(run, func(w io.Writer) error { return writeRun(w, run) })
-	})
+	}), `Shows how a run stands: its agent and the versions it is pinned to, its status, and
+what it answered or why it failed.`, `  toolcrib run show 01987a3c-0000-7000-8000-000000000001`)
+	cmd.Aliases = []string{"get"}
+	return cmd
 }
 
 func writeRun(w io.Writer, r v1.Run) error {
@@ -130,8 +159,8 @@ func writeRun(w io.Writer, r v1.Run) error {
 	}
 	return pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
-		"created", stamp(r.CreatedAt), "started", stampOf(r.StartedAt), "completed", stampOf(r.CompletedAt),
+		"status", string(r.Status), "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
+		"created", moments(r.CreatedAt), "started", momentsOf(r.StartedAt), "completed", momentsOf(r.CompletedAt),
 		"workflow", r.WorkflowID, "error", failed, "output", r.Output)
 }
 
@@ -144,51 +173,49 @@ func versioned(name, version string) string {
 
 func (a *app) runListCommand() *cobra.Command {
 	var q client.RunQuery
-	var status, kind string
-	cmd := &cobra.Command{
+	var p paging
+	var status, kind, since, until string
+	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List runs, newest first", Args: operands(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connect()
-			if err != nil {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := period(since, until, &q.Since, &q.Until); err != nil {
 				return err
 			}
-			defer c.Close()
-			q.Status, q.Kind = agent.RunStatus(status), agent.RunKind(kind)
-			page, err := c.ListRuns(cmd.Context(), q)
-			if err != nil {
-				return err
-			}
-			return a.printer.show(page, func(w io.Writer) error { return writeRuns(w, page) })
+			return a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+				q.Status, q.Kind = agent.RunStatus(status), agent.RunKind(kind)
+				page, err := collect(p, func(page client.Page) (v1.Page[v1.Run], error) {
+					q.Page = page
+					return c.ListRuns(cmd.Context(), q)
+				})
+				if err != nil {
+					return err
+				}
+				return showPage(a, cmd, page, runListing)
+			})(cmd, args)
 		},
-	}
+	}, `Lists runs of agents and single calls of tools, newest first.`,
+		`  toolcrib run list --agent supportDesk --since 24h
+  toolcrib run list --status failed --all --json`)
 	cmd.Flags().StringVar(&status, "status", "", "pending, running, completed, failed, cancelled or hosted")
 	cmd.Flags().StringVar(&kind, "kind", "", "agent, tool_call or host")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
-	pageFlags(cmd, &q.Page)
+	periodFlags(cmd, &since, &until)
+	p.register(cmd)
 	return cmd
 }
 
-func writeRuns(w io.Writer, page v1.Page[v1.Run]) error {
-	rows := make([][]string, len(page.Items))
-	for i, r := range page.Items {
-		rows[i] = []string{
-			r.ID, string(r.Kind), versioned(r.Agent, r.AgentVersion), string(r.Mode), string(r.Status),
-			strconv.Itoa(r.Turns), stamp(r.CreatedAt),
+var runListing = listing[v1.Run]{
+	header: "RUN KIND AGENT~ MODE STATUS TURNS CREATED",
+	row: func(r v1.Run) []string {
+		return []string{
+			r.ID, string(r.Kind), versioned(r.Agent, r.AgentVersion), string(r.Mode), string(r.Status), strconv.Itoa(r.Turns), since(r.CreatedAt),
 		}
-	}
-	if err := table(w, "RUN KIND AGENT MODE STATUS TURNS CREATED", rows); err != nil {
-		return err
-	}
-	return more(w, page.Next)
-}
-
-func pageFlags(cmd *cobra.Command, p *client.Page) {
-	cmd.Flags().IntVar(&p.Limit, "limit", 0, "how many, up to 200 (default 50)")
-	cmd.Flags().StringVar(&p.Cursor, "cursor", "", "where to go on: what the page before gave")
+	},
+	empty: "no runs yet: start one with toolcrib run start AGENT --input TEXT",
 }
 
 func (a *app) runCancelCommand() *cobra.Command {
-	return a.withRun("cancel", "Ask a run to stop", func(ctx context.Context, c *client.Client, id string) error {
+	return describe(a.withRun("cancel", "Ask a run to stop", func(ctx context.Context, c *client.Client, id string) error {
 		run, err := c.CancelRun(ctx, id)
 		if err != nil {
 			return err
@@ -197,5 +224,6 @@ func (a *app) runCancelCommand() *cobra.Command {
 			_, err := fmt.Fprintf(w, "asked %s to stop\n", run.ID)
 			return err
 		})
-	})
+	}), `Asks a run to stop, and does not wait until it has: calls under way are cancelled
+first. "toolcrib run follow" waits.`, `  toolcrib run cancel 01987a3c-0000-7000-8000-000000000001`)
 }

@@ -26,7 +26,8 @@ func (a *app) serveCommand() *cobra.Command {
 
 The database role must own nothing and not bypass row level security. Temporal
 is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
-		Args: operands(),
+		Example: `  toolcrib serve --database-url postgres://app@db/toolcrib --listen :8080`,
+		Args:    operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := a.databaseURL(database)
 			if err != nil {

@@ -12,17 +12,19 @@ import (
 
 func (a *app) tenantCommand() *cobra.Command {
 	cmd := group("tenant", "Make and list tenants, on the owner's database", a.tenantCreateCommand(), a.tenantListCommand())
-	cmd.Long = cmd.Short + `.
-
-These commands act on the database and not on a server: they need its owner's
-URL, in --database-url or TOOLCRIB_DATABASE_URL.`
-	return cmd
+	return describe(cmd, `These commands act on the database and not on a server: they need its owner's
+URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of
+its own.`, `  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
+  toolcrib tenant list`)
 }
 
 func (a *app) tenantCreateCommand() *cobra.Command {
 	var database, name string
 	cmd := &cobra.Command{
 		Use: "create SLUG", Short: "Make a tenant", Args: operands("slug"),
+		Long: `Makes a tenant, which nothing of another tenant reaches. Its first key is made
+with "toolcrib key create --tenant".`,
+		Example: `  toolcrib tenant create acme --name "Acme Corporation"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			url, err := a.databaseURL(database)
 			if err != nil {
@@ -53,6 +55,8 @@ func (a *app) tenantListCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use: "list", Short: "List tenants", Args: operands(),
+		Long:    `Lists the tenants of a database in the order of their slugs.`,
+		Example: `  toolcrib tenant list --after acme`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := a.databaseURL(database)
 			if err != nil {
@@ -67,12 +71,12 @@ func (a *app) tenantListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printer.show(v1.Page[store.Tenant]{Items: tenants}, func(w io.Writer) error {
-				rows := make([][]string, len(tenants))
-				for i, t := range tenants {
-					rows[i] = []string{string(t.ID), t.Slug, t.Name, string(t.Status), stamp(t.CreatedAt)}
-				}
-				return table(w, "TENANT SLUG NAME STATUS CREATED", rows)
+			return showPage(a, cmd, v1.Page[store.Tenant]{Items: tenants}, listing[store.Tenant]{
+				header: "TENANT SLUG NAME~ STATUS CREATED",
+				row: func(t store.Tenant) []string {
+					return []string{string(t.ID), t.Slug, t.Name, string(t.Status), since(t.CreatedAt)}
+				},
+				empty: "no tenants: make one with toolcrib tenant create SLUG",
 			})
 		},
 	}

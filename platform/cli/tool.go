@@ -14,69 +14,73 @@ import (
 )
 
 func (a *app) toolCommand() *cobra.Command {
-	return group("tool", "Look at tools, change their state, and call them",
-		a.toolListCommand(), a.toolShowCommand(), a.toolPublishCommand(), a.toolVersionCommand(),
-		a.toolStateCommand(client.Disable, "Stop a tool at once, everywhere"),
-		a.toolStateCommand(client.Enable, "Take a disable or a deprecation back"),
-		a.toolStateCommand(client.Deprecate, "Refuse new bindings of a tool; existing ones go on"),
-		a.toolExplainCommand(), a.toolCallCommand())
+	return describe(group("tool", "Define, publish, compare, explain and call tools",
+		a.toolListCommand(), a.toolShowCommand(), a.toolApplyCommand(), a.toolPublishCommand(), a.toolVersionCommand(),
+		a.toolVersionsCommand(), a.toolDiffCommand(), a.toolExplainCommand(), a.toolCallCommand(),
+		a.toolStateCommand(client.Disable, "Stop a tool at once, everywhere",
+			"Stops a tool at once: new calls are refused in every run, also where its version is pinned."),
+		a.toolStateCommand(client.Enable, "Take a disable or a deprecation back",
+			"Makes a disabled or deprecated tool what its versions allow: published if one is, else a draft."),
+		a.toolStateCommand(client.Deprecate, "Refuse new bindings of a tool; existing ones go on",
+			"Keeps a published tool running where it is bound, with a warning, and refuses to bind it anew.")),
+		`A tool has a draft, which applying a definition edits, and versions, which never
+change. Production runs published versions; debug mode may run the draft.`,
+		`  toolcrib tool apply -f order.yaml
+  toolcrib tool diff getOrder
+  toolcrib tool publish getOrder
+  toolcrib tool call getOrder --arg id=4711`)
 }
 
 func (a *app) toolListCommand() *cobra.Command {
 	var q client.ToolQuery
+	var p paging
 	var status, implementation, bucket, callable string
-	cmd := &cobra.Command{
+	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List tools, the tenant's and the global ones", Args: operands(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
 			q.Status, q.Implementation, q.ToolType = tool.Status(status), tool.Implementation(implementation), tool.Bucket(bucket)
 			q.Callable = tool.Mode(callable)
-			page, err := c.ListTools(cmd.Context(), q)
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.Tool], error) {
+				q.Page = page
+				return c.ListTools(cmd.Context(), q)
+			})
 			if err != nil {
 				return err
 			}
-			return a.printer.show(page, func(w io.Writer) error { return writeTools(w, page) })
-		},
-	}
+			return showPage(a, cmd, page, toolListing)
+		}),
+	}, `Lists the tools that the key may see, in the order of their names, with the
+number of the draft. With --callable it lists what a call would find.`,
+		`  toolcrib tool list
+  toolcrib tool list --type http --status published --all
+  toolcrib tool list --callable production --json`)
 	cmd.Flags().StringVar(&status, "status", "", "draft, published, deprecated or disabled")
 	cmd.Flags().StringVar(&implementation, "type", "", "implementation type, such as http")
 	cmd.Flags().StringVar(&bucket, "tool-type", "", "built_in, mcp, artifact or custom")
 	cmd.Flags().StringVar(&callable, "callable", "", "only what may be called, in production or debug mode")
 	cmd.Flags().StringVar(&q.Search, "search", "", "text in slug, name or description")
-	pageFlags(cmd, &q.Page)
+	p.register(cmd)
 	return cmd
 }
 
-func writeTools(w io.Writer, page v1.Page[v1.Tool]) error {
-	rows := make([][]string, len(page.Items))
-	for i, t := range page.Items {
-		rows[i] = []string{
+var toolListing = listing[v1.Tool]{
+	header: "TOOL VERSION STATUS TOOL_TYPE TYPE EGRESS SCOPE DESCRIPTION~",
+	row: func(t v1.Tool) []string {
+		return []string{
 			t.Slug, t.Version, string(t.Status), string(t.ToolType), string(t.Implementation), string(t.EgressClass),
 			t.Scope, short(t.Description, 60),
 		}
-	}
-	if err := table(w, "TOOL VERSION STATUS TOOL_TYPE TYPE EGRESS SCOPE DESCRIPTION", rows); err != nil {
-		return err
-	}
-	return more(w, page.Next)
+	},
+	empty: "no tools yet: write a definition and apply it with toolcrib apply -f FILE (toolcrib apply --help shows one)",
 }
 
 // withTool makes a command that takes the name of a tool.
 func (a *app) withTool(use, short string, fn func(ctx context.Context, c *client.Client, name string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " TOOL", Short: short, Args: operands("tool"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return fn(cmd.Context(), c, args[0])
-		},
+		Use: use + " TOOL", Short: short, Args: operands("tool"), ValidArgsFunction: a.completeTools,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			return a.meantTool(cmd.Context(), c, args[0], fn(cmd.Context(), c, args[0]))
+		}),
 	}
 }
 
@@ -87,7 +91,7 @@ type toolDetail struct {
 }
 
 func (a *app) toolShowCommand() *cobra.Command {
-	return a.withTool("show", "Show a tool and its versions", func(ctx context.Context, c *client.Client, name string) error {
+	return describe(a.withTool("show", "Show a tool and its versions", func(ctx context.Context, c *client.Client, name string) error {
 		t, err := c.Tool(ctx, name)
 		if err != nil {
 			return err
@@ -97,7 +101,9 @@ func (a *app) toolShowCommand() *cobra.Command {
 			return err
 		}
 		return a.printer.show(toolDetail{t, versions.Items}, func(w io.Writer) error { return writeTool(w, t, versions.Items) })
-	})
+	}), `Shows a tool's draft, state and policy, and its versions. The tool is named by its
+slug or id.`, `  toolcrib tool show getOrder
+  toolcrib tool show getOrder --json`)
 }
 
 func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
@@ -106,22 +112,51 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "draft", t.Version, "type", string(t.Implementation),
 		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "policy", string(t.PermissionPolicy),
 		"approval", strconv.FormatBool(t.RequiresApproval), "permission", t.RequiredPermission, "execution", compact(t.Execution),
-		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "published", stampOf(t.PublishedAt))
+		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "published", momentsOf(t.PublishedAt))
 	if err != nil {
 		return err
-	}
-	rows := make([][]string, len(versions))
-	for i, v := range versions {
-		state := "snapshot"
-		if v.Published {
-			state = "published"
-		}
-		rows[i] = []string{v.Version, state, short(v.Digest, 13), stamp(v.CreatedAt), v.CreatedBy}
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return table(w, "VERSION STATE DIGEST CREATED BY", rows)
+	return writeToolVersions(w, versions)
+}
+
+func writeToolVersions(w io.Writer, versions []v1.ToolVersion) error {
+	rows := make([][]string, len(versions))
+	for i, v := range versions {
+		rows[i] = []string{v.Version, versionState(v.Published), short(v.Digest, 13), since(v.CreatedAt), v.CreatedBy}
+	}
+	return table(w, "VERSION STATE DIGEST CREATED BY~", rows)
+}
+
+func versionState(published bool) string {
+	if published {
+		return "published"
+	}
+	return "snapshot"
+}
+
+func (a *app) toolVersionsCommand() *cobra.Command {
+	return describe(&cobra.Command{
+		Use: "versions TOOL", Short: "List a tool's versions, newest first", Args: operands("tool"), ValidArgsFunction: a.completeTools,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			page, err := c.ToolVersions(cmd.Context(), args[0])
+			if err != nil {
+				return a.meantTool(cmd.Context(), c, args[0], err)
+			}
+			return showPage(a, cmd, page, listing[v1.ToolVersion]{
+				header: "VERSION STATE DIGEST CREATED BY~ DESCRIPTION~",
+				row: func(v v1.ToolVersion) []string {
+					return []string{
+						v.Version, versionState(v.Published), short(v.Digest, 13), since(v.CreatedAt), v.CreatedBy, short(v.Definition.Description, 60),
+					}
+				},
+				empty: clean(args[0]) + " has only a draft: publish it with toolcrib tool publish " + clean(args[0]),
+			})
+		}),
+	}, `Lists the versions of a tool. A version never changes; its digest names its
+content. Those in the state snapshot are not published yet.`, `  toolcrib tool versions getOrder`)
 }
 
 // compact writes v as one line of JSON, or nothing for an empty object.

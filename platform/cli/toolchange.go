@@ -13,7 +13,7 @@ import (
 
 func (a *app) toolPublishCommand() *cobra.Command {
 	var version string
-	cmd := a.withTool("publish", "Publish a tool's draft, or a version it has", func(ctx context.Context, c *client.Client, name string) error {
+	cmd := describe(a.withTool("publish", "Publish a tool's draft, or a version it has", func(ctx context.Context, c *client.Client, name string) error {
 		published, err := c.PublishTool(ctx, name, version)
 		if err != nil {
 			return err
@@ -22,34 +22,36 @@ func (a *app) toolPublishCommand() *cobra.Command {
 			_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Tool.Slug, published.Version.Version)))
 			return err
 		})
-	})
+	}), `Makes a version available in production: the draft under its number, or with
+--version one that was snapshotted before. The number must be raised by what the
+change demands; "toolcrib tool diff" tells by how much.`, `  toolcrib tool publish getOrder
+  toolcrib tool publish getOrder --version 1.2.0`)
 	cmd.Flags().StringVar(&version, "version", "", "an existing version (default: the draft)")
+	a.completeFlag(cmd, "version", a.completeVersions)
 	return cmd
 }
 
 func (a *app) toolVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version TOOL NUMBER", Short: "Snapshot a tool's draft under a number, without publishing it", Args: operands("tool", "version number"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := a.connect()
-			if err != nil {
-				return err
-			}
-			defer c.Close()
+	return describe(&cobra.Command{
+		Use: "version TOOL NUMBER", Short: "Snapshot a tool's draft under a number, without publishing it",
+		Args: operands("tool", "version number"), ValidArgsFunction: a.completeTools,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			version, err := c.VersionTool(cmd.Context(), args[0], args[1])
 			if err != nil {
-				return err
+				return a.meantTool(cmd.Context(), c, args[0], err)
 			}
 			return a.printer.show(version, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "made %s, %s\n", clean(versioned(version.Slug, version.Version)), short(version.Digest, 13))
 				return err
 			})
-		},
-	}
+		}),
+	}, `Keeps the draft as a version, which can be tried in debug mode and published
+later. The number must be raised by what the change demands.`, `  toolcrib tool version getOrder 1.3.0-rc.1
+  toolcrib tool version getOrder 1.3.0`)
 }
 
-func (a *app) toolStateCommand(to client.Transition, short string) *cobra.Command {
-	return a.withTool(string(to), short, func(ctx context.Context, c *client.Client, name string) error {
+func (a *app) toolStateCommand(to client.Transition, short, long string) *cobra.Command {
+	return describe(a.withTool(string(to), short, func(ctx context.Context, c *client.Client, name string) error {
 		t, err := c.SetTool(ctx, name, to)
 		if err != nil {
 			return err
@@ -58,12 +60,12 @@ func (a *app) toolStateCommand(to client.Transition, short string) *cobra.Comman
 			_, err := fmt.Fprintf(w, "%s is %s\n", clean(t.Slug), t.Status)
 			return err
 		})
-	})
+	}), long, "  toolcrib tool "+string(to)+" getOrder")
 }
 
 func (a *app) toolExplainCommand() *cobra.Command {
 	var version, mode string
-	cmd := a.withTool("explain", "Explain how a tool resolves, rule by rule", func(ctx context.Context, c *client.Client, name string) error {
+	cmd := describe(a.withTool("explain", "Explain how a tool resolves, rule by rule", func(ctx context.Context, c *client.Client, name string) error {
 		e, err := c.ExplainTool(ctx, name, version, tool.Mode(mode))
 		if err != nil {
 			return err
@@ -77,7 +79,7 @@ func (a *app) toolExplainCommand() *cobra.Command {
 				}
 				rows[i] = []string{step.Rule, verdict, step.Saw}
 			}
-			if err := table(w, "RULE VERDICT SAW", rows); err != nil {
+			if err := table(w, "RULE VERDICT SAW~", rows); err != nil {
 				return err
 			}
 			if e.Code != "" {
@@ -87,8 +89,11 @@ func (a *app) toolExplainCommand() *cobra.Command {
 			_, err := fmt.Fprintf(w, "\n%s runs %s\n", clean(e.Ref), clean(versioned(e.Slug, e.Version)))
 			return err
 		})
-	})
+	}), `Applies every rule that a call would meet, and says what each looked at: which
+version would run, or why none would.`, `  toolcrib tool explain getOrder
+  toolcrib tool explain getOrder --version ^1.2 --mode debug`)
 	cmd.Flags().StringVar(&version, "version", "", "version or constraint, such as ^1.2")
+	a.completeFlag(cmd, "version", a.completeVersions)
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production or debug")
 	return cmd
 }

@@ -47,7 +47,11 @@ func TestHelp(t *testing.T) {
 	t.Parallel()
 	s := &shell{}
 	require.Contains(t, s.ok(t), "toolcrib dev")
-	require.Contains(t, s.ok(t, "--help"), "Exit codes: 0 done")
+	require.Contains(t, s.ok(t, "--help"), "toolcrib exit-codes")
+	codes := s.ok(t, "help", "exit-codes")
+	for _, line := range []string{"  0  done", "  3  there is no such thing", "(unavailable, timeout, rate_limited)", "130  interrupted"} {
+		require.Contains(t, codes, line)
+	}
 	require.Contains(t, s.ok(t, "tool"), "explain")
 }
 
@@ -57,8 +61,9 @@ func TestUnreachable(t *testing.T) {
 	s := &shell{vars: map[string]string{cli.ServerVariable: "http://127.0.0.1:1"}}
 	got := s.run(t, "tool", "list")
 	require.Equal(t, cli.ExitUnavailable, got.code)
-	require.Equal(t, "toolcrib: the server http://127.0.0.1:1 is not answering\n"+
-		"Start one with: toolcrib dev\nor say where it is with --server or TOOLCRIB_SERVER.\n", got.err)
+	require.Equal(t, "toolcrib: the server http://127.0.0.1:1 is not answering: nothing listens there\n"+
+		"Start one with: toolcrib dev\nor say where it is with --server, TOOLCRIB_SERVER or a context. "+
+		"The server comes from TOOLCRIB_SERVER.\n", got.err)
 
 	got = s.run(t, "tool", "list", "--json")
 	var failed struct {
@@ -82,7 +87,7 @@ func TestDataFolder(t *testing.T) {
 	s.vars = nil
 	s.dir = filepath.Join(s.dir, "a", "b")
 	require.NoError(t, os.MkdirAll(s.dir, 0o755))
-	require.Equal(t, "none\n", s.ok(t, "tool", "list"))
+	require.Contains(t, s.run(t, "tool", "list").err, "no tools yet")
 }
 
 // Failures of the server are exit codes.
@@ -107,5 +112,5 @@ func TestExitCodes(t *testing.T) {
 		require.NotEmpty(t, got.err)
 	}
 	s.vars[cli.KeyVariable] = ""
-	require.Contains(t, s.run(t, "tool", "list").err, "--key or TOOLCRIB_KEY")
+	require.Contains(t, s.run(t, "tool", "list").err, "--key, TOOLCRIB_KEY or a context")
 }

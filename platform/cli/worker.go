@@ -64,7 +64,8 @@ func (a *app) workerCommand() *cobra.Command {
 
 The database role must own nothing and not bypass row level security. Temporal
 is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
-		Args: operands(),
+		Example: `  toolcrib worker --database-url postgres://app@db/toolcrib --secrets-dir /run/secrets`,
+		Args:    operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := a.databaseURL(database)
 			if err != nil {

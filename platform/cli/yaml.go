@@ -19,8 +19,12 @@ const maxNodes = 200_000
 
 // parseDocuments reads the YAML documents of a file, JSON being YAML, as JSON.
 // Numbers keep their spelling, and every value its place.
-func parseDocuments(name string, raw []byte) ([]document, error) {
-	var documents []document
+func parseDocuments(name string, raw []byte) (documents []document, err error) {
+	defer func() {
+		if e, ok := errors.AsType[*FileError](err); ok {
+			e.quote(raw)
+		}
+	}()
 	for _, part := range splitDocuments(raw) {
 		file, err := parser.ParseBytes(part.text, 0)
 		if err != nil {
@@ -35,7 +39,7 @@ func parseDocuments(name string, raw []byte) ([]document, error) {
 			if err := r.value("", doc.Body); err != nil {
 				return nil, err
 			}
-			documents = append(documents, document{file: name, raw: json.RawMessage(r.out.String()), places: r.places})
+			documents = append(documents, document{file: name, raw: json.RawMessage(r.out.String()), places: r.places, source: raw})
 		}
 	}
 	return documents, nil
@@ -195,7 +199,7 @@ func (r *reader) mapping(pointer string, n ast.Node, values []*ast.MappingValueN
 		}
 		r.out.Write(name)
 		r.out.WriteByte(':')
-		at := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(m.name)
+		at := pointer + "/" + escapePointer(m.name)
 		r.mark(at, m.key)
 		if err := r.value(at, m.value); err != nil {
 			return err
@@ -203,4 +207,9 @@ func (r *reader) mapping(pointer string, n ast.Node, values []*ast.MappingValueN
 	}
 	r.out.WriteByte('}')
 	return nil
+}
+
+// escapePointer writes a name as an element of a JSON Pointer.
+func escapePointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -41,7 +41,7 @@ type Client struct {
 }
 
 // New returns a client. The caller closes it. It fails with tool.Invalid for a
-// server that is no http or https URL.
+// server that is no http or https URL, and for what can be no key.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.Server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
@@ -49,6 +49,9 @@ func New(cfg Config) (*Client, error) {
 			Kind: tool.Invalid, Op: "client.New",
 			Msg: fmt.Sprintf("the server %q is no http or https URL, such as http://127.0.0.1:8080", cfg.Server), Err: err,
 		}
+	}
+	if strings.ContainsFunc(cfg.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "client.New", Msg: "the API key has spaces or characters that no key has"}
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = DefaultTimeout
@@ -85,17 +88,23 @@ type request struct {
 
 // do calls an endpoint under /v1. GETs are repeated on a stale connection.
 func (c *Client) do(ctx context.Context, r request) error {
-	raw, status, err := c.send(ctx, r, append([]string{"v1"}, r.path...))
+	got, err := c.send(ctx, r, append([]string{"v1"}, r.path...))
 	if err != nil {
 		return err
 	}
-	if status >= http.StatusBadRequest {
-		return problem(raw, status)
+	if got.status >= http.StatusMultipleChoices {
+		return c.problem(got)
 	}
-	return decode(raw, r.out)
+	return c.decode(got, r.out)
 }
 
-func (c *Client) send(ctx context.Context, r request, path []string) (raw []byte, status int, err error) {
+// answer is what a server answered.
+type answer struct {
+	status int
+	body   []byte
+}
+
+func (c *Client) send(ctx context.Context, r request, path []string) (got answer, err error) {
 	req := &egress.Request{
 		Method: r.method, URL: c.url(path, r.query), Header: http.Header{"Accept": {"application/json"}},
 		Repeatable: r.method == http.MethodGet,
@@ -105,18 +114,18 @@ func (c *Client) send(ctx context.Context, r request, path []string) (raw []byte
 	}
 	if r.body != nil {
 		if req.Body, err = json.Marshal(r.body); err != nil {
-			return nil, 0, fmt.Errorf("encoding the request: %w", err)
+			return answer{}, fmt.Errorf("encoding the request: %w", err)
 		}
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.gate.Do(ctx, egress.Access{Class: tool.EgressWrite}, req)
 	if err != nil {
-		return nil, 0, unreachable(c.base.String(), err)
+		return answer{}, unreachable(c.base.String(), err)
 	}
 	if resp.Truncated {
-		return nil, 0, &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "the server's answer is too large", Sent: true}
+		return answer{}, &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "the server's answer is too large", Sent: true}
 	}
-	return resp.Body, resp.Status, nil
+	return answer{resp.Status, resp.Body}, nil
 }
 
 func (c *Client) url(path []string, query url.Values) string {
@@ -131,45 +140,31 @@ func (c *Client) url(path []string, query url.Values) string {
 	return text
 }
 
-// UnreachableError says that the server gave no answer.
-type UnreachableError struct {
-	Server string
-	Err    error
-}
-
-func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("the server %s is not answering: %v", e.Server, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *UnreachableError) Unwrap() error { return e.Err }
-
-// unreachable marks the failures of a server that is not there.
-func unreachable(server string, err error) error {
-	if tool.KindOf(err) == tool.Unavailable {
-		return &UnreachableError{Server: server, Err: err}
-	}
-	return err
-}
-
 // problem returns the error that an answer stands for.
-func problem(raw []byte, status int) error {
+func (c *Client) problem(a answer) error {
 	var p v1.Problem
-	if json.Unmarshal(raw, &p) != nil || p.Code == "" {
+	switch {
+	case json.Unmarshal(a.body, &p) == nil && p.Code != "":
+		return p.ToolError()
+	case a.status == http.StatusBadGateway, a.status == http.StatusServiceUnavailable, a.status == http.StatusGatewayTimeout:
 		return &tool.Error{
-			Kind: tool.InternalError, Op: "client", Sent: true, Answered: true,
-			Msg: fmt.Sprintf("the server answered %d without saying why; is it a Toolcrib server?", status),
+			Kind: tool.Unavailable, Op: "client", Sent: true, Answered: true,
+			Msg: fmt.Sprintf("something in front of the server %s answered %d: the server behind it is not answering", c.base, a.status),
 		}
+	default:
+		return &StrangerError{Server: c.base.String(), Status: a.status}
 	}
-	return p.ToolError()
 }
 
 // decode reads an answer without losing digits of numbers.
-func decode(raw []byte, out any) error {
+func (c *Client) decode(a answer, out any) error {
 	if out == nil {
 		return nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
+	if !json.Valid(a.body) {
+		return &StrangerError{Server: c.base.String(), Status: a.status}
+	}
+	dec := json.NewDecoder(bytes.NewReader(a.body))
 	dec.UseNumber()
 	if err := dec.Decode(out); err != nil {
 		return &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "the server's answer is not what was expected", Sent: true, Err: err}

@@ -10,13 +10,13 @@ import (
 // Ready reports whether the server can do its work, and what it lacks. It
 // needs no key.
 func (c *Client) Ready(ctx context.Context) (v1.Health, error) {
-	raw, status, err := c.send(ctx, request{method: http.MethodGet}, []string{"readyz"})
+	got, err := c.send(ctx, request{method: http.MethodGet}, []string{"readyz"})
 	if err != nil {
 		return v1.Health{}, err
 	}
-	if status != http.StatusOK && status != http.StatusServiceUnavailable {
-		return v1.Health{}, problem(raw, status)
+	if got.status != http.StatusOK && got.status != http.StatusServiceUnavailable {
+		return v1.Health{}, c.problem(got)
 	}
 	var out v1.Health
-	return out, decode(raw, &out)
+	return out, c.decode(got, &out)
 }

@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// localContext is the name of what no context is: the stack of toolcrib dev.
+const localContext = "local"
+
+var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// contextConfig is a server with a name, and where its key is.
+type contextConfig struct {
+	Server string `json:"server" yaml:"server"`
+	// One of them at most. A file may be named from the folder of the contexts.
+	KeyFile string `json:"key_file,omitempty" yaml:"key_file,omitempty"`
+	KeyEnv  string `json:"key_env,omitempty" yaml:"key_env,omitempty"`
+}
+
+// contextFile is what the file of the contexts holds.
+type contextFile struct {
+	Current  string                   `json:"current,omitempty" yaml:"current,omitempty"`
+	Contexts map[string]contextConfig `json:"contexts,omitempty" yaml:"contexts,omitempty"`
+}
+
+// configFile returns the file of the contexts: in the folder where the system
+// keeps the settings of a user, or where the user says.
+func (a *app) configFile() (string, error) {
+	if named := a.env.Getenv(ConfigVariable); named != "" {
+		return filepath.Abs(named)
+	}
+	home := a.env.Getenv("HOME")
+	dir := a.env.Getenv("XDG_CONFIG_HOME")
+	switch {
+	case dir != "":
+	case runtime.GOOS == "windows":
+		dir = a.env.Getenv("AppData")
+	case home == "":
+	case runtime.GOOS == "darwin":
+		dir = filepath.Join(home, "Library", "Application Support")
+	default:
+		dir = filepath.Join(home, ".config")
+	}
+	if dir == "" {
+		return "", nil
+	}
+	return filepath.Join(dir, "toolcrib", "config.yaml"), nil
+}
+
+// readContexts reads the contexts; there are none where there is no file.
+func (a *app) readContexts() (path string, contexts contextFile, err error) {
+	path, err = a.configFile()
+	if err != nil || path == "" {
+		return path, contextFile{}, err
+	}
+	contexts, err = loadContexts(path)
+	return path, contexts, err
+}
+
+func loadContexts(path string) (contextFile, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // Its user's settings.
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return contextFile{}, nil
+	case err != nil:
+		return contextFile{}, fmt.Errorf("reading the contexts: %w", err)
+	}
+	documents, err := parseDocuments(path, raw)
+	if err != nil || len(documents) == 0 {
+		return contextFile{}, err
+	}
+	return readContextDocument(documents[0])
+}
+
+// readContextDocument checks a file of contexts; what is wrong with it has its
+// line.
+func readContextDocument(d document) (contextFile, error) {
+	var top struct {
+		Current  string                     `json:"current"`
+		Contexts map[string]json.RawMessage `json:"contexts"`
+	}
+	if err := d.strictly("", d.raw, &top, "current", "contexts"); err != nil {
+		return contextFile{}, err
+	}
+	out := contextFile{Current: top.Current, Contexts: make(map[string]contextConfig)}
+	for name, raw := range top.Contexts {
+		var c contextConfig
+		at := "/contexts/" + escapePointer(name)
+		if err := d.strictly(at, raw, &c, "server", "key_file", "key_env"); err != nil {
+			return contextFile{}, err
+		}
+		switch {
+		case !contextName.MatchString(name) || name == localContext:
+			return contextFile{}, d.fault(at, badContextName(name))
+		case !isServer(c.Server):
+			return contextFile{}, d.fault(at+"/server", fmt.Sprintf("the server %q is no http or https URL", c.Server))
+		case c.KeyFile != "" && c.KeyEnv != "":
+			return contextFile{}, d.fault(at+"/key_env", "give one of key_file and key_env")
+		}
+		out.Contexts[name] = c
+	}
+	if _, ok := out.Contexts[out.Current]; out.Current != "" && !ok {
+		return contextFile{}, d.fault("/current", fmt.Sprintf("there is no context %q", out.Current))
+	}
+	return out, nil
+}
+
+// strictly decodes a part of a document that has these fields and no other.
+func (d document) strictly(pointer string, raw json.RawMessage, to any, known ...string) error {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return d.fault(pointer, "expected names and values here")
+	}
+	for name := range fields {
+		if !slices.Contains(known, name) {
+			return d.fault(pointer+"/"+escapePointer(name), fmt.Sprintf("unknown field %q%s", name,
+				cmp.Or(didYouMean(name, known), ": expected one of "+strings.Join(known, ", "))))
+		}
+	}
+	if err := json.Unmarshal(raw, to); err != nil {
+		at := pointer
+		if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && te.Field != "" {
+			at += "/" + te.Field
+		}
+		return d.fault(at, "this is not of the type that is expected here")
+	}
+	return nil
+}
+
+func badContextName(name string) string {
+	if name == localContext {
+		return localContext + " is the stack of toolcrib dev: choose another name"
+	}
+	return fmt.Sprintf("%q is no name of a context: expected letters, digits, dots, dashes and underscores, at most 64", name)
+}
+
+func sortedNames(contexts map[string]contextConfig) []string {
+	var names []string
+	for name := range contexts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// changeContexts changes the file of the contexts. Processes that do so at once
+// take turns, and a reader sees the file before or after, never half of it.
+func (a *app) changeContexts(change func(dir string, c *contextFile) error) error {
+	path, err := a.configFile()
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		return usage("there is no place for contexts: set HOME, XDG_CONFIG_HOME or %s", ConfigVariable)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the folder of the contexts: %w", err)
+	}
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	contexts, err := loadContexts(path)
+	if err != nil {
+		return err
+	}
+	if contexts.Contexts == nil {
+		contexts.Contexts = make(map[string]contextConfig)
+	}
+	if err := change(dir, &contexts); err != nil {
+		return err
+	}
+	raw, err := yaml.Marshal(contexts)
+	if err != nil {
+		return fmt.Errorf("writing the contexts: %w", err)
+	}
+	return writeWhole(path, raw)
+}
+
+// writeWhole replaces a file with one that only its owner reads.
+func writeWhole(path string, raw []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // Mode 0600.
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	_, err = file.Write(raw)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}
+
+// contextSource is the context of a name; by is what named it.
+func (a *app) contextSource(name, by string) (source, error) {
+	switch name {
+	case "":
+		return source{}, nil
+	case localContext:
+		s, err := a.nearestSource()
+		if err == nil && s.server.value == "" {
+			err = usage("there is no data folder of toolcrib dev here or above, which %s %s stands for", by, localContext)
+		}
+		s.found = false
+		return s, err
+	}
+	path, contexts, err := a.readContexts()
+	if err != nil {
+		return source{}, err
+	}
+	c, ok := contexts.Contexts[name]
+	if !ok {
+		return source{}, noContext(name, contexts)
+	}
+	return a.readContext(path, name, c, by)
+}
+
+func noContext(name string, contexts contextFile) error {
+	return &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no context %q%s", name,
+		cmp.Or(didYouMean(name, sortedNames(contexts.Contexts)), ": toolcrib context list shows those there are"))}
+}
+
+// currentSource is the context in use, unless another is named.
+func (a *app) currentSource() (source, error) {
+	if cmp.Or(a.flags.context, a.env.Getenv(ContextVariable)) != "" {
+		return source{}, nil
+	}
+	path, contexts, err := a.readContexts()
+	if err != nil || contexts.Current == "" {
+		return source{}, err
+	}
+	return a.readContext(path, contexts.Current, contexts.Contexts[contexts.Current], "in use")
+}
+
+// readContext reads what a context says, its key too.
+func (a *app) readContext(path, name string, c contextConfig, by string) (source, error) {
+	from := fmt.Sprintf("context %s (%s)", name, by)
+	s := source{server: setting{c.Server, from}, context: name, bound: true}
+	switch {
+	case c.KeyEnv != "":
+		s.key = setting{a.env.Getenv(c.KeyEnv), from + ", the variable " + c.KeyEnv}
+		if s.key.value == "" {
+			return source{}, usage("the context %q takes its key from the variable %s, which is not set", name, c.KeyEnv)
+		}
+	case c.KeyFile != "":
+		file := keyPath(path, c.KeyFile)
+		key, err := readKeyFile(file, filepath.Dir(path))
+		if err != nil {
+			return source{}, err
+		}
+		s.key = setting{key, from + ", the file " + file}
+	}
+	return s, nil
+}
+
+// keyPath returns the file of a key, which may be named from the folder of the
+// contexts.
+func keyPath(config, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(filepath.Dir(config), file)
+}
+
+// readKeyFile reads a key. Those that are kept with the contexts must be for
+// their owner's eyes only.
+func readKeyFile(file, dir string) (string, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return "", usage("the file %s, where a context keeps its key, cannot be read: %v", file, errors.Unwrap(err))
+	}
+	if within, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(within) && exposed(info) {
+		return "", usage("others may read the key in %s: chmod 600 it", file)
+	}
+	key := line(file)
+	if key == "" || strings.ContainsAny(key, "\r\n") {
+		return "", usage("the file %s, where a context keeps its key, holds no key", file)
+	}
+	return key, nil
+}

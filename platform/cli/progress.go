@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// What lasts shorter than progressDelay has no progress.
+const (
+	progressDelay = 300 * time.Millisecond
+	progressPause = 200 * time.Millisecond
+)
+
+// progress tells a person on a terminal that something is still going on: one
+// line on the error stream, which is wiped before anything else is written.
+type progress struct {
+	out     io.Writer
+	columns int
+	what    string
+	began   time.Time
+
+	mu    sync.Mutex
+	drawn bool
+	mid   bool // The line on the screen is somebody else's and not complete.
+}
+
+// progress shows that something goes on until done is called. It is silent with
+// --json, and where the error stream is no terminal.
+func (a *app) progress(format string, args ...any) (done func()) {
+	columns, ok := a.terminal(a.env.Err)
+	if !ok || a.flags.json {
+		return func() {}
+	}
+	p := &progress{out: a.env.Err, columns: columns, what: clean(fmt.Sprintf(format, args...)), began: time.Now()}
+	printed := a.printer.out
+	a.printer.out = p.under(printed)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go p.run(stop, stopped)
+	return func() {
+		close(stop)
+		<-stopped
+		a.printer.out = printed
+	}
+}
+
+func (p *progress) run(stop <-chan struct{}, stopped chan<- struct{}) {
+	defer close(stopped)
+	timer := time.NewTimer(progressDelay)
+	defer timer.Stop()
+	for {
+		select {
+		case <-stop:
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.wipe()
+			return
+		case <-timer.C:
+			p.draw()
+			timer.Reset(progressPause)
+		}
+	}
+}
+
+// draw writes the line. A terminal that fails has nobody who could be told.
+func (p *progress) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mid {
+		return
+	}
+	text := fmt.Sprintf("%s… %ds", p.what, int(time.Since(p.began).Seconds()))
+	_, _ = fmt.Fprint(p.out, "\r"+fitText(text, p.columns-1)+"\x1b[K")
+	p.drawn = true
+}
+
+func (p *progress) wipe() {
+	if p.drawn {
+		_, _ = fmt.Fprint(p.out, "\r\x1b[K")
+		p.drawn = false
+	}
+}
+
+// under returns a writer to the same screen that gets the line out of the way.
+func (p *progress) under(w io.Writer) io.Writer {
+	over := io.Writer(&beside{progress: p, Writer: w})
+	if columns := columnsOf(w); columns > 0 {
+		return &screen{Writer: over, columns: columns}
+	}
+	return over
+}
+
+// beside writes where a progress is shown.
+type beside struct {
+	*progress
+	io.Writer
+}
+
+func (b *beside) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wipe()
+	if len(text) > 0 {
+		b.mid = text[len(text)-1] != '\n'
+	}
+	return b.Writer.Write(text)
+}
