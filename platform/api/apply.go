@@ -41,6 +41,7 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 	}
 	b.refuseTwins(ctx)
 	b.each(ctx, s.cfg.Registry.Check)
+	b.checkTools(ctx)
 	switch {
 	case b.failed > 0:
 		b.skipRest()
