@@ -114,4 +114,15 @@ func TestApplyDryRun(t *testing.T) {
 		require.Equal(t, s.run(t, append(command, "-f", narrower)...).code, dry.code)
 	}
 	require.Contains(t, s.ok(t, "tool", "show", "greet"), `"name":{"type":"string"}`)
+
+	// An agent whose tool is not there stops the tools beside it too.
+	desk := s.write(t, "desk.yaml", "slug: other\nimplementation_type: internal\nversion: 1.0.0\npublish: true\n---\n"+
+		"kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\ntools: [other, gret]\n")
+	for _, args := range [][]string{{"--dry-run"}, nil} {
+		got := s.run(t, append([]string{"apply", "-f", desk}, args...)...)
+		require.Equal(t, cli.ExitNotFound, got.code, got.err)
+		require.Contains(t, got.err, desk+":11:16: 1 of 1 tools cannot be bound: gret (not_found:")
+		require.Contains(t, got.err, "did you mean greet?")
+		require.Equal(t, cli.ExitNotFound, s.run(t, "tool", "show", "other").code)
+	}
 }

@@ -38,6 +38,7 @@ type Client struct {
 	base *url.URL
 	key  string
 	gate *egress.Gate
+	once string // See [Client.Once].
 }
 
 // New returns a client. The caller closes it. It fails with tool.Invalid for a
@@ -69,6 +70,15 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("making the way to the server: %w", err)
 	}
 	return &Client{base: base, key: cfg.Key, gate: gate}, nil
+}
+
+// Once returns a client that names its next request: however often a POST is
+// sent with the same key and content, within a day, the server serves it once.
+// It is for one request, and shares everything else with c.
+func (c *Client) Once(key string) *Client {
+	named := *c
+	named.once = key
+	return &named
 }
 
 // Close closes idle connections.
@@ -111,6 +121,10 @@ func (c *Client) send(ctx context.Context, r request, path []string) (got answer
 	}
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if c.once != "" && r.method == http.MethodPost {
+		req.Header.Set("Idempotency-Key", c.once)
+		req.Repeatable = true
 	}
 	if r.body != nil {
 		if req.Body, err = json.Marshal(r.body); err != nil {
