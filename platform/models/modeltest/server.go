@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -69,9 +70,7 @@ func Answer(m Message) http.HandlerFunc {
 
 // write sends an answer event by event, as far as it goes.
 func (m Message) write(w http.ResponseWriter) {
-	for name, values := range m.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), m.Header)
 	w.WriteHeader(m.Status)
 	for _, event := range m.Events() {
 		_, _ = io.WriteString(w, event)

@@ -31,6 +31,7 @@ const theKey = "test-key-0123456789abcdef"
 
 // Run runs the suite. The exchanges are in testdata of the calling package.
 func Run(t *testing.T, p Provider) {
+	t.Helper()
 	t.Run("Answers", p.answers)
 	t.Run("Statuses", p.statuses)
 	t.Run("Keys", p.keys)

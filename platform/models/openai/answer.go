@@ -35,6 +35,11 @@ func whole(ctx context.Context, s *sdk.ChatCompletionService, params sdk.ChatCom
 }
 
 func read(completion *sdk.ChatCompletion, x *remote.Exchange) (*answer, error) {
+	if completion != nil {
+		if failed := completion.JSON.ExtraFields["error"]; strings.HasPrefix(failed.Raw(), "{") {
+			return nil, x.Event([]byte(`{"error":` + failed.Raw() + `}`)) // Gateways say so with status 200.
+		}
+	}
 	if completion == nil || wrong(completion.JSON.Choices) || len(completion.Choices) == 0 {
 		return nil, x.Garbled("it has no choices")
 	}

@@ -132,4 +132,6 @@ func TestNoAnswer(t *testing.T) {
 	_, _, err = generate(t, choice(`{"content":""}`, `"length"`), agent.ModelRequest{})
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 	require.ErrorContains(t, err, "raise max_tokens")
+	_, _, err = generate(t, `{"error":{"code":"rate_limit_exceeded","message":"slowly"}}`, agent.ModelRequest{})
+	require.Equal(t, tool.RateLimited, tool.KindOf(err))
 }

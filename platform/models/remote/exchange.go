@@ -53,7 +53,7 @@ func (x *Exchange) End() { x.cancel() }
 
 // Do implements the client of an SDK.
 func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
-	resp, err := x.client.Do(req) //nolint:bodyclose // The SDK closes it.
+	resp, err := x.client.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (k Keys) open(ctx context.Context, tenant tool.TenantID, provider, host str
 func checked(v secret.Value, source, host string) (key, error) {
 	text := strings.TrimSpace(v.Reveal())
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return key{}, &tool.Error{Kind: tool.Denied, Op: "remote.Open", Msg: fmt.Sprintf("%s holds no usable key: it has spaces or letters that no header may carry", source)}
+		return key{}, &tool.Error{Kind: tool.Denied, Op: "remote.Open", Msg: source + " holds no usable key: it has spaces or letters that no header may carry"}
 	}
 	hosts := v.Hosts()
 	if len(hosts) == 0 {

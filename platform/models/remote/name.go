@@ -77,7 +77,7 @@ func spell(name, salt string) string {
 		if r > '~' || !namePattern.MatchString(string(r)) {
 			r = '_'
 		}
-		out = append(out, byte(r)) //nolint:gosec // ASCII, by the line before.
+		out = append(out, byte(r))
 	}
 	return string(out) + suffix
 }
