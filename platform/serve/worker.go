@@ -2,17 +2,24 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
+	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
 // WorkerConfig is what a worker is assembled from.
 type WorkerConfig struct {
+	// Plugin configures what runs. The model providers of the environment are
+	// offered beside its Models.
 	Plugin worker.Config
+	// Environ lists the variables that configure model providers, as
+	// "name=value"; see package models. Defaults to the process's.
+	Environ []string
 	// Temporal says how Temporal is reached.
 	Temporal client.Options
 	// TaskQueue is where the worker listens. Defaults to [DefaultTaskQueue].
@@ -23,6 +30,7 @@ type WorkerConfig struct {
 
 // Worker runs Toolcrib's workflows and activities.
 type Worker struct {
+	models *models.Set
 	plugin *worker.Plugin
 	client client.Client
 	worker sdkworker.Worker
@@ -33,11 +41,16 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 	if cfg.TaskQueue == "" {
 		cfg.TaskQueue = DefaultTaskQueue
 	}
-	plugin, err := worker.New(ctx, cfg.Plugin)
+	providers, err := models.Open(models.Config{Environ: cfg.Environ, SecretsDir: cfg.Plugin.SecretsDir})
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{plugin: plugin}
+	cfg.Plugin.Models = providers.Models(cfg.Plugin.Models)
+	plugin, err := worker.New(ctx, cfg.Plugin)
+	if err != nil {
+		return nil, errors.Join(err, providers.Close())
+	}
+	w := &Worker{models: providers, plugin: plugin}
 	cfg.Temporal.Plugins = append(cfg.Temporal.Plugins, plugin)
 	if w.client, err = DialTemporal(ctx, cfg.Temporal); err != nil {
 		w.Stop()
@@ -65,4 +78,5 @@ func (w *Worker) Stop() {
 		w.client.Close()
 	}
 	_ = w.plugin.Close() // Connections that were to end anyway.
+	_ = w.models.Close()
 }
