@@ -26,6 +26,9 @@ type Config struct {
 	Throwaway bool
 	// Stay keeps everything up until ctx ends.
 	Stay bool
+	// Environ lists variables as "name=value": a key of a model provider makes
+	// the demo use a live model, see package demo. Defaults to the process's.
+	Environ []string
 	// Out is where people read. Required.
 	Out io.Writer
 }
@@ -39,9 +42,14 @@ func Run(ctx context.Context, cfg Config) (err error) {
 	if cfg.DataDir == "" {
 		cfg.DataDir = filepath.Join(cfg.Root, ".toolcrib", "demo")
 	}
+	if cfg.Environ == nil {
+		cfg.Environ = os.Environ()
+	}
 	d := &demo{cfg: cfg, progress: progress{cfg.Out}}
 	defer func() { err = errors.Join(err, d.stop()) }()
 	d.say("Toolcrib: a support desk, end to end\n")
+	d.model = pickModel(cfg.Environ)
+	d.say("  The model is %s\n", d.model.describe())
 	if err := d.start(ctx); err != nil {
 		if ctx.Err() != nil { // Whatever else it says, this is why.
 			return ctx.Err()
@@ -54,10 +62,10 @@ func Run(ctx context.Context, cfg Config) (err error) {
 		return ctx.Err()
 	}
 	if verdict == nil {
-		d.say("\n  All %d calls ended as the transcript expects.", len(d.calls))
+		d.say("\n  All %d calls ended as %s.", len(d.calls), d.model.standard())
 	} else {
-		d.say("\n  It went otherwise than the transcript has it:\n%s", indent(verdict))
-		verdict = errors.New("the run did not go as the transcript has it; see above, and the log in " + cfg.DataDir)
+		d.say("\n  It went otherwise:\n%s", indent(verdict))
+		verdict = errors.New("the run did not go as it must; see above, and the log in " + cfg.DataDir)
 	}
 	d.whereToLook(ctx)
 	if cfg.Stay {
@@ -72,6 +80,7 @@ func Run(ctx context.Context, cfg Config) (err error) {
 type demo struct {
 	progress
 	cfg      Config
+	model    pickedModel
 	log      *slog.Logger
 	company  *company
 	platform *dev.Dev
@@ -94,7 +103,7 @@ func (d *demo) start(ctx context.Context) error {
 		return err
 	}
 	return d.step("apply examples/support-desk", func() (string, error) {
-		defs, err := definitions(d.folder(), d.company.address)
+		defs, err := definitions(d.folder(), d.company.address, d.model.name)
 		if err != nil {
 			return "", err
 		}

@@ -22,7 +22,7 @@ var folder = filepath.Join("..", "..", "examples", "support-desk")
 // exampleSpecs reads the example's definitions as the registry does.
 func exampleSpecs(t *testing.T) (tools map[string]*registry.ToolSpec, agents []*registry.AgentSpec) {
 	t.Helper()
-	defs, err := definitions(folder, shop.Address)
+	defs, err := definitions(folder, shop.Address, scriptedModel)
 	require.NoError(t, err)
 	tools = make(map[string]*registry.ToolSpec)
 	for _, raw := range defs {
@@ -132,5 +132,46 @@ func TestCheck(t *testing.T) {
 		other := good
 		change(&other)
 		require.ErrorContains(t, check([]tool.Invocation{other}, want), name)
+	}
+}
+
+// A key makes the demo use a live model, and a name any.
+func TestPickModel(t *testing.T) {
+	t.Parallel()
+
+	for want, environ := range map[string][]string{
+		scriptedModel:  {"OPENAI_API_KEY="},
+		openaiModel:    {"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"},
+		anthropicModel: {"ANTHROPIC_API_KEY=k"},
+		"ollama/qwen3": {"TOOLCRIB_DEMO_MODEL=ollama/qwen3", "OPENAI_API_KEY=k"},
+	} {
+		got := pickModel(environ)
+		require.Equal(t, want, got.name)
+		require.Equal(t, want != scriptedModel, got.live)
+		require.Contains(t, got.describe(), want)
+	}
+	require.False(t, pickModel([]string{"TOOLCRIB_DEMO_MODEL=scripted", "OPENAI_API_KEY=k"}).live)
+	require.NotEqual(t, tenantSlug(shop.Address, pickedModel{name: "a/b", live: true}), tenantSlug(shop.Address, pickedModel{name: "a/c", live: true}))
+	require.Equal(t, "demo", tenantSlug(shop.Address, pickedModel{}))
+}
+
+// What a live model may do, and what the platform may not.
+func TestSoundEnd(t *testing.T) {
+	t.Parallel()
+
+	good := tool.Invocation{Tool: "x", Version: "1.0.0", Status: tool.StatusCompleted}
+	require.NoError(t, soundEnd(good))
+	for _, kind := range ofModels {
+		require.NoError(t, soundEnd(tool.Invocation{Tool: "x", Status: tool.StatusFailed, ErrorKind: kind}))
+	}
+	for want, inv := range map[string]tool.Invocation{
+		"internal":    {Tool: "x", Status: tool.StatusFailed, ErrorKind: tool.InternalError},
+		"unavailable": {Tool: "x", Status: tool.StatusFailed, ErrorKind: tool.Unavailable},
+		"unknown":     {Tool: "x", Status: tool.StatusUnknown},
+		"running":     {Tool: "x", Status: tool.StatusRunning},
+		"was run":     {Tool: "refundOrder", Version: "1.0.0", Status: tool.StatusCompleted},
+		"x was run":   {Tool: "x", Status: tool.StatusCompleted},
+	} {
+		require.ErrorContains(t, soundEnd(inv), want)
 	}
 }

@@ -3,6 +3,8 @@ package demo_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/demo"
+	"github.com/toolcrib/toolcrib/platform/models/modeltest"
 )
 
 // The whole demo, on a stack of its own: it fails if any call ends otherwise
@@ -22,12 +25,65 @@ func TestDemo(t *testing.T) {
 	defer cancel()
 	var out bytes.Buffer
 	data := t.TempDir()
-	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out})
+	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{}})
 	require.NoError(t, err, "%s", &out)
 	for _, want := range []string{"quoteShipping@1.0.0", "needs approval", "All 15 calls ended as the transcript expects"} {
 		require.Contains(t, out.String(), want)
 	}
 	requireNoSecret(t, data, out.String())
+}
+
+// A live model is asked over the network, here at a server that answers as
+// recorded, and the verdict is about what the platform made of its calls.
+func TestDemoLive(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	const key = "test-key-of-the-demo"
+	turns := []*modeltest.Exchange{modeltest.Load(t, "live-1"), modeltest.Load(t, "live-2"), modeltest.Load(t, "live-3")}
+	server := modeltest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Model    string `json:"model"`
+			Stream   bool   `json:"stream"`
+			Messages []struct {
+				Role string `json:"role"`
+			} `json:"messages"`
+		}
+		if json.NewDecoder(r.Body).Decode(&asked) != nil || r.Header.Get("Authorization") != "Bearer "+key || asked.Model != "model-1" {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		turn := 0
+		for _, m := range asked.Messages {
+			if m.Role == "assistant" {
+				turn++
+			}
+		}
+		if turn >= len(turns) {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		answer := turns[turn].Whole
+		if asked.Stream {
+			answer = turns[turn].Stream
+		}
+		modeltest.Answer(answer)(w, r)
+	})
+	var out bytes.Buffer
+	data := t.TempDir()
+	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{
+		"TOOLCRIB_DEMO_MODEL=recorded/model-1", "TOOLCRIB_MODEL_RECORDED_BASE_URL=" + server.URL, "TOOLCRIB_MODEL_RECORDED_API_KEY=" + key,
+	}})
+	require.NoError(t, err, "%s", &out)
+	for _, want := range []string{"recorded/model-1, live", "findCustomer@1.0.0", "getOrder@1.0.0", "writeNote@1.0.0", "All 4 calls ended as the platform promises"} {
+		require.Contains(t, out.String(), want)
+	}
+	require.Len(t, server.Requests(), len(turns))
+	requireNoSecret(t, data, out.String())
+	log, err := os.ReadFile(filepath.Join(data, "demo.log"))
+	require.NoError(t, err)
+	require.NotContains(t, string(log)+out.String(), key)
 }
 
 // requireNoSecret proves that the shop's token is nowhere but where it is kept.

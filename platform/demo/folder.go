@@ -17,9 +17,11 @@ import (
 )
 
 // definitions reads the tools and agents of a folder, all files of it, as
-// "toolcrib apply -f" does. Their tools find the shop where it really listens.
-func definitions(folder, address string) ([]json.RawMessage, error) {
+// "toolcrib apply -f" does. Their tools find the shop where it really listens,
+// and their agents have the model that was picked.
+func definitions(folder, address, model string) ([]json.RawMessage, error) {
 	var out []json.RawMessage
+	changes := strings.NewReplacer(shop.Address, address, "model: "+scriptedModel+"\n", "model: "+model+"\n")
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(file) != ".yaml" {
 			return err
@@ -28,7 +30,7 @@ func definitions(folder, address string) ([]json.RawMessage, error) {
 		if err != nil {
 			return err
 		}
-		raw, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(string(text), shop.Address, address)))
+		raw, err := yaml.YAMLToJSON([]byte(changes.Replace(string(text))))
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

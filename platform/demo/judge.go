@@ -12,27 +12,22 @@ import (
 // parallelReads is the max_concurrency of the shop's tools.
 const parallelReads = 3
 
-// judge holds what happened against what the transcript and the tools promise:
-// at the platform, and at the company, which counts for itself.
+// judge holds what happened against what the tools promise, and with the
+// scripted model against its transcript: at the platform, and at the company,
+// which counts for itself.
 func (d *demo) judge() error {
 	var errs []error
-	if d.run.Status != agent.RunCompleted {
-		errs = append(errs, fmt.Errorf("the run is %s: %s: %s", d.run.Status, d.run.ErrorKind, d.run.Error))
+	if d.model.live {
+		errs = append(errs, d.judgeLive())
+	} else {
+		errs = append(errs, d.judgeScripted())
 	}
-	errs = append(errs, check(d.calls, expected()))
-
 	requests := d.company.service.Requests()
-	if n := requests["GET /shipping/quotes"]; n != 2 {
-		errs = append(errs, fmt.Errorf("the carrier was asked %d times; once it was down, once it answered", n))
-	}
 	if n := requests["POST /orders/{id}/refunds"]; n != 0 {
 		errs = append(errs, fmt.Errorf("the refused refund reached the shop %d times", n))
 	}
 	if n := d.company.service.Peak(); n > parallelReads {
 		errs = append(errs, fmt.Errorf("%d requests at once reached the shop; the limit is %d", n, parallelReads))
-	}
-	if n := len(d.company.notebook.Notes()) - d.notesBefore; n != 1 {
-		errs = append(errs, fmt.Errorf("%d notes were written instead of one", n))
 	}
 	shown, err := json.Marshal(map[string]any{"run": d.run, "calls": d.calls})
 	if err != nil {
@@ -43,3 +38,26 @@ func (d *demo) judge() error {
 	}
 	return errors.Join(errs...)
 }
+
+// judgeScripted wants every call as the transcript has it.
+func (d *demo) judgeScripted() error {
+	var errs []error
+	if d.run.Status != agent.RunCompleted {
+		errs = append(errs, d.ended())
+	}
+	errs = append(errs, check(d.calls, expected()))
+	if n := d.company.service.Requests()["GET /shipping/quotes"]; n != 2 {
+		errs = append(errs, fmt.Errorf("the carrier was asked %d times; once it was down, once it answered", n))
+	}
+	if n := d.notes(); n != 1 {
+		errs = append(errs, fmt.Errorf("%d notes were written instead of one", n))
+	}
+	return errors.Join(errs...)
+}
+
+func (d *demo) ended() error {
+	return fmt.Errorf("the run is %s: %s: %s", d.run.Status, d.run.ErrorKind, d.run.Error)
+}
+
+// notes counts the notes of this run.
+func (d *demo) notes() int { return len(d.company.notebook.Notes()) - d.notesBefore }

@@ -2,15 +2,14 @@ package demo
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net"
-	"path/filepath"
 
-	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/examples/support-desk/shop"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
-	"github.com/toolcrib/toolcrib/platform/models/scripted"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -23,17 +22,20 @@ func (d *demo) startPlatform(ctx context.Context) (string, error) {
 	if d.cfg.Throwaway {
 		stack = devstack.Config{Throwaway: true, Headless: true, Logger: d.log}
 	}
+	models, err := d.openModels()
+	if err != nil {
+		return "", err
+	}
 	config := dev.Config{
 		Stack:  stack,
-		Tenant: tenantSlug(c.address),
+		Tenant: tenantSlug(c.address, d.model),
 		Worker: worker.Config{
 			Functions: c.functions, SecretsDir: c.secrets, StopTimeout: stopTimeout / 2,
-			Models: map[string]agent.Model{"scripted": scripted.New(filepath.Join(d.cfg.Root, "examples", "transcripts"))},
+			Models: models,
 			Allow:  map[tool.TenantID]worker.Allowance{"": {Hosts: []string{c.address}}},
 		},
 		Logger: d.log,
 	}
-	var err error
 	if d.platform, err = dev.Start(ctx, config); err != nil {
 		return "", err
 	}
@@ -49,12 +51,18 @@ func (d *demo) startPlatform(ctx context.Context) (string, error) {
 	return d.platform.URL() + ", tenant " + d.platform.Tenant().Slug, nil
 }
 
-// tenantSlug names the tenant: one for each address the shop was found at,
-// since a published version never changes, and the address in it neither.
-func tenantSlug(address string) string {
-	if address == shop.Address {
-		return "demo"
+// tenantSlug names the tenant: one for each address the shop was found at and
+// each model, since a published version never changes, and what is in it
+// neither.
+func tenantSlug(address string, model pickedModel) string {
+	slug := "demo"
+	if model.live {
+		sum := sha256.Sum256([]byte(model.name))
+		slug += "-" + hex.EncodeToString(sum[:4])
 	}
-	_, port, _ := net.SplitHostPort(address) // Ours has one.
-	return "demo-" + port
+	if address != shop.Address {
+		_, port, _ := net.SplitHostPort(address) // Ours has one.
+		slug += "-" + port
+	}
+	return slug
 }

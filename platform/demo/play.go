@@ -17,8 +17,11 @@ import (
 const message = "Hello, this is Ada (ada@example.com). The blue teapot of my order SO-1007 came with a crack. Please pay it " +
 	"back, and what would a new one cost me? And where is my tea, order SO-1071? (Received on 2026-03-12.)"
 
-// runTimeout bounds the agent's run.
-const runTimeout = 90 * time.Second
+// What bounds the agent's run: a live model takes its time.
+const (
+	runTimeout     = 90 * time.Second
+	liveRunTimeout = 6 * time.Minute // Above the agent's own limit.
+)
 
 // showing is what there was to see.
 type showing struct {
@@ -52,7 +55,11 @@ func (d *demo) cancelUnfinished(ctx context.Context) error {
 
 // play runs the agent over the message, prints what it did, and judges it.
 func (d *demo) play(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	timeout := runTimeout
+	if d.model.live {
+		timeout = liveRunTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	input, err := json.Marshal(message)
 	if err != nil {
