@@ -13,6 +13,15 @@ type AgentRunInput struct {
 	Principal tool.Principal `json:"principal"`
 	RunID     string         `json:"run_id"`
 	Resume    *RunState      `json:"resume,omitempty"` // Set when the run continues as new.
+	// Inline makes the run's own steps, which only read and write the database,
+	// part of the workflow's tasks. Whoever starts a run sets it: runs that were
+	// started before there was a choice have an activity for each.
+	Inline bool `json:"inline,omitempty"`
+}
+
+// NewAgentRun returns the input of a run that is about to start.
+func NewAgentRun(p tool.Principal, runID string) AgentRunInput {
+	return AgentRunInput{Principal: p, RunID: runID, Inline: true}
 }
 
 // RunState is what an agent run carries from one execution to the next. It
@@ -110,4 +119,10 @@ type ToolCallInput struct {
 	Principal tool.Principal `json:"principal"`
 	RunID     string         `json:"run_id"`
 	Node      Node           `json:"node"`
+	Inline    bool           `json:"inline,omitempty"` // As in [AgentRunInput].
+}
+
+// NewToolCall returns the input of a call that is about to start.
+func NewToolCall(p tool.Principal, runID string, n Node) ToolCallInput {
+	return ToolCallInput{Principal: p, RunID: runID, Node: n, Inline: true}
 }

@@ -23,7 +23,7 @@ func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput,
 		return wire.AgentRunOutput{}, err
 	}
 	out, end := r.end(err)
-	if finishErr := finish(ctx, end); finishErr != nil {
+	if finishErr := finish(ctx, in.Inline, end); finishErr != nil {
 		return out, failure.Encode(failure.Decode(finishErr))
 	}
 	return out, failure.EncodeFinal(err)
@@ -56,10 +56,9 @@ func (r *agentRun) load(ctx workflow.Context) error {
 		return nil
 	}
 	var plan wire.LoadPlanOutput
-	planCtx := workflow.WithActivityOptions(ctx, admitOptions("pin agent and tools"))
-	err := workflow.ExecuteActivity(planCtx, wire.LoadPlanActivity, wire.LoadPlanInput{
+	err := bookkeep(ctx, r.in.Inline, wire.LoadPlanActivity, wire.LoadPlanInput{
 		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Kind: agent.AgentRun,
-	}).Get(planCtx, &plan)
+	}, &plan, admitOptions("pin agent and tools"))
 	if err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-	}, wire.AgentRunWorkflow, wire.AgentRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state})
+	}, wire.AgentRunWorkflow, wire.AgentRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Inline: r.in.Inline})
 }
 
 // refuse settles calls that a limit keeps from running, so that each has its

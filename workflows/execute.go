@@ -41,7 +41,7 @@ type Node struct {
 // from several coroutines of a workflow at once. A workflow that makes several
 // calls loads a [Plan] once and uses [Plan.Execute].
 func Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
-	return execute(ctx, n, agent.HostRun, "")
+	return execute(ctx, n, caller{kind: agent.HostRun})
 }
 
 // Failure returns err in the form that a workflow must return, so that clients
@@ -54,17 +54,23 @@ func Failure(err error) error {
 	return failure.Encode(err)
 }
 
-func execute(ctx workflow.Context, n Node, kind agent.RunKind, runID string) (*tool.Result, error) {
+// caller is the workflow that makes a single call.
+type caller struct {
+	kind   agent.RunKind
+	runID  string // Empty for a host's, which is recorded on first sight.
+	inline bool   // See [wire.AgentRunInput].
+}
+
+func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 	node, err := n.wire()
 	if err != nil {
 		return nil, err
 	}
 	info := workflow.GetInfo(ctx)
 	var plan wire.LoadPlanOutput
-	planCtx := workflow.WithActivityOptions(ctx, admitOptions("plan "+n.Tool+" · "+n.ID))
-	err = workflow.ExecuteActivity(planCtx, wire.LoadPlanActivity, wire.LoadPlanInput{
-		Principal: n.Principal, RunID: runID, FirstRunID: info.FirstRunID, Node: node, Kind: kind,
-	}).Get(planCtx, &plan)
+	err = bookkeep(ctx, by.inline, wire.LoadPlanActivity, wire.LoadPlanInput{
+		Principal: n.Principal, RunID: by.runID, FirstRunID: info.FirstRunID, Node: node, Kind: by.kind,
+	}, &plan, admitOptions("plan "+n.Tool+" · "+n.ID))
 	if err != nil {
 		return nil, failure.Decode(err)
 	}

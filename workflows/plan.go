@@ -63,8 +63,7 @@ func LoadPlan(ctx workflow.Context, r PlanRequest) (*Plan, error) {
 		}
 	}
 	var out wire.LoadPlanOutput
-	ctx = workflow.WithActivityOptions(ctx, admitOptions(fmt.Sprintf("pin %d tools", len(in.Tools))))
-	if err := workflow.ExecuteActivity(ctx, wire.LoadPlanActivity, in).Get(ctx, &out); err != nil {
+	if err := bookkeep(ctx, true, wire.LoadPlanActivity, in, &out, admitOptions(fmt.Sprintf("pin %d tools", len(in.Tools)))); err != nil {
 		return nil, failure.Decode(err)
 	}
 	return &Plan{request: r, runID: out.RunID, pins: out.Plan}, nil

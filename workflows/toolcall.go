@@ -17,13 +17,13 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	result, err := execute(ctx, Node{
 		ID: in.Node.ID, Tool: in.Node.Tool.String(), Arguments: in.Node.Arguments,
 		Principal: in.Principal, Mode: in.Node.Mode,
-	}, agent.ToolCallRun, in.RunID)
+	}, caller{kind: agent.ToolCallRun, runID: in.RunID, inline: in.Inline})
 	end := wire.FinishRunInput{Principal: in.Principal, RunID: in.RunID, Status: agent.RunCompleted}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))
 		end.Status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg
 	}
-	finishErr := finish(ctx, end)
+	finishErr := finish(ctx, in.Inline, end)
 	switch {
 	case err != nil:
 		return nil, Failure(err)
@@ -43,11 +43,10 @@ func runStatus(kind tool.Kind) agent.RunStatus {
 }
 
 // finish records the end of a run, even of one that was cancelled.
-func finish(ctx workflow.Context, in wire.FinishRunInput) error {
+func finish(ctx workflow.Context, inline bool, in wire.FinishRunInput) error {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	ctx = workflow.WithActivityOptions(ctx, bookkeepingOptions("finish run: "+string(in.Status)))
-	return workflow.ExecuteActivity(ctx, wire.FinishRunActivity, in).Get(ctx, nil)
+	return bookkeep(ctx, inline, wire.FinishRunActivity, in, nil, bookkeepingOptions("finish run: "+string(in.Status)))
 }
 
 // deadline cancels the returned context at the given time, and tells whether it

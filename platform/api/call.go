@@ -110,10 +110,7 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (
 	c := directCall{
 		slug: resolved.Tool.Slug, workflowID: wire.RunWorkflowID(p.Tenant, runID),
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, ref.Constraint, in.Body.Mode, arguments),
-		input: wire.ToolCallInput{
-			Principal: p, RunID: runID,
-			Node: wire.Node{ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode},
-		},
+		input:  wire.NewToolCall(p, runID, wire.Node{ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode}),
 	}
 	if in.Body.ID != "" {
 		c.workflowID, c.input.Node.ID = "t/"+string(p.Tenant)+"/call/"+in.Body.ID, in.Body.ID

@@ -88,7 +88,7 @@ func (s *server) startRun(ctx context.Context, p tool.Principal, in *startRunInp
 	}
 	_, err = s.startWorkflow(ctx, p.Tenant, start{
 		id: run.WorkflowID, workflow: wire.AgentRunWorkflow, summary: "agent " + run.Agent, agent: run.Agent,
-		input: wire.AgentRunInput{Principal: p, RunID: run.ID},
+		input: wire.NewAgentRun(p, run.ID),
 	})
 	if err != nil && !(isStarted(err) && requestID(ctx) != "") { // By a server that died before it could say so.
 		s.giveUp(ctx, run, err)

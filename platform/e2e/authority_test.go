@@ -185,7 +185,7 @@ func TestNumbersSurvive(t *testing.T) {
 	require.Contains(t, string(got.Input), big)
 	require.Contains(t, string(got.Output.Structured), big)
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
-	requireReplays(t, h, "agentrun_sequential")
+	requireReplays(t, h, "agentrun_inline_sequential")
 }
 
 // A model is told of the tools that its caller may use and that are for

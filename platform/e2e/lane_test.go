@@ -31,9 +31,10 @@ func TestFastLane(t *testing.T) {
 	require.NoError(t, err)
 
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
-	require.Equal(t, []string{"effect@1.0.0 · call_1"}, summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED))
-	require.NotContains(t, activityTypes(h), wire.InvokeActivity(tool.HTTP))
-	requireReplays(t, h, "agentrun_fast_lane")
+	require.Equal(t, []string{"pin agent and tools", "effect@1.0.0 · call_1", "finish run: completed"},
+		summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED))
+	require.Equal(t, []string{wire.ModelTurnActivity, wire.ModelTurnActivity}, activityTypes(h))
+	requireReplays(t, h, "agentrun_inline_fast_lane")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)
@@ -67,9 +68,9 @@ func TestFastLaneIsHandedOver(t *testing.T) {
 	require.NoError(t, err)
 
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
-	require.Len(t, summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED), 1)
-	require.Contains(t, activityTypes(h), wire.InvokeActivity(tool.HTTP))
-	requireReplays(t, h, "agentrun_fast_lane_handed_over")
+	require.Contains(t, summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED), "effect@1.0.0 · call_1")
+	require.Equal(t, []string{wire.ModelTurnActivity, wire.InvokeActivity(tool.HTTP), wire.ModelTurnActivity}, activityTypes(h))
+	requireReplays(t, h, "agentrun_inline_fast_lane_handed_over")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)

@@ -148,7 +148,7 @@ func (s *site) run(a agent.Agent, input string) (agent.Run, client.WorkflowRun) 
 	}, agent.Message{ID: head, RunID: id, Role: agent.User, Content: []tool.Content{tool.Text(input)}})
 	require.NoError(s.t, err)
 	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue},
-		wire.AgentRunWorkflow, wire.AgentRunInput{Principal: s.principal, RunID: id})
+		wire.AgentRunWorkflow, wire.NewAgentRun(s.principal, id))
 	require.NoError(s.t, err)
 	return run, w
 }

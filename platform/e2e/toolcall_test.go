@@ -25,10 +25,8 @@ func (s *site) toolCall(name, args string) (client.WorkflowRun, string, *tool.Re
 	id := newID(s.t)
 	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{
 		ID: wire.RunWorkflowID(s.principal.Tenant, id), TaskQueue: s.queue,
-	}, wire.ToolCallWorkflow, wire.ToolCallInput{
-		Principal: s.principal, RunID: id,
-		Node: wire.Node{ID: "call", Tool: refs(s.t, name)[0], Arguments: json.RawMessage(args), Mode: tool.Production},
-	})
+	}, wire.ToolCallWorkflow, wire.NewToolCall(s.principal, id,
+		wire.Node{ID: "call", Tool: refs(s.t, name)[0], Arguments: json.RawMessage(args), Mode: tool.Production}))
 	require.NoError(s.t, err)
 	var result *tool.Result
 	err = w.Get(s.t.Context(), &result)
@@ -106,7 +104,7 @@ func TestToolCallEnds(t *testing.T) {
 
 			h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
 			require.NotContains(t, string(historyJSON(t, h)), planted, "a cause went into the history")
-			requireReplays(t, h, "toolcall_"+strings.ToLower(tt.name))
+			requireReplays(t, h, "toolcall_inline_"+strings.ToLower(tt.name))
 		})
 	}
 }

@@ -1,0 +1,32 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// inlineTimeout bounds a step that is part of the workflow's task: one or two
+// round trips to the database. Where they take longer, the step is better off
+// as an activity.
+const inlineTimeout = 5 * time.Second
+
+// bookkeep runs an activity that only reads and writes the database. Inline it
+// is tried once within the workflow's task, and handed over to an activity if
+// that fails in a way that may pass; it is idempotent, as all of them are.
+func bookkeep(ctx workflow.Context, inline bool, activity string, in, out any, o workflow.ActivityOptions) error {
+	if inline {
+		local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+			ScheduleToCloseTimeout: inlineTimeout,
+			Summary:                o.Summary,
+			RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
+		})
+		err := workflow.ExecuteLocalActivity(local, activity, in).Get(local, out)
+		if err == nil || ctx.Err() != nil || !passing(err) {
+			return err
+		}
+	}
+	regular := workflow.WithActivityOptions(ctx, o)
+	return workflow.ExecuteActivity(regular, activity, in).Get(regular, out)
+}
