@@ -25,6 +25,10 @@ dev: ## Run everything on the embedded stack and stay up
 migrate: ## Bring the database of TOOLCRIB_DATABASE_URL up to date
 	@scripts/run-platform toolcrib migrate
 
+.PHONY: bench
+bench: ## Measure against the floor: JSON lines, and a report in bench.md (BENCH=-quick)
+	@scripts/bench $(BENCH)
+
 ##@ Test
 
 .PHONY: test
