@@ -116,7 +116,9 @@ func (a *app) folderSource(dir, by string) (source, error) {
 	if dir == "" {
 		return source{}, nil
 	}
-	return devSource(dir, "the data folder "+dir+" ("+by+")"), nil
+	s := devSource(dir, "the data folder "+dir+" ("+by+")")
+	s.bound = false // Who names a folder and a server means the two to go together.
+	return s, nil
 }
 
 // nearestSource is the data folder of toolcrib dev, here or above.

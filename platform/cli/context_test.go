@@ -110,6 +110,9 @@ func TestConnectionPrecedence(t *testing.T) {
 	want("https://a.example", "context a", "--key", "--key", "tck_flag", "--context", "a")
 	want("http://127.0.0.1:7", "data folder", "data folder", "--context", "local")
 	want("http://127.0.0.1:7", "(--data)", "(--data)", "--data", filepath.Join(s.dir, ".toolcrib"))
+	delete(s.vars, cli.KeyVariable)
+	want("https://flag.example", "--server", "(--data)", "--server", "https://flag.example", "--data", filepath.Join(s.dir, ".toolcrib"))
+	want("https://flag.example", "--server", "", "--server", "https://flag.example") // What is merely found goes nowhere else.
 	require.Equal(t, cli.ExitUsage, s.run(t, "context", "show", "--context", "a", "--data", "x").code)
 }
 
