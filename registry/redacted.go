@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -15,11 +14,11 @@ import (
 // it would replace the secret.
 func refuseRedacted(path string, raw json.RawMessage) error {
 	var v any
-	if !strings.Contains(string(raw), secret.Redacted) || json.Unmarshal(raw, &v) != nil {
+	if !strings.Contains(string(raw), tool.Redacted) || json.Unmarshal(raw, &v) != nil {
 		return nil
 	}
 	if at, found := findRedacted(path, v); found {
-		return refuse(tool.Invalid, at, "%s stands for a secret that is not shown: send the secret itself, or better name it by credentials_ref", secret.Redacted)
+		return refuse(tool.Invalid, at, "%s stands for a secret that is not shown: send the secret itself, or better name it by credentials_ref", tool.Redacted)
 	}
 	return nil
 }
@@ -28,7 +27,7 @@ func refuseRedacted(path string, raw json.RawMessage) error {
 func findRedacted(path string, v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
-		return path, v == secret.Redacted
+		return path, v == tool.Redacted
 	case []any:
 		for i, item := range v {
 			if at, found := findRedacted(fmt.Sprintf("%s/%d", path, i), item); found {

@@ -9,5 +9,7 @@
 // The package knows neither HTTP nor the database.
 package secret
 
+import "github.com/toolcrib/toolcrib/tool"
+
 // Redacted stands where a secret stood.
-const Redacted = "[redacted]"
+const Redacted = tool.Redacted
