@@ -34,7 +34,8 @@ type Policies interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 }
 
-// Config is what activities stand on. Every field but Models is required.
+// Config is what activities stand on. Every field but Models and Outputs is
+// required.
 type Config struct {
 	Ledger   ledger.Ledger
 	Runs     agent.Runs
@@ -47,6 +48,9 @@ type Config struct {
 	// Models answer for the providers they are keyed by: an agent's model
 	// "scripted/desk" asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
+	// Outputs keeps what models say while they are at work. Nil to keep none of
+	// it: models are then not asked to stream.
+	Outputs Outputs
 }
 
 // Activities are the activities of Toolcrib. They are safe for concurrent use.

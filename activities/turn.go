@@ -63,7 +63,7 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if err != nil {
 		return agent.Turn{}, err
 	}
-	resp, err := a.ask(ctx, in.Turn, definition, open.Transcript, kit)
+	resp, err := a.ask(ctx, in, definition, open.Transcript, kit)
 	if err != nil {
 		return agent.Turn{}, err
 	}
@@ -91,8 +91,9 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	return stored, nil
 }
 
-// ask puts the turn to the model that the pinned agent version names.
-func (a *Activities) ask(ctx context.Context, turn int, definition agent.Definition, transcript []agent.Message, kit *kit) (*agent.ModelResponse, error) {
+// ask puts the turn to the model that the pinned agent version names, and
+// streams what it says meanwhile.
+func (a *Activities) ask(ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, transcript []agent.Message, kit *kit) (*agent.ModelResponse, error) {
 	provider, name, _ := strings.Cut(definition.Model, "/")
 	model, ok := a.Models[provider]
 	if !ok {
@@ -101,9 +102,12 @@ func (a *Activities) ask(ctx context.Context, turn int, definition agent.Definit
 			Msg: fmt.Sprintf("no model provider %q is configured in this worker (model %q)", provider, definition.Model),
 		}
 	}
+	say, end := a.stream(ctx, agent.Output{Tenant: kit.principal.Tenant, RunID: in.RunID, Turn: in.Turn})
+	defer end()
 	resp, err := generate(ctx, model, &agent.ModelRequest{
 		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
-		Messages: transcript, Tools: kit.specs(), Turn: turn, Tenant: kit.principal.Tenant,
+		Messages: transcript, Tools: kit.specs(), Turn: in.Turn, Tenant: kit.principal.Tenant,
+		Stream: say,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)

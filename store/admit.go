@@ -84,7 +84,7 @@ func (s *Store) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Tick
 		return ledger.Ticket{}, err
 	}
 	if req.RunID != "" && ticket.Done == nil {
-		s.wake(req.Principal.Tenant)
+		s.wake(req.Principal.Tenant, req.RunID)
 	}
 	return ticket, nil
 }

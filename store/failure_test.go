@@ -81,11 +81,11 @@ func TestListenersAreWoken(t *testing.T) {
 	f := storetest.NewFixture(t, d)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	woken, ended := make(chan tool.TenantID), make(chan error, 1)
+	woken, ended := make(chan store.Wake), make(chan error, 1)
 	go func() {
-		ended <- d.Store.Listen(ctx, func(tenant tool.TenantID) {
+		ended <- d.Store.Listen(ctx, func(w store.Wake) {
 			select {
-			case woken <- tenant:
+			case woken <- w:
 			case <-ctx.Done():
 			}
 		})
@@ -93,8 +93,8 @@ func TestListenersAreWoken(t *testing.T) {
 	for { // The first may go before anyone listens.
 		f.Admit(t, f.Lone(t), true, true)
 		select {
-		case tenant := <-woken:
-			require.Equal(t, f.Tenant, tenant)
+		case w := <-woken:
+			require.Equal(t, store.Wake{Tenant: f.Tenant, RunID: f.Run.ID}, w)
 			cancel()
 			storetest.RequireKind(t, tool.Cancelled, <-ended)
 			return

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,13 +13,27 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// EventChannel is the channel of NOTIFY on which tenants with new events are
-// named.
+// EventChannel is the channel of NOTIFY on which runs with new events or output
+// are named.
 const EventChannel = "toolcrib_events"
 
 const defaultNotifyInterval = 20 * time.Millisecond
 
-// notifier tells listeners which tenants have new events. NOTIFY takes a lock
+// Wake names a run that has something new to read.
+type Wake struct {
+	Tenant tool.TenantID
+	RunID  string
+}
+
+// payload is how NOTIFY carries w.
+func (w Wake) payload() string { return string(w.Tenant) + " " + w.RunID }
+
+func wakeOf(payload string) Wake {
+	tenant, run, _ := strings.Cut(payload, " ")
+	return Wake{Tenant: tool.TenantID(tenant), RunID: run}
+}
+
+// notifier tells listeners which runs have something new. NOTIFY takes a lock
 // that all committing transactions of the cluster's database share, so it stays
 // out of the transactions that write events: it goes out after they commit,
 // once for all of an interval. Listeners must treat it as a wake-up only, and
@@ -27,30 +42,30 @@ type notifier struct {
 	pool *pgxpool.Pool
 	log  *slog.Logger
 	wait time.Duration
-	kick chan struct{} // Holds one token while tenants wait.
+	kick chan struct{} // Holds one token while wake-ups wait.
 	quit chan struct{}
 	done chan struct{}
 
-	mu      sync.Mutex
-	tenants map[tool.TenantID]struct{}
+	mu    sync.Mutex
+	wakes map[Wake]struct{}
 }
 
 func startNotifier(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, wait time.Duration) *notifier {
 	n := &notifier{
-		pool: pool, log: log, wait: wait, tenants: map[tool.TenantID]struct{}{},
+		pool: pool, log: log, wait: wait, wakes: map[Wake]struct{}{},
 		kick: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	go n.run(context.WithoutCancel(ctx))
 	return n
 }
 
-// wake has listeners told that tenant has new events. It does not block.
-func (s *Store) wake(tenant tool.TenantID) {
+// wake has listeners told that a run has something new. It does not block.
+func (s *Store) wake(tenant tool.TenantID, runID string) {
 	if s.notifier == nil {
 		return
 	}
 	s.notifier.mu.Lock()
-	s.notifier.tenants[tenant] = struct{}{}
+	s.notifier.wakes[Wake{Tenant: tenant, RunID: runID}] = struct{}{}
 	s.notifier.mu.Unlock()
 	select {
 	case s.notifier.kick <- struct{}{}:
@@ -58,11 +73,11 @@ func (s *Store) wake(tenant tool.TenantID) {
 	}
 }
 
-// Listen calls woken with each tenant that has new events, of any store on the
-// database, until ctx ends or the connection fails. Wake-ups are gathered, and
-// lost while nobody listens: poll besides, and once after Listen has begun
-// again. It keeps one connection of its own, outside the pool.
-func (s *Store) Listen(ctx context.Context, woken func(tool.TenantID)) error {
+// Listen calls woken with each run that has new events or output, written by any
+// store on the database, until ctx ends or the connection fails. Wake-ups are
+// gathered, and lost while nobody listens: poll besides, and once after Listen
+// has begun again. It keeps one connection of its own, outside the pool.
+func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 	const op = "store.Listen"
 	pooled, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -78,7 +93,7 @@ func (s *Store) Listen(ctx context.Context, woken func(tool.TenantID)) error {
 		if err != nil {
 			return failure(op, err)
 		}
-		woken(tool.TenantID(n.Payload))
+		woken(wakeOf(n.Payload))
 	}
 }
 
@@ -101,18 +116,18 @@ func (n *notifier) run(ctx context.Context) {
 
 func (n *notifier) flush(ctx context.Context) {
 	n.mu.Lock()
-	names := make([]string, 0, len(n.tenants))
-	for tenant := range n.tenants {
-		names = append(names, string(tenant))
+	payloads := make([]string, 0, len(n.wakes))
+	for w := range n.wakes {
+		payloads = append(payloads, w.payload())
 	}
-	clear(n.tenants)
+	clear(n.wakes)
 	n.mu.Unlock()
-	if len(names) == 0 {
+	if len(payloads) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	if err := db.New(n.pool).NotifyEvents(ctx, names); err != nil {
+	if err := db.New(n.pool).NotifyEvents(ctx, payloads); err != nil {
 		n.log.WarnContext(ctx, "listeners were not woken", slog.Any("error", err))
 	}
 }

@@ -145,6 +145,8 @@ func TestRoundTrips(t *testing.T) {
 		{"Page", 1, func() { _, err := s.Page(ctx, tenant, resolver.Cursor{}, 10); require.NoError(t, err) }},
 		{"ListTools", 1, func() { _, err := s.ListTools(ctx, tenant, registry.ToolQuery{}); require.NoError(t, err) }},
 		{"ListEvents", 1, func() { _, err := s.ListEvents(ctx, tenant, f.Run.ID, 0, 10); require.NoError(t, err) }},
+		{"AppendOutput", 1, func() { f.Say(t, f.Run, 1, 1, "Let me look.") }},
+		{"ReadStream", 1, func() { _, err := s.ReadStream(ctx, tenant, f.Run.ID, 0, 10); require.NoError(t, err) }},
 		{"ListInvocations", 1, func() { _, err := s.ListInvocations(ctx, tenant, store.InvocationQuery{}); require.NoError(t, err) }},
 		{"AddVersion", 5, func() { f.NewVersion(t) }}, // begin, tenant, head, version, commit: the count counts.
 		{"BeginRun", 1, func() { _, err := s.BeginRun(ctx, f.Run); require.NoError(t, err) }},

@@ -51,8 +51,8 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 }
 
 // BeginRun implements [agent.Runs]. A run of ours that was recorded before,
-// under run.ID, is begun, and one that began without a plan is given it; it fails with tool.NotFound for an agent run that was
-// not.
+// under run.ID, is begun, and one that began without a plan is given it; it
+// fails with tool.NotFound for an agent run that was not.
 func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) {
 	const op = "store.BeginRun"
 	params, err := runParams(run)
@@ -73,7 +73,7 @@ func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) 
 		return agent.Run{}, explain(err, tool.NotFound, "run not found")
 	}
 	if row.LastSeq > 0 {
-		s.wake(run.Tenant)
+		s.wake(run.Tenant, row.ID)
 	}
 	return runOf(row)
 }
@@ -188,7 +188,7 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 	case !row.Known:
 		return notFound(op, "run not found")
 	case row.Ended:
-		s.wake(end.Tenant)
+		s.wake(end.Tenant, end.RunID)
 	}
 	return nil
 }

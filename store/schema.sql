@@ -312,6 +312,24 @@ alter table run_events force row level security;
 create policy tenant_isolation on run_events for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select on run_events to toolcrib_app;
 
+create table run_output (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    seq bigint not null,
+    turn integer not null,
+    attempt integer not null,
+    call_id text,
+    text text not null,
+    created_at timestamp with time zone not null default now(),
+    constraint run_output_pkey PRIMARY KEY (tenant_id, run_id, seq),
+    constraint run_output_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+);
+alter table run_output enable row level security;
+alter table run_output force row level security;
+create policy tenant_isolation on run_output for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on run_output to toolcrib_app;
+comment on table run_output is 'Output of models and tools as it was made; goes with its run, as the events do.';
+
 create table runs (
     id uuid not null,
     tenant_id uuid not null,

@@ -37,7 +37,7 @@ func (s *Store) Settle(ctx context.Context, settlement ledger.Settlement) (ledge
 		return ledger.Outcome{}, err
 	}
 	if outcome.Won && settlement.RunID != "" {
-		s.wake(settlement.Principal.Tenant)
+		s.wake(settlement.Principal.Tenant, settlement.RunID)
 	}
 	return outcome, nil
 }

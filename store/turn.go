@@ -108,7 +108,7 @@ func (s *Store) SaveTurn(ctx context.Context, turn agent.Turn) (agent.Turn, erro
 	if err != nil {
 		return agent.Turn{}, explain(err, tool.NotFound, "run not found")
 	}
-	s.wake(turn.Tenant)
+	s.wake(turn.Tenant, turn.RunID)
 	return turnOf(db.Message(row))
 }
 

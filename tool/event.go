@@ -24,7 +24,8 @@ const (
 	EventWarning        EventType = "tool.warning" // It ran, but somebody should look: a deprecated version.
 )
 
-// Event is one entry of a run's log, numbered without gaps within the run.
+// Event is one entry of a run's log. Within the run, events and output together are
+// numbered without gaps.
 type Event struct {
 	RunID        string          `json:"run_id"`
 	Seq          int64           `json:"seq"`

@@ -92,7 +92,7 @@ func (p *Plugin) assemble(ctx context.Context) error {
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.store, Runs: p.store, Agents: p.store, Policies: p.store,
 		Resolver: resolver.New(p.store, resolver.Options{}), Schemas: schemas,
-		Executor: p.mux, Models: p.cfg.Models,
+		Outputs: p.store, Executor: p.mux, Models: p.cfg.Models,
 	})
 	return err
 }

@@ -14,5 +14,8 @@ where tenant_id = @tenant_id
 order by xid, id
 limit sqlc.arg('limit')::int;
 
+-- name: EventHorizon :one
+select pg_snapshot_xmin(pg_current_snapshot())::text;
+
 -- name: NotifyEvents :exec
-select pg_notify('toolcrib_events', n.tenant) from unnest(@tenants::text[]) as n (tenant);
+select pg_notify('toolcrib_events', n.payload) from unnest(@payloads::text[]) as n (payload);

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"encoding/base32"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -71,22 +72,31 @@ func testReads(t *testing.T, d *Database) {
 		require.Len(t, events, 1)
 		require.Equal(t, agent.EventTurn, events[0].Type)
 
-		var streamed []tool.Event
+		var streamed []store.TenantEvent
 		require.Eventually(t, func() bool { // Other tests' transactions hold the stream back.
 			streamed = nil
 			var cursor store.EventCursor
 			for {
-				page, next, err := f.Store.TenantEvents(t.Context(), f.Tenant, cursor, 1)
+				page, err := f.Store.TenantEvents(t.Context(), f.Tenant, cursor, 1)
 				require.NoError(t, err)
 				if len(page) == 0 {
 					return len(streamed) == 3
 				}
-				streamed, cursor = append(streamed, page...), next
+				streamed, cursor = append(streamed, page...), page[0].Cursor
 			}
-		}, 10*time.Second, 20*time.Millisecond)
+		}, 30*time.Second, 20*time.Millisecond)
 		require.Equal(t, f.Run.ID, streamed[0].RunID)
 		require.Equal(t, agent.EventTurn, streamed[1].Type)
 		require.Equal(t, agent.EventRunStarted, streamed[2].Type)
+
+		horizon, err := f.Store.EventHorizon(t.Context(), f.Tenant)
+		require.NoError(t, err)
+		later := f.NewRun(t)
+		require.Eventually(t, func() bool {
+			page, err := f.Store.TenantEvents(t.Context(), f.Tenant, horizon, 10)
+			require.NoError(t, err)
+			return slices.ContainsFunc(page, func(e store.TenantEvent) bool { return e.RunID == later.ID })
+		}, 30*time.Second, 20*time.Millisecond, "what comes later is behind the horizon")
 	})
 }
 

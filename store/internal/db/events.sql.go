@@ -9,6 +9,17 @@ import (
 	"context"
 )
 
+const EventHorizon = `-- name: EventHorizon :one
+select pg_snapshot_xmin(pg_current_snapshot())::text
+`
+
+func (q *Queries) EventHorizon(ctx context.Context) (string, error) {
+	row := q.db.QueryRow(ctx, EventHorizon)
+	var column_1 string
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const ListEvents = `-- name: ListEvents :many
 select id, tenant_id, run_id, seq, type, invocation_id, data, xid, at from run_events
 where tenant_id = $1 and run_id = $2 and seq > $3
@@ -112,10 +123,10 @@ func (q *Queries) ListTenantEvents(ctx context.Context, arg ListTenantEventsPara
 }
 
 const NotifyEvents = `-- name: NotifyEvents :exec
-select pg_notify('toolcrib_events', n.tenant) from unnest($1::text[]) as n (tenant)
+select pg_notify('toolcrib_events', n.payload) from unnest($1::text[]) as n (payload)
 `
 
-func (q *Queries) NotifyEvents(ctx context.Context, tenants []string) error {
-	_, err := q.db.Exec(ctx, NotifyEvents, tenants)
+func (q *Queries) NotifyEvents(ctx context.Context, payloads []string) error {
+	_, err := q.db.Exec(ctx, NotifyEvents, payloads)
 	return err
 }
