@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"go.temporal.io/server/common/log"
@@ -16,6 +17,7 @@ import (
 type serverLogger struct {
 	ctx    context.Context //nolint:containedctx // The interface has no place for one.
 	logger *slog.Logger
+	tags   []tag.Tag // Of every line. Most loggers that are made write none.
 	state  *loggerState
 }
 
@@ -95,7 +97,7 @@ func (l *serverLogger) hush() { l.state.quiet.Store(true) }
 // With returns a logger that adds tags to every line.
 func (l *serverLogger) With(tags ...tag.Tag) log.Logger {
 	with := *l
-	with.logger = slog.New(l.logger.Handler().WithAttrs(attributes(tags)))
+	with.tags = append(slices.Clip(l.tags), tags...)
 	return &with
 }
 
@@ -103,7 +105,7 @@ func (l *serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
 	if l.state.quiet.Load() {
 		return
 	}
-	l.logger.LogAttrs(l.ctx, level, msg, attributes(tags)...) //nolint:sloglint // The message is the server's.
+	l.logger.LogAttrs(l.ctx, level, msg, attributes(append(slices.Clip(l.tags), tags...))...) //nolint:sloglint // The message is the server's.
 }
 
 func attributes(tags []tag.Tag) []slog.Attr {
