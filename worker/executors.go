@@ -18,7 +18,9 @@ import (
 // executors assembles what runs calls: one executor a type, the platform's
 // middleware around all of them, the host's inside that.
 func (p *Plugin) executors(schemas *schema.Cache) (*executors.Mux, error) {
-	gate, err := egress.New(egress.Config{Policy: p.cfg.policyOf})
+	gate, err := egress.New(egress.Config{
+		Policy: p.cfg.policyOf, Transport: p.telemetry.Transport, Refused: p.telemetry.Refused,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: making the way out: %w", err)
 	}
@@ -28,6 +30,7 @@ func (p *Plugin) executors(schemas *schema.Cache) (*executors.Mux, error) {
 		return nil, err
 	}
 	mux := executors.NewMux()
+	mux.Use(p.telemetry.Middleware())
 	mux.Use(executors.Standard(executors.Options{Logger: p.cfg.Logger, Validate: validator(schemas)})...)
 	mux.Use(p.cfg.Middleware...)
 	p.builtins = builtins.New(builtins.Config{Gate: gate})

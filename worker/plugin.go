@@ -26,6 +26,8 @@ import (
 	"github.com/toolcrib/toolcrib/activities"
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/internal/telemetry"
+	"github.com/toolcrib/toolcrib/internal/temporaltrace"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
@@ -46,6 +48,7 @@ type Plugin struct {
 
 	cfg        Config
 	store      *store.Store
+	telemetry  *telemetry.Telemetry
 	mux        *executors.Mux
 	builtins   *builtins.Catalog
 	activities *activities.Activities
@@ -84,15 +87,18 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		p.store = opened
 		p.closers = append(p.closers, closer(opened.Close))
 	}
-	schemas := schema.New(0)
 	var err error
+	if p.telemetry, err = telemetry.New(p.cfg.MeterProvider, p.cfg.Logger); err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	schemas := schema.New(0)
 	if p.mux, err = p.executors(schemas); err != nil {
 		return err
 	}
 	p.activities, err = activities.New(activities.Config{
-		Ledger: p.store, Runs: p.store, Agents: p.store, Policies: p.store,
+		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
 		Resolver: resolver.New(p.store, resolver.Options{}), Schemas: schemas,
-		Outputs: p.store, Executor: p.mux, Models: p.cfg.Models,
+		Outputs: p.store, Executor: p.mux, Models: p.telemetry.Models(p.cfg.Models),
 	})
 	return err
 }
@@ -110,6 +116,14 @@ func (p *Plugin) Close() error {
 
 // Name implements the plugin interfaces.
 func (p *Plugin) Name() string { return "github.com/toolcrib/toolcrib" }
+
+// ConfigureClient lets the client, and the workers made from it, carry traces.
+func (p *Plugin) ConfigureClient(_ context.Context, o client.PluginConfigureClientOptions) error {
+	if p.cfg.TracerProvider != nil {
+		o.ClientOptions.Interceptors = append(o.ClientOptions.Interceptors, temporaltrace.New(p.cfg.TracerProvider))
+	}
+	return nil
+}
 
 // heartbeatInterval is how often a running call tells Temporal that it is alive,
 // at the most, and so how soon it learns that it was cancelled.

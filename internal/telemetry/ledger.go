@@ -8,6 +8,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
+// Moves that another attempt may have made first.
+const (
+	markSent   = "mark_sent"
+	markUnsent = "mark_unsent"
+	settle     = "settle"
+)
+
 // Ledger counts the moves of a ledger, and the calls that it settles.
 func (t *Telemetry) Ledger(l ledger.Ledger) ledger.Ledger {
 	if t.metrics.off {
@@ -35,13 +42,13 @@ func (l *observedLedger) Admit(ctx context.Context, req ledger.AdmitRequest) (le
 
 func (l *observedLedger) MarkSent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
 	err := l.next.MarkSent(ctx, tenant, effectID, fence)
-	l.tried(ctx, "mark_sent", tool.PhaseSent, err)
+	l.tried(ctx, markSent, tool.PhaseSent, err)
 	return err
 }
 
 func (l *observedLedger) MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID string, fence int64) error {
 	err := l.next.MarkUnsent(ctx, tenant, effectID, fence)
-	l.tried(ctx, "mark_unsent", tool.PhaseAdmitted, err)
+	l.tried(ctx, markUnsent, tool.PhaseAdmitted, err)
 	return err
 }
 
@@ -52,7 +59,7 @@ func (l *observedLedger) Settle(ctx context.Context, s ledger.Settlement) (ledge
 		l.moved(ctx, tool.PhaseDone)
 		l.m.ended(ctx, s.Implementation, outcome.Status, outcome.Kind)
 	case err == nil || tool.KindOf(err) == tool.Conflict:
-		l.m.add(ctx, l.m.lost, 1, labels{{moveLabel, "settle"}})
+		l.m.add(ctx, l.m.lost, 1, labels{{moveLabel, settle}})
 	}
 	return outcome, err
 }

@@ -63,6 +63,20 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	return out, errors.Join(append(errs, err)...)
 }
 
+// begin shows what may never happen from the start, so that its first time is
+// an increase.
+func (m *metrics) begin() {
+	ctx := context.Background()
+	for _, move := range []string{markSent, markUnsent, settle} {
+		m.add(ctx, m.lost, 0, labels{{moveLabel, move}})
+	}
+	for _, i := range tool.Implementations() {
+		m.add(ctx, m.calls, 0, labels{
+			{implementationLabel, string(i)}, {statusLabel, string(tool.StatusUnknown)}, {kindLabel, string(tool.Unknown)},
+		})
+	}
+}
+
 // labels is a set of labels: up to three keys with their values.
 type labels [3]struct {
 	key   attribute.Key

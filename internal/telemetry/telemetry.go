@@ -28,6 +28,8 @@ func New(provider metric.MeterProvider, logger *slog.Logger) (*Telemetry, error)
 	if err != nil {
 		return nil, fmt.Errorf("making metrics: %w", err)
 	}
-	m.off = !counts
+	if m.off = !counts; !m.off {
+		m.begin()
+	}
 	return &Telemetry{log: logger, metrics: m}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -21,6 +22,9 @@ var (
 	agentAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.AgentAttribute)
 )
 
+// memoTrace is where a workflow keeps the trace id of the request that started it.
+const memoTrace = "toolcrib_trace"
+
 // start describes a workflow to be started.
 type start struct {
 	id       string
@@ -34,8 +38,10 @@ type start struct {
 // startWorkflow starts a workflow once: an id that was ever used is refused
 // with [*serviceerror.WorkflowExecutionAlreadyStarted] as the cause.
 func (s *server) startWorkflow(ctx context.Context, tenant tool.TenantID, w start) (client.WorkflowRun, error) {
+	memo := map[string]any{memoTrace: traceID(ctx)}
+	maps.Copy(memo, w.memo)
 	opts := client.StartWorkflowOptions{
-		ID: w.id, TaskQueue: s.cfg.TaskQueue, StaticSummary: w.summary, Memo: w.memo,
+		ID: w.id, TaskQueue: s.cfg.TaskQueue, StaticSummary: w.summary, Memo: memo,
 		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 	}

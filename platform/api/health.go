@@ -21,6 +21,7 @@ func (s *server) registerHealth() {
 	huma.Register(s.api, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: []string{"health"},
 		Summary: "Whether the server runs", Description: "Looks at nothing behind it. Without a key.",
+		Responses: map[string]*huma.Response{"default": s.problemResponse()},
 	}, func(context.Context, *struct{}) (*healthOutput, error) {
 		return &healthOutput{Status: http.StatusOK, Body: probe.Alive()}, nil
 	})
@@ -28,7 +29,8 @@ func (s *server) registerHealth() {
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: []string{"health"},
 		Summary: "Whether the server can do its work",
 		Description: "Looks at the database, its schema, and Temporal, and says of each what was found and for how long " +
-			"it has been so. Answers 503 when one is missing.",
+			"it has been so. Answers 503 when one is missing. Without a key.",
+		Responses: map[string]*huma.Response{"default": s.problemResponse()},
 	}, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 		health := prober.Ready(ctx)
 		return &healthOutput{Status: probe.StatusOf(health), Body: health}, nil

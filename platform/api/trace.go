@@ -2,38 +2,152 @@ package api
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/toolcrib/toolcrib/internal/telemetry"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
-// TraceHeader carries the trace id of a request, in the answer always and in
-// the request if the caller names it.
+// TraceHeader carries the trace id of a request, in the answer always. Where
+// nothing is traced, a caller may name it in the request.
 const TraceHeader = "X-Request-Id"
 
-type traceKey struct{}
+type recordKey struct{}
 
-var tracePattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+// record is what is told of a request when it ends. The handlers of the request
+// fill it in, one after the other.
+type record struct {
+	traceID string
+	tenant  tool.TenantID
+}
 
-// trace names each request: as the caller does, by a W3C traceparent or
-// [TraceHeader], else anew.
-func trace(next http.Handler) http.Handler {
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// trace begins the span of each request, below the one that a W3C traceparent
+// names, and gives the request the name of its trace. Where nothing is traced,
+// the name is the traceparent's, or the caller's own, or a new one.
+func (s *server) trace(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := r.Header.Get(TraceHeader)
-		if parts := strings.Split(r.Header.Get("Traceparent"), "-"); len(parts) == 4 && len(parts[1]) == 32 {
-			id = parts[1]
-		}
-		if !tracePattern.MatchString(id) {
-			id = strings.ReplaceAll(uuid.NewString(), "-", "")
-		}
-		w.Header().Set(TraceHeader, id)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), traceKey{}, id)))
+		parent := telemetry.ParseTraceparent(r.Header.Get("Traceparent"))
+		ctx, span := s.startSpan(trace.ContextWithRemoteSpanContext(r.Context(), parent), r)
+		defer span.End()
+		rec := &record{traceID: nameOf(trace.SpanContextFromContext(ctx), r.Header.Get(TraceHeader))}
+		w.Header().Set(TraceHeader, rec.traceID)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, recordKey{}, rec)))
 	})
 }
 
-func traceID(ctx context.Context) string {
-	id, _ := ctx.Value(traceKey{}).(string)
-	return id
+// startSpan starts the span of a request, but for those of orchestrators.
+func (s *server) startSpan(ctx context.Context, r *http.Request) (context.Context, trace.Span) {
+	if s.cfg.TracerProvider == nil || orchestration(r) {
+		return ctx, trace.SpanFromContext(context.Background()) //nolint:contextcheck // No span is none of this context.
+	}
+	return s.cfg.TracerProvider.Tracer(telemetry.Scope).Start(ctx, methodOf(r), trace.WithSpanKind(trace.SpanKindServer))
+}
+
+// nameOf returns what a request is called.
+func nameOf(sc trace.SpanContext, asked string) string {
+	switch {
+	case sc.HasTraceID():
+		return sc.TraceID().String()
+	case requestIDPattern.MatchString(asked):
+		return asked
+	default:
+		return strings.ReplaceAll(uuid.NewString(), "-", "")
+	}
+}
+
+func recordOf(ctx context.Context) *record {
+	if rec, ok := ctx.Value(recordKey{}).(*record); ok {
+		return rec
+	}
+	return &record{}
+}
+
+func traceID(ctx context.Context) string { return recordOf(ctx).traceID }
+
+// logRequests tells of each request how it ended: in the log, in its span and
+// in the metrics. It tells the route that was asked for, and no value of it.
+func (s *server) logRequests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		answer := s.metrics.watch(w, r)
+		defer answer.end()
+		ww := middleware.NewWrapResponseWriter(answer, r.ProtoMajor)
+		next.ServeHTTP(ww, r)
+		rec, took, route, status := recordOf(r.Context()), time.Since(began), routeOf(r), max(ww.Status(), http.StatusOK)
+		describeSpan(trace.SpanFromContext(r.Context()), r, route, status, rec.tenant)
+		if !answer.begun {
+			s.metrics.observe(r, route, status, took)
+		}
+		s.log.LogAttrs(r.Context(), levelOf(r, status), "request",
+			slog.String("method", methodOf(r)), slog.String("route", route), slog.Int("status", status),
+			slog.Float64("ms", float64(took.Microseconds())/1000), slog.Int("bytes", ww.BytesWritten()),
+			slog.String("tenant_id", string(rec.tenant)), slog.String("trace_id", rec.traceID))
+	})
+}
+
+func describeSpan(span trace.Span, r *http.Request, route string, status int, tenant tool.TenantID) {
+	if !span.IsRecording() {
+		return
+	}
+	span.SetName(methodOf(r) + " " + route)
+	span.SetAttributes(
+		attribute.String("http.request.method", methodOf(r)), attribute.String("http.route", route),
+		attribute.Int("http.response.status_code", status), telemetry.TenantKey.String(string(tenant)))
+	if asked := r.Header.Get(TraceHeader); requestIDPattern.MatchString(asked) {
+		span.SetAttributes(attribute.String("toolcrib.request_id", asked))
+	}
+	if status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, http.StatusText(status))
+	}
+}
+
+func levelOf(r *http.Request, status int) slog.Level {
+	switch {
+	case status >= http.StatusInternalServerError && !orchestration(r):
+		return slog.LevelError
+	case status < http.StatusInternalServerError && orchestration(r):
+		return slog.LevelDebug
+	case status >= http.StatusInternalServerError:
+		return slog.LevelWarn
+	default:
+		return slog.LevelInfo
+	}
+}
+
+// orchestration reports whether a request is one of those that come every few
+// seconds to look after the process.
+func orchestration(r *http.Request) bool {
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics"
+}
+
+// routeOf returns the template of the path that was asked for, once it is known.
+func routeOf(r *http.Request) string {
+	if c := chi.RouteContext(r.Context()); c != nil && c.RoutePattern() != "" {
+		return c.RoutePattern()
+	}
+	return "none"
+}
+
+// methodOf returns a request's method; what is no method of HTTP is "other".
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodConnect, http.MethodTrace:
+		return r.Method
+	default:
+		return "other"
+	}
 }

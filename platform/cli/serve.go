@@ -3,21 +3,21 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
-	"net"
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/platform/observe"
+	"github.com/toolcrib/toolcrib/platform/observe/probe"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
-	"github.com/toolcrib/toolcrib/tool"
 )
 
 const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
-	var database, address, queue string
+	var database, address, metrics, queue string
 	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -25,7 +25,10 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serves the HTTP API until it is interrupted; then the requests under way finish.
 
 The database role must own nothing and not bypass row level security. Temporal
-is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
+is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
+
+Metrics are at /metrics of an API that only this machine can reach, or else at
+--metrics-address. Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 		Example: `  toolcrib serve --database-url postgres://app@db/toolcrib --listen :8080`,
 		Args:    operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,12 +37,13 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
 				return err
 			}
 			return a.serve(cmd.Context(), serveSettings{
-				database: url, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
+				database: url, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
 				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: a.processLogger(verbose),
 			})
 		},
 	}
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultListen+"; "+ListenVariable+")")
+	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
@@ -47,38 +51,45 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
 }
 
 type serveSettings struct {
-	database, address, queue string
-	log                      *slog.Logger
+	database, address, metrics, queue string
+	log                               *slog.Logger
 }
 
 func (a *app) serve(ctx context.Context, settings serveSettings) error {
+	o, stop, err := a.observer(ctx, "toolcrib-api", settings.log)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	s, err := store.Open(ctx, settings.database, store.Options{Logger: settings.log})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	o.Collect(observe.Pool(s))
 	opts, err := serve.TemporalOptions(environ(a.env.Environ), settings.log)
 	if err != nil {
 		return err
 	}
-	temporal, err := serve.DialTemporal(ctx, opts)
+	temporal, err := serve.DialTemporal(ctx, o.Client(opts))
 	if err != nil {
 		return err
 	}
 	defer temporal.Close()
-	handler, err := serve.Handler(ctx, serve.HandlerConfig{
-		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
-	})
+	listener, err := serve.Listen(ctx, settings.address)
 	if err != nil {
 		return err
 	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", settings.address)
+	handler, err := serve.Handler(ctx, serve.HandlerConfig{
+		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
+		Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
+	})
 	if err != nil {
-		return &tool.Error{Kind: tool.Unavailable, Msg: fmt.Sprintf("cannot listen on %s: %v", settings.address, err), Err: err}
+		return errors.Join(err, listener.Close())
 	}
 	settings.log.InfoContext(ctx, "serving", slog.String("url", "http://"+listener.Addr().String()))
-	return serve.HTTP(ctx, listener, handler, settings.log)
+	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...), settings.log,
+		func(ctx context.Context) error { return serve.HTTP(ctx, listener, handler, settings.log) })
 }
 
 // processLogger returns the log of a process: text on the error stream, or

@@ -10,7 +10,10 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
+	"github.com/toolcrib/toolcrib/platform/observe"
+	"github.com/toolcrib/toolcrib/platform/observe/probe"
 	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -54,7 +57,7 @@ func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
 }
 
 func (a *app) workerCommand() *cobra.Command {
-	var database, queue string
+	var database, metrics, queue string
 	var flags WorkerFlags
 	var verbose bool
 	cmd := &cobra.Command{
@@ -63,9 +66,13 @@ func (a *app) workerCommand() *cobra.Command {
 		Long: `Runs workflows and activities until it is interrupted; then running calls finish.
 
 The database role must own nothing and not bypass row level security. Temporal
-is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
-		Example: `  toolcrib worker --database-url postgres://app@db/toolcrib --secrets-dir /run/secrets`,
-		Args:    operands(),
+is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
+
+Metrics and health checks are served at --metrics-address, if it is given.
+Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
+		Example: `  toolcrib worker --database-url postgres://app@db/toolcrib --secrets-dir /run/secrets
+  toolcrib worker --allow-host orders.internal:8443 --task-queue tools`,
+		Args: operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			url, err := a.databaseURL(database)
 			if err != nil {
@@ -77,27 +84,42 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …`,
 				return err
 			}
 			cfg.DatabaseURL = url
-			return a.work(cmd.Context(), cfg, cmp.Or(queue, a.env.Getenv(QueueVariable)), log)
+			return a.work(cmd.Context(), cfg, cmp.Or(queue, a.env.Getenv(QueueVariable)), metrics, log)
 		},
 	}
 	flags.Register(cmd)
+	metricsFlag(cmd, &metrics, "default: nowhere")
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where to listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
 	return cmd
 }
 
-func (a *app) work(ctx context.Context, cfg worker.Config, queue string, log *slog.Logger) error {
+func (a *app) work(ctx context.Context, cfg worker.Config, queue, metrics string, log *slog.Logger) error {
+	o, stop, err := a.observer(ctx, "toolcrib-worker", log)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if cfg.Store, err = store.Open(ctx, cfg.DatabaseURL, store.Options{Logger: log}); err != nil {
+		return err
+	}
+	defer cfg.Store.Close()
+	o.Collect(observe.Pool(cfg.Store))
+	cfg.TracerProvider, cfg.MeterProvider = o.TracerProvider(), o.MeterProvider()
 	opts, err := serve.TemporalOptions(environ(a.env.Environ), log)
 	if err != nil {
 		return err
 	}
-	w, err := serve.StartWorker(ctx, serve.WorkerConfig{Plugin: cfg, Temporal: opts, TaskQueue: queue})
+	w, err := serve.StartWorker(ctx, serve.WorkerConfig{Plugin: cfg, Temporal: o.Metrics(opts), TaskQueue: queue})
 	if err != nil {
 		return err
 	}
 	log.InfoContext(ctx, "working", slog.String("task_queue", cmp.Or(queue, serve.DefaultTaskQueue)))
-	<-ctx.Done()
-	w.Stop()
-	return nil
+	defer w.Stop()
+	return a.together(ctx, metrics, o, probe.New(append(probe.Database(cfg.Store), probe.Temporal(w.Client()))...), log,
+		func(ctx context.Context) error {
+			<-ctx.Done()
+			return nil
+		})
 }

@@ -1,0 +1,132 @@
+// Package probe looks at what a process stands on, for those who ask whether it
+// can do its work. What it says holds no address, no name and no error text:
+// anybody may ask.
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+)
+
+const (
+	timeout = 3 * time.Second
+	// fresh is how long a finding is repeated instead of looking again, however
+	// many ask.
+	fresh = time.Second
+)
+
+// Check is one thing to look at.
+type Check struct {
+	Name string
+	// Look reports whether the thing does its work.
+	Look func(ctx context.Context) error
+	// Fault is the state of the thing when it does not, such as "not answering".
+	Fault string
+}
+
+// Database looks at a store and at its schema.
+func Database(s *store.Store) []Check {
+	return []Check{
+		{Name: "database", Look: s.Ping, Fault: "not answering"},
+		{Name: "schema", Look: s.CheckSchema, Fault: "older than this binary, or not to be read"},
+	}
+}
+
+// Temporal looks at a client's server.
+func Temporal(c client.Client) Check {
+	return Check{Name: "temporal", Fault: "not answering", Look: func(ctx context.Context) error {
+		_, err := c.CheckHealth(ctx, &client.CheckHealthRequest{})
+		return err //nolint:wrapcheck // Only whether there is one counts.
+	}}
+}
+
+// Prober makes checks, and remembers since when each has found the same. It is
+// safe for concurrent use.
+type Prober struct {
+	checks []Check
+
+	mu     sync.Mutex
+	looked time.Time
+	found  []finding
+}
+
+// finding is what a check found, and since when.
+type finding struct {
+	state string
+	since time.Time
+}
+
+const ok = "ok"
+
+// New returns a prober of the given checks.
+func New(checks ...Check) *Prober {
+	return &Prober{checks: checks, found: make([]finding, len(checks))}
+}
+
+// Ready makes the checks, at the same time, unless that was done a moment ago.
+func (p *Prober) Ready(ctx context.Context) v1.Health {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.looked) >= fresh {
+		p.look(ctx)
+		p.looked = time.Now()
+	}
+	out := v1.Health{Status: ok, Checks: make(map[string]v1.Check, len(p.checks))}
+	for i, c := range p.checks {
+		if p.found[i].state != ok {
+			out.Status = "unavailable"
+		}
+		out.Checks[c.Name] = v1.Check{State: p.found[i].state, AgeS: time.Since(p.found[i].since).Seconds()}
+	}
+	return out
+}
+
+// look makes the checks. A caller who leaves does not make them fail for others.
+func (p *Prober) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i, c := range p.checks {
+		wg.Go(func() {
+			state := ok
+			if c.Look(ctx) != nil {
+				state = c.Fault
+			}
+			if p.found[i].state != state {
+				p.found[i] = finding{state: state, since: time.Now()}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// StatusOf returns the HTTP status that goes with an answer.
+func StatusOf(h v1.Health) int {
+	if h.Status == ok {
+		return http.StatusOK
+	}
+	return http.StatusServiceUnavailable
+}
+
+// Alive answers that the process runs.
+func Alive() v1.Health { return v1.Health{Status: ok} }
+
+// Register serves /healthz and /readyz, for processes that have no API.
+func (p *Prober) Register(mux *http.ServeMux) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { write(w, Alive()) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { write(w, p.Ready(r.Context())) })
+}
+
+func write(w http.ResponseWriter, h v1.Health) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(StatusOf(h))
+	_ = json.NewEncoder(w).Encode(h) // Nobody is left to tell.
+}
