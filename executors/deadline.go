@@ -3,6 +3,7 @@ package executors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -49,7 +50,15 @@ func ended(ctx context.Context, call *tool.Call, limit time.Duration, err error)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
 	} else {
-		out.Msg = "the tool did not answer within " + limit.String()
+		out.Msg = fmt.Sprintf("%s did not answer within %s; if it needs longer, raise execution.timeout_s in its definition", named(call), limit)
 	}
 	return out
+}
+
+// named names the tool of a call.
+func named(call *tool.Call) string {
+	if call.Version == nil || call.Version.Slug == "" {
+		return "the tool"
+	}
+	return "the tool " + call.Version.Slug + "@" + call.Version.Number
 }

@@ -84,6 +84,17 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
+// Who reads that a tool took too long can tell which one, how long it had, and
+// where to give it longer.
+func TestDeadlineSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+
+	call := &tool.Call{Timeout: 10 * time.Millisecond, Version: &tool.Version{Slug: "findOrder", Number: "1.2.0"}}
+	_, err := run(t, executors.Deadline(), call, func(ctx context.Context) (*tool.Result, error) { <-ctx.Done(); return nil, ctx.Err() })
+	require.Equal(t, "the tool findOrder@1.2.0 did not answer within 10ms; if it needs longer, raise execution.timeout_s in its definition",
+		tool.AsError(err).Msg)
+}
+
 func TestRecover(t *testing.T) {
 	t.Parallel()
 

@@ -104,7 +104,7 @@ mean something: "toolcrib help exit-codes".`,
 	flags.BoolVar(&a.flags.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.applyCommand(), a.toolCommand(), a.agentCommand(), a.runCommand(), a.invocationsCommand(), a.keyCommand(),
-		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.completionCommand(),
+		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.doctorCommand(), a.completionCommand(),
 		exitCodesTopic(),
 	)
 	a.completeFlags(root)

@@ -72,6 +72,12 @@ func (c *Client) Events(ctx context.Context, runID string, after int64, limit in
 // Follow calls fn with each event of a run, in order, until the run has ended,
 // and returns the run as it ended. It stops at the first error of fn.
 func (c *Client) Follow(ctx context.Context, runID string, fn func(tool.Event) error) (v1.Run, error) {
+	return c.Watch(ctx, runID, fn, func(v1.Run) error { return nil })
+}
+
+// Watch is [Client.Follow] that also calls look with the run as it stands, each
+// time it is asked for.
+func (c *Client) Watch(ctx context.Context, runID string, fn func(tool.Event) error, look func(v1.Run) error) (v1.Run, error) {
 	const slowest = 500 * time.Millisecond
 	var seen int64
 	pause := 25 * time.Millisecond
@@ -79,6 +85,9 @@ func (c *Client) Follow(ctx context.Context, runID string, fn func(tool.Event) e
 		run, err := c.Run(ctx, runID)
 		if err != nil {
 			return v1.Run{}, err
+		}
+		if err := look(run); err != nil {
+			return run, err
 		}
 		for seen < run.LastSeq {
 			events, err := c.Events(ctx, runID, seen, 0)

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/platform/devstack/programs"
+	"github.com/toolcrib/toolcrib/platform/doctor"
+	"github.com/toolcrib/toolcrib/platform/serve"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var database, queue string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Look at what Toolcrib stands on, and say what mends it",
+		Long: `Looks at PostgreSQL, the database and its role and schema, Temporal with its
+namespace and workers, the API and the key, ports, the data folder and the
+models' keys, from where you are. It changes nothing and takes at most 15
+seconds. A line with "→" is what mends the one above.
+
+It ends with 0 if nothing is broken, and with 1 otherwise; a warning is no
+failure.`,
+		Example: `  toolcrib doctor
+  toolcrib doctor --json | jq '.items[] | select(.status != "ok")'`,
+		Args: operands(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.doctor(cmd.Context(), cmp.Or(database, a.env.Getenv(DatabaseVariable)), cmp.Or(queue, a.env.Getenv(QueueVariable), serve.DefaultTaskQueue))
+		},
+	}
+	cmd.Flags().StringVar(&queue, "task-queue", "", "where workers should listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
+	databaseFlag(cmd, &database)
+	return cmd
+}
+
+func (a *app) doctor(ctx context.Context, database, queue string) error {
+	cfg, done, err := a.doctorConfig(database, queue)
+	if err != nil {
+		return err
+	}
+	defer done()
+	findings := doctor.Run(ctx, cfg)
+	if err := a.printer.show(v1.Page[doctor.Finding]{Items: findings}, func(w io.Writer) error {
+		return writeFindings(w, findings)
+	}); err != nil {
+		return err
+	}
+	if doctor.Failed(findings) {
+		return &silentError{code: ExitFailure}
+	}
+	return nil
+}
+
+// doctorConfig says what the user would reach by the other commands.
+func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func(), err error) {
+	connection, err := a.connection()
+	if err != nil {
+		return cfg, nil, err
+	}
+	dir := a.doctorFolder()
+	cfg = doctor.Config{
+		DatabaseURL: database, Programs: programs.Machine(), TaskQueue: queue, DataDir: dir,
+		APINamed: connection.server.value != defaultServer, HasKey: connection.key.value != "",
+		Ports:   []doctor.Port{{Number: 8080, Service: "the API"}, {Number: 7233, Service: "Temporal"}, {Number: 8233, Service: "Temporal's UI"}, {Number: 54320, Service: "PostgreSQL"}},
+		Models:  a.modelVariables(),
+		Secrets: append(passwords(database), connection.key.value, a.env.Getenv("TEMPORAL_API_KEY")),
+	}
+	if cfg.Temporal, err = serve.TemporalOptions(environ(a.env.Environ), slog.New(slog.DiscardHandler)); err != nil {
+		return cfg, nil, err
+	}
+	cfg.TemporalNamed = cfg.Temporal.HostPort != ""
+	if at := line(filepath.Join(dir, "temporal-address")); !cfg.TemporalNamed && at != "" && local("tcp://"+at) {
+		cfg.Temporal.HostPort = at // Of toolcrib dev.
+	}
+	c, err := a.connect()
+	if err != nil {
+		cfg.APIError = err
+		return cfg, func() {}, nil
+	}
+	cfg.API = visitor{c}
+	return cfg, c.Close, nil
+}
+
+// doctorFolder is the data folder that toolcrib dev would use.
+func (a *app) doctorFolder() string {
+	if named := cmp.Or(a.flags.data, a.env.Getenv(DataVariable)); named != "" {
+		return named
+	}
+	folders := a.dataFolders()
+	for _, dir := range folders {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return dir
+		}
+	}
+	if len(folders) == 0 {
+		return dataFolder
+	}
+	return folders[0]
+}
+
+// modelVariables lists the variables that give models their keys.
+func (a *app) modelVariables() []doctor.Variable {
+	found := []doctor.Variable{}
+	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {
+		found = append(found, doctor.Variable{Name: name, Set: a.env.Getenv(name) != ""})
+	}
+	for _, entry := range a.env.Environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "TOOLCRIB_MODEL_") && strings.HasSuffix(name, "_BASE_URL") {
+			found = append(found, doctor.Variable{Name: name, Set: value != ""})
+		}
+	}
+	return found
+}
+
+// passwords returns the secrets in a database's URL, as they stand there and as
+// they are meant.
+func passwords(database string) []string {
+	u, err := url.Parse(database)
+	if err != nil || u.User == nil {
+		return nil
+	}
+	password, _ := u.User.Password()
+	return []string{password, url.QueryEscape(password), url.PathEscape(password)}
+}
+
+// visitor is the API as the doctor looks at it.
+type visitor struct{ *client.Client }
+
+// CheckKey asks for what a key may be refused, which it then is by name.
+func (v visitor) CheckKey(ctx context.Context) error {
+	_, err := v.ListTools(ctx, client.ToolQuery{Page: client.Page{Limit: 1}})
+	if p, ok := client.Problem(err); ok && p.Status == http.StatusForbidden {
+		return nil // It is taken, and may do other things.
+	}
+	return err
+}
+
+func writeFindings(w io.Writer, findings []doctor.Finding) error {
+	for _, f := range findings {
+		line := fmt.Sprintf("%-4s  %-20s  %s\n", f.Status, f.Check, clean(f.Found))
+		if f.Mend != "" {
+			line += fmt.Sprintf("%28s→ %s\n", "", clean(f.Mend))
+		}
+		if _, err := io.WriteString(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
