@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -17,12 +18,17 @@ type Config struct {
 	// is used when it is taken. Defaults to [DefaultListen], and to a free port
 	// if the stack is a throwaway.
 	Listen string
+	// ListenFixed makes it an error that Listen is taken.
+	ListenFixed bool
 	// Tenant is the slug of the tenant that is made. Defaults to [DefaultTenant].
 	Tenant string
 	// Worker configures the worker's plugin; its Store is set here.
 	Worker worker.Config
 	// TaskQueue defaults to [serve.DefaultTaskQueue].
 	TaskQueue string
+	// Observer tells of requests and calls; the caller stops it. Its metrics are
+	// at /metrics of the API if that is on loopback. Defaults to nobody.
+	Observer *observe.Observer
 	// Version of the platform, for the API's description.
 	Version string
 	// Logger defaults to discarding.
@@ -39,6 +45,8 @@ const (
 const (
 	KeyFile    = "key"    // The API key of the tenant.
 	ServerFile = "server" // The URL of the API.
+	// TemporalFile holds the host and port of Temporal.
+	TemporalFile = "temporal-address"
 )
 
 func (c Config) withDefaults() Config {

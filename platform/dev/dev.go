@@ -14,6 +14,9 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/devstack/folder"
+	"github.com/toolcrib/toolcrib/platform/devstack/ports"
+	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -84,13 +87,15 @@ func (d *Dev) otherBuild(err error) error {
 func (d *Dev) startWorker(ctx context.Context) (err error) {
 	plugin := d.cfg.Worker
 	plugin.Store = d.store
-	d.worker, err = serve.StartWorker(ctx, serve.WorkerConfig{
-		Plugin: plugin, TaskQueue: d.cfg.TaskQueue,
-		Temporal: client.Options{
-			HostPort: d.stack.TemporalAddress(), Namespace: d.stack.Namespace(),
-			Logger: sdklog.NewStructuredLogger(d.cfg.Logger),
-		},
-	})
+	temporal := client.Options{
+		HostPort: d.stack.TemporalAddress(), Namespace: d.stack.Namespace(), Logger: sdklog.NewStructuredLogger(d.cfg.Logger),
+	}
+	if o := d.cfg.Observer; o != nil {
+		o.Collect(observe.Pool(d.store))
+		temporal = o.Metrics(temporal)
+		plugin.TracerProvider, plugin.MeterProvider = o.TracerProvider(), o.MeterProvider()
+	}
+	d.worker, err = serve.StartWorker(ctx, serve.WorkerConfig{Plugin: plugin, TaskQueue: d.cfg.TaskQueue, Temporal: temporal})
 	return err
 }
 
@@ -99,27 +104,30 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	for i := range d.cfg.Worker.Executors {
 		runnable = append(runnable, i)
 	}
-	handler, err := serve.Handler(ctx, serve.HandlerConfig{
-		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
-		Runnable: runnable, Version: d.cfg.Version, Logger: d.cfg.Logger,
-	})
+	listener, err := d.listen(ctx)
 	if err != nil {
 		return err
 	}
-	listener, err := listen(ctx, d.cfg.Listen)
+	handler, err := serve.Handler(ctx, serve.HandlerConfig{
+		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
+		Runnable: runnable, Version: d.cfg.Version, Logger: d.cfg.Logger,
+		Observer: d.cfg.Observer, ShowMetrics: serve.Local(listener),
+	})
 	if err != nil {
-		return err
+		return errors.Join(err, listener.Close())
 	}
 	d.url = "http://" + listener.Addr().String()
 	serving, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	d.hangUp, d.served = hangUp, make(chan error, 1)
 	go func() { d.served <- serve.HTTP(serving, listener, handler, d.cfg.Logger) }()
-	return d.write(ServerFile, d.url)
+	return errors.Join(d.write(ServerFile, d.url), d.write(TemporalFile, d.stack.TemporalAddress()))
 }
 
-// listen takes the address, or another port of its host when that is taken.
-func listen(ctx context.Context, address string) (net.Listener, error) {
+// listen takes the address, or another port of its host when that is taken and
+// another will do.
+func (d *Dev) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
+	address := d.cfg.Listen
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err == nil {
 		return listener, nil
@@ -128,16 +136,22 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	if splitErr != nil {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: "dev.Start", Msg: fmt.Sprintf("the address %q is not host:port", address), Err: err}
 	}
-	if listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0")); err != nil {
-		return nil, fmt.Errorf("listening on %s: %w", host, err)
+	refused := &tool.Error{Kind: tool.Unavailable, Op: "dev.Start", Msg: "the API: " + ports.Refusal(ctx, address, err), Err: err}
+	if d.cfg.ListenFixed {
+		return nil, refused
 	}
+	if listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, "0")); err != nil {
+		return nil, refused
+	}
+	d.cfg.Logger.WarnContext(ctx, "the usual port is taken, and another is used", slog.String("service", "the API"),
+		slog.String("reason", refused.Msg), slog.String("used", listener.Addr().String()))
 	return listener, nil
 }
 
 // write keeps a line in a file of the data folder, for this user alone.
 func (d *Dev) write(name, line string) error {
 	if err := os.WriteFile(filepath.Join(d.stack.DataDir(), name), []byte(line+"\n"), 0o600); err != nil {
-		return fmt.Errorf("writing to the data folder: %w", err)
+		return folder.Explain(d.stack.DataDir(), fmt.Errorf("writing to the data folder: %w", err))
 	}
 	return nil
 }
@@ -165,7 +179,9 @@ func (d *Dev) Stop(ctx context.Context) error {
 		if d.hangUp != nil {
 			d.hangUp()
 			errs = append(errs, <-d.served)
-			errs = append(errs, ignoreMissing(os.Remove(filepath.Join(d.stack.DataDir(), ServerFile))))
+			for _, name := range []string{ServerFile, TemporalFile} {
+				errs = append(errs, ignoreMissing(os.Remove(filepath.Join(d.stack.DataDir(), name))))
+			}
 		}
 		if d.worker != nil {
 			d.worker.Stop()

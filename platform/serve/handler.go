@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/platform/api"
+	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store"
@@ -37,7 +38,13 @@ type HandlerConfig struct {
 	Runnable []tool.Implementation
 	// Version of the platform, for the API's description.
 	Version string
-	Logger  *slog.Logger // Defaults to discarding.
+	// Observer tells of requests, and of how the process does. Defaults to
+	// nobody.
+	Observer *observe.Observer
+	// ShowMetrics serves the observer's metrics at /metrics of the API, to
+	// anybody who reaches it.
+	ShowMetrics bool
+	Logger      *slog.Logger // Defaults to discarding.
 }
 
 // Handler assembles the API. Workflows are started with search attributes if
@@ -53,12 +60,20 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		cfg.Namespace = client.DefaultNamespace
 	}
 	resolve := resolver.New(cfg.Store, resolver.Options{})
-	return api.New(api.Config{ //nolint:contextcheck // Handlers get theirs with each request.
+	config := api.Config{
 		Store: cfg.Store, Registry: newRegistry(cfg.Store, resolve, cfg.Runnable), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue,
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cfg.Namespace),
 		Version:          cfg.Version, Logger: cfg.Logger,
-	})
+	}
+	if o := cfg.Observer; o != nil {
+		o.Collect(observe.Backlog(cfg.Temporal, cfg.Namespace, cfg.TaskQueue))
+		config.TracerProvider, config.MeterProvider = o.TracerProvider(), o.MeterProvider()
+		if cfg.ShowMetrics {
+			config.Metrics = o.Handler()
+		}
+	}
+	return api.New(config) //nolint:contextcheck // Handlers get theirs with each request.
 }
 
 // newRegistry returns the registry with the checks that definitions of the

@@ -1,10 +1,14 @@
 package serve
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
@@ -24,19 +28,26 @@ func TemporalOptions(env envconfig.EnvLookup, log *slog.Logger) (client.Options,
 	return opts, nil
 }
 
-// DialTemporal connects to Temporal. It fails with tool.Unavailable, naming the
-// address.
+// DialTemporal connects to Temporal. It fails with tool.Unavailable where
+// nobody answers and with tool.NotFound where the namespace is missing, naming
+// either.
 func DialTemporal(ctx context.Context, opts client.Options) (client.Client, error) {
+	const op = "serve.DialTemporal"
+	address := cmp.Or(opts.HostPort, client.DefaultHostPort)
 	c, err := client.DialContext(ctx, opts)
 	if err != nil {
-		address := opts.HostPort
-		if address == "" {
-			address = client.DefaultHostPort
-		}
 		return nil, &tool.Error{
-			Kind: tool.Unavailable, Op: "serve.DialTemporal", Err: err,
+			Kind: tool.Unavailable, Op: op, Err: err,
 			Msg: fmt.Sprintf("Temporal at %s is not answering; set TEMPORAL_ADDRESS, or run toolcrib dev", address),
 		}
+	}
+	namespace := cmp.Or(opts.Namespace, client.DefaultNamespace)
+	_, err = c.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: namespace})
+	if _, missing := errors.AsType[*serviceerror.NamespaceNotFound](err); missing { // Anything else comes to light in use.
+		c.Close()
+		return nil, &tool.Error{Kind: tool.NotFound, Op: op, Err: err, Msg: fmt.Sprintf(
+			"Temporal at %s has no namespace %q; make it with: temporal operator namespace create --namespace %s --address %s",
+			address, namespace, namespace, address)}
 	}
 	return c, nil
 }

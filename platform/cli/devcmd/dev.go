@@ -15,7 +15,9 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/devstack/folder"
 	"github.com/toolcrib/toolcrib/platform/devstack/programs"
+	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -27,6 +29,7 @@ func New(env cli.Env) *cobra.Command {
 	var listen, tenant string
 	var flags cli.WorkerFlags
 	var headless, verbose bool
+	var ports portFlags
 	cmd := &cobra.Command{
 		Use:   "dev",
 		Short: "Run everything on this machine: database, Temporal, API and worker",
@@ -35,7 +38,12 @@ their data in one folder, until it is interrupted. On the first start it makes a
 tenant, and a key that may do anything in it, which the other commands find in
 the folder.
 
-PostgreSQL comes from this machine's programs, or from TOOLCRIB_DATABASE_URL.`,
+PostgreSQL is the server of TOOLCRIB_DATABASE_URL, else this machine's programs.
+Where there are neither, its programs are downloaded once, to your cache folder;
+TOOLCRIB_POSTGRES_DOWNLOAD=never or ask says otherwise, and
+TOOLCRIB_POSTGRES_REPOSITORY names another repository.
+
+A port that is taken is replaced by a free one, and said, unless you ask for it.`,
 		Example: `  toolcrib dev
   toolcrib dev --transcripts examples/transcripts --allow-host 127.0.0.1:8780`,
 		Args: cobra.NoArgs,
@@ -53,15 +61,24 @@ PostgreSQL comes from this machine's programs, or from TOOLCRIB_DATABASE_URL.`,
 			if err != nil {
 				return err
 			}
+			fetch, err := download(env)
+			if err != nil {
+				return err
+			}
+			address := cmp.Or(listen, env.Getenv(cli.ListenVariable))
 			return run(cmd.Context(), env, asJSON, dev.Config{
-				Stack:  devstack.Config{DataDir: cmp.Or(data, env.Getenv(cli.DataVariable)), Headless: headless, Logger: log},
-				Listen: cmp.Or(listen, env.Getenv(cli.ListenVariable)), Tenant: tenant, Worker: worker,
+				Stack: devstack.Config{
+					DataDir: cmp.Or(data, env.Getenv(cli.DataVariable)), Headless: headless, Logger: log, Download: fetch,
+					TemporalPort: ports.temporal, UIPort: ports.ui, PostgresPort: ports.postgres, PortsFixed: true,
+				},
+				Listen: address, ListenFixed: address != "", Tenant: tenant, Worker: worker,
 				TaskQueue: env.Getenv(cli.QueueVariable), Version: env.Version, Logger: log,
 			})
 		},
 	}
 	flags.Register(cmd)
-	cmd.Flags().StringVar(&listen, "listen", "", "preferred address of the API (default "+dev.DefaultListen+"; "+cli.ListenVariable+")")
+	cmd.Flags().StringVar(&listen, "listen", "", "address of the API (default "+dev.DefaultListen+"; "+cli.ListenVariable+")")
+	ports.register(cmd)
 	cmd.Flags().StringVar(&tenant, "tenant", "", "slug of the tenant (default "+dev.DefaultTenant+")")
 	cmd.Flags().BoolVar(&headless, "headless", false, "leave Temporal's UI out")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log requests and what the services say")
@@ -70,6 +87,16 @@ PostgreSQL comes from this machine's programs, or from TOOLCRIB_DATABASE_URL.`,
 
 func run(ctx context.Context, env cli.Env, asJSON bool, cfg dev.Config) error {
 	began := time.Now()
+	var err error
+	cfg.Observer, err = observe.New(ctx, observe.Config{Service: "toolcrib-dev", Version: env.Version, Getenv: env.Getenv, Logger: cfg.Logger})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		_ = cfg.Observer.Stop(stopping) // The spans that waited are lost.
+	}()
 	d, err := dev.Start(ctx, cfg)
 	if err != nil {
 		return classified(err)
@@ -86,6 +113,16 @@ func run(ctx context.Context, env cli.Env, asJSON bool, cfg dev.Config) error {
 	return failed
 }
 
+// portFlags are the ports that the user asks for.
+type portFlags struct{ temporal, ui, postgres int }
+
+func (f *portFlags) register(cmd *cobra.Command) {
+	usual := func(port int) string { return fmt.Sprintf(" (default %d, or a free one; -1 for any)", port) }
+	cmd.Flags().IntVar(&f.temporal, "temporal-port", 0, "port of Temporal"+usual(devstack.DefaultTemporalPort))
+	cmd.Flags().IntVar(&f.ui, "ui-port", 0, "port of Temporal's UI"+usual(devstack.DefaultUIPort))
+	cmd.Flags().IntVar(&f.postgres, "postgres-port", 0, "port of PostgreSQL"+usual(devstack.DefaultPostgresPort))
+}
+
 // classified gives the failures of the stack their kinds, and so exit codes.
 func classified(err error) error {
 	if e, ok := errors.AsType[*devstack.LockedError](err); ok {
@@ -93,6 +130,12 @@ func classified(err error) error {
 	}
 	if e, ok := errors.AsType[*devstack.VersionMismatchError](err); ok {
 		return &tool.Error{Kind: tool.Conflict, Op: "dev", Msg: e.Error(), Err: err}
+	}
+	if e, ok := errors.AsType[*folder.Error](err); ok {
+		return &tool.Error{Kind: tool.Denied, Op: "dev", Msg: e.Error(), Err: err}
+	}
+	if e, ok := errors.AsType[*devstack.PortTakenError](err); ok {
+		return &tool.Error{Kind: tool.Unavailable, Op: "dev", Msg: e.Error(), Err: err}
 	}
 	if e, ok := errors.AsType[*programs.MissingError](err); ok {
 		return &tool.Error{Kind: tool.Unavailable, Op: "dev", Msg: e.Error(), Err: err}

@@ -1,0 +1,63 @@
+package devcmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/dev"
+	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/devstack/programs"
+	"github.com/toolcrib/toolcrib/platform/devstack/programs/programstest"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// A machine without PostgreSQL: what is done about it is what the environment
+// says, and what was refused is told with what mends it.
+func TestDevWithoutPostgres(t *testing.T) {
+	t.Parallel()
+	repository := programstest.Serve(t, programstest.Artifact(t))
+	for name, tt := range map[string]struct {
+		wish, stdin string
+		says        []string
+		asked       int
+	}{
+		"never":     {"never", "", []string{"not downloaded: TOOLCRIB_POSTGRES_DOWNLOAD is never"}, 0},
+		"no":        {"ask", "n\n", []string{"Get PostgreSQL 17.5.0 from " + repository.URL, "nobody said yes"}, 0},
+		"no answer": {"ask", "", []string{"nobody said yes; TOOLCRIB_POSTGRES_DOWNLOAD=always does not ask"}, 0},
+		"yes":       {"ask", "y\n", []string{"do not run here"}, 1},
+		"unasked":   {"", "", []string{"PostgreSQL is missing here. Getting PostgreSQL 17.5.0 from " + repository.URL, "do not run here"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := repository.Asked()
+			var errs bytes.Buffer
+			env := cli.Env{In: strings.NewReader(tt.stdin), Out: &errs, Err: &errs, Environ: []string{
+				DownloadVariable + "=" + tt.wish, RepositoryVariable + "=" + repository.URL,
+			}}
+			fetch, err := download(env)
+			require.NoError(t, err)
+			fetch.Folder = filepath.Join(t.TempDir(), "cache")
+			dir, err := os.MkdirTemp("", "toolcrib-dev-") //nolint:usetesting // Nobody else may pass through a TempDir.
+			require.NoError(t, err)
+			defer os.RemoveAll(dir)
+			err = run(t.Context(), env, false, dev.Config{Stack: devstack.Config{
+				DataDir: filepath.Join(dir, "data"), Headless: true, TemporalPort: devstack.AnyPort,
+				Programs: &programs.Search{System: []string{"debian"}}, Download: fetch,
+			}})
+			require.Equal(t, tool.Unavailable, tool.KindOf(err))
+			said := errs.String() + tool.AsError(err).Msg
+			for _, says := range append(tt.says, "sudo apt-get update", "TOOLCRIB_DATABASE_URL") {
+				require.Contains(t, said, says)
+			}
+			require.Equal(t, tt.asked, repository.Asked()-before)
+		})
+	}
+
+	_, err := download(cli.Env{Environ: []string{DownloadVariable + "=perhaps"}})
+	require.ErrorContains(t, err, "it is never, ask or always")
+}
