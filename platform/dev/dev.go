@@ -108,10 +108,6 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(ctx, d.cfg.Listen)
-	if err != nil {
-		return err
-	}
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
 		Runnable: runnable, Version: d.cfg.Version, Logger: d.cfg.Logger,

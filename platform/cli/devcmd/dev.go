@@ -15,7 +15,6 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
-	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/devstack/folder"
 	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 	"github.com/toolcrib/toolcrib/platform/observe"
