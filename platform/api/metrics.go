@@ -36,6 +36,7 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 	if err := errors.Join(err, streamsErr); err != nil {
 		return nil, fmt.Errorf("making metrics: %w", err)
 	}
+	streams.Add(context.Background(), 0) // Shown before the first is opened.
 	return &metrics{duration: duration, streams: streams}, nil
 }
 
