@@ -26,7 +26,7 @@ type agentInput struct {
 
 type agentOutput struct {
 	Status int
-	ETag   string `header:"ETag" doc:"Names this state of the agent, for If-Match and If-None-Match"`
+	Etag   string `header:"Etag" doc:"Names this state of the agent, for If-Match and If-None-Match"`
 	Body   v1.Agent
 }
 
@@ -88,14 +88,14 @@ func (s *server) getAgent(ctx context.Context, p tool.Principal, in *agentInput)
 		return nil, err
 	}
 	out := showAgent(a)
-	if in.unchanged(out.ETag) {
+	if in.unchanged(out.Etag) {
 		out.Status = http.StatusNotModified
 	}
 	return out, nil
 }
 
 func showAgent(a agent.Agent) *agentOutput {
-	return &agentOutput{Status: http.StatusOK, ETag: etag(a.ID, a.Revision), Body: v1.FromAgent(a)}
+	return &agentOutput{Status: http.StatusOK, Etag: etag(a.ID, a.Revision), Body: v1.FromAgent(a)}
 }
 
 func (s *server) listAgentVersions(ctx context.Context, p tool.Principal, in *AgentPath) (*listAgentVersionsOutput, error) {

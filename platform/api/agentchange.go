@@ -22,7 +22,7 @@ type versionAgentInput struct {
 }
 
 type publishAgentOutput struct {
-	ETag string `header:"ETag"`
+	Etag string `header:"Etag"`
 	Body v1.PublishedAgent
 }
 
@@ -93,7 +93,7 @@ func (s *server) publishAgent(ctx context.Context, p tool.Principal, in *changeA
 		return nil, in.failed(err)
 	}
 	return &publishAgentOutput{
-		ETag: etag(a.ID, a.Revision), Body: v1.PublishedAgent{Agent: v1.FromAgent(a), Version: v1.FromAgentVersion(v)},
+		Etag: etag(a.ID, a.Revision), Body: v1.PublishedAgent{Agent: v1.FromAgent(a), Version: v1.FromAgentVersion(v)},
 	}, nil
 }
 

@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"reflect"
 
-	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-
 	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -25,7 +24,7 @@ type updateAgentInput struct {
 
 type savedAgentOutput struct {
 	Location string `header:"Location"`
-	ETag     string `header:"ETag"`
+	Etag     string `header:"Etag"`
 	Body     v1.SavedAgent
 }
 
@@ -77,7 +76,7 @@ func (s *server) updateAgent(ctx context.Context, p tool.Principal, in *updateAg
 
 func showSavedAgent(a agent.Agent, warnings []string) *savedAgentOutput {
 	return &savedAgentOutput{
-		ETag: etag(a.ID, a.Revision), Body: v1.SavedAgent{Agent: v1.FromAgent(a), Warnings: warnings},
+		Etag: etag(a.ID, a.Revision), Body: v1.SavedAgent{Agent: v1.FromAgent(a), Warnings: warnings},
 	}
 }
 

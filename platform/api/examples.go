@@ -11,15 +11,15 @@ import (
 // typical holds examples for members of the vocabulary, whose types bear no
 // tags of this API.
 var typical = map[string]any{
-	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "attempt": 1, "call_id": "call_ab12",
+	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "aggregate": "", "attempt": 1, "audience": "model", "call_id": "call_ab12",
 	"category": "orders", "concurrency_group": "default", "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	"description": "Finds the orders of a customer.", "effect_id": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
-	"id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "last_seq": 12, "message": "halfway",
+	"id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto", "last_seq": 12, "message": "halfway",
 	"mime_type": "text/plain", "name": "Search orders", "parent_id": "01975c2e-7d1a-7c3e-9f00-0000000000f0",
-	"path": "/arguments/customer", "position": 0, "required_permission": "orders.read",
+	"path": "/arguments/customer", "passed": true, "position": 0, "published": true, "required_permission": "orders.read",
 	"run_id": "01975c2e-7d1a-7c3e-9f00-0000000000c1", "seq": 12, "slug": "searchOrders", "subject": "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
 	"tenant_id": "01975c2e-7d1a-7c3e-9f00-000000000001", "text": "Order 4711 left the warehouse.", "timeout_s": 30, "tool": "searchOrders",
-	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0",
+	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0", "visible": true,
 	"arguments": map[string]any{"customer": "C-17"}, "structured": map[string]any{"orders": []any{"4711"}},
 }
 
@@ -100,7 +100,7 @@ func (e exampler) of(name string, s *huma.Schema, depth int) any {
 		}
 		return []any{}
 	case huma.TypeBoolean:
-		return true
+		return false
 	case huma.TypeInteger, huma.TypeNumber:
 		if s.Minimum != nil {
 			return *s.Minimum

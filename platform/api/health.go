@@ -25,14 +25,16 @@ func (s *server) registerHealth() {
 	}, func(context.Context, *struct{}) (*healthOutput, error) {
 		return &healthOutput{Status: http.StatusOK, Body: probe.Alive()}, nil
 	})
-	huma.Register(s.api, huma.Operation{
+	ready := huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: []string{"health"},
 		Summary: "Whether the server can do its work",
 		Description: "Looks at the database, its schema, and Temporal, and says of each what was found and for how long " +
 			"it has been so. Answers 503 when one is missing. Without a key.",
 		Responses: map[string]*huma.Response{"default": s.problemResponse()},
-	}, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {
+	}
+	huma.Register(s.api, ready, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 		health := prober.Ready(ctx)
 		return &healthOutput{Status: probe.StatusOf(health), Body: health}, nil
 	})
+	describeLike(ready, http.StatusServiceUnavailable, "Something is missing")
 }

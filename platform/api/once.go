@@ -110,9 +110,7 @@ func (s *server) serveOnce(ctx huma.Context, next func(huma.Context), key store.
 	answered = true
 	answer := taken.answer()
 	s.endOnce(detached, key, request, s.kept(ctx, answer))
-	for name, values := range taken.header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), taken.header)
 	w.WriteHeader(answer.Status)
 	_, _ = w.Write(answer.Body) // Nobody is left to tell.
 }

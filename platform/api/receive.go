@@ -126,13 +126,13 @@ func produced(op *huma.Operation) []string {
 // what an operation answers in.
 func acceptable(op *huma.Operation, headers []string) bool {
 	ranges := strings.Split(strings.Join(headers, ","), ",")
-	any := false
+	asked := false
 	for _, text := range ranges {
 		media, params, err := mime.ParseMediaType(text)
 		if err != nil {
 			continue
 		}
-		any = true
+		asked = true
 		if q, err := strconv.ParseFloat(params["q"], 64); err == nil && q == 0 {
 			continue
 		}
@@ -145,5 +145,5 @@ func acceptable(op *huma.Operation, headers []string) bool {
 			}
 		}
 	}
-	return !any
+	return !asked
 }

@@ -37,7 +37,7 @@ type toolInput struct {
 
 type toolOutput struct {
 	Status int
-	ETag   string `header:"ETag" doc:"Names this state of the tool, for If-Match and If-None-Match"`
+	Etag   string `header:"Etag" doc:"Names this state of the tool, for If-Match and If-None-Match"`
 	Body   v1.Tool
 }
 
@@ -195,14 +195,14 @@ func (s *server) getTool(ctx context.Context, p tool.Principal, in *toolInput) (
 		return nil, err
 	}
 	out := showTool(t)
-	if in.unchanged(out.ETag) {
+	if in.unchanged(out.Etag) {
 		out.Status = http.StatusNotModified
 	}
 	return out, nil
 }
 
 func showTool(t tool.Tool) *toolOutput {
-	return &toolOutput{Status: http.StatusOK, ETag: etag(t.ID, t.Revision), Body: v1.FromTool(t)}
+	return &toolOutput{Status: http.StatusOK, Etag: etag(t.ID, t.Revision), Body: v1.FromTool(t)}
 }
 
 func (s *server) getToolVersion(ctx context.Context, p tool.Principal, in *toolVersionInput) (*toolVersionOutput, error) {

@@ -22,7 +22,7 @@ type publishToolInput struct {
 }
 
 type publishToolOutput struct {
-	ETag string `header:"ETag"`
+	Etag string `header:"Etag"`
 	Body v1.Published
 }
 
@@ -108,7 +108,7 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 		return nil, in.failed(err)
 	}
 	return &publishToolOutput{
-		ETag: etag(t.ID, t.Revision), Body: v1.Published{Tool: v1.FromTool(t), Version: v1.FromToolVersion(v)},
+		Etag: etag(t.ID, t.Revision), Body: v1.Published{Tool: v1.FromTool(t), Version: v1.FromToolVersion(v)},
 	}, nil
 }
 

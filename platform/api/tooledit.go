@@ -23,7 +23,7 @@ type updateToolInput struct {
 
 type savedToolOutput struct {
 	Location string `header:"Location"`
-	ETag     string `header:"ETag"`
+	Etag     string `header:"Etag"`
 	Body     v1.SavedTool
 }
 
@@ -80,7 +80,7 @@ func (s *server) updateTool(ctx context.Context, p tool.Principal, in *updateToo
 
 func showSaved(t tool.Tool, warnings []string) *savedToolOutput {
 	return &savedToolOutput{
-		ETag: etag(t.ID, t.Revision), Body: v1.SavedTool{Tool: v1.FromTool(t), Warnings: warnings},
+		Etag: etag(t.ID, t.Revision), Body: v1.SavedTool{Tool: v1.FromTool(t), Warnings: warnings},
 	}
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
@@ -18,6 +19,46 @@ func (c *Client) ListAgents(ctx context.Context, page Page) (v1.Page[v1.Agent], 
 func (c *Client) Agent(ctx context.Context, name string) (v1.Agent, error) {
 	var out v1.Agent
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"agents", name}, out: &out})
+	return out, err
+}
+
+// CreateAgent makes an agent, as a draft.
+func (c *Client) CreateAgent(ctx context.Context, d v1.AgentDefinition) (v1.SavedAgent, error) {
+	var out v1.SavedAgent
+	err := c.do(ctx, request{method: http.MethodPost, path: []string{"agents"}, body: d, out: &out})
+	return out, err
+}
+
+// UpdateAgent replaces the draft of an agent; d.Revision guards against what
+// somebody else changed meanwhile.
+func (c *Client) UpdateAgent(ctx context.Context, name string, d v1.AgentDefinition) (v1.SavedAgent, error) {
+	var out v1.SavedAgent
+	err := c.do(ctx, request{method: http.MethodPut, path: []string{"agents", name}, body: d, out: &out})
+	return out, err
+}
+
+// VersionAgent snapshots an agent's draft under a number, without publishing it.
+func (c *Client) VersionAgent(ctx context.Context, name, version string) (v1.AgentVersion, error) {
+	var out v1.AgentVersion
+	err := c.do(ctx, request{
+		method: http.MethodPost, path: []string{"agents", name, "version"},
+		query: url.Values{"new_version": {version}}, out: &out,
+	})
+	return out, err
+}
+
+// SetAgent changes the state of an agent: [Disable] stops new runs, [Enable]
+// takes that back.
+func (c *Client) SetAgent(ctx context.Context, name string, to Transition) (v1.Agent, error) {
+	var out v1.Agent
+	err := c.do(ctx, request{method: http.MethodPost, path: []string{"agents", name, string(to)}, out: &out})
+	return out, err
+}
+
+// AgentVersion returns a version of an agent by its exact number.
+func (c *Client) AgentVersion(ctx context.Context, name, version string) (v1.AgentVersion, error) {
+	var out v1.AgentVersion
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"agents", name, "versions", version}, out: &out})
 	return out, err
 }
 

@@ -12,9 +12,10 @@ import (
 // InvocationQuery filters invocations. Zero fields do not filter.
 type InvocationQuery struct {
 	Status tool.InvocationStatus
-	Tool   string // Slug.
-	Run    string // Id.
-	Agent  string // Slug or id.
+	Tool   string    // Slug.
+	Kind   tool.Kind // Of its failure.
+	Run    string    // Id.
+	Agent  string    // Slug or id.
 	Since  time.Time
 	Until  time.Time
 	Page
@@ -23,7 +24,7 @@ type InvocationQuery struct {
 // ListInvocations returns a page of invocations, newest first.
 func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Page[tool.Invocation], error) {
 	var out v1.Page[tool.Invocation]
-	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("run", q.Run).text("agent", q.Agent).
+	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("kind", string(q.Kind)).text("run", q.Run).text("agent", q.Agent).
 		time("since", q.Since).time("until", q.Until).page(q.Page)
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations"}, query: query, out: &out})
 	return out, err

@@ -14,6 +14,13 @@ func (c *Client) CreateKey(ctx context.Context, in v1.NewKey) (v1.CreatedKey, er
 	return out, err
 }
 
+// Key returns an API key, never its secret.
+func (c *Client) Key(ctx context.Context, id string) (v1.Key, error) {
+	var out v1.Key
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"keys", id}, out: &out})
+	return out, err
+}
+
 // ListKeys returns the tenant's API keys, revoked ones too.
 func (c *Client) ListKeys(ctx context.Context) ([]v1.Key, error) {
 	var out v1.Page[v1.Key]
@@ -21,7 +28,7 @@ func (c *Client) ListKeys(ctx context.Context) ([]v1.Key, error) {
 	return out.Items, err
 }
 
-// RevokeKey revokes an API key, at once and for good.
+// RevokeKey revokes an API key and those that it made, at once and for good.
 func (c *Client) RevokeKey(ctx context.Context, id string) (v1.Key, error) {
 	var out v1.Key
 	err := c.do(ctx, request{method: http.MethodPost, path: []string{"keys", id, "revoke"}, out: &out})

@@ -36,6 +36,37 @@ func (c *Client) Tool(ctx context.Context, name string) (v1.Tool, error) {
 	return out, err
 }
 
+// CreateTool makes a tool, as a draft.
+func (c *Client) CreateTool(ctx context.Context, d v1.ToolDefinition) (v1.SavedTool, error) {
+	var out v1.SavedTool
+	err := c.do(ctx, request{method: http.MethodPost, path: []string{"tools"}, body: d, out: &out})
+	return out, err
+}
+
+// UpdateTool replaces the draft of a tool; d.Revision guards against what
+// somebody else changed meanwhile.
+func (c *Client) UpdateTool(ctx context.Context, name string, d v1.ToolDefinition) (v1.SavedTool, error) {
+	var out v1.SavedTool
+	err := c.do(ctx, request{method: http.MethodPut, path: []string{"tools", name}, body: d, out: &out})
+	return out, err
+}
+
+// Builtins returns a page of the platform's own tools in the order of slugs.
+func (c *Client) Builtins(ctx context.Context, page Page) (v1.Page[v1.Tool], error) {
+	var out v1.Page[v1.Tool]
+	err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"tools", "builtins", "templates"}, query: params{}.page(page), out: &out,
+	})
+	return out, err
+}
+
+// ToolVersion returns a version of a tool by its exact number.
+func (c *Client) ToolVersion(ctx context.Context, name, version string) (v1.ToolVersion, error) {
+	var out v1.ToolVersion
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"tools", name, "versions", version}, out: &out})
+	return out, err
+}
+
 // ToolVersions returns a tool's versions, newest first.
 func (c *Client) ToolVersions(ctx context.Context, name string) (v1.Page[v1.ToolVersion], error) {
 	var out v1.Page[v1.ToolVersion]
