@@ -91,7 +91,7 @@ func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun
 	if err != nil {
 		return err
 	}
-	suggestTools(ctx, c, documents, answer.Items)
+	a.suggestTools(ctx, c, documents, answer.Items)
 	items := locate(documents, answer.Items)
 	shown := struct {
 		DryRun bool          `json:"dry_run,omitempty"`

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -59,7 +60,7 @@ func checkBatch(documents []document) error {
 
 // suggestTools adds to agents that were refused for a tool that is not there
 // which tool was probably meant: one of the batch, or one that the key may see.
-func suggestTools(ctx context.Context, c *client.Client, documents []document, items []v1.AppliedItem) {
+func (a *app) suggestTools(ctx context.Context, c *client.Client, documents []document, items []v1.AppliedItem) {
 	refused := func(item v1.AppliedItem) bool {
 		return item.Error != nil && item.Error.Code == tool.NotFound && strings.HasPrefix(item.Error.Path, "/tools") &&
 			item.Index >= 0 && item.Index < len(documents)
@@ -67,7 +68,7 @@ func suggestTools(ctx context.Context, c *client.Client, documents []document, i
 	if !slices.ContainsFunc(items, refused) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, suggestPatience)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.env.Patience, suggestPatience))
 	defer cancel()
 	known, err := toolNames(ctx, c)
 	if err != nil { // The failure is told of without.

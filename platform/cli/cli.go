@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,9 @@ type Env struct {
 	// Terminal returns how many columns the terminal has that w writes to, if
 	// it does. Asks the system when nil.
 	Terminal func(w io.Writer) (columns int, ok bool)
+	// Patience is how long a command waits for what it can do without, such as
+	// the names that complete a word. Each has a default of its own.
+	Patience time.Duration
 }
 
 // app is one invocation of the command line.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -194,9 +195,10 @@ func (a *app) ask(cmd *cobra.Command, typed string, list func(context.Context, *
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionPatience)
+	patience := cmp.Or(a.env.Patience, completionPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := a.connectFor(completionPatience)
+	c, err := a.connectFor(patience)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
@@ -56,7 +57,7 @@ func (s *shell) pipe(t *testing.T, stdin string, args ...string) ended {
 	t.Helper()
 	var out, errs bytes.Buffer
 	env := cli.Env{
-		In: strings.NewReader(stdin), Out: &out, Err: &errs, Dir: s.dir,
+		In: strings.NewReader(stdin), Out: &out, Err: &errs, Dir: s.dir, Patience: time.Minute,
 		Terminal: func(io.Writer) (int, bool) { return s.columns, s.columns > 0 },
 	}
 	for name, value := range s.vars {

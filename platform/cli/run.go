@@ -18,7 +18,7 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	return describe(group("run", "Start, follow and look at runs of agents",
-		a.runStartCommand(), a.runFollowCommand(), a.runListCommand(), a.runShowCommand(),
+		a.runStartCommand(), a.runFollowCommand(), a.runWaitCommand(), a.runListCommand(), a.runShowCommand(),
 		a.runMessagesCommand(), a.runEventsCommand(), a.runCancelCommand()),
 		`A run is an agent at work, durably: it goes on when this command, the server or a
 worker ends. Single calls of tools are runs too.`,
@@ -30,13 +30,13 @@ worker ends. Single calls of tools are runs too.`,
 func (a *app) runStartCommand() *cobra.Command {
 	var in v1.NewRun
 	var text, file, mode string
-	var wait bool
+	var wait, follow bool
 	cmd := &cobra.Command{
 		Use:   "start AGENT",
 		Short: "Start a run of an agent",
-		Long: `Starts a run and prints its id; with --wait it follows the run and prints each
-call. A version or constraint may stand behind the agent's name.`,
-		Example: `  toolcrib run start supportDesk --input "Where is my order?" --wait
+		Long: `Starts a run and prints its id; with --follow it shows the run live, with --wait
+it prints each call as it ends. A version or constraint may stand behind the agent's name.`,
+		Example: `  toolcrib run start supportDesk --input "Where is my order?" --follow
   toolcrib run start supportDesk@^1.2 --input-file ticket.json --mode debug`,
 		Args:              operands("agent"),
 		ValidArgsFunction: a.completeAgents,
@@ -46,36 +46,16 @@ call. A version or constraint may stand behind the agent's name.`,
 			if in.Input, err = readInput(cmd.InOrStdin(), text, file); err != nil {
 				return err
 			}
-			return a.startRun(cmd.Context(), in, wait)
+			return a.startRun(cmd.Context(), in, wait, follow)
 		},
 	}
 	cmd.Flags().StringVarP(&text, "input", "i", "", "what the user says; JSON other than a string is sent as it is")
 	cmd.Flags().StringVar(&file, "input-file", "", "file with the input; - for the standard input")
 	cmd.Flags().StringVar(&in.Version, "version", "", "version or constraint of the agent")
 	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use drafts")
-	cmd.Flags().BoolVarP(&wait, "wait", "w", false, "follow the run until it ends, and print each call")
-	return cmd
-}
-
-// runFollowCommand is the command that follows a run, by the name that says so.
-func (a *app) runFollowCommand() *cobra.Command {
-	cmd := a.runWaitCommand()
-	follow := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		defer a.progress("following %s", args[0])()
-		return follow(cmd, args)
-	}
-	if cmd.Name() != "follow" {
-		cmd.Use, cmd.Aliases = "follow RUN", append(cmd.Aliases, cmd.Name())
-	}
-	if cmd.Long == "" {
-		cmd.Long = `Follows a run until it ends and prints each call as it ends. A run that did not
-complete ends the command with exit code 1. Interrupting the command leaves the
-run alone.`
-	}
-	if cmd.Example == "" {
-		cmd.Example = `  toolcrib run follow 01987a3c-0000-7000-8000-000000000001`
-	}
+	cmd.Flags().BoolVarP(&wait, "wait", "w", false, "wait until the run ends, and print each call")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "watch the run live: what the model says, and each call")
+	cmd.MarkFlagsMutuallyExclusive("wait", "follow")
 	return cmd
 }
 
@@ -102,7 +82,7 @@ func readInput(stdin io.Reader, text, file string) (json.RawMessage, error) {
 	return json.Marshal(text)
 }
 
-func (a *app) startRun(ctx context.Context, in v1.NewRun, wait bool) error {
+func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) error {
 	c, err := a.connect()
 	if err != nil {
 		return err
@@ -112,9 +92,12 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait bool) error {
 	if err != nil {
 		return a.meantAgent(ctx, c, in.Agent, err)
 	}
-	if wait {
+	if wait || follow {
 		if err := a.printer.say("run %s of %s", run.ID, clean(run.Agent)); err != nil {
 			return err
+		}
+		if follow {
+			return a.watch(ctx, c, run.ID, 0)
 		}
 		defer a.progress("following %s", run.ID)()
 		return a.follow(ctx, c, run.ID)

@@ -50,7 +50,6 @@ func TestWrongServers(t *testing.T) {
 		"Redirect":   {start(t, false, page(302, "")), cli.ExitFailure, []string{"is no Toolcrib server: it answered 302"}},
 		"BadGateway": {start(t, false, page(502, "<html>")), cli.ExitUnavailable, []string{"answered 502: the server behind it is not answering"}},
 		"Refused":    {"http://127.0.0.1:1", cli.ExitUnavailable, []string{"nothing listens there", "toolcrib dev"}},
-		"NoName":     {"http://toolcrib.invalid", cli.ExitUnavailable, []string{"its name is not known"}},
 		"NoTLS":      {strings.Replace(plain, "http:", "https:", 1), cli.ExitUnavailable, []string{"it does not speak TLS", "Try http://"}},
 		"Authority":  {secure, cli.ExitUnavailable, []string{"its certificate is not trusted", "SSL_CERT_FILE"}},
 		"OnlyTLS":    {strings.Replace(secure, "https:", "http:", 1), cli.ExitFailure, []string{"is no Toolcrib server: it answered 400"}},

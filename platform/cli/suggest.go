@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -30,20 +31,20 @@ func didYouMean(name string, known []string) string {
 // meantTool adds the name of the tool that was probably meant to the failure
 // that there is none: one that the key may see.
 func (a *app) meantTool(ctx context.Context, c *client.Client, name string, err error) error {
-	return meant(ctx, "tool", name, err, func(ctx context.Context) ([]string, error) { return toolNames(ctx, c) })
+	return a.meant(ctx, "tool", name, err, func(ctx context.Context) ([]string, error) { return toolNames(ctx, c) })
 }
 
 // meantAgent is [app.meantTool] for agents.
 func (a *app) meantAgent(ctx context.Context, c *client.Client, name string, err error) error {
-	return meant(ctx, "agent", name, err, func(ctx context.Context) ([]string, error) { return agentNames(ctx, c) })
+	return a.meant(ctx, "agent", name, err, func(ctx context.Context) ([]string, error) { return agentNames(ctx, c) })
 }
 
-func meant(ctx context.Context, kind, name string, err error, list func(context.Context) ([]string, error)) error {
+func (a *app) meant(ctx context.Context, kind, name string, err error, list func(context.Context) ([]string, error)) error {
 	name, _, _ = strings.Cut(name, "@")
 	if err == nil || tool.KindOf(err) != tool.NotFound || tool.ValidID(name) {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, suggestPatience)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.env.Patience, suggestPatience))
 	defer cancel()
 	known, listErr := list(ctx)
 	if listErr != nil { // The failure is told of without.
