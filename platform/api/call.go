@@ -36,7 +36,7 @@ type callOutput struct {
 func (s *server) registerCalls() {
 	handle(s, route{
 		id: "callTool", method: http.MethodPost, path: "/v1/tools/{tool}/call", tag: "tools", permission: RunsWrite,
-		summary: "Call a tool once",
+		summary: "Call a tool once", accepted: "The call is still running",
 		detail: "Runs the call durably and waits for its answer. 200 carries the answer, 202 says that it is still running: " +
 			"look at the run. A call without an answer is a problem whose `instance` is the run. With an `id` the call is made " +
 			"once, however often it is asked for and for as long as Temporal keeps it; the same id with another call is a conflict.",
@@ -184,7 +184,7 @@ func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowR
 	case err == nil:
 		out.Status, out.Body.Status, out.Body.Result = http.StatusOK, agent.RunCompleted, result
 		return out, nil
-	case waitCtx.Err() != nil && ctx.Err() == nil:
+	case ctx.Err() == nil && outOfTime(waitCtx, err):
 		return out, nil
 	}
 	ended, failed := outcome(err)
@@ -193,6 +193,13 @@ func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowR
 		p.Instance = "/v1/runs/" + c.input.RunID
 	}
 	return nil, p
+}
+
+// outOfTime reports whether waiting ended because its time was over, which the
+// client of Temporal may notice before the context itself does.
+func outOfTime(ctx context.Context, err error) bool {
+	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
+	return late || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
 }
 
 func isStarted(err error) bool {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -25,6 +26,7 @@ type route struct {
 	permission string
 	or         string // Another permission that will do.
 	status     int    // Of success; 200 when zero.
+	accepted   string // What 202 says beside 200, with the same body.
 	maxBody    int64  // The server's limit when zero.
 	// body is what the description says of a body that the handler reads as it
 	// came, in any of the spellings that definitions may have.
@@ -69,6 +71,16 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		}
 		return out, nil
 	})
+	if r.accepted != "" {
+		describeLike(op, http.StatusAccepted, r.accepted)
+	}
+}
+
+// describeLike describes another status whose body is that of 200.
+func describeLike(op huma.Operation, status int, says string) {
+	op.Responses[strconv.Itoa(status)] = &huma.Response{
+		Description: says, Content: op.Responses[strconv.Itoa(http.StatusOK)].Content,
+	}
 }
 
 // keyParameter describes the header of a request that is served once. The
