@@ -50,6 +50,10 @@ test-platform:
 race: ## Run every test under the race detector, the platform's too (slow)
 	@scripts/with-postgres bash -c 'go test -race ./... && cd platform && go test -race ./...'
 
+.PHONY: fuzz
+fuzz: ## Ask the API for everything, properly and otherwise, for FUZZ_TIME (1m)
+	@scripts/with-postgres bash -c 'cd platform && go test ./fuzz -count=1 -timeout 2h -time $(or $(FUZZ_TIME),1m)'
+
 .PHONY: check
 check: lint vet workflowcheck verify test ## Everything that CI asks for
 

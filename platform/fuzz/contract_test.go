@@ -1,0 +1,58 @@
+package fuzz_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Whatever is asked of the API, it answers as its description says; and when
+// all is over nothing is left of it but what was asked for.
+//
+//nolint:paralleltest // It looks at the process as a whole.
+func TestContract(t *testing.T) {
+	s := newSite(t)
+	for _, fault := range s.doc.faults {
+		t.Error(fault)
+	}
+	seeds := []uint64{1, rand.Uint64()}
+	if *seedFlag != 0 {
+		seeds = []uint64{*seedFlag}
+	}
+	before, made := heap(), 0
+	var last *session
+	for _, seed := range seeds {
+		t.Logf("seed %d", seed)
+		last = newSession(s, seed)
+		last.play(t, *timeFlag)
+		last.report(t)
+		made += last.made
+	}
+	s.settle(t)
+	s.requireReadsChangeNothing(t, last)
+	requireNoneLeft(t)
+	require.Less(t, heap()-before, leftAtAll+made*leftPerRequest, "memory is not given back after %d requests", made)
+	require.Empty(t, s.log.heard, "secrets in the log")
+}
+
+// report fails the test for each failure, and says how everything was answered.
+func (s *session) report(t *testing.T) {
+	t.Helper()
+	for _, failure := range s.failures {
+		t.Error(failure)
+	}
+	silent, good := 0, 0
+	for _, o := range s.doc.operations {
+		t.Logf("%-20s %v", o.id, s.answered[o.id])
+		switch {
+		case s.answered[o.id] == nil:
+			silent++
+		case s.answered[o.id][200]+s.answered[o.id][201]+s.answered[o.id][202]+s.answered[o.id][204] > 0:
+			good++
+		}
+	}
+	t.Logf("%d requests to %d operations, of which %d did what they are for", s.made, len(s.doc.operations), good)
+	require.Zero(t, silent, "some operations were never asked for")
+	require.Greater(t, good, len(s.doc.operations)/2, "hardly anything was asked for as it should be")
+}
