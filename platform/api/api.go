@@ -47,6 +47,8 @@ type Config struct {
 	MeterProvider metric.MeterProvider
 	// Metrics is served at /metrics, to anybody. Nil serves nothing there.
 	Metrics http.Handler
+	// Streams configures streams of events.
+	Streams StreamConfig
 	// Logger receives a line for each request. Defaults to discarding it.
 	Logger *slog.Logger
 }
@@ -68,6 +70,7 @@ func (c Config) withDefaults() Config {
 	if c.MaxBodyBytes <= 0 {
 		c.MaxBodyBytes = DefaultMaxBodyBytes
 	}
+	c.Streams = c.Streams.withDefaults()
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -86,6 +89,7 @@ type server struct {
 	log     *slog.Logger
 	metrics *metrics
 	pollers *pollers
+	hub     *hub
 	api     huma.API
 }
 
@@ -101,6 +105,7 @@ func New(cfg Config) (http.Handler, error) {
 	if s.metrics, err = newMetrics(s.cfg.MeterProvider); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
+	s.hub = newHub(s.cfg.Store.Listen, s.log)
 	router := chi.NewMux()
 	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitTime, middleware.GetHead)
 	router.NotFound(refusePath)
@@ -116,6 +121,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerTools()
 	s.registerAgents()
 	s.registerRuns()
+	s.registerEvents()
 	s.registerCalls()
 	s.registerInvocations()
 	s.registerKeys()

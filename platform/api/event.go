@@ -2,9 +2,17 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -12,14 +20,80 @@ type listMessagesOutput struct {
 	Body v1.Page[agent.Message]
 }
 
+// StreamOptions are how a list of events is asked for as a stream. They are
+// exported for the framework, which fills the fields of embedded structs only
+// then.
+type StreamOptions struct {
+	Accept      string   `header:"Accept" hidden:"true"`
+	LastEventID string   `header:"Last-Event-ID" maxLength:"64" doc:"Of a stream: id of the last event you have, as browsers send it; goes before after"`
+	Names       v1.Names `query:"names" enum:"canonical,streaming,dispatch,confirmation" default:"canonical" doc:"Of a stream: the names its events go by"`
+}
+
+// cursor returns where to go on.
+func (o StreamOptions) cursor(after string) string {
+	if o.LastEventID != "" {
+		return o.LastEventID
+	}
+	return after
+}
+
 type listEventsInput struct {
 	ID    string `path:"id" maxLength:"64"`
 	After int64  `query:"after" minimum:"0" doc:"Number of the last event you have"`
-	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"Of a page; a stream has no limit"`
+	StreamOptions
 }
 
-type listEventsOutput struct {
-	Body v1.Page[tool.Event]
+type tenantEventsInput struct {
+	After string `query:"after" maxLength:"64" doc:"Cursor behind the last event you have: next of a page, or id of a stream's event; \"now\" for what is still to come"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"Of a page; a stream has no limit"`
+	StreamOptions
+}
+
+// eventsOutput is a page or a stream, as the request asked.
+type eventsOutput struct {
+	Body func(huma.Context)
+}
+
+const streamDetail = "With `Accept: text/event-stream` the answer is a stream of server-sent events: `id` is the place to go on from " +
+	"(as `Last-Event-ID` or `after`), `event` the name, `data` the event as JSON. Whoever goes on where they broke off gets each " +
+	"event once. A comment comes every 15 seconds. `names` asks for other names of the events of calls: `streaming` (tool.started, " +
+	"tool.streaming, tool.done, tool.error), `dispatch` (tool_invocation_started, …_completed, …_failed), `confirmation` " +
+	"(confirmation_required, tool_use); the data keeps the canonical `type`."
+
+func (s *server) registerEvents() {
+	handle(s, route{
+		id: "listEvents", method: http.MethodGet, path: "/v1/runs/{id}/events", tag: "runs", permission: RunsRead,
+		summary: "List or follow a run's events",
+		detail: "A page holds the events after the number `after`, without the output between them.\n\n" + streamDetail + "\n\n" +
+			"A stream holds the output too: `agent.output_appended` for what the model says and `tool.output_appended` for tools, with " +
+			"turn, attempt and text. Of a turn or call only the text of the highest attempt counts, and `agent.turn` or the end of the " +
+			"call replaces it. Events and output are numbered without gaps. When the run has ended and all was sent, the event `end` " +
+			"comes last, with the run's status; a stream that stops without it broke off. Who comes back with `Last-Event-ID` to a " +
+			"stream of which nothing is left gets 204, which tells browsers not to come again.",
+	}, s.listEvents)
+	handle(s, route{
+		id: "listTenantEvents", method: http.MethodGet, path: "/v1/events", tag: "runs", permission: RunsRead,
+		summary: "List or follow the events of all runs",
+		detail: "Each event comes once; those of different runs in no particular order, and output not at all.\n\n" + streamDetail +
+			"\n\nThis stream has no end.",
+	}, s.listTenantEvents)
+	s.describeStream("/v1/runs/{id}/events", reflect.TypeFor[v1.Page[tool.Event]](), true)
+	s.describeStream("/v1/events", reflect.TypeFor[v1.EventPage](), false)
+}
+
+// describeStream describes an answer that is a page or a stream.
+func (s *server) describeStream(path string, page reflect.Type, ends bool) {
+	doc := s.api.OpenAPI()
+	responses := doc.Paths[path].Get.Responses
+	responses["200"].Content = map[string]*huma.MediaType{
+		"application/json": {Schema: doc.Components.Schemas.Schema(page, true, "Events")},
+		v1.StreamType:      {Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; the data of each is a ToolEvent"}},
+	}
+	if ends {
+		doc.Components.Schemas.Schema(reflect.TypeFor[v1.StreamEnd](), true, "StreamEnd")
+		responses["204"] = &huma.Response{Description: "The stream is over, and nothing is left of it"}
+	}
 }
 
 // listMessages answers with the whole transcript: a run's limits bound it.
@@ -34,7 +108,10 @@ func (s *server) listMessages(ctx context.Context, p tool.Principal, in *runInpu
 	return &listMessagesOutput{Body: v1.Page[agent.Message]{Items: messages}}, nil
 }
 
-func (s *server) listEvents(ctx context.Context, p tool.Principal, in *listEventsInput) (*listEventsOutput, error) {
+func (s *server) listEvents(ctx context.Context, p tool.Principal, in *listEventsInput) (*eventsOutput, error) {
+	if acceptsStream(in.Accept) {
+		return s.followRun(ctx, p, in)
+	}
 	events, err := s.cfg.Store.ListEvents(ctx, p.Tenant, in.ID, in.After, in.Limit)
 	if err != nil {
 		return nil, err
@@ -42,5 +119,140 @@ func (s *server) listEvents(ctx context.Context, p tool.Principal, in *listEvent
 	if events == nil {
 		events = []tool.Event{}
 	}
-	return &listEventsOutput{Body: v1.Page[tool.Event]{Items: events}}, nil
+	return answerPage(v1.Page[tool.Event]{Items: events}), nil
+}
+
+// followRun reads the beginning before it promises a stream, so that what is
+// wrong is said as everywhere.
+func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEventsInput) (*eventsOutput, error) {
+	after := in.cursor(strconv.FormatInt(in.After, 10))
+	if _, err := strconv.ParseUint(after, 10, 63); err != nil {
+		return nil, badPlace()
+	}
+	sub := subscription{
+		topic: store.Wake{Tenant: p.Tenant, RunID: in.ID}, after: after, names: in.Names,
+		read: func(ctx context.Context, after string) (passage, error) {
+			return s.readRun(ctx, p.Tenant, in.ID, after)
+		},
+	}
+	first, err := sub.read(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	if in.LastEventID != "" && first.end != nil && len(first.frames) == 0 {
+		return &eventsOutput{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}, nil
+	}
+	return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil
+}
+
+func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after string) (passage, error) {
+	seq, err := strconv.ParseInt(after, 10, 64)
+	if err != nil {
+		return passage{}, badPlace()
+	}
+	page, err := s.cfg.Store.ReadStream(ctx, tenant, runID, seq, streamPage)
+	if err != nil {
+		return passage{}, err
+	}
+	b := passage{frames: make([]frame, len(page.Events))}
+	for i, e := range page.Events {
+		if b.frames[i], err = frameOf(strconv.FormatInt(e.Seq, 10), e); err != nil {
+			return passage{}, err
+		}
+	}
+	if page.Over {
+		b.end = &v1.StreamEnd{Status: page.Status}
+	}
+	return b, nil
+}
+
+func (s *server) listTenantEvents(ctx context.Context, p tool.Principal, in *tenantEventsInput) (*eventsOutput, error) {
+	after, err := s.place(ctx, p.Tenant, in.cursor(in.After))
+	if err != nil {
+		return nil, err
+	}
+	if acceptsStream(in.Accept) {
+		sub := subscription{
+			topic: store.Wake{Tenant: p.Tenant}, after: placeText(after), names: in.Names,
+			read: func(ctx context.Context, after string) (passage, error) { return s.readTenant(ctx, p.Tenant, after) },
+		}
+		first, err := sub.read(ctx, sub.after)
+		if err != nil {
+			return nil, err
+		}
+		return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil
+	}
+	events, err := s.cfg.Store.TenantEvents(ctx, p.Tenant, after, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	page := v1.EventPage{Items: make([]tool.Event, len(events))}
+	for i, e := range events {
+		page.Items[i], page.Next = e.Event, placeText(e.Cursor)
+	}
+	return answerPage(page), nil
+}
+
+func (s *server) readTenant(ctx context.Context, tenant tool.TenantID, after string) (passage, error) {
+	cursor, err := parsePlace(after)
+	if err != nil {
+		return passage{}, err
+	}
+	events, err := s.cfg.Store.TenantEvents(ctx, tenant, cursor, streamPage)
+	if err != nil {
+		return passage{}, err
+	}
+	b := passage{frames: make([]frame, len(events))}
+	for i, e := range events {
+		if b.frames[i], err = frameOf(placeText(e.Cursor), e.Event); err != nil {
+			return passage{}, err
+		}
+	}
+	return b, nil
+}
+
+// place returns the place in a tenant's stream that a caller names.
+func (s *server) place(ctx context.Context, tenant tool.TenantID, text string) (store.EventCursor, error) {
+	switch text {
+	case "":
+		return store.EventCursor{}, nil
+	case "now":
+		return s.cfg.Store.EventHorizon(ctx, tenant)
+	default:
+		return parsePlace(text)
+	}
+}
+
+// placeText writes a place as "<transaction>-<id>".
+func placeText(c store.EventCursor) string {
+	return strconv.FormatUint(c.Transaction, 10) + "-" + strconv.FormatInt(c.ID, 10)
+}
+
+func parsePlace(text string) (store.EventCursor, error) {
+	transaction, id, _ := strings.Cut(text, "-")
+	xid, err := strconv.ParseUint(transaction, 10, 64)
+	if err != nil {
+		return store.EventCursor{}, badPlace()
+	}
+	row, err := strconv.ParseUint(id, 10, 63)
+	if err != nil {
+		return store.EventCursor{}, badPlace()
+	}
+	return store.EventCursor{Transaction: xid, ID: int64(row)}, nil //nolint:gosec // It has 63 bits.
+}
+
+func badPlace() error {
+	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "after", Msg: "the place is malformed: use the id of an event you have, or none"}
+}
+
+// answerPage answers with a page where a stream was possible.
+func answerPage(page any) *eventsOutput {
+	return &eventsOutput{Body: func(ctx huma.Context) {
+		ctx.AppendHeader("Vary", "Accept")
+		ctx.SetHeader("Content-Type", "application/json")
+		ctx.SetStatus(http.StatusOK)
+		enc := json.NewEncoder(ctx.BodyWriter())
+		enc.SetEscapeHTML(false)
+		_ = enc.Encode(page) // Nobody is left to tell.
+	}}
 }

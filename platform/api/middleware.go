@@ -38,9 +38,13 @@ func (s *server) answerPanic(w http.ResponseWriter, r *http.Request) {
 }
 
 // limitTime ends the context of a request that takes too long. The handler
-// then answers that it did.
+// then answers that it did. Streams last as long as their clients want.
 func (s *server) limitTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asksForStream(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.RequestTimeout)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))

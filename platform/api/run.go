@@ -67,11 +67,6 @@ func (s *server) registerRuns() {
 		id: "listMessages", method: http.MethodGet, path: "/v1/runs/{id}/messages", tag: "runs", permission: RunsRead,
 		summary: "Get a run's transcript", detail: "All messages in order; a run's limits bound them.",
 	}, s.listMessages)
-	handle(s, route{
-		id: "listEvents", method: http.MethodGet, path: "/v1/runs/{id}/events", tag: "runs", permission: RunsRead,
-		summary: "List a run's events",
-		detail:  "Events are numbered without gaps. Ask with `after` set to the last number you have.",
-	}, s.listEvents)
 }
 
 func (s *server) startRun(ctx context.Context, p tool.Principal, in *startRunInput) (*runOutput, error) {

@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/toolcrib/toolcrib/platform/api"
 )
 
 // Limits of connections. The write timeout is above the longest wait of a call.
@@ -16,17 +18,20 @@ const (
 	readTimeout    = 60 * time.Second
 	writeTimeout   = 120 * time.Second
 	idleTimeout    = 120 * time.Second
-	maxHeaderBytes = 64 << 10
+	maxHeaderBytes = 4 * api.MaxHeaderBytes // Up to which the API says what is wrong.
 	stopTimeout    = 15 * time.Second
 )
 
 // HTTP serves a handler on a listener until ctx ends, then lets the requests
-// under way finish.
+// under way finish and ends the streams.
 func HTTP(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context {
+			return api.WithStopping(context.WithoutCancel(ctx), ctx.Done())
+		},
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()

@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/toolcrib/toolcrib/store"
+)
+
+const (
+	pollInterval = time.Second      // Of what no wake-up told of.
+	readTimeout  = 10 * time.Second // Of one read for those who follow.
+)
+
+// hub tells those who follow runs when there may be something new to read. All
+// of a process share one connection that listens, which it keeps while anybody
+// follows, and one poll besides, because wake-ups may be lost. It is safe for
+// concurrent use.
+type hub struct {
+	listen func(ctx context.Context, woken func(store.Wake)) error
+	poll   time.Duration
+	log    *slog.Logger
+
+	mu    sync.Mutex
+	feeds map[store.Wake]*feed
+	stop  context.CancelFunc // Of what listens and polls.
+}
+
+// feed is what all who follow the same thing share.
+type feed struct {
+	hub       *hub
+	topic     store.Wake // Without a run: all runs of the tenant.
+	followers int
+	changed   chan struct{}    // Closed when there may be something new.
+	reads     map[string]*read // Under way since, by what they read after.
+}
+
+// read is a read under way.
+type read struct {
+	done    chan struct{}
+	passage passage
+	err     error
+}
+
+func newHub(listen func(context.Context, func(store.Wake)) error, log *slog.Logger) *hub {
+	return &hub{listen: listen, poll: pollInterval, log: log, feeds: map[store.Wake]*feed{}}
+}
+
+// join returns the feed of a topic, which the caller leaves.
+func (h *hub) join(ctx context.Context, topic store.Wake) *feed {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.feeds[topic]
+	if f == nil {
+		f = &feed{hub: h, topic: topic, changed: make(chan struct{}), reads: map[string]*read{}}
+		h.feeds[topic] = f
+	}
+	f.followers++
+	if h.stop == nil {
+		ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+		h.stop = stop
+		go h.attend(ctx)
+		go h.tick(ctx)
+	}
+	return f
+}
+
+// leave ends a follower's part in the feed.
+func (f *feed) leave() {
+	f.hub.mu.Lock()
+	defer f.hub.mu.Unlock()
+	if f.followers--; f.followers > 0 {
+		return
+	}
+	delete(f.hub.feeds, f.topic)
+	if len(f.hub.feeds) == 0 {
+		f.hub.stop()
+		f.hub.stop = nil
+	}
+}
+
+// news returns a channel that is closed when there may be something new. Get
+// it before reading, so that nothing comes in between unnoticed.
+func (f *feed) news() <-chan struct{} {
+	f.hub.mu.Lock()
+	defer f.hub.mu.Unlock()
+	return f.changed
+}
+
+// read returns what do reads after a place. Who asks for the same at the same
+// time gets the same answer, unless there was news since that read began.
+func (f *feed) read(ctx context.Context, after string, do func(ctx context.Context, after string) (passage, error)) (passage, error) {
+	f.hub.mu.Lock()
+	r, shared := f.reads[after]
+	if !shared {
+		r = &read{done: make(chan struct{})}
+		f.reads[after] = r
+	}
+	f.hub.mu.Unlock()
+	if !shared {
+		f.lead(ctx, r, after, do)
+	}
+	select {
+	case <-r.done:
+		return r.passage, r.err
+	case <-ctx.Done():
+		return passage{}, ctx.Err()
+	}
+}
+
+// lead reads for all who share r, even if the one who began it leaves.
+func (f *feed) lead(ctx context.Context, r *read, after string, do func(ctx context.Context, after string) (passage, error)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	go func() {
+		defer cancel()
+		r.passage, r.err = do(ctx, after)
+		f.hub.mu.Lock()
+		if f.reads[after] == r {
+			delete(f.reads, after)
+		}
+		f.hub.mu.Unlock()
+		close(r.done)
+	}()
+}
+
+// attend listens for wake-ups. Where that fails the poll remains.
+func (h *hub) attend(ctx context.Context) {
+	for {
+		err := h.listen(ctx, h.woken)
+		if ctx.Err() != nil {
+			return
+		}
+		h.log.WarnContext(ctx, "not listening for events; they are polled", slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(h.poll):
+		}
+	}
+}
+
+// tick wakes everybody at an interval.
+func (h *hub) tick(ctx context.Context) {
+	tick := time.NewTicker(h.poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		h.mu.Lock()
+		for _, f := range h.feeds {
+			f.wake()
+		}
+		h.mu.Unlock()
+	}
+}
+
+// woken wakes those who follow a run, or the tenant it is of.
+func (h *hub) woken(w store.Wake) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, topic := range []store.Wake{w, {Tenant: w.Tenant}} {
+		if f, ok := h.feeds[topic]; ok {
+			f.wake()
+		}
+	}
+}
+
+// wake is called with the hub's lock held.
+func (f *feed) wake() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+	clear(f.reads)
+}

@@ -1,0 +1,260 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// StreamConfig configures streams of events.
+type StreamConfig struct {
+	// Heartbeat is how often a stream shows that it is alive, and the key it was
+	// opened with is looked at again. Defaults to 15 s.
+	Heartbeat time.Duration
+	// WriteTimeout is how long a client may take to take what is written to it,
+	// before it is cut off. Defaults to 10 s.
+	WriteTimeout time.Duration
+}
+
+func (c StreamConfig) withDefaults() StreamConfig {
+	if c.Heartbeat <= 0 {
+		c.Heartbeat = 15 * time.Second
+	}
+	if c.WriteTimeout <= 0 {
+		c.WriteTimeout = 10 * time.Second
+	}
+	return c
+}
+
+// streamRetry is what clients are told to wait before they connect again.
+const streamRetry = time.Second
+
+// streamPage is how many events are read at a time.
+const streamPage = 200
+
+type stoppingKey struct{}
+
+// WithStopping returns a context for the requests of a server that begins to
+// stop when done is closed: streams then end, so that it need not wait for them,
+// and clients connect to the next one.
+func WithStopping(ctx context.Context, done <-chan struct{}) context.Context {
+	return context.WithValue(ctx, stoppingKey{}, done)
+}
+
+// stopping returns nil, which is never ready, where nobody tells.
+func stopping(ctx context.Context) <-chan struct{} {
+	done, _ := ctx.Value(stoppingKey{}).(<-chan struct{})
+	return done
+}
+
+// asksForStream reports whether a request is answered with a stream, which lasts
+// longer than a request may.
+func asksForStream(r *http.Request) bool {
+	run, isRun := strings.CutPrefix(r.URL.Path, "/v1/runs/")
+	_, isEvents := strings.CutSuffix(run, "/events")
+	return r.Method == http.MethodGet && (r.URL.Path == "/v1/events" || isRun && isEvents) && acceptsStream(r.Header.Get("Accept"))
+}
+
+func acceptsStream(accept string) bool {
+	return slices.ContainsFunc(strings.Split(accept, ","), func(part string) bool {
+		mediaType, _, _ := strings.Cut(part, ";")
+		return strings.EqualFold(strings.TrimSpace(mediaType), v1.StreamType)
+	})
+}
+
+// frame is an event as it goes into streams.
+type frame struct {
+	id        string // The cursor behind it.
+	eventType tool.EventType
+	data      []byte
+}
+
+// passage is what a stream writes at a time.
+type passage struct {
+	frames []frame
+	end    *v1.StreamEnd // Set when nothing comes after frames.
+}
+
+func frameOf(id string, e tool.Event) (frame, error) {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return frame{}, fmt.Errorf("writing event %d of run %s: %w", e.Seq, e.RunID, err)
+	}
+	return frame{id: id, eventType: e.Type, data: data}, nil
+}
+
+// subscription is one client's following.
+type subscription struct {
+	topic store.Wake
+	after string // The cursor behind what the client has.
+	names v1.Names
+	read  func(ctx context.Context, after string) (passage, error)
+	again func() bool // Whether the client may still read it.
+}
+
+// follow writes the stream to the client until it is over, the client has left
+// or is too slow, or the server stops.
+func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, first passage) {
+	r, w := humachi.Unwrap(ctx)
+	if r.Method == http.MethodHead {
+		w.Header().Set("Content-Type", v1.StreamType)
+		return
+	}
+	sub.again = func() bool { return s.stillAllowed(ctx, p) }
+	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: sub.names}
+	err := out.open(sub.after)
+	if err == nil {
+		err = s.pump(r.Context(), out, sub, first)
+	}
+	level := slog.LevelDebug // Most streams end because their client leaves.
+	if err != nil && r.Context().Err() == nil && !errors.Is(err, errCutOff) && tool.KindOf(err) == tool.InternalError {
+		level = slog.LevelError
+	}
+	s.log.LogAttrs(r.Context(), level, "a stream has ended", slog.String("tenant_id", string(sub.topic.Tenant)),
+		slog.String("run_id", sub.topic.RunID), slog.String("trace_id", traceID(r.Context())), slog.Any("reason", err))
+}
+
+// pump writes passages as they come. The first was read to see whether there is
+// anything to follow.
+func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, first passage) error {
+	f := s.hub.join(ctx, sub.topic)
+	defer f.leave()
+	beat := time.NewTicker(s.cfg.Streams.Heartbeat)
+	defer beat.Stop()
+	ready := make(chan struct{})
+	close(ready)
+	news, current := (<-chan struct{})(ready), first // What was read before joining may miss what came since.
+	for {
+		if err := out.passage(current); err != nil || current.end != nil {
+			return err
+		}
+		if n := len(current.frames); n > 0 {
+			sub.after, news = current.frames[n-1].id, ready
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-stopping(ctx):
+			return out.comment("the server stops: connect again")
+		case <-beat.C:
+			if !sub.again() {
+				return out.comment("the key is no longer good")
+			}
+			if err := out.comment("alive"); err != nil {
+				return err
+			}
+			current = passage{}
+			continue
+		case <-news:
+		}
+		news = f.news()
+		var err error
+		if current, err = f.read(ctx, sub.after, sub.read); err != nil {
+			if !passing(err) || ctx.Err() != nil {
+				return err
+			}
+			current = passage{} // The poll tries again.
+		}
+	}
+}
+
+// passing reports whether a read may succeed the next time.
+func passing(err error) bool {
+	kind := tool.KindOf(err)
+	return kind == tool.Unavailable || kind == tool.Timeout || kind == tool.Cancelled
+}
+
+// stillAllowed reports whether the key that a stream was opened with is still
+// good for it. Where nobody can tell, it is.
+func (s *server) stillAllowed(ctx huma.Context, p tool.Principal) bool {
+	now, err := s.authenticate(ctx)
+	if err != nil {
+		return passing(err)
+	}
+	return now.Tenant == p.Tenant && now.May(RunsRead)
+}
+
+// errCutOff says that a client did not take what was written.
+var errCutOff = errors.New("the client did not take what was written")
+
+// eventWriter writes server-sent events. Every write has a deadline, so that a
+// client that does not read holds nothing but its own connection.
+type eventWriter struct {
+	w       http.ResponseWriter
+	rc      *http.ResponseController
+	timeout time.Duration
+	names   v1.Names
+	buf     bytes.Buffer
+}
+
+// open begins the answer. The client's place comes first, so that it has one to
+// come back with before anything happened.
+func (e *eventWriter) open(after string) error {
+	// The server's limits are those of requests; a stream's are its own.
+	if err := e.rc.SetReadDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("opening the stream: %w", err)
+	}
+	h := e.w.Header()
+	h.Set("Content-Type", v1.StreamType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // Proxies are not to gather it.
+	h.Add("Vary", "Accept")
+	e.w.WriteHeader(http.StatusOK)
+	fmt.Fprintf(&e.buf, "retry: %d\n", streamRetry.Milliseconds())
+	if after != "" {
+		fmt.Fprintf(&e.buf, "id: %s\n", after)
+	}
+	e.buf.WriteByte('\n')
+	return e.flush()
+}
+
+// passage writes events, and the end after the last.
+func (e *eventWriter) passage(b passage) error {
+	for _, f := range b.frames {
+		fmt.Fprintf(&e.buf, "id: %s\nevent: %s\ndata: %s\n\n", f.id, e.names.Of(f.eventType), f.data)
+	}
+	if b.end != nil {
+		data, err := json.Marshal(b.end)
+		if err != nil {
+			return fmt.Errorf("writing the end: %w", err)
+		}
+		fmt.Fprintf(&e.buf, "event: %s\ndata: %s\n\n", v1.EventEnd, data)
+	}
+	if e.buf.Len() == 0 {
+		return nil
+	}
+	return e.flush()
+}
+
+// comment writes a line that clients pass over.
+func (e *eventWriter) comment(text string) error {
+	fmt.Fprintf(&e.buf, ": %s\n\n", text)
+	return e.flush()
+}
+
+func (e *eventWriter) flush() error {
+	if err := e.rc.SetWriteDeadline(time.Now().Add(e.timeout)); err != nil {
+		return fmt.Errorf("setting the deadline of a write: %w", err)
+	}
+	if _, err := e.buf.WriteTo(e.w); err != nil {
+		return errors.Join(errCutOff, err)
+	}
+	if err := e.rc.Flush(); err != nil {
+		return errors.Join(errCutOff, err)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package v1
+
+import (
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// StreamType is the media type of a stream of events.
+const StreamType = "text/event-stream"
+
+// EventPage is a part of a tenant's events.
+type EventPage struct {
+	Items []tool.Event `json:"items"`
+	Next  string       `json:"next,omitempty" doc:"Where to go on, to be given as after; absent when nothing came"`
+}
+
+// EventEnd is the name of a stream's last event, whose data is a [StreamEnd]. A
+// stream without it broke off: connect again.
+const EventEnd = "end"
+
+// StreamEnd says why nothing more will come.
+type StreamEnd struct {
+	Status agent.RunStatus `json:"status" doc:"How the run ended"`
+}
+
+// Names is a set of names for the events of calls. The data of an event keeps
+// its canonical type, whatever name it goes by.
+type Names string
+
+// Sets of names. What a set has no name for keeps its canonical one.
+const (
+	CanonicalNames    Names = "canonical"    // As tool and agent name them.
+	StreamingNames    Names = "streaming"    // tool.started, tool.streaming, tool.done, tool.error.
+	DispatchNames     Names = "dispatch"     // tool_invocation_started, …_completed, …_failed.
+	ConfirmationNames Names = "confirmation" // tool_use, confirmation_required.
+)
+
+// aliases holds the names that each set has for an event. A call that ends
+// otherwise than by an answer has failed for who knows only done and failed.
+var aliases = map[Names]map[tool.EventType]string{
+	StreamingNames: {
+		tool.EventStarted:        "tool.started",
+		tool.EventOutputAppended: "tool.streaming",
+		tool.EventCompleted:      "tool.done",
+		tool.EventFailed:         "tool.error",
+		tool.EventCancelled:      "tool.error",
+		tool.EventRejected:       "tool.error",
+		tool.EventExpired:        "tool.error",
+	},
+	DispatchNames: {
+		tool.EventStarted:   "tool_invocation_started",
+		tool.EventCompleted: "tool_invocation_completed",
+		tool.EventFailed:    "tool_invocation_failed",
+		tool.EventCancelled: "tool_invocation_failed",
+		tool.EventRejected:  "tool_invocation_failed",
+		tool.EventExpired:   "tool_invocation_failed",
+	},
+	ConfirmationNames: {
+		tool.EventNeedsApproval: "confirmation_required",
+		tool.EventPending:       "tool_use",
+	},
+}
+
+// Of returns the set's name for an event.
+func (n Names) Of(t tool.EventType) string {
+	if alias, ok := aliases[n][t]; ok {
+		return alias
+	}
+	return string(t)
+}

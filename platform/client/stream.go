@@ -1,0 +1,221 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const (
+	silence        = 45 * time.Second // Three heartbeats without a word: the connection is dead.
+	slowestRetry   = 5 * time.Second
+	followPatience = 2 * time.Minute // Without an answer, after which following fails.
+	maxStreamLine  = 32 << 20
+)
+
+// FollowRun returns a run's events and output after a number as they come, each
+// once and in order, until the run has ended. It connects again, from where it
+// was, when the connection breaks, and yields an error, as the last, when that
+// is of no use: there is no such run, the server was not there in the first
+// place or has not answered for two minutes, or ctx has ended. A run of a host
+// has no end that anybody here knows of.
+func (c *Client) FollowRun(ctx context.Context, id string, after int64) iter.Seq2[tool.Event, error] {
+	return func(yield func(tool.Event, error) bool) {
+		f := &following{client: c, run: id, after: after, retry: time.Second, heard: time.Now()}
+		for {
+			err := f.connect(ctx, func(e tool.Event) bool { return yield(e, nil) })
+			switch {
+			case errors.Is(err, errLeft), errors.Is(err, errOver):
+				return
+			case ctx.Err() != nil:
+				yield(tool.Event{}, ctx.Err())
+				return
+			case !f.worthRetrying(err):
+				yield(tool.Event{}, err)
+				return
+			}
+			select {
+			case <-ctx.Done():
+				yield(tool.Event{}, ctx.Err())
+				return
+			case <-time.After(f.pause()):
+			}
+		}
+	}
+}
+
+var (
+	errLeft   = errors.New("the caller has seen enough")
+	errOver   = errors.New("the stream is over")
+	errBroken = errors.New("the stream broke off")
+)
+
+// following is one caller's way through a run's stream.
+type following struct {
+	client *Client
+	run    string
+	after  int64 // Number of the last event that was yielded.
+	retry  time.Duration
+
+	connected bool // At least once.
+	failures  int  // Since something was heard.
+	heard     time.Time
+}
+
+// worthRetrying reports whether another connection may bring more.
+func (f *following) worthRetrying(err error) bool {
+	if !f.connected || time.Since(f.heard) > followPatience {
+		return false
+	}
+	if errors.Is(err, errBroken) {
+		return true
+	}
+	kind := tool.KindOf(err)
+	_, unreachable := errors.AsType[*UnreachableError](err)
+	return unreachable || kind == tool.Unavailable || kind == tool.RateLimited || kind == tool.Timeout
+}
+
+// pause is how long to wait before the next connection: hardly at all after one
+// that brought something, longer from failure to failure, and never quite as
+// long as others do.
+func (f *following) pause() time.Duration {
+	f.failures++
+	if f.failures == 1 {
+		return time.Duration(rand.Int64N(int64(f.retry)/10 + 1)) //nolint:gosec // Nobody gains by guessing it.
+	}
+	wait := min(f.retry<<min(f.failures-2, 10), slowestRetry)
+	return wait/2 + time.Duration(rand.Int64N(int64(wait)/2+1)) //nolint:gosec // Nobody gains by guessing it.
+}
+
+// connect follows the run over one connection. It never returns nil.
+func (f *following) connect(ctx context.Context, yield func(tool.Event) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watchdog := time.AfterFunc(silence, cancel)
+	defer watchdog.Stop()
+	resp, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	f.connected = true
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(make([]byte, 4<<10), maxStreamLine)
+	var e message
+	for lines.Scan() {
+		watchdog.Reset(silence)
+		f.heard, f.failures = time.Now(), 0
+		if !e.add(lines.Bytes()) {
+			continue
+		}
+		if e.retry > 0 {
+			f.retry = e.retry
+		}
+		if err := f.take(e, yield); err != nil {
+			return err
+		}
+		e = message{}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "an event of the run is too large", Sent: true}
+	}
+	return errBroken
+}
+
+// open asks for the stream.
+func (f *following) open(ctx context.Context) (*http.Response, error) {
+	c := f.client
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url([]string{"v1", "runs", f.run, "events"}, nil), nil)
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "client", Msg: "the server's URL is malformed", Err: err}
+	}
+	req.Header.Set("Accept", v1.StreamType)
+	if f.after > 0 {
+		req.Header.Set("Last-Event-ID", strconv.FormatInt(f.after, 10))
+	}
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	resp, err := c.gate.Client(egress.Access{Class: tool.EgressReadOnly}).Do(req)
+	if err != nil {
+		if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind != tool.Unavailable {
+			return nil, e // The gate refused, or the caller has left.
+		}
+		return nil, unreachable(c.base.String(), &tool.Error{Kind: tool.Unavailable, Op: "client", Err: err})
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusNoContent {
+		return nil, errOver
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
+	if err != nil {
+		return nil, errBroken
+	}
+	return nil, c.problem(answer{resp.StatusCode, raw})
+}
+
+// take hands a message on.
+func (f *following) take(m message, yield func(tool.Event) bool) error {
+	switch {
+	case m.event == v1.EventEnd:
+		return errOver
+	case len(m.data) == 0:
+		return nil
+	}
+	var e tool.Event
+	if err := f.client.decode(answer{http.StatusOK, m.data}, &e); err != nil {
+		return err
+	}
+	if e.Seq <= f.after {
+		return nil
+	}
+	f.after = e.Seq
+	if !yield(e) {
+		return errLeft
+	}
+	return nil
+}
+
+// message is a server-sent event.
+type message struct {
+	event string
+	data  []byte
+	retry time.Duration
+}
+
+// add reads a line, and reports whether it ends the message.
+func (m *message) add(line []byte) (complete bool) {
+	if len(line) == 0 {
+		return true
+	}
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(field) {
+	case "event":
+		m.event = string(value)
+	case "data":
+		if m.data != nil {
+			m.data = append(m.data, '\n')
+		}
+		m.data = append(m.data, value...)
+	case "retry":
+		if ms, err := strconv.Atoi(string(value)); err == nil && ms > 0 {
+			m.retry = time.Duration(ms) * time.Millisecond
+		}
+	}
+	return false
+}
