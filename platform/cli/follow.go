@@ -15,7 +15,12 @@ import (
 )
 
 func (a *app) runWaitCommand() *cobra.Command {
-	return a.withRun("wait", "Follow a run until it ends, and print each call", a.follow)
+	return describe(a.withRun("wait", "Wait until a run ends, and print each call", func(ctx context.Context, c *client.Client, id string) error {
+		defer a.progress("following %s", id)()
+		return a.follow(ctx, c, id)
+	}), `Waits until a run ends and prints each call as it ends. A run that did not
+complete ends the command with exit code 1. Interrupting the command leaves the
+run alone.`, `  toolcrib run wait 01987a3c-0000-7000-8000-000000000001`)
 }
 
 // followed is what following a run prints as JSON.
@@ -28,7 +33,7 @@ type followed struct {
 // that did not complete is a failure.
 func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 	seen := followed{Invocations: []tool.Invocation{}}
-	run, err := c.Follow(ctx, id, func(e tool.Event) error {
+	run, err := c.Watch(ctx, id, func(e tool.Event) error {
 		if e.InvocationID == "" || !ends(e.Type) {
 			return nil
 		}
@@ -41,7 +46,7 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 			return nil
 		}
 		return writeCall(a.printer.out, invocation)
-	})
+	}, a.warner())
 	if err != nil {
 		return err
 	}
@@ -53,6 +58,19 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 		return &silentError{code: ExitFailure}
 	}
 	return nil
+}
+
+// warner tells on the error stream what a run waits for, once for each reason.
+func (a *app) warner() func(v1.Run) error {
+	told := ""
+	return func(run v1.Run) error {
+		if run.Warning == "" || run.Warning == told {
+			return nil
+		}
+		told = run.Warning
+		_, err := fmt.Fprintf(a.env.Err, "toolcrib: the run waits: %s\n", clean(run.Warning))
+		return err
+	}
 }
 
 // ends reports whether an event tells of the end of a call.

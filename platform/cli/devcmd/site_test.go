@@ -31,6 +31,7 @@ type site struct {
 	dev     *dev.Dev
 	counted atomic.Int64 // Calls of the tool count.
 	held    atomic.Int64 // Calls of the tool hold under way.
+	talker  talker
 }
 
 var shared site
@@ -60,7 +61,7 @@ func (s *site) start(ctx context.Context, upstream string) error {
 	s.dev, err = dev.Start(ctx, dev.Config{
 		Stack: devstack.Config{Throwaway: true, Headless: true},
 		Worker: worker.Config{
-			Functions: functions, Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts")},
+			Functions: functions, Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts"), "talker": &shared.talker},
 			Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{upstream}}},
 		},
 	})
