@@ -2,14 +2,12 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -20,7 +18,8 @@ import (
 func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 	r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: in.Node.Tool, Mode: in.Node.Mode})
 	if err != nil {
-		return wire.LoadPlanOutput{}, a.refuseNode(ctx, in, fmt.Errorf("resolving tool %q: %w", in.Node.Tool, err))
+		logFailure(ctx, "tool refused", err, "tenant_id", in.Principal.Tenant, "tool", in.Node.Tool.String())
+		return a.refuseNode(ctx, in, fmt.Errorf("resolving tool %q: %w", in.Node.Tool, err))
 	}
 	plan := &agent.Plan{Tools: []agent.Pin{pin(r)}}
 	run, err := a.beginNode(ctx, in, plan)
@@ -74,30 +73,26 @@ func (a *Activities) beginCaller(ctx context.Context, in wire.LoadPlanInput, mod
 	return run, nil
 }
 
-// refuseNode records a call whose tool may not be used, as a call without an
-// effect, and returns why. A failure that may pass is not recorded: the call
-// is not over.
-func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err error) error {
+// refuseNode returns the plan of a call whose tool may not be used: the call is
+// refused, for the workflow to settle. A failure that may pass is an error: the
+// call is not over.
+func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err error) (wire.LoadPlanOutput, error) {
 	e := tool.AsError(err)
 	if e.Kind.Retryable() || ctx.Err() != nil {
-		return err
+		return wire.LoadPlanOutput{}, err
 	}
-	run, beginErr := a.beginNode(ctx, in, nil)
-	if beginErr != nil {
-		return beginErr // Retried: what is not on record did not happen.
+	run, err := a.beginNode(ctx, in, nil)
+	if err != nil {
+		return wire.LoadPlanOutput{}, err
 	}
-	id, idErr := newID()
-	if idErr != nil {
-		return idErr
+	id, err := newID()
+	if err != nil {
+		return wire.LoadPlanOutput{}, err
 	}
-	_, settleErr := a.Ledger.Settle(ctx, ledger.Settlement{
-		Entry: ledger.Entry{
-			InvocationID: id, Principal: in.Principal, RunID: run.ID, CallID: in.Node.ID, Slug: in.Node.Tool.Name(),
-			Mode: in.Node.Mode, Arguments: in.Node.Arguments,
-		},
-		Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg,
-	})
-	return errors.Join(settleErr, err)
+	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Call: &wire.Call{
+		InvocationID: id, CallID: in.Node.ID, Slug: in.Node.Tool.Name(), Arguments: in.Node.Arguments,
+		Refused: &agent.Refusal{Kind: e.Kind, Msg: e.Msg},
+	}}, nil
 }
 
 func newID() (string, error) {

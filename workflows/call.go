@@ -44,7 +44,7 @@ func invoke(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, error
 // with the admission. A call that was settled before comes back as done.
 func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput, err error) {
 	var out wire.AdmitOutput
-	ctx = workflow.WithActivityOptions(ctx, admitOptions("admit "+in.Pin.String()+" · "+in.Call.CallID))
+	ctx = workflow.WithActivityOptions(ctx, admitOptions("admit "+label(*in)))
 	if err := workflow.ExecuteActivity(ctx, wire.AdmitActivity, *in).Get(ctx, &out); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func settle(ctx workflow.Context, in wire.InvokeInput, err error) (wire.InvokeOu
 	e := tool.AsError(failure.Decode(err))
 	detached, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	detached = workflow.WithActivityOptions(detached, bookkeepingOptions("settle "+in.Pin.String()+" · "+in.Call.CallID))
+	detached = workflow.WithActivityOptions(detached, bookkeepingOptions("settle "+label(in)))
 	var out wire.InvokeOutput
 	settleErr := workflow.ExecuteActivity(detached, wire.SettleActivity, wire.SettleInput{
 		Invoke: in, Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg,
@@ -72,6 +72,14 @@ func settle(ctx workflow.Context, in wire.InvokeInput, err error) (wire.InvokeOu
 		return out, err
 	}
 	return out, outputError(out)
+}
+
+// label names a call in summaries, as people look for it: "search@1.2.0 · call_1".
+func label(in wire.InvokeInput) string {
+	if in.Pin.Slug == "" { // Refused: it has no version.
+		return in.Call.Slug + " · " + in.Call.CallID
+	}
+	return in.Pin.String() + " · " + in.Call.CallID
 }
 
 // unsettledError is the error of a call that could not be settled: it has no

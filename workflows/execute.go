@@ -74,13 +74,14 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 	if err != nil {
 		return nil, failure.Decode(err)
 	}
-	in := wire.InvokeInput{
-		Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Pin: plan.Plan.Tools[0], Call: *plan.Call, Full: true,
+	in := wire.InvokeInput{Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Call: *plan.Call, Full: true}
+	if len(plan.Plan.Tools) > 0 { // None where the tool may not be used: the call is refused.
+		in.Pin = plan.Plan.Tools[0]
+		in.EffectID = ledger.Effect{
+			Tenant: n.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
+			Step: "node/" + n.ID, VersionDigest: in.Pin.Digest, ArgumentsDigest: in.Call.Digest,
+		}.ID()
 	}
-	in.EffectID = ledger.Effect{
-		Tenant: n.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
-		Step: "node/" + n.ID, VersionDigest: in.Pin.Digest, ArgumentsDigest: in.Call.Digest,
-	}.ID()
 	out, err := invoke(ctx, in)
 	if err != nil {
 		return nil, failure.Decode(err)

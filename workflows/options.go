@@ -29,7 +29,7 @@ const (
 func fastOptions(in wire.InvokeInput) workflow.LocalActivityOptions {
 	return workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: in.Pin.Execution.Timeout() + fastGrace,
-		Summary:                in.Pin.String() + " · " + in.Call.CallID,
+		Summary:                label(in),
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 	}
 }
@@ -45,7 +45,7 @@ func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
 		StartToCloseTimeout: timeout + grace,
 		HeartbeatTimeout:    heartbeatTimeout,
 		WaitForCancellation: true, // So that the call's end is known, and settled.
-		Summary:             in.Pin.String() + " · " + in.Call.CallID,
+		Summary:             label(in),
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    firstRetry,
 			BackoffCoefficient: 2,
