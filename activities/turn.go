@@ -99,7 +99,7 @@ func (a *Activities) ask(ctx context.Context, in wire.ModelTurnInput, definition
 	if !ok {
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "activities.ModelTurn",
-			Msg: fmt.Sprintf("no model provider %q is configured in this worker (model %q)", provider, definition.Model),
+			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator adds one", provider, definition.Model),
 		}
 	}
 	say, end := a.stream(ctx, agent.Output{Tenant: kit.principal.Tenant, RunID: in.RunID, Turn: in.Turn})
