@@ -151,9 +151,9 @@ func TestDatabase(t *testing.T) {
 	d := storetest.NewDatabase(t)
 	app, err := store.CreateAppLogin(t.Context(), d.URL, "doctor_"+strings.ReplaceAll(storetest.NewID(t)[24:], "-", ""))
 	require.NoError(t, err)
-	look := func(url string) []doctor.Finding {
+	look := func(database string) []doctor.Finding {
 		cfg := idle(t)
-		cfg.DatabaseURL = url
+		cfg.DatabaseURL = database
 		cfg.Programs.System = []string{"debian"}
 		return doctor.Run(t.Context(), cfg)
 	}

@@ -4,17 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/toolcrib/toolcrib/platform/devstack/folder"
 	"github.com/toolcrib/toolcrib/platform/devstack/ports"
 )
-
-// dialTimeout bounds asking whether somebody listens on this machine.
-const dialTimeout = time.Second
 
 // listening tells who has the ports that toolcrib dev would like.
 func listening(ctx context.Context, cfg Config) []Finding {
@@ -25,17 +19,13 @@ func listening(ctx context.Context, cfg Config) []Finding {
 	return found
 }
 
-// port looks at a port by knocking: to listen there, however briefly, would
-// take it from who starts at this moment.
+// port looks at a port without opening it: to listen there, however briefly,
+// would take it from who starts at this moment.
 func port(ctx context.Context, cfg Config, p Port) Finding {
 	f := Finding{Check: fmt.Sprintf("port %d", p.Number), Status: OK, Found: "free for " + p.Service}
-	at := net.JoinHostPort("127.0.0.1", strconv.Itoa(p.Number))
-	dialer := net.Dialer{Timeout: dialTimeout}
-	conn, err := dialer.DialContext(ctx, "tcp4", at)
-	if err != nil {
+	if !ports.Listening(ctx, p.Number) {
 		return f
 	}
-	_ = conn.Close() // Nothing was said.
 	by := ports.Holder(ctx, p.Number)
 	if by.Name == "toolcrib" || cfg.uses(p.Number) {
 		f.Found = fmt.Sprintf("%s is there, served by %s", p.Service, by)

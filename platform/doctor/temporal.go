@@ -73,7 +73,7 @@ func searchAttributes(ctx context.Context, c client.Client, address, namespace s
 	if len(missing) == 0 {
 		return f
 	}
-	f.Status, f.Found = Warn, fmt.Sprintf("%s missing: runs are not found by them", strings.Join(missing, ", "))
+	f.Status, f.Found = Warn, strings.Join(missing, ", ")+" missing: runs are not found by them"
 	f.Mend = fmt.Sprintf("temporal operator search-attribute create --namespace %s --address %s", namespace, address)
 	for _, name := range missing {
 		f.Mend += " --name " + name + " --type Keyword"

@@ -15,10 +15,7 @@ import (
 func Holder(ctx context.Context, port int) Process {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	sockets := map[string]bool{}
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		listening(table, port, sockets)
-	}
+	sockets := listeners(port)
 	if len(sockets) == 0 {
 		return Process{}
 	}
@@ -37,6 +34,18 @@ func Holder(ctx context.Context, port int) Process {
 	return Process{}
 }
 
+// Listening reports whether somebody listens on the TCP port. It opens nothing.
+func Listening(_ context.Context, port int) bool { return len(listeners(port)) > 0 }
+
+// listeners returns the sockets that listen on the port.
+func listeners(port int) map[string]bool {
+	sockets := map[string]bool{}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		listening(table, port, sockets)
+	}
+	return sockets
+}
+
 // Columns and the state of a line of /proc/net/tcp.
 const (
 	localColumn  = 1
@@ -48,7 +57,7 @@ const (
 // listening adds the sockets of a table that listen on the port, as links of
 // open files name them.
 func listening(table string, port int, sockets map[string]bool) {
-	file, err := os.Open(table) //nolint:gosec // Of the kernel.
+	file, err := os.Open(table)
 	if err != nil {
 		return
 	}
@@ -81,7 +90,7 @@ func processAt(dir string) Process {
 	if err != nil {
 		return Process{}
 	}
-	name, err := os.ReadFile(filepath.Join(dir, "comm")) //nolint:gosec // Of the kernel.
+	name, err := os.ReadFile(filepath.Join(dir, "comm"))
 	if err != nil {
 		return Process{PID: pid}
 	}

@@ -9,6 +9,10 @@ import (
 	"strings"
 )
 
+// Listening reports whether somebody listens on the TCP port, as far as this
+// user may see. It opens nothing.
+func Listening(ctx context.Context, port int) bool { return Holder(ctx, port) != Process{} }
+
 // Holder returns the process that listens on the TCP port: the zero Process if
 // there is none, or none that this user may see.
 func Holder(ctx context.Context, port int) Process {

@@ -18,10 +18,12 @@ func TestHolder(t *testing.T) {
 		defer l.Close()
 		address, ok := l.Addr().(*net.TCPAddr)
 		require.True(t, ok)
+		require.True(t, ports.Listening(t.Context(), address.Port))
 		holder := ports.Holder(t.Context(), address.Port)
 		require.Equal(t, os.Getpid(), holder.PID)
 		require.Contains(t, holder.String(), holder.Name)
 	}
+	require.False(t, ports.Listening(t.Context(), 1))
 	require.Equal(t, ports.Process{}, ports.Holder(t.Context(), 1))
 	require.Equal(t, "another process", ports.Process{}.String())
 }

@@ -37,8 +37,10 @@ func TestFind(t *testing.T) {
 	}.Find(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []Installation{
-		{Dir: onPath, Version: "16.2", Major: 16}, {Dir: seventeen, Version: "17", Major: 17},
-		{Dir: fifteen, Version: "15.18", Major: 15}, {Dir: downloaded, Version: "18.1", Major: 18},
+		{Dir: onPath, Version: "16.2", Major: 16},
+		{Dir: seventeen, Version: "17", Major: 17},
+		{Dir: fifteen, Version: "15.18", Major: 15},
+		{Dir: downloaded, Version: "18.1", Major: 18},
 	}, found)
 }
 

@@ -69,7 +69,7 @@ func (r *repository) fetch(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // In a folder of ours.
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("making a file to download to: %w", err)
 	}

@@ -24,7 +24,7 @@ func takeTurn(ctx context.Context, folder string) (end func(), err error) {
 		return nil, fmt.Errorf("opening the cache's lock: %w", err)
 	}
 	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // A descriptor fits.
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
 			return func() { _ = file.Close() }, nil
 		}
