@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -57,7 +58,7 @@ func (s *site) countingAgents(ctx context.Context, turns int) (map[tool.Lane]age
 	if err := s.publish(ctx, s.principal, advanceFunction); err != nil {
 		return nil, err
 	}
-	return s.agents(ctx, advanceFunction, fmt.Sprintf("%d", turns), turns)
+	return s.agents(ctx, advanceFunction, strconv.Itoa(turns), turns)
 }
 
 // agents publishes an agent for each lane, with one tool and the given model.

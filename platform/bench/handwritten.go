@@ -104,7 +104,7 @@ func localOptions(ctx workflow.Context) workflow.Context {
 }
 
 // schedule runs a tool step of a kind.
-func schedule(ctx workflow.Context, kind string, regular string, in step) workflow.Future {
+func schedule(ctx workflow.Context, kind, regular string, in step) workflow.Future {
 	switch kind {
 	case localStep:
 		return workflow.ExecuteLocalActivity(localOptions(ctx), regular, in)

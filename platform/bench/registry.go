@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,12 +77,12 @@ func (l *lab) newCrowd(ctx context.Context, tools int) (*crowd, error) {
 // would check but the row level security.
 func (c *crowd) fill(ctx context.Context) error {
 	steps := []string{
-		`insert into tenants (id, slug, name) select gen_random_uuid(), 'tenant-' || n, 'Tenant ' || n from generate_series(1, ` + fmt.Sprint(c.lab.size.Tenants) + `) n`,
+		`insert into tenants (id, slug, name) select gen_random_uuid(), 'tenant-' || n, 'Tenant ' || n from generate_series(1, ` + strconv.Itoa(c.lab.size.Tenants) + `) n`,
 		`create table bench_crowd as
 			select gen_random_uuid() as id, gen_random_uuid() as version_id, t.id as tenant_id, 'tool' || n as slug
-			from tenants t cross join generate_series(1, ` + fmt.Sprint(c.each) + `) n where t.slug like 'tenant-%'
+			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.each) + `) n where t.slug like 'tenant-%'
 			union all select gen_random_uuid(), gen_random_uuid(), t.id, 'tool' || n
-			from tenants t cross join generate_series(1, ` + fmt.Sprint(c.lab.size.Largest) + `) n where t.slug = 'bench-registry'`,
+			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.lab.size.Largest) + `) n where t.slug = 'bench-registry'`,
 	}
 	heads, err := c.copies(ctx, "tool_registry", map[string]string{"id": "c.id", "tenant_id": "c.tenant_id", "slug": "c.slug"})
 	if err != nil {

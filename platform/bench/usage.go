@@ -17,12 +17,17 @@ type usage struct{ own, postgres time.Duration }
 
 func (u usage) minus(v usage) usage { return usage{u.own - v.own, u.postgres - v.postgres} }
 
-func (l *lab) usage() usage {
+// ownTime is the processor's time of this process.
+func ownTime() time.Duration {
 	var self syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
-		return usage{}
+		return 0
 	}
-	u := usage{own: time.Duration(self.Utime.Nano() + self.Stime.Nano())}
+	return time.Duration(self.Utime.Nano() + self.Stime.Nano())
+}
+
+func (l *lab) usage() usage {
+	u := usage{own: ownTime()}
 	if l.postmaster != 0 {
 		for _, p := range tree(l.postmaster) {
 			u.postgres += p.cpu
