@@ -22,14 +22,13 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
-
-	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
 // Values that a call is made with and answered with. Nothing but the call's own
