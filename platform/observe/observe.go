@@ -100,9 +100,7 @@ func buildInfo(version string) prometheus.Collector {
 
 // Collect adds collectors to what is shown. It panics on those that are there
 // already, which is a mistake of the program's wiring.
-func (o *Observer) Collect(collectors ...prometheus.Collector) {
-	o.registry.MustRegister(collectors...)
-}
+func (o *Observer) Collect(shown ...prometheus.Collector) { o.registry.MustRegister(shown...) }
 
 // MeterProvider returns the provider of meters whose metrics are shown.
 func (o *Observer) MeterProvider() metric.MeterProvider { return o.meters }

@@ -56,7 +56,7 @@ func startTracing(ctx context.Context, cfg Config) (*tracing, error) {
 		return nil, fmt.Errorf("describing the process for traces: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		cfg.Logger.Warn("telemetry failed", slog.Any("error", err)) //nolint:noctx // The SDK has none.
+		cfg.Logger.WarnContext(context.WithoutCancel(ctx), "telemetry failed", slog.Any("error", err))
 	}))
 	return &tracing{gate: gate, provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))}, nil
 }
