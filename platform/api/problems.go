@@ -28,6 +28,7 @@ func (s *server) registerProblems() {
 	describe := func(op huma.Operation) huma.Operation {
 		op.Method, op.Tags = http.MethodGet, []string{"problems"}
 		op.Middlewares = huma.Middlewares{s.receive}
+		op.MaxBodyBytes = s.cfg.MaxBodyBytes
 		op.Responses = map[string]*huma.Response{"default": s.problemResponse()}
 		return op
 	}

@@ -38,14 +38,14 @@ func (s *server) receive(ctx huma.Context, next func(huma.Context)) {
 		writeProblem(w, r, refusal(v1.NotAcceptable, "the endpoint answers in "+strings.Join(produced(op), ", ")))
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		raw, problem := readBody(r, op)
-		if problem != nil {
-			writeProblem(w, r, problem)
-			return
-		}
-		r.Body = heldBody{bytes.NewReader(raw), raw}
+	// Of reads too: the server would wait for what is not read now, without an
+	// end, before it sends the answer.
+	raw, problem := readBody(r, op)
+	if problem != nil {
+		writeProblem(w, r, problem)
+		return
 	}
+	r.Body = heldBody{bytes.NewReader(raw), raw}
 	// The server's deadline is for what was read now. Left standing, it would
 	// cancel requests that take long to answer.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
