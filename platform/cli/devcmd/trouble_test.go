@@ -100,12 +100,15 @@ func TestRunWithoutWorker(t *testing.T) {
 	follower := start(t, client, "run", "wait", call.RunID)
 	const says = `no worker polls the task queue "deserted": start one with toolcrib worker --task-queue deserted`
 	require.Eventually(t, func() bool { return strings.Contains(follower.log.String(), says) }, time.Minute, 50*time.Millisecond, "%s", &follower.log)
+	live := start(t, client, "run", "follow", call.RunID)
+	require.Eventually(t, func() bool { return strings.Contains(live.log.String(), says) }, time.Minute, 50*time.Millisecond, "%s", &live.log)
 	looker := start(t, client, "run", "get", call.RunID)
 	require.Equal(t, cli.ExitOK, looker.end(t))
 	require.Contains(t, looker.log.String(), says)
 
 	worker := start(t, environ, "worker")
 	require.Equal(t, cli.ExitOK, follower.end(t), "%s\n%s", &follower.log, &worker.log)
+	require.Equal(t, cli.ExitOK, live.end(t), "%s", &live.log)
 	require.Equal(t, 1, strings.Count(follower.log.String(), says), "once is enough")
 	require.Equal(t, cli.ExitOK, worker.interrupt(t), &worker.log)
 	require.Equal(t, cli.ExitOK, server.interrupt(t), &server.log)
