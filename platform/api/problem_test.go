@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/api"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -66,7 +67,7 @@ func TestRequestLog(t *testing.T) {
 	b := setup(t)
 	b.do(t, http.MethodGet, "/v1/tools?search=planted-word", "")
 	line := b.log.String()
-	require.Contains(t, line, `"path":"/v1/tools"`)
+	require.Contains(t, line, `"route":"/v1/tools"`)
 	require.Contains(t, line, `"status":200`)
 	require.NotContains(t, line, "planted-word")
 	require.NotContains(t, line, b.key)
@@ -78,5 +79,12 @@ func TestHealth(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/healthz", "", "").status)
 	ready := b.do(t, http.MethodGet, "/readyz", "", "")
 	require.Equal(t, http.StatusServiceUnavailable, ready.status)
-	require.JSONEq(t, `{"status":"unavailable","checks":{"database":"ok","temporal":"not answering"}}`, string(ready.body))
+	var health v1.Health
+	ready.into(t, &health)
+	states := make(map[string]string)
+	for name, check := range health.Checks {
+		states[name] = check.State
+	}
+	require.Equal(t, "unavailable", health.Status)
+	require.Equal(t, map[string]string{"database": "ok", "schema": "ok", "temporal": "not answering"}, states)
 }
