@@ -81,16 +81,16 @@ func TestEnding(t *testing.T) {
 func TestDescribeKeepsHistoriesSmall(t *testing.T) {
 	t.Parallel()
 
-	small := describe(agent.PreparedCall{Slug: "a", Name: "a", Arguments: []byte(`{"q":1}`)})
+	small := describe(agent.PreparedCall{Slug: "a", Name: "a", Arguments: []byte(`{"q":1}`)}, maxInlineArguments)
 	require.JSONEq(t, `{"q":1}`, string(small.Arguments))
 	require.Empty(t, small.Name)
 	require.False(t, small.Stored)
 
-	large := describe(agent.PreparedCall{Slug: "a", Arguments: []byte(`"` + strings.Repeat("x", maxInlineArguments) + `"`)})
+	large := describe(agent.PreparedCall{Slug: "a", Arguments: []byte(`"` + strings.Repeat("x", maxInlineArguments) + `"`)}, maxInlineArguments)
 	require.Empty(t, large.Arguments)
 	require.True(t, large.Stored)
 
-	refused := describe(agent.PreparedCall{Name: "nope", Arguments: []byte(`{}`), Refused: &agent.Refusal{Kind: tool.NotFound}})
+	refused := describe(agent.PreparedCall{Name: "nope", Arguments: []byte(`{}`), Refused: &agent.Refusal{Kind: tool.NotFound}}, maxInlineArguments)
 	require.Equal(t, "nope", refused.Name)
 	require.True(t, refused.Settled)
 	require.False(t, refused.Stored)

@@ -26,9 +26,24 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 	if err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
-	if in.Kind == agent.ToolCallRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
-		plan = run.Plan // Pinned when the run first began: it may have been reset since.
+	if pinned := pinnedBefore(run); pinned != nil {
+		plan = pinned
 	}
+	return a.planNode(ctx, in, run, plan)
+}
+
+// pinnedBefore returns what was pinned when the run of a single call first
+// began, if it began before: its workflow was reset since, or the worker died
+// that was at the call. A host's run has calls of several plans.
+func pinnedBefore(run agent.Run) *agent.Plan {
+	if false && run.Plan != nil && len(run.Plan.Tools) == 1 {
+		return run.Plan
+	}
+	return nil
+}
+
+// planNode prepares the call of a plan's only tool.
+func (a *Activities) planNode(ctx context.Context, in wire.LoadPlanInput, run agent.Run, plan *agent.Plan) (wire.LoadPlanOutput, error) {
 	policies, err := a.Policies.Policies(ctx, in.Principal.Tenant, []string{plan.Tools[0].ToolID})
 	if err != nil {
 		return wire.LoadPlanOutput{}, fmt.Errorf("reading the policy of %s: %w", plan.Tools[0], err)
@@ -41,7 +56,7 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 	if prepared.InvocationID, err = newID(); err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
-	call := describe(prepared)
+	call := describe(prepared, maxInlineOnceArguments)
 	// A single call has no message that its arguments could stand with, and
 	// nobody has recorded its refusal.
 	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
@@ -74,8 +89,9 @@ func (a *Activities) beginCaller(ctx context.Context, in wire.LoadPlanInput, mod
 }
 
 // refuseNode returns the plan of a call whose tool may not be used: the call is
-// refused, for the workflow to settle. A failure that may pass is an error: the
-// call is not over.
+// refused, for the workflow to settle. One that was begun when the tool might
+// be used keeps its plan and so its effect, which its admission finds. A
+// failure that may pass is an error: the call is not over.
 func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err error) (wire.LoadPlanOutput, error) {
 	e := tool.AsError(err)
 	if e.Kind.Retryable() || ctx.Err() != nil {
@@ -84,6 +100,9 @@ func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err 
 	run, err := a.beginNode(ctx, in, nil)
 	if err != nil {
 		return wire.LoadPlanOutput{}, err
+	}
+	if pinned := pinnedBefore(run); pinned != nil {
+		return a.planNode(ctx, in, run, pinned)
 	}
 	id, err := newID()
 	if err != nil {

@@ -25,14 +25,14 @@ func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wir
 	}
 	stop := heartbeat(ctx)
 	defer stop()
-	turn, err := a.turn(ctx, in)
+	turn, plan, err := a.turn(ctx, in)
 	if err != nil {
 		logFailure(ctx, "model turn failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID, "turn", in.Turn)
 		return wire.ModelTurnOutput{}, encode(ctx, err)
 	}
 	out := wire.ModelTurnOutput{Head: turn.Message.ID, Calls: make([]wire.Call, len(turn.Calls))}
 	for i, c := range turn.Calls {
-		out.Calls[i] = describe(c)
+		out.Calls[i] = describe(c, inlineLimit(plan, c.Slug))
 	}
 	if len(out.Calls) == 0 {
 		out.Answer = preview(turn.Message.Content)
@@ -40,36 +40,36 @@ func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wir
 	return out, nil
 }
 
-func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Turn, error) {
+func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Turn, *agent.Plan, error) {
 	tenant := in.Principal.Tenant
 	key := fmt.Sprintf("%s/%d", activity.GetInfo(ctx).WorkflowExecution.RunID, in.Turn)
 	open, err := a.Runs.OpenTurn(ctx, tenant, in.RunID, in.Head, key)
 	if err != nil {
-		return agent.Turn{}, fmt.Errorf("opening turn %d: %w", in.Turn, err)
+		return agent.Turn{}, nil, fmt.Errorf("opening turn %d: %w", in.Turn, err)
 	}
 	if open.Stored != nil {
-		return *open.Stored, nil
+		return *open.Stored, open.Run.Plan, nil
 	}
 	if open.Run.Plan == nil {
-		return agent.Turn{}, &tool.Error{Kind: tool.InternalError, Op: "activities.ModelTurn", Msg: "the run has no plan"}
+		return agent.Turn{}, nil, &tool.Error{Kind: tool.InternalError, Op: "activities.ModelTurn", Msg: "the run has no plan"}
 	}
 	definition, err := a.pinnedAgent(ctx, tenant, open.Run.Plan)
 	if err != nil {
-		return agent.Turn{}, err
+		return agent.Turn{}, nil, err
 	}
 	// What preparing the calls needs is read before the model is asked, so that
 	// nothing can fail between its answer and the storing of it.
 	kit, err := a.newKit(ctx, in.Principal, open.Run.Plan, open.Policies)
 	if err != nil {
-		return agent.Turn{}, err
+		return agent.Turn{}, nil, err
 	}
 	resp, err := a.ask(ctx, in, definition, open.Transcript, kit)
 	if err != nil {
-		return agent.Turn{}, err
+		return agent.Turn{}, nil, err
 	}
 	id, err := newID()
 	if err != nil {
-		return agent.Turn{}, err
+		return agent.Turn{}, nil, err
 	}
 	turn := agent.Turn{
 		Tenant: tenant, RunID: in.RunID, Key: key,
@@ -82,13 +82,13 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
 	}
 	if turn.Calls, err = kit.prepareAll(resp, open.Run.Plan.Limits.WithDefaults()); err != nil {
-		return agent.Turn{}, err
+		return agent.Turn{}, nil, err
 	}
 	stored, err := patiently(ctx, turnPatience, func() (agent.Turn, error) { return a.Runs.SaveTurn(ctx, turn) })
 	if err != nil {
-		return agent.Turn{}, fmt.Errorf("storing turn %d: %w", in.Turn, err)
+		return agent.Turn{}, nil, fmt.Errorf("storing turn %d: %w", in.Turn, err)
 	}
-	return stored, nil
+	return stored, open.Run.Plan, nil
 }
 
 // ask puts the turn to the model that the pinned agent version names, and
@@ -116,11 +116,27 @@ func (a *Activities) ask(ctx context.Context, in wire.ModelTurnInput, definition
 }
 
 // Arguments above this size are not repeated in histories: they stand with the
-// message, and the ledger hands them out with the admission.
-const maxInlineArguments = 1 << 10
+// message, and the ledger hands them out with the admission. A call with an
+// Admit activity of its own would be admitted once more for them, so for those
+// the limit is higher.
+const (
+	maxInlineArguments     = 128
+	maxInlineOnceArguments = 1 << 10
+)
+
+// inlineLimit returns the limit for a call of the plan's tool.
+func inlineLimit(plan *agent.Plan, slug string) int {
+	if plan == nil {
+		return maxInlineOnceArguments
+	}
+	if pin, ok := plan.Find(slug); ok && pin.Execution.Repeatable() {
+		return maxInlineArguments
+	}
+	return maxInlineOnceArguments
+}
 
 // describe makes the small descriptor of a call that histories carry.
-func describe(c agent.PreparedCall) wire.Call {
+func describe(c agent.PreparedCall, limit int) wire.Call {
 	d := wire.Call{
 		InvocationID: c.InvocationID, CallID: c.CallID, Slug: c.Slug, Arguments: c.Arguments,
 		Digest: c.Digest, Receipt: c.Receipt, Refused: c.Refused, Settled: c.Refused != nil,
@@ -131,10 +147,10 @@ func describe(c agent.PreparedCall) wire.Call {
 	if c.Refused != nil {
 		d.Arguments, d.Receipt = nil, nil
 	}
-	if len(d.Arguments) > maxInlineArguments {
+	if len(d.Arguments) > limit {
 		d.Arguments, d.Stored = nil, true
 	}
-	if len(d.Receipt) > maxInlineArguments {
+	if len(d.Receipt) > maxInlineOnceArguments {
 		d.Receipt = json.RawMessage(`[{"rule":"too_many_changes_to_list"}]`)
 	}
 	return d

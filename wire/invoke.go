@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"cmp"
+
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
@@ -54,10 +56,7 @@ type SettleInput struct {
 
 // Entry returns the call as the ledger knows it.
 func (in *InvokeInput) Entry() ledger.Entry {
-	slug := in.Call.Slug
-	if slug == "" {
-		slug = in.Call.Name
-	}
+	slug := cmp.Or(in.Pin.Slug, in.Call.Slug, in.Call.Name)
 	return ledger.Entry{
 		EffectID: in.EffectID, InvocationID: in.Call.InvocationID, Principal: in.Principal,
 		RunID: in.RunID, AgentID: in.AgentID, Turn: in.Turn, Position: in.Position,

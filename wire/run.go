@@ -97,7 +97,7 @@ type Call struct {
 	Arguments    json.RawMessage `json:"arguments,omitempty"`
 	Raw          bool            `json:"raw,omitempty"`    // The arguments are as the caller wrote them: whoever admits the call prepares them.
 	Stored       bool            `json:"stored,omitempty"` // The arguments are too large for histories and stand with the message.
-	Digest       string          `json:"digest"`           // Of the arguments.
+	Digest       string          `json:"digest,omitempty"` // Of the arguments; what the effect's id is made with.
 	Receipt      json.RawMessage `json:"receipt,omitempty"`
 	Refused      *agent.Refusal  `json:"refused,omitempty"` // Must not run.
 	Settled      bool            `json:"settled,omitempty"` // Recorded already, by the turn.

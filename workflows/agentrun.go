@@ -155,6 +155,7 @@ func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeI
 			Step: "turn/" + strconv.Itoa(r.state.Turns), Position: i,
 			VersionDigest: out[i].Pin.Digest, ArgumentsDigest: call.Digest,
 		}.ID()
+		out[i].Call.Digest, out[i].Call.Slug = "", "" // The effect and the pin say it: histories stay small.
 	}
 	return out
 }
