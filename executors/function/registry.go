@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/maypok86/otter/v2"
+
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -17,10 +19,19 @@ import (
 type Registry struct {
 	mu        sync.RWMutex
 	functions map[string]*function
+	read      *otter.Cache[string, string] // Configurations that were read, and the functions they name.
 }
 
+// maxRead bounds the configurations that are remembered.
+const maxRead = 1000
+
 // NewRegistry returns an empty registry.
-func NewRegistry() *Registry { return &Registry{functions: make(map[string]*function)} }
+func NewRegistry() *Registry {
+	return &Registry{
+		functions: make(map[string]*function),
+		read:      otter.Must(&otter.Options[string, string]{MaximumSize: maxRead}),
+	}
+}
 
 // function is a registered one, with its types erased.
 type function struct {
@@ -75,6 +86,23 @@ func (r *Registry) CheckConfig(raw json.RawMessage) error {
 
 // configured returns the function that a configuration names.
 func (r *Registry) configured(raw json.RawMessage) (*function, error) {
+	name, known := r.read.GetIfPresent(string(raw))
+	if !known {
+		var err error
+		if name, err = nameIn(raw); err != nil {
+			return nil, err
+		}
+		r.read.Set(string(raw), name)
+	}
+	f := r.find(name)
+	if f == nil {
+		return nil, unknown(name)
+	}
+	return f, nil
+}
+
+// nameIn reads the function's name out of a configuration.
+func nameIn(raw json.RawMessage) (string, error) {
 	var c struct {
 		Type         tool.Implementation `json:"type"`
 		FunctionName string              `json:"function_name"`
@@ -83,21 +111,17 @@ func (r *Registry) configured(raw json.RawMessage) (*function, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil && len(bytes.TrimSpace(raw)) > 0 {
 		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return nil, fault("/"+e.Field, "want a string")
+			return "", fault("/"+e.Field, "want a string")
 		}
-		return nil, fault("", `want {"function_name": "…"} and nothing else`)
+		return "", fault("", `want {"function_name": "…"} and nothing else`)
 	}
 	if c.Type != "" && c.Type != tool.Function {
-		return nil, fault("/type", fmt.Sprintf("%q is not function", c.Type))
+		return "", fault("/type", fmt.Sprintf("%q is not function", c.Type))
 	}
 	if c.FunctionName == "" {
-		return nil, fault("/function_name", "required")
+		return "", fault("/function_name", "required")
 	}
-	f := r.find(c.FunctionName)
-	if f == nil {
-		return nil, unknown(c.FunctionName)
-	}
-	return f, nil
+	return c.FunctionName, nil
 }
 
 func unknown(name string) *tool.Error {
