@@ -15,7 +15,7 @@ func InvocationID(at time.Time, effectID string) string {
 	id := sum[:16]
 	ms := at.UnixMilli()
 	for i := range 6 {
-		id[i] = byte(ms >> (8 * (5 - i)))
+		id[i] = byte(ms >> (8 * (5 - i))) //nolint:gosec // Byte by byte.
 	}
 	id[6] = 0x70 | id[6]&0x0f // Version 7.
 	id[8] = 0x80 | id[8]&0x3f // The variant of RFC 9562.

@@ -22,7 +22,7 @@ func TestInspect(t *testing.T) {
 	got, err := store.Inspect(t.Context(), empty)
 	require.NoError(t, err)
 	require.Zero(t, got.Schema)
-	require.Equal(t, len(steps), got.Want)
+	require.Len(t, steps, got.Want)
 	require.GreaterOrEqual(t, got.Major, store.MinServerMajor)
 	require.Contains(t, got.Danger, "is a superuser")
 	require.Less(t, got.Ahead.Abs(), time.Minute, "one machine has one clock")
@@ -57,7 +57,7 @@ func TestUnreachableDatabases(t *testing.T) {
 	}
 	silent, err := net.Listen("tcp4", "127.0.0.1:0") // Takes connections and never speaks.
 	require.NoError(t, err)
-	defer silent.Close()
+	t.Cleanup(func() { _ = silent.Close() })
 	for name, tt := range map[string]struct {
 		url  string
 		kind tool.Kind
@@ -90,6 +90,8 @@ func TestUnreachableDatabases(t *testing.T) {
 		"malformed": {"postgres://%zz", tool.Invalid, []string{"malformed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
 			for _, try := range []func() error{
 				func() error { _, err := store.Inspect(t.Context(), tt.url); return err },
 				func() error { _, err := store.Migrate(t.Context(), tt.url); return err },

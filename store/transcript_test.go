@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -22,7 +23,7 @@ func TestTranscriptsThatAreKeptAreRight(t *testing.T) {
 	f := storetest.NewFixture(t, d)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // A test's choices.
+	random := rand.New(rand.NewPCG(seed, seed))
 
 	same := func(head, key string) agent.OpenTurn {
 		t.Helper()
@@ -73,9 +74,9 @@ func TestTranscriptsThatAreKeptAreRight(t *testing.T) {
 }
 
 func lastAssistant(messages []agent.Message) string {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == agent.Assistant {
-			return messages[i].ID
+	for _, m := range slices.Backward(messages) {
+		if m.Role == agent.Assistant {
+			return m.ID
 		}
 	}
 	return ""

@@ -75,8 +75,7 @@ func TestHandOverWaitsAsLongAsTheToolAsks(t *testing.T) {
 
 	pin := fastPin(tool.Execution{Idempotent: true, TimeoutSeconds: 5})
 	var at []time.Time
-	var s *stage
-	s = newStage(t)
+	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{pin}}
 	s.turns = [][]wire.Call{{callOf("c1", pin.Slug)}}
 	s.invoke = func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
