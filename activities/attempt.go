@@ -176,6 +176,11 @@ func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outco
 	outcome, err := patiently(ctx, settlePatience, func() (ledger.Outcome, error) { return t.a.Ledger.Settle(ctx, s) })
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(t.in)...)
+		if tool.KindOf(err) == tool.Conflict {
+			// Another attempt was admitted after this one. If that is one Temporal
+			// gave up, which woke up late, nobody but the next attempt ends the call.
+			return ledger.Outcome{}, interruption(err)
+		}
 		return ledger.Outcome{}, failure.Encode(fmt.Errorf("settling %s: %w", t.in.Pin, err))
 	}
 	return outcome, nil
