@@ -36,7 +36,7 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 // began, if it began before: its workflow was reset since, or the worker died
 // that was at the call. A host's run has calls of several plans.
 func pinnedBefore(run agent.Run) *agent.Plan {
-	if false && run.Plan != nil && len(run.Plan.Tools) == 1 {
+	if run.Kind == agent.ToolCallRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
 		return run.Plan
 	}
 	return nil
@@ -56,7 +56,7 @@ func (a *Activities) planNode(ctx context.Context, in wire.LoadPlanInput, run ag
 	if prepared.InvocationID, err = newID(); err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
-	call := describe(prepared, maxInlineOnceArguments)
+	call := describe(prepared)
 	// A single call has no message that its arguments could stand with, and
 	// nobody has recorded its refusal.
 	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
