@@ -15,9 +15,15 @@ const inlineTimeout = 5 * time.Second
 // bookkeep runs an activity that only reads and writes the database. Inline it
 // is tried once within the workflow's task, and handed over to an activity if
 // that fails in a way that may pass; it is idempotent, as all of them are.
+//
+// Inline it is done even when ctx is cancelled: a worker may have died after
+// this task began a call, of which nobody would then know, and what the step
+// says is what its settlement needs.
 func bookkeep(ctx workflow.Context, inline bool, activity string, in, out any, o workflow.ActivityOptions) error {
 	if inline {
-		local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		detached, cancel := workflow.NewDisconnectedContext(ctx)
+		defer cancel()
+		local := workflow.WithLocalActivityOptions(detached, workflow.LocalActivityOptions{
 			ScheduleToCloseTimeout: inlineTimeout,
 			Summary:                o.Summary,
 			RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},

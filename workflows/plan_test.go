@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/workflows"
 )
 
@@ -61,6 +63,47 @@ func TestPlan(t *testing.T) {
 	require.Len(t, invocations, 4)
 	require.JSONEq(t, `{"q":"x"}`, string(s.invoked[0].Call.Arguments))
 	require.Equal(t, s.invoked[0].Pin.Digest, s.invoked[2].Pin.Digest)
+}
+
+// A task whose worker died may have begun a call before anything of it stood in
+// the history. Run again after a cancellation, it ends that call.
+func TestCallOfCancelledTaskIsSettled(t *testing.T) {
+	t.Parallel()
+
+	for name, call := range map[string]func(workflow.Context) error{
+		"Plan": func(ctx workflow.Context) error {
+			plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{Principal: principal, Tools: []string{"search"}})
+			if err == nil {
+				_, err = plan.Execute(ctx, workflows.Node{ID: "a", Tool: "search"})
+			}
+			return workflows.Failure(err)
+		},
+		"ToolCall": func(ctx workflow.Context) error {
+			_, err := workflows.ToolCall(ctx, wire.NewToolCall(principal, "r1", wire.Node{
+				ID: "a", Tool: tool.Ref{Slug: "search"}, Mode: tool.Production,
+			}))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			s := newStage(t)
+			s.plan = agent.Plan{Tools: []agent.Pin{fastPin(tool.Execution{Pure: true, TimeoutSeconds: 5})}}
+			run := func(ctx workflow.Context) error {
+				ctx, cancel := workflow.WithCancel(ctx)
+				cancel()
+				return call(ctx)
+			}
+			s.env.RegisterWorkflow(run)
+			s.env.ExecuteWorkflow(run)
+			requireDone(t, s.env)
+			require.True(t, temporal.IsCanceledError(s.env.GetWorkflowError()), "%v", s.env.GetWorkflowError())
+			require.Len(t, s.settled, 1)
+			require.Equal(t, tool.StatusCancelled, s.settled[0].Status)
+			require.NotEmpty(t, s.settled[0].Invoke.EffectID)
+		})
+	}
 }
 
 func TestPlanRefusesBadRequests(t *testing.T) {
