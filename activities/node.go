@@ -56,7 +56,7 @@ func (a *Activities) planNode(ctx context.Context, in wire.LoadPlanInput, run ag
 	if prepared.InvocationID, err = newID(); err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
-	call := describe(prepared)
+	call := describe(prepared, maxInlineOnceArguments)
 	// A single call has no message that its arguments could stand with, and
 	// nobody has recorded its refusal.
 	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
