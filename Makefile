@@ -18,8 +18,8 @@ demo: ## Run the main job end to end on the embedded stack, then exit
 	@scripts/run-platform demo
 
 .PHONY: dev
-dev: ## Run everything on the embedded stack and stay up
-	@scripts/run-platform toolcrib dev
+dev: ## Run everything on the embedded stack and stay up (DEV=flags of toolcrib dev)
+	@scripts/run-platform toolcrib dev $(DEV)
 
 .PHONY: migrate
 migrate: ## Bring the database of TOOLCRIB_DATABASE_URL up to date

@@ -1,0 +1,81 @@
+package doctest_test
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/devstack"
+)
+
+// Pages in the order in which a reader takes them; each goes on where the one
+// before it ended.
+var (
+	firstSteps  = []string{"start.md", "http-tool.md", "cli.md", "api.md"}      // On the stack of make dev.
+	ownTemporal = []string{"your-temporal.md", "plugin.md", "function-tool.md"} // On a PostgreSQL and a Temporal of the reader's.
+	told        = []string{"README.md", "concepts.md", "failure-semantics.md"}  // Without anything to run.
+)
+
+// Everything that the first pages tell their reader to do works, on what make
+// dev starts.
+func TestFirstSteps(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	s.shell = newShell(t, s.dir, s.environ)
+	s.read(firstSteps)
+}
+
+// Everything that the pages for those who run Temporal already tell their
+// reader to do works.
+func TestOwnTemporal(t *testing.T) {
+	t.Parallel()
+
+	stack, err := devstack.Start(t.Context(), devstack.Config{Throwaway: true, Headless: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = stack.Stop(context.WithoutCancel(t.Context())) })
+	s := newSite(t)
+	database, err := url.Parse(stack.DatabaseURL())
+	require.NoError(t, err)
+	s.superuser = stack.DatabaseURL()
+	s.addresses[temporalAddress], s.addresses[postgresAddress] = stack.TemporalAddress(), database.Host
+	s.environ = append(s.environ, "PATH="+filepath.Join(s.dir, "platform", "bin")+":"+filepath.Join(s.dir, "commands")+":"+os.Getenv("PATH"))
+	s.shell = newShell(t, s.dir, s.environ)
+	s.read(ownTemporal)
+}
+
+// read does what pages tell their reader to do, one after the other. All of a
+// page goes on in one terminal.
+func (s *site) read(pages []string) {
+	s.t.Helper()
+	for _, page := range pages {
+		for _, b := range readPage(s.t, page) {
+			if !s.t.Run(b.String(), func(t *testing.T) { s.try(t, b) }) { //nolint:paralleltest // One after the other.
+				s.t.FailNow() // What comes after it would fail too.
+			}
+		}
+		s.requireApplied(page)
+	}
+}
+
+// requireApplied makes sure that every definition of a page was applied.
+func (s *site) requireApplied(page string) {
+	s.t.Helper()
+	for _, b := range readPage(s.t, page) {
+		if b.kind != yamlKind {
+			continue
+		}
+		name, _, err := b.named("#")
+		require.NoError(s.t, err)
+		require.True(s.t, slices.ContainsFunc(s.commands, func(c string) bool {
+			return strings.Contains(c, "toolcrib apply") && (strings.Contains(c, name) || strings.Contains(c, "-f "+path.Dir(name)+"\n"))
+		}), "%s: %s is never applied", b, name)
+	}
+}
