@@ -93,7 +93,7 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 	}
 	err = a.printer.show(call, func(w io.Writer) error {
 		if call.Result == nil {
-			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run follow %s\n", call.RunID)
+			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run follow %s\n", clean(call.RunID))
 			return err
 		}
 		return writeResult(w, call.Result)

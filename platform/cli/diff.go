@@ -142,7 +142,7 @@ func writeDiff(w io.Writer, d v1.Diff) error {
 	if d.Least != "" {
 		verdict += ", the least version is " + d.Least
 	}
-	if _, err := fmt.Fprintln(w, verdict); err != nil || d.Enough {
+	if _, err := fmt.Fprintln(w, clean(verdict)); err != nil || d.Enough {
 		return err
 	}
 	_, err := fmt.Fprintln(w, "not allowed: "+clean(d.Refusal))

@@ -105,7 +105,7 @@ func writeCall(w io.Writer, i tool.Invocation) error {
 }
 
 func writeEnd(w io.Writer, r v1.Run) error {
-	line := string(r.Status)
+	line := clean(string(r.Status))
 	if r.StartedAt != nil && r.CompletedAt != nil {
 		line += fmt.Sprintf(" after %s ms, %d turns", millis(r.StartedAt, r.CompletedAt), r.Turns)
 	}

@@ -68,7 +68,7 @@ made with --tenant, on the owner's database.`,
 
 func (a *app) showKey(key v1.CreatedKey) error {
 	return a.printer.show(key, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\n", key.Secret)
+		_, err := fmt.Fprintf(w, "%s\n", clean(key.Secret))
 		return err
 	})
 }

@@ -99,6 +99,6 @@ func (a *app) more(next string) error {
 	if next == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.env.Err, "there is more: --all, or --cursor %s\n", next)
+	_, err := fmt.Fprintf(a.env.Err, "there is more: --all, or --cursor %s\n", clean(next))
 	return err
 }

@@ -34,7 +34,7 @@ what the tools answered.`, `  toolcrib run messages 01987a3c-0000-7000-8000-0000
 }
 
 func writeMessage(w io.Writer, m agent.Message) error {
-	head := string(m.Role)
+	head := clean(string(m.Role))
 	if m.CallID != "" {
 		head += " " + clean(m.CallID)
 	}

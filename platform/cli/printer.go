@@ -49,18 +49,24 @@ func pairs(w io.Writer, values ...string) error {
 }
 
 // clean takes control characters out of a text that somebody else wrote, so
-// that it can do nothing to the terminal.
+// that it can do nothing to the terminal, nor show its letters in another order
+// than they stand in.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case r == '\n' || r == '\t' || unicode.In(r, unicode.Zl, unicode.Zp):
 			return ' '
-		case unicode.IsControl(r):
+		case unicode.IsControl(r) || reorders(r):
 			return -1
 		}
 		return r
 	}, text)
 }
+
+// reorders reports whether a character changes the order of those after it:
+// Unicode's embeddings, overrides and isolates. Its marks, which scripts from
+// right to left need, do not reach so far.
+func reorders(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 }
 
 // short cuts a text to a number of characters.
 func short(text string, limit int) string {

@@ -93,7 +93,7 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) err
 		return a.meantAgent(ctx, c, in.Agent, err)
 	}
 	if wait || follow {
-		if err := a.printer.say("run %s of %s", run.ID, clean(run.Agent)); err != nil {
+		if err := a.printer.say("run %s of %s", clean(run.ID), clean(run.Agent)); err != nil {
 			return err
 		}
 		if follow {
@@ -103,7 +103,7 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) err
 		return a.follow(ctx, c, run.ID)
 	}
 	return a.printer.show(run, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s\nfollow it with: toolcrib run follow %s\n", run.ID, run.ID)
+		_, err := fmt.Fprintf(w, "%[1]s\nfollow it with: toolcrib run follow %[1]s\n", clean(run.ID))
 		return err
 	})
 }
@@ -204,7 +204,7 @@ func (a *app) runCancelCommand() *cobra.Command {
 			return err
 		}
 		return a.printer.show(run, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "asked %s to stop\n", run.ID)
+			_, err := fmt.Fprintf(w, "asked %s to stop\n", clean(run.ID))
 			return err
 		})
 	}), `Asks a run to stop, and does not wait until it has: calls under way are cancelled

@@ -57,7 +57,7 @@ func (a *app) toolStateCommand(to client.Transition, short, long string) *cobra.
 			return err
 		}
 		return a.printer.show(t, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s is %s\n", clean(t.Slug), t.Status)
+			_, err := fmt.Fprintf(w, "%s is %s\n", clean(t.Slug), clean(string(t.Status)))
 			return err
 		})
 	}), long, "  toolcrib tool "+string(to)+" getOrder")
@@ -83,7 +83,7 @@ func (a *app) toolExplainCommand() *cobra.Command {
 				return err
 			}
 			if e.Code != "" {
-				_, err := fmt.Fprintf(w, "\n%s is refused: %s: %s\n", clean(e.Ref), e.Code, clean(e.Detail))
+				_, err := fmt.Fprintf(w, "\n%s is refused: %s: %s\n", clean(e.Ref), clean(string(e.Code)), clean(e.Detail))
 				return err
 			}
 			_, err := fmt.Fprintf(w, "\n%s runs %s\n", clean(e.Ref), clean(versioned(e.Slug, e.Version)))
