@@ -55,7 +55,14 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	if err := outcome.Err(); err != nil {
 		return wire.InvokeOutput{}, failure.EncodeSettled(err)
 	}
-	return output(outcome, in.Full), nil
+	out := output(outcome, in.Full)
+	if activity.GetInfo(ctx).IsLocalActivity && size(out.Result) > maxMarkerResult {
+		return wire.InvokeOutput{}, failure.Encode(&tool.Error{
+			Kind: tool.Unavailable, Op: "activities.Invoke", RetryAfter: time.Millisecond,
+			Msg: "the result is too large for the fast lane; the regular activity takes it from the ledger",
+		})
+	}
+	return out, nil
 }
 
 // admit asks the ledger, then the policy on the authority the ledger read.

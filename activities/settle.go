@@ -74,6 +74,21 @@ func output(o ledger.Outcome, full bool) wire.InvokeOutput {
 // Temporal refuses 2 MB.
 const maxHistoryResult = 512 << 10
 
+// maxMarkerResult bounds the result, as JSON, that a call in the fast lane brings
+// along itself. The markers of all calls of a workflow's task go to the server
+// in one message, which it may refuse above 4 MB, and again each time the task
+// is repeated; a regular activity's result goes alone.
+const maxMarkerResult = 32 << 10
+
+// size returns how many bytes of a history a result takes.
+func size(r *tool.Result) int {
+	if r == nil {
+		return 0
+	}
+	raw, _ := json.Marshal(r) // It was stored as JSON.
+	return len(raw)
+}
+
 // fitting returns the result, or where it is too large for a history, its
 // beginning and a reference to the invocation that holds all of it.
 func fitting(o ledger.Outcome) *tool.Result {
