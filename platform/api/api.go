@@ -90,6 +90,7 @@ type server struct {
 	metrics *metrics
 	pollers *pollers
 	hub     *hub
+	streams *openStreams
 	api     huma.API
 }
 
@@ -106,6 +107,7 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	s.hub = newHub(s.cfg.Store.Listen, s.log)
+	s.streams = newOpenStreams(s.cfg.Streams.PerTenant)
 	router := chi.NewMux()
 	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitTime, middleware.GetHead)
 	router.NotFound(refusePath)

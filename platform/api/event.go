@@ -59,7 +59,8 @@ const streamDetail = "With `Accept: text/event-stream` the answer is a stream of
 	"(as `Last-Event-ID` or `after`), `event` the name, `data` the event as JSON. Whoever goes on where they broke off gets each " +
 	"event once. A comment comes every 15 seconds. `names` asks for other names of the events of calls: `streaming` (tool.started, " +
 	"tool.streaming, tool.done, tool.error), `dispatch` (tool_invocation_started, …_completed, …_failed), `confirmation` " +
-	"(confirmation_required, tool_use); the data keeps the canonical `type`."
+	"(confirmation_required, tool_use); the data keeps the canonical `type`. A tenant that has very many " +
+	"streams open is refused another (429)."
 
 func (s *server) registerEvents() {
 	handle(s, route{

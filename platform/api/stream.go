@@ -28,6 +28,9 @@ type StreamConfig struct {
 	// WriteTimeout is how long a client may take to take what is written to it,
 	// before it is cut off. Defaults to 10 s.
 	WriteTimeout time.Duration
+	// PerTenant is how many streams a tenant may have open at this server.
+	// Defaults to 200.
+	PerTenant int
 }
 
 func (c StreamConfig) withDefaults() StreamConfig {
@@ -36,6 +39,9 @@ func (c StreamConfig) withDefaults() StreamConfig {
 	}
 	if c.WriteTimeout <= 0 {
 		c.WriteTimeout = 10 * time.Second
+	}
+	if c.PerTenant <= 0 {
+		c.PerTenant = 200
 	}
 	return c
 }
@@ -114,6 +120,12 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 		w.Header().Set("Content-Type", v1.StreamType)
 		return
 	}
+	end, refused := s.streams.begin(p.Tenant)
+	if refused != nil {
+		writeProblem(w, r, refused)
+		return
+	}
+	defer end()
 	sub.again = func() bool { return s.stillAllowed(ctx, p) }
 	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: sub.names}
 	err := out.open(sub.after)

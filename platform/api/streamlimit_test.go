@@ -1,0 +1,45 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/platform/api"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// A tenant, with however many keys, may have so many streams open; that is
+// nothing to other tenants, and who closes one may open another.
+func TestStreamsOfATenantAreBounded(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.Streams.PerTenant = 2 })
+	run := b.record(t)
+	first := b.stream(t, events(run), nil)
+	first.event()
+	b.stream(t, "/v1/events", nil, b.Key(t, b.tenant, "runs.read")).event()
+
+	resp, _ := b.openStream(t, events(run), nil)
+	require.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
+	require.NotEmpty(t, resp.Header.Get("Retry-After"))
+	var p v1.Problem
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&p))
+	require.Equal(t, tool.RateLimited, p.Code)
+	require.NotEmpty(t, p.TraceID)
+
+	other := *b
+	other.tenant = b.Tenant(t)
+	other.record(t)
+	b.stream(t, "/v1/events", nil, b.Key(t, other.tenant, "*")).event()
+
+	first.close()
+	require.Eventually(t, func() bool {
+		resp, leave := b.openStream(t, events(run), nil)
+		leave()
+		return resp.StatusCode == http.StatusOK
+	}, time.Minute, 20*time.Millisecond)
+}
