@@ -108,8 +108,9 @@ func hides(v any) bool {
 	case nil, bool:
 		return false
 	case map[string]any:
-		_, from := v["from"].(string)
-		return !from || len(v) > 1
+		from, ok := v["from"].(string)
+		pointer := ok && len(v) == 1 && (from == "" || strings.HasPrefix(from, "/"))
+		return !pointer
 	default:
 		return true
 	}

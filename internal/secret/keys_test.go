@@ -58,9 +58,9 @@ func TestRedactKeys(t *testing.T) {
 
 	in := `{"url": "https://x.example", "apiKey": "k", "max_tokens": 10, "nested": [{"deep": {"Authorization": ["a"], "n": 1.10}}],
 		"password": null, "token": true, "secret": {"a": 1}, "credentials_ref": "orders", "pin": 1234, "html": "<b>",
-		"headers": {"X-API-Key": {"from": "/key"}, "X-Token": {"from": "/key", "value": "k"}}}`
+		"headers": {"X-API-Key": {"from": "/key"}, "X-Token": {"from": "/key", "value": "k"}, "X-Auth": {"from": "k"}}}`
 	require.Equal(t, //nolint:testifylint // Number spellings count.
-		`{"apiKey":"[redacted]","credentials_ref":"orders","headers":{"X-API-Key":{"from":"/key"},"X-Token":"[redacted]"},"html":"<b>","max_tokens":10,`+
+		`{"apiKey":"[redacted]","credentials_ref":"orders","headers":{"X-API-Key":{"from":"/key"},"X-Auth":"[redacted]","X-Token":"[redacted]"},"html":"<b>","max_tokens":10,`+
 			`"nested":[{"deep":{"Authorization":"[redacted]","n":1.10}}],"password":null,"pin":"[redacted]","secret":"[redacted]","token":true,"url":"https://x.example"}`,
 		string(secret.RedactKeys(json.RawMessage(in))))
 	require.Equal(t, `"[redacted]"`, string(secret.RedactKeys(json.RawMessage(`password: x`))))
