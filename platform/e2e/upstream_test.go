@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,11 +90,9 @@ func TestUpstreamEnds(t *testing.T) {
 func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	t.Parallel()
 
-	// A port that nobody listens on until the first attempt was refused.
-	probe, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := probe.Addr().String()
-	require.NoError(t, probe.Close())
+	// A port that is ours, and that nobody listens on until the first attempt was
+	// refused.
+	address, listen := reserve(t)
 
 	s := newSite(t)
 	x := onlyOnce
@@ -103,7 +102,7 @@ func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	c := newCanary(t)
 	go func() {
 		time.Sleep(1200 * time.Millisecond) // After the first attempts, before the last.
-		listener, err := net.Listen("tcp", address)
+		listener, err := listen()
 		if err != nil {
 			return
 		}
@@ -118,6 +117,28 @@ func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	require.Greater(t, ended.Attempt, 1)
 	requests, _ := c.count()
 	require.Equal(t, 1, requests)
+}
+
+// reserve takes a port without listening on it, so that connections are refused
+// and nobody else gets it meanwhile.
+func reserve(t *testing.T) (address string, listen func() (net.Listener, error)) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	syscall.CloseOnExec(fd)
+	file := os.NewFile(uintptr(fd), "reserved")
+	t.Cleanup(func() { _ = file.Close() })
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	bound, err := syscall.Getsockname(fd)
+	require.NoError(t, err)
+	at, ok := bound.(*syscall.SockaddrInet4)
+	require.True(t, ok)
+	return fmt.Sprintf("127.0.0.1:%d", at.Port), func() (net.Listener, error) {
+		if err := syscall.Listen(fd, 16); err != nil {
+			return nil, err
+		}
+		return net.FileListener(file) // It has a descriptor of its own.
+	}
 }
 
 // A credential goes to its upstream and nowhere else: not into the history,
