@@ -52,6 +52,10 @@ const streamRetry = time.Second
 // streamPage is how many events are read at a time.
 const streamPage = 200
 
+// streamBuffer is after how many bytes a stream writes them: it keeps the room
+// for so many and one event as long as it lasts.
+const streamBuffer = 64 << 10
+
 type stoppingKey struct{}
 
 // WithStopping returns a context for the requests of a server that begins to
@@ -238,6 +242,12 @@ func (e *eventWriter) open(after string) error {
 func (e *eventWriter) passage(b passage) error {
 	for _, f := range b.frames {
 		fmt.Fprintf(&e.buf, "id: %s\nevent: %s\ndata: %s\n\n", f.id, e.names.Of(f.eventType), f.data)
+		if e.buf.Len() < streamBuffer {
+			continue
+		}
+		if err := e.flush(); err != nil {
+			return err
+		}
 	}
 	if b.end != nil {
 		data, err := json.Marshal(b.end)
