@@ -1,6 +1,6 @@
 // Package doctest_test runs what the documentation tells its readers to run:
 // every command, definition and statement of docs/, in order, against a real
-// PostgreSQL and a real Temporal server. CONTRIBUTING.md says how pages are
+// PostgreSQL and a real Temporal server. docs/README.md says how pages are
 // written for it.
 package doctest_test
 

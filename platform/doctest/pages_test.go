@@ -57,7 +57,7 @@ func (s *site) read(pages []string) {
 	s.t.Helper()
 	for _, page := range pages {
 		for _, b := range readPage(s.t, page) {
-			if !s.t.Run(b.String(), func(t *testing.T) { s.try(t, b) }) { //nolint:paralleltest // One after the other.
+			if !s.t.Run(b.String(), func(t *testing.T) { s.try(t, b) }) {
 				s.t.FailNow() // What comes after it would fail too.
 			}
 		}

@@ -49,7 +49,7 @@ func newShell(t *testing.T, dir string, environ []string) *shell {
 	t.Cleanup(func() {
 		_ = stdin.Close()
 		_ = cmd.Process.Kill()
-		for range s.ends { //nolint:revive // Until the reader has left.
+		for range s.ends { // Until the reader has left.
 		}
 		_ = cmd.Wait()
 		_ = status.Close()

@@ -43,7 +43,7 @@ func newSite(t *testing.T) *site {
 	// The account of PostgreSQL has to pass through, which it may not in a TempDir.
 	dir, err := os.MkdirTemp("", "toolcrib-doctest-") //nolint:usetesting // See above.
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o711)) //nolint:gosec // See above.
+	require.NoError(t, os.Chmod(dir, 0o711))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &site{t: t, dir: dir, addresses: make(map[string]string)}
 	s.clone()
@@ -100,7 +100,7 @@ exec "platform/bin/$1" "${@:2}" "${free[@]}"
 func (s *site) write(name, text string, mode fs.FileMode) {
 	s.t.Helper()
 	file := filepath.Join(s.dir, filepath.FromSlash(name))
-	require.NoError(s.t, os.MkdirAll(filepath.Dir(file), 0o755)) //nolint:gosec // A clone is read by everyone.
+	require.NoError(s.t, os.MkdirAll(filepath.Dir(file), 0o755))
 	require.NoError(s.t, os.WriteFile(file, []byte(text), mode))
 }
 
@@ -208,7 +208,7 @@ func (s *site) openTerminal(t *testing.T, b block) {
 func (s *site) choosePorts(script string) {
 	if strings.Contains(script, "cmd/shop") {
 		// Below the ports that systems give to connections.
-		s.addresses[shopAddress] = fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000)) //nolint:gosec // No secret.
+		s.addresses[shopAddress] = fmt.Sprintf("127.0.0.1:%d", 20000+rand.IntN(12000))
 		s.examples()
 	}
 	if strings.Contains(script, "toolcrib serve") {

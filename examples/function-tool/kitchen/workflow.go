@@ -67,9 +67,6 @@ func answer(r *tool.Result, into any) error {
 	if r.IsError {
 		return &tool.Error{Kind: tool.Invalid, Op: Workflow, Msg: r.Content[0].Text}
 	}
-	// What it reads is the result alone; what the check objects to is the caches
-	// of encoding/json, which do not show in it.
-	//workflowcheck:ignore
 	if err := json.Unmarshal(r.Structured, into); err != nil {
 		return &tool.Error{Kind: tool.InternalError, Op: Workflow, Msg: "the tool's answer is not what was expected", Err: err}
 	}
