@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,7 @@ func (q *queueOf) DescribeTaskQueue(context.Context, string, enums.TaskQueueType
 
 func TestRunsThatWaitForAWorker(t *testing.T) {
 	t.Parallel()
-	waiting := agent.Run{Kind: agent.AgentRun, Status: agent.RunPending, CreatedAt: time.Now().Add(-time.Minute)}
+	waiting := agent.Run{Kind: agent.AgentRun, Status: agent.RunPending}
 	with := func(change func(*agent.Run)) agent.Run {
 		run := waiting
 		change(&run)
@@ -44,26 +45,31 @@ func TestRunsThatWaitForAWorker(t *testing.T) {
 	for name, tt := range map[string]struct {
 		queue queueOf
 		run   agent.Run
+		age   time.Duration
 		warns bool
 	}{
-		"nobody polls":            {queueOf{}, waiting, true},
-		"who polled is gone":      {queueOf{last: []time.Duration{time.Hour}}, waiting, true},
-		"nobody goes on with it":  {queueOf{}, with(func(r *agent.Run) { r.Status = agent.RunRunning }), true},
-		"one of two polls":        {queueOf{last: []time.Duration{time.Hour, time.Second}}, waiting, false},
-		"Temporal does not tell":  {queueOf{err: errors.New("down")}, waiting, false},
-		"it has just been made":   {queueOf{}, with(func(r *agent.Run) { r.CreatedAt = time.Now() }), false},
-		"it has ended":            {queueOf{}, with(func(r *agent.Run) { r.Status = agent.RunFailed }), false},
-		"it is its host's affair": {queueOf{}, with(func(r *agent.Run) { r.Kind = agent.HostRun }), false},
+		"nobody polls":            {queueOf{}, waiting, time.Minute, true},
+		"who polled is gone":      {queueOf{last: []time.Duration{time.Hour}}, waiting, time.Minute, true},
+		"nobody goes on with it":  {queueOf{}, with(func(r *agent.Run) { r.Status = agent.RunRunning }), time.Minute, true},
+		"one of two polls":        {queueOf{last: []time.Duration{time.Hour, time.Second}}, waiting, time.Minute, false},
+		"Temporal does not tell":  {queueOf{err: errors.New("down")}, waiting, time.Minute, false},
+		"it has just been made":   {queueOf{}, waiting, startGrace - 1, false},
+		"it should have begun":    {queueOf{}, waiting, startGrace, true},
+		"it has ended":            {queueOf{}, with(func(r *agent.Run) { r.Status = agent.RunFailed }), time.Minute, false},
+		"it is its host's affair": {queueOf{}, with(func(r *agent.Run) { r.Kind = agent.HostRun }), time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &pollers{temporal: &tt.queue, queue: "tools"}
-			says := p.waitsFor(t.Context(), tt.run)
-			if tt.warns {
-				require.Equal(t, `no worker polls the task queue "tools": start one with toolcrib worker --task-queue tools`, says)
-			} else {
-				require.Empty(t, says)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				p := &pollers{temporal: &tt.queue, queue: "tools"}
+				tt.run.CreatedAt = time.Now().Add(-tt.age)
+				says := p.waitsFor(t.Context(), tt.run)
+				if tt.warns {
+					require.Equal(t, `no worker polls the task queue "tools": start one with toolcrib worker --task-queue tools`, says)
+				} else {
+					require.Empty(t, says)
+				}
+			})
 		})
 	}
 }
@@ -72,14 +78,16 @@ func TestRunsThatWaitForAWorker(t *testing.T) {
 // ask Temporal each time.
 func TestPollersAreAskedForOnce(t *testing.T) {
 	t.Parallel()
-	queue := &queueOf{}
-	p := &pollers{temporal: queue, queue: "tools"}
-	for range 5 {
+	synctest.Test(t, func(t *testing.T) {
+		queue := &queueOf{}
+		p := &pollers{temporal: queue, queue: "tools"}
 		require.True(t, p.missing(t.Context()))
-	}
-	require.Equal(t, 1, queue.asked)
-	p.asked = time.Now().Add(-time.Hour)
-	queue.last = []time.Duration{0}
-	require.False(t, p.missing(t.Context()))
-	require.Equal(t, 2, queue.asked)
+		time.Sleep(pollersAge - 1)
+		require.True(t, p.missing(t.Context()))
+		require.Equal(t, 1, queue.asked)
+		time.Sleep(1)
+		queue.last = []time.Duration{0}
+		require.False(t, p.missing(t.Context()))
+		require.Equal(t, 2, queue.asked)
+	})
 }
