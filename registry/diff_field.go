@@ -97,10 +97,13 @@ func (f *fields) object(path string, before, after map[string]any) {
 }
 
 // plain writes a value that may be told of: a short one, outside of
-// configurations, which may hold what is not for every reader's eyes.
+// configurations and options, which may hold what is not for every reader's
+// eyes.
 func plain(path string, v any) string {
-	if strings.HasPrefix(path, "implementation_config") {
-		return ""
+	for _, hidden := range []string{"implementation_config", "interaction/provider_options"} {
+		if strings.HasPrefix(path, hidden) {
+			return ""
+		}
 	}
 	switch v := v.(type) {
 	case bool:

@@ -13,7 +13,8 @@ import (
 
 func greet(version, description, properties, required string) string {
 	return `{"kind":"tool","slug":"greet","description":"` + description + `","implementation_type":"internal","version":"` + version +
-		`","publish":true,"implementation_config":{"token":"planted-` + description + `"},"execution":{"timeout_s":3},
+		`","publish":true,"implementation_config":{"token":"planted-` + description + `"},
+		"provider_options":{"someProvider":{"apiKey":"planted-` + description + `"}},"execution":{"timeout_s":3},
 		"input_schema":{"type":"object","properties":` + properties + `,"required":` + required + `}}`
 }
 
@@ -46,6 +47,7 @@ func TestDiffTool(t *testing.T) {
 			{Path: "input/name", Bump: "major", Reason: "the property is required now"},
 			{Path: "description", Bump: "patch", Reason: `it went from "Greets." to "Greets people."`},
 			{Path: "implementation_config/token", Bump: "patch", Reason: "it changed"},
+			{Path: "interaction/provider_options/someProvider/apiKey", Bump: "patch", Reason: "it changed"},
 		},
 	}, diff("?from=1.1.0&to=2.0.0"))
 	require.Equal(t, v1.Diff{
