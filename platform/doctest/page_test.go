@@ -39,7 +39,7 @@ var untried = []string{
 	"features.md",      // Its own test is at the root.
 	"models.md",        // Its providers are not on this machine.
 	"observability.md", // Its tests are in platform/observe.
-	"performance.md",   // Written by make bench.
+	"performance.md",   // Its commands take half an hour.
 }
 
 // repository is the repository's root, seen from here.

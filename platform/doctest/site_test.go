@@ -54,12 +54,12 @@ func newSite(t *testing.T) *site {
 // inherited reports whether a variable would lead commands elsewhere.
 func inherited(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	for _, prefix := range []string{"TOOLCRIB_", "TEMPORAL_", "OTEL_", "OPENAI_", "ANTHROPIC_", "SHOP_", "MAKE", "MFLAGS", "XDG_", "BASH_ENV", "PG"} {
+	for _, prefix := range []string{"TOOLCRIB_", "TEMPORAL_", "OTEL_", "OPENAI_", "ANTHROPIC_", "SHOP_", "MAKE", "MFLAGS", "XDG_CONFIG", "BASH_ENV", "PG"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}
-	return name == "HOME" || name == "PATH"
+	return name == "HOME" || name == "PATH" || strings.HasSuffix(strings.ToLower(name), "_proxy")
 }
 
 // clone makes what a reader has after cloning and building.
