@@ -29,7 +29,7 @@ type PlanRequest struct {
 //
 // A workflow that makes several calls makes one Plan and calls
 // [Plan.Execute], which costs less than [Execute] does: nothing is resolved
-// again, and a short call that may be repeated is a single marker in the
+// again, and a short pure call is a single marker in the
 // history. A Plan belongs to the execution that loaded it. A workflow that is
 // reset to before that resolves again; name exact versions where it must not.
 //

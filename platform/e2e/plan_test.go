@@ -36,7 +36,7 @@ func TestHostPlan(t *testing.T) {
 
 	c := newCanary(t)
 	s := newSite(t)
-	d := httpTool(c.URL, tool.Execution{Idempotent: true, TimeoutSeconds: 5})
+	d := httpTool(c.URL, tool.Execution{Pure: true, TimeoutSeconds: 5})
 	d.InputSchema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 	s.publish("effect", d, tool.Policy{EgressClass: tool.EgressReadOnly})
 	t.Cleanup(s.host(worker.Config{Allow: allow(c)}, registerHosts))
@@ -102,10 +102,12 @@ func TestHostPlanSurvivesKills(t *testing.T) {
 		requests int
 		kind     tool.Kind
 	}{
-		"FastAfterAnswer": {fastIdempotent, afterAnswer, 2, ""},
-		"FastAfterSettle": {fastIdempotent, afterSettle, 1, ""},
-		"OnceAfterAdmit":  {onlyOnce, afterAdmit, 1, ""},
-		"OnceAfterSent":   {onlyOnce, afterSent, 0, tool.Unknown},
+		"FastAfterAnswer": {fastPurely, afterAnswer, 2, ""},
+		"FastAfterSettle": {fastPurely, afterSettle, 1, ""},
+		// An effect waits until the plan and the call are in the history.
+		"IdempotentAfterAnswer": {fastIdempotent, afterAnswer, 2, ""},
+		"OnceAfterAdmit":        {onlyOnce, afterAdmit, 1, ""},
+		"OnceAfterSent":         {onlyOnce, afterSent, 0, tool.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
