@@ -25,7 +25,7 @@ type listMessagesOutput struct {
 // then.
 type StreamOptions struct {
 	Accept      string   `header:"Accept" hidden:"true"`
-	LastEventID string   `header:"Last-Event-ID" maxLength:"64" doc:"Of a stream: id of the last event you have, as browsers send it; goes before after"`
+	LastEventID string   `header:"Last-Event-ID" maxLength:"64" doc:"Of a stream: id of the last event you have, as browsers send it; goes before after"` //nolint:tagliatelle // As the standard spells it.
 	Names       v1.Names `query:"names" enum:"canonical,streaming,dispatch,confirmation" default:"canonical" doc:"Of a stream: the names its events go by"`
 }
 
@@ -143,7 +143,7 @@ func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEvents
 	if in.LastEventID != "" && first.end != nil && len(first.frames) == 0 {
 		return &eventsOutput{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}, nil
 	}
-	return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil
+	return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil //nolint:contextcheck // huma's context holds the request's.
 }
 
 func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after string) (passage, error) {
@@ -181,7 +181,7 @@ func (s *server) listTenantEvents(ctx context.Context, p tool.Principal, in *ten
 		if err != nil {
 			return nil, err
 		}
-		return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil
+		return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil //nolint:contextcheck // huma's context holds the request's.
 	}
 	events, err := s.cfg.Store.TenantEvents(ctx, p.Tenant, after, in.Limit)
 	if err != nil {
@@ -239,7 +239,7 @@ func parsePlace(text string) (store.EventCursor, error) {
 	if err != nil {
 		return store.EventCursor{}, badPlace()
 	}
-	return store.EventCursor{Transaction: xid, ID: int64(row)}, nil //nolint:gosec // It has 63 bits.
+	return store.EventCursor{Transaction: xid, ID: int64(row)}, nil
 }
 
 func badPlace() error {

@@ -208,7 +208,7 @@ func TestStreamOfATenant(t *testing.T) {
 	s := b.stream(t, "/v1/events", nil)
 	seen := map[string]int{}
 	count := func(s *sse, until int) (last frame) {
-		for got := 0; got < until; got++ {
+		for range until {
 			var e tool.Event
 			last, e = s.event()
 			seen[e.RunID+"/"+number(e.Seq)]++

@@ -115,16 +115,16 @@ func TestFollowingSurvivesBreaks(t *testing.T) {
 					return
 				}
 				if writer == 0 {
-					b.settle(t, run, tool.StatusFailed)
+					b.settle(t, run, tool.StatusFailed) //nolint:contextcheck // The test's own.
 				} else {
-					b.say(t, run, i, writer, strings.Repeat("x", i%300))
+					b.say(t, run, i, writer, strings.Repeat("x", i%300)) //nolint:contextcheck // The test's own.
 				}
 			}
 		})
 	}
 	go func() {
 		wg.Wait()
-		b.finish(t, run)
+		b.finish(t, run) //nolint:testifylint // Should it fail, the reader runs into its deadline.
 	}()
 	var seen, last int64
 	var lastType tool.EventType
@@ -188,7 +188,7 @@ func TestFollowingEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	run := b.record(t)
-	only := func(c *client.Client, ctx context.Context, id string) error { //nolint:revive // The client is what differs.
+	only := func(c *client.Client, ctx context.Context, id string) error {
 		for _, err := range c.FollowRun(ctx, id, 0) {
 			return err
 		}
@@ -255,9 +255,10 @@ func TestSlowClientIsCutOff(t *testing.T) {
 	require.NoError(t, req.Write(slow))
 
 	seen := make(chan int64, 1)
+	fast := follower(t, b.url, b.key)
 	go func() {
 		var last int64
-		for e, err := range follower(t, b.url, b.key).FollowRun(t.Context(), run.ID, 0) {
+		for e, err := range fast.FollowRun(t.Context(), run.ID, 0) {
 			if err != nil {
 				break
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -49,9 +50,7 @@ func (b *bundle) openStream(t *testing.T, path string, header http.Header, key .
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+path, nil)
 	require.NoError(t, err)
-	for name, values := range header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Accept", v1.StreamType)
 	req.Header.Set("Authorization", "Bearer "+append(key, b.key)[0])
 	resp, err := http.DefaultClient.Do(req)

@@ -87,7 +87,7 @@ func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func
 	c, err := a.connect()
 	if err != nil {
 		cfg.APIError = err
-		return cfg, func() {}, nil
+		return cfg, func() {}, nil //nolint:nilerr // The doctor tells of it.
 	}
 	cfg.API = visitor{c}
 	return cfg, c.Close, nil

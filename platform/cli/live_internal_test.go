@@ -30,7 +30,8 @@ func TestLiveView(t *testing.T) {
 		say(1, 1, "Let "), say(1, 1, "me"),
 		say(1, 2, "Let me\nlook"), say(1, 1, " see"), say(1, 2, "\x1b[2J."),
 		{Type: agent.EventTurn},
-		{Type: tool.EventStarted, InvocationID: "i"}, {Type: tool.EventCompleted, InvocationID: "i"},
+		{Type: tool.EventStarted, InvocationID: "i"},
+		{Type: tool.EventCompleted, InvocationID: "i"},
 		say(2, 1, "Found."),
 	} {
 		require.NoError(t, view.show(e))

@@ -153,6 +153,7 @@ func (p *plant) checkEvents(run runRow, invocations []invocationRow) {
 		case tool.EventCompleted, tool.EventFailed, tool.EventCancelled, tool.EventRejected, tool.EventExpired:
 			require.NotContains(p.t, ends, id, "invocation %s ends twice", id)
 			ends[id] = kind
+		default: // On the way to an end.
 		}
 		return nil
 	})
