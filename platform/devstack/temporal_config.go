@@ -21,7 +21,7 @@ const (
 
 // temporalPorts are the ports of one server.
 type temporalPorts struct {
-	frontend, http, history, matching, worker int
+	frontend, history, matching, worker int
 }
 
 func chooseTemporalPorts(ctx context.Context, wanted wish) (temporalPorts, error) {
@@ -29,11 +29,11 @@ func chooseTemporalPorts(ctx context.Context, wanted wish) (temporalPorts, error
 	if err != nil {
 		return temporalPorts{}, err
 	}
-	rest, err := choosePorts(ctx, 4)
+	rest, err := choosePorts(ctx, 3)
 	if err != nil {
 		return temporalPorts{}, err
 	}
-	return temporalPorts{frontend: frontend, http: rest[0], history: rest[1], matching: rest[2], worker: rest[3]}, nil
+	return temporalPorts{frontend: frontend, history: rest[0], matching: rest[1], worker: rest[2]}, nil
 }
 
 func serverConfig(db *config.SQL, ports temporalPorts) *config.Config {
@@ -54,15 +54,14 @@ func serverConfig(db *config.SQL, ports temporalPorts) *config.Config {
 			Enabled:                true,
 			InitialFailoverVersion: 1,
 			RPCAddress:             address(ports.frontend),
-			HTTPAddress:            address(ports.http),
 		}},
 	}
 	c.DCRedirectionPolicy.Policy = "noop"
 	c.Services = map[string]config.Service{
-		string(primitives.FrontendService): service(ports.frontend, ports.http),
-		string(primitives.HistoryService):  service(ports.history, 0),
-		string(primitives.MatchingService): service(ports.matching, 0),
-		string(primitives.WorkerService):   service(ports.worker, 0),
+		string(primitives.FrontendService): service(ports.frontend),
+		string(primitives.HistoryService):  service(ports.history),
+		string(primitives.MatchingService): service(ports.matching),
+		string(primitives.WorkerService):   service(ports.worker),
 	}
 	c.Archival.History.State = config.ArchivalDisabled
 	c.Archival.Visibility.State = config.ArchivalDisabled
@@ -72,10 +71,11 @@ func serverConfig(db *config.SQL, ports temporalPorts) *config.Config {
 	return &c
 }
 
-func service(grpcPort, httpPort int) config.Service {
+// service has no HTTP API: it would take orders from any site that is open in
+// the browser, and nobody here speaks it.
+func service(port int) config.Service {
 	var s config.Service
-	s.RPC.GRPCPort = grpcPort
-	s.RPC.HTTPPort = httpPort
+	s.RPC.GRPCPort = port
 	s.RPC.BindOnIP = loopback
 	return s
 }

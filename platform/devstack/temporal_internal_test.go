@@ -19,7 +19,6 @@ func TestServerWhosePortIsTakenChoosesOthers(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(*temporalPorts) *int{
 		"frontend": func(p *temporalPorts) *int { return &p.frontend },
-		"http":     func(p *temporalPorts) *int { return &p.http },
 		"history":  func(p *temporalPorts) *int { return &p.history },
 		"matching": func(p *temporalPorts) *int { return &p.matching },
 		"worker":   func(p *temporalPorts) *int { return &p.worker },
@@ -47,6 +46,19 @@ func TestServerWhosePortIsTakenChoosesOthers(t *testing.T) {
 			require.Equal(t, 3, tries)
 		})
 	}
+}
+
+// A site that is open in the browser can send requests to this machine, which
+// an HTTP API would carry out.
+func TestServerHasNoHTTP(t *testing.T) {
+	t.Parallel()
+	cfg := serverConfig(nil, temporalPorts{frontend: 1, history: 2, matching: 3, worker: 4})
+	require.Len(t, cfg.Services, 4)
+	for name, service := range cfg.Services {
+		require.NotZero(t, service.RPC.GRPCPort, name)
+		require.Zero(t, service.RPC.HTTPPort, name)
+	}
+	require.Empty(t, cfg.ClusterMetadata.ClusterInformation[clusterName].HTTPAddress)
 }
 
 func TestPortThatMustBe(t *testing.T) {
