@@ -29,16 +29,12 @@ type PlanRequest struct {
 //
 // A workflow that makes several calls makes one Plan and calls
 // [Plan.Execute], which costs less than [Execute] does: nothing is resolved
-// again, and a short pure call is a single marker in the
-// history. A Plan belongs to the execution that loaded it. A workflow that is
-// reset to before that resolves again; name exact versions where it must not.
+// again, and a short pure call is a single marker in the history. A call with an
+// effect begins when the plan and the call are in the history, so that a worker
+// that dies leaves the next one the same effect.
 //
-// That marker is written when the workflow's task is done. Until then the plan,
-// the time and side effects are not in the history either, and should the
-// worker die, the task runs again without them. So that a call that is not pure
-// is the same effect then, name an exact version of its tool and make its
-// arguments of the workflow's input and of what activities answered, not of
-// workflow.Now or a workflow.SideEffect. A tool of lane "visible" needs neither.
+// A Plan belongs to the execution that loaded it. A workflow that is reset to
+// before that resolves again; name exact versions where it must not.
 type Plan struct {
 	request PlanRequest
 	runID   string
