@@ -18,7 +18,8 @@ type document struct {
 	raw        string
 	root       node
 	operations []*operation
-	faults     []string // What is wrong with the description itself.
+	event, end *jsonschema.Schema // Of what streams tell; nil where there is none.
+	faults     []string           // What is wrong with the description itself.
 }
 
 // node is an object of the description: a schema, most often.
@@ -90,6 +91,11 @@ func parseDocument(raw []byte) (*document, error) {
 				continue
 			}
 			d.operations = append(d.operations, d.operation(compiler, path, method, raw))
+		}
+	}
+	for name, schema := range map[string]**jsonschema.Schema{"ToolEvent": &d.event, "StreamEnd": &d.end} {
+		if object(object(d.root["components"])["schemas"])[name] != nil {
+			*schema = d.compile(compiler, "api.json#/components/schemas/"+name)
 		}
 	}
 	slices.SortFunc(d.operations, func(a, b *operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })

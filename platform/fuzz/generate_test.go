@@ -54,6 +54,7 @@ func (g generator) compose(o *operation, who actor, worst int) request {
 			r.headers = append(r.headers, [2]string{p.name, headerSafe(plain(w.value(p.name, p.schema, 0)))})
 		}
 	}
+	g.addStream(w, &r)
 	g.addBody(w, &r)
 	if worst > 0 {
 		g.twist(&r, worst)

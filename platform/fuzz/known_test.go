@@ -44,6 +44,8 @@ func (w writer) known(name string, depth int) (any, bool) {
 		return fmt.Sprintf("%d.%d.%d", 1+w.IntN(3), w.IntN(4), w.IntN(30)), true
 	case "new_version":
 		return fmt.Sprintf("%d.%d.%d", 1+w.IntN(9), w.IntN(4), w.IntN(30)), true
+	case "Last-Event-ID", "after":
+		return one(w.dice, []any{0, 1, 3, 100}), true
 	case "cursor", "after_cursor":
 		return w.had("next")
 	case "Idempotency-Key":

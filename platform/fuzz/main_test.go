@@ -6,11 +6,12 @@
 //	FUZZ_TIME=5m make fuzz
 //	scripts/with-postgres go -C platform test ./fuzz -seed 7 -time 30s
 //
-// Without flags, as a part of make test, it plays one fixed seed and one that
-// is new each time, for some seconds. A seed decides what is asked for, in
-// which order; ids and times are the server's, so that a replay walks the same
-// way among other names. A failure names its seed and step, and prints the
-// request as a curl command, with as much taken away from it as did not matter.
+// Without flags, as a part of make test, it makes so many requests of one fixed
+// seed, however long they take; given a time it plays a new seed each time. A
+// seed decides what is asked for, in which order; ids and times are the
+// server's, so that a replay walks the same way among other names. A failure
+// names its seed and step, and prints the request as a curl command, with as
+// much taken away from it as did not matter.
 package fuzz_test
 
 import (
@@ -20,14 +21,13 @@ import (
 	"log/slog"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/toolcrib/toolcrib/platform/devstack"
 )
 
 var (
-	seedFlag = flag.Uint64("seed", 0, "play this seed alone")
-	timeFlag = flag.Duration("time", 5*time.Second, "how long a seed is played, at least `steps` requests")
+	seedFlag = flag.Uint64("seed", 0, "play this seed; by default 1, or a new one if there is a time")
+	timeFlag = flag.Duration("time", 0, "for how long to go on after the first requests")
 )
 
 // temporalServer is shared by the tests of this package.
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 
 func run(m *testing.M) int {
 	flag.Parse()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var err error
 	temporalServer, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{Port: devstack.AnyPort, Headless: true, Logger: quiet()})

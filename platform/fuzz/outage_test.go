@@ -49,8 +49,9 @@ func TestOutage(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	p := newSession(s, 1)
+	p.furnish(t)
 	p.host, p.judge.outage = strings.TrimPrefix(server.URL, "http://"), true
-	p.begin(t) // Without Temporal.
+	p.askForEach(t) // Without Temporal.
 	line.cut()
 	failed := 0
 	for range 2 {
@@ -69,7 +70,7 @@ func TestOutage(t *testing.T) {
 	for _, failure := range p.failures {
 		t.Error(failure)
 	}
-	require.Empty(t, s.log.heard)
+	require.Empty(t, s.log.overheard())
 }
 
 // proxy is a line to a server that can be cut.

@@ -36,7 +36,12 @@ func newPool(actors []actor, global []string) *pool {
 	return p
 }
 
-var idPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var (
+	idPattern    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	placePattern = regexp.MustCompile(`(?m)^id: (\S+)$`) // In a stream.
+	// madeUp are the ids that requests name and nobody has: what echoes one tells nothing.
+	madeUp = regexp.MustCompile(`^(0{8}|f{8}|01900000-0000-7000-8000-)`)
+)
 
 // limits of what is kept: what is newer is more interesting.
 const keptNames, keptValues = 200, 60
@@ -44,7 +49,7 @@ const keptNames, keptValues = 200, 60
 // learn takes in the answer to a request.
 func (p *pool) learn(o *operation, who actor, body []byte) {
 	var v any
-	if who.tenant == "" || json.Unmarshal(body, &v) != nil {
+	if who.tenant == "" {
 		return
 	}
 	p.mu.Lock()
@@ -52,6 +57,12 @@ func (p *pool) learn(o *operation, who actor, body []byte) {
 	tenant := string(who.tenant)
 	for _, id := range idPattern.FindAllString(string(body), -1) {
 		p.own(id, tenant)
+	}
+	for _, m := range placePattern.FindAllSubmatch(body, -1) {
+		p.value(tenant, "place", string(m[1]))
+	}
+	if json.Unmarshal(body, &v) != nil {
+		return
 	}
 	things := []any{v}
 	if items := list(object(v)["items"]); items != nil {
@@ -94,10 +105,7 @@ func (p *pool) walk(tenant string, v any) {
 					p.secrets = append(p.secrets, s)
 					continue
 				}
-				if p.values[tenant] == nil {
-					p.values[tenant] = map[string][]string{}
-				}
-				p.values[tenant][name] = keep(p.values[tenant][name], s, keptValues)
+				p.value(tenant, name, s)
 			}
 			if name != "input_schema" && name != "output_schema" && name != "structured" {
 				p.walk(tenant, value)
@@ -108,6 +116,13 @@ func (p *pool) walk(tenant string, v any) {
 			p.walk(tenant, value)
 		}
 	}
+}
+
+func (p *pool) value(tenant, name, value string) {
+	if p.values[tenant] == nil {
+		p.values[tenant] = map[string][]string{}
+	}
+	p.values[tenant][name] = keep(p.values[tenant][name], value, keptValues)
 }
 
 func (p *pool) name(tenant, noun, name string) {
@@ -150,7 +165,7 @@ func (p *pool) belongsToOthers(tenant, id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	owners := p.owners[id]
-	return len(owners) > 0 && !owners[tenant]
+	return len(owners) > 0 && !owners[tenant] && !madeUp.MatchString(id)
 }
 
 // told returns a secret that the text holds, unless the request has it too.

@@ -112,10 +112,11 @@ func quote(s string) string {
 	return b.String()
 }
 
-// Limits of an answer. What streams is read for a moment only.
+// Limits of an answer. Of a stream the beginning is read, however long it takes
+// to come, and then what there is.
 const (
 	answerTimeout = 90 * time.Second
-	streamTimeout = 200 * time.Millisecond
+	streamTimeout = 30 * time.Millisecond
 	answerBytes   = 32 << 20
 )
 
@@ -140,18 +141,34 @@ func (r request) send(ctx context.Context, host string) (answer, error) {
 	}
 	defer resp.Body.Close()
 	a := answer{status: resp.StatusCode, header: resp.Header}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), streamMedia) {
 		a.cut = true
-		if err := conn.SetReadDeadline(time.Now().Add(streamTimeout)); err != nil {
-			return answer{}, fmt.Errorf("reading the stream: %w", err)
-		}
-	}
-	a.body, err = io.ReadAll(io.LimitReader(resp.Body, answerBytes))
-	if a.cut && errors.Is(err, os.ErrDeadlineExceeded) {
-		err = nil
+		a.body, err = readStream(conn, resp.Body)
+	} else {
+		a.body, err = io.ReadAll(io.LimitReader(resp.Body, answerBytes))
 	}
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return a, fmt.Errorf("reading the answer: %w", err)
 	}
 	return a, err
+}
+
+// readStream reads what a stream begins with, and what there is behind it.
+func readStream(conn net.Conn, body io.Reader) ([]byte, error) {
+	var b bytes.Buffer
+	for !bytes.Contains(b.Bytes(), []byte("\n\n")) {
+		if _, err := io.CopyN(&b, body, 1); errors.Is(err, io.EOF) {
+			return b.Bytes(), nil
+		} else if err != nil {
+			return b.Bytes(), err
+		}
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(streamTimeout)); err != nil {
+		return nil, err
+	}
+	_, err := b.ReadFrom(io.LimitReader(body, answerBytes))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return b.Bytes(), err
 }

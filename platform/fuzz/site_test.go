@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -172,6 +173,13 @@ func (e *eavesdropper) listenFor(secrets ...string) {
 	for _, s := range secrets {
 		e.forbidden = append(e.forbidden, []byte(s))
 	}
+}
+
+// overheard returns the lines that hold what must not be in them.
+func (e *eavesdropper) overheard() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.heard)
 }
 
 func (e *eavesdropper) Write(line []byte) (int, error) {

@@ -246,6 +246,6 @@ func toySession(t *testing.T, defect string) *session {
 	require.NoError(t, err)
 	require.Empty(t, d.faults)
 	p := newSession(&site{address: strings.TrimPrefix(server.URL, "http://"), actors: y.actors, doc: d}, 1)
-	p.steps = 1000
+	p.steps = 400
 	return p
 }

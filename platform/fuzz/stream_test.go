@@ -1,0 +1,89 @@
+package fuzz_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// streamMedia is the media type of a stream of events.
+const streamMedia = "text/event-stream"
+
+// streams tells whether the operation can be answered with a stream.
+func (o *operation) streams() bool {
+	_, ok := o.answers["200"][streamMedia]
+	return ok && o.method == http.MethodGet
+}
+
+// addStream asks for a stream where there is one, at times from a place that
+// was seen in another, or that is none.
+func (g generator) addStream(w writer, r *request) {
+	if !r.op.streams() || !g.chance(50) {
+		return
+	}
+	r.headers = append(drop(r.headers, "Accept"), [2]string{"Accept", one(g.dice, []string{streamMedia, "application/json, " + streamMedia + ";q=0.5"})})
+	if places := g.pool.had(string(w.who.tenant), "place"); len(places) > 0 && len(r.names) == 0 { // Of all runs.
+		r.headers = append(drop(r.headers, "Last-Event-ID"), [2]string{"Last-Event-ID", one(g.dice, append(places, "now"))})
+	}
+	if g.chance(w.worst) {
+		r.headers = append(drop(r.headers, "Last-Event-ID"), [2]string{"Last-Event-ID", headerSafe(one(g.dice, nastyPlaces))})
+	}
+	if g.chance(w.worst) {
+		r.query = append(r.query, one(g.dice, []string{"names=", "names=none", "names=Streaming", "names=streaming%0Aevent:x", "after=now", "after=%0A", "limit=1"}))
+	}
+}
+
+// nastyPlaces are the worst places to go on from.
+var nastyPlaces = []string{
+	"", " ", "0", "-1", "+1", "007", "1e3", "now", "NOW", "1-", "-", "0-0", "1-2-3", "1--1", "9223372036854775807", "9223372036854775808",
+	"18446744073709551615-9223372036854775807", "18446744073709551616-1", "4294967296-1", "1-9223372036854775808", "\xff", "é", "\u2028",
+	"1\tevent: x", "0x1", "1,2", strings.Repeat("9", 64), strings.Repeat("9", 65),
+}
+
+// stream holds the beginning of a stream to what streams are: a first block
+// that says where the client is, and then events, each with a place of its own.
+func (j judge) stream(a answer) []fault {
+	var all []fault
+	add := func(format string, args ...any) { all = append(all, fault{"stream", fmt.Sprintf(format, args...)}) }
+	if !bytes.HasPrefix(a.body, []byte("retry: ")) {
+		add("it does not begin with when to come back")
+	}
+	places := map[string]bool{}
+	blocks := strings.Split(string(a.body), "\n\n")
+	for _, block := range blocks[:len(blocks)-1] { // The last may be cut.
+		var event, data, id string
+		for line := range strings.SplitSeq(block, "\n") {
+			name, value, _ := strings.Cut(line, ": ")
+			switch name {
+			case "event":
+				event = value
+			case "data":
+				data = value
+			case "id":
+				id = value
+			case "retry", "":
+			default:
+				add("a line is none of a stream's: %q", line)
+			}
+		}
+		schema := j.doc.event
+		switch {
+		case event == "":
+			continue // The first block, or a comment.
+		case event == "end":
+			schema = j.doc.end
+		case id == "" || places[id]:
+			add("the place %q is missing or that of another event: %q", id, block)
+		}
+		places[id] = true
+		v, err := decode([]byte(data))
+		if err == nil && schema != nil {
+			err = schema.Validate(v)
+		}
+		if err != nil {
+			add("the data of %s is not as described: %#v", event, err)
+		}
+	}
+	return all
+}
