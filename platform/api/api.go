@@ -142,7 +142,8 @@ func New(cfg Config) (http.Handler, error) {
 // docs pages and formats.
 func (s *server) describe() huma.Config {
 	c := huma.DefaultConfig("Toolcrib", s.cfg.Version)
-	c.Info.Description = "Tools for agents: registered, resolved, run durably, and recorded."
+	c.Info.Description = "Tools for agents: registered, resolved, run durably, and recorded.\n\n" +
+		"A member of a request's body that need not be there may be `null`, which says the same as leaving it out."
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.CreateHooks = nil
 	c.DocsPath, c.SchemasPath = "", ""

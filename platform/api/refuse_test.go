@@ -59,6 +59,33 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		map[string]string{"Content-Type": "application/json; charset=utf-8"}).status)
 }
 
+// What need not be there may be null, as clients of many languages write it; a
+// null is never taken for a value.
+func TestNullMembers(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for name, c := range map[string]struct {
+		path, body string
+		status     int
+	}{
+		"of a key":                {"/v1/keys", `{"name":"ci","permissions":["tools.read"],"scopes":null,"expires_at":null}`, http.StatusCreated},
+		"of a tool":               {"/v1/tools", `{"slug":"say","implementation_type":"internal","description":null,"execution":null}`, http.StatusCreated},
+		"of a batch":              {"/v1/apply", `{"dry_run":null,"definitions":[` + echo("note") + `]}`, http.StatusOK},
+		"needed for a key":        {"/v1/keys", `{"name":null,"permissions":["tools.read"]}`, http.StatusUnprocessableEntity},
+		"needed for a run":        {"/v1/runs", `{"agent":null,"input":"x"}`, http.StatusUnprocessableEntity},
+		"needed for a batch":      {"/v1/apply", `{"definitions":null}`, http.StatusUnprocessableEntity},
+		"needed for a tool":       {"/v1/tools", `{"slug":null,"implementation_type":"internal"}`, http.StatusUnprocessableEntity},
+		"needed for what it may":  {"/v1/keys", `{"name":"ci","permissions":null}`, http.StatusUnprocessableEntity},
+		"in the place of a whole": {"/v1/keys", `null`, http.StatusUnprocessableEntity},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := b.do(t, http.MethodPost, c.path, c.body)
+			require.Equal(t, c.status, got.status, string(got.body))
+		})
+	}
+}
+
 // Without a length the limit of a body holds all the same.
 func TestBodyOfUnknownLength(t *testing.T) {
 	t.Parallel()

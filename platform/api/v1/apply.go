@@ -5,7 +5,7 @@ import "encoding/json"
 // Apply asks for definitions of tools and agents to be brought into the
 // registry: all of them, or with DryRun none.
 type Apply struct {
-	Definitions []json.RawMessage `json:"definitions" minItems:"1" maxItems:"1000" doc:"Definitions of tools and agents" example:"[{\"kind\":\"tool\",\"slug\":\"searchOrders\",\"implementation_type\":\"internal\"}]"`
+	Definitions []json.RawMessage `json:"definitions" nullable:"false" minItems:"1" maxItems:"1000" doc:"Definitions of tools and agents" example:"[{\"kind\":\"tool\",\"slug\":\"searchOrders\",\"implementation_type\":\"internal\"}]"`
 	DryRun      bool              `json:"dry_run,omitempty" doc:"Check, and tell what would change"`
 }
 

@@ -5,7 +5,7 @@ import "time"
 // NewKey asks for an API key.
 type NewKey struct {
 	Name        string     `json:"name" minLength:"1" maxLength:"200" doc:"What the key is for" example:"ci"`
-	Permissions []string   `json:"permissions" maxItems:"100" doc:"What the key may do; none that its maker lacks" example:"[\"tools.read\",\"runs.write\"]"`
+	Permissions []string   `json:"permissions" nullable:"false" maxItems:"100" doc:"What the key may do; none that its maker lacks" example:"[\"tools.read\",\"runs.write\"]"`
 	Scopes      []string   `json:"scopes,omitempty" maxItems:"100" doc:"Narrows the key to those of its permissions that are named here too; not when empty" example:"[\"tools.read\"]"`
 	ExpiresAt   *time.Time `json:"expires_at,omitempty" doc:"When the key ends; never when absent" example:"2099-12-31T23:59:59Z"`
 }
