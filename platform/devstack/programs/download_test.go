@@ -286,6 +286,7 @@ func TestRepositoriesThatDoNotServe(t *testing.T) {
 		"empty":   {empty, time.Minute, "does not have", 0},
 		"refuses": {&programstest.Repository{URL: "http://127.0.0.1:1"}, time.Minute, "refused the connection", 0},
 		"no URL":  {&programstest.Repository{URL: "ftp://elsewhere"}, time.Minute, "is no https or http URL", 0},
+		"no TLS":  {&programstest.Repository{URL: "http://elsewhere.example"}, time.Minute, "reached without TLS", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

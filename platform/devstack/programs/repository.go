@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -38,6 +39,9 @@ func openRepository(d Download, target build) (*repository, error) {
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
 		return nil, fmt.Errorf("the repository %q is no https or http URL", redacted(d.Repository))
 	}
+	if base.Scheme == "http" && d.SHA256 == "" && !isLoopback(base.Hostname()) {
+		return nil, fmt.Errorf("the repository %s is reached without TLS, so that its digests prove nothing: use https, or pin the archive's SHA-256 in TOOLCRIB_POSTGRES_SHA256", base.Redacted())
+	}
 	name := "embedded-postgres-binaries-" + target.String()
 	artifact := base.JoinPath("io", "zonky", "test", "postgres", name, d.Version, name+"-"+d.Version+".jar")
 	// Whoever names a repository trusts its host, wherever it is.
@@ -47,6 +51,12 @@ func openRepository(d Download, target build) (*repository, error) {
 		return nil, fmt.Errorf("making the way to the repository: %w", err)
 	}
 	return &repository{artifact: artifact.String(), gate: gate, download: d}, nil
+}
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // redacted is a URL without its password.
