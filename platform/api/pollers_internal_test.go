@@ -53,7 +53,7 @@ func TestRunsThatWaitForAWorker(t *testing.T) {
 		"nobody goes on with it":  {queueOf{}, with(func(r *agent.Run) { r.Status = agent.RunRunning }), time.Minute, true},
 		"one of two polls":        {queueOf{last: []time.Duration{time.Hour, time.Second}}, waiting, time.Minute, false},
 		"Temporal does not tell":  {queueOf{err: errors.New("down")}, waiting, time.Minute, false},
-		"it has just been made":   {queueOf{}, waiting, startGrace - 1, false},
+		"it has just been made":   {queueOf{}, waiting, startGrace - time.Nanosecond, false},
 		"it should have begun":    {queueOf{}, waiting, startGrace, true},
 		"it has ended":            {queueOf{}, with(func(r *agent.Run) { r.Status = agent.RunFailed }), time.Minute, false},
 		"it is its host's affair": {queueOf{}, with(func(r *agent.Run) { r.Kind = agent.HostRun }), time.Minute, false},
@@ -82,10 +82,10 @@ func TestPollersAreAskedForOnce(t *testing.T) {
 		queue := &queueOf{}
 		p := &pollers{temporal: queue, queue: "tools"}
 		require.True(t, p.missing(t.Context()))
-		time.Sleep(pollersAge - 1)
+		time.Sleep(pollersAge - time.Nanosecond)
 		require.True(t, p.missing(t.Context()))
 		require.Equal(t, 1, queue.asked)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		queue.last = []time.Duration{0}
 		require.False(t, p.missing(t.Context()))
 		require.Equal(t, 2, queue.asked)

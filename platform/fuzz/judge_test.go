@@ -3,6 +3,7 @@ package fuzz_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -248,7 +249,7 @@ func decode(raw []byte) (any, error) {
 		return nil, err
 	}
 	if dec.More() {
-		return nil, fmt.Errorf("there is more after the value")
+		return nil, errors.New("there is more after the value")
 	}
 	return v, nil
 }

@@ -124,9 +124,13 @@ func (w writer) definition() any {
 		if w.chance(30) {
 			d[name] = one(w.dice, []any{
 				map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"$ref": "#"}}},
-				map[string]any{"$ref": "http://127.0.0.1:1/schema.json"}, map[string]any{"type": "objekt"}, map[string]any{"enum": []any{}},
+				map[string]any{"$ref": "http://127.0.0.1:1/schema.json"},
+				map[string]any{"type": "objekt"},
+				map[string]any{"enum": []any{}},
 				map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"pattern": "(a+)+$"}}},
-				map[string]any{"timeout_s": -1, "max_attempts": 1 << 40}, []any{"echoIt", "echoIt"}, []any{"echoIt@^1", "odd", "nothing"},
+				map[string]any{"timeout_s": -1, "max_attempts": 1 << 40},
+				[]any{"echoIt", "echoIt"},
+				[]any{"echoIt@^1", "odd", "nothing"},
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package fuzz_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -263,9 +264,7 @@ func without(v any) []any {
 			all = append(all, rest)
 			for _, w := range without(v[name]) {
 				changed := map[string]any{name: w}
-				for other, value := range rest {
-					changed[other] = value
-				}
+				maps.Copy(changed, rest)
 				all = append(all, changed)
 			}
 		}

@@ -153,8 +153,8 @@ func functions(t *testing.T) *function.Registry {
 func transcripts(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, tool := range map[string]string{"talk": "echoIt", "wait": "dawdleIt"} {
-		text := "turns:\n  - call:\n      - {id: a, tool: " + tool + ", args: {say: hello}}\n  - say: done\n"
+	for name, calls := range map[string]string{"talk": "echoIt", "wait": "dawdleIt"} {
+		text := "turns:\n  - call:\n      - {id: a, tool: " + calls + ", args: {say: hello}}\n  - say: done\n"
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600))
 	}
 	return dir
