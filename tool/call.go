@@ -48,8 +48,8 @@ func ErrorResult(text string) *Result {
 // Execute returns a result when the tool answered, "no" included, and an
 // [*Error] when it did not; any other error counts as [InternalError].
 // It must honour ctx's deadline and cancellation, send the call's EffectID as
-// idempotency key where the protocol has one, never keep the call's memory,
-// and be safe for concurrent use. The suite executortest.Run holds
+// idempotency key where the protocol has one, never keep or
+// change the call's memory, and be safe for concurrent use. The suite executortest.Run holds
 // implementations to this.
 type Executor interface {
 	Execute(ctx context.Context, call *Call) (*Result, error)
