@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -138,10 +139,20 @@ func New(cfg Config) (http.Handler, error) {
 	return router, nil
 }
 
+// exactNames makes the framework hold members to their names as they are
+// written, for the whole process: one in another case would be decoded, and
+// with the right one beside it nothing would have looked at its value.
+var exactNames = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
+
 // describe configures the framework: its validation, and none of its links,
 // docs pages and formats.
 func (s *server) describe() huma.Config {
+	exactNames()
 	c := huma.DefaultConfig("Toolcrib", s.cfg.Version)
+	c.Formats = map[string]huma.Format{
+		jsonType: {Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal},
+		"json":   {Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal},
+	}
 	c.Info.Description = "Tools for agents: registered, resolved, run durably, and recorded.\n\n" +
 		"A member of a request's body that need not be there may be `null`, which says the same as leaving it out."
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)

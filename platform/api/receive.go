@@ -96,6 +96,19 @@ func misspelled(raw []byte, err error) string {
 	return fmt.Sprintf("the body is no JSON: line %d, column %d: %s", line, column, syntax)
 }
 
+// unmarshal decodes a body that is JSON, and words what its types can't hold.
+func unmarshal(raw []byte, v any) error {
+	err := json.Unmarshal(raw, v)
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case ok && strings.HasPrefix(wrong.Value, "number"):
+		return errors.New("the body holds a number that is out of range")
+	case ok:
+		return fmt.Errorf("the body holds a value of the wrong type: %s", wrong.Value)
+	}
+	return err
+}
+
 // isJSON reports whether a body of the media type is read. Nothing stands for
 // JSON: the API knows nothing else.
 func isJSON(contentType string) bool {

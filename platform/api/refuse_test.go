@@ -41,6 +41,9 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"long headers":    {http.MethodGet, "/v1/tools", "", map[string]string{"X-Long": strings.Repeat("a", api.MaxHeaderBytes)}, 431, v1.HeadersTooLarge, "65536"},
 		"no key":          {http.MethodGet, "/v1/tools", "", map[string]string{"Authorization": "Basic x"}, 401, v1.Unauthenticated, "Bearer"},
 		"unknown member":  {http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","verson":"1"}`, nil, 422, "invalid", "did you mean version?"},
+		"another case":    {http.MethodPost, "/v1/runs", `{"AGENT":"x","input":"y"}`, nil, 422, "invalid", ""},
+		"both cases":      {http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","Agent":"` + strings.Repeat("z", 500) + `"}`, nil, 422, "invalid", "/Agent"},
+		"huge number":     {http.MethodPost, "/v1/runs", `{"agent":"x","input":1e400}`, nil, 400, v1.MalformedRequest, "the body holds a number that is out of range"},
 		"unknown query":   {http.MethodGet, "/v1/tools?serch=x", "", nil, 422, "invalid", "did you mean search?"},
 	} {
 		t.Run(name, func(t *testing.T) {
