@@ -67,7 +67,8 @@ func (g generator) compose(o *operation, who actor, worst int) request {
 func (g generator) pathName(w writer, r *request, p parameter) string {
 	noun := r.op.noun()
 	if strings.TrimSuffix(noun, "s") != p.name && p.name != "id" {
-		if known := g.pool.of(string(w.who.tenant), p.name+"s"); len(known) > 0 && g.chance(80) {
+		known := append(g.pool.of(string(w.who.tenant), p.name+"s"), g.pool.had(string(w.who.tenant), p.name)...)
+		if len(known) > 0 && g.chance(80) {
 			return one(g.dice, known)
 		}
 	}

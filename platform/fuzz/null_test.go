@@ -1,6 +1,11 @@
 package fuzz_test
 
-import "slices"
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 // withoutNulls returns the value without the members that are null and need not
 // be there: to the API they are not.
@@ -25,4 +30,15 @@ func (d *document) withoutNulls(schema node, v any) any {
 		return kept
 	}
 	return v
+}
+
+func TestNullsThatNeedNotBeThere(t *testing.T) {
+	t.Parallel()
+	d, err := parseDocument([]byte(toyDocument))
+	require.NoError(t, err)
+	for _, o := range d.operationsNamed("makeThing") {
+		schema := o.bodies["application/json"]
+		require.Equal(t, node{"name": "x"}, d.withoutNulls(schema, node{"name": "x", "note": nil}))
+		require.Equal(t, node{"name": nil, "other": nil}, d.withoutNulls(schema, node{"name": nil, "other": nil}))
+	}
 }

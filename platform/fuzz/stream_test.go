@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/stretchr/testify/require"
 )
 
 // streamMedia is the media type of a stream of events.
@@ -86,4 +90,30 @@ func (j judge) stream(a answer) []fault {
 		}
 	}
 	return all
+}
+
+func TestStreamsAreJudged(t *testing.T) {
+	t.Parallel()
+	const begin, event = "retry: 1000\nid: 0\n\n", "id: 1\nevent: run.started\ndata: {\"seq\":1}\n\n"
+	compiled, err := jsonschema.CompileString("event.json", `{"required":["seq"]}`)
+	require.NoError(t, err)
+	j := judge{doc: &document{event: compiled}}
+	for name, tt := range map[string]struct {
+		body string
+		bad  bool
+	}{
+		"whole":          {begin + event + ": alive\n\n" + "event: end\ndata: {}\n\n", false},
+		"cut":            {begin + event + "id: 2\nevent: run.comp", false},
+		"no beginning":   {event, true},
+		"twice":          {begin + event + event, true},
+		"no place":       {begin + "event: run.started\ndata: {\"seq\":1}\n\n", true},
+		"another's line": {begin + "X: 1\n" + event, true},
+		"data broken":    {begin + "id: 1\nevent: run.started\ndata: {\n\n", true},
+		"data other":     {begin + "id: 1\nevent: run.started\ndata: {}\n\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tt.bad, len(j.stream(answer{body: []byte(tt.body)})) > 0)
+		})
+	}
 }
