@@ -153,7 +153,8 @@ func (p *plant) checkEvents(run runRow, invocations []invocationRow) {
 		case tool.EventCompleted, tool.EventFailed, tool.EventCancelled, tool.EventRejected, tool.EventExpired:
 			require.NotContains(p.t, ends, id, "invocation %s ends twice", id)
 			ends[id] = kind
-		default: // On the way to an end.
+		case tool.EventStarted, tool.EventOutputAppended, tool.EventNeedsApproval, tool.EventApproved, tool.EventPending,
+			tool.EventResultReceived, tool.EventWarning: // On the way to an end.
 		}
 		return nil
 	})
