@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -82,7 +83,13 @@ func TestOneChangesAState(t *testing.T) {
 func TestReadsUnderIfNoneMatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
+	var doc struct {
+		Paths map[string]map[string]struct{ Responses map[string]any }
+	}
+	b.do(t, http.MethodGet, "/openapi.json", "", "").into(t, &doc)
 	for _, thing := range things {
+		described := doc.Paths[thing.path+"/{"+strings.TrimSuffix(strings.TrimPrefix(thing.path, "/v1/"), "s")+"}"]["get"]
+		require.Contains(t, described.Responses, "304")
 		tag := b.do(t, http.MethodPost, thing.path, thing.made).header.Get("ETag")
 		read := func(method, tag string) answer {
 			return b.send(t, method, thing.path+"/say", "", map[string]string{"If-None-Match": tag})

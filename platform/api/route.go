@@ -71,6 +71,9 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		}
 		return out, nil
 	})
+	if ok := op.Responses[strconv.Itoa(http.StatusOK)]; r.method == http.MethodGet && ok != nil && ok.Headers["Etag"] != nil {
+		op.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: "Nothing changed since the ETag in If-None-Match"}
+	}
 	if r.accepted != "" {
 		describeLike(op, http.StatusAccepted, r.accepted)
 	}
