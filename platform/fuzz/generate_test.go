@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -172,8 +173,10 @@ func (g generator) twistBody(r *request) {
 		r.body = append([]byte("\xef\xbb\xbf"), r.body...)
 	case 5:
 		r.body = bytes.Join([][]byte{r.body[:at], r.body[at:]}, []byte(one(g.dice, []string{"\x00", "\xff", "\\u0000", "\\ud800", "1e400", `"`})))
-	case 6: // A key of another case.
-		r.body = bytes.ToUpper(r.body)
+	case 6: // A key of another case, which definitions may have.
+		if !slices.Contains([]string{"createTool", "updateTool", "createAgent", "updateAgent"}, r.op.id) {
+			r.body = bytes.ToUpper(r.body)
+		}
 	case 7: // More than is read.
 		if g.chance(10) {
 			r.body = append(r.body, bytes.Repeat([]byte(" "), one(g.dice, []int{1 << 20, 9 << 20}))...)
