@@ -43,6 +43,13 @@ func (k *kept) AppendOutput(ctx context.Context, o agent.Output) error {
 	return k.err
 }
 
+// mend ends the failing of writes.
+func (k *kept) mend() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.err = nil
+}
+
 func (k *kept) text() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -168,7 +175,7 @@ func TestFailedWritesAreCounted(t *testing.T) {
 			w.say(agent.Delta{Text: "a"})
 		}
 		time.Sleep(time.Second)
-		port.err = nil
+		port.mend()
 		w.say(agent.Delta{Text: "b"})
 		lost, err := w.close()
 		require.Equal(t, 3, lost)
