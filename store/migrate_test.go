@@ -16,6 +16,7 @@ import (
 func TestMigrateUpDownUp(t *testing.T) {
 	t.Parallel()
 
+	storetest.NewDatabase(t) // Roles are the server's: now it has them, whichever test is the first.
 	address := storetest.NewEmpty(t)
 	ctx := t.Context()
 	steps, err := store.MigrationStatus(ctx, address)
