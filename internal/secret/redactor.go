@@ -40,12 +40,14 @@ func NewRedactor(values ...Value) *Redactor {
 	return r
 }
 
-// Add makes r know more values.
+// Add makes r know more values, and the members of those that are JSON objects.
 func (r *Redactor) Add(values ...Value) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, v := range values {
-		r.forms = append(r.forms, encodings(v.Reveal())...)
+		for _, part := range v.secrets() {
+			r.forms = append(r.forms, encodings(part.Reveal())...)
+		}
 	}
 	// Longer forms first: a form may hold a shorter one.
 	slices.SortFunc(r.forms, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })

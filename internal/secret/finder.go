@@ -1,0 +1,108 @@
+package secret
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Selector finds a credential in a tenant's settings by what it is for, where
+// no tool names it (reference number S3-56).
+type Selector struct {
+	Category string // Such as "custom".
+	Provider string // Such as "serper".
+	Variant  string // Tells credentials of one provider apart; empty for the one without.
+}
+
+// String returns "category/provider" or "category/provider/variant".
+func (s Selector) String() string {
+	if s.Variant == "" {
+		return s.Category + "/" + s.Provider
+	}
+	return s.Category + "/" + s.Provider + "/" + s.Variant
+}
+
+// Finder opens credentials by what they are for. Implementations are safe for
+// concurrent use, and fail as a [Resolver] does.
+type Finder interface {
+	Find(ctx context.Context, tenant tool.TenantID, s Selector) (Value, error)
+}
+
+// OpenFirst opens the first credential that f finds for one of selectors, and
+// tells the context's [Redactor] of it. It fails with NotFound where the tenant
+// has none of them; any other failure ends the search: a broken store must not
+// let a lesser credential answer in its place.
+func OpenFirst(ctx context.Context, f Finder, tenant tool.TenantID, selectors ...Selector) (Value, Selector, error) {
+	if f != nil {
+		for _, s := range selectors {
+			v, err := f.Find(ctx, tenant, s)
+			if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.NotFound {
+				continue
+			}
+			if err != nil {
+				return Value{}, s, fmt.Errorf("finding credential %s: %w", s, err)
+			}
+			Note(ctx, v)
+			return v, s, nil
+		}
+	}
+	return Value{}, Selector{}, &tool.Error{Kind: tool.NotFound, Op: "secret.OpenFirst", Msg: "the tenant has no such credential"}
+}
+
+// Field returns a member of a secret whose text is a JSON object, such as
+// {"client_id": "…", "client_secret": "…"}: its text where it is a string that
+// is not empty, bound to the same hosts.
+func (v Value) Field(name string) (Value, bool) {
+	text, ok := v.members()[name]
+	if !ok || text == "" {
+		return Value{}, false
+	}
+	return NewValue(text, v.hosts...), true
+}
+
+// members returns the string members of a secret that is a JSON object.
+func (v Value) members() map[string]string {
+	raw := bytes.TrimSpace([]byte(v.Reveal()))
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil
+	}
+	var all map[string]any
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	texts := make(map[string]string, len(all))
+	for name, member := range all {
+		if s, ok := member.(string); ok {
+			texts[name] = s
+		}
+	}
+	return texts
+}
+
+// secrets returns everything of v that must not appear anywhere: its text and,
+// where that is a JSON object, its members, but those whose name tells that
+// they are no secret.
+func (v Value) secrets() []Value {
+	all := []Value{v}
+	for name, text := range v.members() {
+		if !plainMember(name) {
+			all = append(all, NewValue(text))
+		}
+	}
+	return all
+}
+
+// plainMember reports whether a member of a credential may be shown: where it
+// goes and whose it is.
+func plainMember(name string) bool {
+	switch name {
+	case "endpoint", "url", "token_url", "username", "user", "client_id", "scope", "scopes", "audience", "type", "region":
+		return true
+	default:
+		return false
+	}
+}
