@@ -48,7 +48,7 @@ type Config struct {
 	// Models answer for the providers they are keyed by: an agent's model
 	// "scripted/desk" asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
-	// Outputs keeps what models say while they are at work. Nil to keep none of
+	// Outputs keeps what models and tools say while they are at work. Nil to keep none of
 	// it: models are then not asked to stream.
 	Outputs Outputs
 }

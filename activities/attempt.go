@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
@@ -98,6 +99,13 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 	timeout := t.in.Pin.Execution.Timeout()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	say, end := t.a.stream(ctx, agent.Output{
+		Tenant: t.in.Principal.Tenant, RunID: t.in.RunID, Turn: t.in.Turn, Attempt: t.number, CallID: t.in.Call.CallID,
+	})
+	defer end() // Before the settlement, whose event ends the output.
+	if say != nil {
+		ctx = tool.WithOutput(ctx, say)
+	}
 	result, err := t.a.Executor.Execute(ctx, &tool.Call{
 		ID: t.in.Call.CallID, EffectID: t.in.EffectID, Principal: t.in.Principal, Mode: t.in.Mode,
 		RunID: t.in.RunID, Attempt: t.number, Timeout: timeout, Version: version,

@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 )
 
-// Outputs keeps what models say while they are at work, for those who watch.
-// Package store implements it.
+// Outputs keeps what models and tools say while they are at work, for those who
+// watch. Package store implements it.
 type Outputs interface {
 	AppendOutput(ctx context.Context, o agent.Output) error
 }
@@ -24,28 +24,27 @@ const (
 	outputPatience = 2 * time.Second       // Of one write, and of the turn with the last one.
 )
 
-// stream returns what a model is to tell of its answer while it makes it: nil
-// where nobody watches. The returned function writes what is left; after it
-// nothing is written. A model that says nothing meanwhile costs nothing.
-func (a *Activities) stream(ctx context.Context, o agent.Output) (say func(agent.Delta), end func()) {
-	if a.Outputs == nil {
+// stream returns what a model or a tool is to tell of its answer while it makes
+// it: nil where nobody watches. The returned function writes what is left;
+// after it nothing is written. Who says nothing meanwhile costs nothing.
+func (a *Activities) stream(ctx context.Context, o agent.Output) (say func(text string), end func()) {
+	if a.Outputs == nil || o.RunID == "" {
 		return nil, func() {}
 	}
-	o.Attempt = int(activity.GetInfo(ctx).Attempt)
 	w := newOutputWriter(ctx, a.Outputs, o)
 	return w.say, func() {
 		lost, err := w.close()
 		if lost == 0 {
 			return
 		}
-		activity.GetLogger(ctx).Warn("a part of what the model said was not streamed",
+		activity.GetLogger(ctx).Warn("a part of the output was not streamed",
 			slog.String("tenant_id", string(o.Tenant)), slog.String("run_id", o.RunID), slog.Int("turn", o.Turn),
-			slog.Int("lost_chunks", lost), slog.Any("error", err))
+			slog.String("call_id", o.CallID), slog.Int("lost_chunks", lost), slog.Any("error", err))
 	}
 }
 
-// outputWriter gathers what a model says and writes it in the background. The
-// model never waits for it, and its failures are nobody's.
+// outputWriter gathers what is said and writes it in the background. Who says it
+// never waits for it, and its failures are nobody's.
 type outputWriter struct {
 	port   Outputs
 	output agent.Output // All but its text.
@@ -78,8 +77,8 @@ func newOutputWriter(ctx context.Context, port Outputs, o agent.Output) *outputW
 }
 
 // say takes a piece of the answer. It returns at once.
-func (w *outputWriter) say(d agent.Delta) {
-	if d.Text == "" {
+func (w *outputWriter) say(text string) {
+	if text == "" {
 		return
 	}
 	w.mu.Lock()
@@ -87,11 +86,11 @@ func (w *outputWriter) say(d agent.Delta) {
 	if w.closed {
 		return
 	}
-	if len(w.text)+len(d.Text) > maxUnwritten {
+	if len(w.text)+len(text) > maxUnwritten {
 		w.lost++
 		return
 	}
-	w.text = append(w.text, d.Text...)
+	w.text = append(w.text, text...)
 	w.pieces++
 	if !w.started {
 		w.started = true

@@ -74,11 +74,11 @@ func TestOutputIsGathered(t *testing.T) {
 		port := &kept{began: time.Now()}
 		w := newOutputWriter(t.Context(), port, spoken)
 		for _, piece := range []string{"The", " order", "", " is"} {
-			w.say(agent.Delta{Text: piece})
+			w.say(piece)
 			time.Sleep(20 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
-		w.say(agent.Delta{Text: " late"})
+		w.say(" late")
 		lost, err := w.close()
 		require.NoError(t, err)
 		require.Zero(t, lost)
@@ -86,7 +86,7 @@ func TestOutputIsGathered(t *testing.T) {
 		require.Equal(t, []chunk{chunkOf("The order is", outputInterval), chunkOf(" late", began)}, port.chunks,
 			"text is written at an interval after its first piece, and the rest at once at the end")
 
-		w.say(agent.Delta{Text: " after the end"})
+		w.say(" after the end")
 		time.Sleep(time.Second)
 		require.Len(t, port.chunks, 2)
 	})
@@ -98,7 +98,7 @@ func TestMuchOutputIsNotWaitedFor(t *testing.T) {
 		port := &kept{began: time.Now()}
 		w := newOutputWriter(t.Context(), port, spoken)
 		for range 3 {
-			w.say(agent.Delta{Text: strings.Repeat("x", outputSize)})
+			w.say(strings.Repeat("x", outputSize))
 			synctest.Wait()
 		}
 		require.Len(t, port.chunks, 3)
@@ -130,11 +130,11 @@ func TestSlowDatabaseLosesOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		port := &kept{began: time.Now(), take: time.Second / 2}
 		w := newOutputWriter(t.Context(), port, spoken)
-		w.say(agent.Delta{Text: "first"})
+		w.say("first")
 		time.Sleep(outputInterval + time.Millisecond) // It is being written.
 		before := time.Now()
 		for range 2 * maxUnwritten / outputSize {
-			w.say(agent.Delta{Text: strings.Repeat("x", outputSize)})
+			w.say(strings.Repeat("x", outputSize))
 		}
 		require.Equal(t, before, time.Now())
 		lost, err := w.close()
@@ -152,9 +152,9 @@ func TestSilentDatabaseHoldsNoTurnUp(t *testing.T) {
 		port := &kept{began: time.Now(), take: time.Hour}
 		ctx, cancel := context.WithCancel(t.Context())
 		w := newOutputWriter(ctx, port, spoken)
-		w.say(agent.Delta{Text: "a"})
+		w.say("a")
 		time.Sleep(outputInterval + time.Second)
-		w.say(agent.Delta{Text: "b"})
+		w.say("b")
 		cancel()
 		before := time.Now()
 		lost, err := w.close()
@@ -172,11 +172,11 @@ func TestFailedWritesAreCounted(t *testing.T) {
 		port := &kept{began: time.Now(), err: broken}
 		w := newOutputWriter(t.Context(), port, spoken)
 		for range 3 {
-			w.say(agent.Delta{Text: "a"})
+			w.say("a")
 		}
 		time.Sleep(time.Second)
 		port.mend()
-		w.say(agent.Delta{Text: "b"})
+		w.say("b")
 		lost, err := w.close()
 		require.Equal(t, 3, lost)
 		require.True(t, errors.Is(err, broken)) //nolint:testifylint // The very error.
@@ -190,7 +190,7 @@ func TestCancelledActivityWritesWhatItHas(t *testing.T) {
 		port := &kept{began: time.Now()}
 		ctx, cancel := context.WithCancel(t.Context())
 		w := newOutputWriter(ctx, port, spoken)
-		w.say(agent.Delta{Text: "a"})
+		w.say("a")
 		cancel()
 		lost, err := w.close()
 		require.NoError(t, err)

@@ -102,12 +102,18 @@ func (a *Activities) ask(ctx context.Context, in wire.ModelTurnInput, definition
 			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator adds one", provider, definition.Model),
 		}
 	}
-	say, end := a.stream(ctx, agent.Output{Tenant: kit.principal.Tenant, RunID: in.RunID, Turn: in.Turn})
+	say, end := a.stream(ctx, agent.Output{
+		Tenant: kit.principal.Tenant, RunID: in.RunID, Turn: in.Turn, Attempt: int(activity.GetInfo(ctx).Attempt),
+	})
 	defer end()
+	var stream func(agent.Delta)
+	if say != nil {
+		stream = func(d agent.Delta) { say(d.Text) }
+	}
 	resp, err := generate(ctx, model, &agent.ModelRequest{
 		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
 		Messages: transcript, Tools: kit.specs(), Turn: in.Turn, Tenant: kit.principal.Tenant,
-		Stream: say,
+		Stream: stream,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)

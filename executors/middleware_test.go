@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -292,4 +293,64 @@ func TestProgress(t *testing.T) {
 		return tool.ErrorResult("x"), nil
 	})
 	require.NoError(t, err)
+}
+
+// said runs what a call says through a middleware, and returns what arrives.
+func said(t *testing.T, m tool.Middleware, say func(context.Context)) []string {
+	t.Helper()
+	var pieces []string
+	ctx := tool.WithOutput(t.Context(), func(text string) { pieces = append(pieces, text) })
+	_, err := m(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
+		say(ctx)
+		return &tool.Result{}, nil
+	})).Execute(ctx, &tool.Call{})
+	require.NoError(t, err)
+	return pieces
+}
+
+// Output is bounded, and none comes once the call is over.
+func TestOutputIsBounded(t *testing.T) {
+	t.Parallel()
+
+	var late context.Context
+	pieces := said(t, executors.Progress(), func(ctx context.Context) {
+		late = ctx
+		tool.AppendOutput(ctx, "row 1\n")
+		tool.AppendOutput(ctx, "")
+		tool.AppendOutput(ctx, "half a rune: \xc3")
+		tool.AppendOutput(ctx, strings.Repeat("é", executors.MaxOutput))
+		tool.AppendOutput(ctx, "never told")
+	})
+	tool.AppendOutput(late, "too late")
+	require.Len(t, pieces, 3)
+	require.Equal(t, "row 1\n", pieces[0])
+	require.Equal(t, "half a rune: \uFFFD", pieces[1])
+	require.True(t, utf8.ValidString(pieces[2]), "a rune is not cut in two")
+	require.True(t, strings.HasSuffix(pieces[2], "more output was dropped\n"))
+	require.Less(t, len(pieces[2]), executors.MaxOutput+64)
+}
+
+// A secret does not show in output, not even when it comes in pieces.
+func TestOutputIsRedacted(t *testing.T) {
+	t.Parallel()
+
+	const key = "sk-0123456789abcdef"
+	pieces := said(t, executors.Redact(secret.NewValue(key)), func(ctx context.Context) {
+		tool.AppendOutput(ctx, "key "+key[:5])
+		tool.AppendOutput(ctx, key[5:12])
+		tool.AppendOutput(ctx, key[12:]+" used; next is sk")
+		tool.AppendOutput(ctx, "-")
+	})
+	require.Equal(t, "key "+secret.Redacted+" used; next is sk-", strings.Join(pieces, ""), "what only looked like it comes in the end")
+	for _, p := range pieces {
+		require.NotContains(t, p, key[:5])
+	}
+
+	opened := said(t, executors.Redact(), func(ctx context.Context) {
+		secret.Note(ctx, secret.NewValue(key))
+		for _, r := range "the key is " + key + "." {
+			tool.AppendOutput(ctx, string(r))
+		}
+	})
+	require.Equal(t, "the key is "+secret.Redacted+".", strings.Join(opened, ""))
 }

@@ -11,9 +11,10 @@ import (
 // MaxProgressMessage is the length in bytes that a progress message is cut to.
 const MaxProgressMessage = 1 << 10
 
-// Progress hands the reports of a running call to whoever runs it, one at a
-// time, with messages cut to [MaxProgressMessage]. Once the call has ended,
-// what an abandoned goroutine still reports goes nowhere.
+// Progress hands the reports of a running call, and its output, to whoever runs
+// it, one at a time, with messages cut to [MaxProgressMessage] and output
+// bounded to [MaxOutput]. Once the call has ended, what an abandoned goroutine
+// still reports goes nowhere.
 func Progress() tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -24,7 +25,15 @@ func Progress() tool.Middleware {
 				defer mu.Unlock()
 				over = true
 			}()
-			return next.Execute(tool.WithProgress(ctx, func(p tool.Progress) {
+			out := bounded{next: func(text string) { tool.AppendOutput(ctx, text) }, left: MaxOutput}
+			inner := tool.WithOutput(ctx, func(text string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if !over {
+					out.say(text)
+				}
+			})
+			return next.Execute(tool.WithProgress(inner, func(p tool.Progress) {
 				mu.Lock()
 				defer mu.Unlock()
 				if over {

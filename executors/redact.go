@@ -10,7 +10,7 @@ import (
 )
 
 // Redact removes the secrets that an executor opened for a call from what
-// comes back: results, warnings, errors and progress. Secrets are known from
+// comes back: results, warnings, errors, progress and output. Secrets are known from
 // [secret.Open]; always lists more that must never appear.
 //
 // Binary content that holds a secret is withheld as a whole. The cause of an
@@ -23,7 +23,9 @@ func Redact(always ...secret.Value) tool.Middleware {
 				p.Message = r.Text(p.Message)
 				tool.ReportProgress(ctx, p)
 			})
-			res, err := next.Execute(inner, call)
+			out := cleaned{redactor: r, next: func(text string) { tool.AppendOutput(ctx, text) }}
+			res, err := next.Execute(tool.WithOutput(inner, out.say), call)
+			out.flush()
 			return redactResult(r, res), redactError(r, err)
 		})
 	}

@@ -1,0 +1,71 @@
+package executors
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// MaxOutput is how many bytes a call may say before its result is whole. What
+// it says beyond is dropped, after a line that tells so: pieces of output are
+// for watching, and the result has a limit of its own.
+const MaxOutput = 1 << 20
+
+const outputCut = "\n… more output was dropped\n"
+
+// bounded hands output on, one piece at a time, as valid UTF-8, until the call
+// is over or has said enough.
+type bounded struct {
+	next tool.OutputFunc
+	left int
+}
+
+func (b *bounded) say(text string) {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	switch {
+	case b.left <= 0:
+	case len(text) > b.left:
+		for b.left > 0 && !utf8.RuneStart(text[b.left]) {
+			b.left--
+		}
+		b.next(text[:b.left] + outputCut)
+		b.left = 0
+	default:
+		b.left -= len(text)
+		b.next(text)
+	}
+}
+
+// cleaned hands output on without known secrets, those included that come in
+// two pieces: what may be the beginning of one is kept back until more is known.
+type cleaned struct {
+	redactor *secret.Redactor
+	next     tool.OutputFunc
+
+	mu   sync.Mutex
+	back string
+}
+
+func (c *cleaned) say(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	text = c.redactor.Text(c.back + text)
+	safe := c.redactor.TrimPartial(text)
+	c.back = text[len(safe):]
+	if safe != "" {
+		c.next(safe)
+	}
+}
+
+// flush hands on what was kept back.
+func (c *cleaned) flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.back != "" {
+		c.next(c.back)
+	}
+	c.back = ""
+}
