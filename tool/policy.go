@@ -35,6 +35,7 @@ type Policy struct {
 	PermissionPolicy   PermissionPolicy `json:"permission_policy"`             // Auto by default.
 	RequiredPermission string           `json:"required_permission,omitempty"` // What a principal must hold to see and call the tool.
 	TenantSlugs        []string         `json:"tenant_slugs,omitempty"`        // The tenants a global tool is for; empty for all.
+	EgressRules        EgressRules      `json:"egress_rules,omitzero"`         // Where calls may go within the class.
 }
 
 // Serves reports whether a tenant with the given slug is among those the
