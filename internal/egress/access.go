@@ -1,63 +1,54 @@
 package egress
 
 import (
-	"encoding/base64"
 	"net/http"
+	"slices"
 
-	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Access says for whom a request leaves and what it may do.
+// Access says for whom a request leaves and what it may do. Requests for a
+// tool's call are made with what the call was admitted under: its Egress as
+// Class and its EgressRules as Rules.
 type Access struct {
 	Tenant     tool.TenantID
-	Class      tool.Egress // None may not call at all; read_only may GET, HEAD and OPTIONS.
-	Credential *Credential // Added to the request; nil for none.
+	Class      tool.Egress      // None may not call at all; read_only may GET, HEAD and OPTIONS.
+	Rules      tool.EgressRules // Narrow the class; the zero value does not.
+	Credential *Credential      // Added to the request; nil for none.
+	// MaxBytes bounds each answer's body that a client of [Gate.Client] reads,
+	// after decompression and over the whole of a stream. A body that is longer
+	// ends with an error. Zero for the limits of Rules and of the tenant's
+	// [Policy] alone. [Gate.Do] is bounded by these too, and cuts.
+	MaxBytes int64
 }
 
-// Scheme is how a credential is written into a request.
-type Scheme int
-
-// Schemes.
-const (
-	Bearer Scheme = iota // "Authorization: Bearer <value>", RFC 6750.
-	Basic                // "Authorization: Basic <base64 of value>", RFC 7617; the value is "user:password".
-	Raw                  // "<Header>: <value>".
-)
-
-// Credential is a secret on its way. It is sent over https, or to hosts that
-// an operator allowed by name or address, and only to the hosts that the value
-// itself is bound to.
-type Credential struct {
-	Value  secret.Value
-	Scheme Scheme
-	Header string // For Raw.
-}
-
-// apply writes the credential into h.
-func (c *Credential) apply(h http.Header) {
-	switch c.Scheme {
-	case Bearer:
-		h.Set("Authorization", "Bearer "+c.Value.Reveal())
-	case Basic:
-		h.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(c.Value.Reveal())))
-	case Raw:
-		h.Set(c.Header, c.Value.Reveal())
+// Handshake returns the access for what a protocol must post before a call can
+// be made, such as asking a token endpoint for a token, with another
+// credential: nothing of the call leaves by it. It may go only where a may, but
+// the class and methods of the tool say nothing about it, unless the class is
+// none.
+func (a Access) Handshake(c *Credential) Access {
+	if a.Class == tool.EgressReadOnly {
+		a.Class = tool.EgressWrite
 	}
+	a.Rules.Methods = nil
+	a.Credential = c
+	return a
 }
+
+// overrides are headers that make an upstream take a request for one of
+// another method.
+var overrides = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
 
 // permits decides what can be decided of a hop before it is dialed.
-func (a Access) permits(method string, t target, p Policy) error {
-	switch a.Class {
-	case tool.EgressWrite:
-	case tool.EgressReadOnly:
-		if method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions {
-			return refused(errClass, "the tool's egress class is read_only: it may send GET, HEAD and OPTIONS only")
+func (a Access) permits(method string, h http.Header, t target, p Policy) error {
+	if err := a.permitsMethod(method, h); err != nil {
+		return err
+	}
+	for _, rules := range append(slices.Clip(p.Rules), a.Rules) {
+		if err := permitsRules(rules, method, h, t); err != nil {
+			return err
 		}
-	case tool.EgressNone:
-		return refused(errClass, "the tool's egress class is none: it may not call out")
-	default:
-		return refused(errClass, "the tool has no egress class: it may not call out")
 	}
 	if !p.allowsPort(t.host, t.port) {
 		return refused(errPort, "the destination's port is not allowed")
@@ -69,17 +60,44 @@ func (a Access) permits(method string, t target, p Policy) error {
 	return nil
 }
 
-// permitsCredential decides whether the credential may go to t.
-func (a Access) permitsCredential(t target, p Policy) error {
-	if a.Credential == nil {
+// permitsMethod decides by the class.
+func (a Access) permitsMethod(method string, h http.Header) error {
+	switch a.Class {
+	case tool.EgressWrite:
 		return nil
+	case tool.EgressReadOnly:
+		if method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions {
+			return drifted(a.Class, method, "the tool's egress class is read_only: it may send GET, HEAD and OPTIONS only; "+
+				"where it is meant to change something, set its egress_class to write")
+		}
+		if name, ok := overridden(h); ok {
+			return drifted(a.Class, name, "the tool's egress class is read_only: it may not send "+name+
+				", which names another method; where it is meant to change something, set its egress_class to write")
+		}
+		return nil
+	case tool.EgressNone:
+		return drifted(a.Class, method, "the tool's egress class is none: it may not call out; "+
+			"where it is meant to, set its egress_class to read_only or write")
+	default:
+		return refused(errClass, "the tool has no egress class: it may not call out")
 	}
-	if !a.Credential.Value.MaySendTo(t.host, t.port) {
-		return refused(errCredential, "the credential is not bound to this host")
+}
+
+func drifted(class tool.Egress, attempted, msg string) *tool.Error {
+	err := refused(errClass, msg)
+	err.Err = &tool.DriftError{Declared: class, Attempted: shortMethod(attempted), Err: errClass}
+	return err
+}
+
+// shortMethod keeps what a request called its method short enough to be told.
+func shortMethod(method string) string { return method[:min(len(method), 32)] }
+
+// overridden returns the name of a header by which h asks for another method.
+func overridden(h http.Header) (string, bool) {
+	for name := range h {
+		if slices.Contains(overrides, http.CanonicalHeaderKey(name)) {
+			return http.CanonicalHeaderKey(name), true
+		}
 	}
-	named, _ := p.allowsHost(t.host, t.port)
-	if t.scheme != "https" && !named && !(t.addr.IsValid() && p.allowsAddr(t.addr)) {
-		return refused(errCredential, "a credential is sent over https only")
-	}
-	return nil
+	return "", false
 }

@@ -21,16 +21,17 @@ type Request struct {
 	// that turns out to be closed. All others get a connection of their own
 	// and are written at most once.
 	Repeatable bool
-	// MaxBytes bounds the answer's body; the gate's limit when zero.
+	// MaxBytes bounds the answer's body; the gate's limit when zero. The least
+	// of it, the rules and the access counts.
 	MaxBytes int64
 }
 
 // Response is what came back.
 type Response struct {
 	Status    int
-	Header    http.Header
-	Body      []byte // Decompressed; at most the limit.
-	Truncated bool   // The body was longer than the limit.
+	Header    http.Header // As the upstream wrote it.
+	Body      []byte      // Decompressed; at most the limit.
+	Truncated bool        // The body was longer than the limit.
 }
 
 // Do sends a request and reads its answer, of whatever status. ctx bounds all
@@ -54,7 +55,7 @@ func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) 
 	if r.Header != nil {
 		req.Header = r.Header.Clone()
 	}
-	resp, err := g.client(a, !r.Repeatable).Do(req)
+	resp, err := client(&hop{gate: g, access: a, once: !r.Repeatable}).Do(req)
 	if err != nil {
 		return nil, failure(ctx, err, sent.wasSent())
 	}
@@ -64,6 +65,7 @@ func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) 
 	if limit <= 0 {
 		limit = g.cfg.MaxBytes
 	}
+	limit = a.bound(limit, g.cfg.Policy(a.Tenant))
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return nil, failure(ctx, fmt.Errorf("reading answer: %w", err), true)
@@ -94,7 +96,7 @@ func (g *Gate) Check(a Access, method, rawURL string) error {
 		return err
 	}
 	policy := g.cfg.Policy(a.Tenant)
-	if err := a.permits(method, t, policy); err != nil {
+	if err := a.permits(method, nil, t, policy); err != nil {
 		return err
 	}
 	return a.permitsCredential(t, policy)

@@ -60,7 +60,7 @@ type Config struct {
 	// Defaults to nothing.
 	Transport func(http.RoundTripper) http.RoundTripper
 	// Refused is told of each refusal, with one of a few reasons: address,
-	// class, credential, port, redirect, url. Defaults to nobody.
+	// class, credential, port, redirect, rules, size, url. Defaults to nobody.
 	Refused func(ctx context.Context, reason string)
 }
 
@@ -115,14 +115,14 @@ func (g *Gate) Close() { g.pool.close() }
 
 // Client returns an HTTP client for code that needs one, such as a provider's
 // SDK. Every request and redirect it makes is decided like those of
-// [Gate.Do], but bodies are not bounded. Its errors wrap a [*tool.Error] when
-// a request was refused. Clients are cheap: make one per use.
+// [Gate.Do]; bodies are bounded by the rules and by MaxBytes of the access
+// alone, and end with a [*tool.Error] there. Its errors wrap a [*tool.Error]
+// when a request was refused. Clients are cheap: make one per use.
 func (g *Gate) Client(a Access) *http.Client {
-	return g.client(a, false)
+	return client(&hop{gate: g, access: a, capped: true})
 }
 
-func (g *Gate) client(a Access, once bool) *http.Client {
-	hop := &hop{gate: g, access: a, once: once}
+func client(hop *hop) *http.Client {
 	return &http.Client{Transport: hop, CheckRedirect: hop.redirect}
 }
 

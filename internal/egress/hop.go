@@ -10,6 +10,7 @@ type hop struct {
 	gate   *Gate
 	access Access
 	once   bool
+	capped bool // Whether bodies end with an error at the access's bound.
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -27,14 +28,22 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 	if h.once {
 		transport = l.once
 	}
+	if h.access.Credential != nil && !crossed(req) {
+		transport = bearing{transport, h.access.Credential}
+	}
 	if h.gate.cfg.Transport != nil {
 		transport = h.gate.cfg.Transport(transport)
 	}
 	resp, err := transport.RoundTrip(out)
 	if err != nil {
 		h.gate.tell(req.Context(), err)
+		return nil, err //nolint:wrapcheck // A RoundTripper's errors are its client's.
 	}
-	return resp, err //nolint:wrapcheck // A RoundTripper's errors are its client's.
+	resp.Request = req // As it was asked for, without the credential.
+	if limit := h.access.bound(0, policy); h.capped && limit > 0 {
+		resp.Body = &cappedBody{ReadCloser: resp.Body, limit: limit, left: limit, tell: func(err error) { h.gate.tell(req.Context(), err) }}
+	}
+	return resp, nil
 }
 
 // refusal refuses a redirect.
@@ -52,7 +61,7 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 	if req.Host != "" && req.Host != req.URL.Host {
 		return nil, refused(errURL, "a request may not name another host than its URL")
 	}
-	if err := h.access.permits(req.Method, t, policy); err != nil {
+	if err := h.access.permits(req.Method, req.Header, t, policy); err != nil {
 		return nil, err
 	}
 	out := req.Clone(req.Context())
@@ -65,7 +74,6 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 		if err := h.access.permitsCredential(t, policy); err != nil {
 			return nil, err
 		}
-		h.access.Credential.apply(out.Header)
 	}
 	return out, nil
 }
@@ -103,8 +111,17 @@ func (h *hop) redirect(req *http.Request, via []*http.Request) error {
 	if from.Scheme == "https" && to.Scheme != "https" {
 		return h.refusal(req, "the upstream redirected from https to "+schemeName(to.Scheme))
 	}
+	credential := h.access.Credential
 	if !crossed(req) {
+		if credential != nil && credential.Scheme == Query {
+			req.URL.RawQuery = withoutParameter(req.URL.RawQuery, credential.Name) // It is written anew.
+		}
 		return nil
+	}
+	if credential.echoed(to) {
+		err := refused(errCredential, "the upstream redirected to another origin with the credential in the address")
+		h.gate.tell(req.Context(), err)
+		return err
 	}
 	if req.Body != nil && req.Body != http.NoBody {
 		return h.refusal(req, "the upstream redirected a request with a body to another origin")

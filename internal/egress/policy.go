@@ -25,6 +25,9 @@ type Policy struct {
 	AllowCIDRs []netip.Prefix `json:"allow_cidrs,omitempty"`
 	// AllowPorts lists ports that may be used beside 80 and 443, anywhere.
 	AllowPorts []uint16 `json:"allow_ports,omitempty"`
+	// Rules narrow what the tenant's requests may do, each of them, whatever is
+	// allowed above and by the rules of an [Access].
+	Rules []tool.EgressRules `json:"rules,omitempty"`
 }
 
 // Check reports what is wrong with p, as [tool.Invalid] with the JSON Pointer

@@ -24,7 +24,9 @@ const (
 	errCredential refusalError = "credential" // The credential may not go there.
 	errPort       refusalError = "port"
 	errRedirect   refusalError = "redirect"
-	errURL        refusalError = "url" // The URL is spelled in a way that may mean two things.
+	errRules      refusalError = "rules" // The rules of the tool or the tenant do not allow it.
+	errSize       refusalError = "size"  // The answer is longer than it may be.
+	errURL        refusalError = "url"   // The URL is spelled in a way that may mean two things.
 )
 
 // Error implements the error interface: the reason is the cause of a refusal.

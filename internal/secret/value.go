@@ -68,15 +68,21 @@ func (v Value) MaySendTo(host, port string) bool {
 		if onlyPort != "" && onlyPort != port {
 			continue
 		}
-		if name == host {
-			return true
-		}
-		if below, ok := strings.CutPrefix(name, "*"); ok && strings.HasPrefix(below, ".") &&
-			strings.HasSuffix(host, below) && len(host) > len(below) {
+		if HostMatches(name, host) {
 			return true
 		}
 	}
 	return false
+}
+
+// HostMatches reports whether pattern, both in the form of [HostForm], names a
+// host: it is the same, or "*.example.com" and the host is below example.com.
+func HostMatches(pattern, host string) bool {
+	if pattern == host {
+		return true
+	}
+	below, ok := strings.CutPrefix(pattern, "*")
+	return ok && strings.HasPrefix(below, ".") && strings.HasSuffix(host, below) && len(host) > len(below)
 }
 
 // splitPort takes "host:port", "[v6]:port", "v6" and "host" apart.

@@ -1,0 +1,156 @@
+package egress
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+)
+
+// Scheme is how a credential is written into a request.
+type Scheme int
+
+// Schemes.
+const (
+	Bearer Scheme = iota // "Authorization: Bearer <value>", RFC 6750.
+	Basic                // "Authorization: Basic <base64 of value>", RFC 7617; the value is "user:password".
+	Raw                  // "<Header>: <value>".
+	Query                // The query parameter <Name>, in place of any of that name.
+	Cookie               // "Cookie: <Name>=<value>", in place of any of that name, beside others.
+)
+
+// Credential is a secret on its way. It is sent over https, or to hosts that
+// an operator allowed by name or address, and only to the hosts that the value
+// itself is bound to. It is written into a request after everything else was
+// decided and told of it: neither errors nor [Config].Transport see it.
+type Credential struct {
+	Value  secret.Value
+	Scheme Scheme
+	Header string // For Raw.
+	Name   string // Of the parameter or cookie, for Query and Cookie.
+}
+
+// bearing writes a credential into each request on its last step.
+type bearing struct {
+	next       http.RoundTripper
+	credential *Credential
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (b bearing) RoundTrip(req *http.Request) (*http.Response, error) {
+	out := req.Clone(req.Context())
+	b.credential.apply(out)
+	return b.next.RoundTrip(out) //nolint:wrapcheck // A RoundTripper's errors are its client's.
+}
+
+// apply writes the credential into req.
+func (c *Credential) apply(req *http.Request) {
+	text := c.Value.Reveal()
+	switch c.Scheme {
+	case Bearer:
+		req.Header.Set("Authorization", "Bearer "+text)
+	case Basic:
+		req.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(text)))
+	case Raw:
+		req.Header.Set(c.Header, text)
+	case Query:
+		q := withoutParameter(req.URL.RawQuery, c.Name)
+		if q != "" {
+			q += "&"
+		}
+		req.URL.RawQuery = q + url.QueryEscape(c.Name) + "=" + url.QueryEscape(text)
+	case Cookie:
+		pairs := append(withoutCookie(req.Header.Values("Cookie"), c.Name), c.Name+"="+text)
+		req.Header.Set("Cookie", strings.Join(pairs, "; "))
+	}
+}
+
+// check reports whether the credential can be written as its scheme wants it.
+func (c *Credential) check() error {
+	text := c.Value.Reveal()
+	bad := strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+	switch c.Scheme {
+	case Bearer, Basic, Raw:
+	case Query:
+		bad = c.Name == ""
+	case Cookie:
+		bad = bad || c.Name == "" || strings.ContainsAny(c.Name, "=;, \t") || strings.ContainsAny(text, "; ,\"\\")
+	}
+	if bad {
+		return refused(errCredential, "the credential holds characters that cannot be sent where it belongs")
+	}
+	return nil
+}
+
+// withoutParameter returns a raw query without the parameters of a name, the
+// others in their order and spelling.
+func withoutParameter(query, name string) string {
+	var kept []string
+	for pair := range strings.SplitSeq(query, "&") {
+		key, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(key); pair == "" || err == nil && plain == name {
+			continue
+		}
+		kept = append(kept, pair)
+	}
+	return strings.Join(kept, "&")
+}
+
+// withoutCookie returns the cookies of header lines without those of a name.
+func withoutCookie(lines []string, name string) []string {
+	var kept []string
+	for _, line := range lines {
+		for pair := range strings.SplitSeq(line, ";") {
+			pair = strings.TrimSpace(pair)
+			if key, _, _ := strings.Cut(pair, "="); pair != "" && strings.TrimSpace(key) != name {
+				kept = append(kept, pair)
+			}
+		}
+	}
+	return kept
+}
+
+// permitsCredential decides whether the credential may go to t.
+func (a Access) permitsCredential(t target, p Policy) error {
+	if a.Credential == nil {
+		return nil
+	}
+	if !a.Credential.Value.MaySendTo(t.host, t.port) {
+		return refused(errCredential, unbound(a.Credential.Value, t))
+	}
+	named, _ := p.allowsHost(t.host, t.port)
+	if t.scheme != "https" && !named && !(t.addr.IsValid() && p.allowsAddr(t.addr)) {
+		return refused(errCredential, "a credential is sent over https only")
+	}
+	return a.Credential.check()
+}
+
+// unbound says why a credential may not go to t and what to do. It names the
+// host, which is the caller's own, and never those the credential is bound to:
+// who may call a tool need not know where else its credentials go.
+func unbound(v secret.Value, t target) string {
+	why := "the credential is not bound to the host " + t.host
+	if len(v.Hosts()) == 0 {
+		why = "the credential is bound to no host, and would go to " + t.host
+	}
+	return fmt.Sprintf("%s: if it belongs there, bind it with `toolcrib credential set … --host %[2]s`, "+
+		"or add %[2]s to its TOOLCRIB_SECRET_…_HOSTS variable or its .hosts file", why, t.host)
+}
+
+// echoed reports whether an upstream that redirects elsewhere has put the
+// credential into the address.
+func (c *Credential) echoed(u *url.URL) bool {
+	if c == nil || c.Value.IsZero() {
+		return false
+	}
+	if c.Scheme == Query && slices.Contains(u.Query()[c.Name], c.Value.Reveal()) {
+		return true
+	}
+	return secret.NewRedactor(c.Value).Holds([]byte(u.String()))
+}
+
+var _ http.RoundTripper = bearing{}
