@@ -1,0 +1,122 @@
+package mcpcall
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Names of package remote, for those who write configurations.
+type (
+	Server     = remote.Server
+	Discovery  = remote.Discovery
+	RemoteTool = remote.Tool
+)
+
+// Config is the implementation_config of an mcp tool: a server, in place or by
+// the slug of an attached one, and the name of its tool there (S3-44, S3-45,
+// S3-77).
+type Config struct {
+	// Type may repeat the implementation type, "mcp".
+	Type tool.Implementation `json:"type,omitempty"`
+
+	remote.Server
+
+	// Attached is the slug of an attached server, instead of one in place.
+	Attached string `json:"server,omitempty"`
+	// ToolName is the tool's name at the server, which may differ from ours.
+	ToolName string `json:"tool_name"`
+	// DefinitionDigest pins the server's definition of the tool, see
+	// [remote.Digest]. A call of a tool whose definition has changed since is a
+	// [tool.Conflict]. Defaults to none: what the server says goes.
+	DefinitionDigest string `json:"definition_digest,omitempty"`
+	// MaxBytes bounds the answer; 1 MiB when zero, at most 16 MiB.
+	MaxBytes int64 `json:"max_bytes,omitempty"`
+}
+
+// Servers finds attached servers. Server fails with [tool.NotFound] where the
+// tenant has none of that slug, and with [tool.Conflict] where it is not to be
+// used at present.
+type Servers interface {
+	Server(ctx context.Context, tenant tool.TenantID, slug string) (Server, error)
+}
+
+var (
+	digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	slugPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+)
+
+// CheckConfig reports what is wrong with an mcp tool's configuration, as
+// [tool.Invalid] with the JSON Pointer of the fault. Registries call it before
+// they store one.
+func CheckConfig(raw json.RawMessage) error {
+	_, err := decodeConfig(raw)
+	return err
+}
+
+func decodeConfig(raw json.RawMessage) (*Config, error) {
+	if len(raw) > maxConfigBytes {
+		return nil, fault("", fmt.Sprintf("%d bytes: at most %d", len(raw), maxConfigBytes))
+	}
+	var c Config
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&c)
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := strings.TrimPrefix(typeErr.Field, "Server.")
+		return nil, fault("/"+strings.ReplaceAll(field, ".", "/"), "a "+typeErr.Value+" does not fit here")
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return nil, e
+	}
+	if err != nil {
+		return nil, fault("", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fault("", "more than one JSON value")
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+func (c *Config) check() error {
+	switch {
+	case c.Type != "" && c.Type != tool.MCP:
+		return fault("/type", fmt.Sprintf("%q is not mcp", c.Type))
+	case !validToolName(c.ToolName):
+		return fault("/tool_name", fmt.Sprintf("want the tool's name at the server, of at most %d characters", maxNameBytes))
+	case c.DefinitionDigest != "" && !digestPattern.MatchString(c.DefinitionDigest):
+		return fault("/definition_digest", "want 64 hexadecimal digits, as discovery gives them")
+	case c.MaxBytes < 0 || c.MaxBytes > maxAnswerBytes:
+		return fault("/max_bytes", fmt.Sprintf("want 0 to %d", maxAnswerBytes))
+	case c.Attached == "":
+		return c.Server.Check("") //nolint:wrapcheck // A *tool.Error already.
+	case !slugPattern.MatchString(c.Attached):
+		return fault("/server", "want the slug of an attached server")
+	case c.URL != "" || c.Transport != "" || c.Command != "" || len(c.Headers) > 0 || c.Auth != nil:
+		return fault("/server", "an attached server has its own address, headers and auth: name it alone")
+	}
+	return nil
+}
+
+// limit returns how many bytes an answer may have.
+func (c *Config) limit() int64 {
+	if c.MaxBytes == 0 {
+		return defaultAnswerBytes
+	}
+	return c.MaxBytes
+}
+
+func fault(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "mcpcall.CheckConfig", Path: path, Msg: msg}
+}
