@@ -32,6 +32,7 @@ type Response struct {
 	Header    http.Header // As the upstream wrote it.
 	Body      []byte      // Decompressed; at most the limit.
 	Truncated bool        // The body was longer than the limit.
+	URL       string      // Where the answer came from: after redirects, without the credential.
 }
 
 // Do sends a request and reads its answer, of whatever status. ctx bounds all
@@ -70,7 +71,7 @@ func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) 
 	if err != nil {
 		return nil, failure(ctx, fmt.Errorf("reading answer: %w", err), true)
 	}
-	out := &Response{Status: resp.StatusCode, Header: resp.Header, Body: raw}
+	out := &Response{Status: resp.StatusCode, Header: resp.Header, Body: raw, URL: resp.Request.URL.String()}
 	if int64(len(raw)) > limit {
 		out.Body, out.Truncated = raw[:limit], true
 	}
