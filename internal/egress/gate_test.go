@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/egress/egresstest"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -27,7 +29,7 @@ func TestClass(t *testing.T) {
 
 	var calls atomic.Int64
 	srv := serve(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
-	g := newGate(t, egress.Config{Policy: allowing(srv.URL)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
 	methods := []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PURGE", "get"}
 	for class, allowed := range map[tool.Egress]int64{tool.EgressNone: 0, "": 0, "all": 0, tool.EgressReadOnly: 3, tool.EgressWrite: int64(len(methods))} {
 		calls.Store(0)
@@ -52,7 +54,7 @@ func TestCredentialHosts(t *testing.T) {
 		auth.Store(r.Header.Get("X-Key") + r.Header.Get("Authorization"))
 	})
 	port := srv.URL[strings.LastIndex(srv.URL, ":")+1:]
-	g := newGate(t, egress.Config{Policy: allowing(srv.URL)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
 	for _, tt := range []struct {
 		hosts []string
 		ok    bool
@@ -92,7 +94,8 @@ func TestCredentialHosts(t *testing.T) {
 func TestHostsHaveOneSpelling(t *testing.T) {
 	t.Parallel()
 
-	inside := newCanary(t, "tcp4", "127.0.0.1:0")
+	inside := egresstest.NewCanary(t, "tcp4", "127.0.0.1:0")
+	port := strconv.Itoa(int(inside.Port()))
 	known := map[string][]netip.Addr{}
 	hosts := []string{"api.github.example", "*.github.example"}
 	for _, name := range []string{
@@ -102,27 +105,27 @@ func TestHostsHaveOneSpelling(t *testing.T) {
 		known[name] = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
 		hosts = append(hosts, name)
 	}
-	hosts = append(hosts, foreign...)
-	resolver, asked := resolving(known)
-	g := newGate(t, egress.Config{Resolver: resolver, Policy: func(tool.TenantID) egress.Policy {
+	hosts = append(hosts, egresstest.Foreign()...)
+	resolver, asked := egresstest.NewResolver(known)
+	g := egresstest.Gate(t, egress.Config{Resolver: resolver, Policy: func(tool.TenantID) egress.Policy {
 		var p egress.Policy
 		for _, h := range hosts {
-			p.AllowHosts = append(p.AllowHosts, h+":"+inside.port())
+			p.AllowHosts = append(p.AllowHosts, h+":"+port)
 		}
 		return p
 	}})
 	access := writer
 	access.Credential = &egress.Credential{Value: secret.NewValue("s3cr3t", hosts...)}
-	for _, host := range foreign {
-		target := "http://" + host + ":" + inside.port() + "/"
+	for _, host := range egresstest.Foreign() {
+		target := "http://" + host + ":" + port + "/"
 		require.Equal(t, tool.Invalid, tool.KindOf(g.Check(access, "GET", target)), host)
 		_, err := g.Do(t.Context(), access, get(target))
 		require.Equal(t, tool.Invalid, tool.KindOf(err), "%q: %v", host, err)
 		require.ErrorContains(t, err, "xn--")
 		require.False(t, tool.AsError(err).Sent)
 	}
-	require.Empty(t, asked.asked, "no name is asked for")
-	require.Zero(t, inside.calls.Load())
+	require.Zero(t, asked.Asked(), "no name is asked for")
+	require.Zero(t, inside.Calls())
 	require.Equal(t, tool.Invalid, tool.KindOf(egress.Policy{AllowHosts: []string{"api.gİthub.example"}}.Check()))
 }
 
@@ -133,8 +136,8 @@ func TestCapitalsAreFolded(t *testing.T) {
 	var seen atomic.Value
 	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) { seen.Store(r.Host + " " + r.Header.Get("Authorization")) })
 	port := srv.URL[strings.LastIndex(srv.URL, ":")+1:]
-	resolver, _ := resolving(map[string][]netip.Addr{"api.orders.example": {netip.MustParseAddr("127.0.0.1")}})
-	g := newGate(t, egress.Config{Resolver: resolver, Policy: allowing("Api.ORDERS.example:" + port)})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{"api.orders.example": {netip.MustParseAddr("127.0.0.1")}})
+	g := egresstest.Gate(t, egress.Config{Resolver: resolver, Policy: allowing("Api.ORDERS.example:" + port)})
 	access := writer
 	access.Credential = &egress.Credential{Value: secret.NewValue("s3cr3t", "API.orders.Example")}
 	_, err := g.Do(t.Context(), access, get("http://API.Orders.example:"+port+"/"))
@@ -147,10 +150,10 @@ func TestCapitalsAreFolded(t *testing.T) {
 func TestNamesTellNothing(t *testing.T) {
 	t.Parallel()
 
-	resolver, _ := resolving(map[string][]netip.Addr{
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{
 		"inside.test": {netip.MustParseAddr("10.0.0.7")}, "own.test": {netip.MustParseAddr("8.8.8.8")}, "six.test": {netip.MustParseAddr("fd00::1")},
 	})
-	g := newGate(t, egress.Config{
+	g := egresstest.Gate(t, egress.Config{
 		Resolver: resolver, Deny: []netip.Prefix{netip.MustParsePrefix("8.8.8.8/32")}, Policy: allowing("orders.internal"),
 	})
 	told := func(host string) *tool.Error {
@@ -167,7 +170,7 @@ func TestNamesTellNothing(t *testing.T) {
 	}
 	require.Equal(t, tool.Unavailable, told("orders.internal").Kind, "an operator named it: it is no secret that it should be there")
 
-	broken := newGate(t, egress.Config{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+	broken := egresstest.Gate(t, egress.Config{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("the name server is away")
 	}}})
 	_, err := broken.Do(t.Context(), writer, get("https://absent.test/"))
@@ -177,20 +180,20 @@ func TestNamesTellNothing(t *testing.T) {
 
 // TestEnvironmentProxyIsIgnored can't run in parallel: it sets variables.
 func TestEnvironmentProxyIsIgnored(t *testing.T) {
-	spy := newCanary(t, "tcp4", "127.0.0.1:0")
+	spy := egresstest.NewCanary(t, "tcp4", "127.0.0.1:0")
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"} {
-		t.Setenv(name, "http://"+spy.addr)
+		t.Setenv(name, "http://"+spy.Addr)
 	}
 	t.Setenv("NO_PROXY", "")
 	srv := serve(t, func(http.ResponseWriter, *http.Request) {})
-	g := newGate(t, egress.Config{Policy: allowing(srv.URL)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
 	_, err := g.Do(t.Context(), writer, get(srv.URL))
 	require.NoError(t, err)
-	resolver, _ := resolving(map[string][]netip.Addr{})
-	g = newGate(t, egress.Config{Resolver: resolver})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{})
+	g = egresstest.Gate(t, egress.Config{Resolver: resolver})
 	_, err = g.Do(t.Context(), writer, get("http://absent.test/"))
 	require.Equal(t, tool.Denied, tool.KindOf(err))
-	require.Zero(t, spy.calls.Load())
+	require.Zero(t, spy.Calls())
 }
 
 func TestConfiguredProxy(t *testing.T) {
@@ -203,7 +206,7 @@ func TestConfiguredProxy(t *testing.T) {
 	})
 	at, err := url.Parse(proxy.URL)
 	require.NoError(t, err)
-	g := newGate(t, egress.Config{Proxy: at})
+	g := egresstest.Gate(t, egress.Config{Proxy: at})
 	resp, err := g.Do(t.Context(), writer, get("http://upstream.example/x"))
 	require.NoError(t, err)
 	require.Equal(t, "by proxy", string(resp.Body))
@@ -221,8 +224,8 @@ func TestOwnAndDeniedAddresses(t *testing.T) {
 
 	// 192.88.98.1 stands for a public address; nothing is dialed.
 	own := netip.MustParseAddr("11.22.33.44")
-	resolver, _ := resolving(map[string][]netip.Addr{"own.test": {own}, "denied.test": {netip.MustParseAddr("11.22.34.5")}})
-	g := newGate(t, egress.Config{
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{"own.test": {own}, "denied.test": {netip.MustParseAddr("11.22.34.5")}})
+	g := egresstest.Gate(t, egress.Config{
 		Resolver:     resolver,
 		OwnAddresses: func() ([]netip.Addr, error) { return []netip.Addr{own}, nil },
 		Deny:         []netip.Prefix{netip.MustParsePrefix("11.22.34.0/24")},
@@ -254,7 +257,7 @@ func TestAnswerIsBounded(t *testing.T) {
 			_ = z.Close()
 		}
 	})
-	g := newGate(t, egress.Config{Policy: allowing(srv.URL), MaxBytes: 1000})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL), MaxBytes: 1000})
 	for path, truncated := range map[string]bool{"/exact": false, "/long": true, "/bomb": true} {
 		resp, err := g.Do(t.Context(), writer, get(srv.URL+path))
 		require.NoError(t, err)
@@ -274,7 +277,7 @@ func TestPoolsAreApart(t *testing.T) {
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) })
 	var extra atomic.Uint32
 	host := strings.TrimPrefix(srv.URL, "http://")
-	g := newGate(t, egress.Config{Policy: func(tool.TenantID) egress.Policy {
+	g := egresstest.Gate(t, egress.Config{Policy: func(tool.TenantID) egress.Policy {
 		return egress.Policy{AllowHosts: []string{host}, AllowPorts: []uint16{uint16(extra.Load())}}
 	}})
 	from := func(tenant tool.TenantID, repeatable bool) string {
@@ -294,7 +297,7 @@ func TestClient(t *testing.T) {
 	t.Parallel()
 
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("Authorization")) })
-	g := newGate(t, egress.Config{Policy: allowing(srv.URL)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
 	access := writer
 	access.Credential = &egress.Credential{Value: secret.NewValue("u:p", "127.0.0.1"), Scheme: egress.Basic}
 	client := g.Client(access)
@@ -342,8 +345,8 @@ func TestRetryAfter(t *testing.T) {
 func TestErrorsHideTheURL(t *testing.T) {
 	t.Parallel()
 
-	resolver, _ := resolving(map[string][]netip.Addr{})
-	g := newGate(t, egress.Config{Resolver: resolver})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{})
+	g := egresstest.Gate(t, egress.Config{Resolver: resolver})
 	_, err := g.Do(t.Context(), writer, get("http://absent.test/private-argument"))
 	require.NotContains(t, err.Error(), "private-argument", "arguments are not logged")
 	require.Error(t, errors.Unwrap(err))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/egress/egresstest"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -30,12 +31,13 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 func TestEveryRedirectIsDecided(t *testing.T) {
 	t.Parallel()
 
-	inside := newCanary(t, "tcp4", "127.0.0.1:0")
+	inside := egresstest.NewCanary(t, "tcp4", "127.0.0.1:0")
+	port := strconv.Itoa(int(inside.Port()))
 	for _, location := range []string{
-		"http://" + inside.addr + "/", "http://127.1:" + inside.port() + "/", "http://0x7f000001:" + inside.port() + "/",
-		"http://[::ffff:127.0.0.1]:" + inside.port() + "/", "//" + inside.addr + "/", "http://169.254.169.254/latest/meta-data/",
-		"file:///etc/passwd", "gopher://" + inside.addr + "/", "http://user:pass@example.com/", "http://example.com:22/",
-		"http://[fe80::1%25eth0]/", "https://10.0.0.1/", "http://api.gİthub.example/", "http://127\u30020.0.1:" + inside.port() + "/",
+		"http://" + inside.Addr + "/", "http://127.1:" + port + "/", "http://0x7f000001:" + port + "/",
+		"http://[::ffff:127.0.0.1]:" + port + "/", "//" + inside.Addr + "/", "http://169.254.169.254/latest/meta-data/",
+		"file:///etc/passwd", "gopher://" + inside.Addr + "/", "http://user:pass@example.com/", "http://example.com:22/",
+		"http://[fe80::1%25eth0]/", "https://10.0.0.1/", "http://api.gİthub.example/", "http://127\u30020.0.1:" + port + "/",
 		"http://api.g%C4%B0thub.example/",
 	} {
 		for _, status := range []int{301, 302, 303, 307, 308} {
@@ -43,7 +45,7 @@ func TestEveryRedirectIsDecided(t *testing.T) {
 				w.Header().Set("Location", location)
 				w.WriteHeader(status)
 			})
-			g := newGate(t, egress.Config{Policy: func(tool.TenantID) egress.Policy {
+			g := egresstest.Gate(t, egress.Config{Policy: func(tool.TenantID) egress.Policy {
 				return egress.Policy{AllowHosts: []string{strings.TrimPrefix(srv.URL, "http://")}}
 			}})
 			_, err := g.Do(t.Context(), writer, get(srv.URL))
@@ -51,7 +53,7 @@ func TestEveryRedirectIsDecided(t *testing.T) {
 			require.True(t, tool.AsError(err).Sent, "the first request went")
 		}
 	}
-	require.Zero(t, inside.calls.Load())
+	require.Zero(t, inside.Calls())
 }
 
 func TestRedirectLimit(t *testing.T) {
@@ -65,7 +67,7 @@ func TestRedirectLimit(t *testing.T) {
 			http.Redirect(w, r, fmt.Sprintf("/%d", n-1), http.StatusFound)
 		}
 	})
-	g := newGate(t, egress.Config{Policy: allowing(srv.URL)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
 	resp, err := g.Do(t.Context(), writer, get(srv.URL+"/5"))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, resp.Status)
@@ -75,7 +77,7 @@ func TestRedirectLimit(t *testing.T) {
 	require.ErrorContains(t, err, "more than 5 times")
 	require.EqualValues(t, 6, hops.Swap(0))
 
-	none := newGate(t, egress.Config{Policy: allowing(srv.URL), MaxRedirects: -1})
+	none := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL), MaxRedirects: -1})
 	resp, err = none.Do(t.Context(), writer, get(srv.URL+"/1"))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusFound, resp.Status)
@@ -106,7 +108,7 @@ func TestNothingPersonalCrossesOrigins(t *testing.T) {
 			http.Redirect(w, r, away.URL+"/away", http.StatusFound)
 		}
 	})
-	g := newGate(t, egress.Config{Policy: allowing(home.URL, away.URL)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(home.URL, away.URL)})
 	access := writer
 	access.Credential = &egress.Credential{Value: secret.NewValue("s3cr3t", "127.0.0.1")}
 	header := http.Header{"X-Custom": {"mine"}, "Idempotency-Key": {"k"}}
@@ -146,7 +148,7 @@ func TestBodiesStayHome(t *testing.T) {
 			http.Redirect(w, r, "/end", http.StatusSeeOther)
 		}
 	})
-	g := newGate(t, egress.Config{Policy: allowing(srv.URL, other.URL)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL, other.URL)})
 	post := func(path string) error {
 		_, err := g.Do(t.Context(), writer, &egress.Request{Method: "POST", URL: srv.URL + path, Body: []byte("data")})
 		return err
@@ -167,32 +169,10 @@ func TestNoDowngrade(t *testing.T) {
 		http.Redirect(w, r, plain.URL, http.StatusFound)
 	}))
 	t.Cleanup(tls.Close)
-	g := newGate(t, egress.Config{RootCAs: certPool(tls), Policy: allowing(plain.URL, tls.URL)})
+	g := egresstest.Gate(t, egress.Config{RootCAs: certPool(tls), Policy: allowing(plain.URL, tls.URL)})
 	_, err := g.Do(t.Context(), writer, get(tls.URL))
 	requireRefused(t, err)
 	require.ErrorContains(t, err, "from https to http")
-}
-
-// TestRebinding proves that a name is judged by the address it is dialed at:
-// the first answer is public, every later one leads inward.
-func TestRebinding(t *testing.T) {
-	t.Parallel()
-
-	inside := newCanary(t, "tcp4", "127.0.0.1:0")
-	public, loopback := netip.MustParseAddr("192.0.0.171"), netip.MustParseAddr("127.0.0.1")
-	resolver, _ := resolving(map[string][]netip.Addr{"rebind.test": {public, loopback, loopback}})
-	port, err := strconv.ParseUint(inside.port(), 10, 16)
-	require.NoError(t, err)
-	g := newGate(t, egress.Config{Resolver: resolver, Policy: func(tool.TenantID) egress.Policy {
-		return egress.Policy{AllowPorts: []uint16{uint16(port)}}
-	}})
-	target := "http://rebind.test:" + inside.port() + "/"
-	require.NoError(t, g.Check(writer, "GET", target), "the name itself says nothing")
-	for range 4 {
-		_, err := g.Do(t.Context(), writer, get(target))
-		requireRefused(t, err)
-	}
-	require.Zero(t, inside.calls.Load())
 }
 
 // TestAllowedNameAndCIDR proves that an operator's permission opens what it
@@ -206,14 +186,14 @@ func TestAllowedNameAndCIDR(t *testing.T) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	require.NoError(t, err)
 	loopback := netip.MustParseAddr("127.0.0.1")
-	resolver, _ := resolving(map[string][]netip.Addr{"orders.internal": {loopback}, "other.internal": {loopback}})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{"orders.internal": {loopback}, "other.internal": {loopback}})
 	policies := map[tool.TenantID]egress.Policy{
 		"named":  {AllowHosts: []string{"Orders.internal:" + port}},
 		"cidr":   {AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, AllowPorts: []uint16{uint16(n)}},
 		"noport": {AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		"host":   {AllowHosts: []string{"orders.internal"}},
 	}
-	g := newGate(t, egress.Config{Resolver: resolver, Policy: func(id tool.TenantID) egress.Policy { return policies[id] }})
+	g := egresstest.Gate(t, egress.Config{Resolver: resolver, Policy: func(id tool.TenantID) egress.Policy { return policies[id] }})
 	for tenant, reach := range map[tool.TenantID]map[string]bool{
 		"named":   {"orders.internal": true, "other.internal": false, "127.0.0.1": false},
 		"cidr":    {"orders.internal": true, "other.internal": true, "127.0.0.1": true},

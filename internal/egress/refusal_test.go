@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/egress/egresstest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -28,8 +29,8 @@ func TestRefusalsAndRequestsAreTold(t *testing.T) {
 			http.Redirect(w, r, "http://inside.test/", http.StatusFound)
 		}
 	})
-	names, _ := resolving(map[string][]netip.Addr{"inside.test": {netip.MustParseAddr("10.0.0.1")}})
-	g := newGate(t, egress.Config{
+	names, _ := egresstest.NewResolver(map[string][]netip.Addr{"inside.test": {netip.MustParseAddr("10.0.0.1")}})
+	g := egresstest.Gate(t, egress.Config{
 		Policy: allowing(srv.URL), Resolver: names, MaxRedirects: 2,
 		Refused: func(_ context.Context, reason string) {
 			mu.Lock()

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/egress/egresstest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -107,13 +108,13 @@ func TestSentIsTruthful(t *testing.T) {
 			}
 		}), 0, tool.Unavailable, true},
 	}
-	resolver, _ := resolving(map[string][]netip.Addr{})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{})
 	for _, tt := range tests {
 		for _, repeatable := range []bool{false, true} {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
 
-				g := newGate(t, egress.Config{Policy: allowing(tt.url), Resolver: resolver})
+				g := egresstest.Gate(t, egress.Config{Policy: allowing(tt.url), Resolver: resolver})
 				ctx := t.Context()
 				if tt.timeout > 0 {
 					var cancel context.CancelFunc
@@ -140,7 +141,7 @@ func TestCancelIsPrompt(t *testing.T) {
 		close(arrived)
 		_, _ = io.Copy(io.Discard, c)
 	})
-	g := newGate(t, egress.Config{Policy: allowing(url)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(url)})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-arrived; cancel() }()
 	_, err := g.Do(ctx, writer, get(url))
@@ -163,7 +164,7 @@ func TestCancelRacesTheRequest(t *testing.T) {
 			got.Add(1)
 		}
 	})
-	g := newGate(t, egress.Config{Policy: allowing(url)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(url)})
 	unsent, rounds := int64(0), int64(400)
 	for i := range rounds {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%40)*10*time.Microsecond)
@@ -197,7 +198,7 @@ func TestWrittenOnce(t *testing.T) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 		}
 	})
-	g := newGate(t, egress.Config{Policy: allowing(url)})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(url)})
 	request := &egress.Request{Method: "POST", URL: url, Header: http.Header{"Idempotency-Key": {"k"}}}
 	for range 5 {
 		_, err := g.Do(t.Context(), writer, request)
