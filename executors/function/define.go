@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -49,6 +50,37 @@ func Tenants(ids ...tool.TenantID) Option {
 	return func(t *Tool) { t.Tenants = append(t.Tenants, ids...) }
 }
 
+// ForUsers keeps the tool from models: people and clients call it.
+func ForUsers() Option {
+	return func(t *Tool) { t.Definition.Interaction.Audience = tool.UserAudience }
+}
+
+// Aliases are further names that the tool is called by; see
+// [tool.Interaction].
+func Aliases(names ...string) Option {
+	return func(t *Tool) {
+		t.Definition.Interaction.Aliases = append(t.Definition.Interaction.Aliases, names...)
+	}
+}
+
+// FormerName keeps the name that a renamed tool had working until the end of
+// the day removeBy, in UTC.
+func FormerName(old string, removeBy time.Time) Option {
+	return func(t *Tool) { t.Definition.Interaction.Rename(old, removeBy) }
+}
+
+// Intent says what a call is for. Defaults to [tool.Compute].
+func Intent(i tool.Intent) Option {
+	return func(t *Tool) { t.Definition.Interaction.Intent = i }
+}
+
+// Publish makes the function a tool, under its own name: a worker that starts
+// publishes this version of it to the tenants of worker.Config.PublishTo,
+// those only that are among [Tenants]. The definition of a version never
+// changes, so what derives from the code asks for a greater one whenever it
+// does. Without this option, a function is a tool once somebody defines one.
+func Publish(version string) Option { return func(t *Tool) { t.Version = version } }
+
 // Define registers a function under a name. Both schemas derive from In, which
 // must be a struct or a map with string keys, and Out. Define fails when the
 // name is taken or can't name a tool, and when a type has no schema: at the
@@ -62,6 +94,42 @@ func Tenants(ids ...tool.TenantID) Option {
 // [*tool.Error] means that the platform got no answer.
 func Define[In, Out any](reg *Registry, name, description string, fn func(context.Context, In) (Out, error), opts ...Option) error {
 	return define(reg, name, description, fn, false, opts)
+}
+
+// DefineWith is [Define] for a function that needs something of whom it is
+// called for: the tenant's sandbox, a connection of the run. Before each call,
+// provide makes or finds it; calls at the same time ask at the same time.
+//
+// Its context ends when the call does, so [context.AfterFunc] can take back
+// what was provided. An error of provide means that there is no answer, and
+// counts as [tool.Unavailable] unless it is a [*tool.Error]. Called directly,
+// without an [Info] to provide for, the function fails with [tool.Invalid]:
+// give it one by [WithInfo].
+func DefineWith[D, In, Out any](
+	reg *Registry, name, description string,
+	provide func(context.Context, Info) (D, error), fn func(context.Context, D, In) (Out, error), opts ...Option,
+) error {
+	return define(reg, name, description, func(ctx context.Context, in In) (out Out, err error) {
+		deps, err := provided(ctx, name, provide)
+		if err != nil {
+			return out, err
+		}
+		return fn(ctx, deps, in)
+	}, false, opts)
+}
+
+func provided[D any](ctx context.Context, name string, provide func(context.Context, Info) (D, error)) (D, error) {
+	const op = "function.DefineWith"
+	info, ok := InfoFrom(ctx)
+	if !ok {
+		var none D
+		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("function %q was called directly, so nobody knows whom to provide for: give the context an Info", name)}
+	}
+	deps, err := provide(ctx, info)
+	if _, typed := errors.AsType[*tool.Error](err); err != nil && !typed && ctx.Err() == nil {
+		err = &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "what the function needs could not be provided", Err: err}
+	}
+	return deps, err
 }
 
 // DefineSync is [Define] for a function that knows no context. It runs in a
@@ -108,6 +176,15 @@ func define[In, Out any](reg *Registry, name, description string, fn func(contex
 	if !t.Policy.EgressClass.Valid() {
 		return fmt.Errorf("defining function %q: egress class %q: want none, read_only or write", name, t.Policy.EgressClass)
 	}
+	if t.Version != "" {
+		if _, err := semver.StrictNewVersion(t.Version); err != nil {
+			return fmt.Errorf("defining function %q: version %q: want a semantic version such as 1.2.0", name, t.Version)
+		}
+	}
+	prepared, err := reg.schemas.Compile(input)
+	if err != nil {
+		return fmt.Errorf("defining function %q: compiling input schema: %w", name, err)
+	}
 	run := func(ctx context.Context, args json.RawMessage) (*tool.Result, error) {
 		var in In
 		if err := decodeArguments(args, &in); err != nil {
@@ -115,11 +192,11 @@ func define[In, Out any](reg *Registry, name, description string, fn func(contex
 		}
 		out, err := fn(ctx, in)
 		if err != nil {
-			return answeredNo(ctx, err)
+			return nil, err
 		}
 		return answer(out)
 	}
-	return reg.add(name, &function{tool: t, run: run, detach: detach})
+	return reg.add(&function{tool: t, input: prepared, run: run, detach: detach})
 }
 
 func schemaOf[T any]() (json.RawMessage, error) {
@@ -149,9 +226,6 @@ func answeredNo(ctx context.Context, err error) (*tool.Result, error) {
 // answer encodes what a function returned. Text is shown to the model as text.
 func answer(out any) (*tool.Result, error) {
 	if res, ok := out.(*tool.Result); ok {
-		if res == nil {
-			return nil, &tool.Error{Kind: tool.InternalError, Op: "function.Execute", Msg: "internal error", Err: errors.New("the function returned neither a result nor an error")}
-		}
 		return res, nil
 	}
 	raw, err := json.Marshal(out)

@@ -2,15 +2,17 @@ package function
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -19,7 +21,14 @@ import (
 type Registry struct {
 	mu        sync.RWMutex
 	functions map[string]*function
+	defined   []*function                  // In the order of their definition.
 	read      *otter.Cache[string, string] // Configurations that were read, and the functions they name.
+	schemas   *schema.Cache                // Of the functions' inputs.
+	detached  chan struct{}                // See [MaxDetached].
+
+	life    sync.Mutex // Held while hooks open and close.
+	holders int        // Who opened and has not closed.
+	open    atomic.Bool
 }
 
 // maxRead bounds the configurations that are remembered.
@@ -30,14 +39,8 @@ func NewRegistry() *Registry {
 	return &Registry{
 		functions: make(map[string]*function),
 		read:      otter.Must(&otter.Options[string, string]{MaximumSize: maxRead}),
+		schemas:   schema.New(0), detached: make(chan struct{}, MaxDetached),
 	}
-}
-
-// function is a registered one, with its types erased.
-type function struct {
-	tool   Tool
-	run    func(ctx context.Context, args json.RawMessage) (*tool.Result, error)
-	detach bool // It can't be told to stop: run it aside and leave it behind.
 }
 
 // Tool is how a registered function presents itself, for registering a tool
@@ -46,6 +49,10 @@ type Tool struct {
 	Definition tool.Definition
 	Policy     tool.Policy
 	Tenants    []tool.TenantID // Empty for all. See [Tenants].
+	Version    string          // Empty for what is no tool by itself. See [Publish].
+
+	middleware []tool.Middleware
+	hooks      Hooks
 }
 
 // Names returns the names of all functions, sorted.
@@ -71,6 +78,8 @@ func (r *Registry) Tool(name string) (t Tool, ok bool) {
 	t.Definition.InputSchema = bytes.Clone(t.Definition.InputSchema)
 	t.Definition.OutputSchema = bytes.Clone(t.Definition.OutputSchema)
 	t.Definition.Config = bytes.Clone(t.Definition.Config)
+	t.Definition.Interaction.Aliases = slices.Clone(t.Definition.Interaction.Aliases)
+	t.Definition.Interaction.FormerNames = maps.Clone(t.Definition.Interaction.FormerNames)
 	t.Tenants = slices.Clone(t.Tenants)
 	return t, true
 }
@@ -134,13 +143,24 @@ func (r *Registry) find(name string) *function {
 	return r.functions[name]
 }
 
-func (r *Registry) add(name string, f *function) error {
+// add registers f, unless its name is taken. One that wants to be opened comes
+// before the registry is.
+func (r *Registry) add(f *function) error {
+	name := f.tool.Definition.Name
+	f.detached = r.detached
+	f.executor = f.wrapped()
+	r.life.Lock()
+	defer r.life.Unlock()
+	if r.holders > 0 && f.tool.hooks.live() {
+		return fmt.Errorf("defining function %q: it wants to be opened, and the registry is open already", name)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.functions[name] != nil {
 		return fmt.Errorf("defining function %q: the name is taken", name)
 	}
 	r.functions[name] = f
+	r.defined = append(r.defined, f)
 	return nil
 }
 

@@ -1,0 +1,41 @@
+package function
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Run calls a function in this process, without platform, tenant or record: as
+// a test does, or a program that has no need of them. The arguments are
+// prepared as those of a call are, repaired and coerced where that is
+// unambiguous and else refused with [tool.Invalid]; the function's own
+// middleware and hooks take part. It fails with [tool.NotFound] for a name that
+// is not defined.
+//
+// The function has no [Info], unless ctx was given one by [WithInfo], and no
+// deadline but that of ctx.
+func (r *Registry) Run(ctx context.Context, name string, arguments json.RawMessage) (*tool.Result, error) {
+	f := r.find(name)
+	if f == nil {
+		return nil, &tool.Error{Kind: tool.NotFound, Op: "function.Run", Msg: fmt.Sprintf("no function %q is registered", name)}
+	}
+	if err := r.ready(f); err != nil {
+		return nil, err
+	}
+	prepared, _, err := f.input.Prepare(arguments)
+	if err != nil {
+		return nil, err
+	}
+	call := &tool.Call{
+		Version: &tool.Version{Slug: name, Number: f.tool.Version, Snapshot: tool.Snapshot{Definition: f.tool.Definition}},
+		Egress:  f.tool.Policy.EgressClass, Timeout: f.tool.Definition.Execution.Timeout(), Attempt: 1, Arguments: prepared,
+	}
+	if info, ok := InfoFrom(ctx); ok {
+		call.ID, call.EffectID, call.RunID = info.CallID, info.EffectID, info.RunID
+		call.Principal, call.Mode, call.Attempt = info.Principal, info.Mode, max(1, info.Attempt)
+	}
+	return f.executor.Execute(ctx, call)
+}

@@ -1,0 +1,63 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Who runs a call follows from the implementation type, for every one of them.
+func TestExecutionType(t *testing.T) {
+	t.Parallel()
+
+	others := map[tool.Implementation]tool.ExecutionType{
+		tool.Client: tool.ClientExecution, tool.Provider: tool.ProviderExecution, tool.MCP: tool.MCPExecution,
+	}
+	for _, i := range tool.Implementations() {
+		want, other := others[i]
+		if !other {
+			want = tool.ServerExecution
+		}
+		require.Equal(t, want, i.ExecutionType(), i)
+		require.Equal(t, want == tool.ServerExecution || want == tool.MCPExecution, want.HasExecutor(), i)
+	}
+}
+
+func TestInteractionDefaults(t *testing.T) {
+	t.Parallel()
+
+	var i tool.Interaction
+	require.Equal(t, tool.Compute, i.Purpose())
+	require.True(t, i.ForModels())
+	i.Intent, i.Audience = tool.Render, tool.UserAudience
+	require.Equal(t, tool.Render, i.Purpose())
+	require.False(t, i.ForModels())
+	for _, valid := range []bool{tool.Intent("").Valid(), tool.Act.Valid(), tool.Audience("").Valid(), tool.UserAudience.Valid()} {
+		require.True(t, valid)
+	}
+	require.False(t, tool.Intent("ponder").Valid())
+	require.False(t, tool.Audience("all").Valid())
+
+	i.Rename("mountDir", time.Date(2027, 1, 31, 23, 30, 0, 0, time.FixedZone("west", -3600)))
+	raw, err := json.Marshal(i)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"intent": "render", "audience": "user", "former_names": {"mountDir": "2027-02-01"}}`, string(raw))
+}
+
+func TestClientTool(t *testing.T) {
+	t.Parallel()
+
+	form := tool.ClientTool{
+		Name: "userForm", Description: "Asks the user.", InputSchema: json.RawMessage(`{"type":"object"}`),
+		Intent: tool.Render, RequiresResponse: true, Timeout: 1500 * time.Millisecond,
+	}.Definition()
+	require.Equal(t, tool.Client, form.Implementation)
+	require.Equal(t, 2*time.Second, form.Execution.Timeout())
+	require.True(t, form.Interaction.RequiresResponse)
+	require.True(t, form.Shown())
+	require.Equal(t, tool.DefaultTimeout, func() time.Duration { d := tool.ClientTool{}.Definition(); return d.Execution.Timeout() }())
+}

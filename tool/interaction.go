@@ -1,0 +1,79 @@
+package tool
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+)
+
+// Intent is what a call is for, so that a client knows how to show it.
+type Intent string
+
+// Intents.
+const (
+	Render  Intent = "render"  // Shows something to a person.
+	Act     Intent = "action"  // Has a side effect.
+	Compute Intent = "compute" // Answers a question; the default.
+)
+
+// Valid reports whether i is one of the intents. Empty is compute.
+func (i Intent) Valid() bool { return i == "" || i == Render || i == Act || i == Compute }
+
+// Audience is who may call a tool.
+type Audience string
+
+// Audiences.
+const (
+	ModelAudience Audience = "model" // Offered to models; the default.
+	UserAudience  Audience = "user"  // Dispatched by people and clients only.
+)
+
+// Valid reports whether a is one of the audiences. Empty is model.
+func (a Audience) Valid() bool { return a == "" || a == ModelAudience || a == UserAudience }
+
+// Interaction is how a tool meets people and clients: the fields of the
+// sources' definitions that the engine carries and a client acts on.
+type Interaction struct {
+	Visible  *bool    `json:"visible,omitempty"` // Nil: shown, unless the tool is internal.
+	Async    bool     `json:"is_async,omitempty"`
+	Intent   Intent   `json:"intent,omitempty"`
+	Audience Audience `json:"audience,omitempty"`
+	// Aliases are further names that people and clients call the tool by. Like
+	// FormerNames they count from when a version that has them is published.
+	Aliases []string `json:"aliases,omitempty"`
+	// FormerNames are names that the tool had, each with the last day, in UTC and
+	// as "2006-01-02", that it still answers to them. Calls by one are warned.
+	FormerNames      map[string]string `json:"former_names,omitempty"`
+	RequiresResponse bool              `json:"requires_response,omitempty"`
+	DefaultResult    json.RawMessage   `json:"default_result,omitempty"`
+	Collaborative    bool              `json:"collaborative,omitempty"`
+	Aggregate        string            `json:"aggregate,omitempty"` // Names the function that joins submissions.
+	OutputSections   json.RawMessage   `json:"output_sections,omitempty"`
+	Annotations      json.RawMessage   `json:"annotations,omitempty"`
+	ProviderOptions  json.RawMessage   `json:"provider_options,omitempty"`
+	Middleware       []string          `json:"middleware,omitempty"` // Names of host middleware around this tool.
+}
+
+// Rename keeps old working until the end of the day removeBy, in UTC.
+func (i *Interaction) Rename(old string, removeBy time.Time) {
+	if i.FormerNames == nil {
+		i.FormerNames = make(map[string]string)
+	}
+	i.FormerNames[old] = removeBy.UTC().Format(time.DateOnly)
+}
+
+// Purpose returns the intent, its default applied.
+func (i *Interaction) Purpose() Intent { return cmp.Or(i.Intent, Compute) }
+
+// ForModels reports whether models are offered the tool. One that they are not
+// offered is absent for them: people and clients call it.
+func (i *Interaction) ForModels() bool { return i.Audience != UserAudience }
+
+// Shown reports whether calls are shown to people: an explicit Visible wins,
+// and internal tools are hidden by default.
+func (d *Definition) Shown() bool {
+	if d.Interaction.Visible != nil {
+		return *d.Interaction.Visible
+	}
+	return d.ImplementationType() != Internal
+}
