@@ -15,13 +15,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// How an answer is read.
-const (
-	answerAuto = "auto"
-	answerJSON = "json"
-	answerText = "text"
-)
-
 // excerptBytes is how much of an answer "no" the model is shown.
 const excerptBytes = 4 << 10
 

@@ -94,9 +94,8 @@ func readArguments(raw json.RawMessage) (*arguments, error) {
 	return a, nil
 }
 
-// lookup returns the value at p, which may be null.
-func (a *arguments) lookup(p Pointer) (json.RawMessage, bool) {
-	v := &a.root
+// at returns the value at p, which may be null.
+func (v *part) at(p Pointer) (json.RawMessage, bool) {
 	for _, token := range p.tokens {
 		if v = v.member(token); v == nil {
 			return nil, false
@@ -107,7 +106,7 @@ func (a *arguments) lookup(p Pointer) (json.RawMessage, bool) {
 
 // find returns the value at p; absent and null are not found.
 func (a *arguments) find(p Pointer) (json.RawMessage, bool) {
-	v, ok := a.lookup(p)
+	v, ok := a.root.at(p)
 	return v, ok && !isNull(v)
 }
 

@@ -89,11 +89,11 @@ func mayBeSecret(raw json.RawMessage) bool {
 	return k == '"' && string(bytes.TrimSpace(raw)) != `""` || k == '-' || '0' <= k && k <= '9'
 }
 
-// fill returns a body with its references replaced by arguments, byte for
-// byte; nil when it is an absent argument.
-func (n *node) fill(ctx context.Context, args *arguments) (json.RawMessage, error) {
-	var b bytes.Buffer
-	if present, err := n.write(ctx, &b, args); err != nil || !present {
+// fill returns what is written to b: the template with its references replaced
+// by what stands in root, byte for byte; nil when it is a lone reference to
+// nothing.
+func (n *node) fill(ctx context.Context, b *sink, root *part) (json.RawMessage, error) {
+	if present, err := n.write(ctx, b, root); err != nil || !present {
 		return nil, err
 	}
 	return b.Bytes(), nil
@@ -101,28 +101,28 @@ func (n *node) fill(ctx context.Context, args *arguments) (json.RawMessage, erro
 
 // write appends n to b; present is false, and nothing is written, for an
 // absent argument. Absent members are left out, absent items are null.
-func (n *node) write(ctx context.Context, b *bytes.Buffer, args *arguments) (present bool, err error) {
+func (n *node) write(ctx context.Context, b *sink, root *part) (present bool, err error) {
 	switch {
 	case n.from != nil:
 		if err := ended(ctx); err != nil {
 			return false, err
 		}
-		v, ok := args.lookup(*n.from)
+		v, ok := root.at(*n.from)
 		if !ok {
 			return false, nil
 		}
-		return true, put(b, v)
+		return true, b.put(v)
 	case n.isArray:
-		return true, n.writeArray(ctx, b, args)
+		return true, n.writeArray(ctx, b, root)
 	case n.literal != nil:
-		return true, put(b, n.literal)
+		return true, b.put(n.literal)
 	default:
-		return true, n.writeObject(ctx, b, args)
+		return true, n.writeObject(ctx, b, root)
 	}
 }
 
-func (n *node) writeObject(ctx context.Context, b *bytes.Buffer, args *arguments) error {
-	if err := put(b, []byte("{")); err != nil {
+func (n *node) writeObject(ctx context.Context, b *sink, root *part) error {
+	if err := b.put([]byte("{")); err != nil {
 		return err
 	}
 	first := true
@@ -131,7 +131,7 @@ func (n *node) writeObject(ctx context.Context, b *bytes.Buffer, args *arguments
 		if err := putName(b, first, m.name); err != nil {
 			return err
 		}
-		present, err := m.value.write(ctx, b, args)
+		present, err := m.value.write(ctx, b, root)
 		if err != nil {
 			return err
 		}
@@ -141,70 +141,60 @@ func (n *node) writeObject(ctx context.Context, b *bytes.Buffer, args *arguments
 		}
 		first = false
 	}
-	return put(b, []byte("}"))
+	return b.put([]byte("}"))
 }
 
-func (n *node) writeArray(ctx context.Context, b *bytes.Buffer, args *arguments) error {
+func (n *node) writeArray(ctx context.Context, b *sink, root *part) error {
 	separator := []byte("[")
 	for _, item := range n.array {
-		if err := put(b, separator); err != nil {
+		if err := b.put(separator); err != nil {
 			return err
 		}
 		separator = []byte(",")
-		present, err := item.write(ctx, b, args)
+		present, err := item.write(ctx, b, root)
 		if err == nil && !present {
-			err = put(b, []byte("null"))
+			err = b.put([]byte("null"))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if len(n.array) == 0 {
-		return put(b, []byte("[]"))
+		return b.put([]byte("[]"))
 	}
-	return put(b, []byte("]"))
+	return b.put([]byte("]"))
 }
 
 // writeMembers returns an object of the named arguments.
 func writeMembers(args *arguments, names []string) (json.RawMessage, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	b := bodySink()
+	_ = b.WriteByte('{')
 	for i, name := range names {
 		key, err := json.Marshal(name)
 		if err != nil {
 			return nil, fmt.Errorf("encoding member name: %w", err)
 		}
-		if err := putName(&b, i == 0, key); err != nil {
+		if err := putName(b, i == 0, key); err != nil {
 			return nil, err
 		}
-		if err := put(&b, args.members[name]); err != nil {
+		if err := b.put(args.members[name]); err != nil {
 			return nil, err
 		}
 	}
-	if err := put(&b, []byte("}")); err != nil {
+	if err := b.put([]byte("}")); err != nil {
 		return nil, err
 	}
 	return b.Bytes(), nil
 }
 
-func putName(b *bytes.Buffer, first bool, name []byte) error {
+func putName(b *sink, first bool, name []byte) error {
 	if !first {
-		b.WriteByte(',')
+		_ = b.WriteByte(',')
 	}
-	if err := put(b, name); err != nil {
+	if err := b.put(name); err != nil {
 		return err
 	}
-	return put(b, []byte(":"))
-}
-
-// put appends to a body unless it grows too long: a few references can make
-// much of an argument.
-func put(b *bytes.Buffer, text []byte) error {
-	if b.Len()+len(text) > maxBodyBytes {
-		return argument("", fmt.Sprintf("the request's body would be more than %d bytes", maxBodyBytes))
-	}
-	b.Write(text)
-	return nil
+	return b.put([]byte(":"))
 }
 
 func kind(raw json.RawMessage) byte {

@@ -3,7 +3,6 @@ package httpcall
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,13 +14,12 @@ import (
 type program struct {
 	Config
 	template   *template
-	references int             // To arguments, from headers and query.
-	used       map[string]bool // Arguments that the URL, headers and query use.
+	references int             // To arguments.
+	used       map[string]bool // Arguments that the URL, headers, cookies and query use.
 	whole      bool            // One of them uses all arguments.
-	headers    []string        // Names in order, so that equal calls make equal requests.
-	query      []string
-	body       *node  // Nil unless the configuration has one.
-	rest       restTo // Where arguments used nowhere else go.
+	body       payloader       // Nil for none, and for the rest.
+	result     *node           // Nil unless the configuration has one.
+	rest       restTo          // Where arguments used nowhere else go.
 }
 
 // restTo says where the arguments go that a configuration does not mention.
@@ -44,39 +42,74 @@ func compile(raw json.RawMessage) (*program, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	p := &program{
-		Config: c, used: make(map[string]bool),
-		headers: slices.Sorted(maps.Keys(c.Headers)), query: slices.Sorted(maps.Keys(c.Query)),
-	}
+	p := &program{Config: c, used: make(map[string]bool)}
 	if p.template, err = parseTemplate(c.URL); err != nil {
 		return nil, err
 	}
+	if err := p.useVariables(); err != nil {
+		return nil, err
+	}
+	for _, values := range []Values{c.Headers, c.Query, c.Cookies} {
+		for _, v := range values {
+			p.use(v.From)
+		}
+	}
+	if err := p.compileBody(); err != nil {
+		return nil, err
+	}
+	if len(c.Result) > 0 && !isNull(c.Result) {
+		var result bodyReader
+		if p.result, err = result.read("/result", c.Result, 0, false); err != nil {
+			return nil, err
+		}
+		if result.references > maxReferences {
+			return nil, fault("/result", fmt.Sprintf("%d references: at most %d", result.references, maxReferences))
+		}
+	}
+	if n := p.references + p.template.references; n > maxReferences {
+		return nil, fault("", fmt.Sprintf("%d references to arguments: at most %d", n, maxReferences))
+	}
+	return p, nil
+}
+
+// useVariables notes the arguments that the URL uses.
+func (p *program) useVariables() error {
+	for _, name := range p.Variables.names() {
+		if !slices.Contains(p.template.names, name) {
+			return fault("/variables/"+escape(name), "the URL has no variable of this name")
+		}
+		p.use(p.Variables[name].From)
+	}
 	for _, name := range p.template.names {
+		if _, ok := p.Variables[name]; ok {
+			continue
+		}
 		p.used[name] = true
 		top, _, _ := strings.Cut(name, ".")
 		p.used[top] = true
 	}
-	for _, name := range p.headers {
-		p.use(c.Headers[name].From)
-	}
-	for _, name := range p.query {
-		p.use(c.Query[name].From)
-	}
-	var body bodyReader
+	return nil
+}
+
+// compileBody decides what is sent, and where arguments go that nothing
+// mentions.
+func (p *program) compileBody() error {
 	switch {
-	case len(c.Body) > 0:
-		if p.body, err = body.read("/body", c.Body, 0, false); err != nil {
-			return nil, err
+	case len(p.Body) > 0:
+		body, references, err := compileBody(&p.Config)
+		if err != nil {
+			return err
 		}
-	case c.mayHaveBody() && c.Method != http.MethodDelete:
+		p.body = body
+		p.references += references
+	case p.BodyType == bodyMultipart || p.BodyType == bodyRaw:
+		return fault("/body", "want what is sent: only json and form send the arguments that nothing else uses")
+	case p.mayHaveBody() && p.Method != http.MethodDelete:
 		p.rest = restToBody
-	case len(c.Query) == 0:
+	case len(p.Query) == 0:
 		p.rest = restToQuery
 	}
-	if n := p.references + body.references + p.template.references; n > maxReferences {
-		return nil, fault("", fmt.Sprintf("%d references to arguments: at most %d", n, maxReferences))
-	}
-	return p, nil
+	return nil
 }
 
 func (p *program) use(ptr *Pointer) {

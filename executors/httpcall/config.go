@@ -1,17 +1,10 @@
 package httpcall
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"slices"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/internal/egress"
-	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -21,6 +14,9 @@ import (
 // them has at most 8 KiB of URL, 32 KiB of headers and 4 MiB of body. Values
 // under the name of a secret come from arguments or from Auth, never as
 // literals.
+//
+// Configurations are read by the exact names of their members, and encode to
+// what they were read from.
 type Config struct {
 	// Type may repeat the implementation type, "http".
 	Type tool.Implementation `json:"type,omitempty"`
@@ -30,47 +26,62 @@ type Config struct {
 	// Expressions name arguments, "user.id" the member of one. Those outside
 	// {?…} and {&…} must be given and not be empty.
 	URL string `json:"url"`
+	// Variables gives variables of URL other values than the arguments of
+	// their names. Arrays and objects are expanded as the template says: no
+	// styles here.
+	Variables Values `json:"variables,omitempty"`
 	// Headers are set on the request; one whose argument is absent is left out.
-	Headers map[string]Value `json:"headers,omitempty"`
+	Headers Values `json:"headers,omitempty"`
 	// Query parameters are added to the URL's. An array adds one for each
-	// item; an absent argument adds none.
-	Query map[string]Value `json:"query,omitempty"`
-	// Body is the JSON to send, in which each {"from": "/pointer"} is replaced
-	// by the argument, byte for byte; absent members are left out. null sends
-	// none. When Body is absent, the arguments used nowhere else are sent: as
-	// a JSON object by POST, PUT and PATCH, else as query parameters.
+	// item, unless the value's style says otherwise; an absent argument adds none.
+	Query Values `json:"query,omitempty"`
+	// Cookies are sent in one Cookie header, with their values escaped as in a
+	// URL; one whose argument is absent is left out.
+	Cookies Values `json:"cookies,omitempty"`
+	// Body is what is sent; its shape follows from BodyType, and null sends
+	// nothing. When Body is absent, the arguments used nowhere else are sent:
+	// by POST, PUT and PATCH as a JSON object or, where BodyType is form, as
+	// fields; else as query parameters.
+	//
+	//   - json: JSON in which each {"from": "/pointer"} is replaced by the
+	//     argument, byte for byte; absent members are left out.
+	//   - form: an object of [Values], by field; or {"from": "/pointer"} of an
+	//     object whose members are the fields.
+	//   - multipart: an object of [Part], by name.
+	//   - raw: one [Part] with a content type.
 	Body json.RawMessage `json:"body,omitempty"`
+	// BodyType is json, form (application/x-www-form-urlencoded), multipart
+	// (multipart/form-data) or raw. Defaults to json.
+	BodyType string `json:"body_type,omitempty"`
 	// Auth adds a credential.
 	Auth *Auth `json:"auth,omitempty"`
-	// MaxBytes bounds the answer; 1 MiB when zero, at most 16 MiB.
+	// MaxBytes bounds the answer, that of all pages together; 1 MiB when zero,
+	// at most 16 MiB.
 	MaxBytes int64 `json:"max_bytes,omitempty"`
-	// Answer says how the answer is read: "json", "text", or "auto", by its
-	// content type. Defaults to auto.
+	// Answer says how the answer is read: "json", "text", "binary", as it came
+	// in a block of its content type, or "auto", by its content type. Defaults
+	// to auto.
 	Answer string `json:"answer,omitempty"`
-}
-
-// Auth names the credential of a request and how it is sent.
-type Auth struct {
-	Type           string `json:"type"`             // bearer, basic ("user:password") or header.
-	CredentialsRef string `json:"credentials_ref"`  // Opened by secret.Resolver.
-	Header         string `json:"header,omitempty"` // For header, such as "X-Api-Key".
+	// Pagination asks for further pages and joins their items.
+	Pagination *Pagination `json:"pagination,omitempty"`
+	// Result is made of a JSON answer as a body of type json is made of
+	// arguments: {"from": "/data"} is what stands there, an object takes its
+	// members from several places. The answer must have what a lone reference
+	// points at. Absent, the answer is the result.
+	Result json.RawMessage `json:"result,omitempty"`
+	// Errors say what answers mean that are not told by their status. The
+	// first that matches counts; without one, the status does.
+	Errors []ErrorRule `json:"errors,omitempty"`
 }
 
 const maxAnswerBytes = 16 << 20
 
-// noLiteralSecret is said of a value under the name of a secret.
-const noLiteralSecret = "credentials don't belong in a configuration: use auth.credentials_ref"
-
-var (
-	methods = []string{
-		http.MethodGet, http.MethodHead, http.MethodOptions,
-		http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
-	}
-	// reserved headers are set by the platform or by the protocol.
-	reserved = []string{
-		"Accept-Encoding", "Connection", "Content-Length", "Expect", "Host", "Idempotency-Key", "Keep-Alive",
-		"Te", "Trailer", "Transfer-Encoding", "Upgrade",
-	}
+// How an answer is read.
+const (
+	answerAuto   = "auto"
+	answerJSON   = "json"
+	answerText   = "text"
+	answerBinary = "binary"
 )
 
 // CheckConfig reports what is wrong with an http tool's configuration, as
@@ -83,20 +94,15 @@ func CheckConfig(raw json.RawMessage) error {
 
 func decode(raw json.RawMessage) (Config, error) {
 	var c Config
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&c)
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return c, fault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"), "a "+typeErr.Value+" does not fit here")
-	}
-	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return c, e
-	}
+	err := readMembers(raw, map[string]any{
+		"type": &c.Type, "method": &c.Method, "url": &c.URL, "variables": &c.Variables,
+		"headers": &c.Headers, "query": &c.Query, "cookies": &c.Cookies,
+		"body": &c.Body, "body_type": &c.BodyType, "auth": &c.Auth,
+		"max_bytes": &c.MaxBytes, "answer": &c.Answer,
+		"pagination": &c.Pagination, "result": &c.Result, "errors": &c.Errors,
+	})
 	if err != nil {
-		return c, fault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return c, fault("", "more than one JSON value")
+		return c, err
 	}
 	if c.Method == "" {
 		c.Method = http.MethodGet
@@ -105,99 +111,10 @@ func decode(raw json.RawMessage) (Config, error) {
 	if c.Answer == "" {
 		c.Answer = answerAuto
 	}
+	if c.BodyType == "" {
+		c.BodyType = bodyJSON
+	}
 	return c, nil
-}
-
-func (c *Config) check() error {
-	switch {
-	case c.Type != "" && c.Type != tool.HTTP:
-		return fault("/type", fmt.Sprintf("%q is not http", c.Type))
-	case !slices.Contains(methods, c.Method):
-		return fault("/method", fmt.Sprintf("%q is none of %s", c.Method, strings.Join(methods, ", ")))
-	case c.MaxBytes < 0 || c.MaxBytes > maxAnswerBytes:
-		return fault("/max_bytes", fmt.Sprintf("want 0 to %d", maxAnswerBytes))
-	case c.Answer != answerAuto && c.Answer != answerJSON && c.Answer != answerText:
-		return fault("/answer", fmt.Sprintf("%q is none of auto, json, text", c.Answer))
-	case !c.mayHaveBody() && len(c.Body) > 0 && string(c.Body) != "null":
-		return fault("/body", c.Method+" requests have no body")
-	}
-	for name, v := range c.Headers {
-		if err := checkHeader("/headers/"+escape(name), name); err != nil {
-			return err
-		}
-		if v.From == nil && !validHeaderValue(v.Literal) {
-			return fault("/headers/"+escape(name), "a header value may not hold line breaks or control characters")
-		}
-		if secret.SensitiveKey(name) {
-			return fault("/headers/"+escape(name), noLiteralSecret)
-		}
-	}
-	for name := range c.Query {
-		if secret.SensitiveKey(name) && c.Query[name].From == nil {
-			return fault("/query/"+escape(name), noLiteralSecret)
-		}
-	}
-	return c.Auth.check()
-}
-
-func (c *Config) mayHaveBody() bool {
-	return c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch || c.Method == http.MethodDelete
-}
-
-func (a *Auth) check() error {
-	switch {
-	case a == nil:
-		return nil
-	case !secret.ValidRef(a.CredentialsRef):
-		return fault("/auth/credentials_ref", "want the name of a credential")
-	case a.Type == authHeader:
-		return checkHeader("/auth/header", a.Header)
-	case a.Type != authBearer && a.Type != authBasic:
-		return fault("/auth/type", fmt.Sprintf("%q is none of bearer, basic, header", a.Type))
-	case a.Header != "":
-		return fault("/auth/header", "only for the type header")
-	}
-	return nil
-}
-
-// Authentication types.
-const (
-	authBearer = "bearer"
-	authBasic  = "basic"
-	authHeader = "header"
-)
-
-func (a *Auth) scheme() egress.Scheme {
-	switch a.Type {
-	case authBasic:
-		return egress.Basic
-	case authHeader:
-		return egress.Raw
-	default:
-		return egress.Bearer
-	}
-}
-
-func checkHeader(path, name string) error {
-	canonical := http.CanonicalHeaderKey(name)
-	switch {
-	case !validHeaderName(name):
-		return fault(path, fmt.Sprintf("%q is not a header name", name))
-	case slices.Contains(reserved, canonical) || strings.HasPrefix(canonical, "Proxy-"):
-		return fault(path, fmt.Sprintf("the header %s is set by the platform", canonical))
-	}
-	return nil
-}
-
-// validHeaderName holds names to RFC 9110's token.
-func validHeaderName(name string) bool {
-	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") == ""
-}
-
-// validHeaderValue refuses what could end a header line, and other control
-// characters but the tab.
-func validHeaderValue(v string) bool {
-	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 func fault(path, msg string) *tool.Error {

@@ -57,6 +57,10 @@ func (e *Executor) open(ctx context.Context, tenant tool.TenantID, auth *Auth) (
 	if auth == nil {
 		return nil, nil //nolint:nilnil // No credential is none.
 	}
+	scheme, ok := schemes[auth.Type]
+	if !ok {
+		return nil, &tool.Error{Kind: tool.Denied, Op: "httpcall.Execute", Msg: "no credential can be sent as " + auth.Type}
+	}
 	v, err := secret.Open(ctx, e.secrets, tenant, auth.CredentialsRef)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // A *tool.Error already.
@@ -64,10 +68,10 @@ func (e *Executor) open(ctx context.Context, tenant tool.TenantID, auth *Auth) (
 	if !validHeaderValue(v.Reveal()) {
 		return nil, &tool.Error{Kind: tool.Denied, Op: "httpcall.Execute", Msg: "the credential holds characters that no header may"}
 	}
-	if _, password, ok := strings.Cut(v.Reveal(), ":"); ok && auth.Type == authBasic {
+	if _, password, has := strings.Cut(v.Reveal(), ":"); has && auth.Type == authBasic {
 		secret.Note(ctx, secret.NewValue(password))
 	}
-	return &egress.Credential{Value: v, Scheme: auth.scheme(), Header: auth.Header}, nil
+	return &egress.Credential{Value: v, Scheme: scheme, Header: auth.Header}, nil
 }
 
 // program returns the version's configuration, compiled once.

@@ -1,6 +1,7 @@
 package httpcall
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,10 @@ func headerRoom() *room {
 	return &room{maxHeaderBytes, fmt.Sprintf("the request's headers would be more than %d bytes", maxHeaderBytes)}
 }
 
+func bodyRoom() *room {
+	return &room{maxBodyBytes, fmt.Sprintf("the request's body would be more than %d bytes", maxBodyBytes)}
+}
+
 // take uses n bytes for the argument at path.
 func (r *room) take(path string, n int) error {
 	if n > r.left {
@@ -65,4 +70,25 @@ func ended(ctx context.Context) error {
 		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
 	}
 	return out
+}
+
+// sink is a buffer that a few references, each to much of an argument, can't
+// make grow without end.
+type sink struct {
+	bytes.Buffer
+	max  int
+	full error // How a call ends that writes more.
+}
+
+func bodySink() *sink {
+	return &sink{max: maxBodyBytes, full: argument("", fmt.Sprintf("the request's body would be more than %d bytes", maxBodyBytes))}
+}
+
+// put appends text unless b grows too long.
+func (b *sink) put(text []byte) error {
+	if b.Len()+len(text) > b.max {
+		return b.full
+	}
+	_, _ = b.Write(text)
+	return nil
 }

@@ -75,7 +75,7 @@ func TestArgumentsAreNotMultiplied(t *testing.T) {
 		{"query of escapes", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`, escaped, "/a", "URL"},
 		{"query of all", `{"url": "$URL/o", "query": {"q": {"from": ""}}}`, long, "", "URL"},
 		{"rest of the query", `{"url": "$URL/o"}`, long, "/a", "URL"},
-		{"query escaped on the way", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`, `{"a": "` + strings.Repeat("/", 3000) + `"}`, "", "URL"},
+		{"query escaped on the way", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`, `{"a": "` + strings.Repeat("/", 3000) + `"}`, "/a", "URL"},
 		{"path", `{"url": "$URL/{a}"}`, long, "/a", "URL"},
 		{"path of many uses", `{"url": "$URL/` + strings.Repeat("{a}", 256) + `"}`, some, "/a", "URL"},
 		{"path of a long name", `{"url": "$URL/{?` + strings.Repeat("a", 200) + `*}"}`, `{"` + strings.Repeat("a", 200) + `": [` + times(1000, `""`) + `]}`, "/" + strings.Repeat("a", 200), "URL"},

@@ -52,3 +52,13 @@ func (p Pointer) top() string {
 
 // escape returns a member's name as a pointer's token.
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
+
+// MarshalText implements [encoding.TextMarshaler].
+func (p Pointer) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (p *Pointer) UnmarshalText(text []byte) error {
+	parsed, err := ParsePointer(string(text))
+	*p = parsed
+	return err
+}

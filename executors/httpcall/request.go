@@ -1,10 +1,12 @@
 package httpcall
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/tool"
@@ -19,7 +21,7 @@ func (p *program) request(ctx context.Context, call *tool.Call) (*egress.Request
 	if err != nil {
 		return nil, err
 	}
-	u, err := p.template.expand(ctx, args)
+	u, err := p.template.expand(ctx, args, p.Variables)
 	if err != nil {
 		return nil, err
 	}
@@ -33,32 +35,32 @@ func (p *program) request(ctx context.Context, call *tool.Call) (*egress.Request
 	if call.EffectID != "" {
 		header.Set(idempotencyHeader, call.EffectID)
 	}
-	body, err := p.writeBody(ctx, args)
-	if err != nil {
-		return nil, err
-	}
-	if body != nil && header.Get("Content-Type") == "" {
-		header.Set("Content-Type", "application/json")
-	}
-	return &egress.Request{
-		Method: p.Method, URL: u.String(), Header: header, Body: body, MaxBytes: p.MaxBytes,
+	req := &egress.Request{
+		Method: p.Method, URL: u.String(), Header: header, MaxBytes: p.MaxBytes,
 		Repeatable: call.Version.Snapshot.Execution.Repeatable(),
-	}, nil
+	}
+	body, err := p.writeBody(ctx, args)
+	if err != nil || body == nil {
+		return req, err
+	}
+	req.Body = body.raw
+	if header.Get("Content-Type") == "" {
+		header.Set("Content-Type", body.contentType)
+	}
+	return req, nil
 }
 
 func (p *program) addQuery(ctx context.Context, u *url.URL, args *arguments) error {
-	q, left := make(url.Values), urlRoom()
-	for _, name := range p.query {
-		if err := ended(ctx); err != nil {
-			return err
-		}
+	var q fields
+	left := urlRoom()
+	for _, name := range p.Query.names() {
 		v := p.Query[name]
 		if v.From == nil {
-			q.Add(name, v.Literal)
+			q.addLiteral(name, v.Literal)
 			continue
 		}
 		if raw, ok := args.find(*v.From); ok {
-			if err := addParameter(q, left, name, v.From.String(), raw); err != nil {
+			if err := q.add(ctx, left, name, v.From.String(), v.Style, raw); err != nil {
 				return err
 			}
 		}
@@ -66,7 +68,7 @@ func (p *program) addQuery(ctx context.Context, u *url.URL, args *arguments) err
 	if p.rest == restToQuery {
 		for _, name := range p.unused(args) {
 			if raw := args.members[name]; !isNull(raw) {
-				if err := addParameter(q, left, name, "/"+escape(name), raw); err != nil {
+				if err := q.add(ctx, left, name, "/"+escape(name), "", raw); err != nil {
 					return err
 				}
 			}
@@ -76,86 +78,108 @@ func (p *program) addQuery(ctx context.Context, u *url.URL, args *arguments) err
 		if u.RawQuery != "" {
 			u.RawQuery += "&"
 		}
-		u.RawQuery += q.Encode()
+		u.RawQuery += q.encode()
 	}
 	return urlRoom().take("", len(u.String()))
 }
 
-// addParameter adds a value to a query: one parameter for a scalar, one for
-// each item of an array of scalars, and any other value as its JSON text.
-func addParameter(q url.Values, left *room, name, path string, raw json.RawMessage) error {
-	if err := left.fits(path, raw); err != nil {
-		return err
-	}
-	add := func(s string) error {
-		q.Add(name, s)
-		return left.take(path, len(name)+len(s)+len("&="))
-	}
-	if s, ok := scalar(raw); ok {
-		return add(s)
-	}
-	var array []json.RawMessage
-	if json.Unmarshal(raw, &array) != nil {
-		return add(string(raw))
-	}
-	for _, item := range array {
-		s, ok := scalar(item)
-		if !ok {
-			return argument(path, "can't be a query parameter: want an array of strings, numbers or booleans")
-		}
-		if err := add(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// header returns the request's headers and cookies.
 func (p *program) header(ctx context.Context, args *arguments) (http.Header, error) {
 	h, left := make(http.Header), headerRoom()
-	if p.Answer != answerText {
+	switch p.Answer {
+	case answerText:
+	case answerBinary:
+		h.Set("Accept", "*/*")
+	default:
 		h.Set("Accept", "application/json, */*;q=0.8")
 	}
-	for _, name := range p.headers {
-		v := p.Headers[name]
-		if v.From == nil {
-			h.Set(name, v.Literal)
-			continue
-		}
-		if err := ended(ctx); err != nil {
+	for _, name := range p.Headers.names() {
+		text, ok, err := p.Headers[name].line(ctx, left, len(name), args)
+		if err != nil {
 			return nil, err
 		}
-		raw, ok := args.find(*v.From)
-		if !ok {
-			continue
+		if ok {
+			h.Set(name, text)
 		}
-		if err := left.fits(v.From.String(), raw); err != nil {
+	}
+	var cookies []string
+	for _, name := range p.Cookies.names() {
+		text, ok, err := p.Cookies[name].line(ctx, left, len(name), args)
+		if err != nil {
 			return nil, err
 		}
-		s, ok := scalar(raw)
-		if !ok {
-			return nil, argument(v.From.String(), "can't be a header: want a string, number or boolean")
+		if ok {
+			cookies = append(cookies, name+"="+url.PathEscape(text))
 		}
-		if !validHeaderValue(s) {
-			return nil, argument(v.From.String(), "can't be a header: holds a line break or another control character")
-		}
-		if err := left.take(v.From.String(), len(name)+len(s)); err != nil {
-			return nil, err
-		}
-		h.Set(name, s)
+	}
+	if len(cookies) > 0 {
+		line := strings.Join(cookies, "; ")
+		h.Set("Cookie", line)
+		return h, headerRoom().take("", len(line))
 	}
 	return h, nil
 }
 
+// line returns the text of a header or cookie; false where the argument is
+// absent.
+func (v Value) line(ctx context.Context, left *room, name int, args *arguments) (string, bool, error) {
+	if v.From == nil {
+		return v.Literal, true, nil
+	}
+	if err := ended(ctx); err != nil {
+		return "", false, err
+	}
+	path := v.From.String()
+	raw, ok := args.find(*v.From)
+	if !ok {
+		return "", false, nil
+	}
+	if err := left.fits(path, raw); err != nil {
+		return "", false, err
+	}
+	text, err := v.text(path, raw)
+	if err != nil {
+		return "", false, err
+	}
+	if !validHeaderValue(text) {
+		return "", false, argument(path, "can't be a header: holds a line break or another control character")
+	}
+	return text, true, left.take(path, name+len(text))
+}
+
+// text returns an argument in the value's style.
+func (v Value) text(path string, raw json.RawMessage) (string, error) {
+	if s, ok := scalar(raw); ok {
+		return s, nil
+	}
+	switch v.Style {
+	case StyleJSON:
+		var line bytes.Buffer
+		err := json.Compact(&line, raw)
+		return line.String(), err
+	case StyleComma, StylePairs:
+		texts, err := flatten(path, raw)
+		if err != nil || v.Style == StyleComma || kind(raw) == '[' {
+			return strings.Join(texts, ","), err
+		}
+		pairs := make([]string, 0, len(texts)/2)
+		for i := 0; i < len(texts); i += 2 {
+			pairs = append(pairs, texts[i]+"="+texts[i+1])
+		}
+		return strings.Join(pairs, ","), nil
+	case StyleRepeat, StyleSpace, StylePipe, StyleDeep, "":
+	}
+	return "", argument(path, "can't be a header: want a string, number or boolean")
+}
+
 // writeBody returns the request's body; nil for none.
-func (p *program) writeBody(ctx context.Context, args *arguments) (json.RawMessage, error) {
+func (p *program) writeBody(ctx context.Context, args *arguments) (*payload, error) {
 	switch {
-	case p.body != nil && isNull(p.body.literal):
-		return nil, nil
 	case p.body != nil:
-		return p.body.fill(ctx, args)
+		return p.body.payload(ctx, args)
 	case p.rest == restToBody:
-		return writeMembers(args, p.unused(args))
+		return restBody{names: p.unused(args), form: p.BodyType == bodyForm}.payload(ctx, args)
 	default:
-		return nil, nil
+		return nil, nil //nolint:nilnil // No body is none.
 	}
 }

@@ -130,13 +130,13 @@ func variables(expression string) []string {
 }
 
 // expand fills the template in and returns the URL.
-func (t *template) expand(ctx context.Context, args *arguments) (*url.URL, error) {
+func (t *template) expand(ctx context.Context, args *arguments, variables Values) (*url.URL, error) {
 	values, left := make(uritemplate.Values, len(t.names)), urlRoom()
 	for _, name := range t.names {
 		if err := ended(ctx); err != nil {
 			return nil, err
 		}
-		raw, ptr, ok := args.variable(name)
+		raw, ptr, ok := args.variable(name, variables)
 		if !ok {
 			if slices.Contains(t.required, name) {
 				return nil, argument(ptr.String(), "needed in the URL's path")
@@ -183,9 +183,14 @@ func (t *template) check(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// variable finds the argument a template's variable names: the member of that
-// very name, or else, at dots, a member of a member.
-func (a *arguments) variable(name string) (json.RawMessage, Pointer, bool) {
+// variable finds the argument a template's variable names: the one that the
+// configuration says, else the member of that very name, or else, at dots, a
+// member of a member.
+func (a *arguments) variable(name string, variables Values) (json.RawMessage, Pointer, bool) {
+	if v, ok := variables[name]; ok {
+		raw, ok := a.find(*v.From)
+		return raw, *v.From, ok
+	}
 	whole := Pointer{tokens: []string{name}}
 	if v, ok := a.find(whole); ok || !strings.Contains(name, ".") {
 		return v, whole, ok

@@ -1,49 +1,118 @@
 package httpcall
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // Value is a string of a configuration, or the argument it comes from.
 type Value struct {
 	Literal string
 	From    *Pointer // Nil for a literal.
+	Style   Style    // How an array or object is written; only beside From.
 }
+
+// Values are values by the name of the parameter, header, cookie or field that
+// they are for.
+type Values map[string]Value
+
+// Style is how an array or object is written where only text has room. Items
+// and members are strings, numbers or booleans, but for the styles deep and json.
+type Style string
+
+// Styles.
+const (
+	StyleRepeat Style = "repeat" // a=1&a=2: one parameter for each item; other values as JSON. The default of parameters and fields.
+	StyleComma  Style = "comma"  // a=1,2 of an array, a=k,1,l,2 of an object.
+	StyleSpace  Style = "space"  // a=1%202
+	StylePipe   Style = "pipe"   // a=1%7C2
+	StylePairs  Style = "pairs"  // k=1&l=2: the members of an object are parameters; in a header k=1,l=2.
+	StyleDeep   Style = "deep"   // a[k]=1&a[l][m]=2&a[n][]=3, at any depth.
+	StyleJSON   Style = "json"   // a={"k":1}: as JSON.
+)
+
+var (
+	styles       = []Style{StyleRepeat, StyleComma, StyleSpace, StylePipe, StylePairs, StyleDeep, StyleJSON}
+	headerStyles = []Style{StyleComma, StylePairs, StyleJSON}
+)
 
 // MarshalJSON implements [json.Marshaler].
 func (v Value) MarshalJSON() ([]byte, error) {
 	if v.From == nil {
 		return json.Marshal(v.Literal)
 	}
-	return json.Marshal(map[string]string{"from": v.From.String()})
+	return json.Marshal(struct {
+		From  *Pointer `json:"from"`
+		Style Style    `json:"style,omitempty"`
+	}{v.From, v.Style})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]. Numbers and booleans are
 // literals with their own spelling.
 func (v *Value) UnmarshalJSON(raw []byte) error {
-	if p, ok, err := reference(raw); ok || err != nil {
-		v.From = p
+	*v = Value{}
+	if kind(raw) == '{' {
+		if err := readMembers(raw, map[string]any{"from": &v.From, "style": &v.Style}); err != nil {
+			return err
+		}
+		if v.From == nil {
+			return errNoValue
+		}
+		return nil
+	}
+	text, ok := scalar(raw)
+	if !ok {
+		return errNoValue
+	}
+	v.Literal = text
+	return nil
+}
+
+var errNoValue = fault("", `want a string, or {"from": "/pointer"}`)
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (v *Values) UnmarshalJSON(raw []byte) error {
+	*v = nil
+	if isNull(raw) {
+		return nil
+	}
+	object, err := readObject(raw)
+	if err != nil {
 		return err
 	}
-	raw = bytes.TrimSpace(raw)
-	switch {
-	case len(raw) > 0 && raw[0] == '"':
-		return json.Unmarshal(raw, &v.Literal)
-	case len(raw) > 0 && raw[0] != '{' && raw[0] != '[' && string(raw) != "null":
-		v.Literal = string(raw)
-		return nil
-	default:
-		return fault("", `want a string, or {"from": "/pointer"}`)
+	*v = make(Values, len(object))
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		var value Value
+		if isNull(object[name]) { // Which the decoder takes for an absent one.
+			return within("/"+escape(name), errNoValue)
+		}
+		if err := readValue("/"+escape(name), object[name], &value); err != nil {
+			return err
+		}
+		(*v)[name] = value
 	}
+	return nil
+}
+
+// names returns the names in order, so that equal calls make equal requests.
+func (v Values) names() []string { return slices.Sorted(maps.Keys(v)) }
+
+// checkStyles refuses styles that values at path can't be written in.
+func (v Values) checkStyles(path string, allowed []Style) error {
+	for _, name := range v.names() {
+		if s := v[name].Style; s != "" && !slices.Contains(allowed, s) {
+			return fault(path+"/"+escape(name)+"/style", fmt.Sprintf("%.40q is none of %v", s, allowed))
+		}
+	}
+	return nil
 }
 
 // reference reads raw as {"from": "/pointer"}; ok is false when it is
 // something else.
 func reference(raw json.RawMessage) (p *Pointer, ok bool, err error) {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || raw[0] != '{' {
+	if kind(raw) != '{' {
 		return nil, false, nil
 	}
 	var m map[string]json.RawMessage
@@ -55,7 +124,7 @@ func reference(raw json.RawMessage) (p *Pointer, ok bool, err error) {
 		return nil, false, nil
 	}
 	var text string
-	if json.Unmarshal(from, &text) != nil {
+	if json.Unmarshal(from, &text) != nil || kind(from) != '"' {
 		return nil, false, nil //nolint:nilerr // Something else that has a member "from".
 	}
 	ptr, err := ParsePointer(text)

@@ -1,0 +1,88 @@
+package httpcall
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// readMembers reads a JSON object into the variables that into names, exactly
+// as they are named. Faults carry the pointer of the member.
+func readMembers(raw []byte, into map[string]any) error {
+	object, err := readObject(raw)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		v, known := into[name]
+		if !known {
+			return fault("/"+escape(name), fmt.Sprintf("unknown field %.40q", name))
+		}
+		if err := readValue("/"+escape(name), object[name], v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readObject takes a JSON object apart into its members' bytes.
+func readObject(raw []byte) (map[string]json.RawMessage, error) {
+	if kind(raw) != '{' {
+		if kind(raw) != 0 && !json.Valid(raw) {
+			return nil, fault("", "malformed JSON")
+		}
+		return nil, fault("", "want a JSON object")
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, fault("", "malformed JSON: "+err.Error())
+	}
+	return object, nil
+}
+
+// readValue reads what stands at path, whose faults may name what is below.
+func readValue(path string, raw json.RawMessage, into any) error {
+	if list, ok := into.(*[]ErrorRule); ok {
+		return readList(path, raw, list)
+	}
+	err := json.Unmarshal(raw, into)
+	if err == nil {
+		return nil
+	}
+	return within(path, err)
+}
+
+func readList[T any](path string, raw json.RawMessage, list *[]T) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return within(path, err)
+	}
+	for i, item := range items {
+		var v T
+		if err := readValue(path+"/"+strconv.Itoa(i), item, &v); err != nil {
+			return err
+		}
+		*list = append(*list, v)
+	}
+	return nil
+}
+
+// within returns the fault that err tells of at path.
+func within(path string, err error) error {
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		if typeErr.Field != "" {
+			path += "/" + strings.ReplaceAll(typeErr.Field, ".", "/")
+		}
+		return fault(path, "a "+typeErr.Value+" does not fit here")
+	}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return fault(path+e.Path, e.Msg)
+	}
+	return fault(path, strings.TrimPrefix(err.Error(), "json: "))
+}
