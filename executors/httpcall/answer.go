@@ -2,6 +2,7 @@ package httpcall
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -19,35 +20,37 @@ import (
 const excerptBytes = 4 << 10
 
 // answered returns what an answer of 2xx says.
-func (p *program) answered(known *secret.Redactor, r *egress.Response) *tool.Result {
+func (p *program) answered(ctx context.Context, known *secret.Redactor, r *egress.Response) (*tool.Result, error) {
 	if r.Truncated {
-		return tool.ErrorResult(fmt.Sprintf("the upstream answered more than the limit of %d bytes: ask for less, such as fewer items or fields", len(r.Body)))
+		return tooMuch(r), nil
 	}
 	if len(bytes.TrimSpace(r.Body)) == 0 {
-		return &tool.Result{Content: []tool.Content{tool.Text(fmt.Sprintf("done: the upstream answered %s without content", statusText(r.Status)))}}
+		return &tool.Result{Content: []tool.Content{tool.Text(fmt.Sprintf("done: the upstream answered %s without content", statusText(r.Status)))}}, nil
 	}
 	mediaType := mediaTypeOf(r.Header)
 	switch {
 	case p.Answer == answerText:
-		return textResult(known, r.Body)
-	case p.Answer == answerJSON || isJSON(mediaType):
-		return p.jsonResult(known, r)
-	case strings.HasPrefix(mediaType, "text/") || mediaType == "application/xml" || strings.HasSuffix(mediaType, "+xml"):
-		return textResult(known, r.Body)
-	case mediaType == "" && json.Valid(r.Body):
-		return p.jsonResult(known, r)
-	case mediaType == "" && utf8.Valid(r.Body):
-		return textResult(known, r.Body)
+		return textResult(known, r.Body), nil
+	case p.Answer == answerBinary:
+		return p.binaryResult(mediaType, r), nil
+	case p.Answer == answerJSON || p.result != nil || isJSON(mediaType) || mediaType == "" && json.Valid(r.Body):
+		doc := document(r)
+		if doc.raw == nil {
+			return notJSON(known, r), nil
+		}
+		return p.shape(ctx, doc.raw)
+	case isText(mediaType) || mediaType == "" && utf8.Valid(r.Body):
+		return textResult(known, r.Body), nil
 	default:
-		return p.binaryResult(mediaType, r.Body)
+		return p.binaryResult(mediaType, r), nil
 	}
 }
 
-func (p *program) jsonResult(known *secret.Redactor, r *egress.Response) *tool.Result {
-	raw := bytes.TrimSpace(r.Body)
-	if json.Valid(raw) && utf8.Valid(raw) {
-		return tool.JSONResult(raw)
-	}
+func tooMuch(r *egress.Response) *tool.Result {
+	return tool.ErrorResult(fmt.Sprintf("the upstream answered more than the limit of %d bytes: ask for less, such as fewer items or fields", len(r.Body)))
+}
+
+func notJSON(known *secret.Redactor, r *egress.Response) *tool.Result {
 	return tool.ErrorResult("the upstream answered " + statusText(r.Status) + " with something that is not JSON: " + excerpt(known, r))
 }
 
@@ -57,15 +60,20 @@ func textResult(known *secret.Redactor, raw []byte) *tool.Result {
 	return &tool.Result{Content: []tool.Content{tool.Text(strings.ToValidUTF8(string(known.JSON(raw)), "\uFFFD"))}}
 }
 
-func (p *program) binaryResult(mediaType string, raw []byte) *tool.Result {
-	block := tool.Content{Type: tool.ResourceContent, Data: raw, MIMEType: mediaType, URI: p.template.origin.String()}
+// binaryResult returns an answer's bytes as they came, in a block of their
+// content type.
+func (p *program) binaryResult(mediaType string, r *egress.Response) *tool.Result {
+	block := tool.Content{Type: tool.ResourceContent, Data: r.Body, MIMEType: mediaType, Name: fileName(r.Header)}
 	switch {
 	case strings.HasPrefix(mediaType, "image/"):
-		block = tool.Content{Type: tool.ImageContent, Data: raw, MIMEType: mediaType}
+		block.Type = tool.ImageContent
 	case strings.HasPrefix(mediaType, "audio/"):
-		block = tool.Content{Type: tool.AudioContent, Data: raw, MIMEType: mediaType}
+		block.Type = tool.AudioContent
 	case mediaType == "":
 		block.MIMEType = "application/octet-stream"
+	}
+	if block.Type == tool.ResourceContent {
+		block.URI = p.template.origin.String()
 	}
 	return &tool.Result{Content: []tool.Content{block}}
 }
@@ -106,6 +114,27 @@ func mediaTypeOf(h http.Header) string {
 		return ""
 	}
 	return mediaType
+}
+
+// fileName returns the name that an answer gives its file, without the way to
+// it; empty where it gives none that is fit for one.
+func fileName(h http.Header) string {
+	_, parameters, err := mime.ParseMediaType(h.Get("Content-Disposition"))
+	if err != nil {
+		return ""
+	}
+	name := parameters["filename"]
+	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
+		name = name[i+1:]
+	}
+	if len(name) > maxFileName || !validFileName(name) || !utf8.ValidString(name) {
+		return ""
+	}
+	return name
+}
+
+func isText(mediaType string) bool {
+	return strings.HasPrefix(mediaType, "text/") || mediaType == "application/xml" || strings.HasSuffix(mediaType, "+xml")
 }
 
 func isJSON(mediaType string) bool {

@@ -59,6 +59,7 @@ var (
 	authTypes = []string{authBearer, authBasic, authHeader, authQuery, authCookie, authOAuth2}
 	schemes   = map[string]egress.Scheme{
 		authBearer: egress.Bearer, authBasic: egress.Basic, authHeader: egress.Raw,
+		authQuery: egress.Query, authCookie: egress.Cookie,
 	}
 )
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +19,7 @@ const maxPrograms = 4096
 type Executor struct {
 	gate    *egress.Gate
 	secrets secret.Resolver
+	tokens  *tokens
 
 	mu       sync.RWMutex
 	programs map[string]*program // By configuration.
@@ -28,7 +28,7 @@ type Executor struct {
 // New returns an executor that sends through gate and opens credentials with
 // secrets; nil opens none.
 func New(gate *egress.Gate, secrets secret.Resolver) *Executor {
-	return &Executor{gate: gate, secrets: secrets, programs: make(map[string]*program)}
+	return &Executor{gate: gate, secrets: secrets, tokens: newTokens(), programs: make(map[string]*program)}
 }
 
 // Execute implements [tool.Executor].
@@ -41,37 +41,18 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err
 	}
-	credential, err := e.open(ctx, call.Principal.Tenant, p.Auth)
+	x, err := e.begin(ctx, p, call, req)
 	if err != nil {
 		return nil, err
 	}
-	access := egress.Access{Tenant: call.Principal.Tenant, Class: call.Egress, Credential: credential}
-	resp, err := e.gate.Do(ctx, access, req)
+	if p.Pagination != nil {
+		return x.page(ctx, req)
+	}
+	resp, err := x.send(ctx, req)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+		return nil, err
 	}
-	return p.outcome(secret.RedactorFrom(ctx), resp, time.Now())
-}
-
-func (e *Executor) open(ctx context.Context, tenant tool.TenantID, auth *Auth) (*egress.Credential, error) {
-	if auth == nil {
-		return nil, nil //nolint:nilnil // No credential is none.
-	}
-	scheme, ok := schemes[auth.Type]
-	if !ok {
-		return nil, &tool.Error{Kind: tool.Denied, Op: "httpcall.Execute", Msg: "no credential can be sent as " + auth.Type}
-	}
-	v, err := secret.Open(ctx, e.secrets, tenant, auth.CredentialsRef)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
-	}
-	if !validHeaderValue(v.Reveal()) {
-		return nil, &tool.Error{Kind: tool.Denied, Op: "httpcall.Execute", Msg: "the credential holds characters that no header may"}
-	}
-	if _, password, has := strings.Cut(v.Reveal(), ":"); has && auth.Type == authBasic {
-		secret.Note(ctx, secret.NewValue(password))
-	}
-	return &egress.Credential{Value: v, Scheme: scheme, Header: auth.Header}, nil
+	return p.outcome(ctx, resp, time.Now())
 }
 
 // program returns the version's configuration, compiled once.

@@ -3,6 +3,7 @@ package httpcall
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -181,6 +182,22 @@ func (t *template) check(text string) (*url.URL, error) {
 		}
 	}
 	return u, nil
+}
+
+// hostport returns the literal host with its port, in the form that hosts of a
+// credential are given.
+func (t *template) hostport() string {
+	port := t.origin.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[t.origin.Scheme]
+	}
+	return net.JoinHostPort(t.origin.Hostname(), port)
+}
+
+// sameOrigin reports whether u leads to the template's scheme, host and port.
+func (t *template) sameOrigin(u *url.URL) bool {
+	other := template{origin: u}
+	return u.User == nil && u.Opaque == "" && u.Scheme == t.origin.Scheme && strings.EqualFold(other.hostport(), t.hostport())
 }
 
 // variable finds the argument a template's variable names: the one that the

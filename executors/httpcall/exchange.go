@@ -1,0 +1,126 @@
+package httpcall
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// exchange is a call's way to its upstream: a request, or one for each page,
+// all with one access.
+type exchange struct {
+	executor *Executor
+	program  *program
+	call     *tool.Call
+	access   egress.Access
+	grant    *grant // Where the token comes from that is sent; nil for none.
+}
+
+// begin opens what the call's requests need, the first of which is given.
+func (e *Executor) begin(ctx context.Context, p *program, call *tool.Call, req *egress.Request) (*exchange, error) {
+	x := &exchange{executor: e, program: p, call: call, access: egress.Access{
+		Tenant: call.Principal.Tenant, Class: call.Egress, Rules: call.EgressRules,
+	}}
+	if p.Auth == nil {
+		return x, nil
+	}
+	v, err := secret.Open(ctx, e.secrets, call.Principal.Tenant, p.Auth.CredentialsRef)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // A *tool.Error already.
+	}
+	if p.Auth.Type == authOAuth2 {
+		return x, x.authorize(ctx, v, req)
+	}
+	x.access.Credential, err = p.Auth.credential(ctx, v)
+	return x, err
+}
+
+// authorize gets a token for the call's requests. Whether the requests may go
+// out, and the credential with them, is decided before anybody is asked for one.
+func (x *exchange) authorize(ctx context.Context, v secret.Value, req *egress.Request) error {
+	bound := x.access
+	bound.Credential = &egress.Credential{Value: v}
+	if err := x.executor.gate.Check(bound, req.Method, req.URL); err != nil {
+		return err //nolint:wrapcheck // A *tool.Error already.
+	}
+	x.grant = &grant{gate: x.executor.gate, access: x.access, auth: x.program.Auth, credential: v}
+	token, err := x.executor.tokens.get(ctx, x.grant)
+	if err != nil {
+		return err
+	}
+	x.carry(ctx, token)
+	return nil
+}
+
+// carry makes the call's requests carry a token, to the host of the tool's URL
+// alone.
+func (x *exchange) carry(ctx context.Context, token string) {
+	v := secret.NewValue(token, x.program.template.hostport())
+	secret.Note(ctx, v)
+	x.access.Credential = &egress.Credential{Value: v, Scheme: egress.Bearer}
+}
+
+// send sends a request. A token that is not accepted is forgotten, and another
+// asked for at most once, where the request may be repeated.
+func (x *exchange) send(ctx context.Context, req *egress.Request) (*egress.Response, error) {
+	resp, err := x.executor.gate.Do(ctx, x.access, req)
+	if err != nil || resp.Status != http.StatusUnauthorized || x.grant == nil {
+		return resp, err //nolint:wrapcheck // A *tool.Error already.
+	}
+	refused := x.access.Credential.Value.Reveal()
+	x.executor.tokens.drop(x.grant, refused)
+	if !req.Repeatable {
+		return resp, nil
+	}
+	token, err := x.executor.tokens.get(ctx, x.grant)
+	if err != nil {
+		failed := *tool.AsError(err)
+		failed.Sent, failed.Answered = true, true
+		return nil, &failed
+	}
+	x.carry(ctx, token)
+	x.grant = nil                                 // Another refusal is one of the client.
+	return x.executor.gate.Do(ctx, x.access, req) //nolint:wrapcheck // A *tool.Error already.
+}
+
+// credential returns an opened secret as it is sent.
+func (a *Auth) credential(ctx context.Context, v secret.Value) (*egress.Credential, error) {
+	if a.Type == authBasic {
+		if _, ok := v.Field("username"); ok {
+			user, password, err := pair(v, "username", "password")
+			if err != nil {
+				return nil, err
+			}
+			v = secret.NewValue(user+":"+password, v.Hosts()...)
+		}
+		if _, password, ok := strings.Cut(v.Reveal(), ":"); ok {
+			secret.Note(ctx, v, secret.NewValue(password))
+		}
+	}
+	return &egress.Credential{Value: v, Scheme: schemes[a.Type], Header: a.Header, Name: a.Name}, nil
+}
+
+// pair returns a credential of two parts: members of an object, or with a
+// colon between.
+func pair(v secret.Value, first, second string) (string, string, error) {
+	if a, ok := v.Field(first); ok {
+		b, ok := v.Field(second)
+		if !ok {
+			return "", "", denied("the credential has no " + second)
+		}
+		return a.Reveal(), b.Reveal(), nil
+	}
+	a, b, ok := cutCredential(v.Reveal())
+	if !ok {
+		return "", "", denied("the credential is neither \"" + first + ":" + second + "\" nor an object with these members")
+	}
+	return a, b, nil
+}
+
+func denied(msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Denied, Op: "httpcall.Execute", Msg: msg}
+}

@@ -1,0 +1,161 @@
+package httpcall
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Limits of the tokens kept.
+const (
+	maxTokens   = 1024
+	tokenSkew   = 30 * time.Second // A token is not used so close to its end.
+	tokenAge    = 5 * time.Minute  // Of tokens that do not say when they end.
+	maxTokenAge = time.Hour
+)
+
+// tokens keeps access tokens until they end, one for each grant. It is safe
+// for concurrent use: those who want the same token at once ask once.
+type tokens struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	kept map[tokenKey]*keptToken
+}
+
+// tokenKey tells grants apart. Tenants never share a token, nor do two values
+// of one credential.
+type tokenKey struct {
+	tenant                      tool.TenantID
+	ref                         string
+	credential                  [sha256.Size]byte
+	url, scopes, audience, auth string
+}
+
+func (g *grant) key() tokenKey {
+	return tokenKey{
+		g.access.Tenant, g.auth.CredentialsRef, sha256.Sum256([]byte(g.credential.Reveal())),
+		g.auth.TokenURL, strings.Join(g.auth.Scopes, " "), g.auth.Audience, g.auth.ClientAuth,
+	}
+}
+
+// keptToken is a token, and a turn to ask for it.
+type keptToken struct {
+	turn chan struct{} // Holds one while somebody asks.
+
+	mu    sync.Mutex
+	text  string
+	until time.Time
+	asked int         // How often an answer came, good or bad.
+	err   *tool.Error // The last one that was bad.
+}
+
+func newTokens() *tokens { return &tokens{now: time.Now, kept: make(map[tokenKey]*keptToken)} }
+
+// get returns the grant's token, asking for one where none is kept. Who waited
+// while another asked in vain gets that one's failure: a client that is refused
+// does not ask once for each of its calls.
+func (t *tokens) get(ctx context.Context, g *grant) (string, error) {
+	k := t.entry(g.key())
+	text, asked := k.read(t.now())
+	if text != "" {
+		return text, nil
+	}
+	select {
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
+	case <-ctx.Done():
+		return "", ended(ctx)
+	}
+	text, again := k.read(t.now())
+	if text != "" {
+		return text, nil
+	}
+	if err := k.failure(); err != nil && again != asked {
+		return "", err
+	}
+	a, err := g.ask(ctx)
+	if err != nil {
+		if ctx.Err() == nil { // An end of this call says nothing about others.
+			k.fail(tool.AsError(err))
+		}
+		return "", err
+	}
+	k.keep(a, t.now())
+	return a.text, nil
+}
+
+// drop forgets a token that was not accepted, unless another has its place.
+func (t *tokens) drop(g *grant, text string) {
+	k := t.entry(g.key())
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.text == text {
+		k.text = ""
+	}
+}
+
+// entry returns the place of a token, making room where there is none.
+func (t *tokens) entry(key tokenKey) *keptToken {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := t.kept[key]
+	if k == nil {
+		t.makeRoom()
+		k = &keptToken{turn: make(chan struct{}, 1)}
+		t.kept[key] = k
+	}
+	return k
+}
+
+// makeRoom drops tokens that have ended and, if all are alive, any one.
+func (t *tokens) makeRoom() {
+	if len(t.kept) < maxTokens {
+		return
+	}
+	for key, k := range t.kept {
+		if text, _ := k.read(t.now()); text == "" {
+			delete(t.kept, key)
+		}
+	}
+	for key := range t.kept {
+		if len(t.kept) < maxTokens {
+			return
+		}
+		delete(t.kept, key)
+	}
+}
+
+// read returns the token while it lasts, and how often was asked for one.
+func (k *keptToken) read(now time.Time) (string, int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now.Before(k.until) {
+		return k.text, k.asked
+	}
+	return "", k.asked
+}
+
+func (k *keptToken) failure() *tool.Error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
+func (k *keptToken) fail(err *tool.Error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.err = err
+	k.asked++
+}
+
+func (k *keptToken) keep(a answeredToken, now time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.text, k.until, k.err = a.text, now.Add(a.age-tokenSkew), nil
+	k.asked++
+}
