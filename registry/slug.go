@@ -32,6 +32,10 @@ var verbs = strings.Fields(`
 	subscribe suggest summarize suspend sync tag test track transfer transform translate trigger unassign undo update
 	upload upsert validate verify view watch withdraw write`)
 
+// IsVerb reports whether a word, in lower case, is one that slugs usually begin
+// with.
+func IsVerb(word string) bool { return slices.Contains(verbs, word) }
+
 // slugWarnings says how a new slug misses the convention: camelCase, a verb
 // and then a noun.
 func slugWarnings(slug string) []string {
@@ -42,7 +46,7 @@ func slugWarnings(slug string) []string {
 		return []string{fmt.Sprintf("slug %q: expected camelCase, a verb and then a noun, such as searchOrders", slug)}
 	}
 	verb := slug[:strings.IndexFunc(slug, unicode.IsUpper)]
-	if !slices.Contains(verbs, verb) {
+	if !IsVerb(verb) {
 		return []string{fmt.Sprintf("slug %q: %q does not look like a verb; expected a verb and then a noun, such as searchOrders", slug, verb)}
 	}
 	return nil

@@ -1,0 +1,162 @@
+package openapi
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// builder makes the tool of one operation.
+type builder struct {
+	*mapper
+	op, item object
+	path     string
+	pointer  string
+	out      *Operation
+	tags     []string
+	lost     losses
+
+	arguments []*argument
+	config    httpcall.Config
+}
+
+// argument is something that a call gives.
+type argument struct {
+	name     string // Of the argument.
+	place    string // path, query, header, cookie or body.
+	wire     string // Its name there.
+	schema   any
+	required bool
+	use      func(from *httpcall.Pointer)
+}
+
+func (b *builder) build() error {
+	switch {
+	case b.op == nil:
+		return refuse(b.pointer, "expected an object")
+	case b.out.Method == "TRACE":
+		return refuse(b.pointer, "requests of the method TRACE are not sent")
+	case strings.ContainsAny(b.path, "#?"):
+		return refuse(b.pointer, "its path holds a query or a fragment")
+	}
+	b.config = httpcall.Config{Method: b.out.Method}
+	server, err := b.serverOf()
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{b.parameters, b.body} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	b.nameArguments()
+	if err := b.useArguments(server); err != nil {
+		return err
+	}
+	b.authenticate()
+	b.leftOut()
+	return b.spec()
+}
+
+// leftOut tells of members that have no equal.
+func (b *builder) leftOut() {
+	if len(b.op.object("callbacks")) > 0 {
+		b.lost.add(b.pointer+"/callbacks", "callbacks are not mapped: nothing listens for them")
+	}
+	for _, status := range sortedKeys(b.op.object("responses")) {
+		if len(b.op.object("responses").object(status).object("links")) > 0 {
+			b.lost.add(b.pointer+"/responses/"+escape(status)+"/links", "links are not mapped")
+		}
+	}
+}
+
+// spec puts the tool together.
+func (b *builder) spec() error {
+	input, err := b.inputSchema()
+	if err != nil {
+		return err
+	}
+	output, err := b.outputSchema()
+	if err != nil {
+		return err
+	}
+	config, err := json.Marshal(b.config)
+	if err != nil {
+		return refuse(b.pointer, "its request cannot be configured: %s", err)
+	}
+	if err := b.checkConfig(config); err != nil {
+		return refuse(b.pointer, "its request cannot be sent by an http tool: %s", tool.AsError(err).Msg+at(tool.AsError(err).Path))
+	}
+	spec := &registry.ToolSpec{Definition: tool.Definition{
+		Name: b.title(), Description: b.description(), InputSchema: input, OutputSchema: output,
+		Implementation: tool.HTTP, Config: config,
+	}}
+	if len(b.tags) > 0 {
+		spec.Category = line(b.tags[0], 60)
+	}
+	spec.EgressClass, spec.PermissionPolicy = tool.EgressWrite, tool.Auto
+	if reads(b.out.Method) {
+		spec.EgressClass, spec.Execution.Pure = tool.EgressReadOnly, b.out.Method != "OPTIONS"
+	}
+	spec.Execution.Idempotent = b.idempotent()
+	spec.RequiresApproval = spec.EgressClass == tool.EgressWrite
+	b.out.Spec, b.out.name = spec, b.slug()
+	return nil
+}
+
+// checkConfig checks the configuration as the executor will, with a credential
+// in the place of one that was not named.
+func (b *builder) checkConfig(config json.RawMessage) error {
+	if err := httpcall.CheckConfig(config); err != nil || b.out.lacking == nil {
+		return err
+	}
+	with := b.config
+	auth := *b.out.lacking
+	auth.CredentialsRef = "credential"
+	with.Auth = &auth
+	return httpcall.CheckConfig(encoded(with))
+}
+
+func (b *builder) idempotent() bool {
+	return slices.ContainsFunc(b.opts.Idempotent, func(name string) bool {
+		return name == b.out.Method+" "+b.out.Path || name == b.out.ID && name != ""
+	})
+}
+
+func (b *builder) title() string {
+	if title := line(b.op.text("summary"), 80); title != "" {
+		return title
+	}
+	if b.out.ID != "" {
+		return line(b.out.ID, 80)
+	}
+	return line(b.out.Method+" "+b.out.Path, 80)
+}
+
+// description joins what the document says of an operation.
+func (b *builder) description() string {
+	summary, text := clean(b.op.text("summary"), MaxDescription), clean(b.op.text("description"), MaxDescription)
+	if summary == "" {
+		summary, text = text, ""
+	}
+	if summary == "" {
+		summary = clean(b.item.text("summary"), MaxDescription)
+	}
+	if summary == "" {
+		summary = "Calls " + b.out.Method + " " + line(b.out.Path, 200) + "."
+	}
+	switch {
+	case strings.HasPrefix(text, summary):
+		summary = text
+	case text != "":
+		summary = strings.TrimSuffix(summary, ".") + ".\n\n" + text
+	}
+	if b.op.flag("deprecated") {
+		summary = "Deprecated. " + summary
+	}
+	return clean(summary, MaxDescription)
+}

@@ -1,0 +1,26 @@
+package openapi
+
+import "errors"
+
+// Limits of a document, and of what is made of it.
+const (
+	MaxDocumentBytes = 10 << 20
+	MaxOperations    = 2000
+	// MaxDescription bounds the description of a tool, in characters.
+	MaxDescription = 1024
+	// MaxSchemaDescription bounds each description within a schema.
+	MaxSchemaDescription = 512
+
+	maxNodes     = 2_000_000 // Values of a document, aliases spelled out.
+	maxDepth     = 100       // Of a document, in nested values.
+	maxRefs      = 64        // References that lead to references.
+	maxWork      = 1_000_000 // Schema nodes converted for a document.
+	maxSpecimens = 2 << 10   // Bytes of one default or example.
+	maxLosses    = 50        // Told of one operation; the rest are counted.
+	maxRepairs   = 20        // Keywords that one schema is freed of.
+	maxFlat      = 60        // Members of a body that become arguments of their own.
+	inlineDepth  = 16        // Nested schemas beyond which references stay references.
+)
+
+// errWork ends an import whose schemas expand without an end.
+var errWork = errors.New("its schemas refer to each other so much that they cannot be spelled out")

@@ -1,0 +1,49 @@
+package openapi
+
+import "fmt"
+
+// Loss is something of a document that a tool does not have.
+type Loss struct {
+	Pointer string // JSON Pointer within the document.
+	Reason  string
+}
+
+// losses collects what is lost, each thing once.
+type losses struct {
+	list  []Loss
+	known map[Loss]bool
+	more  int // Beyond those that are told of.
+}
+
+func (l *losses) add(pointer, format string, args ...any) {
+	l.put(Loss{Pointer: clip(pointer, 400), Reason: line(fmt.Sprintf(format, args...), 300)})
+}
+
+func (l *losses) put(loss Loss) {
+	switch {
+	case l.known[loss]:
+	case len(l.list) >= maxLosses:
+		l.more++
+	default:
+		if l.known == nil {
+			l.known = make(map[Loss]bool)
+		}
+		l.known[loss] = true
+		l.list = append(l.list, loss)
+	}
+}
+
+func (l *losses) merge(other *losses) {
+	for _, loss := range other.list {
+		l.put(loss)
+	}
+	l.more += other.more
+}
+
+// all returns the losses, the last of which tells how many more there are.
+func (l *losses) all() []Loss {
+	if l.more == 0 {
+		return l.list
+	}
+	return append(l.list[:len(l.list):len(l.list)], Loss{Reason: fmt.Sprintf("and %d more", l.more)})
+}

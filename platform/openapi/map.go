@@ -1,0 +1,177 @@
+package openapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// methods are those of operations, in the order in which they are told of.
+var methods = []string{"get", "head", "options", "post", "put", "patch", "delete", "trace"}
+
+// mapper maps the operations of a document.
+type mapper struct {
+	doc      *document
+	opts     Options
+	sent     *converter
+	received *converter
+	result   *Result
+	server   string // The document's own, resolved.
+}
+
+// Map maps a document, JSON or YAML, to definitions of tools. It fails with
+// tool.Invalid, whose Path is a JSON Pointer into the document or names an
+// option, for what cannot be read as a whole; an operation that cannot be
+// mapped is told of in the result.
+func Map(raw []byte, opts Options) (*Result, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	doc, err := read(raw)
+	if err != nil {
+		return nil, err
+	}
+	info := doc.root.object("info")
+	version := info.text("version")
+	if n, ok := info["version"].(json.Number); ok { // YAML without quotes.
+		version = n.String()
+	}
+	m := &mapper{doc: doc, opts: opts, sent: newConverter(doc, sent), received: newConverter(doc, received)}
+	m.result = &Result{
+		Name: clean(opts.Name, 200), Title: line(info.text("title"), 200), Version: line(version, 60), OpenAPI: doc.version, Digest: doc.digest,
+	}
+	if m.result.Name == "" {
+		m.result.Name = m.result.Title
+	}
+	if m.result.Name == "" {
+		return nil, refuse("/info/title", "it has no title: give the import a name")
+	}
+	if m.server, err = m.resolveServer(doc.root["servers"], "/servers"); err != nil {
+		return nil, err
+	}
+	if err := m.operations(); err != nil {
+		return nil, err
+	}
+	m.notes()
+	m.result.summarize()
+	return m.result, nil
+}
+
+// operations maps the operations of all paths.
+func (m *mapper) operations() error {
+	paths := m.doc.root.object("paths")
+	if len(paths) == 0 {
+		return refuse("/paths", "it has no paths, so there is nothing to make tools of")
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if !strings.HasPrefix(path, "/") {
+			continue // An extension.
+		}
+		pointer := "/paths/" + escape(path)
+		item, at, err := m.doc.follow(paths[path], pointer)
+		if err != nil {
+			m.result.Notes = append(m.result.Notes, Loss{pointer, "the path is skipped: " + tool.AsError(err).Msg})
+			continue
+		}
+		for _, method := range methods {
+			if item[method] == nil {
+				continue
+			}
+			if len(m.result.all) >= MaxOperations {
+				return refuse("/paths", "it has more than %d operations: cut it up", MaxOperations)
+			}
+			if err := m.one(path, method, item, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one maps an operation, or says why not. It fails when the whole import has to.
+func (m *mapper) one(path, method string, item object, at string) error {
+	op := asObject(item[method])
+	out := Operation{
+		ID: clean(op.text("operationId"), 200), Method: strings.ToUpper(method), Path: clean(path, 1000), Pointer: clip(at+"/"+method, 400), State: Skipped,
+	}
+	m.result.all = append(m.result.all, out.key())
+	var tags []string
+	for _, tag := range op.list("tags") {
+		if text, ok := tag.(string); ok {
+			tags = append(tags, text)
+		}
+	}
+	if !m.opts.selects(&out, tags) {
+		m.result.Unselected++
+		return nil
+	}
+	b := builder{mapper: m, op: op, item: item, path: path, pointer: at + "/" + method, out: &out, tags: tags}
+	err := b.build()
+	switch {
+	case errors.Is(err, errWork):
+		return refuse("", "%s", errWork)
+	case err != nil:
+		out.State, out.Spec, out.Reason = Skipped, nil, line(tool.AsError(err).Msg, 400)
+		if tool.KindOf(err) == tool.InternalError {
+			out.Reason = line(err.Error(), 400)
+		}
+	case len(b.lost.list) > 0:
+		out.State = WithLosses
+	default:
+		out.State = Mapped
+	}
+	out.Losses = b.lost.all()
+	m.result.Operations = append(m.result.Operations, out)
+	return nil
+}
+
+// notes tells what of the document as a whole has no equal among tools.
+func (m *mapper) notes() {
+	add := func(pointer, format string, args ...any) {
+		m.result.Notes = append(m.result.Notes, Loss{pointer, fmt.Sprintf(format, args...)})
+	}
+	if n := len(m.doc.root.object("webhooks")); n > 0 {
+		add("/webhooks", "%d webhooks are not mapped: the API calls there, a tool calls the API", n)
+	}
+	servers := m.doc.root.list("servers")
+	if _, err := strconv.Atoi(m.opts.Upstream); len(servers) > 1 && (m.opts.Upstream == "" || err == nil) {
+		add("/servers", "of %d servers, %s is called", len(servers), clip(m.server, 200))
+	}
+}
+
+// summarize lists the hosts that are called and the credentials that lack.
+func (r *Result) summarize() {
+	needs := make(map[Need]int)
+	hosts := make(map[string]bool)
+	r.Needs = nil
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if o.Spec == nil {
+			continue
+		}
+		if o.needs.Scheme != "" {
+			needs[o.needs]++
+		}
+		hosts[originOf(o.Spec.Config)] = true
+	}
+	r.Hosts = slices.Sorted(maps.Keys(hosts))
+	for need, n := range needs {
+		need.Operations = n
+		r.Needs = append(r.Needs, need)
+	}
+	slices.SortFunc(r.Needs, func(a, b Need) int { return strings.Compare(a.Scheme+a.Kind, b.Scheme+b.Kind) })
+}
+
+// reads reports whether a method only reads, by HTTP's definition.
+func reads(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

@@ -1,0 +1,167 @@
+package openapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/toolcrib/toolcrib/registry"
+)
+
+var notInArgument = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// maxArgument bounds the name of an argument, as model providers do.
+const maxArgument = 64
+
+// nameArguments gives each argument a name that models may use and that no
+// other has. Those of the same name in several places say where they go.
+func (b *builder) nameArguments() {
+	count := make(map[string]int)
+	for _, a := range b.arguments {
+		a.name = argumentName(a.wire)
+		count[a.name]++
+	}
+	taken := make(map[string]bool)
+	for _, a := range b.arguments {
+		if count[a.name] > 1 {
+			a.name = shorten64(a.place + "_" + a.name)
+		}
+		free := a.name
+		for n := 2; taken[free]; n++ {
+			free = shorten64(a.name) + "_" + itoa(n)
+		}
+		a.name, taken[free] = free, true
+	}
+}
+
+func argumentName(wire string) string {
+	name := strings.Trim(notInArgument.ReplaceAllString(wire, "_"), "_")
+	if strings.HasPrefix(wire, "_") && name != "" {
+		name = "_" + name
+	}
+	if name == "" {
+		name = "value"
+	}
+	return shorten64(name)
+}
+
+// shorten64 cuts a name to what models may use, and keeps it apart from others
+// that begin alike.
+func shorten64(name string) string {
+	if len(name) <= maxArgument-4 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return name[:maxArgument-13] + "_" + hex.EncodeToString(sum[:])[:8]
+}
+
+// slug returns the name that the tool of an operation would like: a verb and
+// then a noun, in camelCase.
+func (b *builder) slug() string {
+	words := splitWords(b.out.ID)
+	if len(words) == 0 {
+		words = b.wordsOfPath()
+	} else if i := slices.IndexFunc(words, registry.IsVerb); i > 0 {
+		verb := words[i] // users_list becomes listUsers.
+		words = append([]string{verb}, slices.Delete(slices.Clone(words), i, i+1)...)
+	}
+	if b.opts.Prefix != "" {
+		words = append([]string{b.opts.Prefix}, words...)
+	}
+	return camel(words)
+}
+
+// splitWords takes a name apart, in lower case.
+func splitWords(name string) []string {
+	var words []string
+	var word strings.Builder
+	runes := []rune(name)
+	flush := func() {
+		if word.Len() > 0 {
+			words = append(words, strings.ToLower(word.String()))
+			word.Reset()
+		}
+	}
+	for i, r := range runes {
+		switch {
+		case r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			flush()
+			continue
+		case unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+			flush()
+		}
+		word.WriteRune(r)
+	}
+	flush()
+	return words
+}
+
+var versionSegment = regexp.MustCompile(`^(?i:v[0-9]+[a-z0-9.]*|api|rest)$`)
+
+// wordsOfPath makes up a name of method and path.
+func (b *builder) wordsOfPath() []string {
+	var words []string
+	segments := strings.Split(strings.Trim(b.path, "/"), "/")
+	single := strings.Contains(segments[len(segments)-1], "{")
+	for i, segment := range segments {
+		if strings.Contains(segment, "{") || versionSegment.MatchString(segment) {
+			continue
+		}
+		own := splitWords(segment)
+		if len(own) > 0 && i+1 < len(segments) && strings.Contains(segments[i+1], "{") {
+			own[len(own)-1] = singular(own[len(own)-1])
+		}
+		words = append(words, own...)
+	}
+	if len(words) == 0 {
+		words = []string{"root"}
+	}
+	verb := map[string]string{"GET": "list", "HEAD": "check", "OPTIONS": "describe", "POST": "create", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}[b.out.Method]
+	switch last := words[len(words)-1]; {
+	case b.out.Method == "GET" && single:
+		verb = "get"
+	case b.out.Method == "POST" && !single && len(words) > 1 && registry.IsVerb(last):
+		return append([]string{last}, words[:len(words)-1]...) // POST /orders/{id}/cancel.
+	case b.out.Method == "POST":
+		words[len(words)-1] = singular(last)
+	}
+	return append([]string{verb}, words...)
+}
+
+func singular(word string) string {
+	switch {
+	case strings.HasSuffix(word, "ies") && len(word) > 4:
+		return strings.TrimSuffix(word, "ies") + "y"
+	case strings.HasSuffix(word, "ss"), strings.HasSuffix(word, "us"), strings.HasSuffix(word, "is"), len(word) < 4:
+		return word
+	default:
+		return strings.TrimSuffix(word, "s")
+	}
+}
+
+// camel joins words to a slug.
+func camel(words []string) string {
+	var b strings.Builder
+	for i, word := range words {
+		if i > 0 {
+			word = strings.ToUpper(word[:1]) + word[1:]
+		}
+		b.WriteString(word)
+	}
+	slug := strings.TrimLeft(b.String(), "0123456789_-")
+	if slug == "" {
+		slug = "call"
+	}
+	slug = strings.ToLower(slug[:1]) + slug[1:]
+	if len(slug) > maxSlug {
+		sum := sha256.Sum256([]byte(slug))
+		slug = slug[:maxSlug-6] + hex.EncodeToString(sum[:])[:6]
+	}
+	return slug
+}
+
+// maxSlug bounds a slug, with room for a number that keeps it apart.
+const maxSlug = 60

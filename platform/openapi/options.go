@@ -1,0 +1,90 @@
+package openapi
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Options say how a document is mapped. The zero value maps all of it.
+type Options struct {
+	// Name is what the document goes by: an import of the same name later is an
+	// import of the same document. Defaults to the document's title.
+	Name string
+	// DocumentURL is where the document was found: relative servers and token
+	// URLs are resolved against it. It is not fetched.
+	DocumentURL string
+	// Upstream is the server that is called: an absolute URL in place of all
+	// that the document names, or the number of one of its servers, from 1.
+	// Defaults to the first.
+	Upstream string
+	// Variables are values of server variables, in place of their defaults.
+	Variables map[string]string
+	// Credentials name, by security scheme, the credential to send. A header or
+	// cookie parameter under the name of a secret is a scheme of that name.
+	Credentials map[string]string
+	// Prefix begins the slugs of new tools.
+	Prefix string
+	// Idempotent lists the operations, by id or as "PUT /path", whose server
+	// honours the header Idempotency-Key. The methods that HTTP calls
+	// idempotent are not: a lost answer would not be told from a first one.
+	Idempotent []string
+	// Only and Except choose operations; those that both name are left out.
+	Only, Except Selection
+}
+
+// Selection names operations. Within one list any of its items will do; all
+// lists that are not empty have to agree.
+type Selection struct {
+	Tags       []string
+	Operations []string // Ids.
+	Paths      []string // Beginnings of paths.
+	Methods    []string
+}
+
+func (s Selection) empty() bool {
+	return len(s.Tags)+len(s.Operations)+len(s.Paths)+len(s.Methods) == 0
+}
+
+// names reports whether a selection that is not empty names an operation.
+func (s Selection) names(o *Operation, tags []string) bool {
+	any := func(list []string, fn func(string) bool) bool { return len(list) == 0 || slices.ContainsFunc(list, fn) }
+	return any(s.Tags, func(tag string) bool { return slices.Contains(tags, tag) }) &&
+		any(s.Operations, func(id string) bool { return id == o.ID }) &&
+		any(s.Paths, func(prefix string) bool { return strings.HasPrefix(o.Path, prefix) }) &&
+		any(s.Methods, func(method string) bool { return strings.EqualFold(method, o.Method) })
+}
+
+// selects reports whether an operation is to be mapped.
+func (o Options) selects(op *Operation, tags []string) bool {
+	return (o.Only.empty() || o.Only.names(op, tags)) && (o.Except.empty() || !o.Except.names(op, tags))
+}
+
+func (o Options) check() error {
+	wrong := func(path, format string, args ...any) error {
+		e := refuse("", format, args...)
+		e.Path, e.Msg = path, strings.TrimPrefix(e.Msg, "the document: ")
+		return e
+	}
+	if o.Prefix != "" && !tool.ValidSlug(o.Prefix) {
+		return wrong("/prefix", "prefix %q: expected what the slug of a tool may begin with", clip(o.Prefix, 80))
+	}
+	if len(o.Name) > 200 {
+		return wrong("/name", "expected a name of at most 200 bytes")
+	}
+	if o.DocumentURL != "" {
+		if u, err := url.Parse(o.DocumentURL); err != nil || !u.IsAbs() || u.Host == "" {
+			return wrong("/document_url", "document_url: expected an absolute URL")
+		}
+	}
+	for _, scheme := range slices.Sorted(maps.Keys(o.Credentials)) {
+		if !secret.ValidRef(o.Credentials[scheme]) {
+			return wrong("/credentials/"+escape(scheme), "the credential for %q: expected the name of a credential, letters, digits, dots, dashes and underscores", clip(scheme, 80))
+		}
+	}
+	return nil
+}

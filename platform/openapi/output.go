@@ -1,0 +1,103 @@
+package openapi
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// outputSchema makes the schema of what comes back: that of the successful
+// answers, if all of them are JSON. An operation that may answer otherwise has
+// none, since every answer is held to it.
+func (b *builder) outputSchema() (json.RawMessage, error) {
+	if b.out.Method == "HEAD" {
+		return nil, nil
+	}
+	var schemas []any
+	var media []string
+	responses := b.op.object("responses")
+	for _, status := range sortedKeys(responses) {
+		if !strings.HasPrefix(status, "2") {
+			continue
+		}
+		at := b.pointer + "/responses/" + escape(status)
+		response, at, err := b.mapper.doc.follow(responses[status], at)
+		if err != nil {
+			b.lost.add(at, "the output has no schema: %s", tool.AsError(err).Msg)
+			return nil, nil
+		}
+		content := response.object("content")
+		media = append(media, sortedKeys(content)...)
+		name := jsonMedia(content)
+		if name == "" || content.object(name)["schema"] == nil {
+			schemas = append(schemas, nil)
+			continue
+		}
+		at += "/content/" + escape(name) + "/schema"
+		schema, err := b.received.schema(content.object(name)["schema"], at, &b.lost)
+		if err != nil {
+			b.lost.add(at, "the output has no schema: %s", tool.AsError(err).Msg)
+			return nil, nil
+		}
+		if !slices.ContainsFunc(schemas, func(have any) bool { return reflect.DeepEqual(have, schema) }) {
+			schemas = append(schemas, schema)
+		}
+	}
+	b.accept(media)
+	if len(schemas) == 0 || slices.Contains(schemas, nil) {
+		if slices.ContainsFunc(schemas, func(s any) bool { return s != nil }) {
+			b.lost.add(b.pointer+"/responses", "the output has no schema: some successful answers have no JSON")
+		}
+		return nil, nil
+	}
+	root, _ := schemas[0].(map[string]any)
+	if len(schemas) > 1 {
+		root = map[string]any{"anyOf": schemas}
+	}
+	if len(root) == 0 {
+		return nil, nil
+	}
+	root, err := b.received.assemble(root, &b.lost)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := finish(root, false, &b.lost)
+	if err != nil {
+		b.lost.add(b.pointer+"/responses", "the output has no schema: %s", strings.TrimPrefix(tool.AsError(err).Msg, "the document: "))
+		return nil, nil
+	}
+	return raw, nil
+}
+
+// jsonMedia returns the first of the media types that is JSON.
+func jsonMedia(content object) string {
+	for _, name := range sortedKeys(content) {
+		if isJSON(name) || baseType(name) == "*/*" {
+			return name
+		}
+	}
+	return ""
+}
+
+// accept asks for the media type of the answers, where JSON's own is not among
+// them.
+func (b *builder) accept(media []string) {
+	if len(media) == 0 || slices.ContainsFunc(media, func(name string) bool {
+		base := baseType(name)
+		return base == "application/json" || base == "*/*" || base == "application/*"
+	}) {
+		return
+	}
+	for _, wanted := range []func(string) bool{isJSON, func(string) bool { return true }} {
+		for _, name := range media {
+			if wanted(name) && clean(name, 120) == name {
+				put(&b.config.Headers, "Accept", httpcall.Value{Literal: name})
+				return
+			}
+		}
+	}
+}

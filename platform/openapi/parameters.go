@@ -1,0 +1,394 @@
+package openapi
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// places are where parameters stand, in the order in which they are mapped.
+var places = []string{"path", "query", "header", "cookie"}
+
+// platformHeaders are set by the platform, the protocol or what else a
+// document says of a request.
+var platformHeaders = map[string]string{
+	"Accept": "it follows from the answers", "Content-Type": "it follows from the body", "Authorization": "it follows from the security schemes",
+	"Idempotency-Key": "the platform sets it, the same for all attempts of a call", "Cookie": "cookies are parameters of their own",
+	"Accept-Encoding": "", "Connection": "", "Content-Length": "", "Expect": "", "Host": "", "Keep-Alive": "", "Te": "", "Trailer": "",
+	"Transfer-Encoding": "", "Upgrade": "",
+}
+
+// parameter is a parameter of a document.
+type parameter struct {
+	object
+	pointer string
+}
+
+// parameters reads the parameters of the path and of the operation, of which
+// the latter replace the former.
+func (b *builder) parameters() error {
+	found := make(map[string]parameter)
+	for _, from := range []struct {
+		list    []any
+		pointer string
+	}{
+		{b.item.list("parameters"), b.pointer[:strings.LastIndexByte(b.pointer, '/')] + "/parameters"},
+		{b.op.list("parameters"), b.pointer + "/parameters"},
+	} {
+		for i, raw := range from.list {
+			o, at, err := b.mapper.doc.follow(raw, from.pointer+"/"+itoa(i))
+			if err != nil {
+				return err
+			}
+			name, in := o.text("name"), o.text("in")
+			if name == "" || !slices.Contains(places, in) {
+				return refuse(at, "expected a parameter with a name, in path, query, header or cookie")
+			}
+			found[in+" "+name] = parameter{o, at}
+		}
+	}
+	for _, place := range places {
+		for _, id := range slices.Sorted(maps.Keys(found)) {
+			if found[id].text("in") != place {
+				continue
+			}
+			if err := b.parameter(place, found[id]); err != nil {
+				return err
+			}
+		}
+	}
+	return b.undeclared()
+}
+
+func (b *builder) parameter(place string, p parameter) error {
+	wire, required := p.text("name"), p.flag("required")
+	if len(wire) > 200 || clean(wire, 200) != wire {
+		return refuse(p.pointer, "the parameter has a name that cannot be sent")
+	}
+	switch place {
+	case "path":
+		if !strings.Contains(b.path, "{"+wire+"}") {
+			b.lost.add(p.pointer, "the path has no {%s}", wire)
+			return nil
+		}
+		required = true
+	case "header":
+		if reason, set := platformHeaders[http.CanonicalHeaderKey(wire)]; set || strings.HasPrefix(http.CanonicalHeaderKey(wire), "Proxy-") {
+			if reason == "" {
+				reason = "the protocol sets it"
+			}
+			b.lost.add(p.pointer, "the header %s is no argument: %s", http.CanonicalHeaderKey(wire), reason)
+			return nil
+		}
+	}
+	if (place == "header" || place == "cookie") && secret.SensitiveKey(wire) {
+		return b.secretParameter(place, wire, required, p)
+	}
+	schema, asJSON, err := b.parameterSchema(p)
+	if err != nil {
+		return err
+	}
+	a := &argument{place: place, wire: wire, schema: schema, required: required}
+	style := b.style(place, p, asJSON)
+	switch place {
+	case "path":
+		if asJSON {
+			return refuse(p.pointer, "the path parameter %s is JSON, which no URL template writes", wire)
+		}
+	case "query":
+		a.use = func(from *httpcall.Pointer) { put(&b.config.Query, wire, httpcall.Value{From: from, Style: style}) }
+	case "header":
+		a.use = func(from *httpcall.Pointer) { put(&b.config.Headers, wire, httpcall.Value{From: from, Style: style}) }
+	case "cookie":
+		a.use = func(from *httpcall.Pointer) { put(&b.config.Cookies, wire, httpcall.Value{From: from, Style: style}) }
+	}
+	b.arguments = append(b.arguments, a)
+	return nil
+}
+
+func put(values *httpcall.Values, name string, v httpcall.Value) {
+	if *values == nil {
+		*values = make(httpcall.Values)
+	}
+	(*values)[name] = v
+}
+
+// secretParameter makes a header or cookie under the name of a secret a
+// credential: secrets are no arguments.
+func (b *builder) secretParameter(place, wire string, required bool, p parameter) error {
+	auth := &httpcall.Auth{Type: "header", Header: wire}
+	if place == "cookie" {
+		auth = &httpcall.Auth{Type: "cookie", Name: wire}
+	}
+	s := &scheme{name: wire, pointer: p.pointer, auth: auth, holds: "the value of the " + place}
+	ref := b.opts.Credentials[wire]
+	switch {
+	case ref != "" && b.config.Auth == nil:
+		b.use(s, ref)
+	case b.config.Auth != nil:
+		b.lost.add(p.pointer, "a request carries one credential: the %s %s is not sent", place, wire)
+	case required:
+		b.need(s)
+	default:
+		b.lost.add(p.pointer, "the %s %s has the name of a secret, which is no argument: name a credential for it", place, wire)
+	}
+	return nil
+}
+
+// parameterSchema converts the schema of a parameter. asJSON tells that its
+// value is written as JSON.
+func (b *builder) parameterSchema(p parameter) (schema any, asJSON bool, err error) {
+	raw, at := p.object["schema"], p.pointer+"/schema"
+	if content := p.object.object("content"); len(content) > 0 {
+		media := slices.Sorted(maps.Keys(content))[0]
+		raw, at, asJSON = content.object(media)["schema"], p.pointer+"/content/"+escape(media)+"/schema", isJSON(media)
+		if !asJSON {
+			b.lost.add(p.pointer+"/content", "the parameter is sent as text: %s is not written", clip(media, 60))
+		}
+	}
+	if raw == nil {
+		raw = map[string]any{}
+		if p.object["type"] != nil {
+			b.lost.add(p.pointer, "it has no schema")
+		}
+	}
+	schema, err = b.sent.schema(raw, at, &b.lost)
+	if err != nil {
+		return nil, false, err
+	}
+	return b.described(schema, p.object), asJSON, nil
+}
+
+// described adds what is said beside a schema.
+func (b *builder) described(schema any, o object) any {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		m = map[string]any{}
+		if schema == false {
+			m = map[string]any{"not": map[string]any{}}
+		}
+	}
+	m = maps.Clone(m)
+	if text := clean(o.text("description"), MaxSchemaDescription); text != "" {
+		m["description"] = text
+	}
+	if o.flag("deprecated") {
+		m["deprecated"] = true
+	}
+	if v, ok := o["example"]; ok && small(v) {
+		m["examples"] = []any{v}
+	}
+	return m
+}
+
+// style returns how an array or object is written.
+func (b *builder) style(place string, p parameter, asJSON bool) httpcall.Style {
+	if asJSON {
+		return httpcall.StyleJSON
+	}
+	name, kind := p.text("style"), b.kindOf(p.object["schema"])
+	if name == "" {
+		name = map[string]string{"path": "simple", "header": "simple", "query": "form", "cookie": "form"}[place]
+	}
+	explode, given := p.object["explode"].(bool)
+	if !given {
+		explode = name == "form"
+	}
+	if p.flag("allowReserved") {
+		b.lost.add(p.pointer+"/allowReserved", "reserved characters are escaped all the same")
+	}
+	style, known := styleOf(name, kind, explode)
+	if !known && kind != "" {
+		b.lost.add(p.pointer+"/style", "the style %s is not written for %s", clean(name, 40), clean(kind, 20))
+	}
+	if place == "query" || style == "" {
+		return style
+	}
+	if place == "cookie" && explode && style == httpcall.StyleRepeat {
+		b.lost.add(p.pointer+"/explode", "items of a cookie are joined by commas")
+		return ""
+	}
+	if style == httpcall.StyleRepeat {
+		return httpcall.StyleComma // One header for all items.
+	}
+	return style
+}
+
+// styleOf translates OpenAPI's styles of what is an array or an object.
+func styleOf(name, kind string, explode bool) (httpcall.Style, bool) {
+	isObject, isArray := kind == "object", kind == "array"
+	if !isObject && !isArray {
+		return "", true
+	}
+	switch {
+	case name == "deepObject":
+		return httpcall.StyleDeep, isObject
+	case explode && isObject:
+		return httpcall.StylePairs, name == "form" || name == "simple"
+	case explode:
+		return httpcall.StyleRepeat, true
+	case name == "form", name == "simple":
+		return httpcall.StyleComma, true
+	case name == "spaceDelimited":
+		return httpcall.StyleSpace, isArray
+	case name == "pipeDelimited":
+		return httpcall.StylePipe, isArray
+	default:
+		return "", false
+	}
+}
+
+// kindOf returns "array" or "object" for a schema that admits one of them, and
+// else nothing.
+func (b *builder) kindOf(schema any) string {
+	o, _, err := b.mapper.doc.follow(schema, "")
+	if err != nil {
+		return ""
+	}
+	for _, name := range typeNames(o) {
+		if name == "array" || name == "object" {
+			return name
+		}
+	}
+	for _, keyword := range []string{"allOf", "oneOf", "anyOf"} {
+		for _, part := range o.list(keyword) {
+			of, _, err := b.mapper.doc.follow(part, "")
+			if err != nil {
+				continue
+			}
+			for _, name := range typeNames(of) {
+				if name == "array" || name == "object" {
+					return name
+				}
+			}
+		}
+	}
+	switch {
+	case o["properties"] != nil:
+		return "object"
+	case o["items"] != nil:
+		return "array"
+	default:
+		return ""
+	}
+}
+
+var inPath = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// undeclared adds the variables of the path that no parameter declares.
+func (b *builder) undeclared() error {
+	if strings.ContainsAny(inPath.ReplaceAllString(b.path, ""), "{}") {
+		return refuse(b.pointer, "its path has a brace too many")
+	}
+	for _, match := range inPath.FindAllStringSubmatch(b.path, -1) {
+		if slices.ContainsFunc(b.arguments, func(a *argument) bool { return a.place == "path" && a.wire == match[1] }) {
+			continue
+		}
+		b.lost.add(b.pointer+"/parameters", "no parameter declares {%s} of the path: it takes any text", match[1])
+		b.arguments = append(b.arguments, &argument{place: "path", wire: match[1], required: true, schema: map[string]any{"type": "string"}})
+	}
+	return nil
+}
+
+// pathStyle returns how a path parameter is written by RFC 6570: what goes
+// before its name and after it.
+func (b *builder) pathStyle(wire string) (before, after string) {
+	for _, list := range [][]any{b.op.list("parameters"), b.item.list("parameters")} {
+		for _, raw := range list {
+			o, _, err := b.mapper.doc.follow(raw, "")
+			if err != nil || o.text("in") != "path" || o.text("name") != wire {
+				continue
+			}
+			if o.flag("explode") && b.kindOf(o["schema"]) != "" {
+				after = "*"
+			}
+			return map[string]string{"label": ".", "matrix": ";"}[o.text("style")], after
+		}
+	}
+	return "", ""
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+
+// useArguments fills the configuration in.
+func (b *builder) useArguments(server string) error {
+	var failed error
+	expressions := make(map[string]string)
+	for _, a := range b.arguments {
+		from, err := httpcall.ParsePointer("/" + escape(a.name))
+		if err != nil {
+			return err
+		}
+		if a.use != nil {
+			a.use(&from)
+			continue
+		}
+		before, after := b.pathStyle(a.wire)
+		variable := a.name
+		if before == ";" && a.wire != a.name { // There the name itself is written.
+			if !variableName.MatchString(a.wire) {
+				failed = refuse(b.pointer, "no URL template writes the path parameter %s in the style matrix", clean(a.wire, 60))
+			}
+			variable = a.wire
+			put(&b.config.Variables, variable, httpcall.Value{From: &from})
+		}
+		expressions[a.wire] = "{" + before + variable + after + "}"
+	}
+	var url strings.Builder
+	last := 0
+	for _, span := range inPath.FindAllStringSubmatchIndex(b.path, -1) {
+		url.WriteString(literalPath(b.path[last:span[0]]) + expressions[b.path[span[2]:span[3]]])
+		last = span[1]
+	}
+	url.WriteString(literalPath(b.path[last:]))
+	b.config.URL = server + url.String()
+	return failed
+}
+
+// literalPath escapes what may not stand in a path as it is.
+func literalPath(text string) string {
+	var out strings.Builder
+	for _, c := range []byte(text) {
+		if c == '%' || c == '/' || strings.IndexByte("-._~!$&'()*+,;=:@", c) >= 0 ||
+			c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			out.WriteByte(c)
+		} else {
+			_, _ = fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
+}
+
+// inputSchema makes the schema of the arguments.
+func (b *builder) inputSchema() ([]byte, error) {
+	properties := make(map[string]any, len(b.arguments))
+	required := []any{}
+	for _, a := range b.arguments {
+		properties[a.name] = a.schema
+		if a.required {
+			required = append(required, a.name)
+		}
+	}
+	root := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		root["required"] = required
+	}
+	root, err := b.sent.assemble(root, &b.lost)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := finish(root, true, &b.lost)
+	if err != nil {
+		return nil, refuse(b.pointer, "its input: %s", strings.TrimPrefix(tool.AsError(err).Msg, "the document: "))
+	}
+	return raw, nil
+}
+
+func sortedKeys(o object) []string { return slices.Sorted(maps.Keys(o)) }

@@ -1,0 +1,69 @@
+package openapi
+
+import (
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/registry"
+)
+
+// State is what became of an operation.
+type State string
+
+// States.
+const (
+	Mapped     State = "mapped"
+	WithLosses State = "mapped_with_losses"
+	Skipped    State = "skipped"
+)
+
+// Result is what a document was mapped to.
+type Result struct {
+	Name       string // See [Options.Name].
+	Title      string
+	Version    string // Of the document, as it says.
+	OpenAPI    string // The version of OpenAPI.
+	Digest     string // SHA-256 of the document's bytes, in hexadecimal.
+	Operations []Operation
+	Notes      []Loss   // What was not mapped of the document as a whole.
+	Needs      []Need   // Credentials that were not named.
+	Hosts      []string // Scheme, host and port that the tools call.
+	Unselected int      // Operations that the options left out.
+
+	all []key // Of all operations, unselected ones too.
+}
+
+// Operation is one operation of a document.
+type Operation struct {
+	ID      string // The operationId, if it has one.
+	Method  string
+	Path    string
+	Pointer string // JSON Pointer within the document.
+	State   State
+	Losses  []Loss
+	Reason  string             // Why it was skipped.
+	Spec    *registry.ToolSpec // Nil when it was skipped. A draft: it asks for no publishing.
+
+	// Known is the slug of the tool that an earlier import made of the
+	// operation, set by [Result.Reconcile].
+	Known string
+
+	name   string // The slug it would like.
+	scheme  string         // The security scheme of its credential.
+	needs   Need           // The credential it lacks; zero for none.
+	lacking *httpcall.Auth // How that would be sent.
+}
+
+// Need is a security scheme without a credential.
+type Need struct {
+	Scheme     string // Its name in the document.
+	Kind       string // What the credential has to hold.
+	Operations int    // How many need it.
+}
+
+// Needs returns the security scheme for which a credential has to be named;
+// empty when none is needed, or one was.
+func (o *Operation) Needs() string { return o.needs.Scheme }
+
+// key tells operations apart.
+type key struct{ id, method, path string }
+
+func (o *Operation) key() key { return key{o.ID, o.Method, o.Path} }

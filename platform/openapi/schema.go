@@ -1,0 +1,502 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+)
+
+// direction is whether a schema is of what is sent or of what comes back.
+type direction int
+
+const (
+	sent direction = iota
+	received
+)
+
+// Keywords of schemas, by what they hold. Others are not copied.
+var (
+	// plainKeywords are copied as they are.
+	plainKeywords = []string{
+		"const", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "maxLength", "minLength",
+		"maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties", "maxContains", "minContains",
+		"dependentRequired", "format", "contentEncoding", "contentMediaType", "deprecated", "readOnly", "writeOnly",
+	}
+	oneSchema = []string{
+		"not", "if", "then", "else", "additionalProperties", "propertyNames", "contains", "unevaluatedItems", "unevaluatedProperties",
+	}
+	schemaLists = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
+	schemaMaps  = []string{"patternProperties", "dependentSchemas"}
+)
+
+// definition is a schema of the document that others refer to.
+type definition struct {
+	name   string // Below $defs.
+	schema any
+	lost   losses
+}
+
+// converter makes JSON Schemas of 2020-12 of a document's schemas. What they
+// refer to becomes a definition, once for all tools.
+type converter struct {
+	doc   *document
+	way   direction
+	defs  map[string]*definition // By JSON Pointer.
+	named map[string]*definition
+}
+
+func newConverter(d *document, way direction) *converter {
+	return &converter{doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition)}
+}
+
+// schema converts the schema at a pointer. References in it lead to #/$defs.
+func (c *converter) schema(v any, pointer string, lost *losses) (any, error) {
+	if c.doc.work--; c.doc.work < 0 {
+		return nil, errWork
+	}
+	if flag, ok := v.(bool); ok {
+		return flag, nil
+	}
+	in := asObject(v)
+	if in == nil {
+		return nil, refuse(pointer, "expected a schema")
+	}
+	out := make(map[string]any)
+	if raw, has := in["$ref"]; has {
+		ref, ok := raw.(string)
+		if !ok {
+			return nil, refuse(pointer, "expected a reference")
+		}
+		name, err := c.define(ref, pointer)
+		if err != nil {
+			return nil, err
+		}
+		out["$ref"] = "#/$defs/" + name
+		if c.doc.legacy { // What stands beside a reference does not count there.
+			return out, nil
+		}
+	}
+	if err := c.parts(in, out, pointer, lost); err != nil {
+		return nil, err
+	}
+	c.texts(in, out, pointer, lost)
+	if c.doc.legacy {
+		legacyBounds(in, out)
+		legacyNull(in, out)
+	}
+	return out, nil
+}
+
+// define returns the name of the definition that a reference leads to.
+func (c *converter) define(ref, from string) (string, error) {
+	target, pointer, err := c.doc.lookup(ref, from)
+	if err != nil {
+		return "", err
+	}
+	if known, ok := c.defs[pointer]; ok {
+		return known.name, nil
+	}
+	def := &definition{name: c.freeName(pointer)}
+	c.defs[pointer], c.named[def.name] = def, def // Before it is converted: it may refer to itself.
+	def.schema, err = c.schema(target, pointer, &def.lost)
+	if err != nil {
+		delete(c.defs, pointer)
+		return "", err
+	}
+	return def.name, nil
+}
+
+var notInName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
+
+func (c *converter) freeName(pointer string) string {
+	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
+	name = strings.Trim(notInName.ReplaceAllString(name, "_"), "_")
+	if name == "" {
+		name = "schema"
+	}
+	if len(name) > 80 {
+		name = name[:80]
+	}
+	free := name
+	for n := 2; c.named[free] != nil; n++ {
+		free = name + "_" + strconv.Itoa(n)
+	}
+	return free
+}
+
+// parts converts the keywords that say which values a schema takes.
+func (c *converter) parts(in object, out map[string]any, pointer string, lost *losses) error {
+	for _, keyword := range plainKeywords {
+		if v, ok := in[keyword]; ok {
+			out[keyword] = v
+		}
+	}
+	if v, ok := in["type"]; ok {
+		out["type"] = v
+	}
+	if enum, ok := in["enum"].([]any); ok && len(enum) > 0 {
+		out["enum"] = enum
+	} else if ok {
+		lost.add(pointer+"/enum", "an enum without values is left out: nothing could match it")
+	}
+	c.pattern(in, out, pointer, lost)
+	for _, keyword := range oneSchema {
+		if v, ok := in[keyword]; ok {
+			sub, err := c.schema(v, pointer+"/"+keyword, lost)
+			if err != nil {
+				return err
+			}
+			out[keyword] = sub
+		}
+	}
+	if err := c.items(in, out, pointer, lost); err != nil {
+		return err
+	}
+	for _, keyword := range schemaLists {
+		list, ok := in[keyword].([]any)
+		if !ok || len(list) == 0 {
+			continue
+		}
+		converted := make([]any, len(list))
+		for i, v := range list {
+			sub, err := c.schema(v, pointer+"/"+keyword+"/"+strconv.Itoa(i), lost)
+			if err != nil {
+				return err
+			}
+			converted[i] = sub
+		}
+		out[keyword] = converted
+	}
+	for _, keyword := range schemaMaps {
+		if err := c.schemaMap(in, out, keyword, pointer, lost); err != nil {
+			return err
+		}
+	}
+	if err := c.properties(in, out, pointer, lost); err != nil {
+		return err
+	}
+	c.discriminate(in, out, pointer, lost)
+	for _, keyword := range []string{"$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary"} {
+		if in[keyword] != nil {
+			lost.add(pointer+"/"+keyword, "%s is left out", keyword)
+		}
+	}
+	return nil
+}
+
+func (c *converter) items(in object, out map[string]any, pointer string, lost *losses) error {
+	v, ok := in["items"]
+	if !ok {
+		return nil
+	}
+	if list, isList := v.([]any); isList { // As draft 7 has it.
+		converted := make([]any, len(list))
+		for i, item := range list {
+			sub, err := c.schema(item, pointer+"/items/"+strconv.Itoa(i), lost)
+			if err != nil {
+				return err
+			}
+			converted[i] = sub
+		}
+		if len(converted) > 0 {
+			out["prefixItems"] = converted
+		}
+		return nil
+	}
+	sub, err := c.schema(v, pointer+"/items", lost)
+	out["items"] = sub
+	return err
+}
+
+func (c *converter) schemaMap(in object, out map[string]any, keyword, pointer string, lost *losses) error {
+	converted := make(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(in.object(keyword))) {
+		at := pointer + "/" + keyword + "/" + escape(name)
+		if keyword == "patternProperties" {
+			if reason := badPattern(name); reason != "" {
+				lost.add(at, "%s is left out: %s", keyword, reason)
+				continue
+			}
+		}
+		sub, err := c.schema(in.object(keyword)[name], at, lost)
+		if err != nil {
+			return err
+		}
+		converted[name] = sub
+	}
+	if len(converted) > 0 {
+		out[keyword] = converted
+	}
+	return nil
+}
+
+// properties converts members and which of them are required, but for those
+// that do not go this way: what is read only is not sent, and what is write
+// only does not come back.
+func (c *converter) properties(in object, out map[string]any, pointer string, lost *losses) error {
+	properties := in.object("properties")
+	gone := make(map[string]bool)
+	converted := make(map[string]any, len(properties))
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		at := pointer + "/properties/" + escape(name)
+		if c.otherWay(properties[name], 0) {
+			gone[name] = true
+			continue
+		}
+		sub, err := c.schema(properties[name], at, lost)
+		if err != nil {
+			return err
+		}
+		if m, ok := sub.(map[string]any); ok && secret.SensitiveKey(name) {
+			delete(m, "default") // Whatever it is, it is nobody's to see.
+			delete(m, "examples")
+		}
+		converted[name] = sub
+	}
+	if len(converted) > 0 {
+		out["properties"] = converted
+	}
+	required, ok := in["required"].([]any)
+	if !ok {
+		if in["required"] != nil && in["required"] != false {
+			lost.add(pointer+"/required", "required is left out: expected a list of names")
+		}
+		return nil
+	}
+	var names []any
+	for _, name := range required {
+		text, isText := name.(string)
+		if isText && !gone[text] && !c.goneBelow(in, text) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		out["required"] = names
+	}
+	return nil
+}
+
+// goneBelow reports whether a required member is declared in what the schema
+// is composed of, and does not go this way.
+func (c *converter) goneBelow(in object, name string) bool {
+	if _, declared := in.object("properties")[name]; declared {
+		return false
+	}
+	for i, part := range in.list("allOf") {
+		o, _, err := c.doc.follow(part, strconv.Itoa(i))
+		if err != nil {
+			continue
+		}
+		if property, ok := o.object("properties")[name]; ok {
+			return c.otherWay(property, 0)
+		}
+	}
+	return false
+}
+
+// otherWay reports whether a member goes the other way only.
+func (c *converter) otherWay(v any, depth int) bool {
+	flag := "readOnly"
+	if c.way == received {
+		flag = "writeOnly"
+	}
+	o, _, err := c.doc.follow(v, "")
+	if err != nil || depth > 4 {
+		return false
+	}
+	if o.flag(flag) || asObject(v).flag(flag) && !c.doc.legacy {
+		return true
+	}
+	return slices.ContainsFunc(o.list("allOf"), func(part any) bool { return c.otherWay(part, depth+1) })
+}
+
+func (c *converter) pattern(in object, out map[string]any, pointer string, lost *losses) {
+	pattern, ok := in["pattern"].(string)
+	if !ok {
+		return
+	}
+	if reason := badPattern(pattern); reason != "" {
+		lost.add(pointer+"/pattern", "the pattern is left out: %s", reason)
+		return
+	}
+	out["pattern"] = pattern
+}
+
+// badPattern says why a pattern cannot be matched here.
+func badPattern(pattern string) string {
+	if len(pattern) > 1024 {
+		return "it is longer than 1024 bytes"
+	}
+	if _, err := regexp.Compile(pattern); err != nil {
+		return "it needs what RE2 does not have, such as looking ahead"
+	}
+	return ""
+}
+
+// texts converts what is said about a schema.
+func (c *converter) texts(in object, out map[string]any, pointer string, lost *losses) {
+	if title := line(in.text("title"), 120); title != "" {
+		out["title"] = title
+	}
+	if text := clean(in.text("description"), MaxSchemaDescription); text != "" {
+		out["description"] = text
+	}
+	if v, ok := in["default"]; ok && small(v) {
+		out["default"] = v
+	} else if ok {
+		lost.add(pointer+"/default", "a default of more than %d bytes is left out", maxSpecimens)
+	}
+	var examples []any
+	if v, ok := in["example"]; ok {
+		examples = append(examples, v)
+	}
+	examples = append(examples, in.list("examples")...)
+	examples = slices.DeleteFunc(examples, func(v any) bool { return !small(v) })
+	if len(examples) > 0 {
+		out["examples"] = examples[:min(len(examples), 3)]
+	}
+}
+
+func small(v any) bool {
+	raw, err := json.Marshal(v)
+	return err == nil && len(raw) <= maxSpecimens
+}
+
+// discriminate spells a discriminator out, which JSON Schema does not know: each
+// alternative demands the value that stands for it.
+func (c *converter) discriminate(in object, out map[string]any, pointer string, lost *losses) {
+	property := in.object("discriminator").text("propertyName")
+	if property == "" {
+		return
+	}
+	keyword := "oneOf"
+	if in[keyword] == nil {
+		keyword = "anyOf"
+	}
+	branches, ok := out[keyword].([]any)
+	if !ok {
+		lost.add(pointer+"/discriminator", "a discriminator without oneOf or anyOf is not mapped: the schemas that extend this one are not listed")
+		return
+	}
+	for i, branch := range in.list(keyword) {
+		ref := asObject(branch).text("$ref")
+		values := discriminating(in.object("discriminator").object("mapping"), ref)
+		if ref == "" || i >= len(branches) || c.decided(branch, property) {
+			continue
+		}
+		value := map[string]any{"const": values[0]}
+		if len(values) > 1 {
+			value = map[string]any{"enum": values}
+		}
+		branches[i] = map[string]any{
+			"allOf": []any{branches[i]}, "properties": map[string]any{property: value}, "required": []any{property},
+		}
+	}
+}
+
+// discriminating lists the values that stand for a schema: those that a mapping
+// names, else the schema's own name.
+func discriminating(mapping object, ref string) []any {
+	name := ref[strings.LastIndexByte(ref, '/')+1:]
+	var values []any
+	for _, value := range slices.Sorted(maps.Keys(mapping)) {
+		if to, _ := mapping[value].(string); to == ref || to == name {
+			values = append(values, value)
+		}
+	}
+	if len(values) == 0 {
+		values = []any{name}
+	}
+	return values
+}
+
+// decided reports whether an alternative says itself which values a member may
+// have.
+func (c *converter) decided(branch any, property string) bool {
+	o, _, err := c.doc.follow(branch, "")
+	if err != nil {
+		return true
+	}
+	for _, part := range append([]any{map[string]any(o)}, o.list("allOf")...) {
+		of, _, err := c.doc.follow(part, "")
+		if err != nil {
+			continue
+		}
+		member, _, err := c.doc.follow(of.object("properties")[property], "")
+		if err == nil && (member["enum"] != nil || member["const"] != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// legacyBounds writes the bounds of 3.0 as numbers.
+func legacyBounds(in object, out map[string]any) {
+	for _, end := range []struct{ bound, exclusive string }{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
+		exclusive, isFlag := out[end.exclusive].(bool)
+		if !isFlag {
+			continue
+		}
+		delete(out, end.exclusive)
+		if exclusive && in[end.bound] != nil {
+			out[end.exclusive] = in[end.bound]
+			delete(out, end.bound)
+		}
+	}
+}
+
+// legacyNull writes the nullable of 3.0 as a type.
+func legacyNull(in object, out map[string]any) {
+	if !in.flag("nullable") {
+		return
+	}
+	if enum, ok := out["enum"].([]any); ok && !slices.Contains(enum, nil) {
+		out["enum"] = append(slices.Clone(enum), nil)
+	}
+	if name, ok := out["type"].(string); ok && name != "null" {
+		out["type"] = []any{name, "null"}
+	}
+	null := map[string]any{"type": "null"}
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		if list, ok := out[keyword].([]any); ok {
+			out[keyword] = append(slices.Clone(list), null)
+			if out["allOf"] == nil {
+				return
+			}
+		}
+	}
+	if out["allOf"] == nil {
+		return
+	}
+	whole := maps.Clone(out)
+	clear(out)
+	for _, keyword := range []string{"title", "description", "default", "examples", "deprecated"} {
+		if v, ok := whole[keyword]; ok {
+			out[keyword] = v
+			delete(whole, keyword)
+		}
+	}
+	out["anyOf"] = []any{whole, null}
+}
+
+// typeNames lists the types that a converted schema admits; none for any.
+func typeNames(m map[string]any) []string {
+	switch t := m["type"].(type) {
+	case string:
+		return []string{t}
+	case []any:
+		names := make([]string, len(t))
+		for i, name := range t {
+			names[i] = fmt.Sprint(name)
+		}
+		return names
+	default:
+		return nil
+	}
+}

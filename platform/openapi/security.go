@@ -1,0 +1,170 @@
+package openapi
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/executors/httpcall"
+)
+
+// scheme is a security scheme as a request can carry it.
+type scheme struct {
+	name    string
+	pointer string
+	auth    *httpcall.Auth // Nil when no request carries it.
+	holds   string         // What its credential has to hold.
+	lost    string         // What of it is not mapped.
+}
+
+// authenticate chooses how requests are authenticated. Of the alternatives, one
+// whose credential was named comes first, then none at all, then the first that
+// could be used.
+func (b *builder) authenticate() {
+	requirements, own := b.op["security"].([]any)
+	pointer := b.pointer + "/security"
+	if !own {
+		requirements, pointer = b.mapper.doc.root.list("security"), "/security"
+	}
+	var usable *scheme
+	var together []string
+	open := len(requirements) == 0
+	for i, raw := range requirements {
+		requirement := asObject(raw)
+		names := slices.Sorted(maps.Keys(requirement))
+		switch len(names) {
+		case 0:
+			open = true
+			continue
+		case 1:
+		default:
+			together = append(together, strings.Join(names, " and "))
+		}
+		for _, name := range names {
+			s := b.scheme(name, requirement.list(name), pointer+"/"+itoa(i))
+			if s.auth == nil {
+				b.lost.add(s.pointer, "%s", s.lost)
+				continue
+			}
+			if len(names) > 1 && b.opts.Credentials[name] == "" {
+				continue
+			}
+			if b.opts.Credentials[name] != "" {
+				b.use(s, b.opts.Credentials[name])
+				if len(names) > 1 {
+					b.lost.add(pointer+"/"+itoa(i), "a request carries one credential: of %s, only %s is sent", strings.Join(names, " and "), name)
+				}
+				return
+			}
+			if usable == nil {
+				usable = s
+			}
+		}
+	}
+	switch {
+	case open:
+	case usable != nil:
+		b.need(usable)
+	case len(together) > 0:
+		b.lost.add(pointer, "a request carries one credential: %s are wanted together; name the one to send", clip(together[0], 120))
+	}
+}
+
+// use sends a credential by a scheme.
+func (b *builder) use(s *scheme, ref string) {
+	auth := *s.auth
+	auth.CredentialsRef = ref
+	b.config.Auth = &auth
+	b.out.scheme = s.name
+	if s.lost != "" {
+		b.lost.add(s.pointer, "%s", s.lost)
+	}
+}
+
+// need notes that a credential was not named.
+func (b *builder) need(s *scheme) {
+	b.out.needs = Need{Scheme: s.name, Kind: s.holds}
+	b.out.scheme, b.out.lacking = s.name, s.auth
+	if s.lost != "" {
+		b.lost.add(s.pointer, "%s", s.lost)
+	}
+}
+
+// scheme reads a security scheme of the document.
+func (b *builder) scheme(name string, scopes []any, from string) *scheme {
+	s := &scheme{name: name, pointer: "/components/securitySchemes/" + escape(name)}
+	raw, ok := b.mapper.doc.root.object("components").object("securitySchemes")[name]
+	if !ok {
+		s.pointer, s.lost = from, "there is no security scheme "+clean(name, 80)
+		return s
+	}
+	o, at, err := b.mapper.doc.follow(raw, s.pointer)
+	if err != nil {
+		s.lost = "the security scheme " + clean(name, 80) + " cannot be read"
+		return s
+	}
+	s.pointer = at
+	switch kind := o.text("type"); kind {
+	case "http":
+		b.httpScheme(s, strings.ToLower(o.text("scheme")))
+	case "apiKey":
+		s.holds = "an API key"
+		switch o.text("in") {
+		case "header":
+			s.auth = &httpcall.Auth{Type: "header", Header: o.text("name")}
+		case "query":
+			s.auth = &httpcall.Auth{Type: "query", Name: o.text("name")}
+		case "cookie":
+			s.auth = &httpcall.Auth{Type: "cookie", Name: o.text("name")}
+		default:
+			s.lost = "an API key in " + clean(o.text("in"), 40) + " is not sent"
+		}
+	case "oauth2":
+		b.oauth2(s, o, scopes)
+	case "openIdConnect":
+		s.auth, s.holds = &httpcall.Auth{Type: "bearer"}, "an access token"
+		s.lost = "no token is asked for by OpenID Connect: the credential has to hold an access token"
+	case "mutualTLS":
+		s.lost = "client certificates (mutualTLS) are not sent"
+	default:
+		s.lost = "security schemes of the type " + clean(kind, 40) + " are not known"
+	}
+	return s
+}
+
+func (b *builder) httpScheme(s *scheme, name string) {
+	switch name {
+	case "bearer":
+		s.auth, s.holds = &httpcall.Auth{Type: "bearer"}, "a token"
+	case "basic":
+		s.auth, s.holds = &httpcall.Auth{Type: "basic"}, "user:password"
+	default:
+		s.lost = "HTTP authentication of the scheme " + clean(name, 40) + " is not mapped"
+	}
+}
+
+func (b *builder) oauth2(s *scheme, o object, scopes []any) {
+	flow := o.object("flows").object("clientCredentials")
+	tokenURL := flow.text("tokenUrl")
+	if tokenURL == "" {
+		s.auth, s.holds = &httpcall.Auth{Type: "bearer"}, "an access token"
+		s.lost = "of OAuth 2 only the client credentials flow is followed: the credential has to hold an access token"
+		return
+	}
+	if u, err := url.Parse(tokenURL); err == nil && !u.IsAbs() {
+		base := b.opts.DocumentURL
+		if base == "" {
+			base = b.server + "/"
+		}
+		if from, err := url.Parse(base); err == nil {
+			tokenURL = from.ResolveReference(u).String()
+		}
+	}
+	s.auth, s.holds = &httpcall.Auth{Type: "oauth2_client_credentials", TokenURL: tokenURL}, "client_id and client_secret"
+	for _, scope := range scopes {
+		if text, ok := scope.(string); ok {
+			s.auth.Scopes = append(s.auth.Scopes, text)
+		}
+	}
+}
