@@ -4,20 +4,13 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"sync"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/remote"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
-
-// Command is a program that an operator lets tools run, as a server over its
-// pipes. Definitions know it by its name only.
-type Command struct {
-	Path string   // Of the program, absolute.
-	Args []string // Without the program's name.
-	Env  []string // All of its environment, as "NAME=value".
-	Dir  string   // Where it runs. Defaults to the root directory.
-}
 
 // Options configures a [Client].
 type Options struct {
@@ -27,13 +20,31 @@ type Options struct {
 	Servers  Servers            // Finds attached servers. Defaults to none.
 	Commands map[string]Command // Programs by name. Defaults to none.
 	Logger   *slog.Logger       // Defaults to discarding.
+	// Changed is told of each call that was stopped because the server has
+	// changed the definition of its tool. Defaults to nobody.
+	Changed func(ctx context.Context, call *tool.Call, why *remote.ChangedError)
 }
 
 // Client talks to MCP servers. It is safe for concurrent use; one serves a
 // process. The caller closes it.
 type Client struct {
-	opts Options
+	opts      Options
+	configs   configs
+	known     definitions
+	processes processes
+
+	mu     sync.Mutex
+	closed bool
+	after  sync.WaitGroup // What goes on after a call.
 }
+
+// Names that the client gives itself.
+const (
+	clientName    = "toolcrib"
+	clientVersion = "1"
+	// effectKey is the call's effect id in _meta.
+	effectKey = "toolcrib/idempotency-key"
+)
 
 // NewClient returns a client.
 func NewClient(o Options) *Client {
@@ -43,11 +54,20 @@ func NewClient(o Options) *Client {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Client{opts: o}
+	return &Client{opts: o, processes: processes{commands: o.Commands, logger: o.Logger}}
 }
 
 var _ io.Closer = (*Client)(nil)
-var _ tool.Executor = (*Executor)(nil)
+
+// Close ends the processes of commands, and waits for what goes on after calls.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.processes.close()
+	c.after.Wait()
+	return nil
+}
 
 // Access says for whom a server is talked to, and what may be done.
 type Access struct {
@@ -56,8 +76,68 @@ type Access struct {
 	Rules  tool.EgressRules // Narrow where to.
 }
 
-// Discover asks a server what it is and what tools it has, with a session of
-// its own that it ends. It fails with a [*tool.Error].
-func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, error) {
-	return c.discover(ctx, a, s)
+// connect returns a connection to a target: with the session that is kept for
+// it, or with a new one.
+func (c *Client) connect(ctx context.Context, t *target) (*conn, error) {
+	if t.server.Kind() == remote.Stdio {
+		return c.processes.connect(ctx, t)
+	}
+	if !t.shared() || t.server.Kind() == transportSSE {
+		return dial(ctx, c.opts.Gate, t, nil)
+	}
+	kept, err := c.opts.Sessions.Load(ctx, t.key)
+	if err != nil {
+		return nil, kept404(err)
+	}
+	if kept != nil {
+		secret.Note(ctx, kept.ID)
+		return dial(ctx, c.opts.Gate, t, kept)
+	}
+	begun, err := dial(ctx, c.opts.Gate, t, nil)
+	if err != nil {
+		return nil, err
+	}
+	own, err := begun.agreed()
+	if err == nil {
+		secret.Note(ctx, own.ID)
+		kept, err = c.opts.Sessions.Save(ctx, t.key, own)
+	}
+	if err != nil {
+		c.release(ctx, begun, true)
+		return nil, kept404(err)
+	}
+	if kept.ID.Equal(own.ID) {
+		return begun, nil
+	}
+	// Another call of the run was faster: one session is enough.
+	c.release(ctx, begun, true)
+	secret.Note(ctx, kept.ID)
+	return dial(ctx, c.opts.Gate, t, kept)
+}
+
+// kept404 is how a call ends whose session can't be looked up: nothing left.
+func kept404(err error) error {
+	e := *tool.AsError(err)
+	e.Sent = false
+	return &e
+}
+
+// release ends a connection behind the back of the call, which has its answer.
+func (c *Client) release(ctx context.Context, conn *conn, end bool) {
+	if conn.wire == nil {
+		c.processes.release(conn, endedBy(ctx) != nil)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	finish := func() {
+		ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+		defer cancel()
+		conn.close(ctx, end)
+	}
+	if c.closed {
+		conn.peer.cancel()
+	}
+	c.after.Go(finish)
 }

@@ -2,7 +2,14 @@ package mcpcall
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
 
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -14,7 +21,143 @@ type Executor struct {
 // New returns an executor over a client, which its caller closes.
 func New(c *Client) *Executor { return &Executor{client: c} }
 
+var _ tool.Executor = (*Executor)(nil)
+
+// CheckConfig is the package's [CheckConfig], for registries that ask the
+// executor of a type.
+func (e *Executor) CheckConfig(raw json.RawMessage) error { return CheckConfig(raw) }
+
 // Execute implements [tool.Executor].
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
-	return e.client.call(ctx, call)
+	if ended := endedBy(ctx); ended != nil {
+		return nil, ended
+	}
+	cfg, err := e.client.configs.of(call.Version)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := bounded30(ctx)
+	defer cancel()
+	t, err := e.client.target(ctx, cfg, call)
+	if err != nil {
+		return nil, err
+	}
+	res, err := e.client.attempt(ctx, t, cfg, call)
+	if errors.Is(err, errSessionLost) {
+		// It was not taken, so it may be made again; once.
+		res, err = e.client.attempt(ctx, t, cfg, call)
+	}
+	return res, err
+}
+
+// bounded30 gives a context an end that has none.
+func bounded30(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, tool.DefaultTimeout)
+}
+
+// target finds where a call goes.
+func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*target, error) {
+	server := cfg.Server
+	if cfg.Attached != "" {
+		if c.opts.Servers == nil {
+			return nil, &tool.Error{Kind: tool.NotFound, Op: "mcpcall.Execute", Msg: fmt.Sprintf("no MCP server %q is attached", cfg.Attached)}
+		}
+		var err error
+		if server, err = c.opts.Servers.Server(ctx, call.Principal.Tenant, cfg.Attached); err != nil {
+			return nil, kept404(err)
+		}
+	}
+	t := &target{
+		server: server, key: SessionKey{Tenant: call.Principal.Tenant, RunID: call.RunID, Server: server.Key()},
+		effectID: call.EffectID, repeatable: call.Version.Snapshot.Execution.Repeatable(), limit: call.EgressRules.Bound(cfg.limit()),
+		access: egress.Access{Tenant: call.Principal.Tenant, Class: call.Egress, Rules: call.EgressRules},
+	}
+	return t, c.authorize(ctx, t)
+}
+
+// authorize opens what the server's headers and auth name.
+func (c *Client) authorize(ctx context.Context, t *target) error {
+	if t.access.Class != tool.EgressReadOnly && t.access.Class != tool.EgressWrite {
+		return &tool.Error{Kind: tool.Denied, Op: "mcpcall.Execute", Msg: "the tool's egress class is none: it may not ask a server; set its egress_class to read_only or write"}
+	}
+	// Answers have limits of their own, and what rules say of methods is about
+	// what a call does, not about how the protocol is posted.
+	t.access.Rules.MaxBytes = 0
+	t.header = make(http.Header)
+	auth := t.server.Auth
+	for name, h := range t.server.Headers {
+		if h.CredentialsRef != "" {
+			auth = &remote.Auth{Type: remote.AuthHeader, Header: name, CredentialsRef: h.CredentialsRef}
+			continue
+		}
+		t.header.Set(name, h.Literal)
+	}
+	if auth == nil {
+		return nil
+	}
+	v, err := secret.Open(ctx, c.opts.Secrets, t.key.Tenant, auth.CredentialsRef)
+	if err != nil {
+		return err //nolint:wrapcheck // A *tool.Error already.
+	}
+	scheme := map[string]egress.Scheme{remote.AuthBearer: egress.Bearer, remote.AuthBasic: egress.Basic, remote.AuthHeader: egress.Raw}[auth.Type]
+	t.access.Credential = &egress.Credential{Value: v, Scheme: scheme, Header: auth.Header}
+	return nil
+}
+
+// attempt makes the call in the session that is kept, or in a new one.
+func (c *Client) attempt(ctx context.Context, t *target, cfg *Config, call *tool.Call) (*tool.Result, error) {
+	conn, err := c.connect(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.ask(ctx, conn, cfg, call)
+	lost := errors.Is(err, errSessionLost)
+	if lost && conn.resumed {
+		c.drop(ctx, t, conn)
+	}
+	c.release(ctx, conn, !t.shared() && !lost)
+	if lost && !conn.resumed {
+		e := *tool.AsError(err)
+		e.Err = errors.New("a session was lost that had just begun")
+		return nil, &e
+	}
+	return res, err
+}
+
+func (c *Client) drop(ctx context.Context, t *target, conn *conn) {
+	c.known.forget(t.key)
+	err := c.opts.Sessions.Drop(ctx, t.key, &Session{ID: conn.wire.sessionID(), Protocol: conn.protocol()})
+	if err != nil {
+		c.opts.Logger.WarnContext(ctx, "forgetting a lost session failed")
+	}
+}
+
+// ask makes the call, if the tool is still what it was when it was imported.
+func (c *Client) ask(ctx context.Context, conn *conn, cfg *Config, call *tool.Call) (*tool.Result, error) {
+	if cfg.DefinitionDigest != "" || conn.stateless() {
+		if err := c.verify(ctx, conn, cfg); err != nil {
+			if changed, ok := errors.AsType[*remote.ChangedError](err); ok && c.opts.Changed != nil {
+				c.opts.Changed(ctx, call, changed)
+			}
+			return nil, err
+		}
+	}
+	res, err := conn.callTool(ctx, cfg, call.Arguments)
+	if conn.peer.of(methodCall).stale {
+		c.known.forget(conn.target.key)
+	}
+	if !errors.Is(err, errUnknownTool) {
+		return res, err
+	}
+	// The server has answered; which of two things it meant, its list tells.
+	c.known.forget(conn.target.key)
+	if _, listErr := c.definition(ctx, conn, cfg.ToolName); tool.KindOf(listErr) == tool.Conflict && listErr != nil {
+		e := *tool.AsError(listErr)
+		e.Sent, e.Answered = true, true
+		return nil, &e
+	}
+	return tool.ErrorResult(tool.AsError(err).Msg), nil
 }

@@ -17,15 +17,20 @@ const (
 	maxDescriptionBytes = 16 << 10
 	maxInstructionBytes = 16 << 10
 	maxSchemaBytes      = 64 << 10
-	maxTools            = 1000
-	maxPages            = 100
-	maxListBytes        = 8 << 20 // Of all pages together.
-	maxHandshakeBytes   = 256 << 10
+	maxURIBytes         = 2 << 10
+	maxExcerptBytes     = 2 << 10 // Of what a server says of a failure.
 	maxSessionIDBytes   = 1 << 10
-	maxDepth            = 256 // Of JSON within JSON.
-	maxBlocks           = 256 // Of an answer.
-	maxNotifications    = 10_000
-	maxServerRequests   = 16
+	maxHandshakeBytes   = 256 << 10
+	maxRefusalBytes     = 64 << 10
+
+	maxTools     = 1000
+	maxPages     = 100
+	maxListBytes = 8 << 20 // Of all pages together.
+
+	maxBlocks         = 256 // Of an answer.
+	maxNotifications  = 10_000
+	maxServerRequests = 16
+	maxStreamRetries  = 3 // To go on with a stream that broke off.
 
 	// closeTimeout bounds what is done after a call: saying that it was
 	// cancelled, and ending a session.

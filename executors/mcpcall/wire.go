@@ -1,14 +1,276 @@
 package mcpcall
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func (c *Client) discover(context.Context, Access, Server) (*Discovery, error) { return nil, nil }
+// Headers of the protocol.
+const (
+	sessionHeader     = "Mcp-Session-Id"
+	protocolHeader    = "Mcp-Protocol-Version"
+	idempotencyHeader = "Idempotency-Key"
+)
 
-func (c *Client) call(context.Context, *tool.Call) (*tool.Result, error) { return nil, nil }
+// Methods that the wire and the peer know apart.
+const (
+	methodInitialize  = "initialize"
+	methodInitialized = "notifications/initialized"
+	methodDiscover    = "server/discover"
+	methodList        = "tools/list"
+	methodCall        = "tools/call"
+	methodCancelled   = "notifications/cancelled"
+)
 
-// Close ends.
-func (c *Client) Close() error { return nil }
+// wire carries the HTTP requests of one connection through the guard. Sessions
+// are its affair: the SDK above it never sees a session's id, so that it is in
+// none of its errors.
+type wire struct {
+	gate       *egress.Gate
+	access     egress.Access
+	url        *url.URL
+	header     http.Header
+	effectID   string
+	repeatable bool  // Whether the call may be written twice by the transport.
+	limit      int64 // Of an answer to tools/call.
+
+	mu        sync.Mutex
+	session   string
+	protocol  string // Once negotiated, of a server with sessions.
+	exchanges map[string]*exchange
+}
+
+// exchange is what is known of the last request of a method.
+type exchange struct {
+	status     int
+	retryAfter time.Duration
+	failed     *tool.Error    // Why there was no answer, or no end of it.
+	overflow   int64          // The limit that the answer passed; zero while it has not.
+	lost       bool           // The server no longer knows the session.
+	refusal    *jsonrpc.Error // What a refusing status says.
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	body, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	method := methodOf(req, body)
+	at := &exchange{}
+	w.mu.Lock()
+	w.exchanges[method] = at
+	w.mu.Unlock()
+	resp, err := w.send(req, method, body)
+	if err != nil {
+		w.note(func() { at.failed = tool.AsError(err) })
+		return nil, err
+	}
+	w.mu.Lock()
+	at.status, at.retryAfter = resp.StatusCode, egress.RetryAfter(resp.Header, time.Now())
+	at.lost = w.session != "" && method != methodInitialize &&
+		(resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusBadRequest)
+	w.mu.Unlock()
+	if err := w.begin(method, resp); err != nil {
+		_ = resp.Body.Close()
+		w.note(func() { at.failed = tool.AsError(err) })
+		return nil, err
+	}
+	resp.Header.Del(sessionHeader)
+	w.read(at, resp)
+	resp.Body = &bounded{ReadCloser: resp.Body, wire: w, at: at, limit: w.limitOf(method), left: w.limitOf(method)}
+	return resp, nil
+}
+
+// read reads what a refusal says, which then is read again.
+func (w *wire) read(at *exchange, resp *http.Response) {
+	if resp.StatusCode < http.StatusBadRequest {
+		return
+	}
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusalBytes))
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(raw))
+	var m struct {
+		Error *jsonrpc.Error `json:"error"`
+	}
+	if err == nil && json.Unmarshal(raw, &m) == nil && m.Error != nil {
+		w.note(func() { at.refusal = m.Error })
+	}
+}
+
+// send lets a request out.
+func (w *wire) send(req *http.Request, method string, body []byte) (*http.Response, error) {
+	if req.URL.Scheme != w.url.Scheme || req.URL.Host != w.url.Host {
+		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall", Msg: "the server names an endpoint at another origin than its own, which is not followed"}
+	}
+	header := req.Header.Clone()
+	for name, values := range w.header {
+		header[name] = values
+	}
+	w.mu.Lock()
+	if w.session != "" && method != methodInitialize && method != methodDiscover {
+		header.Set(sessionHeader, w.session)
+	}
+	if w.protocol != "" && header.Get(protocolHeader) == "" && method != methodInitialize {
+		header.Set(protocolHeader, w.protocol)
+	}
+	w.mu.Unlock()
+	if method == methodCall && w.effectID != "" {
+		header.Set(idempotencyHeader, w.effectID)
+	}
+	// What a call is for stands in its message: POST is how the protocol says
+	// anything, reading included.
+	return w.gate.Stream(req.Context(), w.access.Handshake(w.access.Credential), &egress.Request{ //nolint:wrapcheck // A *tool.Error already.
+		Method: req.Method, URL: req.URL.String(), Header: header, Body: body, Repeatable: method != methodCall || w.repeatable,
+	})
+}
+
+// begin takes the session that a server begins.
+func (w *wire) begin(method string, resp *http.Response) error {
+	id := resp.Header.Get(sessionHeader)
+	if method != methodInitialize || id == "" || resp.StatusCode >= http.StatusMultipleChoices {
+		return nil
+	}
+	if len(id) > maxSessionIDBytes || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: "mcpcall", Sent: true, Answered: true,
+			Msg: fmt.Sprintf("the server begins a session with an id that the protocol does not allow: want at most %d visible ASCII characters", maxSessionIDBytes),
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.session = id
+	return nil
+}
+
+// end tells the server that its session is over. What it answers is its own affair.
+func (w *wire) end(ctx context.Context) {
+	w.mu.Lock()
+	known := w.session != ""
+	w.mu.Unlock()
+	if !known {
+		return
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, w.url.String(), nil)
+	if err != nil {
+		return
+	}
+	if resp, err := w.send(req, http.MethodDelete, nil); err == nil {
+		_ = resp.Body.Close()
+	}
+}
+
+// of returns what is known of the last request of a method.
+func (w *wire) of(method string) exchange {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at := w.exchanges[method]; at != nil {
+		return *at
+	}
+	return exchange{}
+}
+
+func (w *wire) note(write func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	write()
+}
+
+// resume goes on with a session.
+func (w *wire) resume(s *Session) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.session, w.protocol = s.ID.Reveal(), s.Protocol
+}
+
+// negotiated takes the version that all further requests name.
+func (w *wire) negotiated(version string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.protocol = version
+}
+
+// sessionID returns the session's id, if there is one.
+func (w *wire) sessionID() secret.Value {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.session == "" {
+		return secret.Value{}
+	}
+	return secret.NewValue(w.session)
+}
+
+func (w *wire) limitOf(method string) int64 {
+	const notices = 256 << 10 // For what is said beside an answer.
+	switch method {
+	case methodCall:
+		return w.limit + notices
+	case http.MethodGet: // A stream that anything may come by.
+		return max(w.limit, maxListBytes) + notices
+	case methodList:
+		return maxListBytes
+	default:
+		return maxHandshakeBytes
+	}
+}
+
+// bounded ends a body that is too long, and remembers how it ended.
+type bounded struct {
+	io.ReadCloser
+
+	wire        *wire
+	at          *exchange
+	limit, left int64
+}
+
+var errOverflow = errors.New("the answer is too long")
+
+// Read implements [io.Reader].
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		b.wire.note(func() { b.at.overflow = b.limit })
+		return 0, errOverflow
+	}
+	if err != nil && err != io.EOF { //nolint:errorlint // Readers return it bare.
+		b.wire.note(func() { b.at.failed = tool.AsError(err) })
+	}
+	return n, err //nolint:wrapcheck // A body's errors are its reader's.
+}
+
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	defer func() { _ = req.Body.Close() }()
+	return io.ReadAll(req.Body) //nolint:wrapcheck // The SDK's, from memory.
+}
+
+// methodOf names a request: by the method of its message, or else HTTP's.
+func methodOf(req *http.Request, body []byte) string {
+	var m struct {
+		Method string `json:"method"`
+	}
+	if len(bytes.TrimSpace(body)) > 0 && json.Unmarshal(body, &m) == nil && m.Method != "" {
+		return m.Method
+	}
+	return req.Method
+}

@@ -72,3 +72,19 @@ func Digest(raw json.RawMessage) (string, error) {
 	}
 	return digest, nil
 }
+
+// ChangedError is the cause of a [tool.Conflict] of a call whose tool its
+// server no longer defines as it was pinned. It is found with errors.As.
+type ChangedError struct {
+	Tool   string // Its name at the server.
+	Pinned string // The digest that was expected; may be empty.
+	Found  string // The digest at present; empty when there is no such tool.
+}
+
+// Error implements the error interface.
+func (e *ChangedError) Error() string {
+	if e.Found == "" {
+		return fmt.Sprintf("the tool %q is gone", e.Tool)
+	}
+	return fmt.Sprintf("the definition of the tool %q has the digest %.12s, not %.12s", e.Tool, e.Found, e.Pinned)
+}

@@ -1,0 +1,157 @@
+package mcpcall
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// readResult reads the answer of tools/call. It fails where the answer is none.
+func readResult(raw json.RawMessage) (*tool.Result, error) {
+	var r struct {
+		Type       string            `json:"resultType"` //nolint:tagliatelle // The protocol's name.
+		Content    []json.RawMessage `json:"content"`
+		Structured json.RawMessage   `json:"structuredContent"` //nolint:tagliatelle // The protocol's name.
+		IsError    bool              `json:"isError"`           //nolint:tagliatelle // The protocol's name.
+	}
+	if !utf8.Valid(raw) {
+		return nil, errors.New("it is not valid UTF-8")
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &r) != nil || bytes.TrimSpace(raw)[0] != '{' {
+		return nil, errors.New("it has members of other types than the protocol's")
+	}
+	if len(r.Content) > maxBlocks {
+		return nil, fmt.Errorf("it has %d content blocks, more than %d", len(r.Content), maxBlocks)
+	}
+	if r.Type == "input_required" {
+		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall", Msg: "the server asks for further input from a person or a model, which this platform does not give to servers", Sent: true, Answered: true}
+	}
+	out := &tool.Result{IsError: r.IsError}
+	for i, block := range r.Content {
+		c, err := readBlock(block)
+		if err != nil {
+			return nil, fmt.Errorf("its content block %d %w", i, err)
+		}
+		out.Content = append(out.Content, c)
+	}
+	if len(r.Structured) > 0 && string(r.Structured) != "null" {
+		out.Structured = r.Structured
+		if same(out.Content, r.Structured) {
+			out.Content = []tool.Content{tool.JSON(r.Structured)}
+		}
+	}
+	if len(out.Content) == 0 {
+		text := "done: the server answered without content"
+		if out.IsError {
+			text = "the tool failed, and did not say why"
+		}
+		out.Content = []tool.Content{tool.Text(text)}
+	}
+	return out, nil
+}
+
+// same reports whether content says what a structured value does, as servers
+// that write it twice have it, or nothing.
+func same(content []tool.Content, structured json.RawMessage) bool {
+	if len(content) == 0 {
+		return true
+	}
+	if len(content) != 1 || content[0].Type != tool.TextContent {
+		return false
+	}
+	a, errA := tool.Canonical(json.RawMessage(content[0].Text))
+	b, errB := tool.Canonical(structured)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// block is a content block of any type.
+type block struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Data     string `json:"data"`
+	MIMEType string `json:"mimeType"` //nolint:tagliatelle // The protocol's name.
+	URI      string `json:"uri"`
+	Name     string `json:"name"`
+	Resource *struct {
+		URI      string  `json:"uri"`
+		MIMEType string  `json:"mimeType"` //nolint:tagliatelle // The protocol's name.
+		Text     string  `json:"text"`
+		Blob     *string `json:"blob"`
+	} `json:"resource"`
+}
+
+func readBlock(raw json.RawMessage) (tool.Content, error) {
+	var b block
+	if json.Unmarshal(raw, &b) != nil || b.Type == "" {
+		return tool.Content{}, errors.New("is none that the protocol has")
+	}
+	switch b.Type {
+	case "text":
+		return tool.Text(answerText(b.Text)), nil
+	case "image":
+		return media(tool.ImageContent, b.Data, b.MIMEType)
+	case "audio":
+		return media(tool.AudioContent, b.Data, b.MIMEType)
+	case "resource_link":
+		return tool.Content{Type: tool.ResourceContent, URI: clean(b.URI, maxURIBytes), Name: clean(b.Name, maxTitleBytes), MIMEType: mimeType(b.MIMEType)}, nil
+	case "resource":
+		if b.Resource == nil {
+			return tool.Content{}, errors.New("is a resource without one")
+		}
+		out := tool.Content{Type: tool.ResourceContent, URI: clean(b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType)}
+		if b.Resource.Blob == nil {
+			out.Text = answerText(b.Resource.Text)
+			return out, nil
+		}
+		data, err := decodeBase64(*b.Resource.Blob)
+		out.Data = data
+		return out, err
+	default:
+		return tool.Text(fmt.Sprintf("[content of the type %q, which is not known here]", clean(b.Type, maxNameBytes))), nil
+	}
+}
+
+// media returns an image or a sound, if it is one: what its bytes are counts,
+// not what they are said to be. Anything else is a resource.
+func media(want tool.ContentType, data, said string) (tool.Content, error) {
+	raw, err := decodeBase64(data)
+	if err != nil {
+		return tool.Content{}, err
+	}
+	said = mimeType(said)
+	is, _, _ := strings.Cut(http.DetectContentType(raw), ";")
+	class := string(want) + "/"
+	switch {
+	case strings.HasPrefix(is, class):
+		return tool.Content{Type: want, Data: raw, MIMEType: is}, nil
+	case want == tool.AudioContent && strings.HasPrefix(said, class) && (is == "application/octet-stream" || is == "application/ogg" || is == "video/mp4" || is == "video/webm"):
+		return tool.Content{Type: want, Data: raw, MIMEType: said}, nil
+	default:
+		return tool.Content{Type: tool.ResourceContent, Data: raw, MIMEType: "application/octet-stream"}, nil
+	}
+}
+
+func decodeBase64(s string) ([]byte, error) {
+	raw, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, errors.New("has data that is not base64")
+	}
+	return raw, nil
+}
+
+// mimeType returns the plain form of a media type; nothing of what is none.
+func mimeType(s string) string {
+	t, _, err := mime.ParseMediaType(s)
+	if err != nil || len(t) > maxNameBytes {
+		return ""
+	}
+	return t
+}

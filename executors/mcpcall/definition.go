@@ -1,0 +1,278 @@
+package mcpcall
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// configs keeps configurations decoded.
+type configs struct {
+	mu   sync.RWMutex
+	kept map[string]*Config
+}
+
+const maxConfigs = 4096
+
+// of returns a version's configuration, decoded once.
+func (c *configs) of(v *tool.Version) (*Config, error) {
+	c.mu.RLock()
+	cfg := c.kept[string(v.Snapshot.Config)]
+	c.mu.RUnlock()
+	if cfg != nil {
+		return cfg, nil
+	}
+	cfg, err := decodeConfig(v.Snapshot.Config)
+	if err != nil {
+		out := &tool.Error{Kind: tool.Invalid, Op: "mcpcall.Execute", Msg: "the tool's configuration is malformed", Err: err}
+		if f, ok := errors.AsType[*tool.Error](err); ok {
+			out.Msg += " at implementation_config" + f.Path + ": " + f.Msg
+		}
+		return nil, out
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kept == nil || len(c.kept) >= maxConfigs {
+		c.kept = make(map[string]*Config)
+	}
+	c.kept[string(v.Snapshot.Config)] = cfg
+	return cfg, nil
+}
+
+// definition is what a call needs to know of its tool at the server.
+type definition struct {
+	digest  string
+	headers json.RawMessage // The whole, where arguments go into headers.
+}
+
+// definitions keeps what servers said of their tools, for the session they
+// said it in.
+type definitions struct {
+	mu   sync.Mutex
+	kept map[SessionKey]map[string]definition
+}
+
+const maxDefinitions = 1024
+
+func (d *definitions) get(key SessionKey) map[string]definition {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.kept[key]
+}
+
+func (d *definitions) put(key SessionKey, all map[string]definition) {
+	if key.RunID == "" {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.kept == nil || len(d.kept) >= maxDefinitions {
+		d.kept = make(map[SessionKey]map[string]definition)
+	}
+	d.kept[key] = all
+}
+
+func (d *definitions) forget(key SessionKey) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.kept, key)
+}
+
+// verify stops a call whose tool is not any more what its definition pins. A
+// server without sessions is asked for its tools too, since what it wants to
+// see in headers stands there.
+func (c *Client) verify(ctx context.Context, conn *conn, cfg *Config) error {
+	def, err := c.definition(ctx, conn, cfg.ToolName)
+	if err != nil {
+		if changed, ok := errors.AsType[*remote.ChangedError](err); ok {
+			changed.Pinned = cfg.DefinitionDigest
+		}
+		return err
+	}
+	if cfg.DefinitionDigest != "" && cfg.DefinitionDigest != def.digest {
+		return changed(&remote.ChangedError{Tool: cfg.ToolName, Pinned: cfg.DefinitionDigest, Found: def.digest},
+			fmt.Sprintf("the server changed its definition of the tool %q since it was imported: look at the difference, and import it again", cfg.ToolName))
+	}
+	if len(def.headers) > 0 && conn.stateless() {
+		conn.peer.learn(methodList, json.RawMessage(`{"tools":[`+string(def.headers)+`]}`))
+		if _, err := conn.session.ListTools(ctx, &mcp.ListToolsParams{}); err != nil {
+			return &tool.Error{Kind: tool.Conflict, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the server's definition of the tool %q can't be used: it names headers in a way that the protocol does not allow", cfg.ToolName)}
+		}
+	}
+	return nil
+}
+
+// definition finds a tool among those of the server.
+func (c *Client) definition(ctx context.Context, conn *conn, name string) (definition, error) {
+	all := c.known.get(conn.target.key)
+	if all == nil {
+		listed, err := conn.list(ctx)
+		if err != nil {
+			return definition{}, err
+		}
+		all = make(map[string]definition, len(listed.tools))
+		for _, t := range listed.tools {
+			def := definition{digest: t.Digest}
+			if bytes.Contains(t.InputSchema, []byte(`"x-mcp-header"`)) {
+				def.headers = listed.raw[t.Name]
+			}
+			all[t.Name] = def
+		}
+		c.known.put(conn.target.key, all)
+	}
+	def, ok := all[name]
+	if !ok {
+		return definition{}, changed(&remote.ChangedError{Tool: name}, fmt.Sprintf("the server has no tool %q any more: it was renamed or removed", name))
+	}
+	return def, nil
+}
+
+func changed(why *remote.ChangedError, msg string) error {
+	return &tool.Error{Kind: tool.Conflict, Op: "mcpcall.Execute", Msg: msg, Err: why}
+}
+
+// listing is what a server says of its tools.
+type listing struct {
+	tools   []remote.Tool
+	raw     map[string]json.RawMessage // By name.
+	skipped []remote.Skipped
+}
+
+// list asks the server for its tools, page by page.
+func (c *conn) list(ctx context.Context) (*listing, error) {
+	out := &listing{raw: make(map[string]json.RawMessage)}
+	cursor, total := "", 0
+	seen := map[string]bool{"": true}
+	for page := 0; ; page++ {
+		raw, err := c.page(ctx, cursor)
+		if err != nil {
+			return nil, err
+		}
+		var p struct {
+			Tools []json.RawMessage `json:"tools"`
+			Next  string            `json:"nextCursor"` //nolint:tagliatelle // The protocol's name.
+		}
+		if json.Unmarshal(raw, &p) != nil {
+			return nil, unlisted("is malformed")
+		}
+		total += len(raw)
+		for _, def := range p.Tools {
+			out.add(def)
+		}
+		switch {
+		case total > maxListBytes:
+			return nil, unlisted(fmt.Sprintf("is longer than %d bytes", maxListBytes))
+		case len(out.tools)+len(out.skipped) > maxTools:
+			return nil, unlisted(fmt.Sprintf("has more than %d tools", maxTools))
+		case p.Next == "":
+			return out, nil
+		case seen[p.Next], page >= maxPages, len(p.Next) > maxURIBytes:
+			return nil, unlisted("has no end")
+		}
+		cursor = p.Next
+		seen[cursor] = true
+	}
+}
+
+func unlisted(how string) error {
+	return &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: "the server's list of tools " + how}
+}
+
+// page asks for one page of the list.
+func (c *conn) page(ctx context.Context, cursor string) (json.RawMessage, error) {
+	c.peer.forget(methodList)
+	_, _ = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor}) // The peer has what counts.
+	seen, at := c.peer.of(methodList), c.exchange(methodList)
+	ended := endedBy(ctx)
+	switch {
+	case seen.answered && seen.answer.err == nil:
+		return seen.answer.result, nil
+	case at.overflow > 0:
+		return nil, unlisted(fmt.Sprintf("is longer than %d bytes", at.overflow))
+	case at.status >= http.StatusMultipleChoices:
+		return nil, at.refused(false)
+	case at.failed != nil:
+		e := *at.failed
+		e.Op, e.Sent, e.Answered = "mcpcall", false, false
+		return nil, &e
+	case ended != nil:
+		return nil, ended
+	case seen.fault != nil:
+		return nil, seen.fault
+	case seen.answered:
+		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: "the server refuses to list its tools"}
+	default:
+		return nil, unlisted("did not come")
+	}
+}
+
+// add takes a tool up, or says why it can't be used.
+func (l *listing) add(raw json.RawMessage) {
+	t, why := readTool(raw)
+	if why == "" && l.raw[t.Name] != nil {
+		why = "the server names two tools so"
+	}
+	if why != "" {
+		l.skipped = append(l.skipped, remote.Skipped{Name: t.Name, Reason: why})
+		return
+	}
+	l.raw[t.Name] = raw
+	l.tools = append(l.tools, t)
+}
+
+func readTool(raw json.RawMessage) (remote.Tool, string) {
+	var d struct {
+		Name         string          `json:"name"`
+		Title        string          `json:"title"`
+		Description  string          `json:"description"`
+		InputSchema  json.RawMessage `json:"inputSchema"`  //nolint:tagliatelle // The protocol's name.
+		OutputSchema json.RawMessage `json:"outputSchema"` //nolint:tagliatelle // The protocol's name.
+		Annotations  struct {
+			Title       string `json:"title"`
+			ReadOnly    *bool  `json:"readOnlyHint"`    //nolint:tagliatelle // The protocol's name.
+			Destructive *bool  `json:"destructiveHint"` //nolint:tagliatelle // The protocol's name.
+			Idempotent  *bool  `json:"idempotentHint"`  //nolint:tagliatelle // The protocol's name.
+			OpenWorld   *bool  `json:"openWorldHint"`   //nolint:tagliatelle // The protocol's name.
+		} `json:"annotations"`
+	}
+	err := json.Unmarshal(raw, &d)
+	t := remote.Tool{
+		Name: clean(d.Name, maxNameBytes), Title: clean(d.Title, maxTitleBytes), Description: clean(d.Description, maxDescriptionBytes),
+		InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
+		Annotations: remote.Annotations{
+			ReadOnly: d.Annotations.ReadOnly, Destructive: d.Annotations.Destructive,
+			Idempotent: d.Annotations.Idempotent, OpenWorld: d.Annotations.OpenWorld,
+		},
+	}
+	if t.Title == "" {
+		t.Title = clean(d.Annotations.Title, maxTitleBytes)
+	}
+	if string(t.OutputSchema) == "null" {
+		t.OutputSchema = nil
+	}
+	switch {
+	case err != nil:
+		return t, "its definition has members of other types than the protocol's"
+	case !validToolName(d.Name) || t.Name != d.Name:
+		return t, fmt.Sprintf("its name is not one of at most %d visible characters", maxNameBytes)
+	case len(t.InputSchema) == 0 || bytes.TrimSpace(t.InputSchema)[0] != '{':
+		return t, "it has no input schema"
+	case len(t.OutputSchema) > 0 && bytes.TrimSpace(t.OutputSchema)[0] != '{':
+		return t, "its output schema is none"
+	case len(t.InputSchema) > maxSchemaBytes || len(t.OutputSchema) > maxSchemaBytes:
+		return t, fmt.Sprintf("its schemas are longer than %d bytes", maxSchemaBytes)
+	}
+	if t.Digest, err = remote.Digest(raw); err != nil {
+		return t, "its definition can't be digested"
+	}
+	return t, ""
+}

@@ -1,0 +1,42 @@
+package mcpcall
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/internal/egress"
+)
+
+// Discover asks a server what it is and what tools it has, with a session of
+// its own that it ends. It fails with a [*tool.Error].
+func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, error) {
+	if err := s.Check(""); err != nil {
+		return nil, err //nolint:wrapcheck // A *tool.Error already.
+	}
+	ctx, cancel := bounded30(ctx)
+	defer cancel()
+	t := &target{
+		server: s, key: SessionKey{Tenant: a.Tenant, Server: s.Key()}, limit: defaultAnswerBytes, repeatable: true,
+		access: egress.Access{Tenant: a.Tenant, Class: a.Class, Rules: a.Rules},
+	}
+	if err := c.authorize(ctx, t); err != nil {
+		return nil, err
+	}
+	conn, err := c.connect(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer c.release(ctx, conn, true)
+	listed, err := conn.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &Discovery{Protocol: conn.protocol(), Stateless: conn.stateless(), Tools: listed.tools, Skipped: listed.skipped}
+	method := methodInitialize
+	if out.Stateless {
+		method = methodDiscover
+	}
+	if h, err := readHandshake(method, conn.peer.of(method).answer.result); err == nil {
+		out.Name, out.Version, out.Instructions = h.name, h.version, h.instructions
+	}
+	return out, nil
+}

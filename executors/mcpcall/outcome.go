@@ -1,0 +1,161 @@
+package mcpcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// errSessionLost is why a call was not taken by a server that has forgotten
+// the session: it may be made again in another.
+var errSessionLost = errors.New("the server has forgotten the session")
+
+// errUnknownTool is why a server refused the parameters of a call: of a tool
+// that it does not have, or of one that it has.
+var errUnknownTool = errors.New("the server refused the call's parameters")
+
+// outcome says how a call ended:
+//
+//   - a result: the tool answered, "no" where isError is set;
+//   - an answer that is too long: the tool answered, and is asked for less;
+//   - a JSON-RPC error: see [refusal];
+//   - 401, 403, 407: our credential is not accepted, so Denied;
+//   - 408, 425, 429: RateLimited, with the server's Retry-After;
+//   - any other status without an answer, and an answer that can't be read:
+//     Unavailable, answered;
+//   - no answer: Timeout, Cancelled or Unavailable, Sent where the call may
+//     have left.
+//
+// What the SDK says of it quotes strangers, and is not looked at.
+func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
+	seen := c.peer.of(methodCall)
+	at, stream := c.exchange(methodCall), c.exchange(http.MethodGet)
+	sent := seen.written && (at.failed == nil || at.failed.Sent)
+	if rpc, ok := errors.AsType[*jsonrpc.Error](seen.answer.err); seen.answered && ok {
+		return refusal(rpc)
+	}
+	if seen.answered && seen.answer.err == nil {
+		return c.result(seen)
+	}
+	if at.overflow > 0 || stream.overflow > 0 {
+		return tooLong(max(at.overflow, stream.overflow)), nil
+	}
+	if (at.status == http.StatusBadRequest || at.status == http.StatusNotFound) && at.refusal != nil && !(at.lost && c.resumed) {
+		return refusal(at.refusal)
+	}
+	if at.status >= http.StatusMultipleChoices {
+		return nil, at.refused(true)
+	}
+	if at.failed != nil {
+		e := *at.failed
+		e.Op = "mcpcall.Execute"
+		return nil, &e
+	}
+	if ended := endedBy(ctx); ended != nil {
+		ended.Sent = sent
+		return nil, ended
+	}
+	if seen.fault != nil {
+		e := *seen.fault
+		e.Sent = sent
+		return nil, &e
+	}
+	out := &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server broke off before it had answered", Sent: sent}
+	switch {
+	case at.status == http.StatusAccepted && c.target.server.Kind() != transportSSE:
+		out.Msg = "the server accepted the call and gave no answer"
+	case at.status != 0 && c.target.server.Kind() != transportSSE:
+		out.Msg = "the server's answer is not one of the protocol"
+	case !sent:
+		out.Msg = "the server can't be reached"
+	}
+	return nil, out
+}
+
+func (c *conn) result(s seen) (*tool.Result, error) {
+	if n := int64(len(s.answer.result)); n > c.target.limit {
+		return tooLong(c.target.limit), nil
+	}
+	res, err := readResult(s.answer.result)
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return nil, e
+	}
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server's answer is not a tool's result: " + err.Error(), Sent: true, Answered: true}
+	}
+	return res, nil
+}
+
+func tooLong(limit int64) *tool.Result {
+	return tool.ErrorResult(fmt.Sprintf("the server answered more than the limit of %d bytes: ask for less, such as fewer items or fields", limit))
+}
+
+// refusal says how a call ends that was answered by a JSON-RPC error:
+//
+//   - method not found: the server has no tools, so our definition is wrong;
+//   - invalid parameters: of a tool that it has, it answered "no", see
+//     [errUnknownTool];
+//   - a person is asked to go somewhere: Denied;
+//   - an internal error, or that our request is malformed: Unavailable;
+//   - any other: it answered "no".
+func refusal(e *jsonrpc.Error) (*tool.Result, error) {
+	out := &tool.Error{Op: "mcpcall.Execute", Sent: true, Answered: true}
+	switch e.Code {
+	case jsonrpc.CodeInvalidParams:
+		out.Kind, out.Msg, out.Err = tool.Conflict, "the server refused the call's parameters: "+excerpt(e.Message), errUnknownTool
+	case jsonrpc.CodeMethodNotFound:
+		out.Kind, out.Msg = tool.Conflict, "the server has no tools to call"
+	case mcp.CodeURLElicitationRequired:
+		out.Kind, out.Msg = tool.Denied, "the server asks a person to visit an address first, which this platform does not pass on"
+	case jsonrpc.CodeInternalError, jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, mcp.CodeUnsupportedProtocolVersion:
+		out.Kind, out.Msg = tool.Unavailable, fmt.Sprintf("the server failed: it answered with the error %d", e.Code)
+	default:
+		return tool.ErrorResult(fmt.Sprintf("the server answered with the error %d: %s", e.Code, excerpt(e.Message))), nil
+	}
+	return nil, out
+}
+
+// excerpt is how much of a stranger's error is shown.
+func excerpt(s string) string { return clean(s, maxExcerptBytes) }
+
+// refused says why an answer's status is a failure.
+func (at exchange) refused(sent bool) *tool.Error {
+	out := &tool.Error{Op: "mcpcall.Execute", Sent: sent, Answered: sent, RetryAfter: at.retryAfter}
+	text := fmt.Sprintf("it answered %d %s", at.status, http.StatusText(at.status))
+	switch {
+	case at.lost:
+		out.Kind, out.Msg, out.Err = tool.Unavailable, "the server forgets its sessions: "+text, errSessionLost
+	case at.status == http.StatusUnauthorized, at.status == http.StatusForbidden, at.status == http.StatusProxyAuthRequired:
+		out.Kind, out.Msg = tool.Denied, "the server did not accept the tool's credential: "+text
+	case at.status == http.StatusRequestTimeout, at.status == http.StatusTooEarly, at.status == http.StatusTooManyRequests:
+		out.Kind, out.Msg = tool.RateLimited, "the server asks to come back later: "+text
+	case at.status >= http.StatusInternalServerError:
+		out.Kind, out.Msg = tool.Unavailable, "the server failed: "+text
+	case at.status < http.StatusBadRequest:
+		out.Kind, out.Msg = tool.Unavailable, "the server redirects elsewhere, which is not followed: put the address it moved to in server_url"
+	default:
+		out.Kind, out.Msg = tool.Unavailable, "the server does not take the request, is it an MCP server? "+text
+	}
+	if out.Kind == tool.Denied {
+		out.RetryAfter = 0
+	}
+	return out
+}
+
+// endedBy returns how a call ends whose context has ended; nil while it has not.
+func endedBy(ctx context.Context) *tool.Error {
+	switch {
+	case ctx.Err() == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.Canceled):
+		return &tool.Error{Kind: tool.Cancelled, Op: "mcpcall.Execute", Msg: "the call was cancelled", Err: context.Cause(ctx)}
+	default:
+		return &tool.Error{Kind: tool.Timeout, Op: "mcpcall.Execute", Msg: "the server did not answer in time", Err: context.Cause(ctx)}
+	}
+}

@@ -1,0 +1,373 @@
+package mcpcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// peer stands between the SDK and its transport and reads every message
+// first. What a stranger says goes no further than here: the SDK is handed
+// answers of a known shape, and the raw ones are kept for who asked.
+type peer struct {
+	transport mcp.Transport
+	inner     mcp.Connection
+	resumed   bool                       // Whether the handshake is among what is known.
+	known     map[string]json.RawMessage // Answers that are known without asking, by method.
+
+	ctx     context.Context //nolint:containedctx // The connection's.
+	cancel  context.CancelFunc
+	local   chan jsonrpc.Message // From known.
+	arrived chan arrival
+	replies sync.WaitGroup
+
+	mu       sync.Mutex
+	pending  map[jsonrpc.ID]string
+	answers  map[string]answer // The last one of each method.
+	written  map[string]bool
+	notices  int
+	requests int
+	stale    bool            // The server says that its list of tools has changed.
+	watch    context.Context //nolint:containedctx // Of the call under way: whom to tell of its progress.
+	fault    *tool.Error
+}
+
+// answer is what a server answered to a request.
+type answer struct {
+	result json.RawMessage
+	err    error // A *jsonrpc.Error, or why there is no answer.
+}
+
+type arrival struct {
+	msg jsonrpc.Message
+	err error
+}
+
+// progressToken names the call under way in a connection: there is one at a time.
+const progressToken = "call"
+
+// newPeer returns a peer whose connection goes on when ctx ends, which bounds
+// only how it begins. With known, there is no handshake any more.
+func newPeer(ctx context.Context, t mcp.Transport, known map[string]json.RawMessage) *peer {
+	p := &peer{
+		transport: t, resumed: len(known) > 0, known: make(map[string]json.RawMessage),
+		local: make(chan jsonrpc.Message, 4), arrived: make(chan arrival),
+		pending: make(map[jsonrpc.ID]string), answers: make(map[string]answer), written: make(map[string]bool),
+	}
+	maps.Copy(p.known, known)
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return p
+}
+
+// Connect implements [mcp.Transport].
+func (p *peer) Connect(ctx context.Context) (mcp.Connection, error) {
+	stop := context.AfterFunc(ctx, p.cancel)
+	defer stop()
+	inner, err := p.transport.Connect(p.ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // The SDK's own.
+	}
+	p.inner = inner
+	go p.pump()
+	return p, nil
+}
+
+// pump hands on what arrives, until the connection ends.
+func (p *peer) pump() {
+	for {
+		msg, err := p.inner.Read(p.ctx)
+		select {
+		case p.arrived <- arrival{msg, err}:
+		case <-p.ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// SessionID implements [mcp.Connection]: the SDK knows of none.
+func (p *peer) SessionID() string { return "" }
+
+// Close implements [mcp.Connection].
+func (p *peer) Close() error {
+	p.cancel()
+	if p.inner == nil {
+		return nil
+	}
+	err := p.inner.Close()
+	p.replies.Wait()
+	return err //nolint:wrapcheck // The SDK's own.
+}
+
+// Write implements [mcp.Connection].
+func (p *peer) Write(ctx context.Context, msg jsonrpc.Message) error {
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok {
+		return p.inner.Write(ctx, msg) //nolint:wrapcheck // The SDK's own.
+	}
+	p.mu.Lock()
+	result, known := p.known[req.Method]
+	switch {
+	case req.IsCall() && known:
+	case req.Method == methodInitialized && p.resumed:
+	case req.Method == methodCancelled: // See [peer.cancelCall].
+	default:
+		if req.IsCall() {
+			p.pending[req.ID] = req.Method
+		}
+		p.written[req.Method] = true
+		p.mu.Unlock()
+		return p.inner.Write(ctx, msg) //nolint:wrapcheck // The SDK's own.
+	}
+	p.mu.Unlock()
+	if req.IsCall() {
+		p.local <- &jsonrpc.Response{ID: req.ID, Result: result}
+	}
+	return nil
+}
+
+// Read implements [mcp.Connection].
+func (p *peer) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case msg := <-p.local:
+			return msg, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-p.ctx.Done():
+			return nil, io.EOF
+		case a := <-p.arrived:
+			if a.err != nil {
+				return nil, a.err
+			}
+			msg, err := p.take(a.msg)
+			if msg != nil || err != nil {
+				return msg, err
+			}
+		}
+	}
+}
+
+// take reads a message; what it returns goes on to the SDK.
+func (p *peer) take(msg jsonrpc.Message) (jsonrpc.Message, error) {
+	switch msg := msg.(type) {
+	case *jsonrpc.Response:
+		return p.answered(msg), nil
+	case *jsonrpc.Request:
+		if msg.IsCall() {
+			return p.asked(msg)
+		}
+		return nil, p.noticed(msg)
+	default:
+		return nil, nil //nolint:nilnil // Nothing goes on.
+	}
+}
+
+// answered keeps an answer that was asked for, and drops any other.
+func (p *peer) answered(r *jsonrpc.Response) jsonrpc.Message {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	method, ok := p.pending[r.ID]
+	if !ok {
+		return nil
+	}
+	delete(p.pending, r.ID)
+	p.answers[method] = answer{result: r.Result, err: r.Error}
+	if r.Error != nil {
+		return &jsonrpc.Response{ID: r.ID, Error: plainError(r.Error)}
+	}
+	shape, err := shapeOf(method, r.Result)
+	if err != nil {
+		return &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "malformed answer"}}
+	}
+	return &jsonrpc.Response{ID: r.ID, Result: shape}
+}
+
+// plainError is an error as the SDK may have it: without a stranger's text,
+// but with the versions that a server supports instead.
+func plainError(err error) error {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "no answer"}
+	}
+	out := &jsonrpc.Error{Code: e.Code, Message: "refused"}
+	if e.Code == mcp.CodeUnsupportedProtocolVersion {
+		out.Data = e.Data
+	}
+	return out
+}
+
+// shapeOf returns what the SDK is handed in place of an answer.
+func shapeOf(method string, raw json.RawMessage) (json.RawMessage, error) {
+	switch method {
+	case methodCall:
+		return json.RawMessage(`{"content":[]}`), nil
+	case methodList:
+		return json.RawMessage(`{"tools":[]}`), nil
+	case methodInitialize, methodDiscover:
+		h, err := readHandshake(method, raw)
+		if err != nil {
+			return nil, err
+		}
+		return h.shape()
+	default:
+		return json.RawMessage(`{}`), nil
+	}
+}
+
+// asked refuses what a server asks of us, but for pings.
+func (p *peer) asked(r *jsonrpc.Request) (jsonrpc.Message, error) {
+	p.mu.Lock()
+	p.requests++
+	tooMany := p.requests > maxServerRequests
+	p.mu.Unlock()
+	if tooMany {
+		return nil, p.broken(fmt.Sprintf("the server made more than %d requests of its own", maxServerRequests))
+	}
+	reply := &jsonrpc.Response{ID: r.ID, Result: json.RawMessage(`{}`)}
+	if r.Method != "ping" {
+		reply = &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this client offers nothing to servers"}}
+	}
+	p.replies.Go(func() {
+		ctx, cancel := context.WithTimeout(p.ctx, closeTimeout)
+		defer cancel()
+		_ = p.inner.Write(ctx, reply) // What a server makes of it is its own affair.
+	})
+	return nil, nil //nolint:nilnil // Nothing goes on.
+}
+
+// noticed takes a notification.
+func (p *peer) noticed(r *jsonrpc.Request) error {
+	p.mu.Lock()
+	p.notices++
+	tooMany := p.notices > maxNotifications
+	watch := p.watch
+	if r.Method == "notifications/tools/list_changed" {
+		p.stale = true
+	}
+	p.mu.Unlock()
+	if tooMany {
+		return p.broken(fmt.Sprintf("the server sent more than %d notifications", maxNotifications))
+	}
+	if watch == nil {
+		return nil
+	}
+	switch r.Method {
+	case "notifications/progress":
+		tellProgress(watch, r.Params)
+	case "notifications/message":
+		tellMessage(watch, r.Params)
+	}
+	return nil
+}
+
+// broken ends the connection for what the server does.
+func (p *peer) broken(msg string) error {
+	e := &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: msg}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault = e
+	return e
+}
+
+// during lets progress reach the call of ctx until the function returned is called.
+func (p *peer) during(ctx context.Context) func() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watch = ctx
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.watch = nil
+	}
+}
+
+// seen is what a peer knows of the last request of a method.
+type seen struct {
+	answer   answer
+	answered bool
+	written  bool
+	stale    bool
+	fault    *tool.Error
+}
+
+func (p *peer) of(method string) seen {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a, ok := p.answers[method]
+	return seen{answer: a, answered: ok, written: p.written[method], stale: p.stale, fault: p.fault}
+}
+
+// cancelCall tells the server that nobody waits for its answer any more.
+func (p *peer) cancelCall(ctx context.Context) {
+	p.mu.Lock()
+	var id jsonrpc.ID
+	for pending, method := range p.pending {
+		if method == methodCall {
+			id = pending
+		}
+	}
+	p.mu.Unlock()
+	if !id.IsValid() {
+		return
+	}
+	params, err := json.Marshal(map[string]any{"requestId": id.Raw(), "reason": "the call was stopped"})
+	if err != nil {
+		return
+	}
+	_ = p.inner.Write(ctx, &jsonrpc.Request{Method: methodCancelled, Params: params}) // It need not listen.
+}
+
+// forget makes room for the next request of a method.
+func (p *peer) forget(method string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.answers, method)
+	delete(p.written, method)
+	p.notices, p.requests = 0, 0
+}
+
+// learn makes the SDK find an answer without asking.
+func (p *peer) learn(method string, result json.RawMessage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known == nil {
+		p.known = make(map[string]json.RawMessage)
+	}
+	p.known[method] = result
+}
+
+func tellProgress(ctx context.Context, raw json.RawMessage) {
+	var n struct {
+		Token   any     `json:"progressToken"` //nolint:tagliatelle // The protocol's name.
+		Done    float64 `json:"progress"`
+		Total   float64 `json:"total"`
+		Message string  `json:"message"`
+	}
+	if json.Unmarshal(raw, &n) == nil && n.Token == progressToken {
+		tool.ReportProgress(ctx, tool.Progress{Message: clean(n.Message, maxTitleBytes), Done: n.Done, Total: n.Total})
+	}
+}
+
+func tellMessage(ctx context.Context, raw json.RawMessage) {
+	var n struct {
+		Data any `json:"data"`
+	}
+	if json.Unmarshal(raw, &n) != nil {
+		return
+	}
+	if text, ok := n.Data.(string); ok && text != "" {
+		tool.AppendOutput(ctx, clean(text, maxDescriptionBytes)+"\n")
+	}
+}

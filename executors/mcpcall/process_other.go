@@ -1,0 +1,23 @@
+//go:build !unix
+
+package mcpcall
+
+import (
+	"errors"
+	"log/slog"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// process is a command that runs, which none does on this system: there are no
+// process groups to end.
+type process struct{}
+
+func startProcess(Command, *slog.Logger) (*process, error) {
+	return nil, errors.New("commands need a Unix system")
+}
+
+func (*process) transport(int) mcp.Transport { return nil }
+func (*process) ended() bool                 { return true }
+func (*process) kill()                       {}
+func (*process) wait()                       {}

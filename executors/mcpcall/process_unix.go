@@ -1,0 +1,120 @@
+//go:build unix
+
+package mcpcall
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// process is a command that runs.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout io.ReadCloser
+	done   chan struct{}
+	killed sync.Once
+}
+
+func startProcess(c Command, logger *slog.Logger) (*process, error) {
+	//nolint:gosec // The program is the operator's; definitions only name it.
+	cmd := exec.CommandContext(context.Background(), c.Path, c.Args...)
+	cmd.Env = append([]string{}, c.Env...)
+	cmd.Dir = c.Dir
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = closeTimeout
+	cmd.Stderr = &complaints{logger: logger}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("opening its input: %w", err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("opening its output: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting it: %w", err)
+	}
+	p := &process{cmd: cmd, stdin: stdin, stdout: stdout, done: make(chan struct{})}
+	return p, nil
+}
+
+func (p *process) transport(limit int) mcp.Transport {
+	return &mcp.IOTransport{Reader: &output{ReadCloser: p.stdout, process: p}, Writer: p.stdin, MaxLineLength: limit + maxListBytes}
+}
+
+// output tells the process that its output has ended.
+type output struct {
+	io.ReadCloser
+
+	process *process
+	once    sync.Once
+}
+
+// Read implements [io.Reader].
+func (o *output) Read(b []byte) (int, error) {
+	n, err := o.ReadCloser.Read(b)
+	if err != nil {
+		o.once.Do(func() { close(o.process.done) })
+	}
+	return n, err //nolint:wrapcheck // A pipe's errors are its reader's.
+}
+
+// ended reports whether the process says nothing any more.
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the process and all that it started.
+func (p *process) kill() {
+	p.killed.Do(func() {
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		_ = p.stdin.Close()
+	})
+}
+
+// wait waits for the process, which was killed.
+func (p *process) wait() {
+	p.kill()
+	_ = p.cmd.Wait()
+}
+
+// complaints logs the beginning of what a process writes to its standard error.
+type complaints struct {
+	logger *slog.Logger
+	lines  int
+	rest   []byte
+}
+
+// Write implements [io.Writer].
+func (c *complaints) Write(b []byte) (int, error) {
+	for line := range bytes.Lines(b) {
+		if c.lines >= maxLogLines {
+			break
+		}
+		if room := maxLogBytes - len(c.rest); room > 0 {
+			c.rest = append(c.rest, line[:min(room, len(line))]...)
+		}
+		if bytes.HasSuffix(line, []byte("\n")) {
+			c.logger.Debug("an MCP command complains", slog.String("line", clean(string(c.rest), maxLogBytes)))
+			c.rest, c.lines = nil, c.lines+1
+		}
+	}
+	return len(b), nil
+}

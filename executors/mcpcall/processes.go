@@ -1,0 +1,215 @@
+package mcpcall
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Command is a program that an operator lets tools run, as a server over its
+// pipes. Definitions know it by its name only. It has a process group of its
+// own, and nothing of the worker's environment.
+type Command struct {
+	Path string   // Of the program, absolute.
+	Args []string // Without the program's name.
+	Env  []string // All of its environment, as "NAME=value".
+	Dir  string   // Where it runs. Defaults to the root directory.
+}
+
+// Limits of processes.
+const (
+	maxProcesses = 64
+	idleProcess  = 5 * time.Minute // Until one that nobody uses is ended.
+	maxLogLines  = 200             // Of what a process complains of.
+	maxLogBytes  = 1 << 10         // Of a line of that.
+)
+
+// processes keeps one process for each run and server. Calls of a run use it
+// one after the other.
+type processes struct {
+	commands map[string]Command
+	logger   *slog.Logger
+
+	mu     sync.Mutex
+	closed bool
+	kept   map[SessionKey]*running
+	all    map[*running]bool
+	after  sync.WaitGroup
+}
+
+// running is a process that is kept, or about to be started.
+type running struct {
+	key     SessionKey
+	turn    chan struct{} // Has one token, which the call under way takes.
+	users   int           // Calls that use it or wait for it.
+	conn    *conn         // Nil until it was started.
+	process *process
+	idle    *time.Timer
+}
+
+// connect returns a connection to the process of a run, in the turn of the call.
+func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
+	command, ok := p.commands[t.server.Command]
+	if !ok {
+		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the operator has not configured a command %q", t.server.Command)}
+	}
+	r, err := p.take(t)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-r.turn:
+	case <-ctx.Done():
+		p.leave(r, false)
+		return nil, endedBy(ctx)
+	}
+	if r.conn != nil && !r.process.ended() {
+		r.conn.target = t
+		r.conn.resumed = true
+		return r.conn, nil
+	}
+	if err := p.start(ctx, r, t, command); err != nil {
+		p.leave(r, true)
+		r.turn <- struct{}{}
+		return nil, err
+	}
+	return r.conn, nil
+}
+
+// take notes that a call wants the process of its run.
+func (p *processes) take(t *target) (*running, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "this worker is stopping"}
+	}
+	if r := p.kept[t.key]; r != nil && t.shared() {
+		r.users++
+		r.idle.Stop()
+		return r, nil
+	}
+	if len(p.all) >= maxProcesses && !p.evict() {
+		return nil, &tool.Error{Kind: tool.RateLimited, Op: "mcpcall.Execute", Msg: "too many commands are running"}
+	}
+	r := &running{key: t.key, turn: make(chan struct{}, 1), users: 1}
+	r.turn <- struct{}{}
+	r.idle = time.AfterFunc(idleProcess, func() { p.expire(r) })
+	r.idle.Stop()
+	if p.all == nil {
+		p.all, p.kept = make(map[*running]bool), make(map[SessionKey]*running)
+	}
+	p.all[r] = true
+	if t.shared() {
+		p.kept[t.key] = r
+	}
+	return r, nil
+}
+
+// evict ends a process that nobody uses. The lock is held.
+func (p *processes) evict() bool {
+	for r := range p.all {
+		if r.users == 0 {
+			p.remove(r)
+			return true
+		}
+	}
+	return false
+}
+
+func (p *processes) expire(r *running) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r.users == 0 {
+		p.remove(r)
+	}
+}
+
+// remove forgets and ends a process. The lock is held.
+func (p *processes) remove(r *running) {
+	if !p.all[r] {
+		return
+	}
+	delete(p.all, r)
+	if p.kept[r.key] == r {
+		delete(p.kept, r.key)
+	}
+	r.idle.Stop()
+	if r.process == nil {
+		return
+	}
+	conn, proc := r.conn, r.process
+	p.after.Go(func() {
+		proc.kill()
+		if conn != nil {
+			conn.close(context.Background(), true)
+		}
+		proc.wait()
+	})
+}
+
+// leave notes that a call is done with a process, and ends it where it must not
+// be used again.
+func (p *processes) leave(r *running, broken bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.users--
+	switch {
+	case broken, p.closed, p.kept[r.key] != r:
+		p.remove(r)
+	case r.users == 0:
+		r.idle.Reset(idleProcess)
+	}
+}
+
+func (p *processes) start(ctx context.Context, r *running, t *target, command Command) error {
+	logger := p.logger.With(slog.String("tenant_id", string(t.key.Tenant)), slog.String("run_id", t.key.RunID), slog.String("command", t.server.Command))
+	proc, err := startProcess(command, logger)
+	if err != nil {
+		return &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the command %q can't be started", t.server.Command), Err: err}
+	}
+	stop := context.AfterFunc(ctx, proc.kill) // However slowly it begins.
+	conn, err := open(ctx, t, proc.transport(int(t.limit)), nil, nil)
+	stop()
+	if err != nil {
+		proc.kill()
+		proc.wait()
+		return err
+	}
+	conn.running = r
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := r.process
+	r.conn, r.process = conn, proc
+	if old != nil {
+		p.after.Go(old.wait)
+	}
+	if !p.all[r] { // It was closed meanwhile.
+		p.all[r] = true
+		p.remove(r)
+		return &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "this worker is stopping"}
+	}
+	return nil
+}
+
+// release ends a call's turn. A process that was left in the middle of an
+// answer is ended: nobody knows what it would say next.
+func (p *processes) release(c *conn, stopped bool) {
+	r := c.running
+	p.leave(r, stopped || r.process.ended() || !c.target.shared())
+	r.turn <- struct{}{}
+}
+
+// close ends all processes and waits for them.
+func (p *processes) close() {
+	p.mu.Lock()
+	p.closed = true
+	for r := range p.all {
+		p.remove(r)
+	}
+	p.mu.Unlock()
+	p.after.Wait()
+}
