@@ -6,9 +6,8 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/internal/hostname"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -34,16 +33,20 @@ type Policy struct {
 // of the fault.
 func (p Policy) Check() error {
 	for i, entry := range p.AllowHosts {
-		host, port := splitEntry(entry)
-		_, err := parseHost(host)
-		n, portErr := strconv.ParseUint(port, 10, 16)
-		if err != nil || !isASCII(entry) || port != "" && (portErr != nil || n == 0) {
+		if !hostname.ValidEntry(entry, false) {
 			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host or host:port in ASCII", entry)}
 		}
 	}
 	for i, prefix := range p.AllowCIDRs {
 		if !prefix.IsValid() {
 			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_cidrs/%d", i), Msg: "not a block of addresses"}
+		}
+	}
+	for i, rules := range p.Rules {
+		if err := hostname.CheckRules(rules, ""); err != nil {
+			e := *tool.AsError(err)
+			e.Path = fmt.Sprintf("/rules/%d%s", i, e.Path)
+			return &e
 		}
 	}
 	return nil
@@ -53,7 +56,7 @@ func (p Policy) Check() error {
 // its port.
 func (p Policy) allowsHost(host, port string) (named, withPort bool) {
 	for _, entry := range p.AllowHosts {
-		h, onlyPort := splitEntry(entry)
+		h, onlyPort := hostname.Split(entry)
 		if h != host || onlyPort != "" && onlyPort != port {
 			continue
 		}
@@ -87,19 +90,4 @@ func (p Policy) key() string {
 		return "invalid" // Can't be: Check refuses what does not encode.
 	}
 	return string(raw)
-}
-
-// splitEntry takes an AllowHosts entry apart, in the spelling of [target].
-func splitEntry(entry string) (host, port string) {
-	host = secret.HostForm(entry)
-	if rest, ok := strings.CutPrefix(host, "["); ok {
-		host, port, _ = strings.Cut(rest, "]")
-		port = strings.TrimPrefix(port, ":")
-	} else if strings.Count(host, ":") == 1 {
-		host, port, _ = strings.Cut(host, ":")
-	}
-	if addr, err := netip.ParseAddr(host); err == nil {
-		host = addr.String()
-	}
-	return host, port
 }

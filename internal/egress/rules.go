@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/internal/hostname"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -31,8 +31,8 @@ func permitsRules(r tool.EgressRules, method string, h http.Header, t target) er
 
 // covers reports whether an entry of a rule's hosts names t.
 func covers(entry string, t target) bool {
-	host, port := splitEntry(entry)
-	return (port == "" || port == t.port) && secret.HostMatches(host, t.host)
+	host, port := hostname.Split(entry)
+	return (port == "" || port == t.port) && hostname.Matches(host, t.host)
 }
 
 // bound returns the least of limit and what rules bound answers to; zero where

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/hostname"
 )
 
 // Value is an opened secret with the hosts it may be sent to. The zero Value
@@ -36,18 +38,8 @@ func NewValue(text string, hosts ...string) Value {
 	return Value{reveal: func() string { return text }, hosts: folded}
 }
 
-// HostForm returns a host in the one form that hosts are compared in: without
-// spaces around it, its ASCII letters in lower case. All other letters stay as
-// they are: Unicode's lower case makes an ASCII i of U+0130 and a k of U+212A,
-// so that a name would match which is another to those who dial it.
-func HostForm(host string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, strings.Trim(host, " \t\r\n"))
-}
+// HostForm is [hostname.Form]: the one form that hosts are compared in.
+func HostForm(host string) string { return hostname.Form(host) }
 
 // Reveal returns the secret itself. Only code that sends it may call it.
 func (v Value) Reveal() string {
@@ -68,21 +60,11 @@ func (v Value) MaySendTo(host, port string) bool {
 		if onlyPort != "" && onlyPort != port {
 			continue
 		}
-		if HostMatches(name, host) {
+		if hostname.Matches(name, host) {
 			return true
 		}
 	}
 	return false
-}
-
-// HostMatches reports whether pattern, both in the form of [HostForm], names a
-// host: it is the same, or "*.example.com" and the host is below example.com.
-func HostMatches(pattern, host string) bool {
-	if pattern == host {
-		return true
-	}
-	below, ok := strings.CutPrefix(pattern, "*")
-	return ok && strings.HasPrefix(below, ".") && strings.HasSuffix(host, below) && len(host) > len(below)
 }
 
 // splitPort takes "host:port", "[v6]:port", "v6" and "host" apart.

@@ -1,0 +1,68 @@
+package hostname
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Bounds of a tool's egress rules, each of which is looked at for every request.
+const (
+	maxHosts   = 100
+	maxMethods = 20
+	maxPorts   = 100
+)
+
+// ReadMethods are the methods that the egress class read_only may send.
+func ReadMethods() []string { return []string{"GET", "HEAD", "OPTIONS"} }
+
+// CheckRules reports what is wrong with egress rules that are to stand beside
+// a class, as [tool.Invalid] with the JSON Pointer of the fault within the
+// rules. The empty class stands for any.
+func CheckRules(r tool.EgressRules, class tool.Egress) error {
+	switch {
+	case r.IsZero():
+		return nil
+	case class == tool.EgressNone:
+		return ruleFault("", "a tool of the egress class none calls nothing: drop egress_rules, or set egress_class to read_only or write")
+	case len(r.Hosts) > maxHosts:
+		return ruleFault("/hosts", fmt.Sprintf("%d hosts: expected at most %d; *.example.com stands for all below example.com", len(r.Hosts), maxHosts))
+	case len(r.Methods) > maxMethods:
+		return ruleFault("/methods", fmt.Sprintf("%d methods: expected at most %d", len(r.Methods), maxMethods))
+	case len(r.Ports) > maxPorts:
+		return ruleFault("/ports", fmt.Sprintf("%d ports: expected at most %d", len(r.Ports), maxPorts))
+	case r.MaxBytes < 0:
+		return ruleFault("/max_bytes", "expected 0 for no bound, or a number of bytes")
+	}
+	for i, entry := range r.Hosts {
+		if !ValidEntry(entry, true) {
+			return ruleFault(fmt.Sprintf("/hosts/%d", i), fmt.Sprintf("%.80q is not a host, host:port or *.host in ASCII", entry))
+		}
+	}
+	for i, method := range r.Methods {
+		at := fmt.Sprintf("/methods/%d", i)
+		if !validMethod(method) {
+			return ruleFault(at, fmt.Sprintf("%.40q is not a method in upper case, such as GET", method))
+		}
+		if class == tool.EgressReadOnly && !slices.Contains(ReadMethods(), method) {
+			return ruleFault(at, fmt.Sprintf("the egress class read_only sends GET, HEAD and OPTIONS, not %.40s: set egress_class to write", method))
+		}
+	}
+	for i, port := range r.Ports {
+		if port == 0 {
+			return ruleFault(fmt.Sprintf("/ports/%d", i), "expected a port from 1 to 65535")
+		}
+	}
+	return nil
+}
+
+// validMethod holds methods to letters, in upper case: no upstream has others.
+func validMethod(method string) bool {
+	return method != "" && len(method) <= 32 && strings.Trim(method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_") == ""
+}
+
+func ruleFault(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "hostname.CheckRules", Path: path, Msg: msg}
+}
