@@ -72,7 +72,8 @@ func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ti
 	if err != nil || ticket.Done != nil {
 		return ticket, err
 	}
-	if r := refusal(policy.Input{Principal: in.Principal, Policy: ticket.Policy}); r != nil {
+	ask := policy.Input{Principal: in.Principal, Policy: ticket.Policy, Test: policyTest(in.Test, in.Pin)}
+	if r := refusal(ask); r != nil {
 		return ticket, &tool.Error{Kind: r.Kind, Op: "activities.Admit", Msg: r.Msg}
 	}
 	return ticket, nil

@@ -36,7 +36,7 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 // began, if it began before: its workflow was reset since, or the worker died
 // that was at the call. A host's run has calls of several plans.
 func pinnedBefore(run agent.Run) *agent.Plan {
-	if run.Kind == agent.ToolCallRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
+	if run.Kind != agent.HostRun && run.Plan != nil && len(run.Plan.Tools) == 1 {
 		return run.Plan
 	}
 	return nil
@@ -52,6 +52,7 @@ func (a *Activities) planNode(ctx context.Context, in wire.LoadPlanInput, run ag
 	if err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
+	kit.test = in.Node.Test
 	prepared := kit.prepare(agent.Call{ID: in.Node.ID, Name: plan.Tools[0].Slug, Arguments: in.Node.Arguments})
 	if prepared.InvocationID, err = newID(); err != nil {
 		return wire.LoadPlanOutput{}, err

@@ -10,12 +10,14 @@ import (
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
 )
 
 // kit is everything that preparing calls of a plan's tools needs, in memory.
 type kit struct {
 	principal tool.Principal
 	tools     []kitTool // In plan order.
+	test      *wire.Test
 }
 
 type kitTool struct {
@@ -90,14 +92,14 @@ func (k *kit) prepare(call agent.Call) agent.PreparedCall {
 		if t.pin.Slug != call.Name {
 			continue
 		}
-		t.prepare(k.principal, &out)
+		t.prepare(k.principal, k.test, &out)
 		return out
 	}
 	out.Refused = &agent.Refusal{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", clip(call.Name, 64), k.names())}
 	return out
 }
 
-func (t *kitTool) prepare(p tool.Principal, out *agent.PreparedCall) {
+func (t *kitTool) prepare(p tool.Principal, test *wire.Test, out *agent.PreparedCall) {
 	out.Slug = t.pin.Slug
 	arguments, receipt, err := t.input.Prepare(out.Arguments)
 	if err != nil {
@@ -113,7 +115,15 @@ func (t *kitTool) prepare(p tool.Principal, out *agent.PreparedCall) {
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
 		return
 	}
-	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy})
+	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy, Test: policyTest(test, t.pin)})
+}
+
+// policyTest returns what the policy is to know of a test of the pinned tool.
+func policyTest(t *wire.Test, pin agent.Pin) *policy.Test {
+	if t == nil {
+		return nil
+	}
+	return &policy.Test{Implementation: pin.Implementation, Builtin: pin.Builtin, Execution: pin.Execution, AllowWrites: t.AllowWrites}
 }
 
 // refusal asks the policy, and returns why the call must not run, or nil. What

@@ -14,6 +14,7 @@ type RunKind string
 const (
 	AgentRun    RunKind = "agent"     // An agent loop of ours.
 	ToolCallRun RunKind = "tool_call" // One tool call of ours.
+	ToolTestRun RunKind = "tool_test" // One tool call of ours, made to test the tool.
 	HostRun     RunKind = "host"      // A workflow of the host that executes tools.
 )
 

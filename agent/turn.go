@@ -64,7 +64,7 @@ type Runs interface {
 	// becomes its head.
 	CreateRun(ctx context.Context, run Run, first Message) (Run, error)
 	// BeginRun marks a run as running under plan, or records a host's workflow
-	// on first sight (Kind HostRun and ToolCallRun: by WorkflowID and
+	// on first sight (every kind but AgentRun: by WorkflowID and
 	// FirstRunID; run.ID is the id to use if it is new). It is idempotent: the
 	// stored run, with the plan stored first, comes back.
 	BeginRun(ctx context.Context, run Run) (Run, error)

@@ -39,6 +39,7 @@ type Input struct {
 	Principal tool.Principal
 	Policy    tool.Policy // Of the tool as it is now.
 	Profile   *Profile    // That the tool is used under; nil for none.
+	Test      *Test       // Set when the call is a test of the tool.
 }
 
 // Profile is a set of restrictions that a tenant lays over a tool. It can
@@ -112,6 +113,7 @@ func Decide(in Input) Decision {
 	if in.Profile != nil {
 		d.profile(in.Principal, *in.Profile)
 	}
+	d.test(in.Test, in.Policy.EgressClass)
 	return d
 }
 

@@ -25,6 +25,7 @@ type InvokeInput struct {
 	Egress    tool.Egress    `json:"egress,omitempty"` // From Admit.
 	Full      bool           `json:"full,omitempty"`   // Whether the whole result is wanted, or a preview.
 	Tried     int            `json:"tried,omitempty"`  // Attempts made in the fast lane, before this activity.
+	Test      *Test          `json:"test,omitempty"`   // Set when the call is a test of the tool.
 }
 
 // AdmitOutput is the admission of a call that must not be repeated.

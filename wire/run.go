@@ -62,6 +62,12 @@ type Node struct {
 	Tool      tool.Ref        `json:"tool"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	Mode      tool.Mode       `json:"mode"`
+	Test      *Test           `json:"test,omitempty"` // Set when the call is a test of the tool.
+}
+
+// Test marks a call as a test of its tool.
+type Test struct {
+	AllowWrites bool `json:"allow_writes,omitempty"` // It may change something.
 }
 
 // LoadPlanOutput is a run's plan, and for a single call the call prepared.

@@ -59,6 +59,7 @@ type caller struct {
 	kind   agent.RunKind
 	runID  string // Empty for a host's, which is recorded on first sight.
 	inline bool   // See [wire.AgentRunInput].
+	test   *wire.Test
 }
 
 func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
@@ -66,6 +67,7 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	node.Test = by.test
 	info := workflow.GetInfo(ctx)
 	var plan wire.LoadPlanOutput
 	err = bookkeep(ctx, by.inline, wire.LoadPlanActivity, wire.LoadPlanInput{
@@ -74,7 +76,7 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 	if err != nil {
 		return nil, failure.Decode(err)
 	}
-	in := wire.InvokeInput{Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Call: *plan.Call, Full: true}
+	in := wire.InvokeInput{Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Call: *plan.Call, Full: true, Test: by.test}
 	if len(plan.Plan.Tools) > 0 { // None where the tool may not be used: the call is refused.
 		in.Pin = plan.Plan.Tools[0]
 		in.EffectID = ledger.Effect{

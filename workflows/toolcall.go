@@ -12,12 +12,16 @@ import (
 )
 
 // ToolCall is one tool call as a workflow of its own, for callers that are no
-// workflow: the API, the command line.
+// workflow: the API, the command line. A test of a tool is one too.
 func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error) {
+	kind := agent.ToolCallRun
+	if in.Node.Test != nil {
+		kind = agent.ToolTestRun
+	}
 	result, err := execute(ctx, Node{
 		ID: in.Node.ID, Tool: in.Node.Tool.String(), Arguments: in.Node.Arguments,
 		Principal: in.Principal, Mode: in.Node.Mode,
-	}, caller{kind: agent.ToolCallRun, runID: in.RunID, inline: in.Inline})
+	}, caller{kind: kind, runID: in.RunID, inline: in.Inline, test: in.Node.Test})
 	end := wire.FinishRunInput{Principal: in.Principal, RunID: in.RunID, Status: agent.RunCompleted}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))

@@ -126,6 +126,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerRuns()
 	s.registerEvents()
 	s.registerCalls()
+	s.registerToolTests()
 	s.registerInvocations()
 	s.registerKeys()
 	s.registerTenants()

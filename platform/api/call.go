@@ -71,7 +71,7 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 func (s *server) recordCall(ctx context.Context, c directCall, firstRunID string) {
 	p := c.input.Principal
 	_, err := s.cfg.Store.BeginRun(ctx, agent.Run{
-		ID: c.input.RunID, Tenant: p.Tenant, Kind: agent.ToolCallRun, Mode: c.input.Node.Mode, Principal: p,
+		ID: c.input.RunID, Tenant: p.Tenant, Kind: c.kind(), Mode: c.input.Node.Mode, Principal: p,
 		Status: agent.RunRunning, WorkflowID: c.workflowID, FirstRunID: firstRunID,
 	})
 	if err != nil { // Its workflow records it too.
@@ -86,6 +86,14 @@ type directCall struct {
 	workflowID string
 	digest     string // Of what is asked for: equal digests, equal calls.
 	input      wire.ToolCallInput
+}
+
+// kind is what the call is recorded as.
+func (c directCall) kind() agent.RunKind {
+	if c.input.Node.Test != nil {
+		return agent.ToolTestRun
+	}
+	return agent.ToolCallRun
 }
 
 // newCall checks what is asked for. What could only be refused is refused here

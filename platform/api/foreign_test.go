@@ -84,7 +84,7 @@ func TestForeignTenant(t *testing.T) {
 	ids := seedForeign(t, b)
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
-		"POST /v1/tools/{tool}/call": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
+		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
 	}
 	tried := 0
 	for _, op := range operations(t, b) {

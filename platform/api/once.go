@@ -92,6 +92,17 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
+// refuseKey refuses a key where the answer is a stream, which is kept nowhere.
+func refuseKey(ctx huma.Context, next func(huma.Context)) {
+	r, w := humachi.Unwrap(ctx)
+	if len(r.Header.Values(KeyHeader)) > 0 {
+		writeProblem(w, r, refusal(v1.KeyMalformed, "a stream is not answered again, so this request takes no "+KeyHeader+
+			": make the request whose answer is none, with the key, and follow its run"))
+		return
+	}
+	next(ctx)
+}
+
 // serveOnce serves a request whose key was taken, to its end, even if its
 // caller leaves.
 func (s *server) serveOnce(ctx huma.Context, next func(huma.Context), key store.RequestKey, request store.Request) {

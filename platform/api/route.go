@@ -33,6 +33,8 @@ type route struct {
 	body reflect.Type
 	// secret says that the answer holds one, which is not to be kept.
 	secret bool
+	// stream says that the answer is one, and so not to be kept either.
+	stream bool
 }
 
 // handle registers an endpoint. The handler gets whom the request is for as an
@@ -57,7 +59,9 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
 		op.SkipValidateBody = true
 	}
-	if r.method == http.MethodPost {
+	if r.stream {
+		op.Middlewares = huma.Middlewares{s.authorize(r.permissions()), s.receive, refuseKey}
+	} else if r.method == http.MethodPost {
 		op.Parameters = append(op.Parameters, keyParameter())
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {

@@ -33,7 +33,7 @@ type runInput struct {
 
 type listRunsInput struct {
 	Status string    `query:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
-	Kind   string    `query:"kind" enum:"agent,tool_call,host"`
+	Kind   string    `query:"kind" enum:"agent,tool_call,tool_test,host"`
 	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id"`
 	Since  time.Time `query:"since" doc:"Created at or after"`
 	Until  time.Time `query:"until" doc:"Created before"`

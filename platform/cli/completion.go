@@ -70,7 +70,7 @@ var flagWords = map[string]string{
 	"tool list tool-type":     "built_in mcp artifact custom",
 	"tool list callable":      "production debug",
 	"run list status":         "pending running completed failed cancelled hosted",
-	"run list kind":           "agent tool_call host",
+	"run list kind":           "agent tool_call tool_test host",
 	"invocations list status": "pending approved running waiting completed failed rejected cancelled expired unknown",
 }
 

@@ -180,7 +180,7 @@ func (a *app) runListCommand() *cobra.Command {
 		`  toolcrib run list --agent supportDesk --since 24h
   toolcrib run list --status failed --all --json`)
 	cmd.Flags().StringVar(&status, "status", "", "pending, running, completed, failed, cancelled or hosted")
-	cmd.Flags().StringVar(&kind, "kind", "", "agent, tool_call or host")
+	cmd.Flags().StringVar(&kind, "kind", "", "agent, tool_call, tool_test or host")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
 	periodFlags(cmd, &since, &until)
 	p.register(cmd)

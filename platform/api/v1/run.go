@@ -19,7 +19,7 @@ type NewRun struct {
 // Run is the record of a durable execution.
 type Run struct {
 	ID           string          `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
-	Kind         agent.RunKind   `json:"kind" enum:"agent,tool_call,host"`
+	Kind         agent.RunKind   `json:"kind" enum:"agent,tool_call,tool_test,host"`
 	Agent        string          `json:"agent,omitempty" example:"supportDesk"`
 	AgentID      string          `json:"agent_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000b1"`
 	AgentVersion string          `json:"agent_version,omitempty" example:"1.2.0"`

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+type testToolInput struct {
+	Tool string `path:"tool" maxLength:"64" doc:"Slug or id" example:"searchOrders"`
+	Body v1.NewToolTestWait
+}
+
+type testToolOutput struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     v1.ToolTest
+}
+
+type streamTestInput struct {
+	Tool string `path:"tool" maxLength:"64" doc:"Slug or id" example:"searchOrders"`
+	Body v1.NewToolTest
+}
+
+type streamTestOutput struct {
+	Location string `header:"Location"`
+	Body     func(huma.Context)
+}
+
+// EventTestResult is the name of the event of a test's stream that holds its
+// [v1.ToolTest].
+const EventTestResult tool.EventType = "test.result"
+
+const testDetail = "Runs the draft, or a version, with the given input on the way that every call takes: the same validation, policy, " +
+	"ledger and limits, as a run of kind `tool_test`. A test changes nothing unless `allow_writes` is set: what might is refused, " +
+	"that is a tool of egress class `write`, and one that is not declared pure and whose doings the egress guard does not see. "
+
+func (s *server) registerToolTests() {
+	handle(s, route{
+		id: "testTool", method: http.MethodPost, path: "/v1/tools/{tool}/test", tag: "tools", permission: RunsWrite,
+		summary: "Test a tool", accepted: "The test is still running",
+		detail: testDetail + "The answer tells how the call went, also when it failed or was refused; a problem says that " +
+			"there was nothing to test. 202 says that it is still running: look at the run.",
+	}, s.testTool)
+	handle(s, route{
+		id: "streamToolTest", method: http.MethodPost, path: "/v1/tools/{tool}/test/stream", tag: "tools", permission: RunsWrite, stream: true,
+		summary: "Test a tool and follow it",
+		detail: testDetail + "The answer is a stream of server-sent events: those of the run as they come, the tool's output between " +
+			"them, then `test.result` with what `testTool` answers, and `end`. `Location` is the run: whoever loses the stream " +
+			"follows its events.",
+	}, s.streamToolTest)
+	ok := s.api.OpenAPI().Paths["/v1/tools/{tool}/test/stream"].Post.Responses["200"]
+	ok.Content = map[string]*huma.MediaType{
+		v1.StreamType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; the data of each is a ToolEvent, of test.result a ToolTest"}},
+	}
+}
+
+// newTest checks what is asked for, and describes the call that tests it.
+func (s *server) newTest(ctx context.Context, p tool.Principal, name string, in v1.NewToolTest) (directCall, error) {
+	c, err := s.newCall(ctx, p, &callInput{Tool: name, Body: v1.NewCall{Arguments: in.Arguments, Version: in.Version, Mode: tool.Debug}})
+	c.input.Node.Test = &wire.Test{AllowWrites: in.AllowWrites}
+	return c, err
+}
+
+func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInput) (*testToolOutput, error) {
+	c, err := s.newTest(ctx, p, in.Tool, in.Body.NewToolTest)
+	if err != nil {
+		return nil, err
+	}
+	workflow, err := s.startWorkflow(ctx, p.Tenant, c.start())
+	if isStarted(err) && requestID(ctx) != "" {
+		workflow, err = s.rejoin(ctx, &c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.recordCall(ctx, c, workflow.GetRunID())
+	out := &testToolOutput{Status: http.StatusOK, Location: "/v1/runs/" + c.input.RunID}
+	wait := defaultWait
+	if in.Body.WaitS != nil {
+		wait = time.Duration(*in.Body.WaitS * float64(time.Second))
+	}
+	waitCtx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	if wait > 0 {
+		err = workflow.Get(waitCtx, nil)
+		if ended, failed := outcome(err); err != nil && !ended && !outOfTime(waitCtx, err) {
+			return nil, failed
+		}
+	}
+	if out.Body, err = s.testOf(ctx, p.Tenant, c.input.RunID, c.slug); err != nil {
+		return nil, err
+	}
+	if out.Body.Status == agent.RunRunning {
+		out.Status = http.StatusAccepted
+	}
+	return out, nil
+}
+
+// testOf tells how a test stands.
+func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug string) (v1.ToolTest, error) {
+	out := v1.ToolTest{RunID: runID, Tool: slug, Status: agent.RunRunning}
+	run, err := s.cfg.Store.FindRun(ctx, tenant, runID)
+	if err != nil {
+		return out, fmt.Errorf("finding the test: %w", err)
+	}
+	if run.Plan != nil && len(run.Plan.Tools) == 1 {
+		out.Version, out.Digest = run.Plan.Tools[0].Version, run.Plan.Tools[0].Digest
+	}
+	if !run.Status.Final() {
+		return out, nil
+	}
+	out.Status, out.ErrorKind, out.Error = run.Status, run.ErrorKind, run.Error
+	made, err := s.cfg.Store.ListInvocations(ctx, tenant, store.InvocationQuery{RunID: runID, Limit: 1})
+	if err != nil {
+		return out, fmt.Errorf("finding the record of the test: %w", err)
+	}
+	if len(made) == 0 { // It was cancelled before its call began.
+		return out, nil
+	}
+	invocation, err := s.cfg.Store.FindInvocation(ctx, tenant, made[0].ID)
+	if err != nil {
+		return out, fmt.Errorf("finding the record of the test: %w", err)
+	}
+	out.Invocation = &invocation
+	return out, nil
+}
+
+func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *streamTestInput) (*streamTestOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.RequestTimeout) // Of the start; the stream lasts longer.
+	defer cancel()
+	c, err := s.newTest(ctx, p, in.Tool, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	workflow, err := s.startWorkflow(ctx, p.Tenant, c.start())
+	if err != nil {
+		return nil, err
+	}
+	s.recordCall(ctx, c, workflow.GetRunID())
+	runID := c.input.RunID
+	sub := subscription{
+		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames,
+		read: func(ctx context.Context, after string) (passage, error) {
+			b, err := s.readRun(ctx, p.Tenant, runID, after)
+			if err != nil || b.end == nil {
+				return b, err
+			}
+			return s.withResult(ctx, b, p.Tenant, runID, c.slug, after)
+		},
+	}
+	first, err := sub.read(ctx, sub.after)
+	if err != nil {
+		return nil, err
+	}
+	return &streamTestOutput{
+		Location: "/v1/runs/" + runID,
+		Body:     func(ctx huma.Context) { s.follow(ctx, p, sub, first) }, //nolint:contextcheck // huma's context holds the request's.
+	}, nil
+}
+
+// withResult adds how a test went to the last passage of its stream.
+func (s *server) withResult(ctx context.Context, b passage, tenant tool.TenantID, runID, slug, after string) (passage, error) {
+	test, err := s.testOf(ctx, tenant, runID, slug)
+	if err != nil {
+		return passage{}, err
+	}
+	if n := len(b.frames); n > 0 {
+		after = b.frames[n-1].id
+	}
+	data, err := json.Marshal(test)
+	if err != nil {
+		return passage{}, fmt.Errorf("writing the test: %w", err)
+	}
+	b.frames = append(b.frames, frame{id: after, eventType: EventTestResult, data: data})
+	return b, nil
+}

@@ -1,0 +1,39 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+)
+
+// TestTool tests a tool and waits so long for the end, at most a minute; with
+// no time, the test is begun. How it goes on, the events of its run tell.
+func (c *Client) TestTool(ctx context.Context, name string, in v1.NewToolTest, wait time.Duration) (v1.ToolTest, error) {
+	var out v1.ToolTest
+	seconds := wait.Seconds()
+	err := c.do(ctx, request{
+		method: http.MethodPost, path: []string{"tools", name, "test"},
+		body: v1.NewToolTestWait{NewToolTest: in, WaitS: &seconds}, out: &out,
+	})
+	return out, err
+}
+
+// ToolTest returns how the test of a tool stands whose run is given.
+func (c *Client) ToolTest(ctx context.Context, slug string, run v1.Run) (v1.ToolTest, error) {
+	out := v1.ToolTest{RunID: run.ID, Tool: slug, Status: run.Status, ErrorKind: run.ErrorKind, Error: run.Error}
+	if len(run.Tools) == 1 {
+		out.Version, out.Digest = run.Tools[0].Version, run.Tools[0].Digest
+	}
+	made, err := c.ListInvocations(ctx, InvocationQuery{Run: run.ID, Page: Page{Limit: 1}})
+	if err != nil || len(made.Items) == 0 {
+		return out, err
+	}
+	invocation, err := c.Invocation(ctx, made.Items[0].ID)
+	if err != nil {
+		return out, err
+	}
+	out.Invocation = &invocation
+	return out, nil
+}

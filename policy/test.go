@@ -1,0 +1,38 @@
+package policy
+
+import "github.com/toolcrib/toolcrib/tool"
+
+// Test is what a decision about a test of a tool rests on besides: what the
+// tool is, and what the tester asked for.
+type Test struct {
+	Implementation tool.Implementation
+	Builtin        string // Built-in key of an internal tool.
+	Execution      tool.Execution
+	AllowWrites    bool // The tester accepts that the test may change something.
+}
+
+// RuleTest is the rule that tests change nothing unless asked to. It applies to
+// tests only.
+const RuleTest Rule = "test"
+
+// test denies a test that might change something without having been asked to.
+// Who may call out is held to its egress class by the guard; what nobody
+// watches has to be pure.
+func (d *Decision) test(t *Test, class tool.Egress) {
+	const ask = "; a test may only do so with allow_writes"
+	switch {
+	case t == nil || t.AllowWrites:
+	case class == tool.EgressWrite:
+		d.add(RuleTest, Deny, "the tool writes outside the platform (egress class write)"+ask)
+	case t.Execution.Pure || t.harmless():
+	default:
+		d.add(RuleTest, Deny, "the tool is not declared pure, and may change something"+ask)
+	}
+}
+
+// harmless reports whether all that the tool can do goes through the egress
+// guard, which lets tools of a lesser class than write read only, or it does
+// nothing but echo.
+func (t *Test) harmless() bool {
+	return t.Implementation == tool.HTTP || t.Implementation == tool.Internal && t.Builtin == ""
+}

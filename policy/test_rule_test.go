@@ -1,0 +1,55 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/policy"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func TestOfBuiltins(t *testing.T) {
+	t.Parallel()
+
+	in := policy.Input{Test: &policy.Test{Implementation: tool.Internal, Builtin: "function_call"}}
+	require.Equal(t, policy.Deny, policy.Decide(in).Verdict, "nobody knows what it calls")
+	in.Test.Execution.Pure = true
+	require.Equal(t, policy.Allow, policy.Decide(in).Verdict)
+}
+
+// A test changes nothing unless it was asked to, and lowers no other rule.
+func TestOfTests(t *testing.T) {
+	t.Parallel()
+
+	pure := tool.Execution{Pure: true}
+	tests := []struct {
+		name    string
+		impl    tool.Implementation
+		x       tool.Execution
+		class   tool.Egress
+		allowed policy.Verdict // Without and with allow_writes.
+		asked   policy.Verdict
+	}{
+		{"a pure function", tool.Function, pure, tool.EgressNone, policy.Allow, policy.Allow},
+		{"a function that may change something", tool.Function, tool.Execution{Idempotent: true}, tool.EgressNone, policy.Deny, policy.Allow},
+		{"a request that the guard lets read only", tool.HTTP, tool.Execution{}, tool.EgressReadOnly, policy.Allow, policy.Allow},
+		{"a tool that echoes", tool.Internal, tool.Execution{}, tool.EgressNone, policy.Allow, policy.Allow},
+		{"a remote tool that is said to read only", tool.MCP, tool.Execution{}, tool.EgressReadOnly, policy.Deny, policy.Allow},
+		{"a request that writes", tool.HTTP, tool.Execution{}, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
+		{"a pure claim about what writes", tool.Custom, pure, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			in := policy.Input{Policy: tool.Policy{EgressClass: tt.class}, Test: &policy.Test{Implementation: tt.impl, Execution: tt.x}}
+			d := policy.Decide(in)
+			require.Equal(t, tt.allowed, d.Verdict)
+			if d.Verdict == policy.Deny {
+				require.Contains(t, d.Explain(), "allow_writes", "it says how to ask for it")
+			}
+			in.Test.AllowWrites = true
+			require.Equal(t, tt.asked, policy.Decide(in).Verdict)
+		})
+	}
+}
