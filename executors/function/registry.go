@@ -51,6 +51,7 @@ type Tool struct {
 	Tenants    []tool.TenantID // Empty for all. See [Tenants].
 	Version    string          // Empty for what is no tool by itself. See [Publish].
 
+	byName     bool
 	middleware []tool.Middleware
 	hooks      Hooks
 }
