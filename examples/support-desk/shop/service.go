@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/toolcrib/toolcrib/examples/support-desk/carrier"
 )
 
 // Address is where the example's tools look for the shop.
@@ -17,7 +19,8 @@ const Address = "127.0.0.1:8780"
 
 // Config configures a [Service].
 type Config struct {
-	// Token is the bearer token that every request must carry. Required.
+	// Token is the bearer token that every request must carry but those for
+	// pages; the loyalty programme takes it as a client's secret. Required.
 	Token string
 	// Latency is how long each answer takes. Defaults to none.
 	Latency time.Duration
@@ -32,11 +35,13 @@ type Service struct {
 	cfg     Config
 	catalog catalog
 	mux     *http.ServeMux
+	public  map[string]bool // Routes that want no token, or one of their own.
 
 	mu       sync.Mutex
 	requests map[string]int  // By route.
 	failed   map[string]int  // By Idempotency-Key.
 	refunds  map[string]bool // By order.
+	tokens   map[string]bool // Of the loyalty programme.
 	inFlight int
 	peak     int
 }
@@ -49,6 +54,7 @@ func New(cfg Config) (*Service, error) {
 	s := &Service{
 		cfg: cfg, catalog: seed(), mux: http.NewServeMux(),
 		requests: make(map[string]int), failed: make(map[string]int), refunds: make(map[string]bool),
+		tokens: make(map[string]bool), public: make(map[string]bool),
 	}
 	s.mux.HandleFunc("GET /customers", s.findCustomers)
 	s.mux.HandleFunc("GET /customers/{id}/orders", s.listOrders)
@@ -56,6 +62,13 @@ func New(cfg Config) (*Service, error) {
 	s.mux.HandleFunc("GET /stock/{sku}", s.getStock)
 	s.mux.HandleFunc("GET /shipping/quotes", s.quoteShipping)
 	s.mux.HandleFunc("POST /orders/{id}/refunds", s.refundOrder)
+	s.mux.Handle("/carrier/mcp", carrier.Handler())
+	for route, serve := range map[string]http.HandlerFunc{
+		"GET /pages/returns": returns, "POST /oauth/token": s.issueToken, "GET /loyalty/{customer}": s.getLoyalty,
+	} {
+		s.public[route] = true
+		s.mux.HandleFunc(route, serve)
+	}
 	return s, nil
 }
 
@@ -63,7 +76,7 @@ func New(cfg Config) (*Service, error) {
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, route := s.mux.Handler(r)
 	defer s.enter(route)()
-	if !s.authorized(r) {
+	if !s.public[route] && !s.authorized(r) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, "this API wants a bearer token")
 		return

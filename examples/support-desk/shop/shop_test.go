@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,8 @@ func TestAnswers(t *testing.T) {
 		"Quotes":          {"GET", "/shipping/quotes?country=DE&weight_grams=1150", 200, `"price_cents":590`},
 		"NoWeight":        {"GET", "/shipping/quotes?country=DE", 400, "weight_grams"},
 		"Elsewhere":       {"GET", "/shipping/quotes?country=ZZ&weight_grams=1", 422, "does not go to"},
+		"Page":            {"GET", "/pages/returns", 200, "14 days"},
+		"NoLoyaltyToken":  {"GET", "/loyalty/C-100", 401, "none of ours"},
 		"Refund":          {"POST", "/orders/SO-1007/refunds", 201, `"refunded_cents":6780`},
 	}
 	for name, tt := range tests {
@@ -116,4 +119,36 @@ func TestRefundsOnce(t *testing.T) {
 	s := newShop(t, 0)
 	require.Equal(t, http.StatusCreated, get(s, "POST", "/orders/SO-1007/refunds", "").Code)
 	require.Equal(t, http.StatusConflict, get(s, "POST", "/orders/SO-1007/refunds", "").Code)
+}
+
+// The loyalty programme takes tokens that it issued to the shop's client.
+func TestLoyaltyWantsATokenOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, 0)
+	issue := func(grant, id, secret string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, "/oauth/token", strings.NewReader("grant_type="+grant))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.SetBasicAuth(id, secret)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w
+	}
+	require.Equal(t, http.StatusUnauthorized, issue("client_credentials", shop.ClientID, "wrong").Code)
+	require.Equal(t, http.StatusBadRequest, issue("password", shop.ClientID, token).Code)
+	issued := issue("client_credentials", shop.ClientID, token)
+	require.Equal(t, http.StatusOK, issued.Code)
+	var body struct {
+		AccessToken string `json:"access_token"`
+	}
+	require.NoError(t, json.Unmarshal(issued.Body.Bytes(), &body))
+
+	ask := func(customer string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodGet, "/loyalty/"+customer, nil)
+		r.Header.Set("Authorization", "Bearer "+body.AccessToken)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w
+	}
+	require.Contains(t, ask("C-100").Body.String(), `"tier":"gold"`)
+	require.Equal(t, http.StatusNotFound, ask("C-9").Code)
 }
