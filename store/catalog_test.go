@@ -121,6 +121,9 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: f.Tenant, Text: "k"}, strings.Repeat("0", 64), time.Hour, time.Hour)
 	require.NoError(t, err)
+	key, session := f.MCPSession("s1")
+	_, err = f.Store.SaveMCPSession(t.Context(), key, session)
+	require.NoError(t, err)
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

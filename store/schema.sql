@@ -124,6 +124,18 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.take_expired_mcp_sessions(most integer)
+ RETURNS TABLE(tenant_id uuid, session_id text, protocol text, server json)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    delete from mcp_sessions s where s.expires_at <= now() and s.ctid = any (array(
+        select e.ctid from mcp_sessions e where e.expires_at <= now() order by e.expires_at limit most))
+    returning s.tenant_id, s.session_id, s.protocol, s.server;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.uuid_floor(at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -261,6 +273,29 @@ create policy tenant_isolation on idempotency_keys for all to public using ((ten
 grant insert, select, update on idempotency_keys to toolcrib_app;
 comment on table idempotency_keys is 'Requests that callers named, and their answers; kept for a day.';
 
+create table mcp_sessions (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    server_key text not null,
+    session_id text not null,
+    protocol text not null,
+    handshake json not null,
+    server json not null,
+    created_at timestamp with time zone not null default now(),
+    expires_at timestamp with time zone not null,
+    constraint mcp_sessions_pkey PRIMARY KEY (tenant_id, run_id, server_key),
+    constraint mcp_sessions_server_key_check CHECK ((server_key ~ '^[0-9a-f]{64}$'::text)),
+    constraint mcp_sessions_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX mcp_sessions_expired ON public.mcp_sessions USING btree (expires_at);
+alter table mcp_sessions enable row level security;
+alter table mcp_sessions force row level security;
+create policy expired_delete on mcp_sessions for delete to toolcrib_owner using ((expires_at <= now()));
+create policy expired_read on mcp_sessions for select to toolcrib_owner using ((expires_at <= now()));
+create policy tenant_isolation on mcp_sessions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on mcp_sessions to toolcrib_app;
+comment on table mcp_sessions is 'Sessions with MCP servers, of one run each; ended when nobody has used them for an hour.';
+
 create table messages (
     id uuid not null,
     tenant_id uuid not null,
@@ -357,7 +392,7 @@ create table runs (
     started_at timestamp with time zone,
     completed_at timestamp with time zone,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
-    constraint runs_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool_call'::text, 'host'::text]))),
+    constraint runs_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool_call'::text, 'tool_test'::text, 'host'::text]))),
     constraint runs_mode_check CHECK ((mode = ANY (ARRAY['production'::text, 'debug'::text]))),
     constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'hosted'::text]))),
     constraint runs_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE RESTRICT,
@@ -390,6 +425,30 @@ create policy tenant_isolation on tenants for all to public using ((id = (NULLIF
 grant select on tenants to toolcrib_app;
 grant insert, select on tenants to toolcrib_maintenance;
 grant update (name, status, updated_at) on tenants to toolcrib_maintenance;
+
+create table tool_aliases (
+    tenant_id uuid,
+    scope_id uuid not null generated always as (COALESCE(tenant_id, '00000000-0000-0000-0000-000000000000'::uuid)) stored,
+    alias text not null,
+    tool_id uuid not null,
+    remove_by date,
+    created_at timestamp with time zone not null default now(),
+    constraint tool_aliases_pkey PRIMARY KEY (scope_id, alias),
+    constraint tool_aliases_alias_check CHECK ((alias ~ '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$'::text)),
+    constraint tool_aliases_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint tool_aliases_tool_id_scope_id_fkey FOREIGN KEY (tool_id, scope_id) REFERENCES tool_registry(id, scope_id) ON DELETE CASCADE
+);
+CREATE INDEX tool_aliases_tool ON public.tool_aliases USING btree (tool_id);
+alter table tool_aliases enable row level security;
+alter table tool_aliases force row level security;
+create policy platform_globals on tool_aliases for all to toolcrib_owner using ((tenant_id IS NULL)) with check ((tenant_id IS NULL));
+create policy tenant_insert on tool_aliases for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_read on tool_aliases for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) OR ((tenant_id IS NULL) AND ( SELECT true
+   FROM tool_registry t
+  WHERE ((t.id = tool_aliases.tool_id) AND (t.scope_id = tool_aliases.scope_id))))));
+create policy tenant_update on tool_aliases for update to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on tool_aliases to toolcrib_app;
+comment on table tool_aliases is 'Names, beside their slugs, that people and clients call tools by.';
 
 create table tool_invocations (
     id uuid not null,
@@ -486,6 +545,7 @@ END) stored,
     published_at timestamp with time zone,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    egress_rules json not null default '{}'::json,
     constraint tool_registry_pkey PRIMARY KEY (id, scope_id),
     constraint tool_registry_scope_id_slug_key UNIQUE (scope_id, slug),
     constraint tool_registry_egress_class_check CHECK ((egress_class = ANY (ARRAY['none'::text, 'read_only'::text, 'write'::text]))),

@@ -85,7 +85,7 @@ func (c *Client) connect(ctx context.Context, t *target) (*conn, error) {
 	if !t.shared() || t.server.Kind() == transportSSE {
 		return dial(ctx, c.opts.Gate, t, nil)
 	}
-	kept, err := c.opts.Sessions.Load(ctx, t.key)
+	kept, err := c.opts.Sessions.LoadMCPSession(ctx, t.key)
 	if err != nil {
 		return nil, kept404(err)
 	}
@@ -100,7 +100,7 @@ func (c *Client) connect(ctx context.Context, t *target) (*conn, error) {
 	own, err := begun.agreed()
 	if err == nil {
 		secret.Note(ctx, own.ID)
-		kept, err = c.opts.Sessions.Save(ctx, t.key, own)
+		kept, err = c.opts.Sessions.SaveMCPSession(ctx, t.key, own)
 	}
 	if err != nil {
 		c.release(ctx, begun, true)

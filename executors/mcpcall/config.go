@@ -78,7 +78,7 @@ func decodeConfig(raw json.RawMessage) (*Config, error) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, fault("", strings.TrimPrefix(err.Error(), "json: "))
+		return nil, fault("", strings.TrimPrefix(err.Error(), "json: ")) //
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fault("", "more than one JSON value")
@@ -100,7 +100,7 @@ func (c *Config) check() error {
 	case c.MaxBytes < 0 || c.MaxBytes > maxAnswerBytes:
 		return fault("/max_bytes", fmt.Sprintf("want 0 to %d", maxAnswerBytes))
 	case c.Attached == "":
-		return c.Server.Check("") //nolint:wrapcheck // A *tool.Error already.
+		return CheckServer(&c.Server, "")
 	case !slugPattern.MatchString(c.Attached):
 		return fault("/server", "want the slug of an attached server")
 	case c.URL != "" || c.Transport != "" || c.Command != "" || len(c.Headers) > 0 || c.Auth != nil:

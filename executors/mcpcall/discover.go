@@ -9,8 +9,8 @@ import (
 // Discover asks a server what it is and what tools it has, with a session of
 // its own that it ends. It fails with a [*tool.Error].
 func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, error) {
-	if err := s.Check(""); err != nil {
-		return nil, err //nolint:wrapcheck // A *tool.Error already.
+	if err := CheckServer(&s, ""); err != nil {
+		return nil, err
 	}
 	ctx, cancel := bounded30(ctx)
 	defer cancel()

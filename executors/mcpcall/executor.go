@@ -129,7 +129,7 @@ func (c *Client) attempt(ctx context.Context, t *target, cfg *Config, call *tool
 
 func (c *Client) drop(ctx context.Context, t *target, conn *conn) {
 	c.known.forget(t.key)
-	err := c.opts.Sessions.Drop(ctx, t.key, &Session{ID: conn.wire.sessionID(), Protocol: conn.protocol()})
+	err := c.opts.Sessions.DropMCPSession(ctx, t.key, &Session{ID: conn.wire.sessionID(), Protocol: conn.protocol()})
 	if err != nil {
 		c.opts.Logger.WarnContext(ctx, "forgetting a lost session failed")
 	}

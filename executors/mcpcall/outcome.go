@@ -46,7 +46,7 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 	if at.overflow > 0 || stream.overflow > 0 {
 		return tooLong(max(at.overflow, stream.overflow)), nil
 	}
-	if (at.status == http.StatusBadRequest || at.status == http.StatusNotFound) && at.refusal != nil && !(at.lost && c.resumed) {
+	if at.refusal != nil && (at.status == http.StatusBadRequest && !(at.lost && c.resumed) || at.status == http.StatusNotFound && !at.lost) {
 		return refusal(at.refusal)
 	}
 	if at.status >= http.StatusMultipleChoices {

@@ -2,49 +2,28 @@ package mcpcall
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
-	"github.com/toolcrib/toolcrib/internal/remote"
-	"github.com/toolcrib/toolcrib/internal/secret"
-	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/internal/remote/session"
 )
 
-// SessionKey says whose a session is: that of one run of one tenant with one
-// server. No other ever uses it.
-type SessionKey struct {
-	Tenant tool.TenantID
-	RunID  string
-	Server string // See [remote.Server.Key].
-}
-
-// Session is what was agreed with a server, so that any worker can go on
-// where another stopped.
-type Session struct {
-	// ID is the server's name for the session; empty for servers without. Who
-	// has it can speak for us, so it is a secret.
-	ID secret.Value
-	// Protocol is the negotiated version.
-	Protocol string
-	// Handshake is the server's answer to initialize or server/discover.
-	Handshake json.RawMessage
-	// Server is where the session is, for ending it.
-	Server remote.Server
-	// CreatedAt is set by the store.
-	CreatedAt time.Time
-}
+// Names of package session, for those who keep sessions.
+type (
+	SessionKey = session.Key
+	Session    = session.Session
+)
 
 // Sessions keeps sessions. Implementations are safe for concurrent use and
 // fail with a [*tool.Error].
 type Sessions interface {
-	// Load returns the session of a key; nil when there is none.
-	Load(ctx context.Context, key SessionKey) (*Session, error)
-	// Save keeps a session unless there is one already, and returns the one
+	// LoadMCPSession returns the session of a key; nil when there is none.
+	LoadMCPSession(ctx context.Context, key SessionKey) (*Session, error)
+	// SaveMCPSession keeps a session unless there is one already, and returns the one
 	// that stands: of two workers that began one at a time, both go on with it.
-	Save(ctx context.Context, key SessionKey, s *Session) (*Session, error)
-	// Drop forgets the session of a key if it is still s.
-	Drop(ctx context.Context, key SessionKey, s *Session) error
+	SaveMCPSession(ctx context.Context, key SessionKey, s *Session) (*Session, error)
+	// DropMCPSession forgets the session of a key if it is still s.
+	DropMCPSession(ctx context.Context, key SessionKey, s *Session) error
 }
 
 // maxMemorySessions bounds a [MemorySessions].
@@ -57,15 +36,15 @@ type MemorySessions struct {
 	kept map[SessionKey]*Session
 }
 
-// Load implements [Sessions].
-func (m *MemorySessions) Load(_ context.Context, key SessionKey) (*Session, error) {
+// LoadMCPSession implements [Sessions].
+func (m *MemorySessions) LoadMCPSession(_ context.Context, key SessionKey) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.kept[key], nil
 }
 
-// Save implements [Sessions].
-func (m *MemorySessions) Save(_ context.Context, key SessionKey, s *Session) (*Session, error) {
+// SaveMCPSession implements [Sessions].
+func (m *MemorySessions) SaveMCPSession(_ context.Context, key SessionKey, s *Session) (*Session, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if there := m.kept[key]; there != nil {
@@ -80,8 +59,8 @@ func (m *MemorySessions) Save(_ context.Context, key SessionKey, s *Session) (*S
 	return &kept, nil
 }
 
-// Drop implements [Sessions].
-func (m *MemorySessions) Drop(_ context.Context, key SessionKey, s *Session) error {
+// DropMCPSession implements [Sessions].
+func (m *MemorySessions) DropMCPSession(_ context.Context, key SessionKey, s *Session) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if there := m.kept[key]; there != nil && there.ID.Equal(s.ID) && there.Protocol == s.Protocol {

@@ -1,1 +1,2 @@
--- The number is kept for what comes here.
+drop function take_expired_mcp_sessions(integer);
+drop table mcp_sessions;

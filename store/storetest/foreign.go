@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/remote/session"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -31,11 +32,37 @@ var methodsWithoutTenant = map[string]string{
 	"Listen":           "tells the process which runs have events, and nothing of them",
 	"EnsurePartitions": "makes empty tables",
 	"SweepRequests":    "deletes what nobody reads any more",
+
+	"TakeExpiredMCPSessions": "takes what no run uses any more, for ending it",
 }
 
 // foreignCases holds a case for every method of a store: what a stranger gets
 // who names the ids of another tenant. It is never more than not_found.
 var foreignCases = map[string]func(t *testing.T, f foreign){
+	"LoadMCPSession": func(t *testing.T, f foreign) {
+		t.Helper()
+		key := f.mcpSession(t)
+		kept, err := f.Store.LoadMCPSession(t.Context(), key)
+		require.NoError(t, err)
+		require.Nil(t, kept)
+	},
+	"SaveMCPSession": func(t *testing.T, f foreign) {
+		t.Helper()
+		key := f.mcpSession(t)
+		_, begun := f.MCPSession("theirs")
+		_, err := f.Store.SaveMCPSession(t.Context(), key, begun)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"DropMCPSession": func(t *testing.T, f foreign) {
+		t.Helper()
+		key := f.mcpSession(t)
+		_, begun := f.MCPSession("ours")
+		require.NoError(t, f.Store.DropMCPSession(t.Context(), key, begun))
+		key.Tenant = f.Tenant
+		kept, err := f.Store.LoadMCPSession(t.Context(), key)
+		require.NoError(t, err)
+		require.NotNil(t, kept)
+	},
 	"CreateTool": func(t *testing.T, f foreign) { // The same slug is free: nobody learns that it is taken elsewhere.
 		t.Helper()
 		_, err := f.Store.CreateTool(t.Context(), tool.Tool{Tenant: f.stranger, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0"})
@@ -344,4 +371,15 @@ func testForeign(t *testing.T, d *Database) {
 			try(t, foreign{Fixture: NewFixture(t, d), stranger: d.Tenant(t)})
 		})
 	}
+}
+
+// mcpSession keeps a session of the fixture's run, and returns its key as a
+// stranger writes it.
+func (f foreign) mcpSession(t *testing.T) session.Key {
+	t.Helper()
+	key, begun := f.MCPSession("ours")
+	_, err := f.Store.SaveMCPSession(t.Context(), key, begun)
+	require.NoError(t, err)
+	key.Tenant = f.stranger
+	return key
 }

@@ -24,6 +24,7 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"Answers", testAnswers},
 		{"Reads", testReads},
 		{"Output", testOutput},
+		{"MCPSessions", testMCPSessions},
 		{"Keys", testKeys},
 		{"Requests", testRequests},
 		{"Platform", testPlatform},

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/internal/remote/session"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// mcpSessionIdle is how long a session is kept that nobody uses.
+const mcpSessionIdle = time.Hour
+
+// LoadMCPSession returns the session of a run with an MCP server; nil when
+// there is none, or none that was used within the hour.
+func (s *Store) LoadMCPSession(ctx context.Context, key session.Key) (*session.Session, error) {
+	if !tool.ValidID(key.RunID) {
+		return nil, nil //nolint:nilnil // No session is none.
+	}
+	var row db.LoadMCPSessionRow
+	found := true
+	err := s.do(ctx, "store.LoadMCPSession", key.Tenant, func(q *db.Queries) (err error) {
+		row, err = q.LoadMCPSession(ctx, db.LoadMCPSessionParams{
+			TenantID: string(key.Tenant), RunID: key.RunID, ServerKey: key.Server, KeepS: mcpSessionIdle.Seconds(),
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			found = false
+			return nil
+		}
+		return err
+	})
+	if err != nil || !found {
+		return nil, err
+	}
+	return mcpSession(row.SessionID, row.Protocol, row.Handshake, row.Server, row.CreatedAt)
+}
+
+// SaveMCPSession keeps a run's session with an MCP server unless it has one
+// already, and returns the one that stands. It fails with tool.NotFound where
+// there is no such run.
+func (s *Store) SaveMCPSession(ctx context.Context, key session.Key, begun *session.Session) (*session.Session, error) {
+	const op = "store.SaveMCPSession"
+	if !tool.ValidID(key.RunID) {
+		return nil, notFound(op, "run not found")
+	}
+	handshake, err := payload(begun.Handshake)
+	if err != nil {
+		return nil, err
+	}
+	server, err := encodePayload(begun.Server)
+	if err != nil {
+		return nil, err
+	}
+	var row db.SaveMCPSessionRow
+	err = s.do(ctx, op, key.Tenant, func(q *db.Queries) (err error) {
+		row, err = q.SaveMCPSession(ctx, db.SaveMCPSessionParams{
+			TenantID: string(key.Tenant), RunID: key.RunID, ServerKey: key.Server, SessionID: begun.ID.Reveal(),
+			Protocol: text(begun.Protocol), Handshake: handshake, Server: server, KeepS: mcpSessionIdle.Seconds(),
+		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errRaced
+		}
+		return err
+	})
+	if err != nil {
+		return nil, explain(err, tool.NotFound, "run not found")
+	}
+	return mcpSession(row.SessionID, row.Protocol, row.Handshake, row.Server, row.CreatedAt)
+}
+
+// DropMCPSession forgets a run's session with an MCP server, if it is still
+// the given one.
+func (s *Store) DropMCPSession(ctx context.Context, key session.Key, lost *session.Session) error {
+	if !tool.ValidID(key.RunID) {
+		return nil
+	}
+	return s.do(ctx, "store.DropMCPSession", key.Tenant, func(q *db.Queries) error {
+		return q.DropMCPSession(ctx, db.DropMCPSessionParams{
+			TenantID: string(key.Tenant), RunID: key.RunID, ServerKey: key.Server,
+			SessionID: lost.ID.Reveal(), Protocol: lost.Protocol,
+		})
+	})
+}
+
+// TakeExpiredMCPSessions forgets the sessions with MCP servers whose time is
+// over, in all tenants and so many at most, and returns them: ending them at
+// their servers is the caller's.
+func (s *Store) TakeExpiredMCPSessions(ctx context.Context, most int) ([]session.Expired, error) {
+	var rows []db.TakeExpiredMCPSessionsRow
+	err := repeat(ctx, "store.TakeExpiredMCPSessions", func() (err error) {
+		rows, err = db.New(s.pool).TakeExpiredMCPSessions(ctx, number(most))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row db.TakeExpiredMCPSessionsRow) (session.Expired, error) {
+		kept, err := mcpSession(row.SessionID, row.Protocol, nil, row.Server, time.Time{})
+		if err != nil {
+			return session.Expired{}, err
+		}
+		return session.Expired{Tenant: tool.TenantID(row.TenantID), Session: *kept}, nil
+	})
+}
+
+func mcpSession(id, protocol string, handshake, server json.RawMessage, at time.Time) (*session.Session, error) {
+	kept := &session.Session{ID: secret.NewValue(id), Protocol: protocol, Handshake: handshake, CreatedAt: at}
+	return kept, decode(server, &kept.Server)
+}
