@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -33,6 +34,9 @@ type Config struct {
 	Models map[string]agent.Model
 	// Executors run further implementation types, "custom" say.
 	Executors map[tool.Implementation]tool.Executor
+	// MCPCommands are the programs that mcp tools may run as servers over their
+	// pipes, by the names that definitions know them by. Defaults to none.
+	MCPCommands map[string]mcpcall.Command
 	// Middleware is put around every executor, inside the platform's own.
 	Middleware []tool.Middleware
 

@@ -9,6 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/internalcall"
+	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/schema"
@@ -37,6 +38,7 @@ func (p *Plugin) executors(schemas *schema.Cache) (*executors.Mux, error) {
 	mux.Handle(tool.Internal, internalcall.New(p.builtins))
 	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
 	mux.Handle(tool.Function, function.New(p.cfg.Functions))
+	mux.Handle(tool.MCP, mcpcall.New(p.servers(gate, secrets)))
 	for impl, e := range p.cfg.Executors {
 		mux.Handle(impl, e)
 	}

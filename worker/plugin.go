@@ -26,6 +26,7 @@ import (
 	"github.com/toolcrib/toolcrib/activities"
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/telemetry"
 	"github.com/toolcrib/toolcrib/internal/temporaltrace"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -51,6 +52,7 @@ type Plugin struct {
 	telemetry  *telemetry.Telemetry
 	mux        *executors.Mux
 	builtins   *builtins.Catalog
+	mcp        *mcpcall.Client
 	activities *activities.Activities
 
 	tending sync.Once

@@ -29,6 +29,7 @@ func (p *Plugin) tend() {
 			if _, err := p.store.SweepRequests(ctx); err != nil && ctx.Err() == nil {
 				p.cfg.Logger.WarnContext(ctx, "sweeping answered requests failed", slog.Any("error", err)) // The next sweep takes them.
 			}
+			p.endSessions(ctx)
 			select {
 			case <-ctx.Done():
 				return
