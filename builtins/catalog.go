@@ -1,11 +1,15 @@
 package builtins
 
 import (
+	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -13,6 +17,12 @@ import (
 type Builtin struct {
 	Spec
 	Run tool.ExecutorFunc
+	// Check judges the configuration that a tenant's own tool of an egress
+	// class runs the built-in under. It fails with [tool.Invalid] and a Path
+	// within the configuration. Nil where only the platform's tool runs it.
+	Check func(config json.RawMessage, class tool.Egress) (warnings []string, err error)
+	// For returns the definition for such a tool; the spec's when nil.
+	For func(config json.RawMessage, class tool.Egress) tool.Definition
 }
 
 // Spec is how a built-in presents itself to the registry. It is data: equal
@@ -24,10 +34,32 @@ type Spec struct {
 	Policy     tool.Policy
 }
 
-// Config configures a [Catalog].
+// Config configures a [Catalog]. Built-ins without the means they need are
+// missing from it.
 type Config struct {
-	// Gate is the way out. Without one, built-ins that call out are missing.
+	// Gate is the way out of all that call out.
 	Gate *egress.Gate
+	// Reader makes pages readable, for web_fetch.
+	Reader Reader
+	// SearchProviders are what web_search may ask, in the order of preference.
+	// Defaults to [SearchProviders].
+	SearchProviders []SearchProvider
+	// Secrets opens the credentials that configurations name. Defaults to none.
+	Secrets secret.Resolver
+	// Settings finds the credentials of a tenant by what they are for. Defaults
+	// to none.
+	Settings secret.Finder
+	// Lookup finds a variable of the environment, where the platform's own keys
+	// are. Defaults to [os.LookupEnv].
+	Lookup func(name string) (string, bool)
+	// MCP runs mcp tools, for mcp_call, and CheckMCP judges their
+	// configurations. Either both or none.
+	MCP      tool.Executor
+	CheckMCP func(config json.RawMessage) error
+	// Functions are the host's, for function_call.
+	Functions Functions
+	// Schemas compiles schemas; a cache of its own when nil.
+	Schemas *schema.Cache
 	// Clock tells the time. Defaults to [time.Now].
 	Clock func() time.Time
 }
@@ -39,18 +71,64 @@ type Catalog struct {
 
 // New returns the catalog of all built-ins that cfg has the means for.
 func New(cfg Config) *Catalog {
-	if cfg.Clock == nil {
-		cfg.Clock = time.Now
-	}
-	all := []Builtin{datetimeUtils(cfg.Clock)}
+	all := []Builtin{datetimeUtils(cfg.clock())}
 	if cfg.Gate != nil {
-		all = append(all, httpRequest(cfg.Gate, cfg.Clock))
+		all = append(all, httpRequest(cfg.Gate, cfg.Secrets, cfg.clock()), webSearch(cfg.Gate, cfg.searchKeys(), cfg.clock()))
 	}
+	if cfg.Gate != nil && cfg.Reader != nil {
+		all = append(all, webFetch(cfg.Gate, cfg.Reader, cfg.clock()))
+	}
+	if cfg.MCP != nil {
+		all = append(all, mcpCall(cfg.MCP, cfg.CheckMCP))
+	}
+	if cfg.Functions != nil {
+		all = append(all, functionCall(cfg.Functions, cfg.schemas()))
+	}
+	return newCatalog(all)
+}
+
+// Described returns the catalog of all the built-ins there are, for those who
+// describe and judge tools and run none: its executors must not be called.
+// CheckMCP judges the configurations of mcp tools.
+func Described(checkMCP func(config json.RawMessage) error) *Catalog {
+	var cfg Config
+	return newCatalog([]Builtin{
+		datetimeUtils(nil), httpRequest(nil, nil, nil), webSearch(nil, cfg.searchKeys(), nil), webFetch(nil, nil, nil),
+		mcpCall(nil, checkMCP), functionCall(nil, nil),
+	})
+}
+
+func newCatalog(all []Builtin) *Catalog {
 	c := &Catalog{byKey: make(map[string]Builtin, len(all))}
 	for _, b := range all {
 		c.byKey[b.Key] = b
 	}
 	return c
+}
+
+func (cfg *Config) clock() func() time.Time {
+	if cfg.Clock == nil {
+		return time.Now
+	}
+	return cfg.Clock
+}
+
+func (cfg *Config) schemas() *schema.Cache {
+	if cfg.Schemas == nil {
+		return schema.New(0)
+	}
+	return cfg.Schemas
+}
+
+func (cfg *Config) searchKeys() *searchKeys {
+	k := &searchKeys{providers: cfg.SearchProviders, secrets: cfg.Secrets, settings: cfg.Settings, lookup: cfg.Lookup}
+	if len(k.providers) == 0 {
+		k.providers = SearchProviders()
+	}
+	if k.lookup == nil {
+		k.lookup = os.LookupEnv
+	}
+	return k
 }
 
 // Lookup returns the executor of a built-in.

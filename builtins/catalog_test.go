@@ -8,9 +8,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/tool"
 )
+
+// means is a configuration with everything but a way out.
+func means() builtins.Config {
+	nothing := executorFunc(nil)
+	return builtins.Config{
+		Reader: reader{}, MCP: nothing, CheckMCP: mcpcall.CheckConfig, Functions: function.New(function.NewRegistry()),
+	}
+}
 
 func TestSpecs(t *testing.T) {
 	t.Parallel()
@@ -18,16 +28,24 @@ func TestSpecs(t *testing.T) {
 	gate, err := egress.New(egress.Config{})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
-	c := builtins.New(builtins.Config{Gate: gate})
+	cfg := means()
+	cfg.Gate = gate
+	c := builtins.New(cfg)
 	var keys []string
 	for _, s := range c.Specs() {
 		keys = append(keys, s.Key)
 		require.True(t, tool.ValidSlug(s.Key))
 		require.Equal(t, tool.Internal, s.Definition.Implementation)
 		require.True(t, s.Policy.EgressClass.Valid())
-		require.NotEqual(t, tool.EgressWrite, s.Policy.EgressClass, "a built-in for everyone changes nothing outside")
+		if s.Policy.EgressClass == tool.EgressWrite {
+			require.True(t, s.Policy.RequiresApproval, "nothing changes anything outside without a person's approval")
+			require.False(t, s.Definition.Execution.Repeatable())
+		}
 		require.NotEmpty(t, s.Definition.Description)
 		for _, raw := range []json.RawMessage{s.Definition.InputSchema, s.Definition.OutputSchema} {
+			if raw == nil {
+				continue // The answer is another tool's.
+			}
 			var schema jsonschema.Schema
 			require.NoError(t, json.Unmarshal(raw, &schema), s.Key)
 			_, err := schema.Resolve(nil)
@@ -36,8 +54,28 @@ func TestSpecs(t *testing.T) {
 		_, ok := c.Lookup(s.Key)
 		require.True(t, ok)
 	}
-	require.Equal(t, []string{"datetime_utils", "http_request"}, keys)
+	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "mcp_call", "web_fetch", "web_search"}, keys)
 	_, ok := c.Lookup("absent")
 	require.False(t, ok)
-	require.Len(t, builtins.New(builtins.Config{}).Specs(), 1, "without a way out, none that calls out")
+	require.Equal(t, c.Specs(), builtins.Described(mcpcall.CheckConfig).Specs(), "what is described is what runs")
+}
+
+// A built-in without its means is missing, rather than broken.
+func TestMissingMeans(t *testing.T) {
+	t.Parallel()
+
+	gate, err := egress.New(egress.Config{})
+	require.NoError(t, err)
+	t.Cleanup(gate.Close)
+	keys := func(cfg builtins.Config) []string {
+		var out []string
+		for _, s := range builtins.New(cfg).Specs() {
+			out = append(out, s.Key)
+		}
+		return out
+	}
+	require.Equal(t, []string{"datetime_utils"}, keys(builtins.Config{}))
+	require.Equal(t, []string{"datetime_utils"}, keys(builtins.Config{Reader: reader{}}), "a reader without a way out")
+	require.Equal(t, []string{"datetime_utils", "http_request", "web_search"}, keys(builtins.Config{Gate: gate}))
+	require.Equal(t, []string{"datetime_utils", "function_call"}, keys(builtins.Config{Functions: function.New(function.NewRegistry())}))
 }

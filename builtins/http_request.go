@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -20,7 +21,8 @@ import (
 const (
 	httpRequestDefaultBytes = 256 << 10
 	httpRequestMaxBytes     = 1 << 20
-	httpRequestExcerpt      = 2 << 10
+	httpRequestBinaryBytes  = 700 << 10 // With what is around it, under the limit of a result.
+	httpRequestMaxBody      = 256 << 10
 )
 
 const httpRequestInputSchema = `{
@@ -35,12 +37,28 @@ const httpRequestInputSchema = `{
   }
 }`
 
+// httpRequestWriteSchema is for tools of the class write.
+const httpRequestWriteSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": ["method", "url"],
+  "properties": {
+    "method": {"type": "string", "enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]},
+    "url": {"type": "string", "description": "A public http or https URL."},
+    "headers": {"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 32, "description": "Request headers, such as Accept. No credentials."},
+    "json": {"description": "A body to send as JSON. Either this or body."},
+    "body": {"type": "string", "maxLength": 262144, "description": "A body to send as it is; say what it is in the header Content-Type."},
+    "max_bytes": {"type": "integer", "minimum": 1, "maximum": 1048576, "description": "How much of the answer's body to read; 262144 when absent. A longer body is cut."}
+  }
+}`
+
 const httpRequestOutputSchema = `{
   "type": "object",
   "additionalProperties": false,
   "required": ["status"],
   "properties": {
     "status": {"type": "integer"},
+    "url": {"type": "string", "description": "Where the answer came from, where it was redirected."},
     "headers": {"type": "object", "additionalProperties": {"type": "string"}},
     "json": {"description": "The body, where it is JSON."},
     "text": {"type": "string", "description": "The body, where it is text."},
@@ -55,74 +73,134 @@ type httpRequestInput struct {
 	Method   string            `json:"method"`
 	URL      string            `json:"url"`
 	Headers  map[string]string `json:"headers"`
+	JSON     json.RawMessage   `json:"json"`
+	Body     string            `json:"body"`
 	MaxBytes int64             `json:"max_bytes"`
 }
 
 type httpRequestOutput struct {
 	Status    int               `json:"status"`
+	URL       string            `json:"url,omitempty"`
 	Headers   map[string]string `json:"headers,omitempty"`
 	JSON      json.RawMessage   `json:"json,omitempty"`
 	Text      string            `json:"text,omitempty"`
 	Truncated bool              `json:"truncated,omitempty"`
 }
 
-// httpRequest fetches what the model asks for. As a global tool that any agent
-// may be given, it only reads: methods that change something belong to http
-// tools, whose authors decide where they go and who approves them.
+// httpRequestConfig is the implementation_config of a tenant's own
+// http_request.
+type httpRequestConfig struct {
+	builtinConfig
+
+	// Auth is the credential to send, to the hosts that it is bound to. Requests
+	// to others are refused. Defaults to none.
+	Auth *auth `json:"auth"`
+}
+
+// httpRequest sends the request that the model asks for. As a global tool that
+// any agent may be given, it only reads, without a credential. A tenant's own
+// tool of the class write may change something, and one with auth in its
+// configuration is somebody; what a model says never adds a credential.
 //
-// An answer of 4xx is the tool's "no", 401 and 403 included: no credential of
-// ours was refused. 408, 425 and 429 are RateLimited, 5xx Unavailable.
-func httpRequest(gate *egress.Gate, clock func() time.Time) Builtin {
+// An answer of 4xx is the tool's "no", and 401 and 403 are Denied where a
+// credential of ours was sent. 408, 425 and 429 are RateLimited, 5xx
+// Unavailable.
+func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.Time) Builtin {
+	spec := Spec{
+		Key: "http_request", Version: "1.1.0",
+		Definition: tool.Definition{
+			Name:           "HTTP request",
+			Description:    "Fetches a public URL by GET or HEAD and returns its status, headers and body.",
+			Category:       "web",
+			InputSchema:    json.RawMessage(httpRequestInputSchema),
+			OutputSchema:   json.RawMessage(httpRequestOutputSchema),
+			Implementation: tool.Internal,
+			Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "http_request"},
+		},
+		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
+	}
 	return Builtin{
-		Spec: Spec{
-			Key: "http_request", Version: "1.0.0",
-			Definition: tool.Definition{
-				Name:           "HTTP request",
-				Description:    "Fetches a public URL by GET or HEAD and returns its status, headers and body.",
-				Category:       "web",
-				InputSchema:    json.RawMessage(httpRequestInputSchema),
-				OutputSchema:   json.RawMessage(httpRequestOutputSchema),
-				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "http_request"},
-			},
-			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
+		Spec: spec,
+		For: func(_ json.RawMessage, class tool.Egress) tool.Definition {
+			d := spec.Definition
+			if class == tool.EgressWrite {
+				d.Description = "Sends an HTTP request and returns the status, headers and body of the answer."
+				d.InputSchema = json.RawMessage(httpRequestWriteSchema)
+				d.Execution = tool.Execution{ConcurrencyGroup: "http_request"}
+			}
+			return d
+		},
+		Check: func(raw json.RawMessage, _ tool.Egress) ([]string, error) {
+			var c httpRequestConfig
+			if err := decodeConfig(raw, &c); err != nil {
+				return nil, err
+			}
+			return nil, c.Auth.check()
 		},
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			var in httpRequestInput
 			if err := decodeArguments(call.Arguments, &in); err != nil {
 				return nil, err
 			}
-			header, no := in.check()
+			var c httpRequestConfig
+			if err := decodeConfig(configOf(call), &c); err != nil {
+				return nil, err
+			}
+			req, no := in.request(call)
 			if no != "" {
 				return tool.ErrorResult(no), nil
 			}
-			if call.EffectID != "" {
-				header.Set("Idempotency-Key", call.EffectID)
+			access := accessOf(call)
+			var err error
+			if access.Credential, err = c.Auth.open(ctx, secrets, call.Principal.Tenant); err != nil {
+				return nil, err
 			}
-			access := egress.Access{Tenant: call.Principal.Tenant, Class: call.Egress}
-			resp, err := gate.Do(ctx, access, &egress.Request{
-				Method: in.Method, URL: in.URL, Header: header, Repeatable: true, MaxBytes: in.MaxBytes,
-			})
+			resp, err := gate.Do(ctx, access, req)
 			if err != nil {
 				return nil, err //nolint:wrapcheck // A *tool.Error already.
 			}
-			return in.answer(resp, clock())
+			no2, err := (upstream{op: "builtins.http_request", resp: resp, now: clock(), ours: c.Auth != nil}).refusal(secret.RedactorFrom(ctx))
+			if no2 != nil || err != nil {
+				return no2, err
+			}
+			return in.answer(resp)
 		},
 	}
 }
 
-// check completes the input and says what is wrong with it, if anything.
-func (in *httpRequestInput) check() (header http.Header, no string) {
+// writing methods may change something.
+var writing = []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// request completes the input and says what is wrong with it, if anything.
+func (in *httpRequestInput) request(call *tool.Call) (req *egress.Request, no string) {
 	if in.Method == "" {
 		in.Method = http.MethodGet
 	}
-	if in.Method != http.MethodGet && in.Method != http.MethodHead {
-		return nil, fmt.Sprintf("http_request only reads: it sends GET and HEAD, not %.16q; ask for a tool that was made for this change", in.Method)
+	writes := slices.Contains(writing, in.Method)
+	switch {
+	case !writes && in.Method != http.MethodGet && in.Method != http.MethodHead:
+		return nil, fmt.Sprintf("method: want one of GET, HEAD, POST, PUT, PATCH and DELETE, not %.16q", in.Method)
+	case writes && call.Egress != tool.EgressWrite:
+		return nil, fmt.Sprintf("this tool only reads: it sends GET and HEAD, not %s; ask for a tool that was made for this change", in.Method)
 	}
 	if in.MaxBytes <= 0 {
 		in.MaxBytes = httpRequestDefaultBytes
 	}
 	in.MaxBytes = min(in.MaxBytes, httpRequestMaxBytes)
+	req = &egress.Request{Method: in.Method, URL: in.URL, Repeatable: !writes, MaxBytes: in.MaxBytes}
+	if req.Header, no = in.header(); no != "" {
+		return nil, no
+	}
+	if req.Body, no = in.body(req.Header); no != "" {
+		return nil, no
+	}
+	if call.EffectID != "" {
+		req.Header.Set("Idempotency-Key", call.EffectID)
+	}
+	return req, ""
+}
+
+func (in *httpRequestInput) header() (header http.Header, no string) {
 	header = make(http.Header)
 	for name, value := range in.Headers {
 		switch http.CanonicalHeaderKey(name) {
@@ -130,7 +208,7 @@ func (in *httpRequestInput) check() (header http.Header, no string) {
 			return nil, fmt.Sprintf("the header %.64q is set by the platform", name)
 		}
 		if secret.SensitiveKey(name) || strings.HasPrefix(http.CanonicalHeaderKey(name), "Proxy-") {
-			return nil, fmt.Sprintf("the header %.64q carries credentials, which http_request does not send", name)
+			return nil, fmt.Sprintf("the header %.64q carries credentials, which http_request does not take from a call", name)
 		}
 		if strings.ContainsFunc(name+value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
 			return nil, fmt.Sprintf("the header %.64q holds a line break or another control character", name)
@@ -140,24 +218,35 @@ func (in *httpRequestInput) check() (header http.Header, no string) {
 	return header, ""
 }
 
-func (in *httpRequestInput) answer(r *egress.Response, now time.Time) (*tool.Result, error) {
-	status := strings.TrimSpace(fmt.Sprintf("%d %s", r.Status, http.StatusText(r.Status)))
-	failed := &tool.Error{Op: "builtins.http_request", Sent: true, Answered: true, RetryAfter: egress.RetryAfter(r.Header, now)}
-	switch {
-	case r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly, r.Status == http.StatusTooManyRequests:
-		failed.Kind, failed.Msg = tool.RateLimited, "the upstream asks to come back later: it answered "+status
-		return nil, failed
-	case r.Status >= http.StatusInternalServerError:
-		failed.Kind, failed.Msg = tool.Unavailable, "the upstream failed: it answered "+status
-		return nil, failed
-	case r.Status >= http.StatusBadRequest:
-		text := strings.ToValidUTF8(string(r.Body[:min(len(r.Body), httpRequestExcerpt)]), "")
-		return tool.ErrorResult(strings.TrimSuffix("the upstream answered "+status+": "+strings.TrimSpace(text), ": ")), nil
+// body returns the body to send, and declares it where it is JSON.
+func (in *httpRequestInput) body(header http.Header) (raw []byte, no string) {
+	if in.Body == "" && len(in.JSON) == 0 {
+		return nil, ""
 	}
+	switch {
+	case in.Method == http.MethodGet, in.Method == http.MethodHead:
+		return nil, "a " + in.Method + " request has no body"
+	case in.Body != "" && len(in.JSON) > 0:
+		return nil, "give either json or body"
+	case max(len(in.Body), len(in.JSON)) > httpRequestMaxBody:
+		return nil, fmt.Sprintf("the body is longer than %d bytes", httpRequestMaxBody)
+	case in.Body != "":
+		return []byte(in.Body), ""
+	}
+	if header.Get("Content-Type") == "" {
+		header.Set("Content-Type", "application/json")
+	}
+	return in.JSON, ""
+}
+
+func (in *httpRequestInput) answer(r *egress.Response) (*tool.Result, error) {
 	out := httpRequestOutput{Status: r.Status, Headers: make(map[string]string), Truncated: r.Truncated}
+	if r.URL != in.URL {
+		out.URL = plain(r.URL)
+	}
 	for _, name := range shownHeaders {
 		if v := r.Header.Get(name); v != "" {
-			out.Headers[strings.ToLower(name)] = v
+			out.Headers[strings.ToLower(name)] = phrase(v, 1000)
 		}
 	}
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // Empty when malformed.
@@ -167,25 +256,21 @@ func (in *httpRequestInput) answer(r *egress.Response, now time.Time) (*tool.Res
 	case len(body) == 0:
 	case !r.Truncated && strings.HasSuffix(mediaType, "json") && json.Valid(body) && utf8.Valid(body):
 		out.JSON = body
-	case strings.HasPrefix(mediaType, "image/"):
+	case slices.Contains(images, mediaType) && http.DetectContentType(r.Body) == mediaType:
 		blob = &tool.Content{Type: tool.ImageContent, Data: r.Body, MIMEType: mediaType}
 	case strings.HasPrefix(mediaType, "text/"), utf8.Valid(r.Body), r.Truncated && utf8.Valid(r.Body[:max(0, len(r.Body)-utf8.UTFMax)]):
 		out.Text = strings.ToValidUTF8(string(r.Body), "")
 	default:
-		blob = &tool.Content{Type: tool.ResourceContent, Data: r.Body, MIMEType: mediaType, URI: in.URL}
+		blob = &tool.Content{Type: tool.ResourceContent, Data: r.Body, MIMEType: mediaType, URI: plain(r.URL)}
 	}
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf) // Keeps the body's own number spellings; Marshal would compact it.
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		return nil, fmt.Errorf("encoding answer: %w", err)
+	res, err := structured(out)
+	if err != nil || blob == nil {
+		return res, err
 	}
-	res := tool.JSONResult(bytes.TrimSpace(buf.Bytes()))
-	if blob != nil {
-		if r.Truncated {
-			return tool.ErrorResult(fmt.Sprintf("the upstream answered more than %d bytes of %s: half of it is of no use", in.MaxBytes, mediaType)), nil
-		}
-		res.Content = append(res.Content, *blob)
+	if r.Truncated || len(blob.Data) > httpRequestBinaryBytes {
+		return tool.ErrorResult(fmt.Sprintf("the upstream answered more than %d bytes of %s: half of it is of no use",
+			min(in.MaxBytes, httpRequestBinaryBytes), phrase(mediaType, 100))), nil
 	}
+	res.Content = append(res.Content, *blob)
 	return res, nil
 }

@@ -61,7 +61,7 @@ func TestHTTPRequestReads(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Repeat("é", 10))
 		case "/png":
 			w.Header().Set("Content-Type", "image/png")
-			_, _ = w.Write([]byte{0x89, 'P', 'N', 'G'})
+			_, _ = io.WriteString(w, "\x89PNG\r\n\x1a\n")
 		}
 	})
 	res, err := f.do(t, "t1", `{"url": "$URL/json", "headers": {"Accept": "application/json"}}`)

@@ -26,7 +26,7 @@ func Example() {
 	mux := executors.NewMux()
 	mux.Use(executors.Standard(executors.Options{Logger: slog.New(slog.DiscardHandler)})...)
 	mux.Handle(tool.Function, function.New(functions))
-	mux.Handle(tool.Internal, internalcall.New(nil))
+	mux.Handle(tool.Internal, internalcall.New(nil, nil))
 
 	greet, _ := functions.Tool("greet")
 	res, err := mux.Execute(context.Background(), &tool.Call{

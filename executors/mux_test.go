@@ -41,7 +41,7 @@ func TestMuxDispatchesByType(t *testing.T) {
 	m := executors.NewMux()
 	m.Use(marking("outer"), marking("inner"))
 	m.Handle(tool.HTTP, answering("http"))
-	m.Handle(tool.Internal, internalcall.New(nil))
+	m.Handle(tool.Internal, internalcall.New(nil, nil))
 	m.Handle(tool.Function, answering("function"))
 	require.Equal(t, []tool.Implementation{tool.Function, tool.HTTP, tool.Internal}, m.Types())
 

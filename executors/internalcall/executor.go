@@ -1,6 +1,10 @@
 // Package internalcall runs tools of the implementation type internal: the
 // built-in that the tool names by its key, or, without one, nothing: the
 // arguments come back, for clients to render.
+//
+// The platform's tools have their key beside the definition. A tenant's own
+// tool names it in its configuration, which is what the built-in then runs
+// under.
 package internalcall
 
 import (
@@ -15,29 +19,80 @@ import (
 // Builtins finds built-ins by key. Package builtins implements it.
 type Builtins interface {
 	Lookup(key string) (tool.Executor, bool)
+	// Configurable reports whether tenants' own tools may run a built-in.
+	Configurable(key string) bool
+}
+
+// Authority tells whether a tenant's own tool may run a built-in now. It fails
+// with a [*tool.Error] where the platform's tool of that key is not for the
+// principal. Package resolver implements it.
+type Authority interface {
+	MayRunBuiltin(ctx context.Context, p tool.Principal, key string) error
 }
 
 // Executor runs internal tools. It is safe for concurrent use.
 type Executor struct {
-	builtins Builtins
+	builtins  Builtins
+	authority Authority
 }
 
-// New returns an executor over builtins; nil has none.
-func New(builtins Builtins) *Executor { return &Executor{builtins: builtins} }
+// New returns an executor over builtins; nil has none. Without authority,
+// tenants' own tools run no built-in.
+func New(builtins Builtins, authority Authority) *Executor {
+	return &Executor{builtins: builtins, authority: authority}
+}
 
 // Execute implements [tool.Executor]. A call with a built-in key that nobody
-// knows fails with [tool.Invalid]; it is never echoed. Only global tools run
-// built-ins: to a tenant's own tool, every key is unknown.
+// knows fails with [tool.Invalid]; it is never echoed. To a tenant's own tool,
+// every key is unknown but those of built-ins that take a configuration, and
+// of these the ones that the tenant may use.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
-	if call.Builtin == "" {
+	key, err := e.key(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if key == "" {
 		return echo(call.Arguments)
 	}
-	if e.builtins != nil && (call.Version == nil || call.Version.Tenant == "") {
-		if b, ok := e.builtins.Lookup(call.Builtin); ok {
+	if e.builtins != nil {
+		if b, ok := e.builtins.Lookup(key); ok {
 			return b.Execute(ctx, call) //nolint:wrapcheck // The built-in's error is the call's.
 		}
 	}
-	return nil, &tool.Error{Kind: tool.Invalid, Op: "internalcall.Execute", Path: "/builtin_key", Msg: fmt.Sprintf("no built-in %q", call.Builtin)}
+	return nil, unknown(key)
+}
+
+// key returns the key of the built-in to run; empty for none.
+func (e *Executor) key(ctx context.Context, call *tool.Call) (string, error) {
+	if call.Version == nil || call.Version.Tenant == "" {
+		return call.Builtin, nil
+	}
+	key := KeyOf(call.Version.Snapshot.Config)
+	switch {
+	case call.Builtin != "":
+		return "", unknown(call.Builtin)
+	case key == "":
+		return "", nil
+	case e.builtins == nil || e.authority == nil || !e.builtins.Configurable(key):
+		return "", unknown(key)
+	}
+	return key, e.authority.MayRunBuiltin(ctx, call.Principal, key) //nolint:wrapcheck // A *tool.Error already.
+}
+
+// KeyOf returns the key of the built-in that a tenant's tool of that
+// configuration runs; empty for none.
+func KeyOf(config json.RawMessage) string {
+	var c struct {
+		Builtin string `json:"builtin"`
+	}
+	if len(config) == 0 || json.Unmarshal(config, &c) != nil {
+		return ""
+	}
+	return c.Builtin
+}
+
+func unknown(key string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "internalcall.Execute", Path: "/builtin_key", Msg: fmt.Sprintf("no built-in %q", key)}
 }
 
 // echo answers {"success": true, "args": …} with the arguments byte for byte.

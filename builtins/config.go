@@ -1,0 +1,131 @@
+package builtins
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// builtinConfig is what the implementation_config of every tool that runs a
+// built-in under a configuration of its own begins with.
+type builtinConfig struct {
+	Type    tool.Implementation `json:"type,omitempty"` // May repeat the implementation type, "internal".
+	Builtin string              `json:"builtin"`        // The built-in's key.
+}
+
+// keyOf returns the key of the built-in that a configuration names; empty where
+// it names none.
+func keyOf(config json.RawMessage) string {
+	var c builtinConfig
+	if len(config) == 0 || json.Unmarshal(config, &c) != nil {
+		return ""
+	}
+	return c.Builtin
+}
+
+// Configurable reports whether tenants' own tools may run a built-in, under a
+// configuration of theirs.
+func (c *Catalog) Configurable(key string) bool { return c.byKey[key].Check != nil }
+
+// decodeConfig reads a configuration strictly. None leaves into as it is.
+func decodeConfig(raw json.RawMessage, into any) error {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := strings.TrimPrefix(e.Field, "builtinConfig.")
+		return configFault("/"+strings.ReplaceAll(field, ".", "/"), "a "+e.Value+" does not fit here")
+	}
+	if err != nil {
+		return configFault("", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return configFault("", "more than one JSON value")
+	}
+	return nil
+}
+
+func configFault(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "builtins.Check", Path: path, Msg: msg}
+}
+
+// Complete fills in what a tenant's tool that runs a built-in under a
+// configuration of its own leaves to the built-in: schemas, class, schedule and
+// description. It refuses what the built-in could not run, as [tool.Invalid]
+// with the Path within the tool's definition, and leaves all other tools as
+// they are. Warnings tell of what is allowed and better done otherwise.
+func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []string, err error) {
+	key := keyOf(d.Config)
+	if d.ImplementationType() != tool.Internal || key == "" {
+		return nil, nil
+	}
+	b, ok := c.byKey[key]
+	switch {
+	case !ok:
+		return nil, configFault("/implementation_config/builtin", fmt.Sprintf("no built-in %.64q: want one of %s", key, strings.Join(c.configurable(), ", ")))
+	case b.Check == nil:
+		return nil, configFault("/implementation_config/builtin", fmt.Sprintf("%s takes no configuration: bind the platform's tool of that name", key))
+	}
+	if p.EgressClass == "" {
+		p.EgressClass = b.Policy.EgressClass
+	}
+	if rank(p.EgressClass) < rank(b.Policy.EgressClass) {
+		return nil, configFault("/egress_class", fmt.Sprintf("%s needs the egress class %s", key, b.Policy.EgressClass))
+	}
+	if warnings, err = b.Check(d.Config, p.EgressClass); err != nil {
+		e := *tool.AsError(err)
+		e.Path = "/implementation_config" + e.Path
+		return nil, &e
+	}
+	own := b.Definition
+	if b.For != nil {
+		own = b.For(d.Config, p.EgressClass)
+	}
+	if d.Execution == (tool.Execution{}) {
+		d.Execution = own.Execution
+	}
+	if d.Execution.Repeatable() && !own.Execution.Repeatable() {
+		return nil, configFault("/execution", fmt.Sprintf("%s with the egress class %s is neither pure nor idempotent", key, p.EgressClass))
+	}
+	if len(d.InputSchema) == 0 {
+		d.InputSchema = own.InputSchema
+	}
+	if len(d.OutputSchema) == 0 {
+		d.OutputSchema = own.OutputSchema
+	}
+	if d.Description == "" {
+		d.Description = own.Description
+	}
+	return warnings, nil
+}
+
+// configurable lists the built-ins that take a configuration.
+func (c *Catalog) configurable() []string {
+	var keys []string
+	for _, s := range c.Specs() {
+		if c.byKey[s.Key].Check != nil {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}
+
+// rank orders classes by what they allow.
+func rank(class tool.Egress) int {
+	switch class {
+	case tool.EgressReadOnly:
+		return 1
+	case tool.EgressWrite:
+		return 2
+	case tool.EgressNone:
+	}
+	return 0
+}

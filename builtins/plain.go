@@ -1,0 +1,50 @@
+package builtins
+
+import (
+	"strings"
+	"unicode"
+)
+
+// plain returns a text of others as models should read it: in UTF-8, with line
+// feeds and tabs for all control characters, and without those that nobody
+// sees but that turn the direction of a text or hide another one in it.
+func plain(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.IndexFunc(s, odd) < 0 {
+		return s
+	}
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r', r == '\u2028', r == '\u2029', r == '\u0085':
+			return '\n'
+		case odd(r):
+			return -1
+		default:
+			return r
+		}
+	}, s)
+}
+
+// odd reports whether r has no place in a text. Joiners have, in many scripts.
+func odd(r rune) bool {
+	switch {
+	case r == '\n', r == '\t', r == '\u200C', r == '\u200D':
+		return false
+	case unicode.IsControl(r), unicode.Is(unicode.Cf, r) && r != '\u00AD' && !unicode.Is(unicode.Arabic, r):
+		return true
+	case r == '\u2028', r == '\u2029', r >= 0xE0000 && r <= 0xE0FFF:
+		return true
+	default:
+		return false
+	}
+}
+
+// phrase returns a text of others as one line of at most limit bytes.
+func phrase(s string, limit int) string {
+	s = strings.Join(strings.Fields(plain(s)), " ")
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}

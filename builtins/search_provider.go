@@ -1,0 +1,140 @@
+package builtins
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strconv"
+)
+
+// SearchProvider is a search service that web_search can ask, by GET: a tool
+// that only reads sends nothing else. Implementations are immutable.
+type SearchProvider interface {
+	// Name is what configurations and settings call the provider, such as
+	// "serper". Its key for all tenants is in the environment variable
+	// <NAME>_API_KEY.
+	Name() string
+	// Endpoint is the URL that is asked where nothing names another.
+	Endpoint() string
+	// KeyHeader is the header that the key is sent in.
+	KeyHeader() string
+	// Query writes a query as the provider wants it.
+	Query(q SearchQuery) url.Values
+	// Results reads an answer.
+	Results(body []byte) ([]SearchResult, error)
+}
+
+// SearchQuery is what web_search is asked, its defaults filled in.
+type SearchQuery struct {
+	Query     string `json:"query"`
+	Count     int    `json:"count"`
+	Page      int    `json:"page"`      // Counted from 1.
+	Country   string `json:"country"`   // Two letters in lower case; empty for any.
+	Language  string `json:"language"`  // Likewise.
+	Freshness string `json:"freshness"` // day, week, month or year; empty for any.
+}
+
+// SearchResult is one result.
+type SearchResult struct {
+	Position int    `json:"position"` // Set by web_search.
+	Title    string `json:"title"`
+	URL      string `json:"url"`
+	Snippet  string `json:"snippet,omitempty"`
+	Date     string `json:"date,omitempty"`
+}
+
+// SearchProviders returns those that are built in, in the order in which they
+// are asked where nobody chose one.
+func SearchProviders() []SearchProvider { return []SearchProvider{serper{}, brave{}} }
+
+// serper is Google's results by serper.dev.
+type serper struct{}
+
+func (serper) Name() string      { return "serper" }
+func (serper) Endpoint() string  { return "https://google.serper.dev/search" }
+func (serper) KeyHeader() string { return "X-API-KEY" } //nolint:gosec // A header's name.
+
+func (serper) Query(q SearchQuery) url.Values {
+	v := url.Values{"q": {q.Query}, "num": {strconv.Itoa(q.Count)}, "page": {strconv.Itoa(q.Page)}}
+	add(v, "gl", q.Country)
+	add(v, "hl", q.Language)
+	if q.Freshness != "" {
+		v.Set("tbs", "qdr:"+q.Freshness[:1])
+	}
+	return v
+}
+
+func (serper) Results(body []byte) ([]SearchResult, error) {
+	var answer struct {
+		Organic []struct {
+			Title   string `json:"title"`
+			Link    string `json:"link"`
+			Snippet string `json:"snippet"`
+			Date    string `json:"date"`
+		} `json:"organic"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	out := make([]SearchResult, 0, len(answer.Organic))
+	for _, r := range answer.Organic {
+		out = append(out, SearchResult{Title: r.Title, URL: r.Link, Snippet: r.Snippet, Date: r.Date})
+	}
+	return out, nil
+}
+
+// brave is Brave's own index, by api.search.brave.com.
+type brave struct{}
+
+func (brave) Name() string      { return "brave" }
+func (brave) Endpoint() string  { return "https://api.search.brave.com/res/v1/web/search" }
+func (brave) KeyHeader() string { return "X-Subscription-Token" } //nolint:gosec // A header's name.
+
+func (brave) Query(q SearchQuery) url.Values {
+	v := url.Values{"q": {q.Query}, "count": {strconv.Itoa(q.Count)}, "offset": {strconv.Itoa(q.Page - 1)}}
+	add(v, "country", q.Country)
+	add(v, "search_lang", q.Language)
+	if q.Freshness != "" {
+		v.Set("freshness", "p"+q.Freshness[:1])
+	}
+	return v
+}
+
+func (brave) Results(body []byte) ([]SearchResult, error) {
+	var answer struct {
+		Web struct {
+			Results []struct {
+				Title       string `json:"title"`
+				URL         string `json:"url"`
+				Description string `json:"description"`
+				PageAge     string `json:"page_age"`
+				Age         string `json:"age"`
+			} `json:"results"`
+		} `json:"web"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	out := make([]SearchResult, 0, len(answer.Web.Results))
+	for _, r := range answer.Web.Results {
+		date := r.PageAge
+		if date == "" {
+			date = r.Age
+		}
+		out = append(out, SearchResult{Title: untagged(r.Title), URL: r.URL, Snippet: untagged(r.Description), Date: date})
+	}
+	return out, nil
+}
+
+var tags = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+
+// untagged returns the text of a snippet in which matches are marked by tags.
+func untagged(s string) string { return html.UnescapeString(tags.ReplaceAllString(s, "")) }
+
+func add(v url.Values, name, value string) {
+	if value != "" {
+		v.Set(name, value)
+	}
+}
