@@ -36,6 +36,9 @@ func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
 		return ledger.Settlement{Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage}
 	}
 	s := ledger.Settlement{Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg}
+	if drift, ok := errors.AsType[*tool.DriftError](e); ok {
+		s.Drift = &ledger.Drift{Declared: drift.Declared, Attempted: drift.Attempted}
+	}
 	switch e.Kind {
 	case tool.Unavailable, tool.Cancelled:
 		if e.Sent && !x.Repeatable() {

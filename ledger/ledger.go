@@ -102,6 +102,15 @@ type Settlement struct {
 	// UnknownIfSent turns a failure into StatusUnknown when the effect was
 	// sent: nobody can tell whether it happened.
 	UnknownIfSent bool
+	// Drift tells of a call that was refused because it would have done more
+	// than its tool declares; the event tool.warning goes with the settlement.
+	Drift *Drift
+}
+
+// Drift is what a tool declares and what its call attempted.
+type Drift struct {
+	Declared  tool.Egress
+	Attempted string // Such as a method, "POST".
 }
 
 // Outcome is how a call ended.

@@ -21,7 +21,7 @@ const (
 	EventExpired        EventType = "tool.expired"
 	EventPending        EventType = "tool.pending"
 	EventResultReceived EventType = "tool.result_received"
-	EventWarning        EventType = "tool.warning" // It ran, but somebody should look: a deprecated version.
+	EventWarning        EventType = "tool.warning" // Somebody should look: data says the reason, such as deprecated or egress_drift.
 )
 
 // Event is one entry of a run's log. Within the run, events and output together are

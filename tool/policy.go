@@ -15,6 +15,23 @@ const (
 // Valid reports whether e is one of the classes.
 func (e Egress) Valid() bool { return e == EgressNone || e == EgressReadOnly || e == EgressWrite }
 
+// Within reports whether what needs class e may be done under class.
+func (e Egress) Within(class Egress) bool { return e.rank() <= class.rank() }
+
+// rank orders classes by what they allow; what is no class allows nothing.
+func (e Egress) rank() int {
+	switch e {
+	case EgressWrite:
+		return 2
+	case EgressReadOnly:
+		return 1
+	case EgressNone:
+		return 0
+	default:
+		return 0
+	}
+}
+
 // PermissionPolicy says whether an agent may call a tool on its own.
 type PermissionPolicy string
 

@@ -11,27 +11,29 @@ import (
 // InvokeInput asks for one call to be run, and is what Admit and Settle get
 // too. It is everything they need besides the content of the pinned version.
 type InvokeInput struct {
-	Principal tool.Principal `json:"principal"`
-	Mode      tool.Mode      `json:"mode"`
-	RunID     string         `json:"run_id"`
-	AgentID   string         `json:"agent_id,omitempty"`
-	MessageID string         `json:"message_id,omitempty"` // The assistant message that asked.
-	Turn      int            `json:"turn,omitempty"`
-	Position  int            `json:"position,omitempty"`
-	Pin       agent.Pin      `json:"pin"`
-	Call      Call           `json:"call"`
-	EffectID  string         `json:"effect_id,omitempty"`
-	Fence     int64          `json:"fence,omitempty"`  // From Admit; zero when Invoke admits by itself.
-	Egress    tool.Egress    `json:"egress,omitempty"` // From Admit.
-	Full      bool           `json:"full,omitempty"`   // Whether the whole result is wanted, or a preview.
-	Tried     int            `json:"tried,omitempty"`  // Attempts made in the fast lane, before this activity.
-	Test      *Test          `json:"test,omitempty"`   // Set when the call is a test of the tool.
+	Principal   tool.Principal   `json:"principal"`
+	Mode        tool.Mode        `json:"mode"`
+	RunID       string           `json:"run_id"`
+	AgentID     string           `json:"agent_id,omitempty"`
+	MessageID   string           `json:"message_id,omitempty"` // The assistant message that asked.
+	Turn        int              `json:"turn,omitempty"`
+	Position    int              `json:"position,omitempty"`
+	Pin         agent.Pin        `json:"pin"`
+	Call        Call             `json:"call"`
+	EffectID    string           `json:"effect_id,omitempty"`
+	Fence       int64            `json:"fence,omitempty"`       // From Admit; zero when Invoke admits by itself.
+	Egress      tool.Egress      `json:"egress,omitempty"`      // From Admit.
+	EgressRules tool.EgressRules `json:"egress_rules,omitzero"` // From Admit.
+	Full        bool             `json:"full,omitempty"`        // Whether the whole result is wanted, or a preview.
+	Tried       int              `json:"tried,omitempty"`       // Attempts made in the fast lane, before this activity.
+	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
 }
 
 // AdmitOutput is the admission of a call that must not be repeated.
 type AdmitOutput struct {
-	Fence  int64       `json:"fence"`
-	Egress tool.Egress `json:"egress,omitempty"`
+	Fence       int64            `json:"fence"`
+	Egress      tool.Egress      `json:"egress,omitempty"`
+	EgressRules tool.EgressRules `json:"egress_rules,omitzero"`
 	// Done is set when the effect was settled before: the call is over.
 	Done *InvokeOutput `json:"done,omitempty"`
 }

@@ -48,7 +48,7 @@ func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput,
 	if err := workflow.ExecuteActivity(ctx, wire.AdmitActivity, *in).Get(ctx, &out); err != nil {
 		return nil, err
 	}
-	in.Fence, in.Egress = out.Fence, out.Egress
+	in.Fence, in.Egress, in.EgressRules = out.Fence, out.Egress, out.EgressRules
 	return out.Done, nil
 }
 

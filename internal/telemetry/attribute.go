@@ -31,4 +31,5 @@ const (
 	phaseLabel          = attribute.Key("phase")
 	moveLabel           = attribute.Key("move")
 	reasonLabel         = attribute.Key("reason")
+	declaredLabel       = attribute.Key("declared")
 )

@@ -34,6 +34,7 @@ func (t *Telemetry) Middleware() tool.Middleware {
 				kind = tool.AsError(err).Kind
 				outcome = string(kind)
 				Failed(span, kind)
+				t.drifted(ctx, call, impl, err)
 			} else if span.IsRecording() {
 				span.SetAttributes(StatusKey.String(outcome))
 			}

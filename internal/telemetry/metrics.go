@@ -34,6 +34,7 @@ type metrics struct {
 	turns       metric.Float64Histogram
 	tokens      metric.Int64Counter
 	refusals    metric.Int64Counter
+	drifts      metric.Int64Counter
 
 	// options keeps sets of labels, of which there are few, ready.
 	options sync.Map // labels -> metric.MeasurementOption
@@ -58,6 +59,7 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	histogram(&out.turns, "toolcrib.model.turn.duration", "How long a model took to answer.", modelBounds)
 	counter(&out.tokens, "toolcrib.model.tokens", "Tokens that model turns consumed.")
 	counter(&out.refusals, "toolcrib.egress.refusals", "Requests that the egress guard refused.")
+	counter(&out.drifts, "toolcrib.egress.drifts", "Calls refused because they would have done more than their tool declares.")
 	var err error
 	out.running, err = m.Int64UpDownCounter("toolcrib.calls.running", metric.WithDescription("Attempts at work in this process now."))
 	return out, errors.Join(append(errs, err)...)

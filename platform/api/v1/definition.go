@@ -24,6 +24,7 @@ type ToolDefinition struct {
 	Interaction    *tool.Interaction   `json:"interaction,omitempty" doc:"How the tool meets people and clients"`
 
 	EgressClass        tool.Egress           `json:"egress_class,omitempty" enum:"none,read_only,write" doc:"What a call does to the outside; write always asks for approval" example:"read_only"`
+	EgressRules        *tool.EgressRules     `json:"egress_rules,omitempty" doc:"Where calls may go within the class: they only narrow"`
 	RequiresApproval   bool                  `json:"requires_approval,omitempty" example:"false"`
 	PermissionPolicy   tool.PermissionPolicy `json:"permission_policy,omitempty" enum:"auto,always_ask"`
 	RequiredPermission string                `json:"required_permission,omitempty" doc:"What a caller must hold to see and call it" example:"orders.read"`
