@@ -28,6 +28,18 @@ var goodConfigs = []string{
 	`{"url": "https://x.example/o?token&password=&max_tokens=5"}`,
 	`{"method": "POST", "url": "https://x.example/", "body": {"password": {"from": "/p"}, "token": null, "secret": true, "api_key": "", "max_tokens": 5, "credentials_ref": "x"}}`,
 	`{"url": "https://x.example/", "query": {"page_token": {"from": "/page"}}}`,
+	`{"url": "https://x.example/{id}", "variables": {"id": {"from": "/path/id"}}, "cookies": {"theme": "dark", "lang": {"from": "/lang", "style": "comma"}}}`,
+	`{"method": "POST", "url": "https://x.example/", "body_type": "form", "body": {"grant": "x", "meta": {"from": "/m", "style": "deep"}, "from": {"from": "/from"}}}`,
+	`{"method": "POST", "url": "https://x.example/", "body_type": "multipart", "body": {"a": "x", "n": 1, "f": {"from": "/f", "encoding": "base64", "file_name": {"from": "/n"}, "content_type": "image/png"}, "g": {"from": "/g", "file_name": "g.txt"}}}`,
+	`{"method": "DELETE", "url": "https://x.example/", "body_type": "raw", "body": {"from": "/f", "encoding": "text", "content_type": "text/csv; charset=utf-8"}}`,
+	`{"method": "POST", "url": "https://x.example/", "body_type": "multipart", "body": null}`,
+	`{"url": "https://x.example/", "auth": {"type": "query", "name": "api_key", "credentials_ref": "x"}}`,
+	`{"url": "https://x.example/", "auth": {"type": "cookie", "name": "session", "credentials_ref": "x"}}`,
+	`{"url": "https://x.example/", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://login.example/t?v=2", "scopes": ["a:b", "https://x.example/.default"], "audience": "api", "client_auth": "body"}}`,
+	`{"url": "https://x.example/", "pagination": {"type": "page", "items": "", "parameter": "p", "first": 0, "page_size": 50, "max_pages": 100}}`,
+	`{"method": "POST", "url": "https://x.example/", "pagination": {"type": "cursor", "items": "/data", "next": "/c", "body": "/a/0/b"}}`,
+	`{"url": "https://x.example/", "answer": "binary", "errors": [{"status": 404, "kind": "answer_error", "message": "gone"}, {"status": "2xx", "where": "/errors", "kind": "unavailable", "retry_after": "/s"}, {"where": "/ok", "equals": false, "kind": "denied", "message": {"from": "/why"}}]}`,
+	`{"url": "https://x.example/", "result": {"a": {"from": "/b"}, "token": {"from": "/t"}, "list": [1, "x"]}, "auth": null, "errors": null, "headers": null, "pagination": null}`,
 }
 
 var badConfigs = []struct{ name, config, path string }{
@@ -97,6 +109,87 @@ var badConfigs = []struct{ name, config, path string }{
 	{"odd credential", `{"url": "https://x.example", "auth": {"type": "bearer", "credentials_ref": "../x"}}`, "/auth/credentials_ref"},
 	{"no auth header", `{"url": "https://x.example", "auth": {"type": "header", "credentials_ref": "x"}}`, "/auth/header"},
 	{"header for bearer", `{"url": "https://x.example", "auth": {"type": "bearer", "header": "X", "credentials_ref": "x"}}`, "/auth/header"},
+	{"member of another case", `{"URL": "https://x.example"}`, "/URL"},
+	{"variable of nobody", `{"url": "https://x.example/{id}", "variables": {"of": {"from": "/x"}}}`, "/variables/of"},
+	{"literal variable", `{"url": "https://x.example/{id}", "variables": {"id": "x"}}`, "/variables/id"},
+	{"style of a variable", `{"url": "https://x.example/{id}", "variables": {"id": {"from": "/x", "style": "comma"}}}`, "/variables/id/style"},
+	{"style", `{"url": "https://x.example", "query": {"a": {"from": "/x", "style": "tab"}}}`, "/query/a/style"},
+	{"style of a header", `{"url": "https://x.example", "headers": {"X-A": {"from": "/x", "style": "deep"}}}`, "/headers/X-A/style"},
+	{"style without an argument", `{"url": "https://x.example", "query": {"a": {"style": "comma"}}}`, "/query/a"},
+	{"cookie name", `{"url": "https://x.example", "cookies": {"a=b": "1"}}`, "/cookies/a=b"},
+	{"secret in a cookie", `{"url": "https://x.example", "cookies": {"session_token": "abc"}}`, "/cookies/session_token"},
+	{"secret in a cookie from the model", `{"url": "https://x.example", "cookies": {"api_key": {"from": "/k"}}}`, "/cookies/api_key"},
+	{"cookie as a header", `{"url": "https://x.example", "headers": {"cookie": {"from": "/c"}}}`, "/headers/cookie"},
+	{"header name with a letter that folds", `{"url": "https://x.example", "headers": {"X-Key": "1"}}`, "/headers/X-Key"},
+	{"body type", `{"method": "POST", "url": "https://x.example", "body_type": "xml"}`, "/body_type"},
+	{"body type of GET", `{"url": "https://x.example", "body_type": "form"}`, "/body_type"},
+	{"form of a list", `{"method": "POST", "url": "https://x.example", "body_type": "form", "body": [1]}`, "/body"},
+	{"form of an object in it", `{"method": "POST", "url": "https://x.example", "body_type": "form", "body": {"a": {"b": 1}}}`, "/body/a/b"},
+	{"form of null in it", `{"method": "POST", "url": "https://x.example", "body_type": "form", "body": {"a/b": null}}`, "/body/a~1b"},
+	{"bad pointer in a form", `{"method": "POST", "url": "https://x.example", "body_type": "form", "body": {"from": "x"}}`, "/body/from"},
+	{"style in a form", `{"method": "POST", "url": "https://x.example", "body_type": "form", "body": {"a": {"from": "/x", "style": ","}}}`, "/body/a/style"},
+	{"secret in a form", `{"method": "POST", "url": "https://x.example", "body_type": "form", "body": {"client_secret": "abc"}}`, "/body/client_secret"},
+	{"no parts", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {}}`, "/body"},
+	{"multipart of what is left", `{"method": "POST", "url": "https://x.example", "body_type": "multipart"}`, "/body"},
+	{"part without a name", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"": "x"}}`, "/body/"},
+	{"part name with a line break", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"a\r\nX: y": "x"}}`, "/body/a\r\nX: y"},
+	{"null part", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"a": null}}`, "/body/a"},
+	{"encoding of a part", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"a": {"from": "/x", "encoding": "hex"}}}`, "/body/a/encoding"},
+	{"file name of a part", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"a": {"from": "/x", "file_name": "../x"}}}`, "/body/a/file_name"},
+	{"style of a file name", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"a": {"from": "/x", "file_name": {"from": "/n", "style": "comma"}}}}`, "/body/a/file_name/style"},
+	{"content type of a part", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"a": {"from": "/x", "content_type": "text/plain\r\nX: y"}}}`, "/body/a/content_type"},
+	{"part of a pointer that is none", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"a": {"from": 1}}}`, "/body/a/from"},
+	{"secret in a part", `{"method": "POST", "url": "https://x.example", "body_type": "multipart", "body": {"password": "abc"}}`, "/body/password"},
+	{"raw of what is left", `{"method": "POST", "url": "https://x.example", "body_type": "raw"}`, "/body"},
+	{"raw without a content type", `{"method": "POST", "url": "https://x.example", "body_type": "raw", "body": {"from": "/x"}}`, "/body/content_type"},
+	{"raw of a literal", `{"method": "POST", "url": "https://x.example", "body_type": "raw", "body": "x"}`, "/body"},
+	{"raw with a file name", `{"method": "POST", "url": "https://x.example", "body_type": "raw", "body": {"from": "/x", "file_name": "x", "content_type": "text/csv"}}`, "/body/file_name"},
+	{"content type of a form", `{"method": "POST", "url": "https://x.example", "body_type": "form", "headers": {"content-type": "x/y"}}`, "/headers/content-type"},
+	{"no parameter for the secret", `{"url": "https://x.example", "auth": {"type": "query", "credentials_ref": "x"}}`, "/auth/name"},
+	{"cookie for the secret", `{"url": "https://x.example", "auth": {"type": "cookie", "name": "a;b", "credentials_ref": "x"}}`, "/auth/name"},
+	{"name for a header", `{"url": "https://x.example", "auth": {"type": "header", "header": "X-Key", "name": "k", "credentials_ref": "x"}}`, "/auth/name"},
+	{"token URL for bearer", `{"url": "https://x.example", "auth": {"type": "bearer", "token_url": "https://x.example/token", "credentials_ref": "x"}}`, "/auth/token_url"},
+	{"no token URL", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x"}}`, "/auth/token_url"},
+	{"templated token URL", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/{t}"}}`, "/auth/token_url"},
+	{"token URL with a user", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://a:b@x.example/"}}`, "/auth/token_url"},
+	{"odd token URL", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "http://0x7f.1/"}}`, "/auth/token_url"},
+	{"secret in a token URL", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/t?client_secret=abc"}}`, "/auth/token_url"},
+	{"scope", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/t", "scopes": ["a", "b c"]}}`, "/auth/scopes/1"},
+	{"scopes", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/t", "scopes": [` + times(65, `"a"`) + `]}}`, "/auth/scopes"},
+	{"audience", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/t", "audience": "a\nb"}}`, "/auth/audience"},
+	{"client auth", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/t", "client_auth": "jwt"}}`, "/auth/client_auth"},
+	{"pagination", `{"url": "https://x.example", "pagination": {"type": "magic", "items": ""}}`, "/pagination/type"},
+	{"no items", `{"url": "https://x.example", "pagination": {"type": "link"}}`, "/pagination/items"},
+	{"cursor from nowhere", `{"url": "https://x.example", "pagination": {"type": "cursor", "items": "", "parameter": "c"}}`, "/pagination/next"},
+	{"cursor to nowhere", `{"url": "https://x.example", "pagination": {"type": "cursor", "items": "", "next": "/c"}}`, "/pagination/parameter"},
+	{"cursor to two places", `{"method": "POST", "url": "https://x.example", "pagination": {"type": "cursor", "items": "", "next": "/c", "parameter": "c", "body": "/c"}}`, "/pagination/parameter"},
+	{"cursor to no body", `{"url": "https://x.example", "pagination": {"type": "cursor", "items": "", "next": "/c", "body": "/c"}}`, "/pagination/body"},
+	{"cursor as the body", `{"method": "POST", "url": "https://x.example", "pagination": {"type": "cursor", "items": "", "next": "/c", "body": ""}}`, "/pagination/body"},
+	{"page by body", `{"method": "POST", "url": "https://x.example", "pagination": {"type": "page", "items": "", "parameter": "p", "body": "/c"}}`, "/pagination/body"},
+	{"page by a pointer", `{"url": "https://x.example", "pagination": {"type": "page", "items": "", "parameter": "p", "next": "/c"}}`, "/pagination/next"},
+	{"link with a parameter", `{"url": "https://x.example", "pagination": {"type": "link", "items": "", "parameter": "p"}}`, "/pagination/parameter"},
+	{"first offset", `{"url": "https://x.example", "pagination": {"type": "offset", "items": "", "parameter": "p", "first": 1}}`, "/pagination/first"},
+	{"first page", `{"url": "https://x.example", "pagination": {"type": "page", "items": "", "parameter": "p", "first": -1}}`, "/pagination/first"},
+	{"page size", `{"url": "https://x.example", "pagination": {"type": "page", "items": "", "parameter": "p", "page_size": -1}}`, "/pagination/page_size"},
+	{"page size of a cursor", `{"url": "https://x.example", "pagination": {"type": "cursor", "items": "", "next": "/c", "parameter": "p", "page_size": 5}}`, "/pagination/page_size"},
+	{"pages", `{"url": "https://x.example", "pagination": {"type": "link", "items": "", "max_pages": 101}}`, "/pagination/max_pages"},
+	{"pages of text", `{"url": "https://x.example", "answer": "text", "pagination": {"type": "link", "items": ""}}`, "/answer"},
+	{"bad pointer to items", `{"url": "https://x.example", "pagination": {"type": "link", "items": "data"}}`, "/pagination/items"},
+	{"result of text", `{"url": "https://x.example", "answer": "binary", "result": {"from": ""}}`, "/answer"},
+	{"bad pointer in a result", `{"url": "https://x.example", "result": {"a": {"from": "x"}}}`, "/result/a/from"},
+	{"errors that are none", `{"url": "https://x.example", "errors": {"status": 404}}`, "/errors"},
+	{"error of every answer", `{"url": "https://x.example", "errors": [{"kind": "denied"}]}`, "/errors/0"},
+	{"error of every good answer", `{"url": "https://x.example", "errors": [{"status": "2xx", "kind": "denied"}]}`, "/errors/0/where"},
+	{"error status", `{"url": "https://x.example", "errors": [{"status": 404, "kind": "denied"}, {"status": "4x", "kind": "denied"}]}`, "/errors/1/status"},
+	{"error status of an object", `{"url": "https://x.example", "errors": [{"status": {}, "kind": "denied"}]}`, "/errors/0/status"},
+	{"error kind", `{"url": "https://x.example", "errors": [{"status": 404, "kind": "timeout"}]}`, "/errors/0/kind"},
+	{"error of the platform", `{"url": "https://x.example", "errors": [{"status": 404, "kind": "internal"}]}`, "/errors/0/kind"},
+	{"error compared with nothing", `{"url": "https://x.example", "errors": [{"status": 404, "equals": 1, "kind": "denied"}]}`, "/errors/0/where"},
+	{"error compared with an object", `{"url": "https://x.example", "errors": [{"where": "/a", "equals": {}, "kind": "denied"}]}`, "/errors/0/equals"},
+	{"error that waits", `{"url": "https://x.example", "errors": [{"status": 404, "kind": "denied", "retry_after": "/a"}]}`, "/errors/0/retry_after"},
+	{"style of a message", `{"url": "https://x.example", "errors": [{"status": 404, "kind": "denied", "message": {"from": "/a", "style": "comma"}}]}`, "/errors/0/message/style"},
+	{"member of a rule", `{"url": "https://x.example", "errors": [{"status": 404, "sent": false, "kind": "denied"}]}`, "/errors/0/sent"},
+	{"many rules", `{"url": "https://x.example", "errors": [` + times(33, `{"status": 404, "kind": "denied"}`) + `]}`, "/errors"},
 	{"secret itself in auth", `{"url": "https://x.example", "auth": {"type": "bearer", "token": "x"}}`, "/auth/token"},
 }
 
@@ -116,6 +209,50 @@ func TestCheckConfig(t *testing.T) {
 			require.NotEmpty(t, tool.AsError(err).Msg)
 		})
 	}
+}
+
+// TestConfigEncodes proves that a configuration encodes to what it was read
+// from, for those who make one in Go.
+func TestConfigEncodes(t *testing.T) {
+	t.Parallel()
+
+	for _, config := range goodConfigs {
+		decoded, err := httpcall.Decode(json.RawMessage(config))
+		require.NoError(t, err)
+		raw, err := json.Marshal(decoded)
+		require.NoError(t, err)
+		require.NoError(t, httpcall.CheckConfig(raw), string(raw))
+		again, err := httpcall.Decode(raw)
+		require.NoError(t, err)
+		encoded, err := json.Marshal(again)
+		require.NoError(t, err)
+		require.Equal(t, string(raw), string(encoded))
+	}
+}
+
+// FuzzCheckConfig looks for configurations that are taken and can't be run,
+// encoded or decoded again.
+func FuzzCheckConfig(f *testing.F) {
+	for _, config := range goodConfigs {
+		f.Add(config, `{"id": "x", "path": "y", "q": [1, {"a": null}], "m": {"a": [1]}, "f": "AAAA", "n": "x"}`)
+	}
+	for _, tt := range badConfigs {
+		f.Add(tt.config, `{}`)
+	}
+	f.Fuzz(func(t *testing.T, config, args string) {
+		if err := httpcall.CheckConfig(json.RawMessage(config)); err != nil {
+			require.Equal(t, tool.Invalid, tool.KindOf(err), "%v", err)
+			return
+		}
+		decoded, err := httpcall.Decode(json.RawMessage(config))
+		require.NoError(t, err)
+		raw, err := json.Marshal(decoded)
+		require.NoError(t, err)
+		require.NoError(t, httpcall.CheckConfig(raw), string(raw))
+		if _, _, err := httpcall.Body(t.Context(), json.RawMessage(config), json.RawMessage(args)); err != nil {
+			require.Equal(t, tool.Invalid, tool.KindOf(err), "%v", err)
+		}
+	})
 }
 
 func TestMalformedConfigNeverRuns(t *testing.T) {

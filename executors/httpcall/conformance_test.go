@@ -28,18 +28,44 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestConformance(t *testing.T) {
 	t.Parallel()
 
-	executortest.Run(t, executortest.Harness{
-		New:   conformingSubject,
-		Lacks: map[executortest.Behaviour]string{executortest.Panics: "no code of others runs in its process"},
-	})
+	for name, config := range conforming {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			executortest.Run(t, executortest.Harness{
+				New: func(t *testing.T, b executortest.Behaviour) executortest.Subject {
+					t.Helper()
+					return conformingSubject(t, b, config)
+				},
+				Lacks: map[executortest.Behaviour]string{executortest.Panics: "no code of others runs in its process"},
+			})
+		})
+	}
 }
 
-func conformingSubject(t *testing.T, b executortest.Behaviour) executortest.Subject {
+// conforming are configurations of one tool each, one for each way to send and
+// to read.
+var conforming = map[string]string{
+	"json":      `"method": "POST", "url": "$URL/orders/{id}", "auth": {"type": "bearer", "credentials_ref": "key"}`,
+	"form":      `"method": "POST", "url": "$URL/orders", "body_type": "form", "answer": "text", "auth": {"type": "query", "name": "key", "credentials_ref": "key"}`,
+	"multipart": `"method": "PUT", "url": "$URL/orders", "body_type": "multipart", "body": {"id": {"from": "/id", "file_name": "x"}}, "answer": "text", "auth": {"type": "cookie", "name": "key", "credentials_ref": "key"}`,
+	"raw":       `"method": "PATCH", "url": "$URL/orders", "body_type": "raw", "body": {"from": "/id", "content_type": "text/plain"}, "answer": "text", "auth": {"type": "header", "header": "X-Key", "credentials_ref": "key"}`,
+	"token":     `"method": "POST", "url": "$URL/orders/{id}", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "client", "token_url": "$URL/token"}`,
+	"pages":     `"url": "$URL/orders", "query": {"id": {"from": "/id"}}, "auth": {"type": "bearer", "credentials_ref": "key"}, "pagination": {"type": "link", "items": "/pages"}`,
+	"declared": `"method": "POST", "url": "$URL/orders", "auth": {"type": "bearer", "credentials_ref": "key"}, "result": {"answer": {"from": ""}},
+		"errors": [{"status": "4xx", "where": "/gone", "kind": "not_found"}, {"where": "/errors", "kind": "answer_error"}]`,
+}
+
+func conformingSubject(t *testing.T, b executortest.Behaviour, config string) executortest.Subject {
 	t.Helper()
 	var mu sync.Mutex
 	var keys []string
 	over := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			_ = json.NewEncoder(w).Encode(map[string]string{"access_token": executortest.Secret})
+			return
+		}
 		mu.Lock()
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 		mu.Unlock()
@@ -60,9 +86,12 @@ func conformingSubject(t *testing.T, b executortest.Behaviour) executortest.Subj
 		if strings.HasSuffix(name, "_HOSTS") {
 			return "127.0.0.1", true
 		}
+		if name == "TOOLCRIB_SECRET_CLIENT" {
+			return "crib:s3cr3t-client", true
+		}
 		return executortest.Secret, name == "TOOLCRIB_SECRET_KEY"
 	}}
-	config := fmt.Sprintf(`{"method": "POST", "url": "http://%s/orders/{id}", "max_bytes": %d, "auth": {"type": "bearer", "credentials_ref": "key"}}`, host, executortest.MaxBytes)
+	config = fmt.Sprintf(`{"max_bytes": %d, %s}`, executortest.MaxBytes, strings.ReplaceAll(config, "$URL", "http://"+host))
 	version := &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
 		Definition: tool.Definition{Implementation: tool.HTTP, Config: json.RawMessage(config)},
 	}}
@@ -80,12 +109,12 @@ func conformingSubject(t *testing.T, b executortest.Behaviour) executortest.Subj
 
 func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, over <-chan struct{}) {
 	body, _ := io.ReadAll(r.Body)
-	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Key") + strings.TrimPrefix(r.Header.Get("Cookie"), "key=") + r.URL.Query().Get("key")
 	quote := auth + " " + hex.EncodeToString([]byte(auth)) + " " + base64.StdEncoding.EncodeToString([]byte("user:"+auth))
 	w.Header().Set("Content-Type", "application/json")
 	switch b {
 	case executortest.Answers:
-		_, _ = w.Write(body)
+		_ = json.NewEncoder(w).Encode(map[string]any{"sent": string(body), "pages": []int{1}})
 	case executortest.SaysNo:
 		http.Error(w, executortest.Reason, http.StatusUnprocessableEntity)
 	case executortest.Refuses:
@@ -105,7 +134,7 @@ func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, ov
 	case executortest.Overflows:
 		_, _ = io.WriteString(w, `"`+strings.Repeat("x", 2*executortest.MaxBytes)+`"`)
 	case executortest.QuotesSecret:
-		_ = json.NewEncoder(w).Encode(map[string]string{"you sent": quote})
+		_ = json.NewEncoder(w).Encode(map[string]any{"you sent": quote, "pages": []string{quote}})
 	case executortest.NoSecret:
 		http.Error(w, "bad key "+quote, http.StatusBadRequest)
 	case executortest.Unreachable, executortest.Panics:

@@ -18,6 +18,7 @@ type exchange struct {
 	call     *tool.Call
 	access   egress.Access
 	grant    *grant // Where the token comes from that is sent; nil for none.
+	renewed  bool   // Whether another token was asked for.
 }
 
 // begin opens what the call's requests need, the first of which is given.
@@ -65,26 +66,26 @@ func (x *exchange) carry(ctx context.Context, token string) {
 }
 
 // send sends a request. A token that is not accepted is forgotten, and another
-// asked for at most once, where the request may be repeated.
+// asked for, once in a call, where the request may be repeated.
 func (x *exchange) send(ctx context.Context, req *egress.Request) (*egress.Response, error) {
-	resp, err := x.executor.gate.Do(ctx, x.access, req)
-	if err != nil || resp.Status != http.StatusUnauthorized || x.grant == nil {
-		return resp, err //nolint:wrapcheck // A *tool.Error already.
+	for {
+		resp, err := x.executor.gate.Do(ctx, x.access, req)
+		if err != nil || resp.Status != http.StatusUnauthorized || x.grant == nil {
+			return resp, err //nolint:wrapcheck // A *tool.Error already.
+		}
+		x.executor.tokens.drop(x.grant, x.access.Credential.Value.Reveal())
+		if x.renewed || !req.Repeatable {
+			return resp, nil
+		}
+		x.renewed = true
+		token, err := x.executor.tokens.get(ctx, x.grant)
+		if err != nil {
+			failed := *tool.AsError(err)
+			failed.Sent, failed.Answered = true, true
+			return nil, &failed
+		}
+		x.carry(ctx, token)
 	}
-	refused := x.access.Credential.Value.Reveal()
-	x.executor.tokens.drop(x.grant, refused)
-	if !req.Repeatable {
-		return resp, nil
-	}
-	token, err := x.executor.tokens.get(ctx, x.grant)
-	if err != nil {
-		failed := *tool.AsError(err)
-		failed.Sent, failed.Answered = true, true
-		return nil, &failed
-	}
-	x.carry(ctx, token)
-	x.grant = nil                                 // Another refusal is one of the client.
-	return x.executor.gate.Do(ctx, x.access, req) //nolint:wrapcheck // A *tool.Error already.
 }
 
 // credential returns an opened secret as it is sent.

@@ -40,7 +40,7 @@ func (b *bundle) requests() []received {
 	return append([]received(nil), b.seen...)
 }
 
-func setup(t *testing.T, answer http.HandlerFunc) *bundle {
+func setup(t *testing.T, answer http.HandlerFunc, hosts ...string) *bundle {
 	t.Helper()
 	b := &bundle{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,13 +52,17 @@ func setup(t *testing.T, answer http.HandlerFunc) *bundle {
 	}))
 	t.Cleanup(srv.Close)
 	b.url = srv.URL
-	host := strings.TrimPrefix(srv.URL, "http://")
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} }})
+	hosts = append(hosts, strings.TrimPrefix(srv.URL, "http://"))
+	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: hosts} }})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 	vars := map[string]string{
 		"TOOLCRIB_SECRET_ORDERS": "s3cr3t-orders", "TOOLCRIB_SECRET_ORDERS_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_LOGIN": "ada:lovelace-1815", "TOOLCRIB_SECRET_LOGIN_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_CLIENT": `{"client_id": "crib", "client_secret": "s3cr3t+client/1"}`, "TOOLCRIB_SECRET_CLIENT_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_PAIR": "crib:s3cr3t-pair", "TOOLCRIB_SECRET_PAIR_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_UNBOUND": "crib:s3cr3t-unbound",
+		"TOOLCRIB_SECRET_ACCOUNT": `{"username": "ada", "password": "lovelace-1815"}`, "TOOLCRIB_SECRET_ACCOUNT_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_BROKEN": "two\nlines", "TOOLCRIB_SECRET_BROKEN_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_ELSEWHERE": "s3cr3t-else", "TOOLCRIB_SECRET_ELSEWHERE_HOSTS": "api.example.com",
 	}

@@ -15,14 +15,15 @@ import (
 type fields []field
 
 type field struct {
+	of   string // The parameter's name, which the field's may begin with.
 	name string
 	text string // Escaped.
 }
 
-// encode writes fields in the order of their names; those of one name stay in
-// theirs.
+// encode writes fields in the order of their parameters' names; those of one
+// parameter stay in theirs.
 func (f fields) encode() string {
-	slices.SortStableFunc(f, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	slices.SortStableFunc(f, func(a, b field) int { return cmp.Compare(a.of, b.of) })
 	var b strings.Builder
 	for _, one := range f {
 		if b.Len() > 0 {
@@ -34,7 +35,9 @@ func (f fields) encode() string {
 }
 
 // addLiteral adds a field of the configuration.
-func (f *fields) addLiteral(name, text string) { *f = append(*f, field{name, url.QueryEscape(text)}) }
+func (f *fields) addLiteral(name, text string) {
+	*f = append(*f, field{name, name, url.QueryEscape(text)})
+}
 
 // add writes an argument in a style, as far as there is room.
 func (f *fields) add(ctx context.Context, left *room, name, path string, style Style, raw json.RawMessage) error {
@@ -44,7 +47,7 @@ func (f *fields) add(ctx context.Context, left *room, name, path string, style S
 	if err := left.fits(path, raw); err != nil {
 		return err
 	}
-	w := fieldWriter{fields: f, left: left, path: path}
+	w := fieldWriter{fields: f, left: left, path: path, of: name}
 	if s, ok := scalar(raw); ok {
 		return w.put(name, s)
 	}
@@ -71,12 +74,13 @@ type fieldWriter struct {
 	fields *fields
 	left   *room
 	path   string
+	of     string
 }
 
 func (w fieldWriter) put(name, text string) error { return w.putEscaped(name, url.QueryEscape(text)) }
 
 func (w fieldWriter) putEscaped(name, text string) error {
-	*w.fields = append(*w.fields, field{name, text})
+	*w.fields = append(*w.fields, field{w.of, name, text})
 	return w.left.take(w.path, len(name)+len(text)+len("&="))
 }
 

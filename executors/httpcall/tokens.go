@@ -21,7 +21,8 @@ const (
 // tokens keeps access tokens until they end, one for each grant. It is safe
 // for concurrent use: those who want the same token at once ask once.
 type tokens struct {
-	now func() time.Time
+	now   func() time.Time
+	waits func() // Told of each call that waits for another's question; nil for nobody.
 
 	mu   sync.Mutex
 	kept map[tokenKey]*keptToken
@@ -65,12 +66,10 @@ func (t *tokens) get(ctx context.Context, g *grant) (string, error) {
 	if text != "" {
 		return text, nil
 	}
-	select {
-	case k.turn <- struct{}{}:
-		defer func() { <-k.turn }()
-	case <-ctx.Done():
-		return "", ended(ctx)
+	if err := t.wait(ctx, k); err != nil {
+		return "", err
 	}
+	defer func() { <-k.turn }()
 	text, again := k.read(t.now())
 	if text != "" {
 		return text, nil
@@ -87,6 +86,24 @@ func (t *tokens) get(ctx context.Context, g *grant) (string, error) {
 	}
 	k.keep(a, t.now())
 	return a.text, nil
+}
+
+// wait returns when it is the call's turn to ask, which it gives back.
+func (t *tokens) wait(ctx context.Context, k *keptToken) error {
+	select {
+	case k.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	if t.waits != nil {
+		t.waits()
+	}
+	select {
+	case k.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ended(ctx)
+	}
 }
 
 // drop forgets a token that was not accepted, unless another has its place.
