@@ -90,6 +90,9 @@ func (r *Registry) applyTool(ctx context.Context, tenant tool.TenantID, by strin
 		if after, v, err = r.cut(after, versions, by, true); err != nil {
 			return Change{}, err
 		}
+		if err := r.checkReach(ctx, &v); err != nil {
+			return Change{}, err
+		}
 		c.Published = !slices.Contains(was, v.Number)
 	}
 	switch {

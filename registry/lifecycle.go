@@ -33,7 +33,7 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 		return tool.Tool{}, tool.Version{}, refuse(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug, ref.Constraint)
 	}
 	v := versions[i]
-	if err := r.publish(&t, &v); err != nil {
+	if err := firstOf(r.publish(&t, &v), r.checkReach(ctx, &v)); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
 	return r.add(ctx, t, v)
@@ -106,6 +106,9 @@ func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref,
 	}
 	t, v, err := r.cut(t, versions, p.Subject, publish)
 	if err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
+	if err := r.checkReach(ctx, &v); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
 	return r.add(ctx, t, v)

@@ -31,8 +31,8 @@ var (
 		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
-		"visible", "is_async", "intent", "audience", "aliases", "requires_response", "default_result", "collaborative",
-		"aggregate", "output_sections", "annotations", "provider_options", "middleware",
+		"visible", "is_async", "intent", "audience", "aliases", "former_names", "requires_response", "default_result",
+		"collaborative", "aggregate", "output_sections", "annotations", "provider_options", "middleware",
 	}
 )
 

@@ -35,6 +35,10 @@ type Options struct {
 	// Checks judge the configuration of tools, by implementation type. A check
 	// fails with tool.Invalid and a Path within the configuration.
 	Checks map[tool.Implementation]func(json.RawMessage) error
+	// Middleware reports whether the workers have middleware of a name, for
+	// tools to have around them. Tools that name others cannot be published.
+	// All names pass when nil: calls are refused then where they run.
+	Middleware func(name string) bool
 	// Clock tells the time; [time.Now] when nil.
 	Clock func() time.Time
 }

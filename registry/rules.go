@@ -14,6 +14,7 @@ const (
 	maxTimeoutSeconds = 24 * 60 * 60
 	maxConcurrency    = 1000
 	maxAttempts       = 100
+	maxMiddleware     = 16
 )
 
 // checkSpec refuses what no draft may hold, and fills in defaults.
@@ -94,22 +95,21 @@ func checkLane(s *ToolSpec) error {
 
 func checkInteraction(s *ToolSpec) error {
 	i := s.Interaction
-	switch i.Intent {
-	case "", tool.Render, tool.Act, tool.Compute:
-	default:
+	if !i.Intent.Valid() {
 		return refuse(tool.Invalid, "/interaction/intent", "intent %.40q: expected render, action or compute", i.Intent)
 	}
-	switch i.Audience {
-	case "", tool.ModelAudience, tool.UserAudience:
-	default:
+	if !i.Audience.Valid() {
 		return refuse(tool.Invalid, "/interaction/audience", "audience %.40q: expected model or user", i.Audience)
 	}
-	for n, alias := range i.Aliases {
-		if !tool.ValidSlug(alias) {
-			return refuse(tool.Invalid, fmt.Sprintf("/interaction/aliases/%d", n), "alias %.80q: expected what a slug may be", alias)
+	if len(i.Middleware) > maxMiddleware {
+		return refuse(tool.Invalid, "/interaction/middleware", "%d middleware: expected at most %d", len(i.Middleware), maxMiddleware)
+	}
+	for n, name := range i.Middleware {
+		if !tool.ValidSlug(name) {
+			return refuse(tool.Invalid, fmt.Sprintf("/interaction/middleware/%d", n), "middleware %.80q: expected what a slug may be", name)
 		}
 	}
-	return nil
+	return checkFurtherNames(s)
 }
 
 func checkImplementation(s *ToolSpec) error {
@@ -189,6 +189,11 @@ func (r *Registry) checkRunnable(d *tool.Definition) error {
 	if check := r.opts.Checks[impl]; check != nil {
 		if err := check(d.Config); err != nil {
 			return within("/implementation_config", err)
+		}
+	}
+	for n, name := range d.Interaction.Middleware {
+		if r.opts.Middleware != nil && !r.opts.Middleware(name) {
+			return refuse(tool.Conflict, fmt.Sprintf("/interaction/middleware/%d", n), "no worker here has the middleware %q: the tool can be kept as a draft", name)
 		}
 	}
 	return nil

@@ -28,7 +28,10 @@ type Store interface {
 	// AddVersion stores a version and the changed head in one transaction,
 	// under the rules of UpdateTool. A version of that number with the same
 	// digest is kept (and becomes published when v is); with another digest
-	// the call fails with Conflict.
+	// the call fails with Conflict. A published v gives the tool the aliases and
+	// former names of its snapshot, in the place of those it had; one that
+	// another tool of the same scope has is a Conflict too, unless it is a
+	// former name whose last day is over.
 	AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error)
 	// ListVersions returns a tool's versions, newest first.
 	ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error)

@@ -16,6 +16,7 @@ const (
 	RuleTenantActive   Rule = "tenant_active"  // The tenant is not suspended.
 	RuleIsolation      Rule = "isolation"      // The tenant's own tool, or a global one.
 	RuleShadowing      Rule = "shadowing"      // Its own comes before a global one.
+	RuleAlias          Rule = "alias"          // No tool has the slug, but one has it as a further name.
 	RuleAudience       Rule = "tenant_slugs"   // The tool is for this tenant.
 	RulePermission     Rule = "permission"     // The principal holds what the tool requires.
 	RuleActive         Rule = "active"         // The tool is active.
@@ -75,6 +76,9 @@ func choose(c Candidates, req Request, log *trail) Selection {
 	if s.Deprecated {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("tool %q is deprecated", t.Slug))
 	}
+	if a := entry.Alias; a != nil && a.RemoveBy != "" {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("tool %q is called %q now: the old name works until %s", a.Name, t.Slug, a.RemoveBy))
+	}
 	s.Version, s.Draft, s.Err = pick(entry, req, want, log)
 	return s
 }
@@ -98,18 +102,12 @@ func check(req Request, log *trail) (constraint, *tool.Error) {
 }
 
 // find picks the entry that the reference means: by id the very one, by slug
-// the tenant's own before a global one.
+// the tenant's own before a global one, and by alias likewise where no tool has
+// the slug.
 func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, err *tool.Error) {
-	var own, global *Entry
-	for i := range c.Entries {
-		e := &c.Entries[i]
-		switch {
-		case e.Tool.Slug != req.Ref.Slug && e.Tool.ID != req.Ref.ID:
-		case e.Tool.Tenant == req.Principal.Tenant:
-			own = e
-		case e.Tool.Global():
-			global = e
-		}
+	own, global := named(c, req, func(e *Entry) bool { return e.Tool.Slug == req.Ref.Slug || e.Tool.ID == req.Ref.ID })
+	if own == nil && global == nil {
+		own, global = named(c, req, func(e *Entry) bool { return e.Alias != nil && e.Alias.Name == req.Ref.Slug })
 	}
 	entry = own
 	if own == nil {
@@ -126,13 +124,33 @@ func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, er
 	case req.Ref.ID != "":
 		log.pass(RuleShadowing, "named by id: nothing can hide it")
 	default:
-		log.pass(RuleShadowing, "no other tool has this slug")
+		log.pass(RuleShadowing, "no other tool has this name")
+	}
+	if a := entry.Alias; a != nil && a.RemoveBy != "" {
+		log.pass(RuleAlias, "no tool has the slug; it is a former name of %s, until %s", entry.Tool.Slug, a.RemoveBy)
+	} else if a != nil {
+		log.pass(RuleAlias, "no tool has the slug; it is an alias of %s", entry.Tool.Slug)
 	}
 	if entry.Tool.Global() && !entry.Tool.Serves(c.TenantSlug) {
 		return nil, false, log.hide(RuleAudience, req, "the tool is for other tenants")
 	}
 	log.pass(RuleAudience, "the tool is for this tenant")
 	return entry, shadows, nil
+}
+
+// named returns the tenant's own entry and the global one that fit.
+func named(c Candidates, req Request, fits func(*Entry) bool) (own, global *Entry) {
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		switch {
+		case !fits(e):
+		case e.Tool.Tenant == req.Principal.Tenant:
+			own = e
+		case e.Tool.Global():
+			global = e
+		}
+	}
+	return own, global
 }
 
 // authority applies the rules about the tool's state and the principal.

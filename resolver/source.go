@@ -11,7 +11,9 @@ import (
 // tenant's.
 type Source interface {
 	// Entries returns the entries that ref may mean for the tenant: at most
-	// one of its own and one global, none when there is no such tool.
+	// one of its own and one global, none when there is no such tool. Where no
+	// tool has the slug, they are those that have it as an alias, or as a former
+	// name until its last day is over.
 	Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (Candidates, error)
 	// Page returns entries in slug order, from the first after the cursor.
 	Page(ctx context.Context, tenant tool.TenantID, after Cursor, limit int) (Candidates, error)
@@ -33,6 +35,13 @@ type Candidates struct {
 type Entry struct {
 	Tool     tool.Tool
 	Versions []VersionInfo // In no particular order.
+	Alias    *Alias        // The name it was found by, where that is no slug or id.
+}
+
+// Alias is a further name of a tool.
+type Alias struct {
+	Name     string
+	RemoveBy string // The last day of a former name, as "2006-01-02"; else empty.
 }
 
 // VersionInfo is a version without its content.

@@ -124,6 +124,10 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	key, session := f.MCPSession("s1")
 	_, err = f.Store.SaveMCPSession(t.Context(), key, session)
 	require.NoError(t, err)
+	named := f.Tool
+	named.Interaction.Aliases = []string{"findOrders"}
+	_, _, err = f.Store.AddVersion(t.Context(), named, storetest.VersionOf(t, named, "1.1.0"))
+	require.NoError(t, err)
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

@@ -22,7 +22,7 @@ func TestEveryQueryNamesItsTenant(t *testing.T) {
 
 	tables := tenantTables(t)
 	require.Subset(t, keys(tables), []string{
-		"api_keys", "tool_registry", "tool_versions", "agents", "agent_versions", "runs", "messages", "run_events", "run_output", "effects", "tool_invocations",
+		"api_keys", "tool_registry", "tool_versions", "tool_aliases", "agents", "agent_versions", "runs", "messages", "run_events", "run_output", "effects", "tool_invocations",
 	})
 	files, err := filepath.Glob("queries/*.sql")
 	require.NoError(t, err)

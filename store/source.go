@@ -13,7 +13,7 @@ import (
 )
 
 // Entries implements [resolver.Source]. It fails with tool.NotFound for an
-// unknown tenant only.
+// unknown tenant only. A name that is no slug costs another round trip.
 func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (resolver.Candidates, error) {
 	const op = "store.Entries"
 	find, list, name := db.FindToolsBySlug, db.ListVersionsBySlug, text(ref.Slug)
@@ -34,7 +34,11 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 	if err != nil {
 		return resolver.Candidates{}, err
 	}
-	return s.candidates(op, tenants, tools, versions)
+	c, err := s.candidates(op, tenants, tools, versions)
+	if err == nil && len(c.Entries) == 0 && ref.Slug != "" {
+		c.Entries, err = s.aliased(ctx, op, tenant, ref.Slug)
+	}
+	return c, err
 }
 
 // Page implements [resolver.Source]. It fails with tool.NotFound for an unknown

@@ -28,8 +28,9 @@ func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (to
 		if head, err = updateTool(ctx, q, op, t); err != nil {
 			return err
 		}
+		names, _ := furtherNames(v.Snapshot.Interaction)
 		row, err := q.AddToolVersion(ctx, db.AddToolVersionParams{
-			ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)), Version: text(v.Number), Digest: v.Digest,
+			ScopeID: scopeID(t.Tenant), Keep: names, ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)), Version: text(v.Number), Digest: v.Digest,
 			SchemaSnapshot: snapshot, Published: v.Published, PublishedAt: v.PublishedAt, CreatedBy: text(v.CreatedBy),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -39,8 +40,10 @@ func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (to
 		if err != nil {
 			return err
 		}
-		stored, err = versionOf(row, head.Slug)
-		return err
+		if stored, err = versionOf(row, head.Slug); err != nil || !v.Published {
+			return err
+		}
+		return rename(ctx, q, op, head, stored.Snapshot.Interaction)
 	})
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err

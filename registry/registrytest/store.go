@@ -35,9 +35,18 @@ type memory struct {
 	tenants       map[tool.TenantID]tenant
 	tools         map[string]tool.Tool
 	versions      map[string][]tool.Version // By tool id, in order of creation.
+	aliases       map[aliasKey]alias
 	agents        map[string]agent.Agent
 	agentVersions map[string][]agent.Version
 }
+
+// aliasKey is a further name in a tenant, or among the global tools.
+type aliasKey struct {
+	tenant tool.TenantID
+	name   string
+}
+
+type alias struct{ toolID, removeBy string }
 
 type tenant struct {
 	slug   string
@@ -48,7 +57,8 @@ type tenant struct {
 func NewStore() *Store {
 	return &Store{memory: &memory{
 		tenants: make(map[tool.TenantID]tenant), tools: make(map[string]tool.Tool), versions: make(map[string][]tool.Version),
-		agents: make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
+		aliases: make(map[aliasKey]alias),
+		agents:  make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
 	}}
 }
 
@@ -135,6 +145,9 @@ func (s *Store) Entries(_ context.Context, id tool.TenantID, ref tool.Ref) (reso
 		if s.sees(id, t) && (t.Slug == ref.Slug || t.ID == ref.ID) {
 			c.Entries = append(c.Entries, s.entry(t))
 		}
+	}
+	if len(c.Entries) == 0 && ref.Slug != "" {
+		c.Entries = s.aliased(id, ref.Slug)
 	}
 	return c, nil
 }

@@ -40,6 +40,8 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"a tenant's tool shadows a global one", testShadowing},
 		{"tools are listed in order, filtered and paged", testListTools},
 		{"versions are immutable", testVersions},
+		{"tools are found by further names", testAliases},
+		{"further names stay within their tenant", testAliasIsolation},
 		{"the resolver's source shows what the store holds", testSource},
 		{"policies are those of visible tools", testPolicies},
 		{"agents come back as they were stored", testAgentRoundTrip},

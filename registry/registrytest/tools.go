@@ -81,6 +81,11 @@ func (s *Store) AddVersion(_ context.Context, t tool.Tool, v tool.Version) (tool
 	}
 	versions := s.versions[t.ID]
 	i := slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == v.Number })
+	if v.Published && (i < 0 || versions[i].Digest == v.Digest) {
+		if err := s.rename(t, v.Snapshot.Interaction); err != nil {
+			return tool.Tool{}, tool.Version{}, err
+		}
+	}
 	switch {
 	case i < 0:
 		v = clone(v)

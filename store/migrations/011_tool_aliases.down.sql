@@ -1,1 +1,1 @@
--- The number is kept for what comes here.
+drop table tool_aliases;

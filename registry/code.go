@@ -1,0 +1,156 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CodeSpec is a tool whose definition stands in a host's code.
+type CodeSpec struct {
+	Slug       string
+	Version    string // A semantic version, greater whenever Definition differs.
+	Definition tool.Definition
+	Policy     tool.Policy // Of a new tool. See [Registry.SyncCode] for one that exists.
+}
+
+// codeSubject is who made the versions of tools that stand in code.
+const codeSubject = "code"
+
+// syncTries bounds how often a tool is looked at again that another worker of
+// the host was bringing up to date too.
+const syncTries = 5
+
+// SyncCode publishes to a tenant the tools that stand in a host's code: new
+// ones, and new versions of those that are there. A version that is there
+// already is left alone, so that an older program that starts beside a newer
+// one changes nothing. What no code has any more stays.
+//
+// A tool is its tenant's own once it exists. Its state and policy stay what the
+// tenant made them, but for an egress class and an approval that the code asks
+// for: the strictest wins. Nothing is published, and a warning says why, where
+// the tenant disabled or deprecated the tool, has a greater version, has
+// versions of its own that the new one does not follow, or has something else
+// under the slug.
+//
+// It fails with tool.Conflict where the code's own version has other content
+// than it had, or is not raised as its change demands.
+func (r *Registry) SyncCode(ctx context.Context, tenant tool.TenantID, specs []CodeSpec) ([]Change, error) {
+	changes := make([]Change, 0, len(specs))
+	for _, s := range specs {
+		c, err := r.syncCode(ctx, tenant, s)
+		for try := 1; tool.KindOf(err) == tool.Conflict && try < syncTries; try++ {
+			c, err = r.syncCode(ctx, tenant, s)
+		}
+		if err != nil {
+			return changes, fmt.Errorf("publishing tool %q to tenant %s: %w", s.Slug, tenant, err)
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpec) (Change, error) {
+	want := ToolSpec{Slug: s.Slug, Version: s.Version, Publish: true, Definition: s.Definition, Policy: s.Policy}
+	if _, err := r.checkSpec(&want); err != nil { // Fills in defaults too, so that digests compare.
+		return Change{}, err
+	}
+	before, versions, err := r.findOwn(ctx, tenant, s.Slug)
+	if err != nil {
+		return Change{}, err
+	}
+	if before == nil {
+		return r.applyTool(ctx, tenant, codeSubject, want, true)
+	}
+	c := Change{Kind: "tool", Slug: s.Slug, ID: before.ID, Version: s.Version, Action: Unchanged}
+	held, err := obstacle(before, versions, &want)
+	if err != nil || held != "" || has(versions, s.Version) {
+		if held != "" {
+			c.Warnings = []string{held}
+		}
+		return c, err
+	}
+	want.Policy = strictest(before.Policy, want.Policy)
+	applied, err := r.applyTool(ctx, tenant, codeSubject, want, true)
+	if tool.KindOf(err) == tool.Conflict && slices.ContainsFunc(versions, madeByTenant) {
+		c.Warnings = []string{"its own versions are in the way: " + tool.AsError(err).Msg}
+		return c, nil
+	}
+	return applied, err
+}
+
+// obstacle says what of the tenant's keeps a version from being published, and
+// fails where the code contradicts itself.
+func obstacle(before *tool.Tool, versions []tool.Version, want *ToolSpec) (held string, err error) {
+	switch {
+	case !sameFunction(&before.Definition, &want.Definition):
+		return "the tenant has another tool of this slug", nil
+	case before.Status == tool.Disabled, before.Status == tool.Deprecated:
+		return fmt.Sprintf("the tool is %s", before.Status), nil
+	case !before.Active:
+		return "the tool is inactive", nil
+	}
+	digest, err := tool.Snapshot{Definition: want.Definition}.Digest()
+	if err != nil {
+		return "", refuse(tool.Invalid, "", "tool %q holds malformed JSON", want.Slug)
+	}
+	number, err := parseVersion(want.Version)
+	if err != nil {
+		return "", err
+	}
+	var greater *semver.Version
+	for _, v := range versions {
+		switch n, err := semver.StrictNewVersion(v.Number); {
+		case v.Number == want.Version && v.Digest == digest:
+			return "", nil
+		case v.Number == want.Version && madeByTenant(v):
+			return fmt.Sprintf("the tenant made a version %s of its own", v.Number), nil
+		case v.Number == want.Version:
+			return "", refuse(tool.Conflict, "/version", "version %s was published with other content: give what the code has now a greater version", v.Number)
+		case err == nil && n.GreaterThan(number):
+			greater = n
+		}
+	}
+	if greater != nil {
+		return fmt.Sprintf("version %s is there, which is greater", greater), nil
+	}
+	return "", nil
+}
+
+func has(versions []tool.Version, number string) bool {
+	return slices.ContainsFunc(versions, func(v tool.Version) bool { return v.Number == number })
+}
+
+func madeByTenant(v tool.Version) bool { return v.CreatedBy != codeSubject }
+
+// sameFunction reports whether two definitions run the same function.
+func sameFunction(a, b *tool.Definition) bool {
+	return a.ImplementationType() == b.ImplementationType() && functionName(a) == functionName(b)
+}
+
+func functionName(d *tool.Definition) string {
+	var config struct {
+		FunctionName string `json:"function_name"`
+	}
+	_ = json.Unmarshal(d.Config, &config) // What is no configuration names none.
+	return config.FunctionName
+}
+
+// strictest keeps the tenant's policy, but for what the code's is stricter in.
+func strictest(own, code tool.Policy) tool.Policy {
+	order := []tool.Egress{tool.EgressNone, tool.EgressReadOnly, tool.EgressWrite}
+	if cmp.Compare(slices.Index(order, code.EgressClass), slices.Index(order, own.EgressClass)) > 0 {
+		own.EgressClass = code.EgressClass
+	}
+	own.RequiresApproval = own.RequiresApproval || code.RequiresApproval
+	if code.PermissionPolicy == tool.AlwaysAsk {
+		own.PermissionPolicy = tool.AlwaysAsk
+	}
+	return own
+}

@@ -1,0 +1,29 @@
+-- In these queries scope_id is the tenant's id, or the nil UUID for what is global.
+
+-- name: KeepToolAliases :many
+-- Gives a tool further names, each with its last day or the empty text, and
+-- returns those that it has now: one that another tool has is not among them.
+insert into tool_aliases as a (tenant_id, alias, tool_id, remove_by)
+select @tenant_id, n.alias, @tool_id, nullif(n.remove_by, '')::date
+from (select unnest(@aliases::text[]) as alias, unnest(@last_days::text[]) as remove_by) n
+order by n.alias
+on conflict (scope_id, alias) do update
+    set tool_id = excluded.tool_id, remove_by = excluded.remove_by
+    where a.tool_id = excluded.tool_id or a.remove_by < (now() at time zone 'utc')::date
+returning a.alias;
+
+-- name: FindToolsByAlias :many
+-- The tenant's own tool comes before a global one.
+select sqlc.embed(t), coalesce(a.remove_by::text, '')::text as remove_by
+from tool_aliases a
+join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
+where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.alias = @alias
+  and (a.remove_by is null or a.remove_by >= (now() at time zone 'utc')::date)
+order by t.tenant_id nulls last;
+
+-- name: ListVersionsByAlias :many
+select v.tool_id, v.id, v.version, v.digest, v.published
+from tool_aliases a
+join tool_versions v on v.tool_id = a.tool_id and v.scope_id = a.scope_id
+where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.alias = @alias
+order by v.id;
