@@ -72,7 +72,7 @@ func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []strin
 	case !ok:
 		return nil, configFault("/implementation_config/builtin", fmt.Sprintf("no built-in %.64q: want one of %s", key, strings.Join(c.configurable(), ", ")))
 	case b.Check == nil:
-		return nil, configFault("/implementation_config/builtin", fmt.Sprintf("%s takes no configuration: bind the platform's tool of that name", key))
+		return nil, configFault("/implementation_config/builtin", key+" takes no configuration: bind the platform's tool of that name")
 	}
 	if p.EgressClass == "" {
 		p.EgressClass = b.Policy.EgressClass

@@ -35,16 +35,22 @@ func newBench(t *testing.T, h http.HandlerFunc) *bench {
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	b := &bench{url: srv.URL, host: strings.TrimPrefix(srv.URL, "http://")}
+	b.gate = b.gateFor(t, "t1", "t2")
+	return b
+}
+
+// gateFor returns a way out that leads the tenants to the upstream.
+func (b *bench) gateFor(t *testing.T, tenants ...tool.TenantID) *egress.Gate {
+	t.Helper()
 	gate, err := egress.New(egress.Config{Policy: func(tenant tool.TenantID) egress.Policy {
-		if tenant != "t1" && tenant != "t2" {
+		if !slices.Contains(tenants, tenant) {
 			return egress.Policy{}
 		}
 		return egress.Policy{AllowHosts: []string{b.host}}
 	}})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
-	b.gate = gate
-	return b
+	return gate
 }
 
 // at puts the upstream's address into a text.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -152,9 +153,7 @@ func readMCPCallConfig(raw json.RawMessage) (*mcpCallConfig, error) {
 // calling returns the configuration of an mcp tool.
 func (c *mcpCallConfig) calling(name string) json.RawMessage {
 	fields := map[string]json.RawMessage{"tool_name": quoted(name)}
-	for field, value := range c.server {
-		fields[field] = value
-	}
+	maps.Copy(fields, c.server)
 	raw, _ := json.Marshal(fields) // It was JSON before.
 	return raw
 }

@@ -54,7 +54,7 @@ type serper struct{}
 
 func (serper) Name() string      { return "serper" }
 func (serper) Endpoint() string  { return "https://google.serper.dev/search" }
-func (serper) KeyHeader() string { return "X-API-KEY" } //nolint:gosec // A header's name.
+func (serper) KeyHeader() string { return "X-API-KEY" }
 
 func (serper) Query(q SearchQuery) url.Values {
 	v := url.Values{"q": {q.Query}, "num": {strconv.Itoa(q.Count)}, "page": {strconv.Itoa(q.Page)}}
@@ -90,7 +90,7 @@ type brave struct{}
 
 func (brave) Name() string      { return "brave" }
 func (brave) Endpoint() string  { return "https://api.search.brave.com/res/v1/web/search" }
-func (brave) KeyHeader() string { return "X-Subscription-Token" } //nolint:gosec // A header's name.
+func (brave) KeyHeader() string { return "X-Subscription-Token" }
 
 func (brave) Query(q SearchQuery) url.Values {
 	v := url.Values{"q": {q.Query}, "count": {strconv.Itoa(q.Count)}, "offset": {strconv.Itoa(q.Page - 1)}}
