@@ -39,6 +39,11 @@ type Options struct {
 	// tools to have around them. Tools that name others cannot be published.
 	// All names pass when nil: calls are refused then where they run.
 	Middleware func(name string) bool
+	// Builtins fills in what a tenant's tool that runs a built-in under a
+	// configuration of its own leaves to it, and refuses what could not run,
+	// with tool.Invalid and a Path within the definition. It leaves other tools
+	// as they are. Nil leaves all so.
+	Builtins func(*tool.Definition, *tool.Policy) (warnings []string, err error)
 	// Clock tells the time; [time.Now] when nil.
 	Clock func() time.Time
 }

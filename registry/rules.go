@@ -3,6 +3,7 @@ package registry
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema"
@@ -33,12 +34,17 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err
 		}
 	}
+	if r.opts.Builtins != nil {
+		if warnings, err = r.opts.Builtins(&s.Definition, &s.Policy); err != nil {
+			return nil, err //nolint:wrapcheck // It has the path of the fault.
+		}
+	}
 	for _, check := range []func(*ToolSpec) error{checkPolicy, checkExecution, checkInteraction, checkImplementation, r.checkSchemas, r.checkConfig} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
 	}
-	return append(slugWarnings(s.Slug), schemaWarnings(s)...), nil
+	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s)), nil
 }
 
 func checkPolicy(s *ToolSpec) error {

@@ -2,11 +2,10 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 
 	"github.com/toolcrib/toolcrib/builtins"
-	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store"
 )
@@ -30,11 +29,7 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (Migrated, error
 		return done, err
 	}
 	defer platform.Close()
-	specs, err := builtinSpecs()
-	if err != nil {
-		return done, err
-	}
-	changes, err := registry.New(platform.Registry(), registry.Options{}).SyncBuiltins(ctx, specs)
+	changes, err := registry.New(platform.Registry(), registry.Options{}).SyncBuiltins(ctx, builtinSpecs())
 	for _, c := range changes {
 		if c.Action != registry.Unchanged {
 			done.Builtins = append(done.Builtins, c)
@@ -43,16 +38,14 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (Migrated, error
 	return done, err
 }
 
+// described is what there is to say of the built-ins, whatever a worker can run.
+var described = builtins.Described(mcpcall.CheckConfig)
+
 // builtinSpecs lists the built-ins as the registry takes them.
-func builtinSpecs() ([]registry.BuiltinSpec, error) {
-	gate, err := egress.New(egress.Config{}) // Nothing is sent: some built-ins exist only where there is a way out.
-	if err != nil {
-		return nil, fmt.Errorf("listing the built-ins: %w", err)
-	}
-	defer gate.Close()
+func builtinSpecs() []registry.BuiltinSpec {
 	var specs []registry.BuiltinSpec
-	for _, s := range builtins.New(builtins.Config{Gate: gate}).Specs() {
+	for _, s := range described.Specs() {
 		specs = append(specs, registry.BuiltinSpec{Key: s.Key, Version: s.Version, Definition: s.Definition, Policy: s.Policy})
 	}
-	return specs, nil
+	return specs
 }

@@ -84,6 +84,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, more []tool.Implementat
 	return registry.New(s, registry.Options{
 		Resolver: r,
 		Runnable: func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
+		Builtins: described.Complete,
 		Checks:   map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig},
 	})
 }

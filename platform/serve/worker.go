@@ -9,6 +9,7 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/platform/models"
+	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -46,6 +47,9 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 		return nil, err
 	}
 	cfg.Plugin.Models = providers.Models(cfg.Plugin.Models)
+	if cfg.Plugin.Reader == nil {
+		cfg.Plugin.Reader = readable.New()
+	}
 	plugin, err := worker.New(ctx, cfg.Plugin)
 	if err != nil {
 		return nil, errors.Join(err, providers.Close())
