@@ -91,10 +91,14 @@ func (s *Store) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Tick
 
 // ticketOf reads the answer of AdmitCall.
 func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.Ticket, error) {
+	policy, err := policyOf(row.EgressClass, row.EgressRules, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs)
+	if err != nil {
+		return ledger.Ticket{}, err
+	}
 	ticket := ledger.Ticket{
 		InvocationID: row.InvocationID, Fence: row.Fence, Attempt: int(row.Attempt),
 		Deprecated: row.Deprecated, Arguments: req.Arguments,
-		Policy: policyOf(row.EgressClass, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs),
+		Policy: policy,
 	}
 	if req.ArgumentsStored {
 		ticket.Arguments = row.StoredArguments

@@ -78,6 +78,11 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 			return none, err
 		}
 	}
+	var declared string
+	var attempted *string
+	if s.Drift != nil {
+		declared, attempted = string(s.Drift.Declared), new(text(s.Drift.Attempted))
+	}
 	return db.SettleCallParams{
 		TenantID: string(s.Principal.Tenant), EffectID: optional(text(s.EffectID)), InvocationID: s.InvocationID, Fence: s.Fence,
 		RunID: optional(s.RunID), AgentID: optional(s.AgentID), ToolID: optional(s.ToolID), MessageID: optional(s.MessageID),
@@ -88,6 +93,7 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 		Status: string(s.Status), Result: result, ErrorKind: string(s.Kind), Error: text(s.Msg),
 		UnknownIfSent: s.UnknownIfSent, UnknownMessage: ledger.UnknownMessage,
 		EventType: string(tool.EndEvent(s.Status)), AnswerID: e.answerID,
+		DriftDeclared: declared, DriftAttempted: attempted,
 	}, nil
 }
 

@@ -76,16 +76,20 @@ func (s *Store) Policies(ctx context.Context, tenant tool.TenantID, toolIDs []st
 	if err != nil {
 		return nil, err
 	}
-	return s.policies(rows), nil
+	return s.policies(rows)
 }
 
-func (s *Store) policies(rows []db.ListToolPoliciesRow) map[string]tool.Policy {
+func (s *Store) policies(rows []db.ListToolPoliciesRow) (map[string]tool.Policy, error) {
 	policies := make(map[string]tool.Policy, len(rows))
 	for _, r := range rows {
-		policies[r.ID] = policyOf(r.EgressClass, r.RequiresApproval, r.PermissionPolicy, r.RequiredPermission,
+		p, err := policyOf(r.EgressClass, r.EgressRules, r.RequiresApproval, r.PermissionPolicy, r.RequiredPermission,
 			s.audience(r.TenantID, r.TenantSlugs))
+		if err != nil {
+			return nil, err
+		}
+		policies[r.ID] = p
 	}
-	return policies
+	return policies, nil
 }
 
 func (s *Store) candidates(

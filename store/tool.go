@@ -25,7 +25,7 @@ func (s *Store) CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) 
 			ID: row.ID, TenantID: row.TenantID, Slug: row.Slug, Name: row.Name, Description: row.Description,
 			Category: row.Category, Icon: row.Icon, Schema: row.Schema, ConfigSchema: row.ConfigSchema,
 			Interaction: row.Interaction, ImplementationType: row.ImplementationType, EgressClass: row.EgressClass,
-			RequiresApproval: row.RequiresApproval, PermissionPolicy: row.PermissionPolicy,
+			EgressRules: row.EgressRules, RequiresApproval: row.RequiresApproval, PermissionPolicy: row.PermissionPolicy,
 			RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs, Status: row.Status,
 			IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey, ArtifactID: row.ArtifactID,
 			ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
@@ -62,7 +62,8 @@ func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (too
 		ScopeID: scopeID(t.Tenant), ID: row.ID, Revision: t.Revision,
 		Slug: row.Slug, Name: row.Name, Description: row.Description, Category: row.Category, Icon: row.Icon,
 		Schema: row.Schema, ConfigSchema: row.ConfigSchema, Interaction: row.Interaction,
-		ImplementationType: row.ImplementationType, EgressClass: row.EgressClass, RequiresApproval: row.RequiresApproval,
+		ImplementationType: row.ImplementationType, EgressClass: row.EgressClass, EgressRules: row.EgressRules,
+		RequiresApproval: row.RequiresApproval,
 		PermissionPolicy: row.PermissionPolicy, RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs,
 		Status: row.Status, IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
@@ -184,6 +185,10 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	if err != nil {
 		return row, err
 	}
+	rules, err := encode(t.EgressRules)
+	if err != nil {
+		return row, err
+	}
 	egress, policy, slugs := t.EgressClass, t.PermissionPolicy, t.TenantSlugs
 	if egress == "" {
 		egress = tool.EgressNone
@@ -197,8 +202,8 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	return db.ToolRegistry{
 		ID: id, TenantID: optional(string(t.Tenant)), Slug: text(t.Slug), Name: text(t.Name), Description: text(t.Description),
 		Category: text(t.Category), Icon: text(t.Icon), Schema: schema, ConfigSchema: config, Interaction: interaction,
-		ImplementationType: string(t.Implementation), EgressClass: string(egress), RequiresApproval: t.RequiresApproval,
-		PermissionPolicy: string(policy), RequiredPermission: text(t.RequiredPermission), TenantSlugs: slugs,
+		ImplementationType: string(t.Implementation), EgressClass: string(egress), EgressRules: rules,
+		RequiresApproval: t.RequiresApproval, PermissionPolicy: string(policy), RequiredPermission: text(t.RequiredPermission), TenantSlugs: slugs,
 		Status: string(t.Status), IsActive: t.Active, IsSystem: t.System, BuiltinKey: text(t.BuiltinKey),
 		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version), PublishedAt: t.PublishedAt,
 	}, nil
@@ -230,6 +235,10 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 			return tool.Tool{}, err
 		}
 	}
+	policy, err := policyOf(row.EgressClass, row.EgressRules, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs)
+	if err != nil {
+		return tool.Tool{}, err
+	}
 	return tool.Tool{
 		ID: row.ID, Tenant: tool.TenantID(value(row.TenantID)), Slug: row.Slug,
 		Definition: tool.Definition{
@@ -238,21 +247,25 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 			Implementation: tool.Implementation(row.ImplementationType), Config: config.Implementation,
 			Execution: config.Execution, Interaction: interaction,
 		},
-		Policy: policyOf(row.EgressClass, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs),
+		Policy: policy,
 		Status: tool.Status(row.Status), Active: row.IsActive, System: row.IsSystem, BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, Revision: row.Revision,
 		PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, nil
 }
 
-func policyOf(egress string, approval bool, policy, permission string, slugs []string) tool.Policy {
+func policyOf(egress string, rules []byte, approval bool, policy, permission string, slugs []string) (tool.Policy, error) {
 	if len(slugs) == 0 {
 		slugs = nil
 	}
-	return tool.Policy{
+	p := tool.Policy{
 		EgressClass: tool.Egress(egress), RequiresApproval: approval, PermissionPolicy: tool.PermissionPolicy(policy),
 		RequiredPermission: permission, TenantSlugs: slugs,
 	}
+	if len(rules) == 0 { // Of no tool.
+		return p, nil
+	}
+	return p, decode(rules, &p.EgressRules)
 }
 
 // convert maps each of rows.

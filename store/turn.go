@@ -62,7 +62,9 @@ func (s *Store) openTurn(
 	if open.Run, err = runOf(runs[0]); err != nil {
 		return open, false, err
 	}
-	open.Policies = s.policies(policies)
+	if open.Policies, err = s.policies(policies); err != nil {
+		return open, false, err
+	}
 	head, grown := cmp.Or(head, open.Run.HeadMessageID), rowBytes(messages)
 	if kept == nil {
 		open.Transcript, err = transcript(messages, head)

@@ -1,1 +1,1 @@
--- The number is kept for what comes here.
+alter table tool_registry drop column egress_rules;

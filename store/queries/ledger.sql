@@ -3,7 +3,7 @@
 -- says no, nothing is written. When no effect comes back although the verdict
 -- is granted, another attempt was at work at the same moment.
 with authority as (
-    select t.id as tool_id, t.scope_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission,
+    select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            m.prepared -> @position::int -> 'arguments' as stored_arguments,
            coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest', '') as arguments_digest,
@@ -87,6 +87,7 @@ with authority as (
 )
 select a.verdict::text as verdict,
        coalesce(a.egress_class, '')::text as egress_class,
+       a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
        coalesce(a.permission_policy, '')::text as permission_policy,
        coalesce(a.required_permission, '')::text as required_permission,
@@ -199,12 +200,18 @@ with call as (
     where i.tenant_id = @tenant_id and i.id = @invocation_id and i.status not in ('pending', 'approved', 'running', 'waiting')
       and (sqlc.narg('effect_id') is null or exists (select from prior p where p.other_call))
 ), numbered as (
-    update runs r set last_seq = r.last_seq + 1
+    update runs r set last_seq = r.last_seq + case when sqlc.narg('drift_attempted')::text is null then 1 else 2 end
     from invocation i
     where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id')
     returning r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select @tenant_id, sqlc.narg('run_id'), n.last_seq - 1, 'tool.warning', o.invocation_id,
+           json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'reason', 'egress_drift',
+               'declared', @drift_declared::text, 'attempted', sqlc.narg('drift_attempted')::text)
+    from numbered n join outcome o on o.won
+    where sqlc.narg('drift_attempted') is not null
+    union all
     select @tenant_id, sqlc.narg('run_id'), n.last_seq,
            case when o.status = @status then @event_type::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'status', o.status,

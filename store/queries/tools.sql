@@ -3,11 +3,11 @@
 -- name: CreateTool :one
 insert into tool_registry (
     id, tenant_id, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type,
-    egress_class, requires_approval, permission_policy, required_permission, tenant_slugs,
+    egress_class, egress_rules, requires_approval, permission_policy, required_permission, tenant_slugs,
     status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at
 ) values (
     @id, @tenant_id, @slug, @name, @description, @category, @icon, @schema, @config_schema, @interaction, @implementation_type,
-    @egress_class, @requires_approval, @permission_policy, @required_permission, @tenant_slugs,
+    @egress_class, @egress_rules, @requires_approval, @permission_policy, @required_permission, @tenant_slugs,
     @status, @is_active, @is_system, @builtin_key, @artifact_id, @artifact_version, @version, @published_at
 ) returning *;
 
@@ -15,7 +15,7 @@ insert into tool_registry (
 update tool_registry set
     slug = @slug, name = @name, description = @description, category = @category, icon = @icon,
     schema = @schema, config_schema = @config_schema, interaction = @interaction, implementation_type = @implementation_type,
-    egress_class = @egress_class, requires_approval = @requires_approval, permission_policy = @permission_policy,
+    egress_class = @egress_class, egress_rules = @egress_rules, requires_approval = @requires_approval, permission_policy = @permission_policy,
     required_permission = @required_permission, tenant_slugs = @tenant_slugs,
     status = @status, is_active = @is_active, is_system = @is_system, builtin_key = @builtin_key,
     artifact_id = @artifact_id, artifact_version = @artifact_version, version = @version, published_at = @published_at,
@@ -61,13 +61,13 @@ order by t.slug, t.id
 limit sqlc.arg('limit')::int;
 
 -- name: ListToolPolicies :many
-select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
 
 -- name: ListPinnedPolicies :many
 -- The policies, as they are now, of the tools that a run's plan pins.
-select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from runs r
 cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid

@@ -90,6 +90,28 @@ func testPhases(t *testing.T, d *Database) {
 
 func testSettle(t *testing.T, d *Database) {
 	t.Helper()
+	t.Run("TellsOfDrift", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		e := f.Entry(t)
+		ticket := f.Admit(t, e, false, false)
+		settlement := ledger.Settlement{
+			Entry: e, Fence: ticket.Fence, Status: tool.StatusFailed, Kind: tool.Denied, Msg: "read_only",
+			Drift: &ledger.Drift{Declared: tool.EgressReadOnly, Attempted: "POST"},
+		}
+		for range 2 { // Said again, it is told once.
+			outcome, err := f.Store.Settle(t.Context(), settlement)
+			require.NoError(t, err)
+			require.Equal(t, tool.Denied, outcome.Kind)
+		}
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventWarning, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+		events, err := f.Store.ListEvents(t.Context(), f.Tenant, f.Run.ID, 0, 10)
+		require.NoError(t, err)
+		warning := events[len(events)-2]
+		require.Equal(t, e.InvocationID, warning.InvocationID)
+		require.JSONEq(t, `{"tool":"`+e.Slug+`","version":"`+e.Version+`","call_id":"call_1","reason":"egress_drift","declared":"read_only","attempted":"POST"}`, string(warning.Data))
+	})
+
 	t.Run("ClosesEverything", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

@@ -36,6 +36,7 @@ func testTools(t *testing.T, d *Database) {
 			Policy: tool.Policy{
 				EgressClass: tool.EgressReadOnly, RequiresApproval: true, PermissionPolicy: tool.AlwaysAsk,
 				RequiredPermission: "orders.read", TenantSlugs: []string{"acme"},
+				EgressRules: tool.EgressRules{Hosts: []string{"*.example.com:8443"}, Methods: []string{"GET"}, Ports: []uint16{8443}, MaxBytes: 1 << 20},
 			},
 			Status: tool.Deprecated, Active: true, System: true, BuiltinKey: "web_fetch", ArtifactID: "a", ArtifactVersion: "2",
 			Version: "3.2.1", PublishedAt: &published,

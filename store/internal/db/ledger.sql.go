@@ -11,7 +11,7 @@ import (
 
 const AdmitCall = `-- name: AdmitCall :one
 with authority as (
-    select t.id as tool_id, t.scope_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission,
+    select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
            m.prepared -> $5::int -> 'arguments' as stored_arguments,
            coalesce($6::text, m.prepared -> $5::int ->> 'arguments_digest', '') as arguments_digest,
@@ -95,6 +95,7 @@ with authority as (
 )
 select a.verdict::text as verdict,
        coalesce(a.egress_class, '')::text as egress_class,
+       a.egress_rules::json as egress_rules,
        coalesce(a.requires_approval, false)::boolean as requires_approval,
        coalesce(a.permission_policy, '')::text as permission_policy,
        coalesce(a.required_permission, '')::text as required_permission,
@@ -145,6 +146,7 @@ type AdmitCallParams struct {
 type AdmitCallRow struct {
 	Verdict            string
 	EgressClass        string
+	EgressRules        []byte
 	RequiresApproval   bool
 	PermissionPolicy   string
 	RequiredPermission string
@@ -196,6 +198,7 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 	err := row.Scan(
 		&i.Verdict,
 		&i.EgressClass,
+		&i.EgressRules,
 		&i.RequiresApproval,
 		&i.PermissionPolicy,
 		&i.RequiredPermission,
@@ -341,21 +344,27 @@ with call as (
     where i.tenant_id = $8 and i.id = $12 and i.status not in ('pending', 'approved', 'running', 'waiting')
       and ($11 is null or exists (select from prior p where p.other_call))
 ), numbered as (
-    update runs r set last_seq = r.last_seq + 1
+    update runs r set last_seq = r.last_seq + case when $28::text is null then 1 else 2 end
     from invocation i
     where r.tenant_id = $8 and r.id = $6
     returning r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
+    select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
+           json_build_object('tool', $21::text, 'version', $22::text, 'call_id', $20::text, 'reason', 'egress_drift',
+               'declared', $29::text, 'attempted', $28::text)
+    from numbered n join outcome o on o.won
+    where $28 is not null
+    union all
     select $8, $6, n.last_seq,
-           case when o.status = $13 then $28::text else 'tool.failed' end, o.invocation_id,
+           case when o.status = $13 then $30::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', $21::text, 'version', $22::text, 'call_id', $20::text, 'status', o.status,
                'kind', o.error_kind, 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $29, $8, $6, $7, $19, $2, 'tool',
+    select $31, $8, $6, $7, $19, $2, 'tool',
            answer_content(o.result, o.error_kind, o.error), $20, answer_is_error(o.result)
     from outcome o
     where $7 is not null
@@ -402,6 +411,8 @@ type SettleCallParams struct {
 	AgentID            *string
 	Mode               string
 	Receipt            []byte
+	DriftAttempted     *string
+	DriftDeclared      string
 	EventType          string
 	AnswerID           string
 }
@@ -450,6 +461,8 @@ func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleC
 		arg.AgentID,
 		arg.Mode,
 		arg.Receipt,
+		arg.DriftAttempted,
+		arg.DriftDeclared,
 		arg.EventType,
 		arg.AnswerID,
 	)

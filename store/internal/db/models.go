@@ -188,6 +188,7 @@ type ToolRegistry struct {
 	PublishedAt        *time.Time
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
+	EgressRules        []byte
 }
 
 // Immutable snapshots of tools; runs pin them by digest.

@@ -76,13 +76,13 @@ const CreateTool = `-- name: CreateTool :one
 
 insert into tool_registry (
     id, tenant_id, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type,
-    egress_class, requires_approval, permission_policy, required_permission, tenant_slugs,
+    egress_class, egress_rules, requires_approval, permission_policy, required_permission, tenant_slugs,
     status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at
 ) values (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-    $12, $13, $14, $15, $16,
-    $17, $18, $19, $20, $21, $22, $23, $24
-) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at
+    $12, $13, $14, $15, $16, $17,
+    $18, $19, $20, $21, $22, $23, $24, $25
+) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules
 `
 
 type CreateToolParams struct {
@@ -98,6 +98,7 @@ type CreateToolParams struct {
 	Interaction        []byte
 	ImplementationType string
 	EgressClass        string
+	EgressRules        []byte
 	RequiresApproval   bool
 	PermissionPolicy   string
 	RequiredPermission string
@@ -127,6 +128,7 @@ func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolReg
 		arg.Interaction,
 		arg.ImplementationType,
 		arg.EgressClass,
+		arg.EgressRules,
 		arg.RequiresApproval,
 		arg.PermissionPolicy,
 		arg.RequiredPermission,
@@ -173,6 +175,7 @@ func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolReg
 		&i.PublishedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.EgressRules,
 	)
 	return i, err
 }
@@ -217,7 +220,7 @@ func (q *Queries) FindToolVersion(ctx context.Context, arg FindToolVersionParams
 }
 
 const FindToolsByID = `-- name: FindToolsByID :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and id = $2
 order by tenant_id nulls last
 `
@@ -268,6 +271,7 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 			&i.PublishedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.EgressRules,
 		); err != nil {
 			return nil, err
 		}
@@ -280,7 +284,7 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 }
 
 const FindToolsBySlug = `-- name: FindToolsBySlug :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and slug = $2
 order by tenant_id nulls last
 `
@@ -332,6 +336,7 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 			&i.PublishedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.EgressRules,
 		); err != nil {
 			return nil, err
 		}
@@ -404,7 +409,7 @@ func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsPara
 }
 
 const ListPinnedPolicies = `-- name: ListPinnedPolicies :many
-select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from runs r
 cross join json_array_elements(r.plan -> 'tools') as p (pin)
 join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
@@ -421,6 +426,7 @@ type ListPinnedPoliciesRow struct {
 	ID                 string
 	TenantID           *string
 	EgressClass        string
+	EgressRules        []byte
 	RequiresApproval   bool
 	PermissionPolicy   string
 	RequiredPermission string
@@ -441,6 +447,7 @@ func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPolicies
 			&i.ID,
 			&i.TenantID,
 			&i.EgressClass,
+			&i.EgressRules,
 			&i.RequiresApproval,
 			&i.PermissionPolicy,
 			&i.RequiredPermission,
@@ -457,7 +464,7 @@ func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPolicies
 }
 
 const ListToolPolicies = `-- name: ListToolPolicies :many
-select t.id, t.tenant_id, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
+select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from tool_registry t
 where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.id = any ($2::uuid[])
 `
@@ -471,6 +478,7 @@ type ListToolPoliciesRow struct {
 	ID                 string
 	TenantID           *string
 	EgressClass        string
+	EgressRules        []byte
 	RequiresApproval   bool
 	PermissionPolicy   string
 	RequiredPermission string
@@ -490,6 +498,7 @@ func (q *Queries) ListToolPolicies(ctx context.Context, arg ListToolPoliciesPara
 			&i.ID,
 			&i.TenantID,
 			&i.EgressClass,
+			&i.EgressRules,
 			&i.RequiresApproval,
 			&i.PermissionPolicy,
 			&i.RequiredPermission,
@@ -549,10 +558,10 @@ func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsPara
 }
 
 const ListTools = `-- name: ListTools :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules
 from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
-    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at from tool_registry r
+    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules from tool_registry r
     where r.scope_id = s.id
       and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
       and ($4::text = '' or r.status = $4)
@@ -638,6 +647,7 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 			&i.PublishedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.EgressRules,
 		); err != nil {
 			return nil, err
 		}
@@ -746,13 +756,13 @@ const UpdateTool = `-- name: UpdateTool :one
 update tool_registry set
     slug = $1, name = $2, description = $3, category = $4, icon = $5,
     schema = $6, config_schema = $7, interaction = $8, implementation_type = $9,
-    egress_class = $10, requires_approval = $11, permission_policy = $12,
-    required_permission = $13, tenant_slugs = $14,
-    status = $15, is_active = $16, is_system = $17, builtin_key = $18,
-    artifact_id = $19, artifact_version = $20, version = $21, published_at = $22,
+    egress_class = $10, egress_rules = $11, requires_approval = $12, permission_policy = $13,
+    required_permission = $14, tenant_slugs = $15,
+    status = $16, is_active = $17, is_system = $18, builtin_key = $19,
+    artifact_id = $20, artifact_version = $21, version = $22, published_at = $23,
     revision = revision + 1, updated_at = now()
-where scope_id = $23 and id = $24 and revision = $25
-returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at
+where scope_id = $24 and id = $25 and revision = $26
+returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules
 `
 
 type UpdateToolParams struct {
@@ -766,6 +776,7 @@ type UpdateToolParams struct {
 	Interaction        []byte
 	ImplementationType string
 	EgressClass        string
+	EgressRules        []byte
 	RequiresApproval   bool
 	PermissionPolicy   string
 	RequiredPermission string
@@ -795,6 +806,7 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		arg.Interaction,
 		arg.ImplementationType,
 		arg.EgressClass,
+		arg.EgressRules,
 		arg.RequiresApproval,
 		arg.PermissionPolicy,
 		arg.RequiredPermission,
@@ -844,6 +856,7 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		&i.PublishedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.EgressRules,
 	)
 	return i, err
 }
