@@ -11,7 +11,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
@@ -27,9 +26,13 @@ type Config struct {
 	// Store is an open store to use instead. The plugin does not close it.
 	Store *store.Store
 
-	// Functions are the Go functions that function tools may call. Defaults to
+	// Functions are the Go functions that function tools may call. They are
+	// opened when the first worker starts, and closed with the plugin. Defaults to
 	// none.
 	Functions *function.Registry
+	// PublishTo are the tenants that functions with function.Publish become tools
+	// of, when the first worker starts. Defaults to none.
+	PublishTo []tool.TenantID
 	// Models answer for the providers they are keyed by: an agent's model
 	// "scripted/desk" asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
@@ -38,11 +41,12 @@ type Config struct {
 	// MCPCommands are the programs that mcp tools may run as servers over their
 	// pipes, by the names that definitions know them by. Defaults to none.
 	MCPCommands map[string]mcpcall.Command
-	// Reader makes web pages readable, for the built-in web_fetch, which is
-	// missing without one.
-	Reader builtins.Reader
 	// Middleware is put around every executor, inside the platform's own.
 	Middleware []tool.Middleware
+	// NamedMiddleware is put around those tools whose definitions name it under
+	// interaction.middleware, inside Middleware. Calls of tools that name what is
+	// not here are refused.
+	NamedMiddleware map[string]tool.Middleware
 
 	// Allow is what each tenant may reach beyond the public internet. The
 	// entry of the empty tenant is for all of them.
@@ -97,6 +101,16 @@ func (c Config) withDefaults() Config {
 func (c Config) validate() error {
 	if c.Store == nil && c.DatabaseURL == "" {
 		return errors.New("worker: Config.DatabaseURL or Config.Store is required")
+	}
+	for _, tenant := range c.PublishTo {
+		if !tool.ValidID(string(tenant)) {
+			return fmt.Errorf("worker: Config.PublishTo: %q is no tenant's id", tenant)
+		}
+	}
+	for name, m := range c.NamedMiddleware {
+		if !tool.ValidSlug(name) || m == nil {
+			return fmt.Errorf("worker: Config.NamedMiddleware[%q]: want a name as a slug may be, and a middleware", name)
+		}
 	}
 	for tenant, a := range c.Allow {
 		if err := a.policy().Check(); err != nil {

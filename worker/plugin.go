@@ -55,6 +55,10 @@ type Plugin struct {
 	mcp        *mcpcall.Client
 	activities *activities.Activities
 
+	starting sync.Mutex
+	opened   bool // The host's functions are.
+	started  bool // What the host's code brings is ready.
+
 	tending sync.Once
 	closing sync.Once
 	closers []io.Closer // In the order of their making.
@@ -94,15 +98,15 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	schemas := schema.New(0)
-	resolve := resolver.New(p.store, resolver.Options{})
-	if p.mux, err = p.executors(schemas, resolve); err != nil {
+	if p.mux, err = p.executors(schemas); err != nil {
 		return err
 	}
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
-		Resolver: resolve, Schemas: schemas,
+		Resolver: resolver.New(p.store, resolver.Options{}), Schemas: schemas,
 		Outputs: p.store, Executor: p.mux, Models: p.telemetry.Models(p.cfg.Models),
 	})
+	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
 	return err
 }
 
@@ -144,12 +148,16 @@ func (p *Plugin) ConfigureWorker(_ context.Context, o sdkworker.PluginConfigureW
 	return nil
 }
 
-// StartWorker registers workflows and activities with a worker that starts.
+// StartWorker opens and publishes the host's functions, and registers workflows
+// and activities with the worker that starts.
 func (p *Plugin) StartWorker(
 	ctx context.Context,
 	o sdkworker.PluginStartWorkerOptions,
 	next func(context.Context, sdkworker.PluginStartWorkerOptions) error,
 ) error {
+	if err := p.start(ctx); err != nil {
+		return err
+	}
 	p.tending.Do(p.tend)
 	workflows.Register(o.WorkerRegistry)
 	p.activities.Register(o.WorkerRegistry)
@@ -163,6 +171,11 @@ func (c closer) Close() error {
 	c()
 	return nil
 }
+
+// closerFunc makes a function an [io.Closer].
+type closerFunc func() error
+
+func (c closerFunc) Close() error { return c() }
 
 // Builtins returns the built-in tools that calls of this worker can reach, for
 // the registry to bring its global tools up to date.
