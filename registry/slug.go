@@ -26,7 +26,7 @@ var verbs = strings.Fields(`
 	export extract fetch fill filter find fix forecast format forward generate get give group handle identify import
 	inspect install invite issue join launch link list load log look lookup make manage map mark measure merge move
 	notify open order parse pause pay perform pick place plan post predict prepare preview process publish pull push
-	put query quote rank read recommend record refund refresh register reject release remind remove rename render reply
+	put query quote rank read recommend record refund refresh register reject release remind remove rename render replace reply
 	report request reschedule research reserve reset resolve restart resume retrieve retry return review revoke route
 	run save schedule score screen search select send set share show sign sort split start stop store submit
 	subscribe suggest summarize suspend sync tag test track transfer transform translate trigger unassign undo update

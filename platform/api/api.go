@@ -121,6 +121,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerProblems()
 	s.registerApply()
 	s.registerDiffs()
+	s.registerOpenAPI()
 	s.registerTools()
 	s.registerAgents()
 	s.registerRuns()

@@ -15,7 +15,7 @@ import (
 
 func (a *app) toolCommand() *cobra.Command {
 	return describe(group("tool", "Define, publish, compare, explain and call tools",
-		a.toolListCommand(), a.toolShowCommand(), a.toolApplyCommand(), a.toolPublishCommand(), a.toolVersionCommand(),
+		a.toolListCommand(), a.toolShowCommand(), a.toolApplyCommand(), a.toolImportCommand(), a.toolPublishCommand(), a.toolVersionCommand(),
 		a.toolVersionsCommand(), a.toolDiffCommand(), a.toolExplainCommand(), a.toolCallCommand(), a.toolTestCommand(),
 		a.toolStateCommand(client.Disable, "Stop a tool at once, everywhere",
 			"Stops a tool at once: new calls are refused in every run, also where its version is pinned."),
@@ -110,7 +110,7 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 	err := pairs(w,
 		"tool", t.Slug, "id", t.ID, "name", t.Name, "description", t.Description, "scope", t.Scope,
 		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "draft", t.Version, "type", string(t.Implementation),
-		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "policy", string(t.PermissionPolicy),
+		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy", string(t.PermissionPolicy),
 		"approval", strconv.FormatBool(t.RequiresApproval), "permission", t.RequiredPermission, "execution", compact(t.Execution),
 		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "published", momentsOf(t.PublishedAt))
 	if err != nil {
@@ -120,6 +120,14 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		return err
 	}
 	return writeToolVersions(w, versions)
+}
+
+// rulesOf writes egress rules; nothing where they narrow nothing.
+func rulesOf(r tool.EgressRules) string {
+	if r.IsZero() {
+		return ""
+	}
+	return compact(r)
 }
 
 func writeToolVersions(w io.Writer, versions []v1.ToolVersion) error {

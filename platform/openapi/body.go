@@ -39,7 +39,7 @@ func (b *builder) body() error {
 		b.lost.add(at, "the body is not sent: requests of the method %s have none", b.out.Method)
 		return nil
 	}
-	media, kind := chooseMedia(request.object("content"))
+	media, kind := b.chooseMedia(request.object("content"))
 	if media == "" {
 		b.lost.add(at, "the body is not sent: it says nothing of its content")
 		return nil
@@ -77,7 +77,7 @@ func (m medium) schema() any {
 
 // chooseMedia chooses one of the media types of a body: JSON, form, parts,
 // text, or anything else, in this order.
-func chooseMedia(content object) (media, kind string) {
+func (b *builder) chooseMedia(content object) (media, kind string) {
 	rank := func(name string) (int, string) {
 		base := baseType(name)
 		switch {
@@ -85,7 +85,7 @@ func chooseMedia(content object) (media, kind string) {
 			return 0, jsonBody
 		case isJSON(base):
 			return 1, jsonBody
-		case base == "*/*" || base == "application/*":
+		case (base == "*/*" || base == "application/*") && b.kindOf(content.object(name)["schema"]) != "":
 			return 2, jsonBody
 		case base == "application/x-www-form-urlencoded":
 			return 3, formBody

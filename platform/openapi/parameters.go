@@ -96,12 +96,15 @@ func (b *builder) parameter(place string, p parameter) error {
 		return err
 	}
 	a := &argument{place: place, wire: wire, schema: schema, required: required}
-	style := b.style(place, p, asJSON)
-	switch place {
-	case "path":
+	if place == "path" { // The URL's template says how it is written.
 		if asJSON {
 			return refuse(p.pointer, "the path parameter %s is JSON, which no URL template writes", wire)
 		}
+		b.arguments = append(b.arguments, a)
+		return nil
+	}
+	style := b.style(place, p, asJSON)
+	switch place {
 	case "query":
 		a.use = func(from *httpcall.Pointer) { put(&b.config.Query, wire, httpcall.Value{From: from, Style: style}) }
 	case "header":

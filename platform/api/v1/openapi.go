@@ -1,0 +1,98 @@
+package v1
+
+import "encoding/json"
+
+// ImportOpenAPI asks for tools to be made of a document of OpenAPI.
+type ImportOpenAPI struct {
+	Document    json.RawMessage   `json:"document" doc:"The document, OpenAPI 3.0 or 3.1: as JSON, or in a string as JSON or YAML. At most 10 MiB" example:"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"Orders\",\"version\":\"1\"},\"servers\":[{\"url\":\"https://orders.example.com\"}],\"paths\":{\"/orders/{id}\":{\"get\":{\"operationId\":\"getOrder\",\"responses\":{\"200\":{\"description\":\"It.\"}}}}}}"`
+	Name        string            `json:"name,omitempty" maxLength:"200" doc:"What the document goes by when it is imported again; its title when absent"`
+	DocumentURL string            `json:"document_url,omitempty" maxLength:"2000" doc:"Where the document was found: relative servers are resolved against it. It is not fetched" example:"https://orders.example.com/openapi.json"`
+	Upstream    string            `json:"upstream,omitempty" maxLength:"2000" doc:"The server to call: an absolute URL in place of those of the document, or the number of one of them, from 1; the first when absent" example:"1"`
+	Variables   map[string]string `json:"variables,omitempty" doc:"Values of server variables"`
+	Credentials map[string]string `json:"credentials,omitempty" doc:"Names of credentials by security scheme" example:"{\"apiKey\":\"orders\"}"`
+	Prefix      string            `json:"prefix,omitempty" maxLength:"40" doc:"What the slugs of new tools begin with" example:"shop"`
+	Idempotent  []string          `json:"idempotent,omitempty" maxItems:"2000" doc:"Operations, by id or as \"PUT /path\", whose server honours Idempotency-Key"`
+	Only        *OperationFilter  `json:"only,omitempty" doc:"The operations to import; all when absent"`
+	Except      *OperationFilter  `json:"except,omitempty" doc:"Operations to leave out"`
+	DryRun      *bool             `json:"dry_run,omitempty" doc:"Tell what would change, and change nothing; true when absent" example:"true"`
+}
+
+// OperationFilter chooses operations of a document. All lists that are given
+// have to agree; of each, any item will do.
+type OperationFilter struct {
+	Tags       []string `json:"tags,omitempty" maxItems:"500"`
+	Operations []string `json:"operations,omitempty" maxItems:"2000" doc:"Ids of operations"`
+	Paths      []string `json:"paths,omitempty" maxItems:"500" doc:"Beginnings of paths"`
+	Methods    []string `json:"methods,omitempty" maxItems:"10"`
+}
+
+// ImportedOpenAPI tells what was made of a document, or with dry_run would be.
+type ImportedOpenAPI struct {
+	DryRun     bool                `json:"dry_run"`
+	Name       string              `json:"name" doc:"What the document goes by"`
+	Title      string              `json:"title"`
+	Version    string              `json:"document_version" example:"2026-05-01"`
+	OpenAPI    string              `json:"openapi" example:"3.1.0"`
+	Digest     string              `json:"digest" doc:"SHA-256 of the document"`
+	Counts     ImportCounts        `json:"counts"`
+	Hosts      []string            `json:"hosts" doc:"What the tools call: scheme, host and port"`
+	Needs      []NeededCredential  `json:"needs,omitempty" doc:"Security schemes for which no credential was named"`
+	Notes      []Loss              `json:"notes,omitempty" doc:"What was not mapped of the document as a whole"`
+	Operations []ImportedOperation `json:"operations"`
+	Gone       []GoneTool          `json:"gone,omitempty" doc:"Tools of this document whose operations it does not have any more; they stay as they are"`
+}
+
+// ImportCounts counts what became of operations.
+type ImportCounts struct {
+	Mapped     int `json:"mapped"`
+	WithLosses int `json:"mapped_with_losses"`
+	Skipped    int `json:"skipped"`
+	Unselected int `json:"unselected" doc:"Operations that only and except left out"`
+	Created    int `json:"created"`
+	Updated    int `json:"updated"`
+	Unchanged  int `json:"unchanged"`
+	Failed     int `json:"failed" doc:"Tools that could not be written, such as for a slug that another tool has"`
+	Gone       int `json:"gone"`
+}
+
+// NeededCredential is a security scheme for which no credential was named.
+type NeededCredential struct {
+	Scheme     string `json:"scheme" example:"apiKey"`
+	Holds      string `json:"holds" doc:"What the credential has to hold" example:"an API key"`
+	Operations int    `json:"operations" doc:"How many need it"`
+}
+
+// Loss is something of a document that was not mapped.
+type Loss struct {
+	Pointer string `json:"pointer,omitempty" doc:"JSON Pointer within the document" example:"/paths/~1orders/post/callbacks"`
+	Reason  string `json:"reason"`
+}
+
+// ImportedOperation tells what became of an operation.
+type ImportedOperation struct {
+	OperationID string   `json:"operation_id,omitempty" example:"getOrder"`
+	Method      string   `json:"method" example:"GET"`
+	Path        string   `json:"path" example:"/orders/{id}"`
+	Pointer     string   `json:"pointer" doc:"JSON Pointer within the document" example:"/paths/~1orders~1{id}/get"`
+	Mapping     string   `json:"mapping" enum:"mapped,mapped_with_losses,skipped"`
+	Losses      []Loss   `json:"losses,omitempty"`
+	Reason      string   `json:"reason,omitempty" doc:"Why it was skipped"`
+	Needs       string   `json:"needs,omitempty" doc:"Security scheme for which a credential has to be named" example:"apiKey"`
+	Tool        string   `json:"tool,omitempty" doc:"Slug" example:"getOrder"`
+	ToolID      string   `json:"tool_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Version     string   `json:"version,omitempty" doc:"Number of the draft" example:"1.1.0"`
+	Action      Action   `json:"action" enum:"created,updated,unchanged,failed,skipped"`
+	Diff        *Diff    `json:"diff,omitempty" doc:"Of an updated tool: what changes about its draft, and the number that asks for"`
+	Warnings    []string `json:"warnings,omitempty"`
+	Error       *Problem `json:"error,omitempty" doc:"Why the tool could not be written"`
+}
+
+// GoneTool is a tool whose operation the document does not have any more.
+type GoneTool struct {
+	Tool        string `json:"tool" example:"getOrder"`
+	ToolID      string `json:"tool_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	OperationID string `json:"operation_id,omitempty"`
+	Method      string `json:"method" example:"GET"`
+	Path        string `json:"path" example:"/orders/{id}"`
+	Status      string `json:"status" enum:"draft,published,deprecated,disabled"`
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/platform/openapi"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func (a *app) toolImportCommand() *cobra.Command {
+	return describe(group("import", "Make tools of what others describe", a.importOpenAPICommand()),
+		`Makes drafts of tools of a description that exists already.`,
+		`  toolcrib tool import openapi openapi.yaml`)
+}
+
+func (a *app) importOpenAPICommand() *cobra.Command {
+	in := v1.ImportOpenAPI{Only: &v1.OperationFilter{}, Except: &v1.OperationFilter{}}
+	var credentials, variables []string
+	var apply, losses bool
+	cmd := describe(&cobra.Command{
+		Use: "openapi FILE", Short: "Make a draft of an http tool of each operation of an OpenAPI document", Args: operands("file"),
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			dryRun := !apply
+			in.DryRun = &dryRun
+			var err error
+			if in.Credentials, err = assignments("--credential", "SCHEME=NAME", credentials); err != nil {
+				return err
+			}
+			if in.Variables, err = assignments("--variable", "NAME=VALUE", variables); err != nil {
+				return err
+			}
+			if in.Document, err = readDocument(args[0], cmd.InOrStdin()); err != nil {
+				return err
+			}
+			done := a.progress("importing %s", args[0])
+			answer, err := c.ImportOpenAPI(cmd.Context(), in)
+			done()
+			if err != nil {
+				return err
+			}
+			if err := a.printer.show(answer, func(w io.Writer) error { return writeImport(w, answer, losses) }); err != nil {
+				return err
+			}
+			return importEnd(answer)
+		}),
+	}, `Reads a document of OpenAPI 3.0 or 3.1, YAML or JSON, from a file or with - from the
+standard input, and tells which tool would be made of each operation, and what of
+it no tool has. With --apply the drafts are written; publishing is a step of its
+own. Nothing is fetched: references to other files and addresses are refused.
+
+Imported again, the document's tools are found by method and path, or by operation
+id. Their drafts are changed, with a diff; what is published stays until it is
+published again; tools whose operations are gone are listed and left alone. Say
+--upstream and --variable again each time; credentials are kept.`,
+		`  toolcrib tool import openapi orders.yaml
+  toolcrib tool import openapi orders.yaml --credential apiKey=orders --apply
+  toolcrib tool import openapi orders.yaml --tag orders --except-method DELETE
+  curl -s https://orders.example.com/openapi.json | toolcrib tool import openapi - --document-url https://orders.example.com/openapi.json`)
+	flags := cmd.Flags()
+	flags.StringVar(&in.Name, "name", "", "what the document goes by when it is imported again (its title)")
+	flags.StringVar(&in.DocumentURL, "document-url", "", "where the document was found: relative servers are resolved against it")
+	flags.StringVar(&in.Upstream, "upstream", "", "URL that is called in place of the document's servers, or the number of one of them (1)")
+	flags.StringArrayVar(&variables, "variable", nil, "value of a server variable, NAME=VALUE; may be repeated")
+	flags.StringArrayVar(&credentials, "credential", nil, "credential of a security scheme, SCHEME=NAME; may be repeated")
+	flags.StringVar(&in.Prefix, "prefix", "", "what the slugs of new tools begin with")
+	flags.StringArrayVar(&in.Idempotent, "idempotent", nil, `operation whose server honours Idempotency-Key, by id or as "PUT /path"; may be repeated`)
+	for _, choice := range []struct {
+		prefix, says string
+		to           *v1.OperationFilter
+	}{{"", "only operations", in.Only}, {"except-", "leave out operations", in.Except}} {
+		flags.StringArrayVar(&choice.to.Tags, choice.prefix+"tag", nil, choice.says+" with this tag; may be repeated")
+		flags.StringArrayVar(&choice.to.Operations, choice.prefix+"operation", nil, choice.says+" of this id; may be repeated")
+		flags.StringArrayVar(&choice.to.Paths, choice.prefix+"path", nil, choice.says+" whose path begins so; may be repeated")
+		flags.StringArrayVar(&choice.to.Methods, choice.prefix+"method", nil, choice.says+" of this method; may be repeated")
+	}
+	flags.BoolVar(&apply, "apply", false, "write the drafts")
+	flags.BoolVar(&losses, "losses", false, "list each thing that is not mapped, by its place in the document")
+	return cmd
+}
+
+// assignments reads NAME=VALUE pairs.
+func assignments(flag, form string, pairs []string) (map[string]string, error) {
+	out := make(map[string]string, len(pairs))
+	for _, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" || value == "" {
+			return nil, usage("%s takes %s, got %q", flag, form, pair)
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+// readDocument reads a document as the text of a JSON string. Addresses are not
+// read: what is imported is what its user has seen.
+func readDocument(file string, stdin io.Reader) (json.RawMessage, error) {
+	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
+		return nil, usage("%s is an address: fetch the document yourself and give the file, or - for the standard input", file)
+	}
+	from := stdin
+	if file != "-" {
+		f, err := os.Open(file) //nolint:gosec // Its user names the file.
+		if err != nil {
+			return nil, &tool.Error{Kind: tool.NotFound, Msg: "there is no file " + file, Err: err}
+		}
+		defer f.Close() //nolint:errcheck // It is only read.
+		from = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(from, openapi.MaxDocumentBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	if len(raw) > openapi.MaxDocumentBytes {
+		return nil, &tool.Error{Kind: tool.Invalid, Msg: fmt.Sprintf("%s has more than %d MiB: a document may have no more", file, openapi.MaxDocumentBytes>>20)}
+	}
+	return json.Marshal(string(raw))
+}
+
+// importEnd returns how an import ends whose answer was shown: tools that could
+// not be written are a failure, operations without a tool are not.
+func importEnd(answer v1.ImportedOpenAPI) error {
+	for _, o := range answer.Operations {
+		if o.Error != nil {
+			return &silentError{code: kindCode(o.Error.Code)}
+		}
+	}
+	return nil
+}
+
+func writeImport(w io.Writer, in v1.ImportedOpenAPI, losses bool) error {
+	rows := make([][]string, 0, len(in.Operations)+len(in.Gone))
+	for _, o := range in.Operations {
+		said := fmt.Sprint(len(o.Losses))
+		if len(o.Losses) == 0 {
+			said = "–"
+		}
+		rows = append(rows, []string{o.Method, o.Path, o.Tool, o.Version, importOutcome(o, in.DryRun), said})
+	}
+	for _, g := range in.Gone {
+		rows = append(rows, []string{g.Method, g.Path, g.Tool, "", "gone from the document; the tool stays", "–"})
+	}
+	if err := table(w, "METHOD PATH~ TOOL~ VERSION RESULT~ LOSSES", rows); err != nil {
+		return err
+	}
+	for _, o := range in.Operations {
+		if o.Diff == nil {
+			continue
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+		if err := writeDiff(w, *o.Diff); err != nil {
+			return err
+		}
+	}
+	return writeLines(w, importReport(in, losses))
+}
+
+func importOutcome(o v1.ImportedOperation, dryRun bool) string {
+	switch {
+	case o.Error != nil:
+		return "failed: " + o.Error.Detail
+	case o.Action == v1.Skipped:
+		return "skipped: " + o.Reason
+	case o.Action == v1.Unchanged || !dryRun:
+		return string(o.Action)
+	default:
+		return "would be " + string(o.Action)
+	}
+}
+
+// importReport tells, after the table, what is to be known beside it.
+func importReport(in v1.ImportedOpenAPI, losses bool) []string {
+	c := in.Counts
+	lines := []string{"", fmt.Sprintf("%s %s (OpenAPI %s): %d operations mapped, %d of them with losses, %d skipped, %d not selected",
+		in.Title, in.Version, in.OpenAPI, c.Mapped+c.WithLosses, c.WithLosses, c.Skipped, c.Unselected)}
+	if len(in.Hosts) > 0 {
+		lines = append(lines, "the tools call "+strings.Join(in.Hosts, ", "))
+	}
+	for _, need := range in.Needs {
+		lines = append(lines, fmt.Sprintf("%d operations need a credential that holds %s: --credential %s=NAME", need.Operations, need.Holds, need.Scheme))
+	}
+	for _, note := range in.Notes {
+		lines = append(lines, note.Reason)
+	}
+	lines = append(lines, importLosses(in, losses)...)
+	if in.DryRun && c.Created+c.Updated > 0 {
+		lines = append(lines, "nothing was written: --apply writes the drafts")
+	}
+	return lines
+}
+
+// importLosses lists each loss, or each sort of loss once.
+func importLosses(in v1.ImportedOpenAPI, each bool) []string {
+	var lines []string
+	count := make(map[string]int)
+	var order []string
+	for _, o := range in.Operations {
+		for _, loss := range o.Losses {
+			if each {
+				lines = append(lines, fmt.Sprintf("%s %s: %s: %s", o.Method, o.Path, loss.Pointer, loss.Reason))
+				continue
+			}
+			if count[loss.Reason]++; count[loss.Reason] == 1 {
+				order = append(order, loss.Reason)
+			}
+		}
+	}
+	for _, reason := range order {
+		lines = append(lines, fmt.Sprintf("lost in %d operations: %s", count[reason], reason))
+	}
+	return lines
+}
+
+func writeLines(w io.Writer, lines []string) error {
+	for _, text := range lines {
+		if _, err := fmt.Fprintln(w, clean(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
