@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Action is what was done to a tool or an agent.
+// Action is what was done to a tool, an agent or a server.
 type Action string
 
 // Actions.
@@ -22,16 +22,16 @@ const (
 
 // Change is what [Registry.Apply] did, or [Registry.Check] says that it would.
 type Change struct {
-	Kind      string   `json:"kind"` // "tool" or "agent".
+	Kind      string   `json:"kind"` // "tool", "agent" or "mcp_server".
 	Slug      string   `json:"slug"`
 	ID        string   `json:"id,omitempty"`
-	Version   string   `json:"version"` // Number of the head.
+	Version   string   `json:"version"` // Number of the head; empty for a server.
 	Action    Action   `json:"action"`
 	Published bool     `json:"published,omitempty"` // Whether a version became published by this.
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
-// Apply makes a tool or an agent what its definition says: it creates or
+// Apply makes a tool, an agent or a server what its definition says: it creates or
 // replaces the draft, and where the definition asks for it, publishes it.
 // Nothing is written unless all of it is in order. A definition without a
 // version gets the least number that its change demands. Applying the same
@@ -49,6 +49,8 @@ func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (C
 
 func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, write bool) (Change, error) {
 	switch {
+	case d.Server != nil && d.Tool == nil && d.Agent == nil:
+		return r.applyServer(ctx, p, *d.Server, write)
 	case d.Tool != nil && d.Agent == nil:
 		if err := mayWrite(p, ToolsWrite); err != nil {
 			return Change{}, err
@@ -60,7 +62,7 @@ func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, wr
 		}
 		return r.applyAgent(ctx, p, *d.Agent, write)
 	default:
-		return Change{}, refuse(tool.Invalid, "", "expected a definition of one tool or one agent")
+		return Change{}, refuse(tool.Invalid, "", "expected a definition of one tool, one agent or one server")
 	}
 }
 
@@ -87,7 +89,7 @@ func (r *Registry) applyTool(ctx context.Context, tenant tool.TenantID, by strin
 	var v tool.Version
 	if s.wanted() {
 		was := publishedNumbers(versions)
-		if after, v, err = r.cut(after, versions, by, true); err != nil {
+		if after, v, err = r.cut(ctx, after, versions, by, true); err != nil {
 			return Change{}, err
 		}
 		if err := r.checkReach(ctx, &v); err != nil {
@@ -205,7 +207,7 @@ func sameTool(a, b tool.Tool) bool {
 	digestA, errA := tool.Snapshot{Definition: a.Definition}.Digest()
 	digestB, errB := tool.Snapshot{Definition: b.Definition}.Digest()
 	return errA == nil && errB == nil && digestA == digestB && samePolicy(a.Policy, b.Policy) &&
-		a.Status == b.Status && a.Active == b.Active && a.System == b.System && a.Version == b.Version &&
+		a.Status == b.Status && a.Active == b.Active && a.Quarantine == b.Quarantine && a.System == b.System && a.Version == b.Version &&
 		a.BuiltinKey == b.BuiltinKey && a.ArtifactID == b.ArtifactID && a.ArtifactVersion == b.ArtifactVersion
 }
 

@@ -33,7 +33,7 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 		return tool.Tool{}, tool.Version{}, refuse(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug, ref.Constraint)
 	}
 	v := versions[i]
-	if err := firstOf(r.publish(&t, &v), r.checkReach(ctx, &v)); err != nil {
+	if err := firstOf(r.publish(ctx, &t, &v), r.checkReach(ctx, &v)); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
 	return r.add(ctx, t, v)
@@ -104,7 +104,7 @@ func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref,
 	if number != "" {
 		t.Version = number
 	}
-	t, v, err := r.cut(t, versions, p.Subject, publish)
+	t, v, err := r.cut(ctx, t, versions, p.Subject, publish)
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
@@ -116,7 +116,7 @@ func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref,
 
 // cut makes the version that the head stands for, under the judge's rules. It
 // writes nothing.
-func (r *Registry) cut(t tool.Tool, versions []tool.Version, by string, publish bool) (tool.Tool, tool.Version, error) {
+func (r *Registry) cut(ctx context.Context, t tool.Tool, versions []tool.Version, by string, publish bool) (tool.Tool, tool.Version, error) {
 	snapshot := tool.Snapshot{Definition: t.Definition}
 	digest, err := snapshot.Digest()
 	if err != nil {
@@ -139,17 +139,17 @@ func (r *Registry) cut(t tool.Tool, versions []tool.Version, by string, publish 
 		return t, v, err
 	}
 	if publish {
-		err = r.publish(&t, &v)
+		err = r.publish(ctx, &t, &v)
 	}
 	return t, v, err
 }
 
 // publish marks a version and its tool as published, if it would run.
-func (r *Registry) publish(t *tool.Tool, v *tool.Version) error {
+func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) error {
 	if t.Status == tool.Disabled {
 		return refuse(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
 	}
-	if err := r.checkRunnable(&v.Snapshot.Definition); err != nil {
+	if err := firstOf(r.checkRunnable(&v.Snapshot.Definition), r.checkOrigin(ctx, t, v)); err != nil {
 		return err
 	}
 	if t.Status == tool.Deprecated && v.Published {
@@ -173,7 +173,7 @@ func (r *Registry) add(ctx context.Context, t tool.Tool, v tool.Version) (tool.T
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, fmt.Errorf("adding version %s: %w", &v, err)
 	}
-	return head, stored, nil
+	return head, stored, r.pinOrigin(ctx, &head, &stored)
 }
 
 // ownVersions returns a tool that p may change, with its versions.

@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ParseDefinition reads the JSON of a tool or an agent, which its "kind" tells
-// apart; without one it is a tool. Names of fields are accepted in snake_case
+// ParseDefinition reads the JSON of a tool, an agent or an MCP server, which its
+// "kind" tells apart; without one it is a tool. Names of fields are accepted in snake_case
 // and camelCase, and in the usual other spellings: "input" and "parameters" for
 // input_schema, "timeout" in milliseconds, "executionType", a nested "schema"
 // or "config_schema". A field that nobody knows fails with tool.Invalid and
@@ -34,8 +34,11 @@ func ParseDefinition(raw []byte) (Definition, error) {
 	case "agent":
 		s, err := parseAgent(doc)
 		return Definition{Agent: s}, err
+	case "mcp_server":
+		s, err := parseServer("", doc)
+		return Definition{Server: s}, err
 	default:
-		return Definition{}, refuse(tool.Invalid, "/kind", "kind %.40q: expected tool or agent", kind)
+		return Definition{}, refuse(tool.Invalid, "/kind", "kind %.40q: expected tool, agent or mcp_server", kind)
 	}
 }
 
@@ -174,7 +177,7 @@ func (o object) into(path string, to any) error {
 func typeError(path string, err error) error {
 	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		parts := slices.DeleteFunc(strings.Split(te.Field, "."), func(part string) bool {
-			return part == "Definition" || part == "Policy" // Embedded structs have no name of their own.
+			return part == "Definition" || part == "Policy" || part == "Connection" // Embedded structs have no name of their own.
 		})
 		path = strings.TrimSuffix(path+"/"+strings.Join(parts, "/"), "/")
 		return refuse(tool.Invalid, path, "%s: expected %s, got %s", path, jsonType(te.Type.Kind().String()), te.Value)

@@ -44,6 +44,8 @@ type Options struct {
 	// with tool.Invalid and a Path within the definition. It leaves other tools
 	// as they are. Nil leaves all so.
 	Builtins func(*tool.Definition, *tool.Policy) (warnings []string, err error)
+	// Discoverer talks to MCP servers. Without one, none can be attached.
+	Discoverer Discoverer
 	// Clock tells the time; [time.Now] when nil.
 	Clock func() time.Time
 }

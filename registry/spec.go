@@ -36,23 +36,31 @@ type AgentSpec struct {
 	Revision int64       `json:"revision,omitempty"`
 }
 
-// Definition is what [ParseDefinition] reads: exactly one of a tool and an agent.
+// Definition is what [ParseDefinition] reads: exactly one of a tool, an agent
+// and an MCP server.
 type Definition struct {
-	Tool  *ToolSpec
-	Agent *AgentSpec
+	Tool   *ToolSpec
+	Agent  *AgentSpec
+	Server *MCPServerSpec
 }
 
-// Kind returns "tool" or "agent".
+// Kind returns "tool", "agent" or "mcp_server".
 func (d Definition) Kind() string {
-	if d.Agent != nil {
+	switch {
+	case d.Server != nil:
+		return "mcp_server"
+	case d.Agent != nil:
 		return "agent"
+	default:
+		return "tool"
 	}
-	return "tool"
 }
 
-// Slug returns the slug of the tool or agent.
+// Slug returns the slug of the tool, agent or server.
 func (d Definition) Slug() string {
 	switch {
+	case d.Server != nil:
+		return d.Server.Slug
 	case d.Agent != nil:
 		return d.Agent.Slug
 	case d.Tool != nil:

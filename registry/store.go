@@ -14,6 +14,8 @@ import (
 // tool.NotFound. Global tools are readable through the tenants they are for,
 // which are not told who else that is, and writable only through a store opened for the platform, with the empty tenant.
 type Store interface {
+	ServerStore
+
 	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// UpdateTool stores a changed head if its revision is still t.Revision,

@@ -94,6 +94,7 @@ func TestResolveRules(t *testing.T) {
 		{name: "no tenant", ref: "findOrder", request: func(r *resolver.Request) { r.Principal.Tenant = "" }, kind: tool.Denied},
 		{name: "inactive", ref: "findOrder", edit: func(t *tool.Tool) { t.Active = false }, kind: tool.Conflict, msg: `tool "findOrder" is inactive`},
 		{name: "inactive in debug mode", ref: "findOrder", edit: func(t *tool.Tool) { t.Active = false }, request: debug, kind: tool.Conflict},
+		{name: "quarantined", ref: "findOrder", edit: func(t *tool.Tool) { t.Quarantine = "its server changed it" }, request: debug, kind: tool.Conflict, msg: `tool "findOrder" is quarantined: its server changed it`},
 		{name: "disabled", ref: "findOrder", edit: status(tool.Disabled), kind: tool.Conflict, msg: `tool "findOrder" is disabled`},
 		{name: "disabled in debug mode", ref: "findOrder", edit: status(tool.Disabled), request: debug, kind: tool.Conflict},
 		{name: "deprecated, newly bound", ref: "findOrder", edit: status(tool.Deprecated), kind: tool.Conflict},

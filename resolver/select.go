@@ -21,6 +21,7 @@ const (
 	RulePermission     Rule = "permission"     // The principal holds what the tool requires.
 	RuleActive         Rule = "active"         // The tool is active.
 	RuleEnabled        Rule = "enabled"        // The tool is not disabled.
+	RuleQuarantine     Rule = "quarantine"     // The platform did not stop it.
 	RuleImplementation Rule = "implementation" // Its implementation type is known.
 	RuleDeprecation    Rule = "deprecation"    // A deprecated tool takes no new bindings.
 	RulePublished      Rule = "published"      // Production takes no drafts.
@@ -169,6 +170,10 @@ func authority(t *tool.Tool, req Request, want constraint, log *trail) *tool.Err
 		return log.refuse(RuleEnabled, tool.Conflict, fmt.Sprintf("tool %q is disabled", t.Slug))
 	}
 	log.pass(RuleEnabled, "status is %s", t.Status)
+	if t.Quarantine != "" {
+		return log.refuse(RuleQuarantine, tool.Conflict, fmt.Sprintf("tool %q is quarantined: %s", t.Slug, t.Quarantine))
+	}
+	log.pass(RuleQuarantine, "it is not quarantined")
 	if kind := t.ImplementationType(); !kind.Valid() {
 		return log.refuse(RuleImplementation, tool.Invalid, fmt.Sprintf("tool %q has the unknown implementation type %q", t.Slug, kind))
 	}

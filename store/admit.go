@@ -23,6 +23,7 @@ const (
 	toolUnknown        verdict = "tool_unknown"
 	permissionMissing  verdict = "permission_missing"
 	toolDisabled       verdict = "tool_disabled"
+	toolQuarantined    verdict = "tool_quarantined"
 	toolDraft          verdict = "tool_draft"
 	versionUnknown     verdict = "version_unknown"
 	versionUnpublished verdict = "version_unpublished"
@@ -47,6 +48,8 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 		kind, msg = tool.Denied, fmt.Sprintf("tool %q may not be used", e.Slug)
 	case toolDisabled:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is disabled", e.Slug)
+	case toolQuarantined:
+		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is quarantined until somebody looks at it", e.Slug)
 	case toolDraft:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is a draft and runs in debug mode only", e.Slug)
 	case versionUnknown:

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -127,6 +128,9 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	named := f.Tool
 	named.Interaction.Aliases = []string{"findOrders"}
 	_, _, err = f.Store.AddVersion(t.Context(), named, storetest.VersionOf(t, named, "1.1.0"))
+	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: f.Tenant, Slug: "files", Status: registry.ServerActive})
+	require.NoError(t, err)
+	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", State: registry.Offered}}})
 	require.NoError(t, err)
 	stranger := d.Tenant(t)
 

@@ -273,6 +273,72 @@ create policy tenant_isolation on idempotency_keys for all to public using ((ten
 grant insert, select, update on idempotency_keys to toolcrib_app;
 comment on table idempotency_keys is 'Requests that callers named, and their answers; kept for a day.';
 
+create table mcp_remote_tools (
+    tenant_id uuid not null,
+    server_id uuid not null,
+    name text not null,
+    tool_id uuid,
+    state text not null,
+    reason text not null default ''::text,
+    pinned_digest text not null default ''::text,
+    pinned json,
+    approved_digest text not null default ''::text,
+    approved_by text not null default ''::text,
+    approved_at timestamp with time zone,
+    seen_digest text not null default ''::text,
+    seen json,
+    first_seen_at timestamp with time zone not null default now(),
+    seen_at timestamp with time zone not null default now(),
+    changed_at timestamp with time zone not null default now(),
+    constraint mcp_remote_tools_pkey PRIMARY KEY (tenant_id, server_id, name),
+    constraint mcp_remote_tools_state_check CHECK ((state = ANY (ARRAY['offered'::text, 'pinned'::text, 'changed'::text, 'approved'::text, 'gone'::text, 'refused'::text]))),
+    constraint mcp_remote_tools_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint mcp_remote_tools_tenant_id_server_id_fkey FOREIGN KEY (tenant_id, server_id) REFERENCES mcp_servers(tenant_id, id) ON DELETE CASCADE,
+    constraint mcp_remote_tools_tool_id_tenant_id_fkey FOREIGN KEY (tool_id, tenant_id) REFERENCES tool_registry(id, scope_id)
+);
+CREATE UNIQUE INDEX mcp_remote_tools_tool ON public.mcp_remote_tools USING btree (tenant_id, tool_id) WHERE (tool_id IS NOT NULL);
+alter table mcp_remote_tools enable row level security;
+alter table mcp_remote_tools force row level security;
+create policy tenant_isolation on mcp_remote_tools for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on mcp_remote_tools to toolcrib_app;
+comment on table mcp_remote_tools is 'What MCP servers offer, and which definition of it may run.';
+
+create table mcp_servers (
+    id uuid not null,
+    tenant_id uuid not null,
+    slug text not null,
+    name text not null,
+    transport text not null,
+    url text not null default ''::text,
+    command text not null default ''::text,
+    headers json not null default '{}'::json,
+    auth json,
+    allowed_tools text[] not null default '{}'::text[],
+    trust_hints boolean not null default false,
+    status text not null default 'active'::text,
+    discovered_at timestamp with time zone,
+    discovery_error text not null default ''::text,
+    protocol_version text not null default ''::text,
+    server_name text not null default ''::text,
+    server_version text not null default ''::text,
+    revision bigint not null default 1,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    detached_at timestamp with time zone,
+    constraint mcp_servers_pkey PRIMARY KEY (tenant_id, id),
+    constraint mcp_servers_slug_check CHECK ((slug ~ '^[a-z][a-z0-9-]{0,31}$'::text)),
+    constraint mcp_servers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text]))),
+    constraint mcp_servers_transport_check CHECK ((transport = ANY (ARRAY['streamable_http'::text, 'sse'::text, 'stdio'::text]))),
+    constraint mcp_servers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX mcp_servers_slug ON public.mcp_servers USING btree (tenant_id, slug) WHERE (detached_at IS NULL);
+alter table mcp_servers enable row level security;
+alter table mcp_servers force row level security;
+create policy tenant_isolation on mcp_servers for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on mcp_servers to toolcrib_app;
+comment on table mcp_servers is 'MCP servers that tenants attached.';
+
 create table mcp_sessions (
     tenant_id uuid not null,
     run_id uuid not null,
@@ -546,6 +612,7 @@ END) stored,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     egress_rules json not null default '{}'::json,
+    quarantine text not null default ''::text,
     constraint tool_registry_pkey PRIMARY KEY (id, scope_id),
     constraint tool_registry_scope_id_slug_key UNIQUE (scope_id, slug),
     constraint tool_registry_egress_class_check CHECK ((egress_class = ANY (ARRAY['none'::text, 'read_only'::text, 'write'::text]))),

@@ -21,21 +21,25 @@ func (s *Store) CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) 
 		return tool.Tool{}, err
 	}
 	err = s.do(ctx, op, t.Tenant, func(q *db.Queries) error {
-		row, err = q.CreateTool(ctx, db.CreateToolParams{
-			ID: row.ID, TenantID: row.TenantID, Slug: row.Slug, Name: row.Name, Description: row.Description,
-			Category: row.Category, Icon: row.Icon, Schema: row.Schema, ConfigSchema: row.ConfigSchema,
-			Interaction: row.Interaction, ImplementationType: row.ImplementationType, EgressClass: row.EgressClass,
-			EgressRules: row.EgressRules, RequiresApproval: row.RequiresApproval, PermissionPolicy: row.PermissionPolicy,
-			RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs, Status: row.Status,
-			IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey, ArtifactID: row.ArtifactID,
-			ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
-		})
+		row, err = q.CreateTool(ctx, createParams(row))
 		return err
 	})
 	if err != nil {
 		return tool.Tool{}, explain(err, tool.Conflict, fmt.Sprintf("a tool %q exists already", t.Slug))
 	}
 	return toolOf(row)
+}
+
+func createParams(row db.ToolRegistry) db.CreateToolParams {
+	return db.CreateToolParams{
+		ID: row.ID, TenantID: row.TenantID, Slug: row.Slug, Name: row.Name, Description: row.Description,
+		Category: row.Category, Icon: row.Icon, Schema: row.Schema, ConfigSchema: row.ConfigSchema,
+		Interaction: row.Interaction, ImplementationType: row.ImplementationType, EgressClass: row.EgressClass,
+		EgressRules: row.EgressRules, RequiresApproval: row.RequiresApproval, PermissionPolicy: row.PermissionPolicy,
+		RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs, Status: row.Status,
+		IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey, ArtifactID: row.ArtifactID,
+		ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
+	}
 }
 
 // UpdateTool implements [registry.Store].
@@ -67,6 +71,7 @@ func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (too
 		PermissionPolicy: row.PermissionPolicy, RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs,
 		Status: row.Status, IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
+		Quarantine: row.Quarantine,
 	})
 	if err == nil {
 		return toolOf(stored)
@@ -206,6 +211,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 		RequiresApproval: t.RequiresApproval, PermissionPolicy: string(policy), RequiredPermission: text(t.RequiredPermission), TenantSlugs: slugs,
 		Status: string(t.Status), IsActive: t.Active, IsSystem: t.System, BuiltinKey: text(t.BuiltinKey),
 		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version), PublishedAt: t.PublishedAt,
+		Quarantine: text(t.Quarantine),
 	}, nil
 }
 
@@ -248,7 +254,7 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 			Execution: config.Execution, Interaction: interaction,
 		},
 		Policy: policy,
-		Status: tool.Status(row.Status), Active: row.IsActive, System: row.IsSystem, BuiltinKey: row.BuiltinKey,
+		Status: tool.Status(row.Status), Active: row.IsActive, Quarantine: row.Quarantine, System: row.IsSystem, BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, Revision: row.Revision,
 		PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, nil

@@ -36,6 +36,7 @@ type Tool struct {
 
 	Status          Status     `json:"status"`
 	Active          bool       `json:"is_active"`
+	Quarantine      string     `json:"quarantine,omitempty"` // Why the platform stopped it until somebody looks at it; empty where it did not.
 	System          bool       `json:"is_system,omitempty"`
 	BuiltinKey      string     `json:"builtin_key,omitempty"`
 	ArtifactID      string     `json:"artifact_id,omitempty"`

@@ -38,6 +38,7 @@ type memory struct {
 	aliases       map[aliasKey]alias
 	agents        map[string]agent.Agent
 	agentVersions map[string][]agent.Version
+	servers       map[string]*server
 }
 
 // aliasKey is a further name in a tenant, or among the global tools.
@@ -57,8 +58,8 @@ type tenant struct {
 func NewStore() *Store {
 	return &Store{memory: &memory{
 		tenants: make(map[tool.TenantID]tenant), tools: make(map[string]tool.Tool), versions: make(map[string][]tool.Version),
-		aliases: make(map[aliasKey]alias),
-		agents:  make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
+		aliases: make(map[aliasKey]alias), servers: make(map[string]*server),
+		agents: make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
 	}}
 }
 

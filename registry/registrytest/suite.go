@@ -47,6 +47,10 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"agents come back as they were stored", testAgentRoundTrip},
 		{"agents of other tenants are not found", testAgentIsolation},
 		{"versions of agents are immutable", testAgentVersions},
+		{"servers come back as they were stored", testServerRoundTrip},
+		{"what a server offers comes back as it was stored", testRemoteTools},
+		{"a server and what it brings are written together", testServerAtomicity},
+		{"servers of other tenants are not found", testServerIsolation},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,1 +1,3 @@
--- The number is kept for what comes here.
+alter table tool_registry drop column quarantine;
+drop table mcp_remote_tools;
+drop table mcp_servers;

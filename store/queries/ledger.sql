@@ -15,6 +15,7 @@ with authority as (
                when t.required_permission <> '' and not (array[t.required_permission, '*'] && @permissions::text[])
                    then 'permission_missing'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
+               when t.quarantine <> '' then 'tool_quarantined'
                when @mode::text = 'production' and t.status = 'draft' then 'tool_draft'
                when @mode = 'production' and not v.known then 'version_unknown'
                when @mode = 'production' and not v.published then 'version_unpublished'

@@ -19,7 +19,7 @@ update tool_registry set
     required_permission = @required_permission, tenant_slugs = @tenant_slugs,
     status = @status, is_active = @is_active, is_system = @is_system, builtin_key = @builtin_key,
     artifact_id = @artifact_id, artifact_version = @artifact_version, version = @version, published_at = @published_at,
-    revision = revision + 1, updated_at = now()
+    quarantine = @quarantine, revision = revision + 1, updated_at = now()
 where scope_id = @scope_id and id = @id and revision = @revision
 returning *;
 

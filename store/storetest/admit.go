@@ -182,6 +182,11 @@ func testAuthority(t *testing.T, d *Database) {
 			t.Helper()
 			f.edit(t, func(x *tool.Tool) { x.Active = false })
 		}, tool.Conflict},
+		{"Quarantined", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.edit(t, func(x *tool.Tool) { x.Quarantine = "its server changed it" })
+			e.Mode = tool.Debug
+		}, tool.Conflict},
 		{"DisabledInDebug", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
 			f.edit(t, func(x *tool.Tool) { x.Status = tool.Disabled })

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
@@ -198,6 +199,86 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		err := f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.stranger, RunID: f.Run.ID, Status: agent.RunFailed})
 		RequireKind(t, tool.NotFound, err)
 	},
+	"CreateServer": func(t *testing.T, f foreign) { // The same slug is free, and only the tenant's own.
+		t.Helper()
+		f.attach(t, f.Tenant)
+		f.attach(t, f.stranger)
+		_, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: tool.TenantID(NewID(t)), Slug: "files", Status: registry.ServerActive})
+		RequireKind(t, tool.NotFound, err)
+	},
+	"SaveServer": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.attach(t, f.Tenant)
+		stolen.Tenant = f.stranger
+		_, err := f.Store.SaveServer(t.Context(), stolen, registry.RemoteChanges{})
+		RequireKind(t, tool.NotFound, err)
+		own := f.attach(t, f.stranger)
+		_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", ToolID: f.Tool.ID, State: registry.Pinned}}})
+		RequireKind(t, tool.NotFound, err) // It refers to another tenant's tool.
+		_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{Stop: map[string]string{f.Tool.ID: "stopped"}})
+		require.NoError(t, err)
+		still, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: f.Tool.ID})
+		require.NoError(t, err)
+		require.Empty(t, still.Quarantine)
+	},
+	"DetachServer": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.attach(t, f.Tenant)
+		stolen.Tenant = f.stranger
+		RequireKind(t, tool.NotFound, f.Store.DetachServer(t.Context(), stolen))
+	},
+	"FindServer": func(t *testing.T, f foreign) {
+		t.Helper()
+		for _, name := range []string{"files", f.attach(t, f.Tenant).ID} {
+			_, err := f.Store.FindServer(t.Context(), f.stranger, name)
+			RequireKind(t, tool.NotFound, err)
+		}
+	},
+	"ListServers": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.attach(t, f.Tenant)
+		servers, err := f.Store.ListServers(t.Context(), f.stranger, "", 0)
+		require.NoError(t, err)
+		require.Empty(t, servers)
+	},
+	"FindRemoteTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.FindRemoteTool(t.Context(), f.stranger, f.attach(t, f.Tenant).ID, "read")
+		RequireKind(t, tool.NotFound, err)
+	},
+	"ListRemoteTools": func(t *testing.T, f foreign) {
+		t.Helper()
+		tools, err := f.Store.ListRemoteTools(t.Context(), f.stranger, f.attach(t, f.Tenant).ID, registry.RemoteQuery{})
+		require.NoError(t, err)
+		require.Empty(t, tools)
+	},
+	"FindToolOrigin": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.attach(t, f.Tenant)
+		_, err := f.Store.FindToolOrigin(t.Context(), f.stranger, f.Tool.ID)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"PinTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		server := f.attach(t, f.Tenant)
+		require.NoError(t, f.Store.PinTool(t.Context(), f.stranger, f.Tool.ID, digestB, "user:eve"))
+		still, err := f.Store.FindRemoteTool(t.Context(), f.Tenant, server.ID, "read")
+		require.NoError(t, err)
+		require.Equal(t, registry.Changed, still.State)
+	},
+	"ListServerTools": func(t *testing.T, f foreign) {
+		t.Helper()
+		changed := f.Tool
+		changed.Implementation, changed.Config = tool.MCP, json.RawMessage(`{"server":"files","tool_name":"read"}`)
+		_, err := f.Store.UpdateTool(t.Context(), changed)
+		require.NoError(t, err)
+		tools, err := f.Store.ListServerTools(t.Context(), f.stranger, "files")
+		require.NoError(t, err)
+		require.Empty(t, tools)
+		tools, err = f.Store.ListServerTools(t.Context(), f.Tenant, "files")
+		require.NoError(t, err)
+		require.Len(t, tools, 1)
+	},
 	"Transcript": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.Transcript(t.Context(), f.stranger, f.Run.ID)
@@ -343,6 +424,22 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.Authenticate(t.Context(), WithTenant(t, f.Key(t, f.Tenant), f.stranger))
 		RequireKind(t, tool.Denied, err)
 	},
+}
+
+// attach makes a server of a tenant. That of the fixture's tenant offers the
+// tool that the fixture has, with another definition.
+func (f foreign) attach(t *testing.T, tenant tool.TenantID) registry.MCPServer {
+	t.Helper()
+	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: tenant, Slug: "files", Status: registry.ServerActive})
+	require.NoError(t, err)
+	if tenant != f.Tenant {
+		return server
+	}
+	server, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{
+		Name: "read", ToolID: f.Tool.ID, State: registry.Changed, Seen: &registry.RemoteDefinition{Name: "read", Digest: digestB},
+	}}})
+	require.NoError(t, err)
+	return server
 }
 
 // begin takes a key of the fixture's tenant.

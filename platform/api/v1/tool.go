@@ -17,6 +17,7 @@ type Tool struct {
 	ToolType    tool.Bucket `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
 	Status      tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
 	Active      bool        `json:"is_active"`
+	Quarantine  string      `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until somebody looks at it; absent where it did not" example:"the server changed its definition"`
 	System      bool        `json:"is_system,omitempty"`
 	BuiltinKey  string      `json:"builtin_key,omitempty"`
 	ArtifactID  string      `json:"artifact_id,omitempty"`
@@ -61,7 +62,7 @@ type ToolVersion struct {
 // FromTool returns t as the API shows it.
 func FromTool(t tool.Tool) Tool {
 	return Tool{
-		ID: t.ID, Slug: t.Slug, Scope: t.Scope(), ToolType: t.Bucket(), Status: t.Status, Active: t.Active,
+		ID: t.ID, Slug: t.Slug, Scope: t.Scope(), ToolType: t.Bucket(), Status: t.Status, Active: t.Active, Quarantine: t.Quarantine,
 		System: t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, Version: t.Version, Revision: t.Revision,
 		PublishedAt: t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		Policy: t.Policy, Definition: fromDefinition(t.Definition),

@@ -23,6 +23,7 @@ with authority as (
                when t.required_permission <> '' and not (array[t.required_permission, '*'] && $8::text[])
                    then 'permission_missing'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
+               when t.quarantine <> '' then 'tool_quarantined'
                when $9::text = 'production' and t.status = 'draft' then 'tool_draft'
                when $9 = 'production' and not v.known then 'version_unknown'
                when $9 = 'production' and not v.published then 'version_unpublished'

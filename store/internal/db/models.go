@@ -49,6 +49,32 @@ type AgentVersion struct {
 	CreatedAt   time.Time
 }
 
+// MCP servers that tenants attached.
+type MCPServer struct {
+	ID              string
+	TenantID        string
+	Slug            string
+	Name            string
+	Transport       string
+	URL             string
+	Command         string
+	Headers         []byte
+	Auth            []byte
+	AllowedTools    []string
+	TrustHints      bool
+	Status          string
+	DiscoveredAt    *time.Time
+	DiscoveryError  string
+	ProtocolVersion string
+	ServerName      string
+	ServerVersion   string
+	Revision        int64
+	CreatedBy       string
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	DetachedAt      *time.Time
+}
+
 // Transcripts: immutable rows, linked to their parents.
 type Message struct {
 	ID           string
@@ -67,6 +93,26 @@ type Message struct {
 	InputTokens  *int32
 	OutputTokens *int32
 	CreatedAt    time.Time
+}
+
+// What MCP servers offer, and which definition of it may run.
+type RemoteTool struct {
+	TenantID       string
+	ServerID       string
+	Name           string
+	ToolID         *string
+	State          string
+	Reason         string
+	PinnedDigest   string
+	Pinned         []byte
+	ApprovedDigest string
+	ApprovedBy     string
+	ApprovedAt     *time.Time
+	SeenDigest     string
+	Seen           []byte
+	FirstSeenAt    time.Time
+	SeenAt         time.Time
+	ChangedAt      time.Time
 }
 
 type Run struct {
@@ -189,6 +235,7 @@ type ToolRegistry struct {
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
 	EgressRules        []byte
+	Quarantine         string
 }
 
 // Immutable snapshots of tools; runs pin them by digest.

@@ -82,7 +82,7 @@ insert into tool_registry (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
     $12, $13, $14, $15, $16, $17,
     $18, $19, $20, $21, $22, $23, $24, $25
-) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules
+) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine
 `
 
 type CreateToolParams struct {
@@ -176,6 +176,7 @@ func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolReg
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.EgressRules,
+		&i.Quarantine,
 	)
 	return i, err
 }
@@ -220,7 +221,7 @@ func (q *Queries) FindToolVersion(ctx context.Context, arg FindToolVersionParams
 }
 
 const FindToolsByID = `-- name: FindToolsByID :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and id = $2
 order by tenant_id nulls last
 `
@@ -272,6 +273,7 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.EgressRules,
+			&i.Quarantine,
 		); err != nil {
 			return nil, err
 		}
@@ -284,7 +286,7 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 }
 
 const FindToolsBySlug = `-- name: FindToolsBySlug :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and slug = $2
 order by tenant_id nulls last
 `
@@ -337,6 +339,7 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.EgressRules,
+			&i.Quarantine,
 		); err != nil {
 			return nil, err
 		}
@@ -558,10 +561,10 @@ func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsPara
 }
 
 const ListTools = `-- name: ListTools :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine
 from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
-    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules from tool_registry r
+    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine from tool_registry r
     where r.scope_id = s.id
       and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
       and ($4::text = '' or r.status = $4)
@@ -648,6 +651,7 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.EgressRules,
+			&i.Quarantine,
 		); err != nil {
 			return nil, err
 		}
@@ -760,9 +764,9 @@ update tool_registry set
     required_permission = $14, tenant_slugs = $15,
     status = $16, is_active = $17, is_system = $18, builtin_key = $19,
     artifact_id = $20, artifact_version = $21, version = $22, published_at = $23,
-    revision = revision + 1, updated_at = now()
-where scope_id = $24 and id = $25 and revision = $26
-returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules
+    quarantine = $24, revision = revision + 1, updated_at = now()
+where scope_id = $25 and id = $26 and revision = $27
+returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine
 `
 
 type UpdateToolParams struct {
@@ -789,6 +793,7 @@ type UpdateToolParams struct {
 	ArtifactVersion    string
 	Version            string
 	PublishedAt        *time.Time
+	Quarantine         string
 	ScopeID            string
 	ID                 string
 	Revision           int64
@@ -819,6 +824,7 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		arg.ArtifactVersion,
 		arg.Version,
 		arg.PublishedAt,
+		arg.Quarantine,
 		arg.ScopeID,
 		arg.ID,
 		arg.Revision,
@@ -857,6 +863,7 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.EgressRules,
+		&i.Quarantine,
 	)
 	return i, err
 }

@@ -1,0 +1,286 @@
+package registry
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// RemoteChange is what a refresh found of a tool.
+type RemoteChange string
+
+// Changes.
+const (
+	RemoteNew     RemoteChange = "new"     // Imported, as a draft.
+	RemoteOffered RemoteChange = "offered" // Seen for the first time, and not allowed.
+	RemoteChanged RemoteChange = "changed" // Its definition is another one: the tool is stopped.
+	RemoteGone    RemoteChange = "gone"    // The server offers it no more: the tool is stopped.
+	RemoteBack    RemoteChange = "back"    // What may run is offered again: the tool goes on.
+	RemoteRefused RemoteChange = "refused" // It cannot be imported, or is no longer allowed.
+	RemoteMissing RemoteChange = "missing" // Allowed, and never offered.
+)
+
+// RefreshedTool is a tool of which a refresh found something to tell.
+type RefreshedTool struct {
+	Name   string
+	Slug   string // Of the tenant's tool; empty when none was made.
+	Change RemoteChange
+	Reason string
+}
+
+// Refresh tells what a server offers now, against what it offered before.
+type Refresh struct {
+	Tools     []RefreshedTool // In the order of names.
+	Unchanged int             // How many imported tools are as they were.
+	Err       *tool.Error     // Why the server could not be asked; nothing was changed then.
+}
+
+// plan compares what a server offers with what is known of it. It is pure; own
+// returns the tenant's tool of a slug, and draft makes the head of a new one.
+type plan struct {
+	server *MCPServer
+	now    time.Time
+	own    func(slug string) (*tool.Tool, error)
+	draft  func(ToolSpec) (tool.Tool, error)
+
+	slugs   map[string]string   // Which of this server's tools has a slug.
+	wanted  map[string][]string // Which of its allowed tools would have it.
+	changes RemoteChanges
+	report  Refresh
+}
+
+// compare fills in changes and report.
+func (p *plan) compare(known []RemoteTool, d *Discovery) error {
+	p.slugs, p.wanted, p.changes.Stop = make(map[string]string), make(map[string][]string), make(map[string]string)
+	byName := make(map[string]*RemoteTool, len(known))
+	for i := range known {
+		byName[known[i].Name] = &known[i]
+		if known[i].Imported() {
+			p.slugs[known[i].ToolSlug] = known[i].Name
+		}
+	}
+	offers := distinct(d)
+	for _, o := range offers {
+		if slug := remoteSlug(p.server.Slug, o.name); p.server.Allows(o.name) {
+			p.wanted[slug] = append(p.wanted[slug], o.name)
+		}
+	}
+	for _, o := range offers {
+		before := byName[o.name]
+		if before == nil {
+			before = &RemoteTool{Name: o.name, FirstSeenAt: p.now, ChangedAt: p.now}
+		}
+		if err := p.offer(*before, o); err != nil {
+			return err
+		}
+	}
+	p.absent(known, offers)
+	slices.SortFunc(p.report.Tools, func(a, b RefreshedTool) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// offered is a tool as a server offers it, or why it cannot be used.
+type offered struct {
+	name       string
+	definition *RemoteDefinition
+	fault      string
+}
+
+// distinct lists what a server offers by name. A name that it gives twice
+// means neither of the two.
+func distinct(d *Discovery) []offered {
+	var out []offered
+	at := make(map[string]int)
+	add := func(o offered) {
+		if i, twice := at[o.name]; twice {
+			out[i].definition, out[i].fault = nil, "the server lists it twice"
+			return
+		}
+		at[o.name] = len(out)
+		out = append(out, o)
+	}
+	for i := range d.Tools {
+		add(offered{name: d.Tools[i].Name, definition: &d.Tools[i]})
+	}
+	for _, s := range d.Skipped {
+		if s.Name != "" {
+			add(offered{name: s.Name, fault: s.Reason})
+		}
+	}
+	return out
+}
+
+// offer decides about a tool that the server offers.
+func (p *plan) offer(t RemoteTool, o offered) error {
+	t.SeenAt = p.now
+	if o.definition != nil {
+		if t.Seen != nil && t.Seen.Digest != o.definition.Digest {
+			t.ChangedAt = p.now
+		}
+		t.Seen = o.definition
+	}
+	switch {
+	case t.Imported():
+		p.judge(t, o)
+		return nil
+	case o.fault != "":
+		p.refuse(t, o.fault)
+		return nil
+	case !p.server.Allows(t.Name):
+		if t.State == "" || t.State == Gone {
+			p.tell(&t, RemoteOffered, "")
+		}
+		p.put(t, Offered, "")
+		return nil
+	}
+	return p.bring(t)
+}
+
+// judge decides about a tool that was imported before.
+func (p *plan) judge(t RemoteTool, o offered) {
+	switch {
+	case o.fault != "":
+		p.stop(t, Refused, RemoteRefused, "the server's definition of it cannot be used: "+o.fault)
+	case !p.server.Allows(t.Name):
+		p.stop(t, Refused, RemoteRefused, notAllowed)
+	case t.Seen.Digest == t.Pinned.Digest:
+		if t.State == Pinned && t.Quarantine == "" {
+			p.report.Unchanged++
+			p.changes.Seen = append(p.changes.Seen, t.Name)
+			return
+		}
+		p.tell(&t, RemoteBack, "the server gives the definition again that may run")
+		p.quarantine(&t, "")
+		t.ApprovedDigest = t.Pinned.Digest
+		p.put(t, Pinned, "")
+	case t.Seen.Digest == t.ApprovedDigest:
+		p.report.Unchanged++
+		p.put(t, Approved, approvedReason)
+	default:
+		p.stop(t, Changed, RemoteChanged, "the server changed its definition")
+	}
+}
+
+const notAllowed = "it is not among the server's allowed tools"
+
+// bring imports a tool, or takes up one that was imported before the server
+// was attached anew.
+func (p *plan) bring(t RemoteTool) error {
+	spec, err := remoteSpec(p.server, t.Seen)
+	if err != nil {
+		p.refuse(t, tool.AsError(err).Msg)
+		return nil
+	}
+	if other := p.rival(t.Name, spec.Slug); other != "" {
+		p.refuse(t, fmt.Sprintf("its slug would be %s, and so would that of %q", spec.Slug, other))
+		return nil
+	}
+	there, err := p.own(spec.Slug)
+	if err != nil {
+		return err
+	}
+	if there != nil {
+		c, attached := remoteConfigOf(&there.Definition)
+		if !attached || c.Server != p.server.Slug || c.ToolName != t.Name || c.DefinitionDigest == "" {
+			p.refuse(t, fmt.Sprintf("its slug would be %s, which another tool has", spec.Slug))
+			return nil
+		}
+		t.ToolID, t.ToolSlug, t.Quarantine, t.ApprovedDigest = there.ID, there.Slug, there.Quarantine, c.DefinitionDigest
+		t.Pinned = definitionOf(&there.Definition, c)
+		p.judge(t, offered{name: t.Name, definition: t.Seen})
+		return nil
+	}
+	head, err := p.draft(spec)
+	if err != nil {
+		reason := tool.AsError(err)
+		p.refuse(t, spaced(reason.Path)+reason.Msg)
+		return nil //nolint:nilerr // One bad definition refuses one tool.
+	}
+	t.ToolID, t.ToolSlug, t.Pinned, t.ApprovedDigest = head.ID, head.Slug, t.Seen, t.Seen.Digest
+	p.changes.Create = append(p.changes.Create, head)
+	p.tell(&t, RemoteNew, "")
+	p.put(t, Pinned, "")
+	return nil
+}
+
+// rival returns another tool of the server that has, or would get, a slug.
+func (p *plan) rival(name, slug string) string {
+	if owner, taken := p.slugs[slug]; taken && owner != name {
+		return owner
+	}
+	for _, other := range p.wanted[slug] {
+		if other != name {
+			return other
+		}
+	}
+	return ""
+}
+
+// absent decides about what the server no longer offers.
+func (p *plan) absent(known []RemoteTool, offers []offered) {
+	there := make(map[string]bool, len(offers))
+	for _, o := range offers {
+		there[o.name] = true
+	}
+	for _, t := range known {
+		switch {
+		case there[t.Name]:
+		case t.Imported():
+			p.stop(t, Gone, RemoteGone, "the server offers it no more")
+			there[t.Name] = true
+		case t.State != Gone:
+			t.Seen = nil
+			p.put(t, Gone, "the server offers it no more")
+		}
+	}
+	for _, name := range p.server.AllowedTools {
+		if name != AllTools && !there[name] {
+			p.report.Tools = append(p.report.Tools, RefreshedTool{Name: name, Change: RemoteMissing, Reason: "the server offers no tool of this name"})
+		}
+	}
+}
+
+// refuse keeps a tool out.
+func (p *plan) refuse(t RemoteTool, reason string) {
+	if t.State != Refused || t.Reason != reason {
+		t.ChangedAt = p.now
+	}
+	p.tell(&t, RemoteRefused, reason)
+	p.put(t, Refused, reason)
+}
+
+// stop quarantines an imported tool.
+func (p *plan) stop(t RemoteTool, state RemoteState, change RemoteChange, reason string) {
+	p.tell(&t, change, reason)
+	p.quarantine(&t, reason)
+	p.put(t, state, reason)
+}
+
+// quarantine stops the tenant's tool for a reason, or without one lets it go on.
+func (p *plan) quarantine(t *RemoteTool, reason string) {
+	if t.Quarantine != reason {
+		p.changes.Stop[t.ToolID] = reason
+	}
+}
+
+func (p *plan) tell(t *RemoteTool, change RemoteChange, reason string) {
+	p.report.Tools = append(p.report.Tools, RefreshedTool{Name: t.Name, Slug: t.ToolSlug, Change: change, Reason: reason})
+}
+
+func (p *plan) put(t RemoteTool, state RemoteState, reason string) {
+	if t.State != state {
+		t.ChangedAt = p.now
+	}
+	t.State, t.Reason = state, reason
+	p.changes.Put = append(p.changes.Put, t)
+}
+
+func spaced(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path + ": "
+}

@@ -1,0 +1,114 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// RefreshServer asks a server what it offers, and makes of it what is due:
+// drafts of new tools that are allowed; a stop of those, and only those, whose
+// definition is no longer the one that may run. Tools that somebody approved go
+// on where the server gives what was approved.
+//
+// A server that does not answer changes nothing: the failure is returned, and
+// kept with the server.
+func (r *Registry) RefreshServer(ctx context.Context, p tool.Principal, slugOrID string) (MCPServer, Refresh, error) {
+	s, err := r.ownServer(ctx, p, slugOrID)
+	if err != nil {
+		return MCPServer{}, Refresh{}, err
+	}
+	if s.Status != ServerActive {
+		return MCPServer{}, Refresh{}, refuse(tool.Conflict, "/status", "server %q is disabled: enable it before asking it", s.Slug)
+	}
+	return r.refresh(ctx, p, s)
+}
+
+// refresh asks s. Where only the server is to blame, the report has the failure
+// too.
+func (r *Registry) refresh(ctx context.Context, p tool.Principal, s MCPServer) (MCPServer, Refresh, error) {
+	if r.opts.Discoverer == nil {
+		return MCPServer{}, Refresh{}, errNoDiscoverer
+	}
+	now := r.opts.Clock().UTC()
+	found, err := r.opts.Discoverer.Discover(ctx, s.Tenant, s.Connection)
+	s.DiscoveredAt, s.UpdatedAt = &now, now
+	if err != nil {
+		return r.unanswered(ctx, s, fmt.Errorf("asking server %q what it offers: %w", s.Slug, err))
+	}
+	s.DiscoveryError, s.ProtocolVersion, s.ServerName, s.ServerVersion = "", found.Protocol, found.Name, found.Version
+	known, err := r.remoteTools(ctx, &s)
+	if err != nil {
+		return MCPServer{}, Refresh{}, err
+	}
+	compared := plan{
+		server: &s, now: now,
+		own: func(slug string) (*tool.Tool, error) {
+			t, _, err := r.findOwn(ctx, p.Tenant, slug)
+			return t, err
+		},
+		draft: func(spec ToolSpec) (tool.Tool, error) {
+			t, _, err := r.newTool(p.Tenant, spec)
+			if err == nil {
+				err = refuseUnwritable(&t.Definition)
+			}
+			return t, err
+		},
+	}
+	if err := compared.compare(known, found); err != nil {
+		return MCPServer{}, Refresh{}, err
+	}
+	saved, err := r.store.SaveServer(ctx, s, compared.changes)
+	if err != nil {
+		return MCPServer{}, Refresh{}, fmt.Errorf("keeping what server %q offers: %w", s.Slug, err)
+	}
+	return saved, compared.report, nil
+}
+
+// unanswered keeps why a server could not be asked.
+func (r *Registry) unanswered(ctx context.Context, s MCPServer, cause error) (MCPServer, Refresh, error) {
+	failed := tool.AsError(cause)
+	s.DiscoveryError = failed.Msg
+	saved, err := r.store.SaveServer(context.WithoutCancel(ctx), s, RemoteChanges{})
+	if err != nil {
+		return MCPServer{}, Refresh{}, fmt.Errorf("keeping why server %q was not asked: %w", s.Slug, err)
+	}
+	return saved, Refresh{Err: failed}, cause
+}
+
+// refuseUnwritable refuses a definition with characters that cannot be kept as
+// they are, and so not be pinned.
+func refuseUnwritable(d *tool.Definition) error {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return refuse(tool.Invalid, "", "it is malformed JSON")
+	}
+	var doc any
+	if json.Unmarshal(raw, &doc) != nil || unwritable(doc) {
+		return refuse(tool.Invalid, "", "it holds characters that cannot be stored: NUL, or half a surrogate pair")
+	}
+	return nil
+}
+
+func unwritable(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.ContainsAny(v, "\x00\ufffd") // Halves are read as the replacement.
+	case []any:
+		for _, item := range v {
+			if unwritable(item) {
+				return true
+			}
+		}
+	case map[string]any:
+		for name, item := range v {
+			if unwritable(name) || unwritable(item) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,248 @@
+package registrytest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// server is an attached server with what is known of its tools, by name.
+type server struct {
+	row   registry.MCPServer
+	tools map[string]registry.RemoteTool
+}
+
+// CreateServer implements [registry.ServerStore].
+func (s *Store) CreateServer(_ context.Context, row registry.MCPServer) (registry.MCPServer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if row.Tenant == "" || s.mayWrite(row.Tenant) != nil {
+		return registry.MCPServer{}, notFound("tenant", string(row.Tenant))
+	}
+	if s.server(row.Tenant, row.Slug) != nil {
+		return registry.MCPServer{}, conflict("a server %q is attached already", row.Slug)
+	}
+	if row.ID == "" {
+		row.ID = newID()
+	}
+	row.Revision = 1
+	row.CreatedAt = time.Now().UTC()
+	row.UpdatedAt = row.CreatedAt
+	s.servers[row.ID] = &server{row: clone(row), tools: make(map[string]registry.RemoteTool)}
+	return clone(row), nil
+}
+
+// SaveServer implements [registry.ServerStore].
+func (s *Store) SaveServer(_ context.Context, row registry.MCPServer, c registry.RemoteChanges) (registry.MCPServer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have, err := s.checkServer(row)
+	if err != nil {
+		return registry.MCPServer{}, err
+	}
+	for _, head := range c.Create {
+		for _, other := range s.tools {
+			if other.Tenant == row.Tenant && other.Slug == head.Slug {
+				return registry.MCPServer{}, conflict("tool %q exists already", head.Slug)
+			}
+		}
+	}
+	for _, head := range c.Create {
+		head.Tenant, head.Revision = row.Tenant, 1
+		s.keepTool(head)
+	}
+	for id, reason := range c.Stop {
+		if t, ok := s.tools[id]; ok && t.Tenant == row.Tenant && t.Quarantine != reason {
+			t.Quarantine = reason
+			t.Revision++
+			s.keepTool(t)
+		}
+	}
+	for _, t := range c.Put {
+		if before, known := have.tools[t.Name]; known {
+			t.FirstSeenAt = before.FirstSeenAt
+		}
+		have.tools[t.Name] = clone(t)
+	}
+	for _, name := range c.Seen {
+		if t, known := have.tools[name]; known && row.DiscoveredAt != nil {
+			t.SeenAt = *row.DiscoveredAt
+			have.tools[name] = t
+		}
+	}
+	row.Revision++
+	have.row = clone(row)
+	return clone(row), nil
+}
+
+// DetachServer implements [registry.ServerStore].
+func (s *Store) DetachServer(_ context.Context, row registry.MCPServer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have, err := s.checkServer(row)
+	if err != nil {
+		return err
+	}
+	delete(s.servers, have.row.ID)
+	return nil
+}
+
+// FindServer implements [registry.ServerStore].
+func (s *Store) FindServer(_ context.Context, id tool.TenantID, slugOrID string) (registry.MCPServer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.server(id, slugOrID)
+	if have == nil {
+		return registry.MCPServer{}, notFound("server", slugOrID)
+	}
+	return clone(have.row), nil
+}
+
+// ListServers implements [registry.ServerStore].
+func (s *Store) ListServers(_ context.Context, id tool.TenantID, afterSlug string, limit int) ([]registry.MCPServer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []registry.MCPServer
+	for _, have := range s.servers {
+		if have.row.Tenant == id && have.row.Slug > afterSlug {
+			out = append(out, clone(have.row))
+		}
+	}
+	slices.SortFunc(out, func(a, b registry.MCPServer) int { return cmp.Compare(a.Slug, b.Slug) })
+	return firstFew(out, limit), nil
+}
+
+// FindRemoteTool implements [registry.ServerStore].
+func (s *Store) FindRemoteTool(_ context.Context, id tool.TenantID, serverID, name string) (registry.RemoteTool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if have := s.server(id, serverID); have != nil {
+		if t, known := have.tools[name]; known {
+			return s.joined(t), nil
+		}
+	}
+	return registry.RemoteTool{}, notFound("the server's tool", name)
+}
+
+// ListRemoteTools implements [registry.ServerStore].
+func (s *Store) ListRemoteTools(_ context.Context, id tool.TenantID, serverID string, q registry.RemoteQuery) ([]registry.RemoteTool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.server(id, serverID)
+	if have == nil {
+		return nil, nil
+	}
+	var out []registry.RemoteTool
+	for _, t := range have.tools {
+		if t.Name > q.AfterName && (q.State == "" || t.State == q.State) {
+			out = append(out, s.joined(t))
+		}
+	}
+	slices.SortFunc(out, func(a, b registry.RemoteTool) int { return cmp.Compare(a.Name, b.Name) })
+	return firstFew(out, q.Limit), nil
+}
+
+// FindToolOrigin implements [registry.ServerStore].
+func (s *Store) FindToolOrigin(_ context.Context, id tool.TenantID, toolID string) (registry.RemoteTool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, have := range s.servers {
+		for _, t := range have.tools {
+			if have.row.Tenant == id && t.ToolID == toolID && toolID != "" {
+				return s.joined(t), nil
+			}
+		}
+	}
+	return registry.RemoteTool{}, notFound("the origin of tool", toolID)
+}
+
+// PinTool implements [registry.ServerStore].
+func (s *Store) PinTool(_ context.Context, id tool.TenantID, toolID, digest, by string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, have := range s.servers {
+		for name, t := range have.tools {
+			if have.row.Tenant != id || t.ToolID != toolID || t.Seen == nil || t.Seen.Digest != digest {
+				continue
+			}
+			now := time.Now().UTC()
+			if t.ApprovedDigest != digest {
+				t.ApprovedBy, t.ApprovedAt = by, &now
+			}
+			t.State, t.Reason, t.Pinned, t.ApprovedDigest = registry.Pinned, "", t.Seen, digest
+			have.tools[name] = t
+		}
+	}
+	return nil
+}
+
+// ListServerTools implements [registry.ServerStore].
+func (s *Store) ListServerTools(_ context.Context, id tool.TenantID, serverSlug string) ([]tool.Tool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []tool.Tool
+	for _, t := range s.tools {
+		uses := runsOn(t.Definition, serverSlug)
+		for _, v := range s.versions[t.ID] {
+			uses = uses || v.Published && runsOn(v.Snapshot.Definition, serverSlug)
+		}
+		if t.Tenant == id && uses {
+			out = append(out, s.seen(t))
+		}
+	}
+	slices.SortFunc(out, func(a, b tool.Tool) int { return strings.Compare(a.Slug, b.Slug) })
+	return out, nil
+}
+
+// runsOn reports whether a definition names a server.
+func runsOn(d tool.Definition, serverSlug string) bool {
+	var config struct {
+		Server string `json:"server"`
+	}
+	return d.ImplementationType() == tool.MCP && json.Unmarshal(d.Config, &config) == nil && config.Server == serverSlug
+}
+
+// server finds a tenant's server by slug or id.
+func (s *Store) server(id tool.TenantID, slugOrID string) *server {
+	for _, have := range s.servers {
+		if have.row.Tenant == id && (have.row.ID == slugOrID || have.row.Slug == slugOrID) {
+			return have
+		}
+	}
+	return nil
+}
+
+// checkServer refuses to write over what is not there, another tenant's, or
+// has changed since it was read.
+func (s *Store) checkServer(row registry.MCPServer) (*server, error) {
+	have, ok := s.servers[row.ID]
+	switch {
+	case !ok || have.row.Tenant != row.Tenant:
+		return nil, notFound("server", row.Slug)
+	case have.row.Revision != row.Revision:
+		return nil, changed("server", row.Slug)
+	}
+	return have, nil
+}
+
+// joined returns a server's tool with what is read from the tenant's.
+func (s *Store) joined(t registry.RemoteTool) registry.RemoteTool {
+	t = clone(t)
+	if ours, ok := s.tools[t.ToolID]; ok {
+		t.ToolSlug, t.ToolStatus, t.Quarantine = ours.Slug, ours.Status, ours.Quarantine
+	}
+	return t
+}
+
+func firstFew[T any](all []T, limit int) []T {
+	if limit > 0 && len(all) > limit {
+		return all[:limit]
+	}
+	return all
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// FindRemoteTool implements [registry.ServerStore].
+func (s *Store) FindRemoteTool(ctx context.Context, tenant tool.TenantID, serverID, name string) (registry.RemoteTool, error) {
+	const op = "store.FindRemoteTool"
+	if !tool.ValidID(serverID) {
+		return registry.RemoteTool{}, notFound(op, "server not found")
+	}
+	var row db.FindRemoteToolRow
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindRemoteTool(ctx, db.FindRemoteToolParams{TenantID: string(tenant), ServerID: serverID, Name: text(name)})
+		return err
+	})
+	if err != nil {
+		return registry.RemoteTool{}, explain(err, tool.NotFound, fmt.Sprintf("the server has no tool %q", name))
+	}
+	return remoteToolOf(row.RemoteTool, row.ToolSlug, row.ToolStatus, row.Quarantine)
+}
+
+// FindToolOrigin implements [registry.ServerStore].
+func (s *Store) FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID string) (registry.RemoteTool, error) {
+	const op = "store.FindToolOrigin"
+	if !tool.ValidID(toolID) {
+		return registry.RemoteTool{}, notFound(op, "tool not found")
+	}
+	var row db.FindToolOriginRow
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindToolOrigin(ctx, db.FindToolOriginParams{TenantID: string(tenant), ToolID: toolID})
+		return err
+	})
+	if err != nil {
+		return registry.RemoteTool{}, explain(err, tool.NotFound, "the tool was made of no server's")
+	}
+	return remoteToolOf(row.RemoteTool, row.ToolSlug, row.ToolStatus, row.Quarantine)
+}
+
+// ListRemoteTools implements [registry.ServerStore].
+func (s *Store) ListRemoteTools(ctx context.Context, tenant tool.TenantID, serverID string, q registry.RemoteQuery) ([]registry.RemoteTool, error) {
+	const op = "store.ListRemoteTools"
+	if !tool.ValidID(serverID) {
+		return nil, notFound(op, "server not found")
+	}
+	var rows []db.ListRemoteToolsRow
+	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
+		rows, err = queries.ListRemoteTools(ctx, db.ListRemoteToolsParams{
+			TenantID: string(tenant), ServerID: serverID, AfterName: text(q.AfterName), State: string(q.State), Limit: pageSize(q.Limit),
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row db.ListRemoteToolsRow) (registry.RemoteTool, error) {
+		return remoteToolOf(row.RemoteTool, row.ToolSlug, row.ToolStatus, row.Quarantine)
+	})
+}
+
+// PinTool implements [registry.ServerStore].
+func (s *Store) PinTool(ctx context.Context, tenant tool.TenantID, toolID, digest, by string) error {
+	const op = "store.PinTool"
+	if err := checkIDs(op, toolID); err != nil {
+		return err
+	}
+	return s.do(ctx, op, tenant, func(q *db.Queries) error {
+		return q.PinRemoteTool(ctx, db.PinRemoteToolParams{TenantID: string(tenant), ToolID: toolID, Digest: digest, ApprovedBy: text(by)})
+	})
+}
+
+func remoteParams(server registry.MCPServer, t *registry.RemoteTool) (db.PutRemoteToolParams, error) {
+	pinned, pinnedDigest, err := remoteDefinition(t.Pinned)
+	if err != nil {
+		return db.PutRemoteToolParams{}, err
+	}
+	seen, seenDigest, err := remoteDefinition(t.Seen)
+	if err != nil {
+		return db.PutRemoteToolParams{}, err
+	}
+	return db.PutRemoteToolParams{
+		TenantID: string(server.Tenant), ServerID: server.ID, Name: text(t.Name), ToolID: optional(t.ToolID),
+		State: string(t.State), Reason: text(t.Reason), PinnedDigest: pinnedDigest, Pinned: pinned,
+		ApprovedDigest: t.ApprovedDigest, ApprovedBy: text(t.ApprovedBy), ApprovedAt: t.ApprovedAt,
+		SeenDigest: seenDigest, Seen: seen, SeenAt: t.SeenAt, ChangedAt: t.ChangedAt,
+	}, nil
+}
+
+// remoteDefinition returns the columns of a definition; nothing for none. Its
+// words are kept for people to read, where a character may be replaced: the
+// digest is the server's.
+func remoteDefinition(d *registry.RemoteDefinition) (raw []byte, digest string, err error) {
+	if d == nil {
+		return nil, "", nil
+	}
+	raw, err = encodePayload(d)
+	return raw, d.Digest, err
+}
+
+func remoteToolOf(row db.RemoteTool, slug, status, quarantine string) (registry.RemoteTool, error) {
+	t := registry.RemoteTool{
+		Name: row.Name, ToolID: value(row.ToolID), ToolSlug: slug, ToolStatus: tool.Status(status), Quarantine: quarantine,
+		State: registry.RemoteState(row.State), Reason: row.Reason, ApprovedDigest: row.ApprovedDigest,
+		ApprovedBy: row.ApprovedBy, ApprovedAt: row.ApprovedAt, FirstSeenAt: row.FirstSeenAt, SeenAt: row.SeenAt, ChangedAt: row.ChangedAt,
+	}
+	if err := decode(row.Pinned, &t.Pinned); err != nil {
+		return registry.RemoteTool{}, err
+	}
+	return t, decode(row.Seen, &t.Seen)
+}

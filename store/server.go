@@ -1,0 +1,223 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CreateServer implements [registry.ServerStore].
+func (s *Store) CreateServer(ctx context.Context, server registry.MCPServer) (registry.MCPServer, error) {
+	const op = "store.CreateServer"
+	row, err := serverRow(server)
+	if err != nil {
+		return registry.MCPServer{}, err
+	}
+	err = s.do(ctx, op, server.Tenant, func(q *db.Queries) (err error) {
+		row, err = q.CreateServer(ctx, db.CreateServerParams{
+			ID: row.ID, TenantID: row.TenantID, Slug: row.Slug, Name: row.Name, Transport: row.Transport, URL: row.URL,
+			Command: row.Command, Headers: row.Headers, Auth: row.Auth, AllowedTools: row.AllowedTools,
+			TrustHints: row.TrustHints, Status: row.Status, CreatedBy: row.CreatedBy,
+		})
+		return err
+	})
+	if err != nil {
+		err = explain(err, tool.NotFound, "tenant not found")
+		return registry.MCPServer{}, explain(err, tool.Conflict, fmt.Sprintf("a server %q is attached already", server.Slug))
+	}
+	return serverOf(row)
+}
+
+// SaveServer implements [registry.ServerStore].
+func (s *Store) SaveServer(ctx context.Context, server registry.MCPServer, c registry.RemoteChanges) (registry.MCPServer, error) {
+	const op = "store.SaveServer"
+	var saved registry.MCPServer
+	err := s.inTx(ctx, op, server.Tenant, func(q *db.Queries) (err error) {
+		if saved, err = updateServer(ctx, q, op, server); err != nil {
+			return err
+		}
+		for _, head := range c.Create {
+			if err := createTool(ctx, q, op, server.Tenant, head); err != nil {
+				return err
+			}
+		}
+		for id, reason := range c.Stop {
+			if err := q.QuarantineTool(ctx, db.QuarantineToolParams{ScopeID: scopeID(server.Tenant), ID: id, Quarantine: text(reason)}); err != nil {
+				return err
+			}
+		}
+		return saveRemoteTools(ctx, q, server, c)
+	})
+	return saved, err
+}
+
+// createTool stores the draft of a new tool among what else a transaction does.
+func createTool(ctx context.Context, q *db.Queries, op string, tenant tool.TenantID, head tool.Tool) error {
+	head.Tenant = tenant
+	row, err := toolRow(head)
+	if err != nil {
+		return err
+	}
+	if _, err := q.CreateTool(ctx, createParams(row)); err != nil {
+		return explain(failure(op, err), tool.Conflict, fmt.Sprintf("a tool %q exists already", head.Slug))
+	}
+	return nil
+}
+
+// saveRemoteTools stores what became of a server's tools.
+func saveRemoteTools(ctx context.Context, q *db.Queries, server registry.MCPServer, c registry.RemoteChanges) error {
+	for i := range c.Put {
+		params, err := remoteParams(server, &c.Put[i])
+		if err != nil {
+			return err
+		}
+		if err := q.PutRemoteTool(ctx, params); err != nil {
+			return err
+		}
+	}
+	if len(c.Seen) == 0 || server.DiscoveredAt == nil {
+		return nil
+	}
+	return q.SeeRemoteTools(ctx, db.SeeRemoteToolsParams{
+		TenantID: string(server.Tenant), ServerID: server.ID, Names: c.Seen, SeenAt: *server.DiscoveredAt,
+	})
+}
+
+// updateServer stores a changed server under the rules of [Store.SaveServer].
+func updateServer(ctx context.Context, q *db.Queries, op string, server registry.MCPServer) (registry.MCPServer, error) {
+	row, err := serverRow(server)
+	if err != nil {
+		return registry.MCPServer{}, err
+	}
+	stored, err := q.UpdateServer(ctx, db.UpdateServerParams{
+		TenantID: row.TenantID, ID: row.ID, Revision: server.Revision, Name: row.Name, Transport: row.Transport, URL: row.URL,
+		Command: row.Command, Headers: row.Headers, Auth: row.Auth, AllowedTools: row.AllowedTools, TrustHints: row.TrustHints,
+		Status: row.Status, DiscoveredAt: row.DiscoveredAt, DiscoveryError: row.DiscoveryError,
+		ProtocolVersion: row.ProtocolVersion, ServerName: row.ServerName, ServerVersion: row.ServerVersion,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return registry.MCPServer{}, serverChanged(ctx, q, op, server)
+	}
+	if err != nil {
+		return registry.MCPServer{}, err
+	}
+	return serverOf(stored)
+}
+
+// serverChanged says why nothing was written: there is no such server, or it is
+// at another revision.
+func serverChanged(ctx context.Context, q *db.Queries, op string, server registry.MCPServer) error {
+	stored, err := q.FindServerByID(ctx, db.FindServerByIDParams{TenantID: string(server.Tenant), ID: server.ID})
+	if err != nil {
+		return explain(failure(op, err), tool.NotFound, fmt.Sprintf("server %q not found", server.Slug))
+	}
+	return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+		"server %q changed meanwhile: revision %d was asked for, it is at %d; read it again", server.Slug, server.Revision, stored.Revision), Err: registry.ErrChanged}
+}
+
+// DetachServer implements [registry.ServerStore].
+func (s *Store) DetachServer(ctx context.Context, server registry.MCPServer) error {
+	const op = "store.DetachServer"
+	if err := checkIDs(op, server.ID); err != nil {
+		return err
+	}
+	return s.inTx(ctx, op, server.Tenant, func(q *db.Queries) error {
+		gone, err := q.DetachServer(ctx, db.DetachServerParams{TenantID: string(server.Tenant), ID: server.ID, Revision: server.Revision})
+		if err != nil || gone > 0 {
+			return err
+		}
+		return serverChanged(ctx, q, op, server)
+	})
+}
+
+// FindServer implements [registry.ServerStore].
+func (s *Store) FindServer(ctx context.Context, tenant tool.TenantID, slugOrID string) (registry.MCPServer, error) {
+	var row db.MCPServer
+	err := s.do(ctx, "store.FindServer", tenant, func(q *db.Queries) (err error) {
+		if tool.ValidID(slugOrID) {
+			row, err = q.FindServerByID(ctx, db.FindServerByIDParams{TenantID: string(tenant), ID: slugOrID})
+		} else {
+			row, err = q.FindServerBySlug(ctx, db.FindServerBySlugParams{TenantID: string(tenant), Slug: text(slugOrID)})
+		}
+		return err
+	})
+	if err != nil {
+		return registry.MCPServer{}, explain(err, tool.NotFound, fmt.Sprintf("server %q not found", slugOrID))
+	}
+	return serverOf(row)
+}
+
+// ListServers implements [registry.ServerStore].
+func (s *Store) ListServers(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]registry.MCPServer, error) {
+	var rows []db.MCPServer
+	err := s.do(ctx, "store.ListServers", tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListServers(ctx, db.ListServersParams{TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit)})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, serverOf)
+}
+
+// ListServerTools implements [registry.ServerStore].
+func (s *Store) ListServerTools(ctx context.Context, tenant tool.TenantID, serverSlug string) ([]tool.Tool, error) {
+	var rows []db.ToolRegistry
+	err := s.do(ctx, "store.ListServerTools", tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListServerTools(ctx, db.ListServerToolsParams{ScopeID: scopeID(tenant), Server: text(serverSlug)})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, s.seen)
+}
+
+func serverRow(s registry.MCPServer) (db.MCPServer, error) {
+	id, err := idOrNew(s.ID)
+	if err != nil {
+		return db.MCPServer{}, err
+	}
+	if err := checkIDs("store", id); err != nil {
+		return db.MCPServer{}, err
+	}
+	headers, err := content(s.Headers)
+	if err != nil {
+		return db.MCPServer{}, err
+	}
+	var auth []byte
+	if s.Auth != nil {
+		if auth, err = content(s.Auth); err != nil {
+			return db.MCPServer{}, err
+		}
+	}
+	return db.MCPServer{
+		ID: id, TenantID: string(s.Tenant), Slug: text(s.Slug), Name: text(s.Name), Transport: string(s.Kind()), URL: text(s.URL),
+		Command: text(s.Command), Headers: headers, Auth: auth, AllowedTools: list(s.AllowedTools), TrustHints: s.TrustHints,
+		Status: s.Status, DiscoveredAt: s.DiscoveredAt, DiscoveryError: text(s.DiscoveryError),
+		ProtocolVersion: text(s.ProtocolVersion), ServerName: text(s.ServerName), ServerVersion: text(s.ServerVersion),
+		CreatedBy: text(s.CreatedBy),
+	}, nil
+}
+
+func serverOf(row db.MCPServer) (registry.MCPServer, error) {
+	s := registry.MCPServer{
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Slug: row.Slug, Name: row.Name,
+		Connection:   registry.Connection{URL: row.URL, Transport: remote.Transport(row.Transport), Command: row.Command},
+		AllowedTools: row.AllowedTools, TrustHints: row.TrustHints, Status: row.Status,
+		DiscoveredAt: row.DiscoveredAt, DiscoveryError: row.DiscoveryError, ProtocolVersion: row.ProtocolVersion,
+		ServerName: row.ServerName, ServerVersion: row.ServerVersion,
+		Revision: row.Revision, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}
+	if err := decode(row.Headers, &s.Headers); err != nil {
+		return registry.MCPServer{}, err
+	}
+	return s, decode(row.Auth, &s.Auth)
+}
