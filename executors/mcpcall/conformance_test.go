@@ -1,7 +1,6 @@
 package mcpcall_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -257,5 +256,3 @@ func textOf(res *tool.Result) string {
 	}
 	return b.String()
 }
-
-var _ = context.Background

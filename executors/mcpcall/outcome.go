@@ -43,6 +43,11 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 	if seen.answered && seen.answer.err == nil {
 		return c.result(seen)
 	}
+	if seen.fault != nil {
+		e := *seen.fault
+		e.Sent = sent
+		return nil, &e
+	}
 	if at.overflow > 0 || stream.overflow > 0 {
 		return tooLong(max(at.overflow, stream.overflow)), nil
 	}
@@ -60,11 +65,6 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 	if ended := endedBy(ctx); ended != nil {
 		ended.Sent = sent
 		return nil, ended
-	}
-	if seen.fault != nil {
-		e := *seen.fault
-		e.Sent = sent
-		return nil, &e
 	}
 	out := &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server broke off before it had answered", Sent: sent}
 	switch {
