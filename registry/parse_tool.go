@@ -51,7 +51,7 @@ func parseTool(doc object) (*ToolSpec, error) {
 	if err := parseTypes(doc); err != nil {
 		return nil, err
 	}
-	if err := gather(doc); err != nil {
+	if err := firstOf(gather(doc), doc.nested("egress_rules")); err != nil {
 		return nil, err
 	}
 	var ask bool

@@ -35,6 +35,10 @@ type Options struct {
 	// Checks judge the configuration of tools, by implementation type. A check
 	// fails with tool.Invalid and a Path within the configuration.
 	Checks map[tool.Implementation]func(json.RawMessage) error
+	// Needs tells the least egress class that a configuration's calls need, and
+	// the method they send where there is one. Tools of a lesser class cannot be
+	// published: they would drift from it at every call.
+	Needs map[tool.Implementation]func(json.RawMessage) (class tool.Egress, method string)
 	// Middleware reports whether the workers have middleware of a name, for
 	// tools to have around them. Tools that name others cannot be published.
 	// All names pass when nil: calls are refused then where they run.

@@ -39,12 +39,12 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkExecution, checkInteraction, checkImplementation, r.checkSchemas, r.checkConfig} {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, r.checkSchemas, r.checkConfig} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
 	}
-	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s)), nil
+	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s), r.egressWarnings(s)), nil
 }
 
 func checkPolicy(s *ToolSpec) error {

@@ -78,6 +78,7 @@ func example(tenant tool.TenantID, slug string) tool.Tool {
 		Policy: tool.Policy{
 			EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.AlwaysAsk,
 			RequiredPermission: "orders.read", TenantSlugs: []string{"acme"},
+			EgressRules: tool.EgressRules{Hosts: []string{"api.example.com"}, MaxBytes: 4096},
 		},
 		Status: tool.Draft, Active: true, Version: "1.0.0", CreatedAt: now, UpdatedAt: now,
 	}

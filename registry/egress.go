@@ -1,0 +1,50 @@
+package registry
+
+import (
+	"github.com/toolcrib/toolcrib/internal/hostname"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// checkEgressRules refuses rules that nothing could pass, or that say what the
+// class denies.
+func checkEgressRules(s *ToolSpec) error {
+	if err := hostname.CheckRules(s.EgressRules, s.EgressClass); err != nil {
+		return within("/egress_rules", err)
+	}
+	return nil
+}
+
+// egressObstacle says why calls of a tool of the given class and rules would be
+// refused and reported as drift, whatever their arguments; nothing when they
+// would not.
+func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
+	needs := r.opts.Needs[d.ImplementationType()]
+	if needs == nil {
+		return nil
+	}
+	class, method := needs(d.Config)
+	what := "the tool calls out"
+	if method != "" {
+		what = "the tool sends " + method
+	}
+	switch {
+	case class.Within(p.EgressClass):
+	case class == tool.EgressWrite:
+		return refuse(tool.Invalid, "/egress_class", "%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to write", what, p.EgressClass)
+	default:
+		return refuse(tool.Invalid, "/egress_class", "%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to read_only", what, p.EgressClass)
+	}
+	if method != "" && !p.EgressRules.AllowsMethod(method) {
+		return refuse(tool.Invalid, "/egress_rules/methods", "%s, which its egress rules do not allow: every call would be refused; add %s", what, method)
+	}
+	return nil
+}
+
+// egressWarnings explains to the author of a draft what will keep it from being
+// published.
+func (r *Registry) egressWarnings(s *ToolSpec) []string {
+	if err := r.egressObstacle(s.Policy, &s.Definition); err != nil {
+		return []string{"it cannot be published as it is: " + tool.AsError(err).Msg}
+	}
+	return nil
+}
