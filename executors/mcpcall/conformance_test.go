@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(serverVariable) != "" {
+		serveStdio()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // TestConformance runs the suite over each of the ways to talk to a server.
 func TestConformance(t *testing.T) {

@@ -39,6 +39,7 @@ type peer struct {
 	stale    bool            // The server says that its list of tools has changed.
 	watch    context.Context //nolint:containedctx // Of the call under way: whom to tell of its progress.
 	fault    *tool.Error
+	broke    bool // Nothing can be read any more.
 }
 
 // answer is what a server answered to a request.
@@ -85,6 +86,11 @@ func (p *peer) Connect(ctx context.Context) (mcp.Connection, error) {
 func (p *peer) pump() {
 	for {
 		msg, err := p.inner.Read(p.ctx)
+		if err != nil {
+			p.mu.Lock()
+			p.broke = true
+			p.mu.Unlock()
+		}
 		select {
 		case p.arrived <- arrival{msg, err}:
 		case <-p.ctx.Done():
@@ -300,13 +306,14 @@ type seen struct {
 	written  bool
 	stale    bool
 	fault    *tool.Error
+	broke    bool
 }
 
 func (p *peer) of(method string) seen {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a, ok := p.answers[method]
-	return seen{answer: a, answered: ok, written: p.written[method], stale: p.stale, fault: p.fault}
+	return seen{answer: a, answered: ok, written: p.written[method], stale: p.stale, fault: p.fault, broke: p.broke}
 }
 
 // cancelCall tells the server that nobody waits for its answer any more.

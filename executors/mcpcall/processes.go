@@ -67,6 +67,10 @@ func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
 		p.leave(r, false)
 		return nil, endedBy(ctx)
 	}
+	if p.gone(r) { // The call before this one has broken it.
+		r.turn <- struct{}{}
+		return p.connect(ctx, t)
+	}
 	if r.conn != nil && !r.process.ended() {
 		r.conn.target = t
 		r.conn.resumed = true
@@ -107,6 +111,13 @@ func (p *processes) take(t *target) (*running, error) {
 		p.kept[t.key] = r
 	}
 	return r, nil
+}
+
+// gone reports whether a process was removed while a call waited for its turn.
+func (p *processes) gone(r *running) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.all[r]
 }
 
 // evict ends a process that nobody uses. The lock is held.
@@ -199,7 +210,8 @@ func (p *processes) start(ctx context.Context, r *running, t *target, command Co
 // answer is ended: nobody knows what it would say next.
 func (p *processes) release(c *conn, stopped bool) {
 	r := c.running
-	p.leave(r, stopped || r.process.ended() || !c.target.shared())
+	seen := c.peer.of(methodCall)
+	p.leave(r, stopped || r.process.ended() || seen.broke || seen.fault != nil || !c.target.shared())
 	r.turn <- struct{}{}
 }
 
