@@ -159,6 +159,7 @@ var badConfigs = []struct{ name, config, path string }{
 	{"audience", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/t", "audience": "a\nb"}}`, "/auth/audience"},
 	{"client auth", `{"url": "https://x.example", "auth": {"type": "oauth2_client_credentials", "credentials_ref": "x", "token_url": "https://x.example/t", "client_auth": "jwt"}}`, "/auth/client_auth"},
 	{"pagination", `{"url": "https://x.example", "pagination": {"type": "magic", "items": ""}}`, "/pagination/type"},
+	{"pages of PUT", `{"method": "PUT", "url": "https://x.example", "pagination": {"type": "link", "items": ""}}`, "/pagination"},
 	{"no items", `{"url": "https://x.example", "pagination": {"type": "link"}}`, "/pagination/items"},
 	{"cursor from nowhere", `{"url": "https://x.example", "pagination": {"type": "cursor", "items": "", "parameter": "c"}}`, "/pagination/next"},
 	{"cursor to nowhere", `{"url": "https://x.example", "pagination": {"type": "cursor", "items": "", "next": "/c"}}`, "/pagination/parameter"},

@@ -2,12 +2,13 @@ package httpcall
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 )
 
-// Pagination is the rule by which the pages after the first are asked for. It
-// is for tools that call GET, or are pure. The result is
+// Pagination is the rule by which the pages after the first are asked for: by
+// GET, or by POST of a tool that is pure. The result is
 //
 //	{"items": […], "pages": 3, "complete": true}
 //
@@ -86,6 +87,7 @@ func (p *Pagination) check(c *Config) error {
 		msg   string
 	}{
 		{!slices.Contains(paginations, p.Type), "/type", fmt.Sprintf("%.40q is none of %s", p.Type, strings.Join(paginations, ", "))},
+		{c.Method != http.MethodGet && c.Method != http.MethodPost, "", c.Method + " requests have no further pages: want GET, or POST of a tool that is pure"},
 		{p.points() && p.Next == nil, "/next", "want the pointer to what leads to the next page"},
 		{!p.points() && p.Next != nil, "/next", "only for the types cursor and next_url"},
 		{p.Body != nil && p.Type != pagesByCursor, "/body", "only for the type cursor"},
