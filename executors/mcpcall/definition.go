@@ -102,13 +102,21 @@ func (c *Client) verify(ctx context.Context, conn *conn, cfg *Config) error {
 		return changed(&remote.ChangedError{Tool: cfg.ToolName, Pinned: cfg.DefinitionDigest, Found: def.digest},
 			fmt.Sprintf("the server changed its definition of the tool %q since it was imported: look at the difference, and import it again", cfg.ToolName))
 	}
-	if len(def.headers) > 0 && conn.stateless() {
-		conn.peer.learn(methodList, json.RawMessage(`{"tools":[`+string(def.headers)+`]}`))
-		if _, err := conn.session.ListTools(ctx, &mcp.ListToolsParams{}); err != nil {
-			return &tool.Error{Kind: tool.Conflict, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the server's definition of the tool %q can't be used: it names headers in a way that the protocol does not allow", cfg.ToolName)}
-		}
+	if len(def.headers) > 0 && conn.stateless() && !conn.usable(ctx, def.headers) {
+		return &tool.Error{Kind: tool.Conflict, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the server's definition of the tool %q can't be used: %s", cfg.ToolName, badHeaders)}
 	}
 	return nil
+}
+
+const badHeaders = "it puts arguments into headers in a way that the protocol does not allow"
+
+// usable lets the SDK read a tool's definition, for what it puts into headers.
+// It reports whether that is what the protocol allows.
+func (c *conn) usable(ctx context.Context, raw json.RawMessage) bool {
+	c.peer.learn(methodList, json.RawMessage(`{"tools":[`+string(raw)+`]}`))
+	defer c.peer.unlearn(methodList)
+	listed, err := c.session.ListTools(ctx, &mcp.ListToolsParams{})
+	return err == nil && len(listed.Tools) == 1
 }
 
 // definition finds a tool among those of the server.
@@ -122,7 +130,7 @@ func (c *Client) definition(ctx context.Context, conn *conn, name string) (defin
 		all = make(map[string]definition, len(listed.tools))
 		for _, t := range listed.tools {
 			def := definition{digest: t.Digest}
-			if bytes.Contains(t.InputSchema, []byte(`"x-mcp-header"`)) {
+			if namesHeaders(t.InputSchema) {
 				def.headers = listed.raw[t.Name]
 			}
 			all[t.Name] = def
@@ -134,6 +142,11 @@ func (c *Client) definition(ctx context.Context, conn *conn, name string) (defin
 		return definition{}, changed(&remote.ChangedError{Tool: name}, fmt.Sprintf("the server has no tool %q any more: it was renamed or removed", name))
 	}
 	return def, nil
+}
+
+// namesHeaders reports whether a schema may put arguments into headers.
+func namesHeaders(schema json.RawMessage) bool {
+	return bytes.Contains(schema, []byte("x-mcp-header"))
 }
 
 func changed(why *remote.ChangedError, msg string) error {

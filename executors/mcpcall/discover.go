@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/remote"
 )
 
 // Discover asks a server what it is and what tools it has, with a session of
@@ -30,7 +31,14 @@ func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, 
 	if err != nil {
 		return nil, err
 	}
-	out := &Discovery{Protocol: conn.protocol(), Stateless: conn.stateless(), Tools: listed.tools, Skipped: listed.skipped}
+	out := &Discovery{Protocol: conn.protocol(), Stateless: conn.stateless(), Tools: []RemoteTool{}, Skipped: listed.skipped}
+	for _, found := range listed.tools {
+		if out.Stateless && namesHeaders(found.InputSchema) && !conn.usable(ctx, listed.raw[found.Name]) {
+			out.Skipped = append(out.Skipped, remote.Skipped{Name: found.Name, Reason: badHeaders})
+			continue
+		}
+		out.Tools = append(out.Tools, found)
+	}
 	method := methodInitialize
 	if out.Stateless {
 		method = methodDiscover

@@ -355,6 +355,13 @@ func (p *peer) learn(method string, result json.RawMessage) {
 	p.known[method] = result
 }
 
+// unlearn makes the SDK ask again.
+func (p *peer) unlearn(method string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, method)
+}
+
 func tellProgress(ctx context.Context, raw json.RawMessage) {
 	var n struct {
 		Token   any     `json:"progressToken"` //nolint:tagliatelle // The protocol's name.
