@@ -47,6 +47,7 @@ require (
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/go-shiori/dom v0.0.0-20230515143342-73569d674e1c // indirect
 	github.com/gogs/chardet v0.0.0-20211120154057-b7413eaefb8f // indirect
+	github.com/tink-crypto/tink-go/v2 v2.9.0 // indirect
 )
 
 require (

@@ -116,6 +116,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	d := storetest.NewDatabase(t)
 	f := storetest.NewFixture(t, d)
 	d.Key(t, f.Tenant)
+	d.Credential(t, f.Tenant, "shop")
 	f.Admit(t, f.Lone(t), true, true)
 	f.Say(t, f.Run, 1, 1, "Let me look.")
 	_, _, err := f.Store.AddAgentVersion(t.Context(), f.Agent, storetest.AgentVersionOf(t, f.Agent, "1.0.0"))

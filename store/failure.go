@@ -101,6 +101,14 @@ func disconnected(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
+// constraintOf returns the constraint or index that refused a row.
+func constraintOf(err error) string {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pgErr.ConstraintName
+	}
+	return ""
+}
+
 // notFound is the answer for what does not exist or is another tenant's.
 func notFound(op, msg string) error {
 	return &tool.Error{Kind: tool.NotFound, Op: op, Msg: msg}

@@ -216,6 +216,41 @@ create policy tenant_isolation on api_keys for all to public using ((tenant_id =
 grant insert, select on api_keys to toolcrib_app;
 grant update (revoked_at, last_used_at) on api_keys to toolcrib_app;
 
+create table credentials (
+    tenant_id uuid not null,
+    id uuid not null,
+    ref text not null,
+    category text not null default ''::text,
+    provider_key text not null default ''::text,
+    provider_variant text not null default ''::text,
+    hosts text[] not null,
+    version integer not null,
+    key_version integer not null,
+    ciphertext bytea,
+    revision bigint not null default 1,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    rotated_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    constraint credentials_pkey PRIMARY KEY (tenant_id, id),
+    constraint credentials_check CHECK ((((category = ''::text) = (provider_key = ''::text)) AND ((category <> ''::text) OR (provider_variant = ''::text)))),
+    constraint credentials_check1 CHECK (((ciphertext IS NULL) = (revoked_at IS NOT NULL))),
+    constraint credentials_ref_check CHECK ((ref ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'::text)),
+    constraint credentials_version_check CHECK ((version > 0)),
+    constraint credentials_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint credentials_tenant_id_key_version_fkey FOREIGN KEY (tenant_id, key_version) REFERENCES tenant_keys(tenant_id, version)
+) with (fillfactor=80);
+CREATE UNIQUE INDEX credentials_ref ON public.credentials USING btree (tenant_id, ref) WHERE (revoked_at IS NULL);
+CREATE UNIQUE INDEX credentials_selector ON public.credentials USING btree (tenant_id, category, provider_key, provider_variant) WHERE ((revoked_at IS NULL) AND (category <> ''::text));
+alter table credentials enable row level security;
+alter table credentials force row level security;
+create policy tenant_isolation on credentials for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on credentials to toolcrib_app;
+grant update (category, provider_key, provider_variant, hosts, version, key_version, ciphertext, revision, updated_at, rotated_at, last_used_at, expires_at, revoked_at) on credentials to toolcrib_app;
+comment on table credentials is 'What tools authenticate with, encrypted; a revoked one has no value any more.';
+
 create table effects (
     effect_id text not null,
     tenant_id uuid not null,
@@ -470,6 +505,26 @@ alter table runs enable row level security;
 alter table runs force row level security;
 create policy tenant_isolation on runs for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on runs to toolcrib_app;
+
+create table tenant_keys (
+    tenant_id uuid not null,
+    version integer not null,
+    wrapped bytea not null,
+    kek_id text not null,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint tenant_keys_pkey PRIMARY KEY (tenant_id, version),
+    constraint tenant_keys_kek_id_check CHECK ((kek_id <> ''::text)),
+    constraint tenant_keys_version_check CHECK ((version > 0)),
+    constraint tenant_keys_wrapped_check CHECK ((octet_length(wrapped) > 0)),
+    constraint tenant_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table tenant_keys enable row level security;
+alter table tenant_keys force row level security;
+create policy tenant_isolation on tenant_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on tenant_keys to toolcrib_app;
+grant update (wrapped, kek_id, updated_at) on tenant_keys to toolcrib_app;
+comment on table tenant_keys is 'Data keys of tenants, wrapped; credentials are encrypted by them.';
 
 create table tenants (
     id uuid not null,

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -63,6 +64,7 @@ var (
 	_ ledger.Ledger   = (*Store)(nil)
 	_ resolver.Source = (*Store)(nil)
 	_ registry.Store  = (*Store)(nil)
+	_ vault.Store     = (*Store)(nil)
 )
 
 // Open connects to a migrated database.

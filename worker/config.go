@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -14,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -52,9 +54,14 @@ type Config struct {
 	// entry of the empty tenant is for all of them.
 	Allow map[tool.TenantID]Allowance
 	// SecretsDir is a directory of credentials, one file each, with a folder
-	// per tenant. The environment is asked after it, see the documentation of
-	// TOOLCRIB_SECRET_…. Defaults to the environment alone.
+	// per tenant. It is asked after the database, and before the environment,
+	// see the documentation of TOOLCRIB_SECRET_…. Defaults to those two alone.
 	SecretsDir string
+	// KeyEncryption are the keys that wrap the data keys of tenants, by which
+	// credentials in the database are encrypted: the first wraps, all of them
+	// open. Defaults to those that TOOLCRIB_KEK_FILE or TOOLCRIB_KEK give. With
+	// none, a call that needs a credential of the database is refused.
+	KeyEncryption []KeyEncryptionKey
 
 	// StopTimeout is how long a stopping worker lets running calls finish.
 	// Defaults to 30 seconds. It is set on workers that set none themselves.
@@ -72,6 +79,18 @@ type Config struct {
 	// Logger is for what happens outside workflows and activities, which log
 	// through their Temporal client. Defaults to discarding it.
 	Logger *slog.Logger
+}
+
+// KeyEncryptionKey is a key-encryption key, perhaps of a key service: ID names it
+// for good, and AEAD is what Tink's clients of key services give.
+type KeyEncryptionKey = vault.Key
+
+// keyring returns the key-encryption keys; nil for none.
+func (c Config) keyring() (*vault.Keyring, error) {
+	if len(c.KeyEncryption) == 0 {
+		return vault.FromEnvironment(os.Getenv)
+	}
+	return vault.NewKeyring(c.KeyEncryption...)
 }
 
 // Allowance is what an operator lets a tenant's tools reach beyond the public

@@ -12,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -46,17 +47,24 @@ func (p *Plugin) executors(schemas *schema.Cache) (*executors.Mux, error) {
 	return mux, nil
 }
 
-// secrets asks the directory, where there is one, and then the environment.
+// secrets asks the database, then the directory, where there is one, and then
+// the environment.
 func (p *Plugin) secrets() (secret.Resolver, error) {
+	keys, err := p.cfg.keyring()
+	if err != nil {
+		return nil, fmt.Errorf("worker: reading the key-encryption keys: %w", err)
+	}
+	p.vault = vault.New(p.store, vault.Options{Keys: keys, Logger: p.cfg.Logger})
+	p.closers = append(p.closers, p.vault)
 	if p.cfg.SecretsDir == "" {
-		return secret.Env{}, nil
+		return secret.First(p.vault, secret.Env{}), nil
 	}
 	files, err := secret.OpenFiles(p.cfg.SecretsDir)
 	if err != nil {
 		return nil, fmt.Errorf("worker: opening Config.SecretsDir: %w", err)
 	}
 	p.closers = append(p.closers, files)
-	return secret.First(files, secret.Env{}), nil
+	return secret.First(p.vault, files, secret.Env{}), nil
 }
 
 // validator checks a tool's answer against its output schema.

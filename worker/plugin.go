@@ -29,6 +29,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/telemetry"
 	"github.com/toolcrib/toolcrib/internal/temporaltrace"
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
@@ -52,6 +53,7 @@ type Plugin struct {
 	telemetry  *telemetry.Telemetry
 	mux        *executors.Mux
 	builtins   *builtins.Catalog
+	vault      *vault.Vault
 	mcp        *mcpcall.Client
 	activities *activities.Activities
 

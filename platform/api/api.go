@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store"
@@ -28,6 +29,8 @@ type Config struct {
 	Store    *store.Store
 	Registry *registry.Registry
 	Resolver *resolver.Resolver
+	// Vault keeps credentials. Defaults to one without keys, which refuses to.
+	Vault *vault.Vault
 	// Temporal starts and cancels the workflows of runs.
 	Temporal client.Client
 	// TaskQueue is where the workers listen that run Toolcrib's workflows.
@@ -72,6 +75,9 @@ func (c Config) withDefaults() Config {
 		c.MaxBodyBytes = DefaultMaxBodyBytes
 	}
 	c.Streams = c.Streams.withDefaults()
+	if c.Vault == nil && c.Store != nil {
+		c.Vault = vault.New(c.Store, vault.Options{Logger: c.Logger})
+	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -130,6 +136,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerToolTests()
 	s.registerInvocations()
 	s.registerKeys()
+	s.registerCredentials()
 	s.registerTenants()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)

@@ -85,6 +85,7 @@ func TestForeignTenant(t *testing.T) {
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
+		"PUT /v1/credentials/{credential}": "{}",
 	}
 	tried := 0
 	for _, op := range operations(t, b) {
@@ -128,9 +129,9 @@ func TestForeignTenant(t *testing.T) {
 		requireSameProblem(t, ask(absent), ask(c.id), absent, c.id)
 	}
 
-	for _, list := range []string{"tools", "tools/builtins/templates", "agents", "runs", "invocations", "keys", "tenants"} {
+	for _, list := range []string{"tools", "tools/builtins/templates", "agents", "runs", "invocations", "keys", "tenants", "credentials"} {
 		body := string(b.do(t, http.MethodGet, "/v1/"+list, "", stranger).body)
-		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"], ids["tenants"]) {
+		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"], ids["tenants"], ids["credentials"]) {
 			require.NotContains(t, body, id, list)
 		}
 	}
@@ -159,6 +160,7 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 		Status: tool.StatusFailed, Kind: tool.NotFound, Msg: "refused",
 	})
 	require.NoError(t, err)
+	credential := b.Credential(t, b.tenant, "their-credential")
 	key, _, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "theirs"})
 	require.NoError(t, err)
 	require.Contains(t, api.Permissions(), api.RunsRead)
@@ -167,7 +169,8 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	return map[string][]string{
 		"tools": {"theirTool", applied.Items[0].ID}, "agents": {"theirAgent", applied.Items[1].ID},
 		"runs": {run.ID}, "invocations": {invocation}, "keys": {key.ID},
-		"tenants": {own.Slug, string(own.ID)},
+		"credentials": {credential.Ref, credential.ID},
+		"tenants":     {own.Slug, string(own.ID)},
 	}
 }
 

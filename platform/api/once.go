@@ -3,10 +3,12 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -49,6 +51,9 @@ var keptHeaders = []string{"Allow", "Content-Type", "Etag", "Link", "Location", 
 // nowhere: who asks again is told what was made, and that it was.
 const withheld = "withheld"
 
+// confidential marks operations whose requests hold a secret.
+const confidential = "confidential"
+
 // once serves a request that its caller named with [KeyHeader] once: the same
 // request sent again is answered with the very answer, whichever server it
 // comes to. A key is the principal's own; another's never meets it.
@@ -73,7 +78,11 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	key := store.RequestKey{Tenant: p.Tenant, Subject: p.Subject, Text: given[0]}
-	digest := requestDigest(r)
+	digest, err := s.requestDigest(ctx, p.Tenant, given[0])
+	if err != nil {
+		s.refuse(ctx, credentialFailure(err))
+		return
+	}
 	request, err := s.cfg.Store.BeginRequest(r.Context(), key, digest, s.cfg.RequestTimeout+leaseMargin, keepRequests)
 	switch {
 	case err != nil:
@@ -176,8 +185,26 @@ func requestID(ctx context.Context) string {
 }
 
 // requestDigest tells requests apart: by what is asked for, not by how it is
-// spelled.
-func requestDigest(r *http.Request) string {
+// spelled. It is keyed by what the caller named the request, of which a hash
+// alone is kept; and where the request holds a secret, by a key of the tenant's
+// too, so that nobody who reads the digest can try what the secret may be. When
+// the tenant's key was rotated meanwhile, the request counts as another one.
+func (s *server) requestDigest(ctx huma.Context, tenant tool.TenantID, key string) (string, error) {
+	r, _ := humachi.Unwrap(ctx)
+	h := hmac.New(sha256.New, []byte(key))
+	spellRequest(h, r)
+	sum := h.Sum(nil)
+	if ctx.Operation().Metadata[confidential] == true {
+		var err error
+		if sum, err = s.cfg.Vault.Digest(r.Context(), tenant, sum); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum), nil
+}
+
+// spellRequest writes what is asked for.
+func spellRequest(h hash.Hash, r *http.Request) {
 	var raw []byte
 	if body, ok := r.Body.(heldBody); ok {
 		raw = body.raw
@@ -185,14 +212,12 @@ func requestDigest(r *http.Request) string {
 			raw = canonical
 		}
 	}
-	h := sha256.New()
 	for _, part := range [][]byte{
 		[]byte(r.Method), []byte(r.URL.EscapedPath()), []byte(r.URL.Query().Encode()), []byte(r.Header.Get("If-Match")), raw,
 	} {
 		_, _ = fmt.Fprintf(h, "%d ", len(part)) // Hashes never fail.
 		_, _ = h.Write(part)
 	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 func validKey(key string) bool {

@@ -19,11 +19,14 @@ const (
 	KeysRead    = "keys.read"    // See API keys, never their secrets.
 	KeysWrite   = "keys.write"   // Make and revoke API keys.
 	TenantsRead = "tenants.read" // See the tenant of the key.
+
+	CredentialsRead  = "credentials.read"  // See credentials, never their values.
+	CredentialsWrite = "credentials.write" // Keep, rotate and revoke credentials.
 )
 
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead}
+	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, CredentialsRead, CredentialsWrite}
 }
 
 // narrow returns p with no more permissions than its scopes name, where it has

@@ -33,6 +33,9 @@ type route struct {
 	body reflect.Type
 	// secret says that the answer holds one, which is not to be kept.
 	secret bool
+	// confidential says that the request holds a secret: what tells such requests
+	// apart must not help to guess it.
+	confidential bool
 	// stream says that the answer is one, and so not to be kept either.
 	stream bool
 }
@@ -47,7 +50,7 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		Security:        []map[string][]string{{"key": {}}},
 		Middlewares:     huma.Middlewares{s.authorize(r.permissions()), s.receive, s.once},
 		Responses:       map[string]*huma.Response{"default": s.problemResponse()},
-		Metadata:        map[string]any{withheld: r.secret},
+		Metadata:        map[string]any{withheld: r.secret, confidential: r.confidential},
 		BodyReadTimeout: -1, // The body was read before, within the server's time.
 	}
 	if op.MaxBodyBytes == 0 {

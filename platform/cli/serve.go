@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/observe/probe"
 	"github.com/toolcrib/toolcrib/platform/serve"
@@ -17,7 +18,7 @@ import (
 const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
-	var database, address, metrics, queue string
+	var database, address, metrics, queue, kek string
 	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -36,8 +37,12 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if err != nil {
 				return err
 			}
+			keys, err := a.keyring(kek)
+			if err != nil {
+				return err
+			}
 			return a.serve(cmd.Context(), serveSettings{
-				database: url, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
+				keys: keys, database: url, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
 				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: a.processLogger(verbose),
 			})
 		},
@@ -47,10 +52,12 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
+	kekFlag(cmd, &kek)
 	return cmd
 }
 
 type serveSettings struct {
+	keys                              *vault.Keyring
 	database, address, metrics, queue string
 	log                               *slog.Logger
 }
@@ -82,7 +89,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	}
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
-		Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
+		Keys: settings.keys, Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

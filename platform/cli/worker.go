@@ -57,7 +57,7 @@ func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
 }
 
 func (a *app) workerCommand() *cobra.Command {
-	var database, metrics, queue string
+	var database, metrics, queue, kek string
 	var flags WorkerFlags
 	var verbose bool
 	cmd := &cobra.Command{
@@ -83,7 +83,11 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 			if err != nil {
 				return err
 			}
-			cfg.DatabaseURL = url
+			keys, err := a.keyring(kek)
+			if err != nil {
+				return err
+			}
+			cfg.DatabaseURL, cfg.KeyEncryption = url, keys.Keys()
 			return a.work(cmd.Context(), cfg, cmp.Or(queue, a.env.Getenv(QueueVariable)), metrics, log)
 		},
 	}
@@ -92,6 +96,7 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where to listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
+	kekFlag(cmd, &kek)
 	return cmd
 }
 

@@ -45,6 +45,7 @@ const (
 const (
 	KeyFile    = "key"    // The API key of the tenant.
 	ServerFile = "server" // The URL of the API.
+	KEKFile    = "kek"    // The key that credentials are encrypted by.
 	// TemporalFile holds the host and port of Temporal.
 	TemporalFile = "temporal-address"
 )

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/devstack"
 	"github.com/toolcrib/toolcrib/platform/devstack/folder"
 	"github.com/toolcrib/toolcrib/platform/devstack/ports"
@@ -29,6 +30,7 @@ type Dev struct {
 	store  *store.Store
 	worker *serve.Worker
 	tenant store.Tenant
+	keys   *vault.Keyring
 	key    string
 	url    string
 
@@ -65,6 +67,9 @@ func (d *Dev) start(ctx context.Context) (err error) {
 	if err := d.ensureKey(ctx); err != nil {
 		return err
 	}
+	if err := d.ensureEncryption(); err != nil {
+		return err
+	}
 	if err := d.startWorker(ctx); err != nil {
 		return err
 	}
@@ -86,7 +91,7 @@ func (d *Dev) otherBuild(err error) error {
 
 func (d *Dev) startWorker(ctx context.Context) (err error) {
 	plugin := d.cfg.Worker
-	plugin.Store = d.store
+	plugin.Store, plugin.KeyEncryption = d.store, d.keys.Keys()
 	temporal := client.Options{
 		HostPort: d.stack.TemporalAddress(), Namespace: d.stack.Namespace(), Logger: sdklog.NewStructuredLogger(d.cfg.Logger),
 	}
@@ -110,7 +115,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	}
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
-		Runnable: runnable, Version: d.cfg.Version, Logger: d.cfg.Logger,
+		Runnable: runnable, Keys: d.keys, Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Observer: d.cfg.Observer, ShowMetrics: serve.Local(listener),
 	})
 	if err != nil {

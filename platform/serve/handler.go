@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/registry"
@@ -37,6 +38,8 @@ type HandlerConfig struct {
 	// Runnable lists implementation types that the workers run beside the
 	// platform's own: internal, http and function.
 	Runnable []tool.Implementation
+	// Keys encrypt credentials. Without any, the API keeps none.
+	Keys *vault.Keyring
 	// Version of the platform, for the API's description.
 	Version string
 	// Observer tells of requests, and of how the process does. Defaults to
@@ -65,6 +68,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Store: cfg.Store, Registry: newRegistry(cfg.Store, resolve, cfg.Runnable), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue,
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cfg.Namespace),
+		Vault:            vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		Version:          cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {

@@ -1,1 +1,2 @@
--- The number is kept for what comes here.
+drop table credentials;
+drop table tenant_keys;

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"testing"
 	"time"
@@ -454,15 +455,17 @@ func (f foreign) begin(t *testing.T) store.RequestKey {
 
 func testForeign(t *testing.T, d *Database) {
 	t.Helper()
+	cases := maps.Clone(foreignCases)
+	maps.Copy(cases, credentialCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {
-			_, covered := foreignCases[method.Name]
+			_, covered := cases[method.Name]
 			_, exempt := methodsWithoutTenant[method.Name]
 			require.NotEqual(t, covered, exempt, "method %s needs a foreign-tenant case", method.Name)
 		}
 	})
-	for name, try := range foreignCases {
+	for name, try := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			try(t, foreign{Fixture: NewFixture(t, d), stranger: d.Tenant(t)})

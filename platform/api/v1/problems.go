@@ -42,6 +42,7 @@ const (
 	KeyInUse             = "idempotency_key_in_use"
 	KeyReused            = "idempotency_key_reused"
 	AnswerWithheld       = "answer_withheld"
+	EncryptionMissing    = "encryption_not_configured"
 )
 
 var problemClasses = []ProblemClass{
@@ -97,6 +98,8 @@ var problemClasses = []ProblemClass{
 		"The key was sent before with another request: another endpoint, parameter or body. Use a new key for a new request."),
 	class(tool.Conflict, AnswerWithheld, http.StatusConflict, "Answer withheld",
 		"The request was served before, and its answer held a secret, which is kept nowhere. `instance` is what it made."),
+	lasting(class(tool.Unavailable, EncryptionMissing, http.StatusServiceUnavailable, "Encryption not configured",
+		"The server has no key-encryption key, so that it keeps no credentials. `detail` says what its operator is to configure.")),
 }
 
 // class describes a problem; one without a name is named as its kind.
@@ -108,6 +111,12 @@ func class(code tool.Kind, name string, status int, title, description string) P
 		Type: ProblemsPath + "/" + name, Name: name, Code: code, Status: status, Title: title,
 		Retryable: code.Retryable(), Description: description,
 	}
+}
+
+// lasting marks what stays as it is until somebody mends it.
+func lasting(c ProblemClass) ProblemClass {
+	c.Retryable = false
+	return c
 }
 
 func retryable(c ProblemClass) ProblemClass {

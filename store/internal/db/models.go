@@ -49,6 +49,27 @@ type AgentVersion struct {
 	CreatedAt   time.Time
 }
 
+// What tools authenticate with, encrypted; a revoked one has no value any more.
+type Credential struct {
+	TenantID        string
+	ID              string
+	Ref             string
+	Category        string
+	ProviderKey     string
+	ProviderVariant string
+	Hosts           []string
+	Version         int32
+	KeyVersion      int32
+	Ciphertext      []byte
+	Revision        int64
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	RotatedAt       *time.Time
+	LastUsedAt      *time.Time
+	ExpiresAt       *time.Time
+	RevokedAt       *time.Time
+}
+
 // MCP servers that tenants attached.
 type MCPServer struct {
 	ID              string
@@ -160,6 +181,16 @@ type Tenant struct {
 	Slug      string
 	Name      string
 	Status    string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Data keys of tenants, wrapped; credentials are encrypted by them.
+type TenantKey struct {
+	TenantID  string
+	Version   int32
+	Wrapped   []byte
+	KekID     string
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }

@@ -1,0 +1,122 @@
+package vault
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// resealBatch is how many credentials are read at once for encrypting them anew.
+const resealBatch = 100
+
+// Rewrapped tells what [Vault.Rewrap] did.
+type Rewrapped struct {
+	Keys      int // The tenant has.
+	Rewrapped int // Were wrapped by another key-encryption key.
+}
+
+// Rewrap wraps the data keys of a tenant by the first key of the keyring. The
+// others are needed until it has been done for all tenants, in all processes.
+// It may be stopped and begun again.
+func (v *Vault) Rewrap(ctx context.Context, tenant tool.TenantID) (Rewrapped, error) {
+	primary, err := v.keys.primary()
+	if err != nil {
+		return Rewrapped{}, err
+	}
+	keys, err := v.store.ListDataKeys(ctx, tenant)
+	if err != nil {
+		return Rewrapped{}, err
+	}
+	done := Rewrapped{Keys: len(keys)}
+	for _, k := range keys {
+		if k.KEK == primary.ID {
+			continue
+		}
+		seed, err := v.keys.unwrap(ctx, k.DataKey)
+		if err != nil {
+			return done, err
+		}
+		wrapped, err := v.keys.wrap(ctx, k.DataKey, seed)
+		if err != nil {
+			return done, err
+		}
+		if err := v.store.RewrapDataKey(ctx, wrapped, k.KEK); err != nil {
+			return done, err
+		}
+		done.Rewrapped++
+	}
+	return done, nil
+}
+
+// Resealed tells what [Vault.RotateDataKey] did.
+type Resealed struct {
+	KeyVersion int // Of the data key that all credentials are encrypted by now.
+	Resealed   int // Credentials that were encrypted anew.
+}
+
+// RotateDataKey gives a tenant a new data key, and encrypts its credentials by
+// it. They can be read and changed meanwhile. A tenant without credentials has
+// no data key, and gets none. What was stopped is taken up by [Vault.Reseal].
+func (v *Vault) RotateDataKey(ctx context.Context, tenant tool.TenantID) (Resealed, error) {
+	if _, err := v.keys.primary(); err != nil {
+		return Resealed{}, err
+	}
+	newest, err := v.store.NewestDataKey(ctx, tenant)
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound:
+		return Resealed{}, nil
+	case err != nil:
+		return Resealed{}, err
+	}
+	next, err := v.keys.generate(ctx, tenant, newest.Version+1)
+	if err != nil {
+		return Resealed{}, err
+	}
+	if _, err := v.store.AddDataKey(ctx, next); err != nil {
+		return Resealed{}, err
+	}
+	return v.Reseal(ctx, tenant)
+}
+
+// Reseal encrypts the credentials of a tenant by its newest data key that are
+// encrypted by an older one.
+func (v *Vault) Reseal(ctx context.Context, tenant tool.TenantID) (Resealed, error) {
+	newest, err := v.store.NewestDataKey(ctx, tenant)
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound:
+		return Resealed{}, nil
+	case err != nil:
+		return Resealed{}, err
+	}
+	done := Resealed{KeyVersion: newest.Version}
+	for {
+		batch, err := v.store.ListSealedBefore(ctx, tenant, newest.Version, resealBatch)
+		if err != nil || len(batch) == 0 {
+			return done, err
+		}
+		for _, s := range batch {
+			value, err := v.decrypt(ctx, s)
+			if err != nil {
+				return done, err
+			}
+			next, err := v.seal(ctx, s.Credential, value)
+			if err != nil {
+				return done, err
+			}
+			// Who changed it meanwhile has encrypted it anew, or is met again.
+			replaced, err := v.store.ResealCredential(ctx, next)
+			if err != nil {
+				return done, err
+			}
+			if replaced {
+				done.Resealed++
+			}
+		}
+	}
+}
+
+// Status returns the data keys of a tenant, and how many credentials each
+// encrypts.
+func (v *Vault) Status(ctx context.Context, tenant tool.TenantID) ([]DataKeyUse, error) {
+	return v.store.ListDataKeys(ctx, tenant)
+}

@@ -1,0 +1,61 @@
+package vault
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Store keeps credentials and data keys as they are given, encrypted. Package
+// store implements it; storetest holds it to this contract.
+//
+// Every method acts within one tenant: what is another's is NotFound, in the
+// words of what does not exist. A name is the ref of a credential or its id.
+// Revoked credentials are found by no method.
+type Store interface {
+	// CreateCredential stores a new credential. It fails with Conflict when the
+	// tenant has one of its ref, or for its selector.
+	CreateCredential(ctx context.Context, s Sealed) (Credential, error)
+	// ChangeCredential replaces all but id, ref and times of the credential of
+	// s.ID, if its revision is still s.Revision, and fails with [ErrChanged] if
+	// it is not. A new s.Version sets RotatedAt.
+	ChangeCredential(ctx context.Context, s Sealed) (Credential, error)
+	// RevokeCredential ends a credential and destroys its ciphertext.
+	RevokeCredential(ctx context.Context, tenant tool.TenantID, id string) (Credential, error)
+	// FindCredential returns a credential with its ciphertext.
+	FindCredential(ctx context.Context, tenant tool.TenantID, name string) (Sealed, error)
+	// ListCredentials returns up to limit credentials in the order of refs.
+	ListCredentials(ctx context.Context, tenant tool.TenantID, afterRef string, limit int) ([]Credential, error)
+	// OpenCredential returns the credential of a ref for its use. It is one
+	// round trip.
+	OpenCredential(ctx context.Context, tenant tool.TenantID, ref string) (Sealed, error)
+	// OpenSelected is OpenCredential by what the credential is for.
+	OpenSelected(ctx context.Context, tenant tool.TenantID, s secret.Selector) (Sealed, error)
+	// NoteUse sets LastUsedAt unless that was less than a minute ago.
+	NoteUse(ctx context.Context, tenant tool.TenantID, id string) error
+
+	// AddDataKey stores a data key, and returns the one of its version: another,
+	// if somebody was faster.
+	AddDataKey(ctx context.Context, k DataKey) (DataKey, error)
+	// NewestDataKey returns the data key of the greatest version. It fails with
+	// NotFound where the tenant has none.
+	NewestDataKey(ctx context.Context, tenant tool.TenantID) (DataKey, error)
+	// ListDataKeys returns the data keys, and how many credentials each encrypts.
+	ListDataKeys(ctx context.Context, tenant tool.TenantID) ([]DataKeyUse, error)
+	// RewrapDataKey replaces Wrapped and KEK of k, if its KEK is still from.
+	RewrapDataKey(ctx context.Context, k DataKey, from string) error
+	// ListSealedBefore returns up to limit credentials whose KeyVersion is less
+	// than keyVersion.
+	ListSealedBefore(ctx context.Context, tenant tool.TenantID, keyVersion, limit int) ([]Sealed, error)
+	// ResealCredential replaces Ciphertext and KeyVersion of a credential, if it
+	// is still of s.Revision and s.Version. It reports whether it did. Neither
+	// the revision nor any time changes.
+	ResealCredential(ctx context.Context, s Sealed) (bool, error)
+}
+
+// DataKeyUse is a data key, and how many credentials it encrypts.
+type DataKeyUse struct {
+	DataKey
+	Credentials int
+}
