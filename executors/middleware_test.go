@@ -314,7 +314,7 @@ func TestOutputIsBounded(t *testing.T) {
 
 	var late context.Context
 	pieces := said(t, executors.Progress(), func(ctx context.Context) {
-		late = ctx
+		late = ctx //nolint:fatcontext // To see what comes of it afterwards.
 		tool.AppendOutput(ctx, "row 1\n")
 		tool.AppendOutput(ctx, "")
 		tool.AppendOutput(ctx, "half a rune: \xc3")

@@ -1,0 +1,275 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const (
+	// grace is how long after its time a child is left to say so by itself,
+	// before it is killed.
+	grace = 100 * time.Millisecond
+	// startTime is how long a child may take to be ready.
+	startTime = 20 * time.Second
+	// lastWords is how much of what a dying child says is kept.
+	lastWords = 8 << 10
+	// knownPrograms is how many programs a child remembers, see [Order.Digest].
+	knownPrograms = 16
+)
+
+// child is a process that runs programs of one tenant.
+type child struct {
+	tenant tool.TenantID // Empty until its first job.
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stdout io.Reader
+	said   *words // On its error stream.
+	known  []string
+	runs   int
+	since  time.Time // When it was last used.
+
+	mu   sync.Mutex
+	gone bool // It was waited for: its number may be another's now.
+}
+
+// start starts a child that nobody has used yet.
+func start(command []string) (*child, error) {
+	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // An operator's command, which outlives the call it is started for.
+	cmd.Env, cmd.Dir = []string{}, "/"
+	detach(cmd)
+	c := &child{cmd: cmd, said: &words{}}
+	cmd.Stderr, cmd.WaitDelay = c.said, 2*time.Second
+	var err error
+	if c.stdin, err = cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("starting sandbox: %w", err)
+	}
+	if c.stdout, err = cmd.StdoutPipe(); err != nil {
+		return nil, fmt.Errorf("starting sandbox: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting sandbox: %w", err)
+	}
+	if err := c.awaitReady(); err != nil {
+		c.end()
+		return nil, fmt.Errorf("starting sandbox: %w: %s", err, c.said)
+	}
+	return c, nil
+}
+
+// awaitReady waits until the child can take a job, so that its start is no part
+// of a program's time.
+func (c *child) awaitReady() error {
+	timer := time.AfterFunc(startTime, c.shoot)
+	defer timer.Stop()
+	f, err := ReadFrame(c.stdout)
+	if err == nil && f.Type != ReadyFrame {
+		err = fmt.Errorf("unexpected frame %q", f.Type)
+	}
+	return err
+}
+
+// shoot kills the process. Reading from it then ends.
+func (c *child) shoot() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gone {
+		kill(c.cmd)
+	}
+}
+
+// end kills the process and waits for it. Nothing may read its output any more.
+func (c *child) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return
+	}
+	kill(c.cmd)
+	_ = c.stdin.Close()
+	_ = c.cmd.Wait() // That it was killed is known.
+	c.gone = true
+}
+
+// run runs a job. Whether the child may be used again is said by sound.
+func (c *child) run(ctx context.Context, j *Job, l Limits) (out *Outcome, sound bool, err error) {
+	c.runs++
+	var late, left atomic.Bool
+	timer := time.AfterFunc(l.Time+grace, func() { late.Store(true); c.shoot() })
+	defer timer.Stop()
+	stop := context.AfterFunc(ctx, func() { left.Store(true); c.shoot() })
+	defer stop()
+
+	out, err = c.converse(j, l)
+	var broken *brokenError
+	switch {
+	case !errors.As(err, &broken):
+		// A child that was shot when it had answered is of no more use.
+		return out, timer.Stop() && stop(), err
+	case left.Load():
+		return nil, false, cancelled(ctx)
+	case late.Load():
+		return nil, false, overTime(l)
+	default:
+		c.end()
+		return nil, false, c.autopsy(broken)
+	}
+}
+
+// brokenError is the end of a conversation by a child that died, or lost its
+// mind.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return e.err.Error() }
+
+func (e *brokenError) Unwrap() error { return e.err }
+
+// converse sends a job and takes the answer.
+func (c *child) converse(j *Job, l Limits) (*Outcome, error) {
+	digest := j.digest()
+	if err := c.send(j, l, digest, !c.knows(digest)); err != nil {
+		return nil, &brokenError{err}
+	}
+	printed := int64(0)
+	for {
+		f, err := ReadFrame(c.stdout)
+		if err != nil {
+			return nil, &brokenError{err}
+		}
+		switch f.Type {
+		case PrintFrame:
+			if j.Print != nil && printed < l.Output {
+				text := f.Data[:min(int64(len(f.Data)), l.Output-printed)]
+				printed += int64(len(text))
+				j.Print(strings.ToValidUTF8(string(text), "\uFFFD"))
+			}
+		case WantFrame:
+			if err := c.send(j, l, digest, true); err != nil {
+				return nil, &brokenError{err}
+			}
+		case ResultFrame:
+			return result(f.Data, j, l)
+		case ErrorFrame:
+			var e ProgramError
+			if err := json.Unmarshal(f.Data, &e); err != nil {
+				return nil, &brokenError{fmt.Errorf("reading error: %w", err)}
+			}
+			return nil, &e
+		case OrderFrame, ProgramFrame, InputFrame, ReadyFrame:
+			return nil, &brokenError{fmt.Errorf("unexpected frame %q", f.Type)}
+		default:
+			return nil, &brokenError{fmt.Errorf("unknown frame %q", f.Type)}
+		}
+	}
+}
+
+// result judges what a child says the result is: it may have been taken over.
+func result(raw []byte, j *Job, l Limits) (*Outcome, error) {
+	switch {
+	case j.Check:
+		return &Outcome{}, nil
+	case int64(len(raw)) > l.Output:
+		return nil, &ProgramError{Class: OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", l.Output)}
+	case !withinDepth(raw):
+		return nil, &ProgramError{Class: OverDepth, Msg: fmt.Sprintf("the result is nested more than %d levels deep", MaxDepth)}
+	case !json.Valid(raw):
+		return nil, &ProgramError{Class: BadOutput, Msg: "the result is not JSON"}
+	}
+	return &Outcome{Output: raw}, nil
+}
+
+func (c *child) send(j *Job, l Limits, digest string, program bool) error {
+	order, err := jsonFrame(OrderFrame, Order{Language: j.Language, Digest: digest, Program: program, Check: j.Check, Limits: l})
+	if err != nil {
+		return err
+	}
+	frames := []Frame{order}
+	if program {
+		frames = append(frames, Frame{ProgramFrame, j.Program})
+	}
+	for _, f := range append(frames, Frame{InputFrame, j.Input}) {
+		if err := WriteFrame(c.stdin, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// knows reports whether the child was given a program lately, and remembers
+// that it is now.
+func (c *child) knows(digest string) bool {
+	for i, d := range c.known {
+		if d == digest {
+			c.known = append(append(c.known[:i:i], c.known[i+1:]...), digest)
+			return true
+		}
+	}
+	c.known = append(c.known, digest)
+	if len(c.known) > knownPrograms {
+		c.known = c.known[1:]
+	}
+	return false
+}
+
+// autopsy says of what a child died that nobody killed.
+func (c *child) autopsy(cause error) error {
+	last := c.said.String()
+	switch {
+	case strings.Contains(last, "out of memory") || strings.Contains(last, "cannot allocate memory"):
+		return &ProgramError{Class: OverSpace, Msg: "the program used more memory than it may"}
+	case strings.Contains(last, "stack exceeds") || strings.Contains(last, "stack overflow"):
+		return &ProgramError{Class: OverDepth, Msg: "the program recursed deeper than it may"}
+	case signalled(c.cmd):
+		return &tool.Error{Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox was killed from outside", Err: cause}
+	case last != "":
+		return &ProgramError{Class: Crashed, Msg: "the program brought its sandbox down"}
+	default:
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox ended without a word", Err: cause,
+		}
+	}
+}
+
+func overTime(l Limits) error {
+	return &ProgramError{Class: OverTime, Msg: fmt.Sprintf("the program took longer than %s", l.Time)}
+}
+
+func cancelled(ctx context.Context) error {
+	kind, msg := tool.Cancelled, "the call was cancelled"
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		kind, msg = tool.Timeout, "the call's time was over before its program's"
+	}
+	return &tool.Error{Kind: kind, Op: "sandbox.Run", Msg: msg, Err: ctx.Err()}
+}
+
+// words keeps the beginning of what is written to it: that is where a process
+// that dies says of what.
+type words struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (t *words) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := lastWords - t.buf.Len(); room > 0 {
+		t.buf.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+func (t *words) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.buf.String()
+}

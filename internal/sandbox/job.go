@@ -1,0 +1,163 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Language says which engine runs a program.
+type Language string
+
+// Languages.
+const (
+	JQ         Language = "jq"         // A filter, as gojq has it.
+	JavaScript Language = "javascript" // An ES2023 module whose default export is a function of the input.
+	WASM       Language = "wasm"       // A WASI command: input on its standard input, output on its standard output.
+)
+
+// Languages lists every language.
+func Languages() []Language { return []Language{JQ, JavaScript, WASM} }
+
+// MaxProgram is how large a program in l may be, in bytes.
+func (l Language) MaxProgram() int {
+	switch l {
+	case JQ:
+		return 64 << 10
+	case JavaScript:
+		return 1 << 20
+	case WASM:
+		return 8 << 20
+	default:
+		return 0
+	}
+}
+
+// Bounds that hold for every language.
+const (
+	MaxInput = 4 << 20 // Bytes of JSON.
+	MaxDepth = 128     // Levels of the input and of the output.
+)
+
+// Limits bound one run of a program. Zero fields take the defaults; an operator
+// may lower the largest values, see [Config.Max].
+type Limits struct {
+	// Time is how long it may run, on the clock, its compilation included.
+	Time time.Duration `json:"time"`
+	// Memory bounds the whole child process, in bytes.
+	Memory int64 `json:"memory"`
+	// Output bounds its result, in bytes of JSON, and apart from that what it
+	// prints.
+	Output int64 `json:"output"`
+}
+
+// DefaultLimits and MaxLimits are the limits where nobody says otherwise, and
+// the largest there are.
+var (
+	DefaultLimits = Limits{Time: 2 * time.Second, Memory: 256 << 20, Output: 1 << 20}
+	MaxLimits     = Limits{Time: 30 * time.Second, Memory: 1 << 30, Output: 8 << 20}
+)
+
+// minMemory is what the engines need to start at all.
+const minMemory = 128 << 20
+
+// Within returns l with defaults filled in and nothing above most.
+func (l Limits) Within(most Limits) Limits {
+	pick := func(given, otherwise, most int64) int64 {
+		if given <= 0 {
+			given = otherwise
+		}
+		return min(given, most)
+	}
+	return Limits{
+		Time:   time.Duration(pick(int64(l.Time), int64(DefaultLimits.Time), int64(most.Time))),
+		Memory: max(minMemory, pick(l.Memory, DefaultLimits.Memory, most.Memory)),
+		Output: pick(l.Output, DefaultLimits.Output, most.Output),
+	}
+}
+
+// Job is one run of a program.
+type Job struct {
+	Tenant   tool.TenantID
+	Language Language
+	Program  []byte
+	Input    json.RawMessage
+	Limits   Limits
+	// Check has the program compiled, and not run.
+	Check bool
+	// Print is told what the program prints, as it comes, up to Limits.Output.
+	// Nil tells nobody. It must not block.
+	Print func(text string)
+}
+
+// digest names the program to a child that may know it already.
+func (j *Job) digest() string {
+	sum := sha256.Sum256(append([]byte(j.Language+"\x00"), j.Program...))
+	return hex.EncodeToString(sum[:])
+}
+
+func (j *Job) check() error {
+	most := j.Language.MaxProgram()
+	switch {
+	case most == 0:
+		return &ProgramError{Class: Malformed, Msg: fmt.Sprintf("there is no language %q", j.Language)}
+	case len(j.Program) > most:
+		return &ProgramError{Class: Malformed, Msg: fmt.Sprintf("the program has %d bytes; a program in %s may have %d", len(j.Program), j.Language, most)}
+	case len(j.Input) > MaxInput:
+		return &ProgramError{Class: BadInput, Msg: fmt.Sprintf("the input has %d bytes; it may have %d", len(j.Input), MaxInput)}
+	case !j.Check && !withinDepth(j.Input):
+		return &ProgramError{Class: BadInput, Msg: fmt.Sprintf("the input is nested more than %d levels deep", MaxDepth)}
+	}
+	return nil
+}
+
+// withinDepth reports whether JSON is nested at most [MaxDepth] levels deep.
+func withinDepth(raw []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return false
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return true
+}
+
+// Class says what a program did wrong. Classes are stored: never rename one.
+type Class string
+
+// Classes.
+const (
+	Malformed Class = "malformed" // It does not compile, or is too large.
+	BadInput  Class = "bad_input" // It was given what no program takes.
+	Failed    Class = "failed"    // It failed by itself: it threw, or a filter found an error.
+	OverTime  Class = "time"
+	OverSpace Class = "memory"
+	OverSize  Class = "output"
+	OverDepth Class = "depth" // It recursed too deep, or its result is nested too deep.
+	BadOutput Class = "bad_output"
+	Crashed   Class = "crashed" // It brought its process down.
+)
+
+// ProgramError is a program's own failure. Its text is for the caller and the
+// model: it holds what the program says, and nothing of the platform.
+type ProgramError struct {
+	Class Class  `json:"class"`
+	Msg   string `json:"msg"`
+}
+
+// Error implements the error interface.
+func (e *ProgramError) Error() string { return e.Msg }

@@ -1,0 +1,213 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"github.com/toolcrib/toolcrib/internal/sandbox"
+)
+
+// engine runs programs of one language.
+type engine interface {
+	// compile makes ready what runs of the program have in common. It fails
+	// with a [*sandbox.ProgramError].
+	compile(source []byte) (program, error)
+}
+
+// program is compiled, and keeps nothing from one run to the next.
+type program interface {
+	// run returns the program's result as JSON, or a [*sandbox.ProgramError].
+	run(ctx context.Context, m machine) ([]byte, error)
+}
+
+// machine is what a run has.
+type machine struct {
+	input  []byte // JSON.
+	limits sandbox.Limits
+	print  func(text string)
+}
+
+// keptPrograms is how many compiled programs a child keeps. A pool remembers
+// fewer, so that what it leaves out is here.
+const keptPrograms = 32
+
+// child serves jobs, one after the other.
+type child struct {
+	in      io.Reader
+	engines map[sandbox.Language]engine
+	known   map[string]program
+	order   []string // Of known: the one that was used last stands last.
+
+	mu  sync.Mutex
+	out *bufio.Writer
+}
+
+// Serve answers jobs until in ends. It returns nil then.
+func Serve(in io.Reader, out io.Writer) error {
+	c := &child{
+		in: bufio.NewReader(in), out: bufio.NewWriter(out), known: make(map[string]program),
+		engines: map[sandbox.Language]engine{sandbox.JQ: jqEngine{}, sandbox.JavaScript: jsEngine{}, sandbox.WASM: wasmEngine{}},
+	}
+	if err := c.send(sandbox.Frame{Type: sandbox.ReadyFrame}); err != nil {
+		return err
+	}
+	jobs := make(chan job)
+	failed := make(chan error, 1)
+	go func() { // It sees the end of in also while a program runs.
+		failed <- c.receive(jobs)
+		close(jobs)
+	}()
+	for j := range jobs {
+		if err := c.answer(j); err != nil {
+			return err
+		}
+	}
+	return <-failed
+}
+
+// job is an order with what came after it.
+type job struct {
+	sandbox.Order
+	source, input []byte
+}
+
+// receive hands on the jobs that come. Where nobody is left to send any, nobody
+// waits for an answer either: the process ends, whatever it does.
+func (c *child) receive(jobs chan<- job) error {
+	for {
+		f, err := sandbox.ReadFrame(c.in)
+		if errors.Is(err, io.EOF) {
+			exit()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var j job
+		if f.Type != sandbox.OrderFrame || json.Unmarshal(f.Data, &j.Order) != nil {
+			return fmt.Errorf("receiving a job: frame %q", f.Type)
+		}
+		if j.Program {
+			if f, err = sandbox.ReadFrame(c.in); err != nil || f.Type != sandbox.ProgramFrame {
+				return fmt.Errorf("receiving a program: frame %q: %w", f.Type, err)
+			}
+			j.source = f.Data
+		}
+		if f, err = sandbox.ReadFrame(c.in); err != nil || f.Type != sandbox.InputFrame {
+			return fmt.Errorf("receiving an input: frame %q: %w", f.Type, err)
+		}
+		j.input = f.Data
+		jobs <- j
+	}
+}
+
+// answer runs a job and says what became of it.
+func (c *child) answer(j job) error {
+	if err := fenceMemory(j.Limits.Memory); err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(j.Limits.Memory * 3 / 4)
+	p, err := c.program(j)
+	if p == nil && err == nil {
+		return c.send(sandbox.Frame{Type: sandbox.WantFrame})
+	}
+	var result []byte
+	if err == nil && !j.Check {
+		ctx, cancel := context.WithTimeout(context.Background(), j.Limits.Time)
+		result, err = p.run(ctx, machine{input: j.input, limits: j.Limits, print: c.printer(j.Limits)})
+		if err != nil && ctx.Err() != nil {
+			err = &sandbox.ProgramError{Class: sandbox.OverTime, Msg: fmt.Sprintf("the program took longer than %s", j.Limits.Time)}
+		}
+		cancel()
+	}
+	if err != nil {
+		return c.sendError(err)
+	}
+	if int64(len(result)) > j.Limits.Output {
+		return c.sendError(&sandbox.ProgramError{Class: sandbox.OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", j.Limits.Output)})
+	}
+	return c.send(sandbox.Frame{Type: sandbox.ResultFrame, Data: result})
+}
+
+// program returns a job's program, compiled; nil where it is not known any more.
+func (c *child) program(j job) (program, error) {
+	if p := c.known[j.Digest]; p != nil {
+		c.use(j.Digest)
+		return p, nil
+	}
+	if j.source == nil {
+		return nil, nil //nolint:nilnil // It is asked for.
+	}
+	e := c.engines[j.Language]
+	if e == nil {
+		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: fmt.Sprintf("there is no language %q here", j.Language)}
+	}
+	p, err := e.compile(j.source)
+	if err != nil {
+		return nil, err
+	}
+	c.known[j.Digest] = p
+	c.order = append(c.order, j.Digest)
+	if len(c.order) > keptPrograms {
+		delete(c.known, c.order[0])
+		c.order = c.order[1:]
+	}
+	return p, nil
+}
+
+func (c *child) use(digest string) {
+	for i, d := range c.order {
+		if d == digest {
+			c.order = append(append(c.order[:i:i], c.order[i+1:]...), digest)
+			return
+		}
+	}
+}
+
+// printer returns what sends what a program prints, up to the limit.
+func (c *child) printer(l sandbox.Limits) func(string) {
+	left := l.Output
+	return func(text string) {
+		text = text[:min(int64(len(text)), left)]
+		left -= int64(len(text))
+		if text != "" {
+			_ = c.send(sandbox.Frame{Type: sandbox.PrintFrame, Data: []byte(text)}) // The result finds out.
+		}
+	}
+}
+
+func (c *child) sendError(err error) error {
+	e, ok := errors.AsType[*sandbox.ProgramError](err)
+	if !ok {
+		e = &sandbox.ProgramError{Class: sandbox.Failed, Msg: err.Error()}
+	}
+	if len(e.Msg) > maxMessage {
+		e = &sandbox.ProgramError{Class: e.Class, Msg: e.Msg[:maxMessage] + "…"}
+	}
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("encoding error: %w", err)
+	}
+	return c.send(sandbox.Frame{Type: sandbox.ErrorFrame, Data: raw})
+}
+
+// maxMessage bounds what a program says of its failure.
+const maxMessage = 4 << 10
+
+func (c *child) send(f sandbox.Frame) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := sandbox.WriteFrame(c.out, f); err != nil {
+		return err
+	}
+	if err := c.out.Flush(); err != nil {
+		return fmt.Errorf("answering: %w", err)
+	}
+	return nil
+}
