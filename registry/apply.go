@@ -41,10 +41,12 @@ func (r *Registry) Apply(ctx context.Context, p tool.Principal, d Definition) (C
 }
 
 // Check tells what [Registry.Apply] would do, and fails where it would, but for
-// one thing: the tools of an agent are not resolved, since the same batch may
-// bring them.
+// one thing: the tools of an agent, and the server of a tool, need not be there,
+// since the same batch may bring them.
 func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (Change, error) {
-	return r.apply(ctx, p, d, false)
+	dry := *r
+	dry.dry = true
+	return dry.apply(ctx, p, d, false)
 }
 
 func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, write bool) (Change, error) {

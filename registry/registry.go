@@ -68,6 +68,7 @@ type Registry struct {
 	store    Store
 	opts     Options
 	revision int64 // See [Registry.At].
+	dry      bool  // Nothing is written: what is not there yet may come with the same batch.
 }
 
 // ErrChanged is the cause of the Conflict that tells of a tool or an agent

@@ -75,6 +75,25 @@ func (s *Store) PinTool(ctx context.Context, tenant tool.TenantID, toolID, diges
 	})
 }
 
+// StopChangedTool quarantines a tool of which a call found that its server
+// defines it otherwise than pinned, or no more where gone. It changes nothing
+// unless pinned is what may run of it.
+func (s *Store) StopChangedTool(ctx context.Context, tenant tool.TenantID, toolID, pinned string, gone bool) error {
+	const op = "store.StopChangedTool"
+	if err := checkIDs(op, toolID); err != nil {
+		return err
+	}
+	state, reason := registry.Changed, "a call found that the server changed its definition: refresh the server to see how"
+	if gone {
+		state, reason = registry.Gone, "a call found that the server offers it no more: refresh the server to see"
+	}
+	return s.do(ctx, op, tenant, func(q *db.Queries) error {
+		return q.StopChangedTool(ctx, db.StopChangedToolParams{
+			TenantID: string(tenant), ToolID: toolID, Pinned: pinned, State: string(state), Reason: reason,
+		})
+	})
+}
+
 func remoteParams(server registry.MCPServer, t *registry.RemoteTool) (db.PutRemoteToolParams, error) {
 	pinned, pinnedDigest, err := remoteDefinition(t.Pinned)
 	if err != nil {

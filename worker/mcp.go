@@ -14,6 +14,7 @@ import (
 func (p *Plugin) servers(gate *egress.Gate, secrets secret.Resolver) *mcpcall.Client {
 	p.mcp = mcpcall.NewClient(mcpcall.Options{
 		Gate: gate, Secrets: secrets, Sessions: p.store, Commands: p.cfg.MCPCommands, Logger: p.cfg.Logger,
+		Servers: attached{p.store}, Changed: p.stopChanged,
 	})
 	p.closers = append(p.closers, p.mcp)
 	return p.mcp

@@ -129,6 +129,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerDiffs()
 	s.registerOpenAPI()
 	s.registerTools()
+	s.registerMCPServers()
 	s.registerAgents()
 	s.registerRuns()
 	s.registerEvents()

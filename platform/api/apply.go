@@ -22,22 +22,26 @@ func (s *server) registerApply() {
 	handle(s, route{
 		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite, or: AgentsWrite,
 		maxBody: MaxApplyBytes,
-		summary: "Make tools and agents what their definitions say",
-		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. Tools " +
-			"are applied before agents, whatever their order. Each item tells what became of its definition; faults name their " +
+		summary: "Make tools, agents and MCP servers what their definitions say",
+		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. Servers " +
+			"are applied before tools, and tools before agents, whatever their order. Each item tells what became of its definition; faults name their " +
 			"place by JSON Pointer. Applying the same again changes nothing.",
 	}, s.apply)
 }
 
 func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*applyOutput, error) {
-	b := batch{server: s, principal: p, items: make([]v1.AppliedItem, len(in.Body.Definitions))}
+	b := batch{server: s, principal: p}
 	for i, raw := range in.Body.Definitions {
-		b.items[i] = v1.AppliedItem{Index: i, Action: v1.Skipped}
-		d, err := registry.ParseDefinition(raw)
+		definitions, err := registry.ParseDefinitions(raw)
 		if err != nil {
-			b.fail(ctx, i, err)
+			definitions = []registry.Definition{{}}
 		}
-		b.definitions = append(b.definitions, d)
+		for _, d := range definitions {
+			b.definitions, b.items = append(b.definitions, d), append(b.items, v1.AppliedItem{Index: i, Action: v1.Skipped})
+		}
+		if err != nil {
+			b.fail(ctx, len(b.items)-1, err)
+		}
 	}
 	b.refuseTwins(ctx)
 	b.each(ctx, s.cfg.Registry.Check)
@@ -55,23 +59,27 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 type batch struct {
 	server      *server
 	principal   tool.Principal
-	definitions []registry.Definition // By index, as the items.
+	definitions []registry.Definition // In the order of the items: a document may hold several.
 	items       []v1.AppliedItem
 	failed      int
 }
 
-// order lists the indices of the definitions, tools first: agents are
-// published with the tools that the same batch brings.
+// order lists the places of the definitions, servers first, then tools, which
+// may run on them: agents are published with the tools that the same batch
+// brings.
 func (b *batch) order() []int {
-	var tools, agents []int
+	var servers, tools, agents []int
 	for i, d := range b.definitions {
-		if d.Agent != nil {
+		switch {
+		case d.Server != nil:
+			servers = append(servers, i)
+		case d.Agent != nil:
 			agents = append(agents, i)
-		} else {
+		default:
 			tools = append(tools, i)
 		}
 	}
-	return slices.Concat(tools, agents)
+	return slices.Concat(servers, tools, agents)
 }
 
 // each calls fn with the definitions that did not fail.
@@ -86,7 +94,7 @@ func (b *batch) each(ctx context.Context, fn func(context.Context, tool.Principa
 			continue
 		}
 		b.items[i] = v1.AppliedItem{
-			Index: i, Kind: change.Kind, Slug: change.Slug, ID: change.ID, Version: change.Version,
+			Index: b.items[i].Index, Kind: change.Kind, Slug: change.Slug, ID: change.ID, Version: change.Version,
 			Action: v1.Action(change.Action), Published: change.Published, Warnings: change.Warnings,
 		}
 	}
@@ -111,9 +119,9 @@ func (b *batch) fail(ctx context.Context, i int, err error) {
 	b.failed++
 	p := *b.server.problem(ctx, "apply", err)
 	p.TraceID = traceID(ctx)
-	item := v1.AppliedItem{Index: i, Action: v1.Failed, Error: &p}
-	if i < len(b.definitions) {
-		item.Kind, item.Slug = b.definitions[i].Kind(), b.definitions[i].Slug()
+	item := v1.AppliedItem{Index: b.items[i].Index, Action: v1.Failed, Error: &p}
+	if d := b.definitions[i]; d != (registry.Definition{}) {
+		item.Kind, item.Slug = d.Kind(), d.Slug()
 	}
 	b.items[i] = item
 }

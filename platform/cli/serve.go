@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/observe/probe"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/worker"
 )
 
 const defaultListen = "127.0.0.1:8080"
@@ -20,6 +21,7 @@ const defaultListen = "127.0.0.1:8080"
 func (a *app) serveCommand() *cobra.Command {
 	var database, address, metrics, queue, kek string
 	var verbose bool
+	var reach WorkerFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the HTTP API",
@@ -27,6 +29,9 @@ func (a *app) serveCommand() *cobra.Command {
 
 The database role must own nothing and not bypass row level security. Temporal
 is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
+
+It calls out for one thing only: to ask the MCP servers that tenants attach what
+they offer, within what the flags allow, as workers do with theirs.
 
 Metrics are at /metrics of an API that only this machine can reach, or else at
 --metrics-address. Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
@@ -41,15 +46,22 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if err != nil {
 				return err
 			}
+			log := a.processLogger(verbose)
+			plugin, err := reach.Config(log)
+			if err != nil {
+				return err
+			}
+			plugin.KeyEncryption = keys.Keys()
 			return a.serve(cmd.Context(), serveSettings{
-				keys: keys, database: url, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
-				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: a.processLogger(verbose),
+				plugin: plugin, keys: keys, database: url, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
+				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: log,
 			})
 		},
 	}
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultListen+"; "+ListenVariable+")")
 	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
+	reach.registerReach(cmd)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
 	kekFlag(cmd, &kek)
@@ -57,6 +69,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 }
 
 type serveSettings struct {
+	plugin                            worker.Config // What may be reached, and with which credentials.
 	keys                              *vault.Keyring
 	database, address, metrics, queue string
 	log                               *slog.Logger
@@ -83,13 +96,19 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 		return err
 	}
 	defer temporal.Close()
+	settings.plugin.Store = s
+	plugin, err := worker.New(ctx, settings.plugin) // It starts no worker.
+	if err != nil {
+		return err
+	}
+	defer func() { _ = plugin.Close() }() // Connections that were to end anyway.
 	listener, err := serve.Listen(ctx, settings.address)
 	if err != nil {
 		return err
 	}
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
-		Keys: settings.keys, Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
+		Keys: settings.keys, Discoverer: plugin.Discoverer(), Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -109,7 +109,7 @@ slug or id.`, `  toolcrib tool show getOrder
 func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 	err := pairs(w,
 		"tool", t.Slug, "id", t.ID, "name", t.Name, "description", t.Description, "scope", t.Scope,
-		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "draft", t.Version, "type", string(t.Implementation),
+		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "quarantine", t.Quarantine, "draft", t.Version, "type", string(t.Implementation),
 		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy", string(t.PermissionPolicy),
 		"approval", strconv.FormatBool(t.RequiresApproval), "permission", t.RequiredPermission, "execution", compact(t.Execution),
 		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "published", momentsOf(t.PublishedAt))

@@ -29,11 +29,16 @@ type WorkerFlags struct {
 
 // Register adds the flags to a command.
 func (f *WorkerFlags) Register(cmd *cobra.Command) {
+	f.registerReach(cmd)
+	cmd.Flags().StringVar(&f.Transcripts, "transcripts", "", "folder of transcripts that models called scripted/… play")
+}
+
+// registerReach adds the flags that say what may be reached.
+func (f *WorkerFlags) registerReach(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil, "host or host:port that tools may reach though it is not public; may be repeated")
 	flags.StringArrayVar(&f.AllowPorts, "allow-port", nil, "port that tools may use beside 80 and 443; may be repeated")
 	flags.StringVar(&f.SecretsDir, "secrets-dir", "", "folder of credentials, beside TOOLCRIB_SECRET_… variables")
-	flags.StringVar(&f.Transcripts, "transcripts", "", "folder of transcripts that models called scripted/… play")
 }
 
 // Config returns the configuration of the plugin that the flags ask for.

@@ -40,6 +40,9 @@ type HandlerConfig struct {
 	Runnable []tool.Implementation
 	// Keys encrypt credentials. Without any, the API keeps none.
 	Keys *vault.Keyring
+	// Discoverer talks to the MCP servers that tenants attach, as
+	// [worker.Plugin] has one. Without one, none can be attached.
+	Discoverer registry.Discoverer
 	// Version of the platform, for the API's description.
 	Version string
 	// Observer tells of requests, and of how the process does. Defaults to
@@ -65,7 +68,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	}
 	resolve := resolver.New(cfg.Store, resolver.Options{})
 	config := api.Config{
-		Store: cfg.Store, Registry: newRegistry(cfg.Store, resolve, cfg.Runnable), Resolver: resolve,
+		Store: cfg.Store, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue,
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cfg.Namespace),
 		Vault:            vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
@@ -83,10 +86,10 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 
 // newRegistry returns the registry with the checks that definitions of the
 // platform's own implementation types must pass.
-func newRegistry(s registry.Store, r *resolver.Resolver, more []tool.Implementation) *registry.Registry {
-	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP}, more...)
+func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
+	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP}, cfg.Runnable...)
 	return registry.New(s, registry.Options{
-		Resolver: r,
+		Resolver: r, Discoverer: cfg.Discoverer,
 		Runnable: func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
 		Builtins: described.Complete,
 		Checks:   map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/platform/readable"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -71,6 +72,9 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 
 // Client returns the worker's Temporal client.
 func (w *Worker) Client() client.Client { return w.client }
+
+// Discoverer talks to MCP servers as the worker's calls do.
+func (w *Worker) Discoverer() registry.Discoverer { return w.plugin.Discoverer() }
 
 // Stop takes no more work, lets running calls finish for as long as the
 // plugin's configuration says, and closes what the worker opened.

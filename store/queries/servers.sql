@@ -87,6 +87,18 @@ from mcp_remote_tools r
 left join tool_registry t on t.id = r.tool_id and t.scope_id = r.tenant_id
 where r.tenant_id = @tenant_id and r.tool_id = @tool_id::uuid;
 
+-- name: StopChangedTool :exec
+-- Stops a tool of which a call found that its server defines it otherwise than
+-- what may run. A call of an older version finds that too, and stops nothing.
+with changed as (
+    update mcp_remote_tools r set state = @state, reason = @reason, changed_at = now()
+    where r.tenant_id = @tenant_id and r.tool_id = @tool_id::uuid and r.state = 'pinned' and r.pinned_digest = @pinned::text
+    returning r.tool_id
+)
+update tool_registry t set quarantine = @reason, revision = t.revision + 1, updated_at = now()
+from changed c
+where t.scope_id = @tenant_id and t.id = c.tool_id;
+
 -- name: QuarantineTool :exec
 -- Stops a tool for a reason, or lets it go on where there is none.
 update tool_registry t set quarantine = @quarantine, revision = t.revision + 1, updated_at = now()

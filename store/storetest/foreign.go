@@ -267,6 +267,25 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Equal(t, registry.Changed, still.State)
 	},
+	"StopChangedTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.attach(t, f.Tenant)
+		pin := func(tenant tool.TenantID) {
+			require.NoError(t, f.Store.PinTool(t.Context(), tenant, f.Tool.ID, digestB, "user:ada"))
+		}
+		quarantine := func() string {
+			now, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: f.Tool.ID})
+			require.NoError(t, err)
+			return now.Quarantine
+		}
+		pin(f.Tenant)
+		require.NoError(t, f.Store.StopChangedTool(t.Context(), f.stranger, f.Tool.ID, digestB, false))
+		require.Empty(t, quarantine())
+		require.NoError(t, f.Store.StopChangedTool(t.Context(), f.Tenant, f.Tool.ID, digestA, false))
+		require.Empty(t, quarantine(), "an older version's pin is no news")
+		require.NoError(t, f.Store.StopChangedTool(t.Context(), f.Tenant, f.Tool.ID, digestB, false))
+		require.Contains(t, quarantine(), "changed its definition")
+	},
 	"ListServerTools": func(t *testing.T, f foreign) {
 		t.Helper()
 		changed := f.Tool

@@ -597,6 +597,38 @@ func (q *Queries) SeeRemoteTools(ctx context.Context, arg SeeRemoteToolsParams) 
 	return err
 }
 
+const StopChangedTool = `-- name: StopChangedTool :exec
+with changed as (
+    update mcp_remote_tools r set state = $3, reason = $1, changed_at = now()
+    where r.tenant_id = $2 and r.tool_id = $4::uuid and r.state = 'pinned' and r.pinned_digest = $5::text
+    returning r.tool_id
+)
+update tool_registry t set quarantine = $1, revision = t.revision + 1, updated_at = now()
+from changed c
+where t.scope_id = $2 and t.id = c.tool_id
+`
+
+type StopChangedToolParams struct {
+	Reason   string
+	TenantID string
+	State    string
+	ToolID   string
+	Pinned   string
+}
+
+// Stops a tool of which a call found that its server defines it otherwise than
+// what may run. A call of an older version finds that too, and stops nothing.
+func (q *Queries) StopChangedTool(ctx context.Context, arg StopChangedToolParams) error {
+	_, err := q.db.Exec(ctx, StopChangedTool,
+		arg.Reason,
+		arg.TenantID,
+		arg.State,
+		arg.ToolID,
+		arg.Pinned,
+	)
+	return err
+}
+
 const UpdateServer = `-- name: UpdateServer :one
 update mcp_servers set
     name = $1, transport = $2, url = $3, command = $4, headers = $5, auth = $6,

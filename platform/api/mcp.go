@@ -1,0 +1,228 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// MCPServerPath names the server of a path. It is exported as [Paging] is.
+type MCPServerPath struct {
+	Server string `path:"server" maxLength:"64" doc:"Slug or id" example:"files"`
+}
+
+type attachServerInput struct {
+	Body json.RawMessage
+}
+
+type attachServerOutput struct {
+	Location string `header:"Location"`
+	Etag     string `header:"Etag"`
+	Body     v1.MCPRefresh
+}
+
+type listServersOutput struct {
+	Body v1.Page[v1.MCPServer]
+}
+
+type serverInput struct {
+	MCPServerPath
+	Reading
+}
+
+type updateServerInput struct {
+	MCPServerPath
+	Changing
+	Body json.RawMessage
+}
+
+type changeServerInput struct {
+	MCPServerPath
+	Changing
+}
+
+type serverOutput struct {
+	Status int
+	Etag   string `header:"Etag" doc:"Names this state of the server, for If-Match and If-None-Match"`
+	Body   v1.MCPServer
+}
+
+type refreshServerOutput struct {
+	Etag string `header:"Etag"`
+	Body v1.MCPRefresh
+}
+
+type detachServerInput struct {
+	MCPServerPath
+	Changing
+	Force bool `query:"force" doc:"Disable the published tools that run on it, which otherwise are in the way"`
+}
+
+type detachServerOutput struct {
+	Body v1.DetachedMCP
+}
+
+func (s *server) registerMCPServers() {
+	handle(s, route{
+		id: "attachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers", tag: "mcp", permission: ToolsWrite, status: http.StatusCreated,
+		summary: "Attach an MCP server", body: reflect.TypeFor[v1.MCPServerDefinition](),
+		detail: "Asks the server what it offers: each tool that is allowed becomes a draft that pins the server's definition. A server " +
+			"that does not answer is attached all the same; `error` says why it did not. A slug that the tenant has already is a conflict.",
+	}, s.attachServer)
+	handle(s, route{
+		id: "listMCPServers", method: http.MethodGet, path: "/v1/mcp/servers", tag: "mcp", permission: ToolsRead,
+		summary: "List MCP servers, in the order of slugs", detail: "Those that are attached, with what they said when they were asked last.",
+	}, s.listServers)
+	handle(s, route{
+		id: "getMCPServer", method: http.MethodGet, path: "/v1/mcp/servers/{server}", tag: "mcp", permission: ToolsRead,
+		summary: "Get an MCP server", detail: "It names credentials, and holds none.",
+	}, s.getServer)
+	handle(s, route{
+		id: "updateMCPServer", method: http.MethodPut, path: "/v1/mcp/servers/{server}", tag: "mcp", permission: ToolsWrite,
+		summary: "Replace how an MCP server is reached, and what is allowed of it", body: reflect.TypeFor[v1.MCPServerDefinition](),
+		detail: "What the body leaves out is what it is for a new server. A tool that is no longer allowed stops at once; one that is " +
+			"allowed now is imported by the next refresh. The slug stays.",
+	}, s.updateServer)
+	handle(s, route{
+		id: "refreshMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/refresh", tag: "mcp", permission: ToolsWrite,
+		summary: "Ask an MCP server what it offers",
+		detail: "Imports what is new and allowed, as drafts. A tool whose definition changed, or which is gone, stops; the others go on. " +
+			"What comes back as it was let in goes on too. A server that does not answer changes nothing.",
+	}, s.refreshServer)
+	handle(s, route{
+		id: "detachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/detach", tag: "mcp", permission: ToolsWrite,
+		summary: "Detach an MCP server",
+		detail:  "The tools that were made of its tools stay, and do not run any more. While some of them are published it is a conflict, unless forced.",
+	}, s.detachServer)
+	s.registerMCPTools()
+}
+
+func (s *server) attachServer(ctx context.Context, p tool.Principal, in *attachServerInput) (*attachServerOutput, error) {
+	spec, err := parseServer(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	attached, report, err := s.cfg.Registry.AttachServer(ctx, p, spec)
+	if err != nil {
+		return nil, err
+	}
+	out := &attachServerOutput{
+		Location: "/v1/mcp/servers/" + attached.Slug, Etag: etag(attached.ID, attached.Revision), Body: v1.FromRefresh(attached, report),
+	}
+	if report.Err != nil {
+		failed := *s.problem(ctx, "attachMCPServer", report.Err)
+		failed.TraceID = traceID(ctx)
+		out.Body.Error = &failed
+	}
+	return out, nil
+}
+
+// parseServer reads the definition of a server.
+func parseServer(raw json.RawMessage) (registry.MCPServerSpec, error) {
+	raw, err := withField(raw, "mcp_server", "kind")
+	if err != nil {
+		return registry.MCPServerSpec{}, err
+	}
+	d, err := registry.ParseDefinition(raw)
+	if err != nil {
+		return registry.MCPServerSpec{}, err
+	}
+	if d.Server == nil {
+		return registry.MCPServerSpec{}, otherKind("MCP server")
+	}
+	return *d.Server, nil
+}
+
+func (s *server) listServers(ctx context.Context, p tool.Principal, in *Paging) (*listServersOutput, error) {
+	after := ""
+	if in.Cursor != "" {
+		var err error
+		if after, err = openCursor(in.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	servers, err := s.cfg.Registry.Servers(ctx, p, after, in.fetch())
+	if err != nil {
+		return nil, err
+	}
+	return &listServersOutput{Body: page(*in, servers, v1.FromMCPServer, func(server registry.MCPServer) string { return server.Slug })}, nil
+}
+
+func (s *server) getServer(ctx context.Context, p tool.Principal, in *serverInput) (*serverOutput, error) {
+	found, err := s.cfg.Registry.Server(ctx, p, in.Server)
+	if err != nil {
+		return nil, err
+	}
+	out := showServer(found)
+	if in.unchanged(out.Etag) {
+		out.Status = http.StatusNotModified
+	}
+	return out, nil
+}
+
+func showServer(found registry.MCPServer) *serverOutput {
+	return &serverOutput{Status: http.StatusOK, Etag: etag(found.ID, found.Revision), Body: v1.FromMCPServer(found)}
+}
+
+// changingServer returns a server, and the registry that changes it under the
+// condition.
+func (s *server) changingServer(ctx context.Context, p tool.Principal, name string, c Changing) (registry.MCPServer, *registry.Registry, error) {
+	found, err := s.cfg.Registry.Server(ctx, p, name)
+	if err != nil {
+		return registry.MCPServer{}, nil, err
+	}
+	changing, err := c.at(s.cfg.Registry, found.ID, found.Revision)
+	return found, changing, err
+}
+
+func (s *server) updateServer(ctx context.Context, p tool.Principal, in *updateServerInput) (*serverOutput, error) {
+	found, changing, err := s.changingServer(ctx, p, in.Server, in.Changing)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := withField(in.Body, found.Slug, "slug")
+	if err != nil {
+		return nil, err
+	}
+	spec, err := parseServer(raw)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := changing.UpdateServer(ctx, p, found.ID, spec)
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return showServer(saved), nil
+}
+
+func (s *server) refreshServer(ctx context.Context, p tool.Principal, in *changeServerInput) (*refreshServerOutput, error) {
+	found, changing, err := s.changingServer(ctx, p, in.Server, in.Changing)
+	if err != nil {
+		return nil, err
+	}
+	asked, report, err := changing.RefreshServer(ctx, p, found.ID)
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return &refreshServerOutput{Etag: etag(asked.ID, asked.Revision), Body: v1.FromRefresh(asked, report)}, nil
+}
+
+func (s *server) detachServer(ctx context.Context, p tool.Principal, in *detachServerInput) (*detachServerOutput, error) {
+	found, changing, err := s.changingServer(ctx, p, in.Server, in.Changing)
+	if err != nil {
+		return nil, err
+	}
+	disabled, err := changing.DetachServer(ctx, p, found.ID, in.Force)
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	if disabled == nil {
+		disabled = []string{}
+	}
+	return &detachServerOutput{Body: v1.DetachedMCP{Server: found.Slug, Disabled: disabled}}, nil
+}

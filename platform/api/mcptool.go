@@ -1,0 +1,127 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type listRemoteToolsInput struct {
+	MCPServerPath
+	State string `query:"state" enum:"offered,pinned,changed,approved,gone,refused"`
+	Paging
+}
+
+type listRemoteToolsOutput struct {
+	Body v1.Page[v1.MCPTool]
+}
+
+type driftInput struct {
+	MCPServerPath
+	Tool string `query:"tool" maxLength:"128" doc:"As the server calls it; those that changed when absent, fifty at most" example:"read_file"`
+}
+
+type driftOutput struct {
+	Body v1.Page[v1.MCPDrift]
+}
+
+type approveInput struct {
+	MCPServerPath
+	Body v1.ApproveMCP
+}
+
+type approveOutput struct {
+	Body v1.ApprovedMCP
+}
+
+// maxDrifts bounds how many differences one answer tells.
+const maxDrifts = 50
+
+// registerMCPTools adds the endpoints about what servers offer.
+func (s *server) registerMCPTools() {
+	handle(s, route{
+		id: "listMCPServerTools", method: http.MethodGet, path: "/v1/mcp/servers/{server}/tools", tag: "mcp", permission: ToolsRead,
+		summary: "List what an MCP server offers, in the order of names",
+		detail:  "With what was let in of each, and what was not. It is told as of the last refresh; the server is not asked.",
+	}, s.listRemoteTools)
+	handle(s, route{
+		id: "diffMCPServer", method: http.MethodGet, path: "/v1/mcp/servers/{server}/diff", tag: "mcp", permission: ToolsRead,
+		summary: "Tell what an MCP server made of tools that were let in",
+		detail: "Shows both definitions, and what approving the new one would change. What a server says of its tools is shown as it " +
+			"came, and is never to be followed.",
+	}, s.compareRemote)
+	handle(s, route{
+		id: "approveMCPTools", method: http.MethodPost, path: "/v1/mcp/servers/{server}/approve", tag: "mcp", permission: ToolsWrite,
+		summary: "Let in what an MCP server made of its tools",
+		detail: "Each tool's draft takes the server's definition over, but for what was changed by hand, under the least number that the " +
+			"change demands. A published tool goes on when that draft is published. Each item tells what became of its tool.",
+	}, s.approveRemote)
+}
+
+func (s *server) listRemoteTools(ctx context.Context, p tool.Principal, in *listRemoteToolsInput) (*listRemoteToolsOutput, error) {
+	q := registry.RemoteQuery{State: registry.RemoteState(in.State), Limit: in.fetch()}
+	if in.Cursor != "" {
+		var err error
+		if q.AfterName, err = openCursor(in.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	tools, err := s.cfg.Registry.RemoteTools(ctx, p, in.Server, q)
+	if err != nil {
+		return nil, err
+	}
+	return &listRemoteToolsOutput{
+		Body: page(in.Paging, tools, v1.FromRemoteTool, func(t registry.RemoteTool) string { return t.Name }),
+	}, nil
+}
+
+func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftInput) (*driftOutput, error) {
+	names := []string{in.Tool}
+	if in.Tool == "" {
+		changed, err := s.cfg.Registry.RemoteTools(ctx, p, in.Server, registry.RemoteQuery{State: registry.Changed, Limit: maxDrifts})
+		if err != nil {
+			return nil, err
+		}
+		names = names[:0]
+		for _, t := range changed {
+			names = append(names, t.Name)
+		}
+	}
+	out := &driftOutput{Body: v1.Page[v1.MCPDrift]{Items: make([]v1.MCPDrift, 0, len(names))}}
+	for _, name := range names {
+		d, err := s.cfg.Registry.CompareRemote(ctx, p, in.Server, name)
+		if err != nil {
+			return nil, err
+		}
+		var diff *v1.Diff
+		if d.Diff.To != "" {
+			shown := showDiff(d.Diff)
+			diff = &shown
+		}
+		out.Body.Items = append(out.Body.Items, v1.FromDrift(d, diff))
+	}
+	return out, nil
+}
+
+func (s *server) approveRemote(ctx context.Context, p tool.Principal, in *approveInput) (*approveOutput, error) {
+	found, err := s.cfg.Registry.Server(ctx, p, in.Server)
+	if err != nil {
+		return nil, err
+	}
+	out := &approveOutput{Body: v1.ApprovedMCP{Items: make([]v1.ApprovedMCPChanges, len(in.Body.Tools))}}
+	for i, t := range in.Body.Tools {
+		c, err := s.cfg.Registry.ApproveRemote(ctx, p, found.ID, registry.Approval{Name: t.Name, Digest: t.Digest, Publish: in.Body.Publish})
+		item := v1.ApprovedMCPChanges{Name: t.Name, Tool: c.Slug, Version: c.Version, Published: c.Published, Warnings: c.Warnings}
+		if err != nil {
+			out.Body.Failed++
+			failed := *s.problem(ctx, "approveMCPTools", err)
+			failed.TraceID = traceID(ctx)
+			item.Error = &failed
+		}
+		out.Body.Items[i] = item
+	}
+	return out, nil
+}

@@ -1,0 +1,59 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// discoveryTimeout bounds how long a server is asked what it offers.
+const discoveryTimeout = 45 * time.Second
+
+// Discoverer talks to MCP servers as calls of the plugin's workers do, for the
+// registry that attaches them.
+func (p *Plugin) Discoverer() registry.Discoverer { return discoverer{p.mcp} }
+
+type discoverer struct{ client *mcpcall.Client }
+
+// CheckServer implements [registry.Discoverer].
+func (discoverer) CheckServer(c *registry.Connection) error { return mcpcall.CheckServer(c, "") }
+
+// Discover implements [registry.Discoverer]. It asks with posts, and to the
+// server alone.
+func (d discoverer) Discover(ctx context.Context, tenant tool.TenantID, c registry.Connection) (*registry.Discovery, error) {
+	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
+	defer cancel()
+	return d.client.Discover(ctx, mcpcall.Access{Tenant: tenant, Class: tool.EgressWrite}, c)
+}
+
+// attached finds the servers that tenants attached.
+type attached struct{ store *store.Store }
+
+// Server implements [mcpcall.Servers].
+func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug string) (mcpcall.Server, error) {
+	s, err := a.store.FindServer(ctx, tenant, slug)
+	switch {
+	case err != nil:
+		return mcpcall.Server{}, fmt.Errorf("finding server %q: %w", slug, err)
+	case s.Status != registry.ServerActive:
+		return mcpcall.Server{}, &tool.Error{Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf("server %q is disabled", slug)}
+	}
+	return s.Connection, nil
+}
+
+// stopChanged quarantines a tool whose server was found to define it otherwise,
+// so that its next calls are not even admitted.
+func (p *Plugin) stopChanged(ctx context.Context, call *tool.Call, why *remote.ChangedError) {
+	err := p.store.StopChangedTool(context.WithoutCancel(ctx), call.Principal.Tenant, call.Version.ToolID, why.Pinned, why.Found == "")
+	if err != nil {
+		p.cfg.Logger.WarnContext(ctx, "stopping a tool that its server changed failed", slog.String("tenant_id", string(call.Principal.Tenant)),
+			slog.String("tool", call.Version.Slug), slog.Any("error", err)) // The call was stopped, and so is the next.
+	}
+}
