@@ -1,6 +1,7 @@
 package kitchen
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,7 @@ func scale(ctx context.Context, in Recipe) ([]Ingredient, error) {
 			return nil, err
 		}
 		out = append(out, Ingredient{Name: one.Name, Grams: one.Grams * in.Factor})
+		tool.AppendOutput(ctx, fmt.Sprintf("%.0f g %s\n", one.Grams*in.Factor, one.Name))
 		tool.ReportProgress(ctx, tool.Progress{
 			Message: "scaled " + one.Name, Done: float64(i + 1), Total: float64(len(in.Ingredients)),
 		})
@@ -62,10 +64,20 @@ func scale(ctx context.Context, in Recipe) ([]Ingredient, error) {
 	return out, nil
 }
 
+// inLowerCase is middleware around one function: units may be written in any
+// case. It passes on a changed copy of the call.
+func inLowerCase(next tool.Executor) tool.Executor {
+	return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+		lower := *call
+		lower.Arguments = bytes.ToLower(call.Arguments)
+		return next.Execute(ctx, &lower)
+	})
+}
+
 // Define registers the kitchen's functions.
 func Define(reg *function.Registry) error {
 	return errors.Join(
-		function.Define(reg, "convertWeight", "Converts a weight from one unit to another.", convert, function.Pure()),
+		function.Define(reg, "convertWeight", "Converts a weight from one unit to another.", convert, function.Pure(), function.With(inLowerCase)),
 		function.Define(reg, "scaleRecipe", "Scales the ingredients of a recipe.", scale, function.Pure()),
 	)
 }
