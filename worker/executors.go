@@ -13,13 +13,14 @@ import (
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/internal/vault"
+	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // executors assembles what runs calls: one executor a type, the platform's
 // middleware around all of them, the host's inside that.
-func (p *Plugin) executors(schemas *schema.Cache) (*executors.Mux, error) {
+func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*executors.Mux, error) {
 	gate, err := egress.New(egress.Config{
 		Policy: p.cfg.policyOf, Transport: p.telemetry.Transport, Refused: p.telemetry.Refused,
 	})
@@ -36,11 +37,15 @@ func (p *Plugin) executors(schemas *schema.Cache) (*executors.Mux, error) {
 	mux.Use(executors.Standard(executors.Options{Logger: p.cfg.Logger, Validate: validator(schemas)})...)
 	mux.Use(p.cfg.Middleware...)
 	mux.Use(executors.Named(p.cfg.NamedMiddleware))
-	p.builtins = builtins.New(builtins.Config{Gate: gate})
-	mux.Handle(tool.Internal, internalcall.New(p.builtins))
+	functions, servers := function.New(p.cfg.Functions), mcpcall.New(p.servers(gate, secrets))
+	p.builtins = builtins.New(builtins.Config{
+		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
+		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions,
+	})
+	mux.Handle(tool.Internal, internalcall.New(p.builtins, resolve))
 	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
-	mux.Handle(tool.Function, function.New(p.cfg.Functions))
-	mux.Handle(tool.MCP, mcpcall.New(p.servers(gate, secrets)))
+	mux.Handle(tool.Function, functions)
+	mux.Handle(tool.MCP, servers)
 	for impl, e := range p.cfg.Executors {
 		mux.Handle(impl, e)
 	}

@@ -100,12 +100,13 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	schemas := schema.New(0)
-	if p.mux, err = p.executors(schemas); err != nil {
+	resolve := resolver.New(p.store, resolver.Options{})
+	if p.mux, err = p.executors(schemas, resolve); err != nil {
 		return err
 	}
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
-		Resolver: resolver.New(p.store, resolver.Options{}), Schemas: schemas,
+		Resolver: resolve, Schemas: schemas,
 		Outputs: p.store, Executor: p.mux, Models: p.telemetry.Models(p.cfg.Models),
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
