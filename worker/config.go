@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
@@ -43,6 +44,9 @@ type Config struct {
 	// MCPCommands are the programs that mcp tools may run as servers over their
 	// pipes, by the names that definitions know them by. Defaults to none.
 	MCPCommands map[string]mcpcall.Command
+	// Reader makes web pages readable, for the built-in web_fetch, which is
+	// missing without one.
+	Reader builtins.Reader
 	// Middleware is put around every executor, inside the platform's own.
 	Middleware []tool.Middleware
 	// NamedMiddleware is put around those tools whose definitions name it under
