@@ -100,7 +100,7 @@ var reachLaws = []reachLaw{
 		name: "only the edge knows Temporal",
 		from: []string{
 			"tool", "agent", "ledger", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...",
-			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...", "internal/telemetry/...",
+			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...", "internal/vault/...", "internal/redact/...", "internal/telemetry/...",
 		},
 		deny: temporal, why: "tools, stores and rules can be used and tested without a workflow engine",
 	},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -102,6 +103,7 @@ func (r *Registry) newAgent(tenant tool.TenantID, s AgentSpec) (agent.Agent, []s
 
 // editedAgent returns a as s wants it, but for publishing.
 func (r *Registry) editedAgent(a agent.Agent, s AgentSpec) (agent.Agent, []string, error) {
+	s.ModelOptions = redact.Restore(s.ModelOptions, a.ModelOptions)
 	warnings, err := checkAgentSpec(&s)
 	if err != nil {
 		return a, nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -18,16 +19,25 @@ func refuseRedacted(path string, raw json.RawMessage) error {
 		return nil //nolint:nilerr // What is no JSON is refused elsewhere.
 	}
 	if at, found := findRedacted(path, v); found {
-		return refuse(tool.Invalid, at, "%s stands for a secret that is not shown: send the secret itself, or better name it by credentials_ref", tool.Redacted)
+		return refuse(tool.Invalid, at, "%s stands for a secret that is not shown: it is put back where nothing that says where it goes was changed; else send the secret itself, or better name it by credentials_ref", tool.Redacted)
 	}
 	return nil
+}
+
+// keepSecrets puts the secrets of what is stored back where they were shown as
+// redacted and sent again.
+func keepSecrets(s *ToolSpec, stored tool.Definition) {
+	s.Config = redact.Restore(s.Config, stored.Config)
+	s.InputSchema = redact.Restore(s.InputSchema, stored.InputSchema)
+	s.OutputSchema = redact.Restore(s.OutputSchema, stored.OutputSchema)
+	s.Interaction.ProviderOptions = redact.Restore(s.Interaction.ProviderOptions, stored.Interaction.ProviderOptions)
 }
 
 // findRedacted returns the JSON Pointer of the first such value.
 func findRedacted(path string, v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
-		return path, v == tool.Redacted
+		return path, redact.Stands(v)
 	case []any:
 		for i, item := range v {
 			if at, found := findRedacted(fmt.Sprintf("%s/%d", path, i), item); found {

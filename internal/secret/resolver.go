@@ -51,13 +51,18 @@ func Open(ctx context.Context, r Resolver, tenant tool.TenantID, ref string) (Va
 	}
 	v, err := r.Resolve(ctx, tenant, ref)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.NotFound {
-		return Value{}, &tool.Error{Kind: tool.Denied, Op: "secret.Open", Msg: fmt.Sprintf("credential %q is not available", ref), Err: err}
+		return Value{}, &tool.Error{Kind: tool.Denied, Op: "secret.Open", Msg: unavailable(ref), Err: err}
 	}
 	if err != nil {
 		return Value{}, fmt.Errorf("opening credential %q: %w", ref, err)
 	}
 	Note(ctx, v)
 	return v, nil
+}
+
+// unavailable says how to mend that a tenant has no such secret.
+func unavailable(ref string) string {
+	return fmt.Sprintf("credential %q is not available: make it with toolcrib credential set %s --host HOST", ref, ref)
 }
 
 var refPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)

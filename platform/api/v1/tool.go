@@ -83,7 +83,7 @@ func fromDefinition(d tool.Definition) Definition {
 	interaction.ProviderOptions = secret.RedactKeys(interaction.ProviderOptions)
 	return Definition{
 		Name: d.Name, Description: d.Description, Category: d.Category, Icon: d.Icon,
-		InputSchema: d.InputSchema, OutputSchema: d.OutputSchema, Implementation: d.ImplementationType(),
+		InputSchema: secret.RedactKeys(d.InputSchema), OutputSchema: secret.RedactKeys(d.OutputSchema), Implementation: d.ImplementationType(),
 		Config: secret.RedactKeys(d.Config), Execution: d.Execution, Interaction: interaction,
 	}
 }

@@ -1,4 +1,4 @@
-package secret_test
+package redact_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/internal/redact"
 )
 
 var sensitive = strings.Fields(`
@@ -44,16 +44,16 @@ func TestSensitiveKey(t *testing.T) {
 	require.GreaterOrEqual(t, len(sensitive), 100)
 
 	for _, name := range sensitive {
-		require.True(t, secret.SensitiveKey(name), name)
+		require.True(t, redact.SensitiveKey(name), name)
 	}
 	for _, name := range harmless {
-		require.False(t, secret.SensitiveKey(name), name)
+		require.False(t, redact.SensitiveKey(name), name)
 	}
-	require.False(t, secret.SensitiveKey(""))
-	require.False(t, secret.SensitiveKey("---"))
+	require.False(t, redact.SensitiveKey(""))
+	require.False(t, redact.SensitiveKey("---"))
 }
 
-func TestRedactKeys(t *testing.T) {
+func TestJSON(t *testing.T) {
 	t.Parallel()
 
 	in := `{"url": "https://x.example", "apiKey": "k", "max_tokens": 10, "nested": [{"deep": {"Authorization": ["a"], "n": 1.10}}],
@@ -62,17 +62,17 @@ func TestRedactKeys(t *testing.T) {
 	require.Equal(t, //nolint:testifylint // Number spellings count.
 		`{"apiKey":"[redacted]","credentials_ref":"orders","headers":{"X-API-Key":{"from":"/key"},"X-Auth":"[redacted]","X-Token":"[redacted]"},"html":"<b>","max_tokens":10,`+
 			`"nested":[{"deep":{"Authorization":"[redacted]","n":1.10}}],"password":null,"pin":"[redacted]","secret":"[redacted]","token":true,"url":"https://x.example"}`,
-		string(secret.RedactKeys(json.RawMessage(in))))
-	require.Equal(t, `"[redacted]"`, string(secret.RedactKeys(json.RawMessage(`password: x`))))
-	require.Empty(t, secret.RedactKeys(nil))
-	require.Equal(t, `[1]`, string(secret.RedactKeys(json.RawMessage(` [1] `))))
+		string(redact.JSON(json.RawMessage(in))))
+	require.Equal(t, `"[redacted]"`, string(redact.JSON(json.RawMessage(`password: x`))))
+	require.Empty(t, redact.JSON(nil))
+	require.Equal(t, `[1]`, string(redact.JSON(json.RawMessage(` [1] `))))
 }
 
-func FuzzRedactKeys(f *testing.F) {
+func FuzzJSON(f *testing.F) {
 	f.Add(`{"a": {"password": [1, {"b": 2}]}}`)
 	f.Add(`[{"token": "x"}, 1e999]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := secret.RedactKeys(json.RawMessage(text)); strings.TrimSpace(text) != "" && !json.Valid(got) {
+		if got := redact.JSON(json.RawMessage(text)); strings.TrimSpace(text) != "" && !json.Valid(got) {
 			t.Errorf("%q became %q", text, got)
 		}
 	})

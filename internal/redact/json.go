@@ -1,0 +1,202 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// JSON returns raw with what looks like a secret replaced by [tool.Redacted], at
+// any depth, for showing it to people:
+//
+//   - the values of sensitive members; an object or array as a whole, but null,
+//     true and false stay, and so does an object that only says which argument
+//     the value is taken from, as {"from": "/token"};
+//   - the values of sensitive headers in lists: {"name": …, "value": …}, pairs,
+//     and "Name: value";
+//   - default, const, enum and examples of a sensitive property of a schema;
+//   - what [Text] hides within strings.
+//
+// Where nothing is hidden, raw comes back as it is; else the order of keys is
+// not kept. Text that is no JSON comes back as [tool.Redacted].
+func JSON(raw json.RawMessage) json.RawMessage { return at(raw, 0) }
+
+// maxNesting bounds JSON and base64 that stand within strings.
+const maxNesting = 3
+
+func at(raw json.RawMessage, nesting int) json.RawMessage {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return raw
+	}
+	v, err := decode(raw)
+	if err != nil {
+		return json.RawMessage(`"` + tool.Redacted + `"`)
+	}
+	hidden := walk(v, nesting)
+	if reflect.DeepEqual(v, hidden) {
+		return bytes.TrimSpace(raw)
+	}
+	return encode(hidden)
+}
+
+func decode(raw json.RawMessage) (v any, err error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	err = dec.Decode(&v)
+	return v, err
+}
+
+func encode(v any) json.RawMessage {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return json.RawMessage(`"` + tool.Redacted + `"`)
+	}
+	return bytes.TrimSpace(buf.Bytes())
+}
+
+// walk returns a copy of v without what looks like a secret.
+func walk(v any, nesting int) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return object(v, nesting)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			if name, value, ok := pair(item); ok && SensitiveKey(name) && hides(value) {
+				out[i] = []any{name, tool.Redacted}
+				continue
+			}
+			out[i] = walk(item, nesting)
+		}
+		return out
+	case string:
+		return text(v, nesting)
+	default:
+		return v
+	}
+}
+
+func object(v map[string]any, nesting int) any {
+	out := make(map[string]any, len(v))
+	named := headerName(v)
+	for k, member := range v {
+		switch properties, ok := member.(map[string]any); {
+		case k == "properties" && ok:
+			out[k] = schemas(properties, nesting)
+		case hides(member) && (SensitiveKey(k) || named && (k == "value" || k == "values")):
+			out[k] = tool.Redacted
+		default:
+			out[k] = walk(member, nesting)
+		}
+	}
+	return out
+}
+
+// headerName reports whether an object names a sensitive header, parameter or
+// variable whose value it holds: {"name": "Authorization", "value": "…"}.
+func headerName(v map[string]any) bool {
+	for _, member := range []string{"name", "key", "header"} {
+		if name, ok := v[member].(string); ok && SensitiveKey(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// schemas hides the values in schemas of sensitive properties. A property that
+// has no schema is a member like others.
+func schemas(properties map[string]any, nesting int) any {
+	out := make(map[string]any, len(properties))
+	for name, property := range properties {
+		schema, ok := property.(map[string]any)
+		switch {
+		case !SensitiveKey(name):
+			out[name] = walk(property, nesting)
+		case !ok || !describes(schema):
+			out[name] = property
+			if hides(property) {
+				out[name] = tool.Redacted
+			}
+		default:
+			out[name] = sensitive(schema, nesting)
+		}
+	}
+	return out
+}
+
+// describes reports whether an object is a schema, rather than a value.
+func describes(v map[string]any) bool {
+	for _, word := range []string{"type", "$ref", "properties", "items", "enum", "const", "anyOf", "oneOf", "allOf", "description", "format", "pattern"} {
+		if _, ok := v[word]; ok {
+			return true
+		}
+	}
+	return len(v) == 0
+}
+
+// sensitive returns the schema of a sensitive property without the values that
+// it gives: its own, and those of what it is made of.
+func sensitive(schema map[string]any, nesting int) any {
+	out := make(map[string]any, len(schema))
+	for word, v := range schema {
+		switch word {
+		case "default", "const", "example":
+			out[word] = v
+			if hides(v) {
+				out[word] = tool.Redacted
+			}
+		case "enum", "examples":
+			out[word] = []any{tool.Redacted}
+		case "items", "anyOf", "oneOf", "allOf":
+			out[word] = each(v, func(s map[string]any) any { return sensitive(s, nesting) })
+		default:
+			out[word] = walk(v, nesting)
+		}
+	}
+	return out
+}
+
+// each calls fn with an object, or with those of an array.
+func each(v any, fn func(map[string]any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return fn(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = each(v[i], fn)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// pair takes ["name", value] apart.
+func pair(v any) (name string, value any, ok bool) {
+	items, isList := v.([]any)
+	if !isList || len(items) != 2 {
+		return "", nil, false
+	}
+	name, ok = items[0].(string)
+	return name, items[1], ok
+}
+
+// hides reports whether the value of a sensitive member could be a secret.
+func hides(v any) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return false
+	case map[string]any:
+		from, ok := v["from"].(string)
+		pointer := ok && len(v) == 1 && (from == "" || strings.HasPrefix(from, "/"))
+		return !pointer
+	default:
+		return true
+	}
+}

@@ -1,0 +1,99 @@
+package redact
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Text returns s without what looks like a secret in it: passwords of URLs and
+// data source names, sensitive parameters and assignments, values of sensitive
+// headers, what follows Basic and Bearer, private keys; within JSON and base64
+// too. What an expression stands for, as {token}, is no secret.
+func Text(s string) string { return text(s, 0) }
+
+var (
+	header      = regexp.MustCompile(`^\s*([A-Za-z][A-Za-z0-9_-]*)\s*:\s*(\S.*)$`)
+	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^\s/@:?#"'<>]*)(:[^\s/@"'<>]*)?@`)
+	mysql       = regexp.MustCompile(`^([^\s:@/]+):(.+)@((?:tcp|udp|unix)?\()`)
+	assignment  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)(\s*=\s*)("[^"]*"|'[^']*'|[^\s;&#,"']+)`)
+	scheme      = regexp.MustCompile(`(?i)\b(basic|bearer|token|apikey)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
+	privateKey  = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
+	blob        = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}={0,2}`)
+	hidden      = regexp.MustCompile(`(?:\S[=:]\s*|://|(?i:basic|bearer|token|apikey)\s+)` + regexp.QuoteMeta(tool.Redacted))
+	placeholder = regexp.MustCompile(`^\{[^{}]*\}$`)
+)
+
+func text(s string, nesting int) string {
+	if s == "" || s == tool.Redacted || nesting > maxNesting {
+		return s
+	}
+	trimmed := strings.TrimSpace(s)
+	if (strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[")) && json.Valid([]byte(trimmed)) {
+		if hidden := string(at(json.RawMessage(trimmed), nesting+1)); hidden != trimmed {
+			return hidden
+		}
+		return s
+	}
+	if m := header.FindStringSubmatchIndex(s); m != nil && SensitiveKey(s[m[2]:m[3]]) && !stands(s[m[4]:m[5]]) {
+		return s[:m[4]] + tool.Redacted
+	}
+	s = privateKey.ReplaceAllString(s, tool.Redacted)
+	s = replace(userinfo, s, func(m []string) string {
+		switch {
+		case m[3] == "" && (m[2] == "" || stands(m[2]) || !strings.HasPrefix(strings.ToLower(m[1]), "http")), m[3] != "" && stands(m[3][1:]):
+			return m[0] // Names of users are no secrets, but tokens that stand in their place.
+		case m[3] == "":
+			return m[1] + tool.Redacted + "@"
+		default:
+			return m[1] + m[2] + ":" + tool.Redacted + "@"
+		}
+	})
+	s = mysql.ReplaceAllString(s, "${1}:"+tool.Redacted+"@${3}")
+	s = replace(assignment, s, func(m []string) string {
+		if !SensitiveKey(m[1]) || stands(strings.Trim(m[3], `"'`)) || m[3] == "true" || m[3] == "false" {
+			return m[0]
+		}
+		return m[1] + m[2] + tool.Redacted
+	})
+	s = replace(scheme, s, func(m []string) string {
+		if len(m[3]) < 20 && !strings.ContainsFunc(m[3], unicode.IsDigit) {
+			return m[0] // A word.
+		}
+		return m[1] + m[2] + tool.Redacted
+	})
+	return replace(blob, s, func(m []string) string {
+		if conceals(m[0], nesting) {
+			return tool.Redacted
+		}
+		return m[0]
+	})
+}
+
+// Stands reports whether a text is one that [JSON] shows for a secret, or holds
+// such a one where a secret would stand. Prose may speak of it.
+func Stands(s string) bool { return s == tool.Redacted || hidden.MatchString(s) }
+
+// stands reports whether a value is only what one is put for.
+func stands(value string) bool { return value == tool.Redacted || placeholder.MatchString(value) }
+
+// conceals reports whether a text is the base64 of one that has something to
+// hide.
+func conceals(s string, nesting int) bool {
+	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
+	raw, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil || !utf8.Valid(raw) || strings.ContainsFunc(string(raw), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) {
+		return false
+	}
+	return text(string(raw), nesting+1) != string(raw)
+}
+
+// replace is ReplaceAllStringFunc with the groups of a match.
+func replace(re *regexp.Regexp, s string, fn func(groups []string) string) string {
+	return re.ReplaceAllStringFunc(s, func(match string) string { return fn(re.FindStringSubmatch(match)) })
+}
