@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/openapi"
@@ -41,7 +42,7 @@ func (s *server) importOpenAPI(ctx context.Context, p tool.Principal, in *import
 	if err != nil {
 		return nil, err
 	}
-	result, err := openapi.Map(document, optionsOf(in.Body))
+	result, err := openapi.Map(ctx, document, optionsOf(in.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +155,12 @@ func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedO
 	return item, nil
 }
 
+// ofDocument are changes of what a tool remembers of its document: they follow
+// from the others.
+var ofDocument = []string{
+	"interaction/annotations/source/digest", "interaction/annotations/source/title", "interaction/annotations/source/version",
+}
+
 func (i *importing) bring(ctx context.Context, o *openapi.Operation, item *v1.ImportedOperation) (registry.Change, error) {
 	r, definition := i.server.cfg.Registry, registry.Definition{Tool: o.Spec}
 	if o.Known == "" {
@@ -168,6 +175,7 @@ func (i *importing) bring(ctx context.Context, o *openapi.Operation, item *v1.Im
 		return change, err
 	}
 	shown := showDiff(diff)
+	shown.Changes = slices.DeleteFunc(shown.Changes, func(c v1.Change) bool { return slices.Contains(ofDocument, c.Path) })
 	item.Diff = &shown
 	if !i.write {
 		return change, nil

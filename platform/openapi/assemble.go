@@ -214,20 +214,16 @@ func (a *assembly) keep(v any, kept map[string]any) {
 }
 
 // finish writes a schema, freed of what package schema does not take.
-func finish(root map[string]any, input bool, lost *losses) (json.RawMessage, error) {
-	check := schema.Check
-	if input {
-		check = schema.CheckInput
-	}
+func (c *converter) finish(root map[string]any, lost *losses) (json.RawMessage, error) {
 	for range maxRepairs {
 		raw, err := json.Marshal(root)
 		if err != nil {
 			return nil, err
 		}
 		if len(raw) > schema.MaxSchemaBytes {
-			return shorten(root, input, lost)
+			return c.shorten(root, lost)
 		}
-		err = check(raw)
+		err = c.check(raw)
 		if err == nil {
 			return raw, nil
 		}
@@ -240,8 +236,23 @@ func finish(root map[string]any, input bool, lost *losses) (json.RawMessage, err
 	return nil, refuse("", "its schemas have too many faults")
 }
 
+// check checks a schema, once where several operations have it.
+func (c *converter) check(raw json.RawMessage) error {
+	err, known := c.checked[string(raw)]
+	if known {
+		return err
+	}
+	if c.way == sent {
+		err = schema.CheckInput(raw)
+	} else {
+		err = schema.Check(raw)
+	}
+	c.checked[string(raw)] = err
+	return err
+}
+
 // shorten leaves out what is said about the parts of a schema that is too large.
-func shorten(root map[string]any, input bool, lost *losses) (json.RawMessage, error) {
+func (c *converter) shorten(root map[string]any, lost *losses) (json.RawMessage, error) {
 	for _, step := range []struct{ what, keywords string }{
 		{"examples", "examples"}, {"descriptions of parts", "description title deprecated"},
 	} {
@@ -252,7 +263,7 @@ func shorten(root map[string]any, input bool, lost *losses) (json.RawMessage, er
 			return nil, err
 		}
 		if len(raw) <= schema.MaxSchemaBytes {
-			return finish(root, input, lost)
+			return c.finish(root, lost)
 		}
 	}
 	return nil, refuse("", "the schema is larger than %d KiB", schema.MaxSchemaBytes>>10)

@@ -91,13 +91,15 @@ func (b *builder) chooseMedia(content object) (media, kind string) {
 			return 3, formBody
 		case base == "multipart/form-data":
 			return 4, multipartBody
-		case strings.HasPrefix(base, "text/"):
+		case base == "text/plain":
 			return 5, rawBody
-		default:
+		case strings.HasPrefix(base, "text/"):
 			return 6, rawBody
+		default:
+			return 7, rawBody
 		}
 	}
-	best := 7
+	best := 8
 	for _, name := range sortedKeys(content) {
 		if n, k := rank(name); n < best {
 			best, media, kind = n, name, k
@@ -328,7 +330,9 @@ func (b *builder) multipartBody(m medium) error {
 		if b.isBinary(p.schema) {
 			out.Encoding, schema = "base64", asBase64(schema)
 			b.arguments = append(b.arguments, &argument{
-				place: "body", wire: p.name + "_file_name", schema: map[string]any{"type": "string", "description": "The name of the file in " + p.name + "."},
+				place: "body", wire: p.name + "_file_name", schema: map[string]any{
+					"type": "string", "maxLength": 255, "description": "The name of the file in " + clip(p.name, 60) + ".", "examples": []any{"report.pdf"},
+				},
 				use: func(from *httpcall.Pointer) { out.FileName = &reference{from.String()}; b.config.Body = encoded(parts) },
 			})
 		}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +30,9 @@ type mapper struct {
 // Map maps a document, JSON or YAML, to definitions of tools. It fails with
 // tool.Invalid, whose Path is a JSON Pointer into the document or names an
 // option, for what cannot be read as a whole; an operation that cannot be
-// mapped is told of in the result.
-func Map(raw []byte, opts Options) (*Result, error) {
+// mapped is told of in the result. When ctx ends, it fails with tool.Timeout or
+// tool.Cancelled.
+func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func Map(raw []byte, opts Options) (*Result, error) {
 	if m.server, err = m.resolveServer(doc.root["servers"], "/servers"); err != nil {
 		return nil, err
 	}
-	if err := m.operations(); err != nil {
+	if err := m.operations(ctx); err != nil {
 		return nil, err
 	}
 	m.notes()
@@ -65,7 +67,7 @@ func Map(raw []byte, opts Options) (*Result, error) {
 }
 
 // operations maps the operations of all paths.
-func (m *mapper) operations() error {
+func (m *mapper) operations(ctx context.Context) error {
 	paths := m.doc.root.object("paths")
 	if len(paths) == 0 {
 		return refuse("/paths", "it has no paths, so there is nothing to make tools of")
@@ -87,12 +89,24 @@ func (m *mapper) operations() error {
 			if len(m.result.all) >= MaxOperations {
 				return refuse("/paths", "it has more than %d operations: cut it up", MaxOperations)
 			}
+			if ctx.Err() != nil {
+				return ended(ctx)
+			}
 			if err := m.one(path, method, item, at); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// ended returns how an import ends whose time was over.
+func ended(ctx context.Context) error {
+	out := &tool.Error{Kind: tool.Timeout, Op: "openapi.Map", Msg: "there was no time to map the whole document: import a part of it", Err: context.Cause(ctx)}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		out.Kind, out.Msg = tool.Cancelled, "the import was cancelled"
+	}
+	return out
 }
 
 // one maps an operation, or says why not. It fails when the whole import has to.

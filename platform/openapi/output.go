@@ -65,7 +65,7 @@ func (b *builder) outputSchema() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := finish(root, false, &b.lost)
+	raw, err := b.received.finish(root, &b.lost)
 	if err != nil {
 		b.lost.add(b.pointer+"/responses", "the output has no schema: %s", strings.TrimPrefix(tool.AsError(err).Msg, "the document: "))
 		return nil, nil

@@ -208,7 +208,10 @@ func (b *builder) style(place string, p parameter, asJSON bool) httpcall.Style {
 		b.lost.add(p.pointer+"/allowReserved", "reserved characters are escaped all the same")
 	}
 	style, known := styleOf(name, kind, explode)
-	if !known && kind != "" {
+	switch {
+	case name == "deepObject" && kind == "array":
+		b.lost.add(p.pointer+"/style", "OpenAPI does not say how a list is a deepObject: it is written as %s[]=…", clip(p.text("name"), 60))
+	case !known && kind != "":
 		b.lost.add(p.pointer+"/style", "the style %s is not written for %s", clean(name, 40), clean(kind, 20))
 	}
 	if place == "query" || style == "" {
@@ -387,7 +390,7 @@ func (b *builder) inputSchema() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := finish(root, true, &b.lost)
+	raw, err := b.sent.finish(root, &b.lost)
 	if err != nil {
 		return nil, refuse(b.pointer, "its input: %s", strings.TrimPrefix(tool.AsError(err).Msg, "the document: "))
 	}

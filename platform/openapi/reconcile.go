@@ -143,6 +143,7 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 		s.Execution.Pure, s.Execution.Idempotent = made.Pure, made.Idempotent
 	}
 	s.Execution.Idempotent = s.Execution.Idempotent || made.Idempotent
+	o.keepCredential(t, source)
 }
 
 // keepCredential takes over the credential of a security scheme for which none

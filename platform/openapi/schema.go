@@ -49,10 +49,12 @@ type converter struct {
 	way   direction
 	defs  map[string]*definition // By JSON Pointer.
 	named map[string]*definition
+	// checked is what was found of schemas, by their text.
+	checked map[string]error
 }
 
 func newConverter(d *document, way direction) *converter {
-	return &converter{doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition)}
+	return &converter{doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition), checked: make(map[string]error)}
 }
 
 // schema converts the schema at a pointer. References in it lead to #/$defs.
