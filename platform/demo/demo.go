@@ -102,6 +102,9 @@ func (d *demo) start(ctx context.Context) error {
 	if err := d.step("PostgreSQL, Temporal, worker and API", func() (string, error) { return d.startPlatform(ctx) }); err != nil {
 		return err
 	}
+	if err := d.step("keep a credential", func() (string, error) { return d.keepCredential(ctx) }); err != nil {
+		return err
+	}
 	return d.step("apply examples/support-desk", func() (string, error) {
 		defs, err := definitions(d.folder(), d.company.address, d.model.name)
 		if err != nil {
