@@ -24,7 +24,7 @@ import (
 const defaultWait = 30 * time.Second
 
 type callInput struct {
-	Tool string `path:"tool" maxLength:"64" doc:"Slug or id" example:"searchOrders"`
+	Tool string `path:"tool" maxLength:"64" doc:"Slug, alias or id" example:"searchOrders"`
 	Body v1.NewCall
 }
 
@@ -83,6 +83,7 @@ func (s *server) recordCall(ctx context.Context, c directCall, firstRunID string
 // directCall is a call as the API makes it.
 type directCall struct {
 	slug       string
+	warnings   []string
 	workflowID string
 	digest     string // Of what is asked for: equal digests, equal calls.
 	input      wire.ToolCallInput
@@ -116,7 +117,7 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (
 		return directCall{}, err
 	}
 	c := directCall{
-		slug: resolved.Tool.Slug, workflowID: wire.RunWorkflowID(p.Tenant, runID),
+		slug: resolved.Tool.Slug, warnings: resolved.Warnings, workflowID: wire.RunWorkflowID(p.Tenant, runID),
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, ref.Constraint, in.Body.Mode, arguments),
 		input:  wire.NewToolCall(p, runID, wire.Node{ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode}),
 	}
@@ -180,7 +181,9 @@ func (s *server) rejoin(ctx context.Context, c *directCall) (client.WorkflowRun,
 
 // awaitCall answers with the call's answer, or that it is still running.
 func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowRun, wait time.Duration) (*callOutput, error) {
-	out := &callOutput{Status: http.StatusAccepted, Body: v1.Call{RunID: c.input.RunID, Tool: c.slug, Status: agent.RunRunning}}
+	out := &callOutput{Status: http.StatusAccepted, Body: v1.Call{
+		RunID: c.input.RunID, Tool: c.slug, Status: agent.RunRunning, Warnings: c.warnings,
+	}}
 	if wait <= 0 {
 		return out, nil
 	}

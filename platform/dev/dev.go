@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"go.temporal.io/sdk/client"
@@ -116,7 +118,8 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
 		Runnable: runnable, Keys: d.keys, Discoverer: d.worker.Discoverer(), Version: d.cfg.Version, Logger: d.cfg.Logger,
-		Observer: d.cfg.Observer, ShowMetrics: serve.Local(listener),
+		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
+		ShowMetrics: serve.Local(listener),
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

@@ -43,6 +43,9 @@ type HandlerConfig struct {
 	// Discoverer talks to the MCP servers that tenants attach, as
 	// [worker.Plugin] has one. Without one, none can be attached.
 	Discoverer registry.Discoverer
+	// Middleware lists the middleware that the workers have for tools to name.
+	// Empty, tools may name any, and the workers refuse what they do not have.
+	Middleware []string
 	// Version of the platform, for the API's description.
 	Version string
 	// Observer tells of requests, and of how the process does. Defaults to
@@ -89,10 +92,12 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
 	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP}, cfg.Runnable...)
 	return registry.New(s, registry.Options{
-		Resolver: r, Discoverer: cfg.Discoverer,
-		Runnable: func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
-		Builtins: described.Complete,
-		Checks:   map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig},
+		Resolver:   r,
+		Discoverer: cfg.Discoverer,
+		Middleware: func(name string) bool { return len(cfg.Middleware) == 0 || slices.Contains(cfg.Middleware, name) },
+		Runnable:   func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
+		Builtins:   described.Complete,
+		Checks:     map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig},
 	})
 }
 

@@ -22,4 +22,6 @@ type Call struct {
 	Tool   string          `json:"tool" example:"searchOrders"`
 	Status agent.RunStatus `json:"status" enum:"running,completed"`
 	Result *tool.Result    `json:"result,omitempty" doc:"What the tool answered; is_error says that it answered no"`
+	// Warnings are of the call, where Result has the tool's own.
+	Warnings []string `json:"warnings,omitempty" doc:"What is to be mended before it fails, such as a former name of the tool" example:"[\"tool \\\"findOrders\\\" is called \\\"searchOrders\\\" now: the old name works until 2027-06-30\"]"`
 }
