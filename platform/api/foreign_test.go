@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -85,6 +86,7 @@ func TestForeignTenant(t *testing.T) {
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
+		"PUT /v1/mcp/servers/{server}": `{"server_url":"https://example.com/mcp"}`, "POST /v1/mcp/servers/{server}/approve": `{"tools":[{"name":"x"}]}`,
 		"PUT /v1/credentials/{credential}": "{}",
 	}
 	tried := 0
@@ -166,7 +168,10 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	require.Contains(t, api.Permissions(), api.RunsRead)
 	own, err := b.Store.FindTenant(t.Context(), b.tenant)
 	require.NoError(t, err)
+	server, err := b.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: b.tenant, Slug: "their-files", Status: registry.ServerActive})
+	require.NoError(t, err)
 	return map[string][]string{
+		"mcp":   {server.Slug, server.ID},
 		"tools": {"theirTool", applied.Items[0].ID}, "agents": {"theirAgent", applied.Items[1].ID},
 		"runs": {run.ID}, "invocations": {invocation}, "keys": {key.ID},
 		"credentials": {credential.Ref, credential.ID},
