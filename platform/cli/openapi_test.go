@@ -27,9 +27,9 @@ func TestImportOpenAPI(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	file := s.write(t, "shop.yaml", shopYAML)
-	require.Equal(t, `METHOD  PATH          TOOL      VERSION  RESULT                                                                                                           LOSSES
-GET     /orders/{id}  getOrder  1.0.0    would be created                                                                                                 –
-PUT     /orders/{id}  putOrder  1.0.0    would be created                                                                                                 1
+	require.Equal(t, `METHOD  PATH          TOOL      VERSION  RESULT                                                                                           LOSSES
+GET     /orders/{id}  getOrder  1.0.0    would be created                                                                                 –
+PUT     /orders/{id}  putOrder  1.0.0    would be created                                                                                 1
 TRACE   /orders/{id}                     skipped: the document at /paths/~1orders~1{id}/trace: requests of the method TRACE are not sent  –
 
 Shop 7 (OpenAPI 3.1.0): 2 operations mapped, 1 of them with losses, 1 skipped, 0 not selected

@@ -18,7 +18,7 @@ import (
 // Pages in the order in which a reader takes them; each goes on where the one
 // before it ended.
 var (
-	firstSteps  = []string{"start.md", "http-tool.md", "cli.md", "api.md", "test-a-tool.md", "builtins.md"} // On the stack of make dev.
+	firstSteps  = []string{"start.md", "http-tool.md", "openapi.md", "cli.md", "api.md", "test-a-tool.md", "mcp-tool.md", "builtins.md"} // On the stack of make dev.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "function-tool.md"}                             // On a PostgreSQL and a Temporal of the reader's.
 	told        = []string{"README.md", "concepts.md", "failure-semantics.md"}                              // Without anything to run.
 )
@@ -75,7 +75,7 @@ func (s *site) requireApplied(page string) {
 		name, _, err := b.named("#")
 		require.NoError(s.t, err)
 		require.True(s.t, slices.ContainsFunc(s.commands, func(c string) bool {
-			return strings.Contains(c, "toolcrib apply") && (strings.Contains(c, name) || strings.Contains(c, "-f "+path.Dir(name)+"\n"))
+			return (strings.Contains(c, "toolcrib apply") || strings.Contains(c, "toolcrib tool import")) && (strings.Contains(c, name) || strings.Contains(c, "-f "+path.Dir(name)+"\n"))
 		}), "%s: %s is never applied", b, name)
 	}
 }
