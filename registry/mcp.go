@@ -29,8 +29,8 @@ const (
 	ServerDisabled = "disabled" // Its tools are not called, and it is not asked.
 )
 
-// AllTools, in a list of allowed tools, stands for whatever a server offers,
-// now and later.
+// AllTools stands, in a list of allowed tools, for whatever a server offers, now
+// and later.
 const AllTools = "*"
 
 // MCPServer is a server of the Model Context Protocol that a tenant attached.

@@ -197,7 +197,7 @@ func (p *plan) bring(t RemoteTool) error {
 	if err != nil {
 		reason := tool.AsError(err)
 		p.refuse(t, spaced(reason.Path)+reason.Msg)
-		return nil //nolint:nilerr // One bad definition refuses one tool.
+		return nil
 	}
 	t.ToolID, t.ToolSlug, t.Pinned, t.ApprovedDigest = head.ID, head.Slug, t.Seen, t.Seen.Digest
 	p.changes.Create = append(p.changes.Create, head)

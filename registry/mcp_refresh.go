@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -98,11 +99,7 @@ func unwritable(v any) bool {
 	case string:
 		return strings.ContainsAny(v, "\x00\ufffd") // Halves are read as the replacement.
 	case []any:
-		for _, item := range v {
-			if unwritable(item) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, unwritable)
 	case map[string]any:
 		for name, item := range v {
 			if unwritable(name) || unwritable(item) {

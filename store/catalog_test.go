@@ -129,6 +129,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	named := f.Tool
 	named.Interaction.Aliases = []string{"findOrders"}
 	_, _, err = f.Store.AddVersion(t.Context(), named, storetest.VersionOf(t, named, "1.1.0"))
+	require.NoError(t, err)
 	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: f.Tenant, Slug: "files", Status: registry.ServerActive})
 	require.NoError(t, err)
 	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", State: registry.Offered}}})

@@ -50,6 +50,8 @@ func attach(t *testing.T, s registry.Store, tenant tool.TenantID, slug string) r
 }
 
 func testServerRoundTrip(t *testing.T, f Fixture) {
+	t.Helper()
+
 	want := exampleServer(f.Tenant, "files")
 	got, err := f.Store.CreateServer(t.Context(), want)
 	require.NoError(t, err)
@@ -97,6 +99,8 @@ func testServerRoundTrip(t *testing.T, f Fixture) {
 }
 
 func testRemoteTools(t *testing.T, f Fixture) {
+	t.Helper()
+
 	server := attach(t, f.Store, f.Tenant, "files")
 	head := example(f.Tenant, "filesRead")
 	head.Implementation, head.Config = tool.MCP, json.RawMessage(`{"server":"files","tool_name":"read"}`)
@@ -176,6 +180,8 @@ func testRemoteTools(t *testing.T, f Fixture) {
 
 // What a server brings is written with it, or nothing is.
 func testServerAtomicity(t *testing.T, f Fixture) {
+	t.Helper()
+
 	server := attach(t, f.Store, f.Tenant, "files")
 	taken := create(t, f.Store, example(f.Tenant, "taken"))
 	_, err := f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{
@@ -195,6 +201,8 @@ func testServerAtomicity(t *testing.T, f Fixture) {
 }
 
 func testServerIsolation(t *testing.T, f Fixture) {
+	t.Helper()
+
 	server := attach(t, f.Store, f.Tenant, "files")
 	head := create(t, f.Store, example(f.Tenant, "mine"))
 	for _, name := range []string{"files", server.ID} {
