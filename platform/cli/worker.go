@@ -25,11 +25,13 @@ type WorkerFlags struct {
 	AllowPorts  []string
 	SecretsDir  string
 	Transcripts string
+	MCPCommands string
 }
 
 // Register adds the flags to a command.
 func (f *WorkerFlags) Register(cmd *cobra.Command) {
 	f.registerReach(cmd)
+	cmd.Flags().StringVar(&f.MCPCommands, "mcp-commands", "", "JSON file of the commands that mcp tools may run as servers, by name")
 	cmd.Flags().StringVar(&f.Transcripts, "transcripts", "", "folder of transcripts that models called scripted/… play")
 }
 
@@ -54,6 +56,10 @@ func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
 	}
 	if len(allowed.Hosts)+len(allowed.Ports) > 0 {
 		cfg.Allow = map[tool.TenantID]worker.Allowance{"": allowed}
+	}
+	var err error
+	if cfg.MCPCommands, err = mcpCommands(f.MCPCommands); err != nil {
+		return worker.Config{}, err
 	}
 	if f.Transcripts != "" {
 		cfg.Models = map[string]agent.Model{"scripted": scripted.New(f.Transcripts)}
