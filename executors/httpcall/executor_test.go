@@ -59,7 +59,7 @@ func setup(t *testing.T, answer http.HandlerFunc, hosts ...string) *bundle {
 	vars := map[string]string{
 		"TOOLCRIB_SECRET_ORDERS": "s3cr3t-orders", "TOOLCRIB_SECRET_ORDERS_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_LOGIN": "ada:lovelace-1815", "TOOLCRIB_SECRET_LOGIN_HOSTS": "127.0.0.1",
-		"TOOLCRIB_SECRET_CLIENT": `{"client_id": "crib", "client_secret": "s3cr3t+client/1"}`, "TOOLCRIB_SECRET_CLIENT_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_CLIENT": "{\n  \"client_id\": \"crib\",\n  \"client_secret\": \"s3cr3t+client/1\"\n}\n", "TOOLCRIB_SECRET_CLIENT_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_PAIR": "crib:s3cr3t-pair", "TOOLCRIB_SECRET_PAIR_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_UNBOUND": "crib:s3cr3t-unbound",
 		"TOOLCRIB_SECRET_ACCOUNT": `{"username": "ada", "password": "lovelace-1815"}`, "TOOLCRIB_SECRET_ACCOUNT_HOSTS": "127.0.0.1",
