@@ -20,7 +20,7 @@ import (
 var (
 	firstSteps  = []string{"start.md", "http-tool.md", "openapi.md", "cli.md", "api.md", "test-a-tool.md", "mcp-tool.md", "builtins.md"} // On the stack of make dev.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "function-tool.md"}                             // On a PostgreSQL and a Temporal of the reader's.
-	told        = []string{"README.md", "concepts.md", "failure-semantics.md"}                              // Without anything to run.
+	told        = []string{"README.md", "concepts.md", "mcp-servers.md", "failure-semantics.md"}                              // Without anything to run.
 )
 
 // Everything that the first pages tell their reader to do works, on what make
