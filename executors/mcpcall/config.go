@@ -14,12 +14,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Names of package remote, for those who write configurations.
-type (
-	Server     = remote.Server
-	Discovery  = remote.Discovery
-	RemoteTool = remote.Tool
-)
+// Server says where an MCP server is and how to talk to it.
+type Server = remote.Server
+
+// Discovery is what a server says of itself and its tools.
+type Discovery = remote.Discovery
+
+// RemoteTool is a tool as its server defines it.
+type RemoteTool = remote.Tool
 
 // Config is the implementation_config of an mcp tool: a server, in place or by
 // the slug of an attached one, and the name of its tool there (S3-44, S3-45,

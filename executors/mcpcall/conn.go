@@ -51,10 +51,7 @@ func dial(ctx context.Context, gate *egress.Gate, t *target, s *Session) (*conn,
 		gate: gate, access: t.access, url: u, header: t.header, effectID: t.effectID, repeatable: t.repeatable,
 		limit: t.limit, exchanges: make(map[string]*exchange),
 	}
-	client := &http.Client{
-		Transport:     w,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := egress.Over(w)
 	var transport mcp.Transport = &mcp.StreamableClientTransport{
 		Endpoint: t.server.URL, HTTPClient: client, MaxRetries: maxStreamRetries, DisableStandaloneSSE: true, MaxEventSize: maxListBytes + int(t.limit),
 	}
@@ -129,6 +126,11 @@ func (c *conn) close(ctx context.Context, end bool) {
 	if c.wire != nil && end {
 		c.wire.end(ctx)
 	}
+	c.hangUp()
+}
+
+// hangUp ends the connection without a word.
+func (c *conn) hangUp() {
 	c.peer.cancel() // Whatever the SDK still waits for.
 	_ = c.session.Close()
 	_ = c.peer.Close()

@@ -35,7 +35,7 @@ func readHandshake(method string, raw json.RawMessage) (*handshake, error) {
 		Instructions json.RawMessage `json:"instructions"`
 		Meta         struct {
 			ServerInfo json.RawMessage `json:"io.modelcontextprotocol/serverInfo"` //nolint:tagliatelle // The protocol's name.
-		} `json:"_meta"`
+		} `json:"_meta"` //nolint:tagliatelle // The protocol's name.
 	}
 	if json.Unmarshal(raw, &r) != nil {
 		return nil, errHandshake

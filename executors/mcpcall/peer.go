@@ -73,7 +73,7 @@ func newPeer(ctx context.Context, t mcp.Transport, known map[string]json.RawMess
 func (p *peer) Connect(ctx context.Context) (mcp.Connection, error) {
 	stop := context.AfterFunc(ctx, p.cancel)
 	defer stop()
-	inner, err := p.transport.Connect(p.ctx)
+	inner, err := p.transport.Connect(p.ctx) //nolint:contextcheck // It outlives how it begins.
 	if err != nil {
 		return nil, err //nolint:wrapcheck // The SDK's own.
 	}
@@ -157,7 +157,7 @@ func (p *peer) Read(ctx context.Context) (jsonrpc.Message, error) {
 			if a.err != nil {
 				return nil, a.err
 			}
-			msg, err := p.take(a.msg)
+			msg, err := p.take(a.msg) //nolint:contextcheck // What is replied to a server ends with the connection.
 			if msg != nil || err != nil {
 				return msg, err
 			}

@@ -4,7 +4,6 @@ package mcpcall
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,8 +24,8 @@ type process struct {
 }
 
 func startProcess(c Command, logger *slog.Logger) (*process, error) {
-	//nolint:gosec // The program is the operator's; definitions only name it.
-	cmd := exec.CommandContext(context.Background(), c.Path, c.Args...)
+	//nolint:gosec,noctx // The program is the operator's, and outlives the call that started it.
+	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Env = append([]string{}, c.Env...)
 	cmd.Dir = c.Dir
 	if cmd.Dir == "" {

@@ -156,7 +156,7 @@ func (p *processes) remove(r *running) {
 	p.after.Go(func() {
 		proc.kill()
 		if conn != nil {
-			conn.close(context.Background(), true)
+			conn.hangUp()
 		}
 		proc.wait()
 	})

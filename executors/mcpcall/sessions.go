@@ -8,11 +8,11 @@ import (
 	"github.com/toolcrib/toolcrib/internal/remote/session"
 )
 
-// Names of package session, for those who keep sessions.
-type (
-	SessionKey = session.Key
-	Session    = session.Session
-)
+// SessionKey says whose a session is.
+type SessionKey = session.Key
+
+// Session is what was agreed with a server.
+type Session = session.Session
 
 // Sessions keeps sessions. Implementations are safe for concurrent use and
 // fail with a [*tool.Error].

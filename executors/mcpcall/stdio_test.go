@@ -35,7 +35,7 @@ func serveStdio() {
 	}
 	add("environment", func(context.Context) string { return strings.Join(os.Environ(), " ") })
 	add("pid", func(context.Context) string { return strconv.Itoa(os.Getpid()) })
-	add("crash", func(context.Context) string { os.Exit(3); return "" })
+	add("crash", func(context.Context) string { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} })
 	add("complain", func(context.Context) string {
 		for range 1000 {
 			fmt.Fprintln(os.Stderr, strings.Repeat("x", 10_000))
@@ -50,7 +50,7 @@ func serveStdio() {
 		}
 		return strconv.Itoa(cmd.Process.Pid)
 	})
-	add("nonsense", func(context.Context) string { fmt.Println("this is not JSON"); return "done" })
+	add("nonsense", func(context.Context) string { _, _ = fmt.Fprintln(os.Stdout, "this is not JSON"); return "done" })
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
@@ -90,7 +90,8 @@ func TestCommandsAreServers(t *testing.T) {
 	first := say("pid", "run-1")
 	require.Equal(t, first, say("pid", "run-1"), "a run keeps its process")
 	require.NotEqual(t, first, say("pid", "run-2"))
-	require.NotEqual(t, say("pid", ""), say("pid", ""), "a call without a run has one of its own")
+	alone := say("pid", "")
+	require.NotEqual(t, alone, say("pid", ""), "a call without a run has one of its own")
 }
 
 func TestOnlyNamedCommandsRun(t *testing.T) {

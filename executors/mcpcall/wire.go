@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -119,9 +120,7 @@ func (w *wire) send(req *http.Request, method string, body []byte) (*http.Respon
 		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall", Msg: "the server names an endpoint at another origin than its own, which is not followed"}
 	}
 	header := req.Header.Clone()
-	for name, values := range w.header {
-		header[name] = values
-	}
+	maps.Copy(header, w.header)
 	w.mu.Lock()
 	if w.session != "" && method != methodInitialize && method != methodDiscover {
 		header.Set(sessionHeader, w.session)
@@ -250,7 +249,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 		b.wire.note(func() { b.at.overflow = b.limit })
 		return 0, errOverflow
 	}
-	if err != nil && err != io.EOF { //nolint:errorlint // Readers return it bare.
+	if err != nil && err != io.EOF {
 		b.wire.note(func() { b.at.failed = tool.AsError(err) })
 	}
 	return n, err //nolint:wrapcheck // A body's errors are its reader's.

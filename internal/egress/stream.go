@@ -41,6 +41,15 @@ func (g *Gate) Stream(ctx context.Context, a Access, r *Request) (*http.Response
 	return resp, nil
 }
 
+// Over returns a client for an SDK that wants one, over a transport that sends
+// with [Gate.Stream]. Redirects are answers to it.
+func Over(transport http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
 // streamed says of a body that breaks off what [Gate.Do] says.
 type streamed struct {
 	io.ReadCloser

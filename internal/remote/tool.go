@@ -74,7 +74,7 @@ func Digest(raw json.RawMessage) (string, error) {
 }
 
 // ChangedError is the cause of a [tool.Conflict] of a call whose tool its
-// server no longer defines as it was pinned. It is found with errors.As.
+// server no longer defines as it was pinned. It is found with [errors.As].
 type ChangedError struct {
 	Tool   string // Its name at the server.
 	Pinned string // The digest that was expected; may be empty.
