@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -155,17 +156,16 @@ func Everything(t testing.TB) string {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-over
 		})
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		if answers(t, address, over) {
-			return "http://" + address + "/mcp"
+		if listens(t, log, over) {
+			return fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 		}
 		require.Less(t, try, 5, "the server does not start: %s", log)
 	}
 }
 
-// answers waits for a server, and reports false when its program ends: another
+// listens waits for a server, and reports false when its program ends: another
 // one took its port.
-func answers(t testing.TB, address string, over <-chan struct{}) bool {
+func listens(t testing.TB, log *output, over <-chan struct{}) bool {
 	t.Helper()
 	deadline := time.After(startTimeout)
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -178,8 +178,7 @@ func answers(t testing.TB, address string, over <-chan struct{}) bool {
 			require.Fail(t, "the server did not answer in time")
 		case <-tick.C:
 		}
-		if conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp4", address); err == nil {
-			_ = conn.Close()
+		if strings.Contains(log.String(), "listening on port") {
 			return true
 		}
 	}
