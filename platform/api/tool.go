@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -243,18 +244,16 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	if tool.ValidID(in.Tool) {
 		ref.Slug, ref.ID = "", in.Tool
 	}
-	if !p.May(ToolsWrite) { // An explanation tells more than a refusal does.
-		if _, err := s.findTool(ctx, p, in.Tool); err != nil {
-			return nil, err
-		}
-	}
 	e, err := s.cfg.Resolver.Explain(ctx, resolver.Request{Principal: p, Ref: ref, Mode: tool.Mode(in.Mode)})
 	if err != nil {
 		return nil, err
 	}
-	if e.ToolID == "" { // There is nothing to explain.
-		_, err := s.findTool(ctx, p, in.Tool)
-		if err != nil {
+	// An explanation tells more than a refusal does, and of nothing it tells nothing.
+	if !p.May(ToolsWrite) || e.ToolID == "" {
+		if _, err := s.findTool(ctx, p, cmp.Or(e.ToolID, in.Tool)); err != nil {
+			if _, named := s.findTool(ctx, p, in.Tool); named != nil {
+				err = named // In the words of who asked.
+			}
 			return nil, err
 		}
 	}

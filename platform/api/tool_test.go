@@ -123,6 +123,28 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/none/explain", "").status)
 }
 
+// A further name is explained to those who may know of its tool, and a former
+// one is called with a warning.
+func TestExplainFurtherNames(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.apply(t, `{"kind":"tool","slug":"say","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"speak",
+		"aliases":["tell"],"former_names":{"utter":"2099-01-01"}}`)
+	reader, speaker := b.Key(t, b.tenant, "tools.read"), b.Key(t, b.tenant, "tools.read", "speak")
+	for name, saw := range map[string]string{
+		"tell":  "no tool has the slug; it is an alias of say",
+		"utter": "no tool has the slug; it is a former name of say, until 2099-01-01",
+	} {
+		hidden := b.do(t, http.MethodGet, "/v1/tools/"+name+"/explain", "", reader)
+		absent := b.do(t, http.MethodGet, "/v1/tools/nothing/explain", "", reader)
+		requireSameProblem(t, absent, hidden, "nothing", name)
+		var e v1.Explanation
+		b.do(t, http.MethodGet, "/v1/tools/"+name+"/explain", "", speaker).into(t, &e)
+		require.Equal(t, "say", e.Slug)
+		require.Contains(t, e.Steps, v1.Step{Rule: "alias", Passed: true, Saw: saw})
+	}
+}
+
 // A tool that a key may not use is absent from everything it may ask, and
 // refused when it is called all the same.
 func TestToolsOneMayNotUseAreAbsent(t *testing.T) {
