@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/internal/vault"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/devstack/programs"
@@ -75,8 +76,10 @@ func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func
 		APINamed: connection.server.value != defaultServer, HasKey: connection.key.value != "",
 		Ports:   []doctor.Port{{Number: 8080, Service: "the API"}, {Number: 7233, Service: "Temporal"}, {Number: 8233, Service: "Temporal's UI"}, {Number: 54320, Service: "PostgreSQL"}},
 		Models:  a.modelVariables(),
-		Secrets: append(passwords(database), connection.key.value, a.env.Getenv("TEMPORAL_API_KEY")),
+		Secrets: append(passwords(database), connection.key.value, a.env.Getenv("TEMPORAL_API_KEY"), a.env.Getenv(vault.KeyVariable)),
 	}
+	keys, err := a.keyring("")
+	cfg.Encryption, cfg.EncryptionError = keys.IDs(), err
 	if cfg.Temporal, err = serve.TemporalOptions(environ(a.env.Environ), slog.New(slog.DiscardHandler)); err != nil {
 		return cfg, nil, err
 	}

@@ -78,6 +78,10 @@ type Config struct {
 	// Models are the names of variables that give models their keys, and
 	// whether each is set.
 	Models []Variable
+	// Encryption are the ids of the key-encryption keys that this shell gives to
+	// servers and workers, and EncryptionError why they can't be read.
+	Encryption      []string
+	EncryptionError error
 	// Secrets are never shown, whatever is found.
 	Secrets []string
 
@@ -113,6 +117,7 @@ var checks = []check{
 	{"ports", listening},
 	{"data folder", data},
 	{"models", models},
+	{"encryption", encryption},
 }
 
 // Run looks at everything, at the same time, and returns what was found in a

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -138,44 +137,6 @@ func reserve(t *testing.T) (address string, listen func() (net.Listener, error))
 			return nil, err
 		}
 		return net.FileListener(file) // It has a descriptor of its own.
-	}
-}
-
-// A credential goes to its upstream and nowhere else: not into the history,
-// not into any table, also when the upstream sends it back.
-func TestSecretsStayOut(t *testing.T) {
-	t.Parallel()
-
-	const planted = "tc-planted-secret-8d31f0"
-	c := newCanary(t)
-	got := ""
-	c.answer = func(_ int, w http.ResponseWriter, r *http.Request) {
-		got = r.Header.Get("Authorization")
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"ok":true,"echo":%q,"url":"https://x/?token=%s"}`, got, planted)
-	}
-	s := newSite(t)
-	d := httpTool(c.URL, purely)
-	d.Config = []byte(`{"method":"GET","url":"` + c.URL + `/effect","auth":{"type":"bearer","credentials_ref":"shop"}}`)
-	s.publish("effect", d, tool.Policy{EgressClass: tool.EgressReadOnly})
-	dir := t.TempDir()
-	mine := filepath.Join(dir, string(s.principal.Tenant))
-	require.NoError(t, os.Mkdir(mine, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(mine, "shop"), []byte(planted), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(mine, "shop.hosts"), []byte("127.0.0.1"), 0o600))
-	s.start(worker.Config{Allow: allow(c), SecretsDir: dir})
-
-	w, id, result, err := s.toolCall("effect", `{}`)
-	require.NoError(t, err)
-	require.Equal(t, "Bearer "+planted, got)
-	require.Contains(t, string(result.Structured), `"ok":true`)
-	require.NotContains(t, fmt.Sprint(result, s.invocations(id)), planted)
-	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
-	for _, e := range h.Events {
-		require.NotContains(t, e.String(), planted)
-	}
-	for table, rows := range everyRow(t, s.db) {
-		require.NotContains(t, rows, planted, table)
 	}
 }
 
