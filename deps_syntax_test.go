@@ -30,6 +30,79 @@ func httpClients(r *repository) []string {
 	return out
 }
 
+// dialing lists what connects, by package: whoever wants a connection that is
+// none of PostgreSQL's or Temporal's asks internal/egress. Names are looked up
+// by those who dial.
+var dialing = map[string][]string{
+	"net": {
+		"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "DialUnix", "Dialer", "DefaultResolver", "Resolver",
+		"LookupAddr", "LookupCNAME", "LookupHost", "LookupIP", "LookupMX", "LookupNS", "LookupSRV", "LookupTXT",
+	},
+	"crypto/tls":        {"Dial", "DialWithDialer", "Dialer"},
+	"net/http/httputil": {"ReverseProxy", "NewSingleHostReverseProxy"},
+	"net/rpc":           {"Dial", "DialHTTP", "DialHTTPPath"},
+	"net/rpc/jsonrpc":   {"Dial"},
+	"net/smtp":          {"Dial", "SendMail"},
+	"syscall":           {"Connect", "Sendto"},
+}
+
+// dialers: a connection that nobody judged may lead anywhere.
+func dialers(r *repository) []string {
+	var out []string
+	for _, dir := range r.directories() {
+		if dir == "internal/egress" || helpsTests(dir) {
+			continue
+		}
+		for _, f := range r.packages[dir] {
+			constructs(f.syntax, func(expr ast.Expr) {
+				if p, name := f.selected(expr); slices.Contains(dialing[p], name) {
+					out = append(out, fmt.Sprintf("%s: %s.%s: connections are made by internal/egress", f.name, path.Base(p), name))
+				}
+			})
+		}
+	}
+	return out
+}
+
+// clientFields name the member by which a library's type is given its HTTP
+// client, and without which it makes one of its own.
+var clientFields = map[string]map[string]string{
+	"github.com/modelcontextprotocol/go-sdk/mcp": {"StreamableClientTransport": "HTTPClient", "SSEClientTransport": "HTTPClient"},
+}
+
+// libraryClients: what a library does when it is given no client passes no guard.
+func libraryClients(r *repository) []string {
+	var out []string
+	for _, dir := range r.directories() {
+		for _, f := range r.packages[dir] {
+			ast.Inspect(f.syntax, func(n ast.Node) bool {
+				literal, ok := n.(*ast.CompositeLit)
+				if !ok {
+					return true
+				}
+				p, name := f.selected(literal.Type)
+				if field := clientFields[p][name]; field != "" && !sets(literal, field) {
+					out = append(out, fmt.Sprintf("%s: %s.%s without %s: give it a client of internal/egress", f.name, path.Base(p), name, field))
+				}
+				return true
+			})
+		}
+	}
+	return out
+}
+
+// sets reports whether a literal names a field.
+func sets(literal *ast.CompositeLit, field string) bool {
+	return slices.ContainsFunc(literal.Elts, func(e ast.Expr) bool {
+		pair, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			return false
+		}
+		key, ok := pair.Key.(*ast.Ident)
+		return ok && key.Name == field
+	})
+}
+
 // constructs calls visit with the type of each composite literal, the argument
 // of each new, the type of each variable, and every other selector that is used
 // as a value. Mentioning a type, as a parameter does, constructs nothing.

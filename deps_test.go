@@ -149,6 +149,8 @@ func laws() map[string]func(*repository) []string {
 		},
 		"pgx is imported in store only":                     pgxInStore,
 		"HTTP clients come from internal/egress":            httpClients,
+		"connections are dialed by internal/egress":         dialers,
+		"libraries are given a client of internal/egress":   libraryClients,
 		"nothing is registered by init":                     initFunctions,
 		"files are named for what is in them":               fileNames,
 		"types of others stay out of our API":               foreignTypes,
@@ -170,16 +172,18 @@ func pgxInStore(r *repository) []string {
 	})
 }
 
+// helpsTests tells the packages that only tests import, by their names.
+func helpsTests(dir string) bool {
+	return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool {
+		return len(part) > len("test") && strings.HasSuffix(part, "test")
+	})
+}
+
 // testHelpers: what helps to test is no part of a binary.
 func testHelpers(r *repository) []string {
-	helps := func(dir string) bool {
-		return slices.ContainsFunc(strings.Split(dir, "/"), func(part string) bool {
-			return len(part) > len("test") && strings.HasSuffix(part, "test")
-		})
-	}
 	var out []string
 	for _, dir := range r.directories() {
-		if !helps(dir) {
+		if !helpsTests(dir) {
 			out = append(out, r.importing("testing", func(d string) bool { return d == dir })...)
 			for _, library := range testLibraries {
 				out = append(out, r.importing(library+"/...", func(d string) bool { return d == dir })...)

@@ -48,6 +48,14 @@ func TestLawsCanFail(t *testing.T) {
 		"HTTP clients come from internal/egress": {
 			one("platform/api/a.go", `import web "net/http"`+"\n"+`var c = &web.Client{}; func f(*web.Client) *web.Transport { return nil }`), "platform/api/a.go: http.Client",
 		},
+		"connections are dialed by internal/egress": {
+			one("executors/x/a.go", `import "net"`+"\n"+`var c, err = net.Dial("tcp", "x:1"); func f(net.Conn) { net.Listen("tcp", ":0") }`), "executors/x/a.go: net.Dial",
+		},
+		"libraries are given a client of internal/egress": {
+			one("executors/x/a.go", `import "github.com/modelcontextprotocol/go-sdk/mcp"`+"\n"+
+				`var a = &mcp.SSEClientTransport{HTTPClient: c}; var b = mcp.StreamableClientTransport{Endpoint: "x"}`),
+			"executors/x/a.go: mcp.StreamableClientTransport",
+		},
 		"nothing is registered by init":       {one("builtins/a.go", `func init() {}`), "builtins/a.go: func init"},
 		"files are named for what is in them": {one("store/utils_test.go", ``), "store/utils_test.go"},
 		"types of others stay out of our API": {

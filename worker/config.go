@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -41,12 +42,12 @@ type Config struct {
 	Models map[string]agent.Model
 	// Executors run further implementation types, "custom" say.
 	Executors map[tool.Implementation]tool.Executor
-	// MCPCommands are the programs that mcp tools may run as servers over their
-	// pipes, by the names that definitions know them by. Defaults to none.
-	MCPCommands map[string]mcpcall.Command
 	// Reader makes web pages readable, for the built-in web_fetch, which is
 	// missing without one.
 	Reader builtins.Reader
+	// MCPCommands are the programs that mcp tools may run as servers over their
+	// pipes, by the names that definitions know them by. Defaults to none.
+	MCPCommands map[string]mcpcall.Command
 	// Middleware is put around every executor, inside the platform's own.
 	Middleware []tool.Middleware
 	// NamedMiddleware is put around those tools whose definitions name it under
@@ -103,6 +104,10 @@ type Allowance struct {
 	Hosts []string       // Host or host:port, matched exactly.
 	CIDRs []netip.Prefix // Blocks of addresses.
 	Ports []uint16       // Ports beside 80 and 443, anywhere.
+	// Rules narrow what the tenant's tools may call, whatever their own rules
+	// say and whatever is allowed above. Those of all tenants and those of one
+	// count both.
+	Rules tool.EgressRules
 }
 
 // DefaultStopTimeout is the default of [Config.StopTimeout].
@@ -144,15 +149,23 @@ func (c Config) validate() error {
 }
 
 func (a Allowance) policy() egress.Policy {
-	return egress.Policy{AllowHosts: a.Hosts, AllowCIDRs: a.CIDRs, AllowPorts: a.Ports}
+	p := egress.Policy{AllowHosts: a.Hosts, AllowCIDRs: a.CIDRs, AllowPorts: a.Ports}
+	if !a.Rules.IsZero() {
+		p.Rules = []tool.EgressRules{a.Rules}
+	}
+	return p
 }
 
 // policyOf joins what all tenants may reach with what one may.
 func (c Config) policyOf(tenant tool.TenantID) egress.Policy {
-	all, own := c.Allow[""], c.Allow[tenant]
-	return Allowance{
-		Hosts: append(append([]string(nil), all.Hosts...), own.Hosts...),
-		CIDRs: append(append([]netip.Prefix(nil), all.CIDRs...), own.CIDRs...),
-		Ports: append(append([]uint16(nil), all.Ports...), own.Ports...),
-	}.policy()
+	all, own := c.Allow[""].policy(), c.Allow[tenant].policy()
+	if tenant == "" {
+		return all
+	}
+	return egress.Policy{
+		AllowHosts: slices.Concat(all.AllowHosts, own.AllowHosts),
+		AllowCIDRs: slices.Concat(all.AllowCIDRs, own.AllowCIDRs),
+		AllowPorts: slices.Concat(all.AllowPorts, own.AllowPorts),
+		Rules:      slices.Concat(all.Rules, own.Rules),
+	}
 }

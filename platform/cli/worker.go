@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/hostname"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/observe/probe"
@@ -23,6 +24,9 @@ import (
 type WorkerFlags struct {
 	AllowHosts  []string
 	AllowPorts  []string
+	OnlyHosts   []string
+	OnlyMethods []string
+	MaxAnswer   int64
 	SecretsDir  string
 	Transcripts string
 	MCPCommands string
@@ -40,6 +44,9 @@ func (f *WorkerFlags) registerReach(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil, "host or host:port that tools may reach though it is not public; may be repeated")
 	flags.StringArrayVar(&f.AllowPorts, "allow-port", nil, "port that tools may use beside 80 and 443; may be repeated")
+	flags.StringArrayVar(&f.OnlyHosts, "only-host", nil, "host, host:port or *.host that tools may call, and no other; may be repeated")
+	flags.StringArrayVar(&f.OnlyMethods, "only-method", nil, "HTTP method that tools may send, and no other; may be repeated")
+	flags.Int64Var(&f.MaxAnswer, "max-answer-bytes", 0, "most that tools may read of an answer; 0 for the limits of each tool alone")
 	flags.StringVar(&f.SecretsDir, "secrets-dir", "", "folder of credentials, beside TOOLCRIB_SECRET_… variables")
 }
 
@@ -54,7 +61,11 @@ func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
 		}
 		allowed.Ports = append(allowed.Ports, uint16(port))
 	}
-	if len(allowed.Hosts)+len(allowed.Ports) > 0 {
+	allowed.Rules = tool.EgressRules{Hosts: f.OnlyHosts, Methods: f.OnlyMethods, MaxBytes: f.MaxAnswer}
+	if err := hostname.CheckRules(allowed.Rules, ""); err != nil {
+		return worker.Config{}, usage("--only-host, --only-method, --max-answer-bytes: %s", tool.AsError(err).Msg)
+	}
+	if len(allowed.Hosts)+len(allowed.Ports) > 0 || !allowed.Rules.IsZero() {
 		cfg.Allow = map[tool.TenantID]worker.Allowance{"": allowed}
 	}
 	var err error

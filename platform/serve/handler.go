@@ -98,6 +98,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Runnable:   func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
 		Builtins:   described.Complete,
 		Checks:     map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig},
+		Needs:      map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
 	})
 }
 
