@@ -155,7 +155,7 @@ func TestRestore(t *testing.T) {
 		}
 		require.JSONEq(t, tt.want, got, name)
 	}
-	require.Equal(t, `{"a":"[redacted]"}`, string(redact.Restore(json.RawMessage(`{"a":"[redacted]"}`), nil)))
+	require.JSONEq(t, `{"a":"[redacted]"}`, string(redact.Restore(json.RawMessage(`{"a":"[redacted]"}`), nil)))
 }
 
 func FuzzText(f *testing.F) {

@@ -475,12 +475,13 @@ func TestTheDatabaseHoldsNoValue(t *testing.T) {
 	require.NoError(t, err)
 	raw, err := base64.StdEncoding.DecodeString(b.kek)
 	require.NoError(t, err)
-	var dump string
+	var tables []string
 	for _, table := range []string{"credentials", "tenant_keys"} {
 		var rows string
 		require.NoError(t, b.Conn(t).QueryRow(t.Context(), "select string_agg(x::text, E'\\n') from "+table+" x").Scan(&rows))
-		dump += rows
+		tables = append(tables, rows)
 	}
+	dump := strings.Join(tables, "\n")
 	require.Contains(t, dump, "a.example.com")
 	for _, s := range []string{value, string(raw)} {
 		for _, form := range []string{
