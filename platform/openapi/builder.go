@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (b *builder) build() error {
 	switch {
 	case b.op == nil:
 		return refuse(b.pointer, "expected an object")
-	case b.out.Method == "TRACE":
+	case b.out.Method == http.MethodTrace:
 		return refuse(b.pointer, "requests of the method TRACE are not sent")
 	case strings.ContainsAny(b.path, "#?"):
 		return refuse(b.pointer, "its path holds a query or a fragment")
@@ -100,7 +101,7 @@ func (b *builder) spec() error {
 	}
 	spec.EgressClass, spec.PermissionPolicy = tool.EgressWrite, tool.Auto
 	if reads(b.out.Method) {
-		spec.EgressClass, spec.Execution.Pure = tool.EgressReadOnly, b.out.Method != "OPTIONS"
+		spec.EgressClass, spec.Execution.Pure = tool.EgressReadOnly, b.out.Method != http.MethodOptions
 	}
 	spec.Execution.Idempotent = b.idempotent()
 	spec.RequiresApproval = spec.EgressClass == tool.EgressWrite

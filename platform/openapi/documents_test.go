@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,13 +24,13 @@ var update = flag.Bool("update", false, "rewrite the golden reports")
 // documents are the documents that the tests import, by name.
 var documents = []string{"payments.yaml", "crm.json", "chat.yaml", "cloud.json", "codehost.json"}
 
-func document(t testing.TB, name string) []byte {
-	t.Helper()
+func document(tb testing.TB, name string) []byte {
+	tb.Helper()
 	if name == "codehost.json" {
-		return codeHost(t)
+		return codeHost(tb)
 	}
 	raw, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return raw
 }
 
@@ -108,9 +110,9 @@ func TestMappedToolsAreValid(t *testing.T) {
 				require.NoError(t, httpcall.CheckConfig(o.Spec.Config), what)
 				require.NotEmpty(t, o.Spec.Name, what)
 				require.NotEmpty(t, o.Spec.Description, what)
-				reads := o.Method == "GET" || o.Method == "HEAD" || o.Method == "OPTIONS"
+				reads := o.Method == http.MethodGet || o.Method == http.MethodHead || o.Method == http.MethodOptions
 				require.Equal(t, reads, o.Spec.EgressClass == tool.EgressReadOnly, what)
-				require.Equal(t, o.Method == "GET" || o.Method == "HEAD", o.Spec.Execution.Pure, what)
+				require.Equal(t, o.Method == http.MethodGet || o.Method == http.MethodHead, o.Spec.Execution.Pure, what)
 				require.False(t, o.Spec.Execution.Idempotent, what)
 				require.False(t, o.Spec.Publish, what)
 				require.Empty(t, o.Spec.Status, what)
@@ -121,8 +123,8 @@ func TestMappedToolsAreValid(t *testing.T) {
 }
 
 // codeHost makes the document of a host of code with hundreds of operations.
-func codeHost(t testing.TB) []byte {
-	t.Helper()
+func codeHost(tb testing.TB) []byte {
+	tb.Helper()
 	type m = map[string]any
 	ref := func(name string) m { return m{"$ref": "#/components/schemas/" + name} }
 	text := m{"type": "string"}
@@ -143,9 +145,9 @@ func codeHost(t testing.TB) []byte {
 		"since": m{"name": "since", "in": "query", "schema": m{"type": "string", "format": "date-time", "example": "2026-01-01T00:00:00Z"}},
 	}
 	param := func(name string) m { return m{"$ref": "#/components/parameters/" + name} }
-	body := func(schema m) m { return m{"content": m{"application/json": m{"schema": schema}}} }
-	answers := func(status string, schema m, paged bool) m {
-		response := body(schema)
+	body := func(of m) m { return m{"content": m{"application/json": m{"schema": of}}} }
+	answers := func(status string, of m, paged bool) m {
+		response := body(of)
 		response["description"] = "Response"
 		if paged {
 			response["headers"] = m{"Link": header("Link")}
@@ -186,9 +188,7 @@ func codeHost(t testing.TB) []byte {
 					"externalDocs": m{"url": "https://docs.codehost.example/rest/" + tag}, "x-codehost": m{"category": tag},
 					"parameters": append(append([]any{}, at...), more...),
 				}
-				for name, value := range extra {
-					out[name] = value
-				}
+				maps.Copy(out, extra)
 				return out
 			}
 			list := m{"type": "array", "items": ref(name)}
@@ -212,6 +212,6 @@ func codeHost(t testing.TB) []byte {
 		"paths": paths, "security": []any{m{"token": []any{}}},
 		"components": m{"schemas": schemas, "parameters": parameters, "securitySchemes": m{"token": m{"type": "http", "scheme": "bearer"}}},
 	}, "", " ")
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return raw
 }

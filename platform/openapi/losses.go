@@ -1,6 +1,9 @@
 package openapi
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Loss is something of a document that a tool does not have.
 type Loss struct {
@@ -45,5 +48,5 @@ func (l *losses) all() []Loss {
 	if l.more == 0 {
 		return l.list
 	}
-	return append(l.list[:len(l.list):len(l.list)], Loss{Reason: fmt.Sprintf("and %d more", l.more)})
+	return append(slices.Clip(l.list), Loss{Reason: fmt.Sprintf("and %d more", l.more)})
 }

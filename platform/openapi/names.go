@@ -3,6 +3,7 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -121,11 +122,11 @@ func (b *builder) wordsOfPath() []string {
 	}
 	verb := map[string]string{"GET": "list", "HEAD": "check", "OPTIONS": "describe", "POST": "create", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}[b.out.Method]
 	switch last := words[len(words)-1]; {
-	case b.out.Method == "GET" && single:
+	case b.out.Method == http.MethodGet && single:
 		verb = "get"
-	case b.out.Method == "POST" && !single && len(words) > 1 && registry.IsVerb(last):
+	case b.out.Method == http.MethodPost && !single && len(words) > 1 && registry.IsVerb(last):
 		return append([]string{last}, words[:len(words)-1]...) // POST /orders/{id}/cancel.
-	case b.out.Method == "POST":
+	case b.out.Method == http.MethodPost:
 		words[len(words)-1] = singular(last)
 	}
 	return append([]string{verb}, words...)

@@ -52,11 +52,11 @@ func (s Selection) empty() bool {
 
 // names reports whether a selection that is not empty names an operation.
 func (s Selection) names(o *Operation, tags []string) bool {
-	any := func(list []string, fn func(string) bool) bool { return len(list) == 0 || slices.ContainsFunc(list, fn) }
-	return any(s.Tags, func(tag string) bool { return slices.Contains(tags, tag) }) &&
-		any(s.Operations, func(id string) bool { return id == o.ID }) &&
-		any(s.Paths, func(prefix string) bool { return strings.HasPrefix(o.Path, prefix) }) &&
-		any(s.Methods, func(method string) bool { return strings.EqualFold(method, o.Method) })
+	anyOf := func(list []string, fn func(string) bool) bool { return len(list) == 0 || slices.ContainsFunc(list, fn) }
+	return anyOf(s.Tags, func(tag string) bool { return slices.Contains(tags, tag) }) &&
+		anyOf(s.Operations, func(id string) bool { return id == o.ID }) &&
+		anyOf(s.Paths, func(prefix string) bool { return strings.HasPrefix(o.Path, prefix) }) &&
+		anyOf(s.Methods, func(method string) bool { return strings.EqualFold(method, o.Method) })
 }
 
 // selects reports whether an operation is to be mapped.

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // answers, if all of them are JSON. An operation that may answer otherwise has
 // none, since every answer is held to it.
 func (b *builder) outputSchema() (json.RawMessage, error) {
-	if b.out.Method == "HEAD" {
+	if b.out.Method == http.MethodHead {
 		return nil, nil
 	}
 	var schemas []any

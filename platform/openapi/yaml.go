@@ -64,9 +64,9 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 		return r.value(n.Alias, depth+1)
 	case yaml.ScalarNode:
 		return scalar(n)
-	default:
-		return nil, fmt.Errorf("line %d: this has no equal in JSON", n.Line)
+	case yaml.DocumentNode:
 	}
+	return nil, fmt.Errorf("line %d: this has no equal in JSON", n.Line)
 }
 
 // mapping reads an object. What a merge key brings gives way to what stands
