@@ -40,19 +40,19 @@ const (
 
 // Install returns Node and the folder that holds the programs, which is shared
 // by all tests of this machine. It skips the test where it can't.
-func Install(t testing.TB) (node, folder string) {
-	t.Helper()
+func Install(tb testing.TB) (node, folder string) {
+	tb.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("SKIPPED: there is no Node on this machine, so nothing of others is tested against; install nodejs and npm")
+		tb.Skip("SKIPPED: there is no Node on this machine, so nothing of others is tested against; install nodejs and npm")
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		t.Skip("SKIPPED: there is no npm on this machine, so nothing of others is tested against; install npm")
+		tb.Skip("SKIPPED: there is no npm on this machine, so nothing of others is tested against; install npm")
 	}
-	folder, err = install(t.Context(), npm)
+	folder, err = install(tb.Context(), npm)
 	if err != nil {
-		t.Skipf("SKIPPED: the programs of others can't be installed, so nothing is tested against them: %v", err)
+		tb.Skipf("SKIPPED: the programs of others can't be installed, so nothing is tested against them: %v", err)
 	}
 	return node, folder
 }
@@ -95,7 +95,7 @@ func install(ctx context.Context, npm string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund") //nolint:gosec // The machine's npm.
+	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	cmd.Dir = fresh
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("npm ci: %w: %s", err, tail(out))
@@ -108,7 +108,7 @@ func install(ctx context.Context, npm string) (string, error) {
 
 // lock waits until no other process installs.
 func lock(path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // In the user's cache.
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock: %w", err)
 	}
@@ -130,43 +130,43 @@ var everything = filepath.Join("node_modules", "@modelcontextprotocol", "server-
 // EverythingCommand returns the program and arguments of a server over its
 // pipes with tools of every sort, such as "echo". It skips the test where there
 // is no Node.
-func EverythingCommand(t testing.TB) (path string, args []string) {
-	t.Helper()
-	node, folder := Install(t)
+func EverythingCommand(tb testing.TB) (path string, args []string) {
+	tb.Helper()
+	node, folder := Install(tb)
 	return node, []string{filepath.Join(folder, everything), "stdio"}
 }
 
 // Everything starts the same server over streamable HTTP, for as long as the
 // test goes on, and returns its URL. It skips the test where there is no Node.
-func Everything(t testing.TB) string {
-	t.Helper()
-	node, folder := Install(t)
+func Everything(tb testing.TB) string {
+	tb.Helper()
+	node, folder := Install(tb)
 	for try := 0; ; try++ {
-		port := freePort(t)
+		port := freePort(tb)
 		log := &output{}
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), node, filepath.Join(folder, everything), "streamableHttp") //nolint:gosec // The machine's Node.
+		cmd := exec.CommandContext(context.WithoutCancel(tb.Context()), node, filepath.Join(folder, everything), "streamableHttp") //nolint:gosec // The machine's Node.
 		cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(port))
 		cmd.Stdout, cmd.Stderr = log, log
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.WaitDelay = time.Second
-		require.NoError(t, cmd.Start())
+		require.NoError(tb, cmd.Start())
 		over := make(chan struct{})
 		go func() { defer close(over); _ = cmd.Wait() }()
-		t.Cleanup(func() {
+		tb.Cleanup(func() {
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-over
 		})
-		if listens(t, log, over) {
+		if listens(tb, log, over) {
 			return fmt.Sprintf("http://127.0.0.1:%d/mcp", port)
 		}
-		require.Less(t, try, 5, "the server does not start: %s", log)
+		require.Less(tb, try, 5, "the server does not start: %s", log)
 	}
 }
 
 // listens waits for a server, and reports false when its program ends: another
 // one took its port.
-func listens(t testing.TB, log *output, over <-chan struct{}) bool {
-	t.Helper()
+func listens(tb testing.TB, log *output, over <-chan struct{}) bool {
+	tb.Helper()
 	deadline := time.After(startTimeout)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -175,7 +175,7 @@ func listens(t testing.TB, log *output, over <-chan struct{}) bool {
 		case <-over:
 			return false
 		case <-deadline:
-			require.Fail(t, "the server did not answer in time")
+			require.Fail(tb, "the server did not answer in time")
 		case <-tick.C:
 		}
 		if strings.Contains(log.String(), "listening on port") {
@@ -184,13 +184,13 @@ func listens(t testing.TB, log *output, over <-chan struct{}) bool {
 	}
 }
 
-func freePort(t testing.TB) int {
-	t.Helper()
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
-	require.NoError(t, err)
+func freePort(tb testing.TB) int {
+	tb.Helper()
+	ln, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp4", "127.0.0.1:0")
+	require.NoError(tb, err)
 	defer func() { _ = ln.Close() }()
 	addr, ok := ln.Addr().(*net.TCPAddr)
-	require.True(t, ok)
+	require.True(tb, ok)
 	return addr.Port
 }
 

@@ -170,7 +170,7 @@ func play(scenario, address string) error {
 			Calls []struct {
 				Name      string          `json:"name"`
 				Arguments json.RawMessage `json:"arguments"`
-			} `json:"toolCalls"`
+			} `json:"toolCalls"` //nolint:tagliatelle // The suite's name.
 		}
 		if err := json.Unmarshal([]byte(os.Getenv("MCP_CONFORMANCE_CONTEXT")), &asked); err != nil {
 			return fmt.Errorf("reading what to call: %w", err)
