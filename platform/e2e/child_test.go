@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -130,6 +131,9 @@ func (c childConfig) work(ctx context.Context) error {
 	mux := executors.NewMux()
 	mux.Use(executors.Standard(executors.Options{Logger: quiet()})...)
 	mux.Handle(tool.HTTP, httpcall.New(gate, secret.Env{}))
+	servers := mcpcall.NewClient(mcpcall.Options{Gate: gate, Sessions: db})
+	defer func() { _ = servers.Close() }()
+	mux.Handle(tool.MCP, mcpcall.New(servers))
 	acts, err := activities.New(activities.Config{
 		Ledger: mortal{db, c}, Runs: db, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0), Executor: mux,
