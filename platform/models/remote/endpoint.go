@@ -56,6 +56,12 @@ type Endpoint struct {
 // internet and to the host of cfg.BaseURL. It fails with [tool.Invalid] if the
 // URL can't be one. The caller closes it.
 func Open(cfg Config, publicURL string, auth Auth) (*Endpoint, error) {
+	return open(cfg, publicURL, auth, egress.Config{})
+}
+
+// open is Open behind a guard of the given configuration, whose policy, where
+// it has none, allows the host of cfg.BaseURL.
+func open(cfg Config, publicURL string, auth Auth, guard egress.Config) (*Endpoint, error) {
 	var policy egress.Policy
 	text := publicURL
 	if cfg.BaseURL != "" {
@@ -86,7 +92,10 @@ func Open(cfg Config, publicURL string, auth Auth) (*Endpoint, error) {
 	if e.cfg.Timeout <= 0 {
 		e.cfg.Timeout = DefaultTimeout
 	}
-	if e.gate, err = egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return policy }}); err != nil {
+	if guard.Policy == nil {
+		guard.Policy = func(tool.TenantID) egress.Policy { return policy }
+	}
+	if e.gate, err = egress.New(guard); err != nil {
 		return nil, fmt.Errorf("making the way to the model provider %q: %w", cfg.Provider, err)
 	}
 	return e, nil
