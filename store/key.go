@@ -70,7 +70,10 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 		maker = &id
 	}
 	var row db.APIKey
-	err = s.do(ctx, op, k.Tenant, func(q *db.Queries) error {
+	err = s.inTx(ctx, op, k.Tenant, func(q *db.Queries) error {
+		if err := q.LockKeysShared(ctx, string(k.Tenant)); err != nil {
+			return err
+		}
 		row, err = q.CreateKey(ctx, db.CreateKeyParams{
 			ID: id, TenantID: string(k.Tenant), Name: text(k.Name), SecretHash: hash[:], Permissions: list(k.Permissions),
 			Scopes: list(k.Scopes), CreatedBy: text(k.CreatedBy), ExpiresAt: k.ExpiresAt, MakerID: maker,
@@ -122,14 +125,14 @@ func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) 
 	}
 	var row db.APIKey
 	err := s.inTx(ctx, op, tenant, func(q *db.Queries) (err error) {
+		// No key is being made then, so that one look sees all that were.
+		if err := q.LockKeys(ctx, string(tenant)); err != nil {
+			return err
+		}
 		if row, err = q.RevokeKey(ctx, db.RevokeKeyParams{TenantID: string(tenant), ID: id}); err != nil {
 			return err
 		}
-		// A key that is making another holds its row: each look waits for it,
-		// and the next one sees what it made.
-		for more := int64(1); more > 0 && err == nil; {
-			more, err = q.RevokeMadeKeys(ctx, db.RevokeMadeKeysParams{TenantID: string(tenant), ID: id})
-		}
+		_, err = q.RevokeMadeKeys(ctx, db.RevokeMadeKeysParams{TenantID: string(tenant), ID: id})
 		return err
 	})
 	if err != nil {

@@ -17,6 +17,14 @@ select * from api_keys where tenant_id = @tenant_id order by id;
 -- name: FindKey :one
 select * from api_keys where tenant_id = @tenant_id and id = @id;
 
+-- name: LockKeysShared :exec
+-- Keys may be made while this lasts, and none is revoked.
+select pg_advisory_xact_lock_shared(hashtextextended('api_keys of ' || @tenant_id::text, 0));
+
+-- name: LockKeys :exec
+-- No key is made while this lasts.
+select pg_advisory_xact_lock(hashtextextended('api_keys of ' || @tenant_id::text, 0));
+
 -- name: RevokeKey :one
 update api_keys set revoked_at = coalesce(revoked_at, now())
 where tenant_id = @tenant_id and id = @id

@@ -129,6 +129,26 @@ func (q *Queries) ListKeys(ctx context.Context, tenantID string) ([]APIKey, erro
 	return items, nil
 }
 
+const LockKeys = `-- name: LockKeys :exec
+select pg_advisory_xact_lock(hashtextextended('api_keys of ' || $1::text, 0))
+`
+
+// No key is made while this lasts.
+func (q *Queries) LockKeys(ctx context.Context, tenantID string) error {
+	_, err := q.db.Exec(ctx, LockKeys, tenantID)
+	return err
+}
+
+const LockKeysShared = `-- name: LockKeysShared :exec
+select pg_advisory_xact_lock_shared(hashtextextended('api_keys of ' || $1::text, 0))
+`
+
+// Keys may be made while this lasts, and none is revoked.
+func (q *Queries) LockKeysShared(ctx context.Context, tenantID string) error {
+	_, err := q.db.Exec(ctx, LockKeysShared, tenantID)
+	return err
+}
+
 const RevokeKey = `-- name: RevokeKey :one
 update api_keys set revoked_at = coalesce(revoked_at, now())
 where tenant_id = $1 and id = $2
