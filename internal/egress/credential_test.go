@@ -174,7 +174,7 @@ func TestErrorsHideTheCredential(t *testing.T) {
 	access.Credential = &egress.Credential{Value: secret.NewValue(planted, "127.0.0.1"), Scheme: egress.Query, Name: "key"}
 	_, err := g.Do(t.Context(), access, get(srv.URL))
 	require.Error(t, err)
-	_, clientErr := g.Client(access).Get(srv.URL) //nolint:bodyclose // There is none.
+	_, clientErr := g.Client(access).Get(srv.URL)
 	require.Error(t, clientErr)
 	for _, text := range []string{err.Error(), clientErr.Error()} {
 		require.NotContains(t, text, planted)

@@ -14,9 +14,9 @@ var typical = map[string]any{
 	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "aggregate": "", "attempt": 1, "audience": "model", "call_id": "call_ab12",
 	"category": "orders", "concurrency_group": "default", "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	"description": "Finds the orders of a customer.", "effect_id": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
-	"id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto", "last_seq": 12, "message": "halfway",
-	"mime_type": "text/plain", "name": "Search orders", "parent_id": "01975c2e-7d1a-7c3e-9f00-0000000000f0",
-	"path": "/arguments/customer", "passed": true, "position": 0, "published": true, "required_permission": "orders.read",
+	"former_names": map[string]any{"findOrders": "2099-12-31"}, "host": "orders.example.com", "id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto", "last_seq": 12, "message": "halfway",
+	"max_bytes": 1 << 20, "method": "GET", "mime_type": "text/plain", "name": "Search orders", "parent_id": "01975c2e-7d1a-7c3e-9f00-0000000000f0",
+	"path": "/arguments/customer", "passed": true, "port": 443, "position": 0, "published": true, "required_permission": "orders.read",
 	"run_id": "01975c2e-7d1a-7c3e-9f00-0000000000c1", "seq": 12, "slug": "searchOrders", "subject": "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
 	"tenant_id": "01975c2e-7d1a-7c3e-9f00-000000000001", "text": "Order 4711 left the warehouse.", "timeout_s": 30, "tool": "searchOrders",
 	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0", "visible": true,
@@ -81,6 +81,7 @@ func (e exampler) of(name string, s *huma.Schema, depth int) any {
 		return nil
 	}
 	known, isTypical := typical[name]
+	_, isObject := known.(map[string]any)
 	switch {
 	case len(s.Examples) > 0:
 		return s.Examples[0]
@@ -88,7 +89,7 @@ func (e exampler) of(name string, s *huma.Schema, depth int) any {
 		return s.Default
 	case len(s.Enum) > 0:
 		return s.Enum[0]
-	case isTypical && s.Type != huma.TypeObject && s.Type != huma.TypeArray:
+	case isTypical && s.Type != huma.TypeArray && (isObject || s.Type != huma.TypeObject):
 		return known
 	}
 	switch s.Type {
