@@ -272,6 +272,38 @@ func TestRedact(t *testing.T) {
 	require.Same(t, clean, err)
 }
 
+// A drift is told of even where the words about it held a secret, and without
+// it.
+func TestRedactedDriftIsTold(t *testing.T) {
+	t.Parallel()
+
+	const planted = "s3cr3t-planted"
+	drift := func(attempted string) error {
+		return fmt.Errorf("asking https://x.example/?k=%s: %w", planted,
+			&tool.DriftError{Declared: tool.EgressReadOnly, Attempted: attempted, Err: errors.New(planted)})
+	}
+	for name, tt := range map[string]struct {
+		err       error
+		kind      tool.Kind
+		attempted string
+	}{
+		"Cause":     {&tool.Error{Kind: tool.Denied, Msg: "no", Err: drift("POST")}, tool.Denied, "POST"},
+		"Attempted": {&tool.Error{Kind: tool.Denied, Msg: "no", Err: drift(planted)}, tool.Denied, secret.Redacted},
+		"Message":   {&tool.Error{Kind: tool.Denied, Msg: planted, Err: &tool.DriftError{Declared: tool.EgressReadOnly, Attempted: "POST"}}, tool.Denied, "POST"},
+		"Bare":      {drift("POST"), tool.InternalError, "POST"},
+	} {
+		_, err := run(t, executors.Redact(secret.NewValue(planted)), &tool.Call{}, func(context.Context) (*tool.Result, error) { return nil, tt.err })
+		require.Equal(t, tt.kind, tool.KindOf(err), name)
+		kept, ok := errors.AsType[*tool.DriftError](err)
+		require.True(t, ok, name)
+		require.Equal(t, tool.EgressReadOnly, kept.Declared, name)
+		require.Equal(t, tt.attempted, kept.Attempted, name)
+		for cause := err; cause != nil; cause = errors.Unwrap(cause) {
+			require.NotContains(t, cause.Error(), planted, name)
+		}
+	}
+}
+
 func TestProgress(t *testing.T) {
 	t.Parallel()
 

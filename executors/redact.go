@@ -14,7 +14,8 @@ import (
 // [secret.Open]; always lists more that must never appear.
 //
 // Binary content that holds a secret is withheld as a whole. The cause of an
-// error is dropped when it quotes a secret.
+// error that quotes a secret becomes mere text, but for a [tool.DriftError],
+// which somebody is to be told of.
 func Redact(always ...secret.Value) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -64,13 +65,22 @@ func redactError(r *secret.Redactor, err error) error {
 	}
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
-		return &tool.Error{Kind: tool.InternalError, Msg: "internal error", Err: errors.New(r.Text(text))}
+		return &tool.Error{Kind: tool.InternalError, Msg: "internal error", Err: redactCause(r, err)}
 	}
 	out := *e
 	out.Msg, out.Path = r.Text(e.Msg), r.Text(e.Path)
-	out.Err = nil
-	if e.Err != nil {
-		out.Err = errors.New(r.Text(e.Err.Error()))
-	}
+	out.Err = redactCause(r, e.Err)
 	return &out
+}
+
+// redactCause returns what may be kept of a cause.
+func redactCause(r *secret.Redactor, err error) error {
+	if err == nil {
+		return nil
+	}
+	cause := errors.New(r.Text(err.Error()))
+	if drift, ok := errors.AsType[*tool.DriftError](err); ok {
+		return &tool.DriftError{Declared: drift.Declared, Attempted: r.Text(drift.Attempted), Err: cause}
+	}
+	return cause
 }
