@@ -262,7 +262,7 @@ func TestMalformedKeys(t *testing.T) {
 // another request under it.
 func TestEveryPostTakesAKey(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, withKeys(t)) // Credentials are kept by servers with a key only.
 	tried := 0
 	for _, op := range operations(t, b) {
 		if op.method != http.MethodPost {
@@ -290,7 +290,7 @@ func TestEveryPostTakesAKey(t *testing.T) {
 // The description tells of the header at every POST.
 func TestKeysAreDescribed(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setup(t, withKeys(t))
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Parameters []struct{ Name, In string } `json:"parameters"`
