@@ -102,13 +102,19 @@ func checkHosts(hosts []string) ([]string, error) {
 // spelling of [checkHosts].
 func covers(old []string, host string) bool {
 	wanted, wantedPort := hostname.Split(host)
+	below, wild := strings.CutPrefix(wanted, "*.")
 	return slices.ContainsFunc(old, func(o string) bool {
 		pattern, port := hostname.Split(o)
-		if port != "" && port != wantedPort {
+		switch {
+		case port != "" && port != wantedPort:
 			return false
+		case pattern == wanted:
+			return true
+		case wild: // All names below what is below a pattern are below the pattern; below a single host, none is.
+			return strings.HasPrefix(pattern, "*.") && hostname.Matches(pattern, below)
+		default:
+			return hostname.Matches(pattern, wanted)
 		}
-		// All names below what is below the pattern are below the pattern.
-		return pattern == wanted || hostname.Matches(pattern, strings.TrimPrefix(wanted, "*."))
 	})
 }
 

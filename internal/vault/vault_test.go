@@ -216,6 +216,7 @@ func TestWiderHostsNeedTheValue(t *testing.T) {
 	for _, wider := range []string{
 		"evil.example.com", "*.example.com", "api.example.com.evil.test", "xapi.example.com", "shop.example.com",
 		"pay.example.com", "pay.example.com:443", "[2001:db8::1]:8443", "[2001:db8::2]:443", "xshop.example.com",
+		"*.api.example.com", "*.pay.example.com:8443",
 	} {
 		storetest.RequireKind(t, tool.Denied, change(nil, "api.example.com", wider))
 		redacted := secret.Redacted
