@@ -58,6 +58,8 @@ type Config struct {
 	CheckMCP func(config json.RawMessage) error
 	// Functions are the host's, for function_call.
 	Functions Functions
+	// Sandbox runs the filters of json_transform.
+	Sandbox Sandbox
 	// Schemas compiles schemas; a cache of its own when nil.
 	Schemas *schema.Cache
 	// Clock tells the time. Defaults to [time.Now].
@@ -81,6 +83,9 @@ func New(cfg Config) *Catalog {
 	if cfg.MCP != nil {
 		all = append(all, mcpCall(cfg.MCP, cfg.CheckMCP))
 	}
+	if cfg.Sandbox != nil {
+		all = append(all, jsonTransform(cfg.Sandbox))
+	}
 	if cfg.Functions != nil {
 		all = append(all, functionCall(cfg.Functions, cfg.schemas()))
 	}
@@ -94,7 +99,7 @@ func Described(checkMCP func(config json.RawMessage) error) *Catalog {
 	var cfg Config
 	return newCatalog([]Builtin{
 		datetimeUtils(nil), httpRequest(nil, nil, nil), webSearch(nil, cfg.searchKeys(), nil), webFetch(nil, nil, nil),
-		mcpCall(nil, checkMCP), functionCall(nil, nil),
+		mcpCall(nil, checkMCP), functionCall(nil, nil), jsonTransform(nil),
 	})
 }
 

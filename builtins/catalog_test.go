@@ -18,7 +18,7 @@ import (
 func means() builtins.Config {
 	nothing := executorFunc(nil)
 	return builtins.Config{
-		Reader: reader{}, MCP: nothing, CheckMCP: mcpcall.CheckConfig, Functions: function.New(function.NewRegistry()),
+		Sandbox: box(nil), Reader: reader{}, MCP: nothing, CheckMCP: mcpcall.CheckConfig, Functions: function.New(function.NewRegistry()),
 	}
 }
 
@@ -54,7 +54,7 @@ func TestSpecs(t *testing.T) {
 		_, ok := c.Lookup(s.Key)
 		require.True(t, ok)
 	}
-	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "mcp_call", "web_fetch", "web_search"}, keys)
+	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "web_fetch", "web_search"}, keys)
 	_, ok := c.Lookup("absent")
 	require.False(t, ok)
 	require.Equal(t, c.Specs(), builtins.Described(mcpcall.CheckConfig).Specs(), "what is described is what runs")

@@ -42,6 +42,12 @@ type Config struct {
 	Models map[string]agent.Model
 	// Executors run further implementation types, "custom" say.
 	Executors map[tool.Implementation]tool.Executor
+	// SandboxCommand starts a child process that runs programs nobody trusts:
+	// the path of a binary and its arguments, such as ["/usr/bin/toolcrib",
+	// "sandbox"]. A host's own binary may be it, with package platform/sandbox's
+	// Main. Children are Linux processes, with a limit on their memory. Without
+	// it, tools that run programs are missing: the built-in json_transform.
+	SandboxCommand []string
 	// Reader makes web pages readable, for the built-in web_fetch, which is
 	// missing without one.
 	Reader builtins.Reader

@@ -11,6 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/internalcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -37,10 +38,14 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	mux.Use(executors.Standard(executors.Options{Logger: p.cfg.Logger, Validate: validator(schemas)})...)
 	mux.Use(p.cfg.Middleware...)
 	mux.Use(executors.Named(p.cfg.NamedMiddleware))
+	box, err := p.sandbox()
+	if err != nil {
+		return nil, err
+	}
 	functions, servers := function.New(p.cfg.Functions), mcpcall.New(p.servers(gate, secrets))
 	p.builtins = builtins.New(builtins.Config{
 		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
-		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions,
+		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box,
 	})
 	mux.Handle(tool.Internal, internalcall.New(p.builtins, resolve))
 	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
@@ -50,6 +55,19 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 		mux.Handle(impl, e)
 	}
 	return mux, nil
+}
+
+// sandbox returns what runs programs nobody trusts; nil without a command.
+func (p *Plugin) sandbox() (builtins.Sandbox, error) {
+	if len(p.cfg.SandboxCommand) == 0 {
+		return nil, nil //nolint:nilnil // There is none, and what needs it is missing.
+	}
+	pool, err := sandbox.New(sandbox.Config{Command: p.cfg.SandboxCommand})
+	if err != nil {
+		return nil, fmt.Errorf("worker: Config.SandboxCommand: %w", err)
+	}
+	p.closers = append(p.closers, pool)
+	return pool, nil
 }
 
 // secrets asks the database, then the directory, where there is one, and then

@@ -58,12 +58,13 @@ type Limits struct {
 // DefaultLimits and MaxLimits are the limits where nobody says otherwise, and
 // the largest there are.
 var (
-	DefaultLimits = Limits{Time: 2 * time.Second, Memory: 256 << 20, Output: 1 << 20}
+	DefaultLimits = Limits{Time: 2 * time.Second, Memory: 320 << 20, Output: 1 << 20}
 	MaxLimits     = Limits{Time: 30 * time.Second, Memory: 1 << 30, Output: 8 << 20}
 )
 
-// minMemory is what the engines need to start at all.
-const minMemory = 128 << 20
+// minMemory is what a child needs at all: what Go and a large binary reserve, and a
+// little to work with.
+const minMemory = 224 << 20
 
 // Within returns l with defaults filled in and nothing above most.
 func (l Limits) Within(most Limits) Limits {

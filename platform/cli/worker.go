@@ -109,6 +109,7 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 			if err != nil {
 				return err
 			}
+			cfg.SandboxCommand = a.env.Sandbox
 			cfg.DatabaseURL, cfg.KeyEncryption = url, keys.Keys()
 			return a.work(cmd.Context(), cfg, cmp.Or(queue, a.env.Getenv(QueueVariable)), metrics, log)
 		},

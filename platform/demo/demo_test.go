@@ -14,7 +14,16 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/demo"
 	"github.com/toolcrib/toolcrib/platform/models/modeltest"
+	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
+
+// TestMain lets the test's binary be a sandbox too.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == sandbox.Argument {
+		os.Exit(sandbox.Main()) //nolint:forbidigo // It is a main.
+	}
+	m.Run()
+}
 
 // The whole demo, on a stack of its own: it fails if any call ends otherwise
 // than expected, so that it succeeds is what it has to show.
@@ -25,9 +34,9 @@ func TestDemo(t *testing.T) {
 	defer cancel()
 	var out bytes.Buffer
 	data := t.TempDir()
-	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{}})
+	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{}, Sandbox: sandbox.Command()})
 	require.NoError(t, err, "%s", &out)
-	for _, want := range []string{"quoteShipping@1.0.0", "needs approval", "All 18 calls ended as the transcript expects"} {
+	for _, want := range []string{"quoteShipping@1.0.0", "needs approval", "All 19 calls ended as the transcript expects"} {
 		require.Contains(t, out.String(), want)
 	}
 	requireNoSecret(t, data, out.String())

@@ -30,7 +30,7 @@ func (d *demo) startPlatform(ctx context.Context) (string, error) {
 		Stack:  stack,
 		Tenant: tenantSlug(c.address, d.model),
 		Worker: worker.Config{
-			Functions: c.functions, SecretsDir: c.secrets, StopTimeout: stopTimeout / 2,
+			SandboxCommand: d.cfg.Sandbox, Functions: c.functions, SecretsDir: c.secrets, StopTimeout: stopTimeout / 2,
 			Models: models,
 			Allow:  map[tool.TenantID]worker.Allowance{"": {Hosts: []string{c.address}}},
 		},

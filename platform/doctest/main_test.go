@@ -14,6 +14,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/sandboxcmd"
+	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
 
 // commandVariable makes this test's binary one of the commands that readers
@@ -21,6 +23,9 @@ import (
 const commandVariable = "TOOLCRIB_DOCTEST_COMMAND"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == sandbox.Argument && os.Getenv(commandVariable) == "" {
+		os.Exit(sandbox.Main()) //nolint:forbidigo // This is main.
+	}
 	command := os.Getenv(commandVariable)
 	if command == "" {
 		os.Exit(m.Run()) //nolint:forbidigo // This is main.
@@ -32,7 +37,8 @@ func TestMain(m *testing.M) {
 	case "toolcrib": // As cmd/toolcrib has it.
 		os.Exit(cli.Run(ctx, cli.Env{ //nolint:forbidigo // This is main.
 			In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: "dev",
-		}, os.Args[1:], devcmd.New))
+			Sandbox: sandbox.Command(),
+		}, os.Args[1:], devcmd.New, sandboxcmd.New))
 	case "temporal":
 		if err := temporalMain(ctx, os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, "temporal:", err)

@@ -131,7 +131,7 @@ func TestHostilePrograms(t *testing.T) {
 				}
 				got, err := run(t, p, sandbox.Job{
 					Tenant: "hostile", Language: tt.language, Program: []byte(tt.program), Input: json.RawMessage(input),
-					Limits: sandbox.Limits{Time: limit, Memory: 192 << 20, Output: 1 << 20},
+					Limits: sandbox.Limits{Time: limit, Memory: 224 << 20, Output: 1 << 20},
 				})
 				t.Logf("%.60q %v", got, err)
 				if err != nil {

@@ -6,6 +6,20 @@ import (
 	"runtime"
 )
 
+// Argument is what a binary is called with that is to be a child.
+const Argument = "sandbox"
+
+// Command returns what starts the running binary as a child, for one whose main
+// calls [Main] when its only argument is [Argument]; nil where nobody knows
+// where the binary is.
+func Command() []string {
+	path, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{path, Argument}
+}
+
 // Main is the whole of the child process: it fences itself in and serves jobs
 // from its standard input until that ends. It returns the exit code.
 func Main() int {

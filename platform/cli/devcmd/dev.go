@@ -53,6 +53,7 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 			if err != nil {
 				return err
 			}
+			worker.SandboxCommand = env.Sandbox
 			data, err := cmd.Flags().GetString("data")
 			if err != nil {
 				return err

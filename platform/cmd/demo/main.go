@@ -13,9 +13,13 @@ import (
 	"syscall"
 
 	"github.com/toolcrib/toolcrib/platform/demo"
+	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == sandbox.Argument {
+		os.Exit(sandbox.Main())
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // A second ctrl-c ends it at once.
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
@@ -39,7 +43,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return demo.Run(ctx, demo.Config{Root: root, DataDir: *data, Stay: *stay, Out: out})
+	return demo.Run(ctx, demo.Config{Root: root, DataDir: *data, Stay: *stay, Sandbox: sandbox.Command(), Out: out})
 }
 
 // repository returns the root of the repository around the working directory.

@@ -10,14 +10,16 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/sandboxcmd"
+	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // A second interrupt ends the process at once.
 	os.Exit(cli.Run(ctx, cli.Env{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version(),
-	}, os.Args[1:], devcmd.New))
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version(), Sandbox: sandbox.Command(),
+	}, os.Args[1:], devcmd.New, sandboxcmd.New))
 }
 
 // version returns the version that the binary was built from.
