@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -55,18 +56,30 @@ type definition struct {
 }
 
 // definitions keeps what servers said of their tools, for the session they
-// said it in.
+// said it in, and no longer than it takes to matter that they changed.
 type definitions struct {
 	mu   sync.Mutex
-	kept map[SessionKey]map[string]definition
+	kept map[SessionKey]defined
 }
 
-const maxDefinitions = 1024
+type defined struct {
+	all map[string]definition
+	at  time.Time
+}
+
+const (
+	maxDefinitions   = 1024
+	maxDefinitionAge = time.Minute
+)
 
 func (d *definitions) get(key SessionKey) map[string]definition {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.kept[key]
+	kept, ok := d.kept[key]
+	if !ok || time.Since(kept.at) > maxDefinitionAge {
+		return nil
+	}
+	return kept.all
 }
 
 func (d *definitions) put(key SessionKey, all map[string]definition) {
@@ -76,9 +89,9 @@ func (d *definitions) put(key SessionKey, all map[string]definition) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.kept == nil || len(d.kept) >= maxDefinitions {
-		d.kept = make(map[SessionKey]map[string]definition)
+		d.kept = make(map[SessionKey]defined)
 	}
-	d.kept[key] = all
+	d.kept[key] = defined{all, time.Now()}
 }
 
 func (d *definitions) forget(key SessionKey) {
@@ -87,10 +100,18 @@ func (d *definitions) forget(key SessionKey) {
 	delete(d.kept, key)
 }
 
-// verify stops a call whose tool is not any more what its definition pins. A
-// server without sessions is asked for its tools too, since what it wants to
-// see in headers stands there.
-func (c *Client) verify(ctx context.Context, conn *conn, cfg *Config) error {
+// verify stops a call whose tool is not any more what its definition pins, and
+// tells who wants to know. A server without sessions is asked for its tools too,
+// since what it wants to see in headers stands there.
+func (c *Client) verify(ctx context.Context, conn *conn, cfg *Config, call *tool.Call) error {
+	err := c.compare(ctx, conn, cfg)
+	if changed, ok := errors.AsType[*remote.ChangedError](err); ok && c.opts.Changed != nil {
+		c.opts.Changed(ctx, call, changed)
+	}
+	return err
+}
+
+func (c *Client) compare(ctx context.Context, conn *conn, cfg *Config) error {
 	def, err := c.definition(ctx, conn, cfg.ToolName)
 	if err != nil {
 		if changed, ok := errors.AsType[*remote.ChangedError](err); ok {

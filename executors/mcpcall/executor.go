@@ -138,10 +138,7 @@ func (c *Client) drop(ctx context.Context, t *target, conn *conn) {
 // ask makes the call, if the tool is still what it was when it was imported.
 func (c *Client) ask(ctx context.Context, conn *conn, cfg *Config, call *tool.Call) (*tool.Result, error) {
 	if cfg.DefinitionDigest != "" || conn.stateless() {
-		if err := c.verify(ctx, conn, cfg); err != nil {
-			if changed, ok := errors.AsType[*remote.ChangedError](err); ok && c.opts.Changed != nil {
-				c.opts.Changed(ctx, call, changed)
-			}
+		if err := c.verify(ctx, conn, cfg, call); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +151,7 @@ func (c *Client) ask(ctx context.Context, conn *conn, cfg *Config, call *tool.Ca
 	}
 	// The server has answered; which of two things it meant, its list tells.
 	c.known.forget(conn.target.key)
-	if _, listErr := c.definition(ctx, conn, cfg.ToolName); tool.KindOf(listErr) == tool.Conflict && listErr != nil {
+	if listErr := c.verify(ctx, conn, cfg, call); listErr != nil && tool.KindOf(listErr) == tool.Conflict {
 		e := *tool.AsError(listErr)
 		e.Sent, e.Answered = true, true
 		return nil, &e

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -334,6 +335,47 @@ func TestRefusedParameters(t *testing.T) {
 	address = serve(t, &script{call: refuse, tools: `{"tools": []}`})
 	_, err = newExecutor(t, address, mcpcall.Options{}).Execute(t.Context(), callOf(configOf(address), "run-1"))
 	require.Equal(t, tool.Conflict, tool.KindOf(err), "the tool is gone: our definition is wrong")
+}
+
+// Parameters that are refused after a server changed or renamed the tool, in a
+// session that has read its list, stop the tool.
+func TestRefusedParametersOfAChangedTool(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct{ now, says string }{
+		"changed": {`{"name": "order", "description": "Orders.", "inputSchema": {"type": "object", "required": ["card"]}}`, "changed its definition"},
+		"renamed": {`{"name": "orders", "description": "Orders.", "inputSchema": {"type": "object"}}`, "renamed or removed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			const pinned = `{"name": "order", "description": "Orders.", "inputSchema": {"type": "object"}}`
+			digest, err := remote.Digest(json.RawMessage(pinned))
+			require.NoError(t, err)
+			s := &script{session: "s"}
+			s.list = func(w http.ResponseWriter, _ *http.Request, m message) {
+				list := pinned
+				if slices.Contains(s.methods(), "tools/call") {
+					list = tt.now
+				}
+				m.answer(w, `{"tools": [`+list+`]}`)
+			}
+			s.call = func(w http.ResponseWriter, _ *http.Request, m message) {
+				m.fail(w, -32602, "Unknown tool, or wrong arguments")
+			}
+			address := serve(t, s)
+			var told []*remote.ChangedError
+			e := newExecutor(t, address, mcpcall.Options{Changed: func(_ context.Context, _ *tool.Call, why *remote.ChangedError) { told = append(told, why) }})
+			_, err = e.Execute(t.Context(), callOf(fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "definition_digest": %q}`, address, digest), "run-1"))
+			var failed *tool.Error
+			require.ErrorAs(t, err, &failed)
+			require.Equal(t, tool.Conflict, failed.Kind)
+			require.True(t, failed.Answered, "the server refused it")
+			require.Contains(t, failed.Msg, tt.says)
+			require.Len(t, told, 1)
+			require.Equal(t, digest, told[0].Pinned)
+		})
+	}
 }
 
 func TestACancelledCallIsCancelledAtTheServer(t *testing.T) {
