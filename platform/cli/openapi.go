@@ -63,7 +63,7 @@ published again; tools whose operations are gone are listed and left alone. Say
 		`  toolcrib tool import openapi orders.yaml
   toolcrib tool import openapi orders.yaml --credential apiKey=orders --apply
   toolcrib tool import openapi orders.yaml --tag orders --except-method DELETE
-  curl -s https://orders.example.com/openapi.json | toolcrib tool import openapi - --document-url https://orders.example.com/openapi.json`)
+  curl -s $URL | toolcrib tool import openapi - --document-url $URL`)
 	flags := cmd.Flags()
 	flags.StringVar(&in.Name, "name", "", "what the document goes by when it is imported again (its title)")
 	flags.StringVar(&in.DocumentURL, "document-url", "", "where the document was found: relative servers are resolved against it")
