@@ -290,7 +290,7 @@ func TestEveryPostTakesAKey(t *testing.T) {
 // The description tells of the header at every POST.
 func TestKeysAreDescribed(t *testing.T) {
 	t.Parallel()
-	b := setup(t, withKeys(t))
+	b := setup(t)
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Parameters []struct{ Name, In string } `json:"parameters"`
