@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,13 +33,17 @@ type panel struct {
 	url, key string
 }
 
-func (s *site) panel() panel {
+func (s *site) panel(change ...func(*api.Config)) panel {
 	s.t.Helper()
 	resolve := resolver.New(s.Store, resolver.Options{})
-	handler, err := api.New(api.Config{
+	cfg := api.Config{
 		Store: s.Store, Resolver: resolve, Registry: registry.New(s.Store, registry.Options{Resolver: resolve}),
 		Temporal: s.temporal, TaskQueue: s.queue, RequestTimeout: time.Minute, Logger: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, fn := range change {
+		fn(&cfg)
+	}
+	handler, err := api.New(cfg)
 	require.NoError(s.t, err)
 	front := httptest.NewServer(handler)
 	s.t.Cleanup(front.Close)
@@ -118,6 +123,7 @@ func TestToolTest(t *testing.T) {
 	run, err := s.FindRun(t.Context(), s.principal.Tenant, got.RunID)
 	require.NoError(t, err)
 	require.Equal(t, agent.ToolTestRun, run.Kind)
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, run.WorkflowID, run.FirstRunID), "tooltest_answered")
 
 	status, got = p.test(t, "speak", `{"arguments": {"lines": "many"}}`)
 	require.Equal(t, http.StatusOK, status, "a fault that the test found is no fault of the request")
@@ -133,6 +139,10 @@ func TestToolTest(t *testing.T) {
 		require.Equal(t, tool.StatusFailed, got.Invocation.Status)
 	}
 	require.Zero(t, changes.Load())
+
+	run, err = s.FindRun(t.Context(), s.principal.Tenant, got.RunID)
+	require.NoError(t, err)
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, run.WorkflowID, run.FirstRunID), "tooltest_refused")
 
 	_, got = p.test(t, "change", `{"allow_writes": true}`)
 	require.Equal(t, agent.RunCompleted, got.Status, got.Error)
@@ -195,4 +205,40 @@ func TestToolTestStream(t *testing.T) {
 	require.Less(t, slices.Index(names, string(tool.EventOutputAppended)), slices.Index(names, string(tool.EventCompleted)),
 		"output comes before the end of its call")
 	require.Equal(t, 1, strings.Count(strings.Join(names, " "), string(tool.EventStarted)))
+}
+
+// Who may test may follow the test to its end, however long it takes.
+func TestToolTestStreamNeedsNoMoreThanItsTest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	goOn := make(chan struct{})
+	functions := function.NewRegistry()
+	require.NoError(t, function.Define(functions, "wait", "Waits.", func(ctx context.Context, _ noteIn) (noteOut, error) {
+		select {
+		case <-goOn:
+		case <-ctx.Done():
+		}
+		return noteOut{}, ctx.Err()
+	}, function.Pure()))
+	s.start(worker.Config{Functions: functions})
+	wait, ok := functions.Tool("wait")
+	require.True(t, ok)
+	s.publish("wait", wait.Definition, tool.Policy{})
+	p := s.panel(func(c *api.Config) { c.Streams.Heartbeat = 10 * time.Millisecond })
+	p.key = s.db.Key(t, s.principal.Tenant, api.RunsWrite)
+
+	resp := p.post(t, "/v1/tools/wait/test/stream", `{}`)
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	var release sync.Once
+	var read []string
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		read = append(read, lines.Text())
+		if lines.Text() == ": alive" { // Its key was looked at again.
+			release.Do(func() { close(goOn) })
+		}
+	}
+	require.NoError(t, lines.Err())
+	require.Contains(t, read, ": alive")
+	require.Contains(t, read, "event: "+string(api.EventTestResult), "%v", read)
 }
