@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -273,14 +272,14 @@ func TestFunctionStreamsItsOutput(t *testing.T) {
 func TestHooksOfAFunctionLeftBehind(t *testing.T) {
 	t.Parallel()
 
-	release, ended := make(chan struct{}), make(chan struct{})
+	begun, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	reg := function.NewRegistry()
-	require.NoError(t, function.DefineSync(reg, "hang", "", func(struct{}) (string, error) { <-release; return "late", nil },
+	require.NoError(t, function.DefineSync(reg, "hang", "", func(struct{}) (string, error) { close(begun); <-release; return "late", nil },
 		function.Lifecycle(function.Hooks{Complete: func(context.Context, *tool.Result) { close(ended) }})))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-begun; cancel() }()
 	_, err := function.New(reg).Execute(ctx, call("hang", `{}`))
-	require.Equal(t, tool.Timeout, tool.KindOf(err))
+	require.Equal(t, tool.Cancelled, tool.KindOf(err))
 	close(release)
 	<-ended
 }
