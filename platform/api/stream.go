@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,6 +117,8 @@ type subscription struct {
 	after string // The cursor behind what the client has.
 	names v1.Names
 	read  func(ctx context.Context, after string) (passage, error)
+	needs string      // The permission to follow; RunsRead when empty.
+	place func()      // Gives back the place that was taken for the stream; nil where none was.
 	again func() bool // Whether the client may still read it.
 }
 
@@ -127,13 +130,15 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 		w.Header().Set("Content-Type", v1.StreamType)
 		return
 	}
-	end, refused := s.streams.begin(p.Tenant)
-	if refused != nil {
-		writeProblem(w, r, refused)
-		return
+	if sub.place == nil {
+		var refused *v1.Problem
+		if sub.place, refused = s.streams.begin(p.Tenant); refused != nil {
+			writeProblem(w, r, refused)
+			return
+		}
 	}
-	defer end()
-	sub.again = func() bool { return s.stillAllowed(ctx, p) }
+	defer sub.place()
+	sub.again = func() bool { return s.stillAllowed(ctx, p, cmp.Or(sub.needs, RunsRead)) }
 	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: sub.names}
 	err := out.open(sub.after)
 	if err == nil {
@@ -199,12 +204,12 @@ func passing(err error) bool {
 
 // stillAllowed reports whether the key that a stream was opened with is still
 // good for it. Where nobody can tell, it is.
-func (s *server) stillAllowed(ctx huma.Context, p tool.Principal) bool {
+func (s *server) stillAllowed(ctx huma.Context, p tool.Principal, needs string) bool {
 	now, err := s.authenticate(ctx)
 	if err != nil {
 		return passing(err)
 	}
-	return now.Tenant == p.Tenant && now.May(RunsRead)
+	return now.Tenant == p.Tenant && now.May(needs)
 }
 
 // errCutOff says that a client did not take what was written.

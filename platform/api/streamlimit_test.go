@@ -43,3 +43,22 @@ func TestStreamsOfATenantAreBounded(t *testing.T) {
 		return resp.StatusCode == http.StatusOK
 	}, time.Minute, 20*time.Millisecond)
 }
+
+// The stream of a test has its place before the test is made: Temporal is down
+// here, so that a test that was begun fails otherwise. One that did not begin
+// gives its place back.
+func TestNoTestIsMadeThatNobodyMayFollow(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *api.Config) { c.Streams.PerTenant = 1 })
+	b.apply(t, echo("echo"))
+	run := b.record(t)
+	first := b.stream(t, events(run), nil)
+	first.event()
+	require.Equal(t, tool.RateLimited, b.do(t, http.MethodPost, "/v1/tools/echo/test/stream", "{}").problem(t).Code)
+	first.close()
+	require.Eventually(t, func() bool {
+		return b.do(t, http.MethodPost, "/v1/tools/echo/test/stream", "{}").status == http.StatusServiceUnavailable
+	}, time.Minute, 20*time.Millisecond)
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPost, "/v1/tools/absent/test/stream", "{}").status)
+	b.stream(t, events(run), nil).event()
+}

@@ -136,7 +136,18 @@ func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug s
 	return out, nil
 }
 
-func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *streamTestInput) (*streamTestOutput, error) {
+// streamToolTest takes the stream's place first: a test that nobody may follow
+// is not made, since whoever is refused asks again.
+func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *streamTestInput) (out *streamTestOutput, err error) {
+	place, refused := s.streams.begin(p.Tenant)
+	if refused != nil {
+		return nil, refused
+	}
+	defer func() {
+		if out == nil { // Else the stream gives it back.
+			place()
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.RequestTimeout) // Of the start; the stream lasts longer.
 	defer cancel()
 	c, err := s.newTest(ctx, p, in.Tool, in.Body)
@@ -150,7 +161,7 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 	s.recordCall(ctx, c, workflow.GetRunID())
 	runID := c.input.RunID
 	sub := subscription{
-		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames,
+		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames, needs: RunsWrite, place: place,
 		read: func(ctx context.Context, after string) (passage, error) {
 			b, err := s.readRun(ctx, p.Tenant, runID, after)
 			if err != nil || b.end == nil {
