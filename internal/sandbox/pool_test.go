@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,7 +55,15 @@ func misbehave(how string) int {
 			known[o.Digest] = string(f.Data)
 		}
 		input, _ := sandbox.ReadFrame(in)
-		switch program := known[o.Digest]; program {
+		program := known[o.Digest]
+		if latch, ok := strings.CutPrefix(program, "await "); ok {
+			if f, err := os.Open(latch); err == nil { // It opens when somebody opens the other end.
+				_ = f.Close()
+			}
+			say(sandbox.ResultFrame, "1")
+			continue
+		}
+		switch program {
 		case "":
 			say(sandbox.WantFrame, "")
 		case "echo":
@@ -67,9 +77,6 @@ func misbehave(how string) int {
 			say(sandbox.ResultFrame, "1")
 		case "hang":
 			select {}
-		case "nap":
-			time.Sleep(300 * time.Millisecond)
-			say(sandbox.ResultFrame, "1")
 		case "die":
 			return 3
 		case "panic":
@@ -230,27 +237,57 @@ func TestPrints(t *testing.T) {
 	require.Equal(t, "hello \uFFFD", said.String())
 }
 
-// Where a tenant keeps every place busy, another's job comes next.
+// Where a tenant keeps every place busy, another's job comes next, before all
+// that the first one has waiting.
 func TestFairness(t *testing.T) {
 	t.Parallel()
-	p := newPool(t)
-	var served atomic.Int64 // Of the noisy tenant, before the quiet one.
+	p := newPool(t, func(c *sandbox.Config) { c.Max.Time = 10 * time.Minute })
+	first, rest := newLatch(t), newLatch(t)
 	var wg sync.WaitGroup
-	for range 20 {
-		wg.Go(func() {
-			_, err := p.Run(t.Context(), job("noisy", "nap"))
-			if err == nil {
-				served.Add(1)
-			}
-		})
+	var served atomic.Int64
+	noisy := func(l latch, jobs int) {
+		for range jobs {
+			wg.Go(func() {
+				j := job("noisy", "await "+string(l))
+				j.Limits.Time = 10 * time.Minute
+				if _, err := p.Run(t.Context(), j); err == nil {
+					served.Add(1)
+				}
+			})
+		}
 	}
-	require.Eventually(t, func() bool { return p.Stats().Waiting == 18 }, 30*time.Second, time.Millisecond)
-	before := served.Load()
-	_, err := p.Run(t.Context(), job("quiet", "echo"))
-	require.NoError(t, err)
-	require.LessOrEqual(t, served.Load()-before, int64(4), "it did not wait for all of them")
+	noisy(first, 2)
+	require.Eventually(t, func() bool { return p.Stats().Started == 2 }, time.Minute, time.Millisecond)
+	noisy(rest, 18)
+	require.Eventually(t, func() bool { return p.Stats().Waiting == 18 }, time.Minute, time.Millisecond)
+	quiet := make(chan error, 1)
+	go func() {
+		_, err := p.Run(t.Context(), job("quiet", "echo"))
+		quiet <- err
+	}()
+	require.Eventually(t, func() bool { return p.Stats().Waiting == 19 }, time.Minute, time.Millisecond)
+	first.open(t)
+	require.NoError(t, <-quiet, "it did not wait for those before it, which wait themselves")
+	rest.open(t)
 	wg.Wait()
 	require.EqualValues(t, 20, served.Load())
+}
+
+// latch holds children until it is opened. It is the path of a named pipe.
+type latch string
+
+func newLatch(t *testing.T) latch {
+	t.Helper()
+	l := latch(filepath.Join(t.TempDir(), "latch"))
+	require.NoError(t, syscall.Mkfifo(string(l), 0o600))
+	return l
+}
+
+func (l latch) open(t *testing.T) {
+	t.Helper()
+	f, err := os.OpenFile(string(l), os.O_RDWR, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() })
 }
 
 // Whoever leaves is told why, and leaves nothing behind.

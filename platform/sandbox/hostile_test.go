@@ -144,7 +144,7 @@ func TestHostilePrograms(t *testing.T) {
 	close(done)
 	require.NoError(t, <-neighbour)
 	require.NoError(t, p.Close())
-	require.Eventually(t, func() bool { return processes(t) <= before }, time.Minute, 50*time.Millisecond, "no child is left")
+	require.Eventually(t, func() bool { return processes(t) <= before }, 5*time.Minute, 50*time.Millisecond, "no child is left")
 }
 
 // processes counts the children of this process.
