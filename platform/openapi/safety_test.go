@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,6 +66,23 @@ func TestNothingIsFetched(t *testing.T) {
 		}
 	}
 	require.Zero(t, hits.Load())
+}
+
+// Many schemas that would have the same name are named as fast as others: of
+// two operations, the second is still reached in time.
+func TestManySchemasOfOneName(t *testing.T) {
+	t.Parallel()
+	const many = 50_000
+	list, refs := make([]string, many), make([]string, many)
+	for i := range many {
+		list[i], refs[i] = `{"a":{"type":"string"}}`, fmt.Sprintf(`{"$ref":"#/components/x/%d/a"}`, i)
+	}
+	operation := `{"parameters":[{"name":"q","in":"query","schema":{"anyOf":[` + strings.Join(refs, ",") + `]}}],"responses":{}},"head":{"responses":{}}`
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, err := openapi.Map(ctx, smallDocument(operation, `{"x":[`+strings.Join(list, ",")+`]}`), openapi.Options{})
+	require.NoError(t, err)
+	require.Len(t, r.Operations, 2)
 }
 
 // What cannot be read as a whole is refused with a word that says why.

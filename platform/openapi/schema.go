@@ -49,12 +49,13 @@ type converter struct {
 	way   direction
 	defs  map[string]*definition // By JSON Pointer.
 	named map[string]*definition
+	taken map[string]int // The last number that was put behind a name.
 	// checked is what was found of schemas, by their text.
 	checked map[string]error
 }
 
 func newConverter(d *document, way direction) *converter {
-	return &converter{doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition), checked: make(map[string]error)}
+	return &converter{doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition), taken: make(map[string]int), checked: make(map[string]error)}
 }
 
 // schema converts the schema at a pointer. References in it lead to #/$defs.
@@ -126,8 +127,9 @@ func (c *converter) freeName(pointer string) string {
 		name = name[:80]
 	}
 	free := name
-	for n := 2; c.named[free] != nil; n++ {
-		free = name + "_" + strconv.Itoa(n)
+	for c.named[free] != nil {
+		c.taken[name] = max(c.taken[name], 1) + 1
+		free = name + "_" + strconv.Itoa(c.taken[name])
 	}
 	return free
 }
