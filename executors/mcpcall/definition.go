@@ -58,18 +58,21 @@ type definition struct {
 // definitions keeps what servers said of their tools, for the session they
 // said it in, and no longer than it takes to matter that they changed.
 type definitions struct {
-	mu   sync.Mutex
-	kept map[SessionKey]defined
+	mu    sync.Mutex
+	kept  map[SessionKey]defined
+	bytes int // Of all that is kept.
 }
 
 type defined struct {
-	all map[string]definition
-	at  time.Time
+	all   map[string]definition
+	at    time.Time
+	bytes int
 }
 
 const (
-	maxDefinitions   = 1024
-	maxDefinitionAge = time.Minute
+	maxDefinitions     = 1024
+	maxDefinitionBytes = 64 << 20 // Of all: a server may fill a list.
+	maxDefinitionAge   = time.Minute
 )
 
 func (d *definitions) get(key SessionKey) map[string]definition {
@@ -86,17 +89,29 @@ func (d *definitions) put(key SessionKey, all map[string]definition) {
 	if key.RunID == "" {
 		return
 	}
+	next := defined{all: all, at: time.Now()}
+	for name, def := range all {
+		next.bytes += len(name) + len(def.digest) + len(def.headers)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.kept == nil || len(d.kept) >= maxDefinitions {
-		d.kept = make(map[SessionKey]defined)
+	d.drop(key)
+	if d.kept == nil || len(d.kept) >= maxDefinitions || d.bytes+next.bytes > maxDefinitionBytes {
+		d.kept, d.bytes = make(map[SessionKey]defined), 0
 	}
-	d.kept[key] = defined{all, time.Now()}
+	d.kept[key] = next
+	d.bytes += next.bytes
 }
 
 func (d *definitions) forget(key SessionKey) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.drop(key)
+}
+
+// drop drops what is kept of a session. The lock is held.
+func (d *definitions) drop(key SessionKey) {
+	d.bytes -= d.kept[key].bytes
 	delete(d.kept, key)
 }
 

@@ -43,8 +43,8 @@ type child struct {
 	gone bool // It was waited for: its number may be another's now.
 }
 
-// start starts a child that nobody has used yet.
-func start(command []string) (*child, error) {
+// start starts a child that nobody has used yet. It gives up when ctx ends.
+func start(ctx context.Context, command []string) (*child, error) {
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // An operator's command, which outlives the call it is started for.
 	cmd.Env, cmd.Dir = []string{}, "/"
 	detach(cmd)
@@ -60,7 +60,7 @@ func start(command []string) (*child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting sandbox: %w", err)
 	}
-	if err := c.awaitReady(); err != nil {
+	if err := c.awaitReady(ctx); err != nil {
 		c.end()
 		return nil, fmt.Errorf("starting sandbox: %w: %s", err, c.said)
 	}
@@ -69,9 +69,11 @@ func start(command []string) (*child, error) {
 
 // awaitReady waits until the child can take a job, so that its start is no part
 // of a program's time.
-func (c *child) awaitReady() error {
-	timer := time.AfterFunc(startTime, c.shoot)
-	defer timer.Stop()
+func (c *child) awaitReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, c.shoot)
+	defer stop()
 	f, err := ReadFrame(c.stdout)
 	if err == nil && f.Type != ReadyFrame {
 		err = fmt.Errorf("unexpected frame %q", f.Type)

@@ -153,14 +153,14 @@ func (p *Pool) acquire(ctx context.Context, tenant tool.TenantID) (*child, error
 	if p.live < p.cfg.Children {
 		p.live++
 		p.mu.Unlock()
-		return p.start(tenant)
+		return p.start(ctx, tenant)
 	}
 	if len(p.idle) > 0 { // Another tenant's: it makes way.
 		old := p.idle[0]
 		p.idle = p.idle[1:]
 		p.mu.Unlock()
 		old.end()
-		return p.start(tenant)
+		return p.start(ctx, tenant)
 	}
 	p.running[tenant]-- // It does not work yet.
 	w := &waiter{tenant: tenant, grant: make(chan *child, 1)}
@@ -168,14 +168,14 @@ func (p *Pool) acquire(ctx context.Context, tenant tool.TenantID) (*child, error
 	p.mu.Unlock()
 	select {
 	case c, ok := <-w.grant:
-		return p.granted(c, ok, tenant)
+		return p.granted(ctx, c, ok, tenant)
 	case <-ctx.Done():
 		return nil, p.leave(ctx, w)
 	}
 }
 
 // granted takes up what a waiter was given.
-func (p *Pool) granted(c *child, ok bool, tenant tool.TenantID) (*child, error) {
+func (p *Pool) granted(ctx context.Context, c *child, ok bool, tenant tool.TenantID) (*child, error) {
 	switch {
 	case !ok:
 		return nil, unavailable(errClosed)
@@ -184,7 +184,7 @@ func (p *Pool) granted(c *child, ok bool, tenant tool.TenantID) (*child, error) 
 	case c != nil:
 		c.end()
 	}
-	return p.start(tenant)
+	return p.start(ctx, tenant)
 }
 
 // leave takes a waiter out of the queue whose time is over. What it was given
@@ -210,10 +210,13 @@ func (p *Pool) leave(ctx context.Context, w *waiter) error {
 }
 
 // start starts a child in a place that is counted already.
-func (p *Pool) start(tenant tool.TenantID) (*child, error) {
-	c, err := start(p.cfg.Command)
+func (p *Pool) start(ctx context.Context, tenant tool.TenantID) (*child, error) {
+	c, err := start(ctx, p.cfg.Command)
 	if err != nil {
 		p.give(nil, tenant)
+		if ctx.Err() != nil {
+			return nil, cancelled(ctx)
+		}
 		return nil, unavailable(err)
 	}
 	c.tenant = tenant

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,10 @@ func say(t sandbox.Type, data string) {
 func misbehave(how string) int {
 	if how == "sandbox-mute" {
 		fmt.Fprintln(os.Stderr, "no fence")
+		return 0
+	}
+	if how == "sandbox-slow" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
 		return 0
 	}
 	say(sandbox.ReadyFrame, "")
@@ -340,6 +345,19 @@ func TestCannotStart(t *testing.T) {
 		}
 		require.Zero(t, p.Stats().Live)
 	}
+}
+
+// A call does not outlast its time because a child does not get ready.
+func TestLeavingAtTheStart(t *testing.T) {
+	t.Parallel()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	p := newPool(t, func(c *sandbox.Config) { c.Command = []string{exe, "sandbox-slow"} })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = p.Run(ctx, job("t", "echo"))
+	require.Equal(t, tool.Timeout, tool.KindOf(err), "%v", err)
+	require.Zero(t, p.Stats().Live, "its place is given back")
 }
 
 func TestClose(t *testing.T) {
