@@ -28,13 +28,17 @@ type shell struct {
 	columns int // Of the terminal that commands write to; 0 for none.
 }
 
-func setup(t *testing.T) *shell {
+func setup(t *testing.T, change ...func(*serve.HandlerConfig)) *shell {
 	t.Helper()
 	s := &shell{Database: storetest.NewDatabase(t), dir: t.TempDir()}
 	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1", Logger: sdklog.NewStructuredLogger(nil)})
 	require.NoError(t, err)
 	t.Cleanup(temporal.Close)
-	handler, err := serve.Handler(t.Context(), serve.HandlerConfig{Store: s.Store, Temporal: temporal})
+	cfg := serve.HandlerConfig{Store: s.Store, Temporal: temporal}
+	for _, fn := range change {
+		fn(&cfg)
+	}
+	handler, err := serve.Handler(t.Context(), cfg)
 	require.NoError(t, err)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
