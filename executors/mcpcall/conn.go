@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -168,7 +169,7 @@ func (c *conn) unconnected(ctx context.Context) error {
 	case seen.fault != nil:
 		return seen.fault
 	case seen.answered && seen.answer.err == nil && err == nil && !speaks(h.versions[0]):
-		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the server speaks the protocol version " + clean(h.versions[0], maxNameBytes) + ", which is not known here"}
+		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the server speaks the protocol version " + told(secret.RedactorFrom(ctx), h.versions[0], maxNameBytes) + ", which is not known here"}
 	case seen.answered:
 		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the server's answer to the handshake is not one of the protocol"}
 	default:

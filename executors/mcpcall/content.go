@@ -11,11 +11,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // readResult reads the answer of tools/call. It fails where the answer is none.
-func readResult(raw json.RawMessage) (*tool.Result, error) {
+func readResult(known *secret.Redactor, raw json.RawMessage) (*tool.Result, error) {
 	var r struct {
 		Type       string            `json:"resultType"` //nolint:tagliatelle // The protocol's name.
 		Content    []json.RawMessage `json:"content"`
@@ -36,7 +37,7 @@ func readResult(raw json.RawMessage) (*tool.Result, error) {
 	}
 	out := &tool.Result{IsError: r.IsError}
 	for i, block := range r.Content {
-		c, err := readBlock(block)
+		c, err := readBlock(known, block)
 		if err != nil {
 			return nil, fmt.Errorf("its content block %d %w", i, err)
 		}
@@ -88,7 +89,7 @@ type block struct {
 	} `json:"resource"`
 }
 
-func readBlock(raw json.RawMessage) (tool.Content, error) {
+func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error) {
 	var b block
 	if json.Unmarshal(raw, &b) != nil || b.Type == "" {
 		return tool.Content{}, errors.New("is none that the protocol has")
@@ -101,12 +102,12 @@ func readBlock(raw json.RawMessage) (tool.Content, error) {
 	case "audio":
 		return media(tool.AudioContent, b.Data, b.MIMEType)
 	case "resource_link":
-		return tool.Content{Type: tool.ResourceContent, URI: clean(b.URI, maxURIBytes), Name: clean(b.Name, maxTitleBytes), MIMEType: mimeType(b.MIMEType)}, nil
+		return tool.Content{Type: tool.ResourceContent, URI: told(known, b.URI, maxURIBytes), Name: told(known, b.Name, maxTitleBytes), MIMEType: mimeType(b.MIMEType)}, nil
 	case "resource":
 		if b.Resource == nil {
 			return tool.Content{}, errors.New("is a resource without one")
 		}
-		out := tool.Content{Type: tool.ResourceContent, URI: clean(b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType)}
+		out := tool.Content{Type: tool.ResourceContent, URI: told(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType)}
 		if b.Resource.Blob == nil {
 			out.Text = answerText(b.Resource.Text)
 			return out, nil
@@ -115,7 +116,7 @@ func readBlock(raw json.RawMessage) (tool.Content, error) {
 		out.Data = data
 		return out, err
 	default:
-		return tool.Text(fmt.Sprintf("[content of the type %q, which is not known here]", clean(b.Type, maxNameBytes))), nil
+		return tool.Text(fmt.Sprintf("[content of the type %q, which is not known here]", told(known, b.Type, maxNameBytes))), nil
 	}
 }
 

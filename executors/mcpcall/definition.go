@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -244,7 +245,8 @@ func (c *conn) page(ctx context.Context, cursor string) (json.RawMessage, error)
 	ended := endedBy(ctx)
 	switch {
 	case seen.answered && seen.answer.err == nil:
-		return seen.answer.result, nil
+		// A server may quote its caller's credential in what it says of its tools.
+		return secret.RedactorFrom(ctx).JSON(seen.answer.result), nil
 	case at.overflow > 0:
 		return nil, unlisted(fmt.Sprintf("is longer than %d bytes", at.overflow))
 	case at.status >= http.StatusMultipleChoices:

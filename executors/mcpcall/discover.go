@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/internal/secret"
 )
 
 // Discover asks a server what it is and what tools it has, with a session of
@@ -15,6 +16,8 @@ func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, 
 	}
 	ctx, cancel := bounded30(ctx)
 	defer cancel()
+	known := &secret.Redactor{} // Nobody else takes out of it what a server says of its caller.
+	ctx = secret.WithRedactor(ctx, known)
 	t := &target{
 		server: s, key: SessionKey{Tenant: a.Tenant, Server: s.Key()}, limit: defaultAnswerBytes, repeatable: true,
 		access: egress.Access{Tenant: a.Tenant, Class: a.Class, Rules: a.Rules},
@@ -43,7 +46,7 @@ func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, 
 	if out.Stateless {
 		method = methodDiscover
 	}
-	if h, err := readHandshake(method, conn.peer.of(method).answer.result); err == nil {
+	if h, err := readHandshake(method, known.JSON(conn.peer.of(method).answer.result)); err == nil {
 		out.Name, out.Version, out.Instructions = h.name, h.version, h.instructions
 	}
 	return out, nil

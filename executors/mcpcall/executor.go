@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/remote"
@@ -101,6 +102,9 @@ func (c *Client) authorize(ctx context.Context, t *target) error {
 	v, err := secret.Open(ctx, c.opts.Secrets, t.key.Tenant, auth.CredentialsRef)
 	if err != nil {
 		return err //nolint:wrapcheck // A *tool.Error already.
+	}
+	if _, password, ok := strings.Cut(v.Reveal(), ":"); ok && auth.Type == remote.AuthBasic {
+		secret.Note(ctx, secret.NewValue(password))
 	}
 	scheme := map[string]egress.Scheme{remote.AuthBearer: egress.Bearer, remote.AuthBasic: egress.Basic, remote.AuthHeader: egress.Raw}[auth.Type]
 	t.access.Credential = &egress.Credential{Value: v, Scheme: scheme, Header: auth.Header}

@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -38,10 +39,10 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 	at, stream := c.exchange(methodCall), c.exchange(http.MethodGet)
 	sent := seen.written && (at.failed == nil || at.failed.Sent)
 	if rpc, ok := errors.AsType[*jsonrpc.Error](seen.answer.err); seen.answered && ok {
-		return refusal(rpc)
+		return refusal(secret.RedactorFrom(ctx), rpc)
 	}
 	if seen.answered && seen.answer.err == nil {
-		return c.result(seen)
+		return c.result(secret.RedactorFrom(ctx), seen)
 	}
 	if seen.fault != nil {
 		e := *seen.fault
@@ -52,7 +53,7 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 		return tooLong(max(at.overflow, stream.overflow)), nil
 	}
 	if at.refusal != nil && (at.status == http.StatusBadRequest && !(at.lost && c.resumed) || at.status == http.StatusNotFound && !at.lost) {
-		return refusal(at.refusal)
+		return refusal(secret.RedactorFrom(ctx), at.refusal)
 	}
 	if at.status >= http.StatusMultipleChoices {
 		return nil, at.refused(true)
@@ -78,11 +79,11 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 	return nil, out
 }
 
-func (c *conn) result(s seen) (*tool.Result, error) {
+func (c *conn) result(known *secret.Redactor, s seen) (*tool.Result, error) {
 	if n := int64(len(s.answer.result)); n > c.target.limit {
 		return tooLong(c.target.limit), nil
 	}
-	res, err := readResult(s.answer.result)
+	res, err := readResult(known, s.answer.result)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return nil, e
 	}
@@ -104,11 +105,11 @@ func tooLong(limit int64) *tool.Result {
 //   - a person is asked to go somewhere: Denied;
 //   - an internal error, or that our request is malformed: Unavailable;
 //   - any other: it answered "no".
-func refusal(e *jsonrpc.Error) (*tool.Result, error) {
+func refusal(known *secret.Redactor, e *jsonrpc.Error) (*tool.Result, error) {
 	out := &tool.Error{Op: "mcpcall.Execute", Sent: true, Answered: true}
 	switch e.Code {
 	case jsonrpc.CodeInvalidParams:
-		out.Kind, out.Msg, out.Err = tool.Conflict, "the server refused the call's parameters: "+excerpt(e.Message), errUnknownTool
+		out.Kind, out.Msg, out.Err = tool.Conflict, "the server refused the call's parameters: "+told(known, e.Message, maxExcerptBytes), errUnknownTool
 	case jsonrpc.CodeMethodNotFound:
 		out.Kind, out.Msg = tool.Conflict, "the server has no tools to call"
 	case mcp.CodeURLElicitationRequired:
@@ -116,13 +117,10 @@ func refusal(e *jsonrpc.Error) (*tool.Result, error) {
 	case jsonrpc.CodeInternalError, jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, mcp.CodeUnsupportedProtocolVersion:
 		out.Kind, out.Msg = tool.Unavailable, fmt.Sprintf("the server failed: it answered with the error %d", e.Code)
 	default:
-		return tool.ErrorResult(fmt.Sprintf("the server answered with the error %d: %s", e.Code, excerpt(e.Message))), nil
+		return tool.ErrorResult(fmt.Sprintf("the server answered with the error %d: %s", e.Code, told(known, e.Message, maxExcerptBytes))), nil
 	}
 	return nil, out
 }
-
-// excerpt is how much of a stranger's error is shown.
-func excerpt(s string) string { return clean(s, maxExcerptBytes) }
 
 // refused says why an answer's status is a failure.
 func (at exchange) refused(sent bool) *tool.Error {

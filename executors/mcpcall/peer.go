@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -370,7 +371,7 @@ func tellProgress(ctx context.Context, raw json.RawMessage) {
 		Message string  `json:"message"`
 	}
 	if json.Unmarshal(raw, &n) == nil && n.Token == progressToken {
-		tool.ReportProgress(ctx, tool.Progress{Message: clean(n.Message, maxTitleBytes), Done: n.Done, Total: n.Total})
+		tool.ReportProgress(ctx, tool.Progress{Message: told(secret.RedactorFrom(ctx), n.Message, maxTitleBytes), Done: n.Done, Total: n.Total})
 	}
 }
 
@@ -382,6 +383,6 @@ func tellMessage(ctx context.Context, raw json.RawMessage) {
 		return
 	}
 	if text, ok := n.Data.(string); ok && text != "" {
-		tool.AppendOutput(ctx, clean(text, maxDescriptionBytes)+"\n")
+		tool.AppendOutput(ctx, told(secret.RedactorFrom(ctx), text, maxDescriptionBytes)+"\n")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
 )
 
 // clean makes a stranger's text fit to be kept and shown: valid, without
@@ -22,6 +24,12 @@ func clean(s string, limit int) string {
 		return r
 	}, strings.ToValidUTF8(s, ""))
 	return cut(s, limit)
+}
+
+// told is [clean] for what a server says in a call. Secrets go before anything
+// is cut, or a part of one would be left.
+func told(known *secret.Redactor, s string, limit int) string {
+	return cut(known.Text(clean(s, len(s))), limit)
 }
 
 // hidden reports whether a reader does not see r, though a model does: marks
