@@ -139,7 +139,7 @@ func job(tenant tool.TenantID, program string) sandbox.Job {
 func TestEnds(t *testing.T) { //nolint:tparallel // Its cases follow one another.
 	t.Parallel()
 	p := newPool(t)
-	for _, tt := range []struct {
+	for _, tt := range []struct { //nolint:paralleltest // One follows the other.
 		program string
 		class   sandbox.Class
 		kind    tool.Kind // Where it is the sandbox's.
@@ -157,7 +157,7 @@ func TestEnds(t *testing.T) { //nolint:tparallel // Its cases follow one another
 		{"garbage", "", tool.Unavailable},
 		{"unknown", "", tool.Unavailable},
 	} {
-		t.Run(tt.program, func(t *testing.T) { //nolint:paralleltest // One follows the other.
+		t.Run(tt.program, func(t *testing.T) {
 			j := job("t", tt.program)
 			if tt.class == sandbox.OverTime {
 				j.Limits.Time = 200 * time.Millisecond

@@ -111,10 +111,7 @@ func (v *Vault) Change(ctx context.Context, tenant tool.TenantID, name string, c
 		if err != nil {
 			return err
 		}
-		changed, err = v.store.ChangeCredential(ctx, next)
-		if change.Revision != 0 && errors.Is(err, ErrChanged) {
-			return final{err}
-		}
+		changed, err = v.store.ChangeCredential(ctx, next) // What was only encrypted anew meanwhile has its revision yet.
 		return err
 	})
 	return changed, err

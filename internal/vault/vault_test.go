@@ -1,6 +1,7 @@
 package vault_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -367,6 +368,45 @@ func TestExpiry(t *testing.T) {
 
 // The data key of a tenant is replaced, many credentials at once; what was
 // stopped half-way is taken up; other tenants are left alone.
+// A change that began before its credential was encrypted anew does not put it
+// back under the older key, and nobody's If-Match fails for that.
+func TestChangesMeetAKeyRotation(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, "shop", "value", "a.example.com")
+	ring, err := vault.ParseKeys(b.kek)
+	require.NoError(t, err)
+	v := vault.New(&rotatesOnce{Store: b.Store, rotate: func() {
+		_, err := b.RotateDataKey(t.Context(), b.tenant)
+		require.NoError(t, err)
+	}}, vault.Options{Keys: ring})
+	t.Cleanup(func() { require.NoError(t, v.Close()) })
+	before, err := b.Get(t.Context(), b.tenant, "shop")
+	require.NoError(t, err)
+	_, err = v.Change(t.Context(), b.tenant, "shop", vault.Change{Selector: &secret.Selector{Category: "custom", Provider: "shop"}, Revision: before.Revision})
+	require.NoError(t, err)
+	after, err := b.Get(t.Context(), b.tenant, "shop")
+	require.NoError(t, err)
+	require.Equal(t, "shop", after.Selector.Provider)
+	require.Equal(t, 2, after.KeyVersion, "it stays under the newer key")
+	requireOpens(t, b.Vault, b.tenant, "shop", "value")
+}
+
+// rotatesOnce is a store where a key is rotated behind the back of the first
+// change.
+type rotatesOnce struct {
+	vault.Store
+
+	once   sync.Once
+	rotate func()
+}
+
+func (r *rotatesOnce) ChangeCredential(ctx context.Context, c vault.Sealed) (vault.Credential, error) {
+	r.once.Do(r.rotate)
+	return r.Store.ChangeCredential(ctx, c)
+}
+
 func TestDataKeyRotation(t *testing.T) {
 	t.Parallel()
 

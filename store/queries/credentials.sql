@@ -4,13 +4,15 @@ values (@tenant_id, @id, @ref, @category, @provider_key, @provider_variant, @hos
 returning *;
 
 -- name: ChangeCredential :one
--- The version counts values: another one is another value.
+-- The version counts values: another one is another value. What was encrypted
+-- anew meanwhile is not put back under an older key.
 update credentials c set
     category = @category, provider_key = @provider_key, provider_variant = @provider_variant, hosts = @hosts,
     rotated_at = case when c.version = @version then c.rotated_at else now() end,
     version = @version, key_version = @key_version, ciphertext = @ciphertext, expires_at = @expires_at,
     revision = c.revision + 1, updated_at = now()
 where c.tenant_id = @tenant_id and c.id = @id and c.revision = @revision and c.revoked_at is null
+  and c.key_version <= @key_version
 returning *;
 
 -- name: RevokeCredential :one

@@ -65,6 +65,7 @@ update credentials c set
     version = $5, key_version = $6, ciphertext = $7, expires_at = $8,
     revision = c.revision + 1, updated_at = now()
 where c.tenant_id = $9 and c.id = $10 and c.revision = $11 and c.revoked_at is null
+  and c.key_version <= $6
 returning tenant_id, id, ref, category, provider_key, provider_variant, hosts, version, key_version, ciphertext, revision, created_at, updated_at, rotated_at, last_used_at, expires_at, revoked_at
 `
 
@@ -82,7 +83,8 @@ type ChangeCredentialParams struct {
 	Revision        int64
 }
 
-// The version counts values: another one is another value.
+// The version counts values: another one is another value. What was encrypted
+// anew meanwhile is not put back under an older key.
 func (q *Queries) ChangeCredential(ctx context.Context, arg ChangeCredentialParams) (Credential, error) {
 	row := q.db.QueryRow(ctx, ChangeCredential,
 		arg.Category,
