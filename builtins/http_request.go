@@ -100,7 +100,8 @@ type httpRequestConfig struct {
 // httpRequest sends the request that the model asks for. As a global tool that
 // any agent may be given, it only reads, without a credential. A tenant's own
 // tool of the class write may change something, and one with auth in its
-// configuration is somebody; what a model says never adds a credential.
+// configuration is somebody; what a model says never adds a credential. What
+// the class does not allow, the guard refuses, and reports as drift.
 //
 // An answer of 4xx is the tool's "no", and 401 and 403 are Denied where a
 // credential of ours was sent. 408, 425 and 429 are RateLimited, 5xx
@@ -177,11 +178,8 @@ func (in *httpRequestInput) request(call *tool.Call) (req *egress.Request, no st
 		in.Method = http.MethodGet
 	}
 	writes := slices.Contains(writing, in.Method)
-	switch {
-	case !writes && in.Method != http.MethodGet && in.Method != http.MethodHead:
+	if !writes && in.Method != http.MethodGet && in.Method != http.MethodHead {
 		return nil, fmt.Sprintf("method: want one of GET, HEAD, POST, PUT, PATCH and DELETE, not %.16q", in.Method)
-	case writes && call.Egress != tool.EgressWrite:
-		return nil, fmt.Sprintf("this tool only reads: it sends GET and HEAD, not %s; ask for a tool that was made for this change", in.Method)
 	}
 	if in.MaxBytes <= 0 {
 		in.MaxBytes = httpRequestDefaultBytes

@@ -2,6 +2,7 @@ package builtins_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -87,8 +88,7 @@ func TestHTTPRequestRefuses(t *testing.T) {
 
 	f := newFetcher(t, func(http.ResponseWriter, *http.Request) { t.Error("nothing may be sent") })
 	for args, want := range map[string]string{
-		`{"url": "$URL", "method": "POST"}`:                         "only reads",
-		`{"url": "$URL", "method": "DELETE"}`:                       "only reads",
+		`{"url": "$URL", "method": "TRACE"}`:                        "want one of",
 		`{"url": "$URL", "headers": {"Authorization": "Bearer x"}}`: "credentials",
 		`{"url": "$URL", "headers": {"x-api-key": "x"}}`:            "credentials",
 		`{"url": "$URL", "headers": {"host": "x"}}`:                 "set by the platform",
@@ -98,6 +98,15 @@ func TestHTTPRequestRefuses(t *testing.T) {
 		require.NoError(t, err, args)
 		require.True(t, res.IsError, args)
 		require.Contains(t, res.Content[0].Text, want)
+	}
+	for _, args := range []string{
+		`{"url": "$URL", "method": "POST"}`, `{"url": "$URL", "method": "DELETE"}`,
+		`{"url": "$URL", "headers": {"x-http-method-override": "DELETE"}}`,
+	} {
+		_, err := f.do(t, "t1", args)
+		require.Equal(t, tool.Denied, tool.KindOf(err), args)
+		_, drift := errors.AsType[*tool.DriftError](err)
+		require.True(t, drift, args)
 	}
 	for _, url := range []string{"$URL", "http://127.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "http://[::1]/"} {
 		_, err := f.do(t, "t2", `{"url": "`+url+`"}`)
