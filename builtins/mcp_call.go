@@ -49,8 +49,8 @@ type mcpCallConfig struct {
 	Tools  []string                   // allowed_tools; empty for all.
 }
 
-// mcpCall calls a tool of an MCP server that the model names: an attached one,
-// or any public URL, without credentials. Nobody knows before what such a tool
+// mcpCall calls a tool of an MCP server that the model names: an allowed one of
+// an attached server, or one at any public URL, without credentials. Nobody knows before what such a tool
 // does, so every call is one that may change something, and a person approves
 // it. A tool made for one server is the better way.
 //

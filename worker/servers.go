@@ -36,14 +36,19 @@ func (d discoverer) Discover(ctx context.Context, tenant tool.TenantID, c regist
 // attached finds the servers that tenants attached.
 type attached struct{ store *store.Store }
 
-// Server implements [mcpcall.Servers].
-func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug string) (mcpcall.Server, error) {
+// Server implements [mcpcall.Servers]. What is allowed of a server holds for
+// tools that were written by hand, and for what mcp_call is asked for, as it
+// does for imports.
+func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolName string) (mcpcall.Server, error) {
 	s, err := a.store.FindServer(ctx, tenant, slug)
 	switch {
 	case err != nil:
 		return mcpcall.Server{}, fmt.Errorf("finding server %q: %w", slug, err)
 	case s.Status != registry.ServerActive:
 		return mcpcall.Server{}, &tool.Error{Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf("server %q is disabled", slug)}
+	case !s.Allows(toolName):
+		return mcpcall.Server{}, &tool.Error{Kind: tool.Denied, Op: "worker.Server", Msg: fmt.Sprintf(
+			"the tool %.128q is not among the allowed tools of server %q", toolName, slug)}
 	}
 	return s.Connection, nil
 }

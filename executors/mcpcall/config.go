@@ -44,11 +44,12 @@ type Config struct {
 	MaxBytes int64 `json:"max_bytes,omitempty"`
 }
 
-// Servers finds attached servers. Server fails with [tool.NotFound] where the
-// tenant has none of that slug, and with [tool.Conflict] where it is not to be
-// used at present.
+// Servers finds attached servers for calls of their tools. Server fails with
+// [tool.NotFound] where the tenant has none of that slug, with [tool.Conflict]
+// where it is not to be used at present, and with [tool.Denied] where the tool,
+// by the server's name for it, is not one that the tenant allows.
 type Servers interface {
-	Server(ctx context.Context, tenant tool.TenantID, slug string) (Server, error)
+	Server(ctx context.Context, tenant tool.TenantID, slug, toolName string) (Server, error)
 }
 
 var (

@@ -67,7 +67,7 @@ func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*tar
 			return nil, &tool.Error{Kind: tool.NotFound, Op: "mcpcall.Execute", Msg: fmt.Sprintf("no MCP server %q is attached", cfg.Attached)}
 		}
 		var err error
-		if server, err = c.opts.Servers.Server(ctx, call.Principal.Tenant, cfg.Attached); err != nil {
+		if server, err = c.opts.Servers.Server(ctx, call.Principal.Tenant, cfg.Attached, cfg.ToolName); err != nil {
 			return nil, kept404(err)
 		}
 	}

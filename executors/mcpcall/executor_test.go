@@ -429,9 +429,11 @@ func TestHeadersAndCredentialsAreSent(t *testing.T) {
 
 type attached map[string]remote.Server
 
-func (a attached) Server(_ context.Context, tenant tool.TenantID, slug string) (remote.Server, error) {
-	if s, ok := a[string(tenant)+"/"+slug]; ok {
+func (a attached) Server(_ context.Context, tenant tool.TenantID, slug, toolName string) (remote.Server, error) {
+	if s, ok := a[string(tenant)+"/"+slug]; ok && toolName == "order" {
 		return s, nil
+	} else if ok {
+		return remote.Server{}, &tool.Error{Kind: tool.Denied, Msg: "not allowed"}
 	}
 	return remote.Server{}, &tool.Error{Kind: tool.NotFound, Msg: "no such server"}
 }
@@ -448,6 +450,8 @@ func TestAnAttachedServerIsFoundByItsSlug(t *testing.T) {
 	foreign.Principal.Tenant = "t2"
 	_, err = e.Execute(t.Context(), foreign)
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
+	_, err = e.Execute(t.Context(), callOf(`{"server": "orders", "tool_name": "refund"}`, "run-1"))
+	require.Equal(t, tool.Denied, tool.KindOf(err))
 }
 
 func TestWithoutAnEgressClassNothingIsAsked(t *testing.T) {
