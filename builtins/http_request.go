@@ -164,7 +164,7 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 			if no2 != nil || err != nil {
 				return no2, err
 			}
-			return in.answer(resp)
+			return in.answer(secret.RedactorFrom(ctx), resp)
 		},
 	}
 }
@@ -237,14 +237,18 @@ func (in *httpRequestInput) body(header http.Header) (raw []byte, no string) {
 	return in.JSON, ""
 }
 
-func (in *httpRequestInput) answer(r *egress.Response) (*tool.Result, error) {
+func (in *httpRequestInput) answer(known *secret.Redactor, r *egress.Response) (*tool.Result, error) {
+	if r.Truncated {
+		cut := *r
+		cut.Body, r = withoutPart(known, r), &cut
+	}
 	out := httpRequestOutput{Status: r.Status, Headers: make(map[string]string), Truncated: r.Truncated}
 	if r.URL != in.URL {
 		out.URL = plain(r.URL)
 	}
 	for _, name := range shownHeaders {
 		if v := r.Header.Get(name); v != "" {
-			out.Headers[strings.ToLower(name)] = phrase(v, 1000)
+			out.Headers[strings.ToLower(name)] = phrase(known.Text(v), 1000)
 		}
 	}
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // Empty when malformed.

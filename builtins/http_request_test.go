@@ -1,8 +1,10 @@
 package builtins_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -137,5 +140,35 @@ func TestHTTPRequestStatuses(t *testing.T) {
 		require.Equal(t, want, tool.KindOf(err))
 		require.Equal(t, 7*time.Second, tool.AsError(err).RetryAfter)
 		require.True(t, tool.AsError(err).Sent)
+	}
+}
+
+// Where an answer is cut, a model chooses: what is left of a credential that an
+// upstream quotes is left out.
+func TestHTTPRequestLeavesNoPartOfACredential(t *testing.T) {
+	t.Parallel()
+
+	const key = "synthetic-key-0123456789-abcdefghij"
+	b := newBench(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		w.Header().Set("Etag", strings.Repeat("x", 980)+r.Header.Get("X-Shop"))
+		if r.URL.Path == "/404" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = fmt.Fprint(w, "you sent "+r.Header.Get("X-Shop")+" and more")
+	})
+	cfg := builtins.Config{Secrets: secret.ResolverFunc(func(context.Context, tool.TenantID, string) (secret.Value, error) {
+		return secret.NewValue(key, b.host), nil
+	})}
+	own := b.configured(`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`)
+	for _, status := range []string{"200", "404"} {
+		for cut := len("you sent ") + 5; cut < len("you sent ")+len(key); cut += 5 {
+			res, err := b.run(t, cfg, "http_request", fmt.Sprintf(`{"url": "$URL/%s", "max_bytes": %d}`, status, cut), own)
+			require.NoError(t, err)
+			raw, err := json.Marshal(res)
+			require.NoError(t, err)
+			require.Contains(t, string(raw), "you sent")
+			require.NotContains(t, string(raw), key[:5])
+		}
 	}
 }

@@ -43,9 +43,20 @@ func (u upstream) refusal(known *secret.Redactor) (*tool.Result, error) {
 		failed.Kind, failed.Msg, failed.RetryAfter = tool.Denied, "the upstream did not accept the tool's credential: it answered "+status, 0
 		return nil, failed
 	}
-	text := known.Text(string(r.Body)) // Before it is cut.
+	text := string(withoutPart(known, r)) // Before it is cut again.
 	text = strings.TrimSpace(plain(text[:min(len(text), maxExcerpt)]))
 	return tool.ErrorResult(strings.TrimSuffix("the upstream answered "+status+": "+text, ": ")), nil
+}
+
+// withoutPart returns the body of an answer that was cut without secrets, and
+// without the beginning of one at its end, which is in no list of secrets: where
+// it is cut, a model may have chosen.
+func withoutPart(known *secret.Redactor, r *egress.Response) []byte {
+	text := known.Text(string(r.Body))
+	if r.Truncated {
+		text = known.TrimPartial(text)
+	}
+	return []byte(text)
 }
 
 // accessOf is what a call may do outside.

@@ -107,7 +107,7 @@ func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Buil
 			if no, err := (upstream{op: "builtins.web_search", resp: resp, now: clock(), ours: true}).refusal(known); no != nil || err != nil {
 				return no, err
 			}
-			results, err := k.provider.Results(resp.Body)
+			results, err := k.provider.Results(known.JSON(resp.Body))
 			if err != nil || resp.Truncated {
 				return nil, &tool.Error{
 					Kind: tool.Unavailable, Op: "builtins.web_search", Sent: true, Answered: true, Err: err,
