@@ -8,7 +8,8 @@ import (
 
 // Callable lets the built-in function_call call the function by its name, for
 // the tenants that may run it. No other function can be called so: a model that
-// has function_call may call all that are callable, whatever tools it has.
+// has function_call may call all that are callable, whatever tools it has. What
+// is [ForUsers] is not, since models are who calls by name.
 func Callable() Option { return func(t *Tool) { t.byName = true } }
 
 // Callable returns the definitions, sorted by name, of the functions that a
@@ -17,7 +18,7 @@ func (e *Executor) Callable(tenant tool.TenantID) []tool.Definition {
 	var out []tool.Definition
 	for _, name := range e.registry.Names() {
 		t, ok := e.registry.Tool(name)
-		if ok && t.byName && (len(t.Tenants) == 0 || slices.Contains(t.Tenants, tenant)) {
+		if ok && t.byName && t.Definition.Interaction.ForModels() && (len(t.Tenants) == 0 || slices.Contains(t.Tenants, tenant)) {
 			out = append(out, t.Definition)
 		}
 	}
