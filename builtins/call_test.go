@@ -63,6 +63,10 @@ func TestMCPCallRefuses(t *testing.T) {
 		_, err := b.run(t, cfg, "mcp_call", args)
 		require.Equal(t, tool.Invalid, tool.KindOf(err), "a model names no credential and no command: %s", args)
 	}
+	for _, lesser := range []tool.Egress{tool.EgressReadOnly, tool.EgressNone, ""} {
+		_, err := b.run(t, cfg, "mcp_call", `{"server": "tracker", "tool_name": "lookUp"}`, class(lesser))
+		require.Equal(t, tool.Denied, tool.KindOf(err), "a policy that asks nobody lets no unknown tool be called")
+	}
 	require.Nil(t, last(), "nothing was called")
 }
 

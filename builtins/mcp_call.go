@@ -86,6 +86,10 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			return nil, check(c.calling("any")) // It has the path of the fault.
 		},
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			// What a version was published under, its tool's policy may have left since.
+			if rank(call.Egress) < rank(spec.Policy.EgressClass) {
+				return nil, &tool.Error{Kind: tool.Denied, Op: "builtins.mcp_call", Msg: "mcp_call needs the egress class write: set the tool's egress_class"}
+			}
 			var in mcpCallInput
 			if err := decodeArguments(call.Arguments, &in); err != nil {
 				return nil, err
