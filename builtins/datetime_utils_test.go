@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/builtins"
@@ -18,7 +19,22 @@ func datetime(t *testing.T, args string) *tool.Result {
 	require.True(t, ok)
 	res, err := e.Execute(t.Context(), &tool.Call{Arguments: json.RawMessage(args)})
 	require.NoError(t, err)
+	if !res.IsError {
+		requireFits(t, c.Specs()[0].Definition.OutputSchema, res.Structured)
+	}
 	return res
+}
+
+// requireFits holds an answer to the schema that is published.
+func requireFits(t *testing.T, raw, answer json.RawMessage) {
+	t.Helper()
+	var s jsonschema.Schema
+	require.NoError(t, json.Unmarshal(raw, &s))
+	resolved, err := s.Resolve(nil)
+	require.NoError(t, err)
+	var value any
+	require.NoError(t, json.Unmarshal(answer, &value))
+	require.NoError(t, resolved.Validate(value), "%s", answer)
 }
 
 func TestDatetimeUtils(t *testing.T) {
@@ -57,6 +73,21 @@ func TestDatetimeUtils(t *testing.T) {
 		{"end of month", `{"operation": "end_of", "value": "2024-02-10", "unit": "month"}`, "datetime", "2024-02-29T23:59:59.999999999Z"},
 		{"end of a short day", `{"operation": "end_of", "value": "2024-03-31", "unit": "day", "timezone": "Europe/Zurich"}`, "datetime", "2024-03-31T23:59:59.999999999+02:00"},
 		{"end of year", `{"operation": "end_of", "value": "2024-03-31", "unit": "year"}`, "datetime", "2024-12-31T23:59:59.999999999Z"},
+		{"end of the last year", `{"operation": "end_of", "value": "9999-03-31", "unit": "year"}`, "datetime", "9999-12-31T23:59:59.999999999Z"},
+		{"iso week", `{"operation": "now", "timezone": "Asia/Tokyo"}`, "iso_week", "2024-W13-7"},
+		{"iso week of the year before", `{"operation": "parse", "value": "2021-01-03"}`, "iso_week", "2020-W53-7"},
+		{"parse iso week", `{"operation": "parse", "value": "2025-W01-1"}`, "datetime", "2024-12-30T00:00:00Z"},
+		{"parse ordinal", `{"operation": "parse", "value": "2024-366"}`, "datetime", "2024-12-31T00:00:00Z"},
+		{"add duration", `{"operation": "add", "value": "2024-01-31", "duration": "P1M1DT90M"}`, "datetime", "2024-03-01T01:30:00Z"},
+		{"add clock duration", `{"operation": "add", "value": "2024-01-31", "duration": "-1h30m"}`, "datetime", "2024-01-30T22:30:00Z"},
+		{"add nothing", `{"operation": "add", "value": "2024-01-31"}`, "datetime", "2024-01-31T00:00:00Z"},
+		{"the second of a fold by its offset", `{"operation": "convert", "value": "2024-10-27T02:30+01:00", "timezone": "Europe/Zurich"}`, "datetime", "2024-10-27T02:30:00+01:00"},
+		{"between", `{"operation": "between", "value": "2024-01-31", "end": "2024-03-01T12:00"}`, "duration", "P1M1DT12H"},
+		{"between, measured", `{"operation": "between", "value": "2024-03-30T12:00", "end": "2024-03-31T12:00", "timezone": "Europe/Zurich"}`, "clock", "23h0m0s"},
+		{"between, backwards", `{"operation": "between", "value": 90.5, "end": 0}`, "duration", "-PT1M30.5S"},
+		{"between in centuries", `{"operation": "between", "value": "0001-01-01", "end": "9999-12-31"}`, "duration", "P9998Y11M30D"},
+		{"duration", `{"operation": "duration", "duration": "PT90M"}`, "clock", "1h30m0s"},
+		{"duration as iso", `{"operation": "duration", "duration": "36h"}`, "duration", "PT36H"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,6 +99,41 @@ func TestDatetimeUtils(t *testing.T) {
 			require.NoError(t, json.Unmarshal(res.Structured, &got))
 			require.Equal(t, tt.want, got[tt.member])
 		})
+	}
+}
+
+// An answer has what its operation tells, and nothing else.
+func TestDatetimeAnswers(t *testing.T) {
+	t.Parallel()
+
+	for args, want := range map[string]string{
+		`{"operation": "parse", "value": "2024-03-31T02:30", "timezone": "Europe/Zurich"}`: `{
+			"datetime": "2024-03-31T03:30:00+02:00", "unix": 1711848600, "timezone": "Europe/Zurich", "utc_offset": "+02:00",
+			"weekday": "Sunday", "iso_week": "2024-W13-7",
+			"notes": ["clocks skip the local time of value: it was moved forward by the length of the gap"]}`,
+		`{"operation": "add", "value": "2024-10-27T02:30", "months": 12, "timezone": "Europe/Zurich"}`: `{
+			"datetime": "2025-10-27T02:30:00+01:00", "unix": 1761528600, "timezone": "Europe/Zurich", "utc_offset": "+01:00",
+			"weekday": "Monday", "iso_week": "2025-W44-1",
+			"notes": ["clocks show the local time of value twice: the first was taken"]}`,
+		`{"operation": "add", "value": "2024-10-26T02:30", "days": 1, "timezone": "Europe/Zurich"}`: `{
+			"datetime": "2024-10-27T02:30:00+02:00", "unix": 1729989000, "timezone": "Europe/Zurich", "utc_offset": "+02:00",
+			"weekday": "Sunday", "iso_week": "2024-W43-7",
+			"notes": ["clocks show the local time of the result twice: the first was taken"]}`,
+		`{"operation": "between", "value": "2024-03-31T02:30", "end": "2024-10-27T02:30", "timezone": "Europe/Zurich"}`: `{
+			"duration": "P6M26DT23H", "seconds": 18140400, "clock": "5039h0m0s",
+			"notes": ["clocks skip the local time of value: it was moved forward by the length of the gap",
+				"clocks show the local time of end twice: the first was taken"]}`,
+		`{"operation": "between", "value": "0001-01-01", "end": "9999-12-31T00:00:00.5"}`: `{"duration": "P9998Y11M30DT0.5S", "seconds": 315537811200.5}`,
+		`{"operation": "duration", "duration": "P1Y14M2W"}`:                               `{"duration": "P2Y2M14D"}`,
+		`{"operation": "duration", "duration": "250ms"}`:                                  `{"duration": "PT0.25S", "seconds": 0.25, "clock": "250ms"}`,
+		`{"operation": "parse", "value": "1971-01-01", "timezone": "Africa/Monrovia"}`: `{
+			"datetime": "1971-01-01T00:00:00-00:44", "unix": 31538670, "timezone": "Africa/Monrovia", "utc_offset": "-00:44",
+			"weekday": "Friday", "iso_week": "1970-W53-5",
+			"notes": ["the offset of that day had seconds, which datetime leaves out: unix is exact"]}`,
+	} {
+		res := datetime(t, args)
+		require.False(t, res.IsError, "%v", res.Content)
+		require.JSONEq(t, want, string(res.Structured), args)
 	}
 }
 
@@ -96,31 +162,39 @@ func TestDatetimeSaysNo(t *testing.T) {
 	t.Parallel()
 
 	for args, want := range map[string]string{
-		`{"operation": "teleport", "value": 0}`:                                     "operation",
-		`{"operation": "parse"}`:                                                    "value: needed",
-		`{"operation": "diff", "value": 0}`:                                         "end: needed",
-		`{"operation": "format", "value": 0}`:                                       "format: needed",
-		`{"operation": "format", "value": 0, "format": "%Q"}`:                       "unknown format directive %Q",
-		`{"operation": "parse", "value": "02/03/2024"}`:                             "not a date and time I know",
-		`{"operation": "parse", "value": "2024-02-30"}`:                             "not a date and time I know",
-		`{"operation": "parse", "value": "30.02.2024", "format": "%d.%m.%Y"}`:       "has no day 30",
-		`{"operation": "parse", "value": 1709632800000}`:                            "milliseconds",
-		`{"operation": "parse", "value": 1e999999999}`:                              "outside the years",
-		`{"operation": "now", "timezone": "Mars/Olympus"}`:                          "unknown time zone",
-		`{"operation": "add", "value": "9999-12-31", "days": 1}`:                    "outside the years",
-		`{"operation": "add", "value": "2024-01-01", "years": 9223372036854775807}`: "out of range",
-		`{"operation": "start_of", "value": 0}`:                                     "unknown unit",
+		`{"operation": "teleport", "value": 0}`:                                                  "operation",
+		`{"operation": "parse"}`:                                                                 "value: needed",
+		`{"operation": "diff", "value": 0}`:                                                      "end: needed",
+		`{"operation": "format", "value": 0}`:                                                    "format: needed",
+		`{"operation": "format", "value": 0, "format": "%Q"}`:                                    "unknown format directive %Q",
+		`{"operation": "parse", "value": "02/03/2024"}`:                                          "value: \"02/03/2024\" could be several dates",
+		`{"operation": "add", "value": "20240305"}`:                                              "could be seconds or a date",
+		`{"operation": "parse", "value": "2024-02-30"}`:                                          "February 2024 has no day 30",
+		`{"operation": "parse", "value": "Mon, 5 Mar 2024"}`:                                     "is a Tuesday, no Monday",
+		`{"operation": "parse", "value": "2024-03-05 10:00 PST"}`:                                "no time zone for certain",
+		`{"operation": "parse", "value": true}`:                                                  "want a text or a number",
+		`{"operation": "between", "value": 0}`:                                                   "end: needed",
+		`{"operation": "between", "value": 0, "end": "soon"}`:                                    "end: \"soon\" is not a date",
+		`{"operation": "duration"}`:                                                              "duration: needed",
+		`{"operation": "duration", "duration": "1:30"}`:                                          "duration: \"1:30\" is not a duration",
+		`{"operation": "add", "value": 0, "duration": "P1.5D"}`:                                  "not a duration",
+		`{"operation": "add", "value": 0, "duration": "P1D", "days": 1}`:                         "want either",
+		`{"operation": "add", "value": 0, "duration": "P9000Y"}`:                                 "outside the years",
+		`{"operation": "convert", "value": "9999-12-31T23:00Z", "timezone": "+14"}`:              "outside the years 1 to 9999 in +14:00",
+		`{"operation": "convert", "value": "0001-01-01T00:00Z", "timezone": "America/New_York"}`: "outside the years",
+		`{"operation": "now", "timezone": "Local"}`:                                              "unknown time zone",
+		`{"operation": "now", "timezone": "../../etc/passwd"}`:                                   "unknown time zone",
+		`{"operation": "now", "timezone": "europe/zurich"}`:                                      "it is spelled Europe/Zurich",
+		`{"operation": "parse", "value": "30.02.2024", "format": "%d.%m.%Y"}`:                    "has no day 30",
+		`{"operation": "parse", "value": 1709632800000}`:                                         "milliseconds",
+		`{"operation": "parse", "value": 1e999999999}`:                                           "outside the years",
+		`{"operation": "now", "timezone": "Mars/Olympus"}`:                                       "unknown time zone",
+		`{"operation": "add", "value": "9999-12-31", "days": 1}`:                                 "outside the years",
+		`{"operation": "add", "value": "2024-01-01", "years": 9223372036854775807}`:              "out of range",
+		`{"operation": "start_of", "value": 0}`:                                                  "unknown unit",
 	} {
 		res := datetime(t, args)
 		require.True(t, res.IsError, args)
 		require.Contains(t, res.Content[0].Text, want, args)
 	}
-}
-
-func TestDatetimeNotesClockChanges(t *testing.T) {
-	t.Parallel()
-
-	require.Contains(t, string(datetime(t, `{"operation": "parse", "value": "2024-03-31T02:30", "timezone": "Europe/Zurich"}`).Structured), "skip")
-	require.Contains(t, string(datetime(t, `{"operation": "parse", "value": "2024-10-27T02:30", "timezone": "Europe/Zurich"}`).Structured), "twice")
-	require.NotContains(t, string(datetime(t, `{"operation": "parse", "value": "2024-10-27T04:30", "timezone": "Europe/Zurich"}`).Structured), "notes")
 }

@@ -39,7 +39,7 @@ func expected() []outcome {
 		{call: "parcel", tool: "trackParcelAtCarrier@1.0.0", status: done, attempts: 1},
 		{call: "rules", tool: "web_fetch@1.0.0", status: done, attempts: 1},
 		{call: "replacement", tool: "quoteReplacement@1.0.0", status: done, attempts: 1, changed: true},
-		{call: "arrival", tool: "datetime_utils@1.0.0", status: done, attempts: 1},
+		{call: "arrival", tool: "datetime_utils@1.1.0", status: done, attempts: 1},
 		{call: "note", tool: "writeNote@1.0.0", status: done, attempts: 1},
 		{call: "reply", tool: "displayReply@1.0.0", status: done, attempts: 1},
 	}

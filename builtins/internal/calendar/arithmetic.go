@@ -8,7 +8,7 @@ import (
 
 // Amount is a length of time in the units of a calendar and a clock.
 type Amount struct {
-	Years, Months, Weeks, Days, Hours, Minutes, Seconds int64
+	Years, Months, Weeks, Days, Hours, Minutes, Seconds, Nanos int64
 }
 
 var errRange = errors.New("the result is outside the years 1 to 9999")
@@ -21,16 +21,11 @@ const maxAmount = 4e11
 // and days, both on the calendar of t's zone, with [Resolve]'s answer for
 // impossible times; then hours, minutes and seconds, which are exact.
 func Add(t time.Time, a Amount) (time.Time, Oddity, error) {
-	for _, n := range []int64{a.Years, a.Months, a.Weeks, a.Days, a.Hours, a.Minutes, a.Seconds} {
-		if n > maxAmount || n < -maxAmount {
-			return t, Plain, fmt.Errorf("an amount of %d is out of range", n)
-		}
+	if err := a.check(); err != nil {
+		return t, Plain, err
 	}
 	odd := Plain
 	months, days := a.Years*12+a.Months, a.Weeks*7+a.Days
-	if months > 12*20000 || months < -12*20000 || days > 366*20000 || days < -366*20000 {
-		return t, Plain, errRange
-	}
 	if months != 0 || days != 0 {
 		y, m, d := t.Date()
 		index := int64(y)*12 + int64(m) - 1 + months
@@ -42,15 +37,28 @@ func Add(t time.Time, a Amount) (time.Time, Oddity, error) {
 		}
 		t, odd = Resolve(wall, t.Location())
 	}
-	seconds := a.Hours*3600 + a.Minutes*60 + a.Seconds
-	if seconds > maxAmount || seconds < -maxAmount {
-		return t, odd, errRange
-	}
-	t = time.Unix(t.Unix()+seconds, int64(t.Nanosecond())).In(t.Location())
+	seconds, nanos := a.exact()
+	t = time.Unix(t.Unix()+seconds, int64(t.Nanosecond())+nanos).In(t.Location())
 	if !inRange(t) {
 		return t, odd, errRange
 	}
 	return t, odd, nil
+}
+
+// check tells whether a is so long that it leads out of the calendar from
+// anywhere.
+func (a Amount) check() error {
+	for _, n := range []int64{a.Years, a.Months, a.Weeks, a.Days, a.Hours, a.Minutes, a.Seconds} {
+		if n > maxAmount || n < -maxAmount {
+			return fmt.Errorf("an amount of %d is out of range", n)
+		}
+	}
+	months, days := a.Years*12+a.Months, a.Weeks*7+a.Days
+	seconds, _ := a.exact()
+	if max(months, -months) > 12*20000 || max(days, -days) > 366*20000 || max(seconds, -seconds) > maxAmount {
+		return errRange
+	}
+	return nil
 }
 
 // DaysIn returns the number of days of a month.
@@ -72,12 +80,7 @@ func floorDiv(a, b int64) int64 {
 // Seconds, minutes and hours are exact; days, weeks, months, quarters and
 // years count on the calendar of start's zone, as [Add] does.
 func Between(start, end time.Time, unit Unit) (int64, error) {
-	elapsed := end.Unix() - start.Unix()
-	if rest := end.Nanosecond() - start.Nanosecond(); elapsed > 0 && rest < 0 {
-		elapsed--
-	} else if elapsed < 0 && rest > 0 {
-		elapsed++
-	}
+	elapsed, _ := Elapsed(start, end).exact()
 	switch unit {
 	case Second:
 		return elapsed, nil
@@ -89,20 +92,24 @@ func Between(start, end time.Time, unit Unit) (int64, error) {
 	default:
 		return 0, fmt.Errorf("unknown unit %q", unit)
 	}
+	sign := int64(1)
 	if end.Before(start) {
-		return betweenCalendar(start, end, unit, -1), nil
+		sign = -1
 	}
-	return betweenCalendar(start, end, unit, 1), nil
+	return betweenCalendar(start, end, Amount{}, unit, sign), nil
 }
 
-// betweenCalendar finds the largest n whose n units from start, in the
-// direction of sign, do not pass end.
-func betweenCalendar(start, end time.Time, unit Unit, sign int64) int64 {
+// betweenCalendar finds the n furthest from zero, in the direction of sign, so
+// that n units and the months of base from start do not pass end.
+func betweenCalendar(start, end time.Time, base Amount, unit Unit, sign int64) int64 {
 	length := map[Unit]float64{Day: 1, Week: 7, Month: 30.436875, Quarter: 91.310625, Year: 365.2425}[unit]
-	days := float64(end.Unix()-start.Unix()) / 86400 * float64(sign)
+	from, _, _ := Add(start, base) // It was found by betweenCalendar.
+	days := float64(end.Unix()-from.Unix()) / 86400 * float64(sign)
 	n := max(0, int64(days/length)-2)
 	for {
-		next, _, err := Add(start, amountOf(unit, sign*(n+1)))
+		a := amountOf(unit, sign*(n+1))
+		a.Months += base.Months
+		next, _, err := Add(start, a)
 		if err != nil || sign > 0 && next.After(end) || sign < 0 && next.Before(end) {
 			return sign * n
 		}

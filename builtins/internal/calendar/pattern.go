@@ -15,17 +15,33 @@ var Named = map[string]string{
 	"date":     "%Y-%m-%d",
 	"time":     "%H:%M:%S",
 	"datetime": "%Y-%m-%d %H:%M:%S",
+	"iso_week": "%G-W%V-%u",
 	"unix":     "%s",
+}
+
+// maxPattern is longer than any format that anybody needs.
+const maxPattern = 256
+
+// patternOf returns the pattern that a format is or names.
+func patternOf(format string) (string, error) {
+	if len(format) > maxPattern {
+		return "", fmt.Errorf("the format has %d bytes: at most %d", len(format), maxPattern)
+	}
+	if p, ok := Named[strings.ToLower(format)]; ok {
+		return p, nil
+	}
+	return format, nil
 }
 
 // Format writes t in a format of [Named] or a strftime pattern, whose names
 // are English. It fails at a directive it does not know.
-func Format(t time.Time, pattern string) (string, error) {
-	if p, ok := Named[strings.ToLower(pattern)]; ok {
-		pattern = p
+func Format(t time.Time, format string) (string, error) {
+	pattern, err := patternOf(format)
+	if err != nil {
+		return "", err
 	}
 	var b strings.Builder
-	err := walk(pattern, func(literal byte) error { return b.WriteByte(literal) }, func(directive string) error {
+	err = walk(pattern, func(literal byte) error { return b.WriteByte(literal) }, func(directive string) error {
 		s, err := write(t, directive)
 		b.WriteString(s)
 		return err
@@ -72,7 +88,7 @@ func write(t time.Time, directive string) (string, error) {
 	case "j":
 		return fmt.Sprintf("%03d", t.YearDay()), nil
 	case "u":
-		return strconv.Itoa((int(t.Weekday())+6)%7 + 1), nil
+		return strconv.Itoa(sinceMonday(t.Weekday()) + 1), nil
 	case "w":
 		return strconv.Itoa(int(t.Weekday())), nil
 	case "f":

@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,12 +9,19 @@ import (
 
 // ParseFormat reads text by a format of [Named] or a strftime pattern. What
 // has no offset is local time in loc, by [Resolve]; missing parts are those of
-// January 1 at midnight, but the year must be given.
-func ParseFormat(text, pattern string, loc *time.Location) (time.Time, Oddity, error) {
-	if p, ok := Named[strings.ToLower(pattern)]; ok {
-		pattern = p
+// January 1 (of an ISO week, Monday) at midnight, but the year must be given.
+//
+// It is lenient about leading zeros of all numbers but the year, the case of
+// names and whether they are whole or three letters, and spaces around the
+// text. Two digits of a year are 1969 to 2068. A part that the format names
+// twice or in two ways, 12 hours without AM or PM, and a weekday that the date
+// does not have are refused.
+func ParseFormat(text, format string, loc *time.Location) (time.Time, Oddity, error) {
+	pattern, err := patternOf(format)
+	if err != nil {
+		return time.Time{}, Plain, err
 	}
-	s := &scanner{rest: strings.TrimSpace(text), month: 1, day: 1}
+	s := newScanner(strings.TrimSpace(text))
 	if err := walk(pattern, s.literal, s.directive); err != nil {
 		return time.Time{}, Plain, err
 	}
@@ -25,14 +31,49 @@ func ParseFormat(text, pattern string, loc *time.Location) (time.Time, Oddity, e
 	return s.result(loc)
 }
 
+// part is what a directive reads.
+type part string
+
+const (
+	partYear     part = "year"
+	partMonth    part = "month"
+	partDay      part = "day of the month"
+	partYearDay  part = "day of the year"
+	partISOYear  part = "year of the ISO week"
+	partISOWeek  part = "ISO week"
+	partWeekday  part = "weekday"
+	partHour     part = "hour"
+	partHalf     part = "AM or PM"
+	partMinute   part = "minute"
+	partSecond   part = "second"
+	partFraction part = "fraction"
+	partOffset   part = "offset"
+	partUnix     part = "seconds since 1970"
+)
+
+var parts = map[string]part{
+	"Y": partYear, "y": partYear, "m": partMonth, "b": partMonth, "B": partMonth, "d": partDay, "e": partDay, "j": partYearDay,
+	"G": partISOYear, "V": partISOWeek, "u": partWeekday, "a": partWeekday, "A": partWeekday,
+	"H": partHour, "I": partHour, "p": partHalf, "M": partMinute, "S": partSecond, "f": partFraction, "L": partFraction,
+	"z": partOffset, ":z": partOffset, "Z": partOffset, "s": partUnix,
+}
+
 // scanner holds what was read so far.
 type scanner struct {
-	rest                                         string
-	year, month, day, hour, minute, second, nano int
-	yearDay                                      int
-	hasYear, hasHalf, pm, hasUnix, hasOffset     bool
-	unix                                         int64
-	offset                                       int
+	rest    string
+	seen    map[part]bool
+	twelve  bool // The hour is one of twelve.
+	pm      bool
+	minus   bool // The seconds since 1970 are negative.
+	weekday time.Weekday
+	unix    int64
+	offset  int
+
+	year, month, day, yearDay, isoYear, isoWeek, hour, minute, second, nano int
+}
+
+func newScanner(text string) *scanner {
+	return &scanner{rest: text, seen: make(map[part]bool), month: 1, day: 1, weekday: time.Monday}
 }
 
 func (s *scanner) literal(c byte) error {
@@ -44,15 +85,21 @@ func (s *scanner) literal(c byte) error {
 }
 
 func (s *scanner) directive(d string) error {
+	if p, ok := parts[d]; ok {
+		if s.seen[p] {
+			return fmt.Errorf("the format names the %s twice", p)
+		}
+		s.seen[p] = true
+	}
 	var err error
 	switch d {
 	case "%":
 		return s.literal('%')
 	case "Y":
-		s.hasYear = true
-		s.year, err = s.number(4, 1, 9999)
+		s.year, err = s.wholeYear()
+	case "G":
+		s.isoYear, err = s.wholeYear()
 	case "y":
-		s.hasYear = true
 		s.year, err = s.number(2, 0, 99)
 		if s.year += 1900; s.year < 1969 { // As POSIX has it.
 			s.year += 100
@@ -64,10 +111,16 @@ func (s *scanner) directive(d string) error {
 		s.day, err = s.number(2, 1, 31)
 	case "j":
 		s.yearDay, err = s.number(3, 1, 366)
+	case "V":
+		s.isoWeek, err = s.number(2, 1, 53)
+	case "u":
+		var n int
+		n, err = s.number(1, 1, 7)
+		s.weekday = time.Weekday(n % 7)
 	case "H":
 		s.hour, err = s.number(2, 0, 23)
 	case "I":
-		s.hasHalf = true
+		s.twelve = true
 		s.hour, err = s.number(2, 1, 12)
 	case "M":
 		s.minute, err = s.number(2, 0, 59)
@@ -81,7 +134,9 @@ func (s *scanner) directive(d string) error {
 		s.month, err = s.name(12, func(i int) string { return time.Month(i + 1).String() })
 		s.month++
 	case "a", "A":
-		_, err = s.name(7, func(i int) string { return time.Weekday(i).String() })
+		var n int
+		n, err = s.name(7, func(i int) string { return time.Weekday(i).String() })
+		s.weekday = time.Weekday(n)
 	case "p":
 		var half int
 		half, err = s.name(2, func(i int) string { return []string{"AM", "PM"}[i] })
@@ -100,6 +155,14 @@ func (s *scanner) directive(d string) error {
 		return unknownDirective(d)
 	}
 	return err
+}
+
+// wholeYear reads a year of four digits.
+func (s *scanner) wholeYear() (int, error) {
+	if s.digits(4) < 4 {
+		return 0, fmt.Errorf("want a year of four digits at %.32q", s.rest)
+	}
+	return s.number(4, 1, 9999)
 }
 
 // number reads up to width digits.
@@ -126,25 +189,26 @@ func (s *scanner) fraction() error {
 	if n == 0 {
 		return fmt.Errorf("want digits at %.32q", s.rest)
 	}
-	s.nano, _ = strconv.Atoi((s.rest[:n] + "00000000")[:9]) // Digits.
+	s.nano = nanos(s.rest[:n])
 	s.rest = s.rest[n:]
 	return nil
 }
 
+// nanos returns the nanoseconds of up to nine digits after the point.
+func nanos(digits string) int {
+	n, _ := strconv.Atoi((digits + "000000000")[:9]) // Digits.
+	return n
+}
+
 func (s *scanner) seconds() error {
-	sign := 0
-	if strings.HasPrefix(s.rest, "-") {
-		sign = 1
-	}
-	n := sign
-	for n < len(s.rest) && s.rest[n] >= '0' && s.rest[n] <= '9' {
-		n++
-	}
+	rest, minus := strings.CutPrefix(s.rest, "-")
+	s.rest, s.minus = rest, minus
+	n := s.digits(12)
 	v, err := strconv.ParseInt(s.rest[:n], 10, 64)
 	if err != nil {
 		return fmt.Errorf("want seconds since 1970 at %.32q", s.rest)
 	}
-	s.rest, s.unix, s.hasUnix = s.rest[n:], v, true
+	s.rest, s.unix = s.rest[n:], v
 	return nil
 }
 
@@ -168,7 +232,7 @@ func (s *scanner) name(n int, name func(int) string) (int, error) {
 func (s *scanner) zone() error {
 	for _, utc := range []string{"UTC", "GMT", "Z", "z"} {
 		if rest, ok := strings.CutPrefix(s.rest, utc); ok {
-			s.rest, s.hasOffset = rest, true
+			s.rest = rest
 			return nil
 		}
 	}
@@ -176,46 +240,10 @@ func (s *scanner) zone() error {
 	if end < 0 {
 		end = len(s.rest)
 	}
-	loc, err := Zone(s.rest[:end])
-	if err != nil || end == 0 {
-		return fmt.Errorf("want an offset such as +02:00 at %.32q", s.rest)
+	seconds, ok := readOffset(s.rest[:end])
+	if !ok {
+		return fmt.Errorf("want an offset such as +02:00, of at most 18 hours, at %.32q", s.rest)
 	}
-	_, s.offset = time.Unix(0, 0).In(loc).Zone()
-	s.rest, s.hasOffset = s.rest[end:], true
+	s.offset, s.rest = seconds, s.rest[end:]
 	return nil
-}
-
-func (s *scanner) result(loc *time.Location) (time.Time, Oddity, error) {
-	if s.hasUnix {
-		t := time.Unix(s.unix, int64(s.nano)).In(loc)
-		if !inRange(t.UTC()) {
-			return t, Plain, fmt.Errorf("%d seconds since 1970 is outside the years 1 to 9999", s.unix)
-		}
-		return t, Plain, nil
-	}
-	if !s.hasYear {
-		return time.Time{}, Plain, errors.New("the format has no year")
-	}
-	if s.hasHalf {
-		s.hour %= 12
-		if s.pm {
-			s.hour += 12
-		}
-	}
-	if s.yearDay > 0 {
-		d := time.Date(s.year, 1, s.yearDay, 0, 0, 0, 0, time.UTC)
-		s.month, s.day = int(d.Month()), d.Day()
-		if d.Year() != s.year {
-			return time.Time{}, Plain, fmt.Errorf("the year %d has no day %d", s.year, s.yearDay)
-		}
-	}
-	if s.day > DaysIn(s.year, time.Month(s.month)) {
-		return time.Time{}, Plain, fmt.Errorf("%s %d has no day %d", time.Month(s.month), s.year, s.day)
-	}
-	wall := time.Date(s.year, time.Month(s.month), s.day, s.hour, s.minute, s.second, s.nano, time.UTC)
-	if s.hasOffset {
-		return wall.Add(-time.Duration(s.offset) * time.Second).In(loc), Plain, nil
-	}
-	t, odd := Resolve(wall, loc)
-	return t, odd, nil
 }

@@ -20,60 +20,101 @@ const (
 	Year    Unit = "year"
 )
 
-// StartOf returns the first instant of the unit that t is in, on the calendar
-// of t's zone. A week begins on weekStart. A day whose midnight the clock
-// skips begins after the gap.
-func StartOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) {
-	y, m, d := t.Date()
-	intoMinute := time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
-	switch unit {
+// length returns the length of a unit of the clock.
+func (u Unit) length() (time.Duration, bool) {
+	switch u {
 	case Second:
-		return t.Add(-time.Duration(t.Nanosecond())), nil
+		return time.Second, true
 	case Minute:
-		return t.Add(-intoMinute), nil
-	case Hour: // Not by wall time, which may be shown twice.
-		return t.Add(-intoMinute - time.Duration(t.Minute())*time.Minute), nil
-	case Day:
-	case Week:
-		d -= (int(t.Weekday()) - int(weekStart) + 7) % 7
-	case Month:
-		d = 1
-	case Quarter:
-		m, d = (m-1)/3*3+1, 1
-	case Year:
-		m, d = time.January, 1
-	default:
-		return t, fmt.Errorf("unknown unit %q", unit)
+		return time.Minute, true
+	case Hour:
+		return time.Hour, true
+	case Day, Week, Month, Quarter, Year:
 	}
-	start, _ := Resolve(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), t.Location())
-	return start, nil
+	return 0, false
 }
 
-// EndOf returns the last nanosecond of the unit that t is in.
-func EndOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) {
-	start, err := StartOf(t, unit, weekStart)
+// StartOf returns the first instant of the unit that t is in, on the calendar
+// of t's zone. It is never after t. A week begins on weekStart. A day whose
+// midnight the clock skips begins after the gap, one that has two begins at the
+// first. An hour or minute that a clock change cuts begins at the change.
+func StartOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) {
+	if length, ok := unit.length(); ok {
+		start := t.Add(-into(t, length))
+		if change, _ := t.ZoneBounds(); start.Before(change) && offsetOf(change.Add(-1)) != offsetOf(t) {
+			start = change.In(t.Location())
+		}
+		return start, nil
+	}
+	first, _, err := days(t, unit, weekStart)
 	if err != nil {
 		return t, err
 	}
-	if unit == Second || unit == Minute || unit == Hour {
-		next, _, err := Add(start, amountOf(unit, 1))
-		return next.Add(-1), err
+	return firstFrom(first, t.Location()), nil
+}
+
+// EndOf returns the last nanosecond of the unit that t is in. It is never
+// before t: where the clock goes back over midnight into a day that had ended,
+// that day ends at its second midnight.
+func EndOf(t time.Time, unit Unit, weekStart time.Weekday) (time.Time, error) {
+	if length, ok := unit.length(); ok {
+		next := t.Add(length - into(t, length))
+		if _, change := t.ZoneBounds(); !change.IsZero() && next.After(change) && offsetOf(change) != offsetOf(t) {
+			next = change.In(t.Location())
+		}
+		return next.Add(-1), nil
 	}
-	// From the nominal midnight, which start may have been moved from.
-	y, m, d := start.Date()
+	_, last, err := days(t, unit, weekStart)
+	if err != nil {
+		return t, err
+	}
+	next := firstFrom(last, t.Location())
+	if !next.After(t) {
+		next = last.Add(-offsetOf(t)).In(t.Location())
+	}
+	return next.Add(-1), nil
+}
+
+// into returns how far t is in a unit of the clock, of a length, as clocks
+// show it.
+func into(t time.Time, length time.Duration) time.Duration {
+	clock := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
+	return clock % length
+}
+
+// days returns the midnights, as wall times, of the first day of the unit that
+// t is in, and of the first after it.
+func days(t time.Time, unit Unit, weekStart time.Weekday) (first, last time.Time, err error) {
+	y, m, d := t.Date()
+	next := [3]int{}
 	switch unit {
 	case Day:
-		d++
+		next[2] = 1
 	case Week:
-		d += 7
+		d -= (int(t.Weekday()) - int(weekStart) + 7) % 7
+		next[2] = 7
 	case Month:
-		m++
+		d, next[1] = 1, 1
 	case Quarter:
-		m += 3
+		m, d, next[1] = (m-1)/3*3+1, 1, 3
 	case Year:
-		y++
+		m, d, next[0] = time.January, 1, 1
 	case Second, Minute, Hour:
+		fallthrough
+	default:
+		return first, last, fmt.Errorf("unknown unit %q", unit)
 	}
-	next, _ := Resolve(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), t.Location())
-	return next.Add(-1), nil
+	first = time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	return first, first.AddDate(next[0], next[1], next[2]), nil
+}
+
+// firstFrom returns the first instant at which clocks in loc show wall, or
+// where they skip it, what is after.
+func firstFrom(wall time.Time, loc *time.Location) time.Time {
+	at, odd := Resolve(wall, loc)
+	if odd != Gap {
+		return at
+	}
+	change, _ := at.ZoneBounds()
+	return change.In(loc)
 }

@@ -1,43 +1,74 @@
 package calendar
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	_ "time/tzdata" // The same zones on every machine that has none of its own.
 )
 
-var offsetPattern = regexp.MustCompile(`^(?:UTC|GMT)?([+-])(\d{1,2})(?::?([0-5]\d))?$`)
+// zoneList are the names of the tz database, one a line. A test rewrites it.
+//
+//go:embed zones.txt
+var zoneList string
+
+// zoneNames are the names of the tz database by their spelling in lower case.
+var zoneNames = sync.OnceValue(func() map[string]string {
+	names := make(map[string]string, 600)
+	for name := range strings.Lines(zoneList) {
+		name = strings.TrimSpace(name)
+		names[strings.ToLower(name)] = name
+	}
+	return names
+})
 
 // Zone returns a time zone by its IANA name, such as "Europe/Zurich", or its
-// offset, such as "+02:00" or "UTC-5". The empty name is UTC. The machine's
-// own zone has no name here.
+// offset, such as "+02:00" or "UTC-5", of at most 18 hours. The empty name is
+// UTC; UTC, GMT and Z are known in any case, all else as it is spelled.
+//
+// A name is one of a list: it is never looked for as a path, and the machine's
+// own zone has none. The zone's rules are those of the machine's tz database,
+// or where it has none, of the one within the program.
 func Zone(name string) (*time.Location, error) {
-	switch strings.ToLower(name) {
-	case "", "utc", "z", "gmt":
+	switch strings.ToUpper(name) {
+	case "", "UTC", "Z", "GMT":
 		return time.UTC, nil
-	case "local", "localtime", "posixrules":
-		return nil, fmt.Errorf("unknown time zone %q: want an IANA name or an offset like +02:00", name)
 	}
-	if m := offsetPattern.FindStringSubmatch(strings.ToUpper(name)); m != nil {
-		hours, _ := strconv.Atoi(m[2]) // Digits.
-		minutes, _ := strconv.Atoi("0" + m[3])
-		seconds := hours*3600 + minutes*60
-		if hours > 18 || hours == 18 && minutes > 0 {
-			return nil, fmt.Errorf("time zone offset %q is more than 18 hours", name)
-		}
-		if m[1] == "-" {
-			seconds = -seconds
-		}
+	if seconds, ok := readOffset(name); ok {
 		return time.FixedZone(fixedName(seconds), seconds), nil
+	}
+	switch known, ok := zoneNames()[strings.ToLower(name)]; {
+	case !ok:
+		return nil, fmt.Errorf("unknown time zone %.64q: want an IANA name such as Europe/Zurich, or an offset like +02:00 of at most 18 hours", name)
+	case known != name:
+		return nil, fmt.Errorf("unknown time zone %q: it is spelled %s", name, known)
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("unknown time zone %.64q: want an IANA name such as Europe/Zurich, or an offset like +02:00", name)
+		return nil, fmt.Errorf("time zone %s is not in this machine's tz database: %w", name, err)
 	}
 	return loc, nil
+}
+
+var offsetPattern = regexp.MustCompile(`^(?:UTC|GMT)?([+-])(?:(\d{1,2})|(\d{1,2}):([0-5]\d)|(\d\d)([0-5]\d))$`)
+
+// readOffset reads an offset from UTC, and returns its seconds.
+func readOffset(text string) (int, bool) {
+	m := offsetPattern.FindStringSubmatch(strings.ToUpper(text))
+	if m == nil {
+		return 0, false
+	}
+	hours, _ := strconv.Atoi(m[2] + m[3] + m[5])  // Digits of one of them.
+	minutes, _ := strconv.Atoi("0" + m[4] + m[6]) // Digits, or none.
+	seconds := hours*3600 + minutes*60
+	if m[1] == "-" {
+		seconds = -seconds
+	}
+	return seconds, seconds <= 18*3600 && seconds >= -18*3600
 }
 
 func fixedName(seconds int) string {
