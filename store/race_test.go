@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -258,7 +259,40 @@ func awaitLock(t *testing.T, conn *pgx.Conn) {
 		err := conn.QueryRow(t.Context(), `
 			select exists (select from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid)))`).Scan(&waiting)
 		return err == nil && waiting
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
+}
+
+// A call that finds its tool changed stops it while the server is being asked
+// again: neither keeps the other from ending.
+func TestStoppingAToolMeetsARefresh(t *testing.T) {
+	t.Parallel()
+
+	f := raceFixture(t)
+	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
+		Tenant: f.Tenant, Slug: "files", Name: "Files", Connection: registry.Connection{URL: "https://example.com/mcp"}, Status: registry.ServerActive,
+	})
+	require.NoError(t, err)
+	seen := &registry.RemoteDefinition{Name: "read", Digest: "d1"}
+	changes := registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", ToolID: f.Tool.ID, State: registry.Pinned, Pinned: seen, Seen: seen, SeenAt: time.Now(), ChangedAt: time.Now()}}}
+	server, err = f.Store.SaveServer(t.Context(), server, changes)
+	require.NoError(t, err)
+
+	conn := f.Conn(t)
+	tx, err := conn.Begin(t.Context()) // Does what StopChangedTool does, in two steps.
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "update mcp_remote_tools set state = 'changed' where tool_id = $1", f.Tool.ID)
+	require.NoError(t, err)
+	saved := make(chan error, 1)
+	go func() {
+		changes.Stop = map[string]string{f.Tool.ID: "the server changed its definition"}
+		_, err := f.Store.SaveServer(t.Context(), server, changes)
+		saved <- err
+	}()
+	awaitLock(t, conn)
+	_, err = tx.Exec(t.Context(), "select from tool_registry where id = $1 for no key update nowait", f.Tool.ID)
+	require.NoError(t, err, "whoever waits for the one row does not hold the other")
+	require.NoError(t, tx.Commit(t.Context()))
+	require.NoError(t, <-saved)
 }
 
 func TestRacingEdits(t *testing.T) {

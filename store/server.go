@@ -48,12 +48,16 @@ func (s *Store) SaveServer(ctx context.Context, server registry.MCPServer, c reg
 				return err
 			}
 		}
+		// What a server says of a tool before the tool, as StopChangedTool locks them.
+		if err := saveRemoteTools(ctx, q, server, c); err != nil {
+			return err
+		}
 		for id, reason := range c.Stop {
 			if err := q.QuarantineTool(ctx, db.QuarantineToolParams{ScopeID: scopeID(server.Tenant), ID: id, Quarantine: text(reason)}); err != nil {
 				return err
 			}
 		}
-		return saveRemoteTools(ctx, q, server, c)
+		return nil
 	})
 	return saved, err
 }
