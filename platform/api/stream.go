@@ -92,7 +92,7 @@ func acceptsStream(accept string) bool {
 
 // frame is an event as it goes into streams.
 type frame struct {
-	id        string // The cursor behind it.
+	id        string // The cursor behind it; empty where there is none to come back to.
 	eventType tool.EventType
 	data      []byte
 }
@@ -249,7 +249,10 @@ func (e *eventWriter) open(after string) error {
 // passage writes events, and the end after the last.
 func (e *eventWriter) passage(b passage) error {
 	for _, f := range b.frames {
-		fmt.Fprintf(&e.buf, "id: %s\nevent: %s\ndata: %s\n\n", f.id, e.names.Of(f.eventType), f.data)
+		if f.id != "" {
+			fmt.Fprintf(&e.buf, "id: %s\n", f.id)
+		}
+		fmt.Fprintf(&e.buf, "event: %s\ndata: %s\n\n", e.names.Of(f.eventType), f.data)
 		if e.buf.Len() < streamBuffer {
 			continue
 		}

@@ -167,7 +167,7 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 			if err != nil || b.end == nil {
 				return b, err
 			}
-			return s.withResult(ctx, b, p.Tenant, runID, c.slug, after)
+			return s.withResult(ctx, b, p.Tenant, runID, c.slug)
 		},
 	}
 	first, err := sub.read(ctx, sub.after)
@@ -180,19 +180,17 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 	}, nil
 }
 
-// withResult adds how a test went to the last passage of its stream.
-func (s *server) withResult(ctx context.Context, b passage, tenant tool.TenantID, runID, slug, after string) (passage, error) {
+// withResult adds how a test went to the last passage of its stream. It is no
+// event of the run, and has no place to come back to.
+func (s *server) withResult(ctx context.Context, b passage, tenant tool.TenantID, runID, slug string) (passage, error) {
 	test, err := s.testOf(ctx, tenant, runID, slug)
 	if err != nil {
 		return passage{}, err
-	}
-	if n := len(b.frames); n > 0 {
-		after = b.frames[n-1].id
 	}
 	data, err := json.Marshal(test)
 	if err != nil {
 		return passage{}, fmt.Errorf("writing the test: %w", err)
 	}
-	b.frames = append(b.frames, frame{id: after, eventType: EventTestResult, data: data})
+	b.frames = append(b.frames, frame{eventType: EventTestResult, data: data})
 	return b, nil
 }
