@@ -19,6 +19,7 @@ type document struct {
 	root       node
 	operations []*operation
 	event, end *jsonschema.Schema // Of what streams tell; nil where there is none.
+	test       *jsonschema.Schema // Of how a test of a tool went.
 	faults     []string           // What is wrong with the description itself.
 }
 
@@ -45,9 +46,12 @@ type parameter struct {
 }
 
 // noun is what the operation is about: the first name of its path.
-func (o *operation) noun() string {
-	parts := strings.Split(strings.TrimPrefix(o.path, "/v1/"), "/")
-	return parts[0]
+func (o *operation) noun() string { return o.names()[0] }
+
+// names are the parts of the operation's path, without what all of them or all
+// of a protocol begin with.
+func (o *operation) names() []string {
+	return strings.Split(strings.TrimPrefix(strings.TrimPrefix(o.path, "/v1/"), "mcp/"), "/")
 }
 
 // reads tells whether the operation must not change anything.
@@ -93,7 +97,7 @@ func parseDocument(raw []byte) (*document, error) {
 			d.operations = append(d.operations, d.operation(compiler, path, method, raw))
 		}
 	}
-	for name, schema := range map[string]**jsonschema.Schema{"ToolEvent": &d.event, "StreamEnd": &d.end} {
+	for name, schema := range map[string]**jsonschema.Schema{"ToolEvent": &d.event, "StreamEnd": &d.end, "ToolTest": &d.test} {
 		if object(object(d.root["components"])["schemas"])[name] != nil {
 			*schema = d.compile(compiler, "api.json#/components/schemas/"+name)
 		}

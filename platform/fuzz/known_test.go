@@ -98,6 +98,7 @@ var seeds = []string{
 	`{"kind":"tool","slug":"odd","description":"Holds a secret.","implementation_type":"custom",
 	  "implementation_config":{"api_key":"` + plantedSecret + `","nested":{"password":["` + plantedSecret + `"]}}}`,
 	`{"kind":"tool","slug":"vault","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"vault.open"}`,
+	`{"kind":"mcp_server","slug":"files","server_url":"https://files.example.com/mcp","allowed_tools":["*"],"headers":{"X-Team":"shop"}}`,
 	`{"kind":"agent","slug":"talker","instructions":"Talk.","model":"scripted/talk","version":"1.0.0","publish":true,"tools":["echoIt"]}`,
 	`{"kind":"agent","slug":"waiter","instructions":"Wait.","model":"scripted/wait","version":"1.0.0","publish":true,"tools":["dawdleIt"]}`,
 }

@@ -69,7 +69,7 @@ func (p *pool) learn(o *operation, who actor, body []byte) {
 		things = items
 	}
 	// The name of a thing is the id of what /v1/things and /v1/things/{id} answer with.
-	if parts := strings.Split(strings.TrimPrefix(o.path, "/v1/"), "/"); len(parts) == 1 || len(parts) == 2 && strings.HasPrefix(parts[1], "{") {
+	if parts := o.names(); len(parts) == 1 || len(parts) == 2 && strings.HasPrefix(parts[1], "{") {
 		for _, thing := range things {
 			noun := o.noun()
 			if action := text(object(thing)["action"]); action != "" { // An applied definition.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/devstack"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
 	"github.com/toolcrib/toolcrib/platform/serve"
@@ -42,6 +43,7 @@ type site struct {
 	doc     *document
 	log     *eavesdropper
 	global  []string // Ids of what all tenants share.
+	servers fickle
 }
 
 // actor is somebody who asks.
@@ -84,6 +86,7 @@ func newSite(t *testing.T) *site {
 	})
 	require.NoError(t, err)
 	t.Cleanup(w.Stop)
+	s.servers.Discoverer = w.Discoverer()
 	s.address = s.serve(t, s.db.Store, w.Client())
 
 	s.addActor(t, "ann", s.db.Tenant(t), "*")
@@ -111,9 +114,11 @@ func (s *site) addActor(t *testing.T, name string, tenant tool.TenantID, permiss
 // serve serves the API on a free port until the test ends.
 func (s *site) serve(t *testing.T, db *store.Store, temporal client.Client) (address string) {
 	t.Helper()
+	keys, err := vault.ParseKeys(vault.GenerateKey())
+	require.NoError(t, err)
 	handler, err := serve.Handler(t.Context(), serve.HandlerConfig{
 		Store: db, Temporal: temporal, Namespace: devstack.DefaultNamespace, TaskQueue: s.queue, Version: "1.0.0",
-		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
+		Keys: keys, Discoverer: &s.servers, Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
 	})
 	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

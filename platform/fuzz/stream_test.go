@@ -77,6 +77,8 @@ func (j judge) stream(a answer) []fault {
 			continue // The first block, or a comment.
 		case event == "end":
 			schema = j.doc.end
+		case event == "test.result": // No event of a run, so that it has no place.
+			schema = j.doc.test
 		case id == "" || places[id]:
 			add("the place %q is missing or that of another event: %q", id, block)
 		}
@@ -97,7 +99,9 @@ func TestStreamsAreJudged(t *testing.T) {
 	const begin, event = "retry: 1000\nid: 0\n\n", "id: 1\nevent: run.started\ndata: {\"seq\":1}\n\n"
 	compiled, err := jsonschema.CompileString("event.json", `{"required":["seq"]}`)
 	require.NoError(t, err)
-	j := judge{doc: &document{event: compiled}}
+	result, err := jsonschema.CompileString("result.json", `{"required":["status"]}`)
+	require.NoError(t, err)
+	j := judge{doc: &document{event: compiled, test: result}}
 	for name, tt := range map[string]struct {
 		body string
 		bad  bool
@@ -109,6 +113,8 @@ func TestStreamsAreJudged(t *testing.T) {
 		"no place":       {begin + "event: run.started\ndata: {\"seq\":1}\n\n", true},
 		"another's line": {begin + "X: 1\n" + event, true},
 		"data broken":    {begin + "id: 1\nevent: run.started\ndata: {\n\n", true},
+		"of a test":      {begin + event + "event: test.result\ndata: {\"status\":\"failed\"}\n\n", false},
+		"result other":   {begin + event + "event: test.result\ndata: {\"seq\":2}\n\n", true},
 		"data other":     {begin + "id: 1\nevent: run.started\ndata: {}\n\n", true},
 	} {
 		t.Run(name, func(t *testing.T) {
