@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +64,7 @@ func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
 	}
 	allowed.Rules = tool.EgressRules{Hosts: f.OnlyHosts, Methods: f.OnlyMethods, MaxBytes: f.MaxAnswer}
 	if err := hostname.CheckRules(allowed.Rules, ""); err != nil {
-		return worker.Config{}, usage("--only-host, --only-method, --max-answer-bytes: %s", tool.AsError(err).Msg)
+		return worker.Config{}, usage("%s: %s", ruleFlag(tool.AsError(err).Path), tool.AsError(err).Msg)
 	}
 	if len(allowed.Hosts)+len(allowed.Ports) > 0 || !allowed.Rules.IsZero() {
 		cfg.Allow = map[tool.TenantID]worker.Allowance{"": allowed}
@@ -76,6 +77,18 @@ func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
 		cfg.Models = map[string]agent.Model{"scripted": scripted.New(f.Transcripts)}
 	}
 	return cfg, nil
+}
+
+// ruleFlag returns the flag that gave the egress rule at a JSON Pointer.
+func ruleFlag(path string) string {
+	switch {
+	case strings.HasPrefix(path, "/hosts"):
+		return "--only-host"
+	case strings.HasPrefix(path, "/methods"):
+		return "--only-method"
+	default:
+		return "--max-answer-bytes"
+	}
 }
 
 func (a *app) workerCommand() *cobra.Command {
