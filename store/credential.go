@@ -75,30 +75,30 @@ func taken(err error, c vault.Credential) error {
 func (s *Store) RevokeCredential(ctx context.Context, tenant tool.TenantID, id string) (vault.Credential, error) {
 	const op = "store.RevokeCredential"
 	if !tool.ValidID(id) {
-		return vault.Credential{}, notFound(op, credentialNotFound)
+		return vault.Credential{}, notFound(op, nothingKept)
 	}
 	var row db.Credential
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
 		row, err = q.RevokeCredential(ctx, db.RevokeCredentialParams{TenantID: string(tenant), ID: id})
 		return err
 	})
-	return credentialOf(row), explain(err, tool.NotFound, credentialNotFound)
+	return credentialOf(row), explain(err, tool.NotFound, nothingKept)
 }
 
-const credentialNotFound = "credential not found"
+const nothingKept = "credential not found"
 
 // FindCredential implements [vault.Store].
 func (s *Store) FindCredential(ctx context.Context, tenant tool.TenantID, name string) (vault.Sealed, error) {
 	if !tool.ValidID(name) {
 		sealed, err := s.OpenCredential(ctx, tenant, name)
-		return sealed, explain(err, tool.NotFound, credentialNotFound)
+		return sealed, explain(err, tool.NotFound, nothingKept)
 	}
 	var row db.FindCredentialRow
 	err := s.do(ctx, "store.FindCredential", tenant, func(q *db.Queries) (err error) {
 		row, err = q.FindCredential(ctx, db.FindCredentialParams{TenantID: string(tenant), ID: name})
 		return err
 	})
-	return sealedOf(row.Credential, row.TenantKey, row.Expired), explain(err, tool.NotFound, credentialNotFound)
+	return sealedOf(row.Credential, row.TenantKey, row.Expired), explain(err, tool.NotFound, nothingKept)
 }
 
 // ListCredentials implements [vault.Store].
