@@ -50,7 +50,7 @@ func (r EgressRules) Bound(limit int64) int64 {
 
 // DriftError is the cause of an [Error] that refused a call for doing more
 // than its tool declares: the definition has drifted from the class that its
-// people were told of. It is found with errors.As.
+// people were told of. It is found with [errors.As].
 type DriftError struct {
 	Declared  Egress
 	Attempted string // Such as a method, "POST".

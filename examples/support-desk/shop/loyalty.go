@@ -50,7 +50,9 @@ func (s *Service) getLoyalty(w http.ResponseWriter, r *http.Request) {
 	case !slices.ContainsFunc(s.catalog.customers, func(c Customer) bool { return c.ID == id }):
 		refuse(w, http.StatusNotFound, "there is no customer "+id)
 	default:
-		reply(w, http.StatusOK, map[string]any{"customer_id": id, "tier": "gold", "points": 1240, "goodwill_percent": 10,
-			"rules_url": "http://" + r.Host + "/pages/returns"})
+		reply(w, http.StatusOK, map[string]any{
+			"customer_id": id, "tier": "gold", "points": 1240, "goodwill_percent": 10,
+			"rules_url": "http://" + r.Host + "/pages/returns",
+		})
 	}
 }
