@@ -220,7 +220,7 @@ func TestImport(t *testing.T) {
 		{tool.Published, tool.HTTP},
 		{tool.Disabled, tool.Internal},
 		{tool.Published, tool.Internal},
-		{tool.Published, tool.Artifact},
+		{tool.Draft, tool.Artifact},
 		{tool.Draft, tool.Provider},
 	}
 	for i, w := range want {

@@ -149,7 +149,12 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 	if t.Status == tool.Disabled {
 		return refuse(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
 	}
-	if err := firstOf(r.checkRunnable(&v.Snapshot.Definition), r.egressObstacle(t.Policy, &v.Snapshot.Definition), r.checkOrigin(ctx, t, v)); err != nil {
+	if err := firstOf(
+		refuseUploaded(t), r.checkRunnable(&v.Snapshot.Definition), r.egressObstacle(t.Policy, &v.Snapshot.Definition), r.checkOrigin(ctx, t, v),
+	); err != nil {
+		return err
+	}
+	if err := r.checkCompiles(ctx, t, v); err != nil {
 		return err
 	}
 	if t.Status == tool.Deprecated && v.Published {

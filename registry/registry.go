@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,6 +36,11 @@ type Options struct {
 	// Checks judge the configuration of tools, by implementation type. A check
 	// fails with tool.Invalid and a Path within the configuration.
 	Checks map[tool.Implementation]func(json.RawMessage) error
+	// Compilers tell whether the program that a configuration holds compiles,
+	// before it is published, by implementation type; they fail as a check does,
+	// or with another kind where nobody can tell now. Without one, callers are
+	// told.
+	Compilers map[tool.Implementation]func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error
 	// Needs tells the least egress class that a configuration's calls need, and
 	// the method they send where there is one. Tools of a lesser class cannot be
 	// published: they would drift from it at every call.

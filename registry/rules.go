@@ -39,7 +39,7 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, r.checkSchemas, r.checkConfig} {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, r.checkSchemas, r.checkConfig} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (r *Registry) checkConfig(s *ToolSpec) error {
 			return refuse(tool.Invalid, "/implementation_config/pipeline_id", "rag_retrieval requires a pipeline_id")
 		}
 	}
-	if check := r.opts.Checks[s.Implementation]; check != nil {
+	if check := r.opts.Checks[s.Implementation]; check != nil && !uploaded(s.Implementation, s.ArtifactID) {
 		if err := check(s.Config); err != nil {
 			return within("/implementation_config", err)
 		}

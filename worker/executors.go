@@ -1,11 +1,13 @@
 package worker
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/internalcall"
@@ -51,6 +53,9 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
 	mux.Handle(tool.Function, functions)
 	mux.Handle(tool.MCP, servers)
+	if p.box = box; box != nil {
+		mux.Handle(tool.Artifact, artifact.New(box))
+	}
 	for impl, e := range p.cfg.Executors {
 		mux.Handle(impl, e)
 	}
@@ -68,6 +73,18 @@ func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	}
 	p.closers = append(p.closers, pool)
 	return pool, nil
+}
+
+// Compiler tells whether the program of an artifact tool's configuration
+// compiles, in the sandbox that the plugin's calls run in, for the registry that
+// publishes it. It is nil without [Config.SandboxCommand].
+func (p *Plugin) Compiler() func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
+	if p.box == nil {
+		return nil
+	}
+	return func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
+		return artifact.Compile(ctx, p.box, tenant, config)
+	}
 }
 
 // secrets asks the database, then the directory, where there is one, and then

@@ -53,6 +53,7 @@ type Plugin struct {
 	telemetry  *telemetry.Telemetry
 	mux        *executors.Mux
 	builtins   *builtins.Catalog
+	box        builtins.Sandbox // Nil without a command.
 	vault      *vault.Vault
 	mcp        *mcpcall.Client
 	activities *activities.Activities

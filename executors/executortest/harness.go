@@ -53,6 +53,9 @@ type Harness struct {
 	// Lacks lists the behaviours that nothing behind this type can have, each
 	// with the reason.
 	Lacks map[Behaviour]string
+	// Inside says that nothing of a call ever leaves the platform, whatever
+	// becomes of it: no failure is one of a request that was sent.
+	Inside bool
 }
 
 func (h Harness) subject(t *testing.T, b Behaviour) Subject {

@@ -35,8 +35,11 @@ func runDeadline(t *testing.T, h Harness) {
 			e = requireError(t, res, err)
 			require.Less(t, time.Since(started), timeout+slack)
 			require.Equal(t, tool.Timeout, e.Kind)
+			if h.Inside {
+				break
+			}
 		}
-		require.True(t, e.Sent, "it has the call")
+		require.Equal(t, !h.Inside, e.Sent, "it has the call")
 	})
 	t.Run("of the context, without middleware", func(t *testing.T) {
 		t.Parallel()

@@ -62,9 +62,9 @@ var (
 	MaxLimits     = Limits{Time: 30 * time.Second, Memory: 1 << 30, Output: 8 << 20}
 )
 
-// minMemory is what a child needs at all: what Go and a large binary reserve, and a
+// MinMemory is what a child needs at all: what Go and a large binary reserve, and a
 // little to work with.
-const minMemory = 224 << 20
+const MinMemory = 224 << 20
 
 // Within returns l with defaults filled in and nothing above most.
 func (l Limits) Within(most Limits) Limits {
@@ -76,7 +76,7 @@ func (l Limits) Within(most Limits) Limits {
 	}
 	return Limits{
 		Time:   time.Duration(pick(int64(l.Time), int64(DefaultLimits.Time), int64(most.Time))),
-		Memory: max(minMemory, pick(l.Memory, DefaultLimits.Memory, most.Memory)),
+		Memory: max(MinMemory, pick(l.Memory, DefaultLimits.Memory, most.Memory)),
 		Output: pick(l.Output, DefaultLimits.Output, most.Output),
 	}
 }

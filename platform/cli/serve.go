@@ -51,7 +51,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if err != nil {
 				return err
 			}
-			plugin.KeyEncryption = keys.Keys()
+			plugin.KeyEncryption, plugin.SandboxCommand = keys.Keys(), a.env.Sandbox
 			return a.serve(cmd.Context(), serveSettings{
 				plugin: plugin, keys: keys, database: url, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
 				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: log,
@@ -108,7 +108,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	}
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
-		Keys: settings.keys, Discoverer: plugin.Discoverer(), Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
+		Keys: settings.keys, Discoverer: plugin.Discoverer(), Compiler: plugin.Compiler(), Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

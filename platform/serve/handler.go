@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/vault"
@@ -36,13 +37,16 @@ type HandlerConfig struct {
 	// TaskQueue is where the workers listen. Defaults to [DefaultTaskQueue].
 	TaskQueue string
 	// Runnable lists implementation types that the workers run beside the
-	// platform's own: internal, http and function.
+	// platform's own: internal, http, function, mcp and artifact.
 	Runnable []tool.Implementation
 	// Keys encrypt credentials. Without any, the API keeps none.
 	Keys *vault.Keyring
 	// Discoverer talks to the MCP servers that tenants attach, as
 	// [worker.Plugin] has one. Without one, none can be attached.
 	Discoverer registry.Discoverer
+	// Compiler tells whether artifact tools compile, before they are published,
+	// as [worker.Plugin] has one. Without one, callers are told.
+	Compiler func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error
 	// Middleware lists the middleware that the workers have for tools to name.
 	// Empty, tools may name any, and the workers refuse what they do not have.
 	Middleware []string
@@ -90,15 +94,22 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 // newRegistry returns the registry with the checks that definitions of the
 // platform's own implementation types must pass.
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
-	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP}, cfg.Runnable...)
+	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Artifact}, cfg.Runnable...)
+	compilers := make(map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error)
+	if cfg.Compiler != nil {
+		compilers[tool.Artifact] = cfg.Compiler
+	}
 	return registry.New(s, registry.Options{
 		Resolver:   r,
 		Discoverer: cfg.Discoverer,
 		Middleware: func(name string) bool { return len(cfg.Middleware) == 0 || slices.Contains(cfg.Middleware, name) },
 		Runnable:   func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
 		Builtins:   described.Complete,
-		Checks:     map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig},
-		Needs:      map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
+		Compilers:  compilers,
+		Checks: map[tool.Implementation]func(json.RawMessage) error{
+			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: artifact.CheckConfig,
+		},
+		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
 	})
 }
 

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -75,6 +77,12 @@ func (w *Worker) Client() client.Client { return w.client }
 
 // Discoverer talks to MCP servers as the worker's calls do.
 func (w *Worker) Discoverer() registry.Discoverer { return w.plugin.Discoverer() }
+
+// Compiler tells whether artifact tools compile, in the worker's sandbox; it is
+// nil where there is none.
+func (w *Worker) Compiler() func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
+	return w.plugin.Compiler()
+}
 
 // Stop takes no more work, lets running calls finish for as long as the
 // plugin's configuration says, and closes what the worker opened.

@@ -1,0 +1,68 @@
+package artifact
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/sandbox"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// inputOf returns what a program is given: the call's arguments. It refuses
+// those that lack what the input schema requires, whoever made the call.
+func inputOf(call *tool.Call) (json.RawMessage, error) {
+	input := bytes.TrimSpace(call.Arguments)
+	if len(input) == 0 {
+		input = json.RawMessage("{}")
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(input, &given); err != nil || given == nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "artifact.Execute", Msg: "the arguments are no JSON object", Err: err}
+	}
+	for _, name := range required(call.Version.Snapshot.InputSchema) {
+		if _, ok := given[name]; !ok {
+			return nil, &tool.Error{
+				Kind: tool.Invalid, Op: "artifact.Execute", Path: "/" + pointerEscapes.Replace(name), Msg: fmt.Sprintf("the argument %q is required", name),
+			}
+		}
+	}
+	return input, nil
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// required lists the arguments that an input schema requires.
+func required(schema json.RawMessage) []string {
+	var s struct {
+		Required []string `json:"required"`
+	}
+	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
+		return nil // Publishing has judged the schema.
+	}
+	return s.Required
+}
+
+// answer makes a result of what a program made: the value of a module or a
+// command, and the output of a filter that has one. Of a filter with none or
+// several it is {"outputs": […]}.
+func answer(language sandbox.Language, output json.RawMessage) (*tool.Result, error) {
+	if language != sandbox.JQ {
+		return tool.JSONResult(output), nil
+	}
+	var outputs []json.RawMessage
+	if err := json.Unmarshal(output, &outputs); err != nil {
+		return nil, &tool.Error{Kind: tool.InternalError, Op: "artifact.Execute", Msg: "the sandbox answered no list of outputs", Err: err}
+	}
+	if len(outputs) == 1 {
+		return tool.JSONResult(outputs[0]), nil
+	}
+	raw, err := json.Marshal(struct {
+		Outputs json.RawMessage `json:"outputs"`
+	}{output})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the outputs: %w", err)
+	}
+	return tool.JSONResult(raw), nil
+}

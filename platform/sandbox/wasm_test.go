@@ -1,0 +1,195 @@
+package sandbox_test
+
+import (
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/internal/sandbox"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// command is a WASI command in parts: what it imports, and the body of its
+// _start. Every one has the types of functions below.
+type command struct {
+	imports [][2]string // Functions of type call4, by module and name.
+	pages   uint64      // Of memory, at least.
+	entries uint64      // Of the table, at least.
+	body    []byte      // Of _start, which is the function after the imports.
+	data    string      // At the beginning of the memory.
+	mute    bool        // It exports no _start.
+}
+
+// assemble returns the module.
+func (c command) assemble() []byte {
+	u := binary.AppendUvarint
+	name := func(s string) []byte { return append(u(nil, uint64(len(s))), s...) }
+	section := func(id byte, n int, content ...byte) []byte {
+		content = append(u(nil, uint64(n)), content...)
+		return append(u([]byte{id}, uint64(len(content))), content...)
+	}
+	start := byte(len(c.imports))
+	out := []byte("\x00asm\x01\x00\x00\x00")
+	out = append(out, section(1, 2, 0x60, 0, 0, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f)...) // start and call4
+	var imports []byte
+	for _, i := range c.imports {
+		imports = append(append(append(imports, name(i[0])...), name(i[1])...), 0, 1)
+	}
+	out = append(out, section(2, len(c.imports), imports...)...)
+	out = append(out, section(3, 1, 0)...)
+	out = append(out, section(4, 1, u([]byte{0x70, 0}, c.entries)...)...)
+	out = append(out, section(5, 1, u([]byte{0}, c.pages)...)...)
+	exports, n := append(name("memory"), 2, 0), 1
+	if !c.mute {
+		exports, n = append(append(exports, name("_start")...), 0, start), 2
+	}
+	out = append(out, section(7, n, exports...)...)
+	code := append(append([]byte{0}, c.body...), 0x0b)
+	out = append(out, section(10, 1, append(u(nil, uint64(len(code))), code...)...)...)
+	if c.data != "" {
+		out = append(out, section(11, 1, append([]byte{0, 0x41, 0, 0x0b}, name(c.data)...)...)...)
+	}
+	return out
+}
+
+// Instructions.
+var (
+	unreachable = []byte{0x00}
+	callStart   = []byte{0x10, 0x00} // Where nothing is imported: itself.
+	growMemory  = []byte{0x41, 0x80, 0x01, 0x40, 0x00, 0x1a}
+	growTable   = []byte{0xd0, 0x70, 0x41, 0xc0, 0x84, 0x3d, 0xfc, 0x0f, 0x00, 0x1a}
+	fillMemory  = []byte{0x41, 0x00, 0x41, 0x01, 0x3f, 0x00, 0x41, 0x10, 0x74, 0xfc, 0x0b, 0x00}
+)
+
+// writeTo writes what the vector at 0 names to a descriptor, by the function
+// that is imported first.
+func writeTo(descriptor byte) []byte {
+	return []byte{0x41, descriptor, 0x41, 0, 0x41, 1, 0x41, 8, 0x10, 0, 0x1a}
+}
+
+func forever(body ...byte) []byte {
+	return append(append([]byte{0x03, 0x40}, body...), 0x0c, 0x00, 0x0b)
+}
+
+func join(parts ...[]byte) (out []byte) {
+	for _, p := range parts {
+		out = append(out, p...)
+	}
+	return out
+}
+
+var fdWrite = [][2]string{{"wasi_snapshot_preview1", "fd_write"}}
+
+// vector names what follows it in memory, so many bytes.
+func vector(size uint32) string {
+	return string(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 16), size)) + strings.Repeat("\x00", 8)
+}
+
+// Commands that mean harm, or are none, end in words of ours.
+func TestHostileCommands(t *testing.T) {
+	t.Parallel()
+
+	const second = time.Second
+	endless := []sandbox.Class{sandbox.OverTime, sandbox.OverSpace, sandbox.OverSize, sandbox.Crashed}
+	malformed, failed := []sandbox.Class{sandbox.Malformed}, []sandbox.Class{sandbox.Failed}
+	tests := []struct {
+		name    string
+		command command
+		time    time.Duration
+		classes []sandbox.Class // One of them; none where it answers.
+		says    string
+	}{
+		{"Loop", command{body: forever()}, second, []sandbox.Class{sandbox.OverTime}, "longer than 1s"},
+		{"GrowsMemory", command{pages: 1, body: forever(join(growMemory, fillMemory)...)}, second, endless, ""},
+		{"GrowsTable", command{body: forever(growTable...)}, 0, []sandbox.Class{sandbox.OverSpace, sandbox.OverTime, sandbox.Crashed}, ""},
+		{"LargeMemory", command{pages: 65536}, 0, []sandbox.Class{sandbox.Malformed, sandbox.Failed, sandbox.OverSpace}, ""},
+		{"LargeTable", command{entries: 1 << 31}, 0, []sandbox.Class{sandbox.Malformed, sandbox.Failed, sandbox.OverSpace}, ""},
+		{"Recursion", command{body: callStart}, 0, []sandbox.Class{sandbox.OverDepth, sandbox.OverSpace}, "than it may"},
+		{"WritesForever", command{imports: fdWrite, pages: 1, data: vector(60000), body: forever(writeTo(1)...)}, second, endless, ""},
+		{"PrintsForever", command{imports: fdWrite, pages: 1, data: vector(60000), body: forever(writeTo(2)...)}, second, endless, ""},
+		{"WritesBeyondMemory", command{imports: fdWrite, pages: 1, data: vector(1 << 31), body: writeTo(1)}, 0, []sandbox.Class{sandbox.BadOutput}, "not JSON"},
+		{"WritesNothing", command{}, 0, []sandbox.Class{sandbox.BadOutput}, "not JSON"},
+		{"Traps", command{body: unreachable}, 0, failed, "unreachable"},
+		{"NoStart", command{mute: true}, 0, malformed, "exports no _start"},
+		{"ForeignImport", command{imports: [][2]string{{"env", "system"}}}, 0, malformed, "imports env.system"},
+		{"UnknownImport", command{imports: [][2]string{{"wasi_snapshot_preview1", "sock_open"}}}, 0, failed, "sock_open"},
+		{"NoInstruction", command{body: []byte{0xff}}, 0, malformed, "does not compile"},
+		{"StackUnderflow", command{body: []byte{0x1a}}, 0, malformed, "does not compile"},
+		{"LongBody", command{body: []byte(strings.Repeat("\x41\x00\x1a", 2<<20))}, second, []sandbox.Class{sandbox.OverTime, sandbox.OverSpace, sandbox.BadOutput, sandbox.Malformed}, ""},
+		{"Answers", command{imports: fdWrite, pages: 1, data: vector(7) + `{"a":1}`, body: writeTo(1)}, 0, nil, `{"a":1}`},
+	}
+	p := newPool(t)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := run(t, p, sandbox.Job{
+				Language: sandbox.WASM, Program: tt.command.assemble(), Limits: sandbox.Limits{Time: tt.time, Memory: sandbox.MinMemory, Output: 1 << 20},
+			})
+			t.Logf("%.80q %v", got, err)
+			if tt.classes == nil {
+				require.NoError(t, err)
+				require.Equal(t, tt.says, got)
+				return
+			}
+			require.Contains(t, tt.classes, classOf(err), "%v", err)
+			require.ErrorContains(t, err, tt.says)
+		})
+	}
+}
+
+// What is no module at all is refused when it is checked, without being run.
+func TestCheckOfModules(t *testing.T) {
+	t.Parallel()
+
+	p := newPool(t)
+	whole := command{body: forever()}.assemble()
+	_, err := run(t, p, sandbox.Job{Language: sandbox.WASM, Program: whole, Check: true})
+	require.NoError(t, err, "it compiles, and is not run")
+	for cut := range len(whole) {
+		_, err := run(t, p, sandbox.Job{Language: sandbox.WASM, Program: whole[:cut], Check: true})
+		require.Equal(t, sandbox.Malformed, classOf(err), "the first %d bytes: %v", cut, err)
+	}
+}
+
+// goCommand compiles the example in Go.
+func goCommand(tb testing.TB) []byte {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), "quote.wasm")
+	cmd := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./examples/artifacts/go")
+	cmd.Dir = filepath.Join("..", "..")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	said, err := cmd.CombinedOutput()
+	require.NoError(tb, err, "%s", said)
+	raw, err := os.ReadFile(file)
+	require.NoError(tb, err)
+	return raw
+}
+
+// The example in Go is a command: input in, answer out, and nothing is left for
+// the next run.
+func TestGoExample(t *testing.T) {
+	t.Parallel()
+
+	p, module := newPool(t), goCommand(t)
+	require.LessOrEqual(t, len(module), sandbox.WASM.MaxProgram())
+	job := sandbox.Job{Language: sandbox.WASM, Program: module, Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time, Memory: 512 << 20}}
+	for _, tenant := range []tool.TenantID{"a", "a", "b"} {
+		var said strings.Builder
+		job.Tenant, job.Print = tenant, func(text string) { said.WriteString(text) }
+		job.Input = []byte(`{"lines": [{"sku": "TEAPOT-BLUE", "quantity": 10, "unit_cents": 2450}], "tax_percent": 20}`)
+		got, err := run(t, p, job)
+		require.NoError(t, err)
+		require.JSONEq(t, `{"subtotal_cents": 24500, "discount_cents": 1225, "tax_cents": 4655, "total_cents": 27930}`, got)
+		require.Equal(t, "10 pieces\n", said.String())
+	}
+	job.Input = []byte(`{"lines": "none"}`)
+	_, err := run(t, p, job)
+	require.Equal(t, sandbox.Failed, classOf(err))
+	require.ErrorContains(t, err, "exit code 1")
+}
