@@ -38,7 +38,9 @@ func newRemoteServer(t *testing.T) remoteServer {
 // offer puts a tool into the server's offer, in the place of one of that name.
 func (s remoteServer) offer(name, description, input string) {
 	s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(input)},
-		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &mcp.CallToolResult{}, nil })
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{}, nil
+		})
 }
 
 // discovering lets a server under test talk to MCP servers of the test.
@@ -205,7 +207,7 @@ func TestMCPServerEdits(t *testing.T) {
 	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPut, "/v1/mcp/servers/files", strings.Replace(body, "{", `{"revision":1,`, 1)).status)
 
 	for edit, path := range map[string]string{
-		`{"slug":"a","server_url":"https://u:p@example.com/"}`:                                       "/server_url",
+		`{"slug":"a","server_url":"https://u:p@example.com/"}`:                                        "/server_url",
 		`{"slug":"a","server_url":"https://example.com/","headers":{"Authorization":"Bearer plain"}}`: "/headers/Authorization",
 		`{"slug":"a","server_url":"https://example.com/","allowed_tools":["*","b"]}`:                  "/allowed_tools/0",
 		`{"slug":"a","transport":"stdio","command":"/bin/sh -c id"}`:                                  "/command",
