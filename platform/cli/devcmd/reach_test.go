@@ -2,6 +2,7 @@ package devcmd_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestWrongReach(t *testing.T) {
 		} {
 			var out, errs bytes.Buffer
 			env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}
-			args := append(command[:len(command):len(command)], c.flag, c.value)
+			args := append(slices.Clip(command), c.flag, c.value)
 			require.Equal(t, cli.ExitUsage, cli.Run(t.Context(), env, args, devcmd.New), "%s: %s", args, &errs)
 			require.Contains(t, errs.String(), c.says, args)
 			require.Empty(t, out.String(), args)
