@@ -50,7 +50,23 @@ func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolNa
 		return mcpcall.Server{}, &tool.Error{Kind: tool.Denied, Op: "worker.Server", Msg: fmt.Sprintf(
 			"the tool %.128q is not among the allowed tools of server %q", toolName, slug)}
 	}
-	return s.Connection, nil
+	return s.Connection, a.stopped(ctx, tenant, s, toolName)
+}
+
+// stopped refuses a tool that the server changed or withdrew, under whatever
+// name of ours it is called: its import waits for somebody to look at it.
+func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s registry.MCPServer, toolName string) error {
+	known, err := a.store.FindRemoteTool(ctx, tenant, s.ID, toolName)
+	switch {
+	case tool.KindOf(err) == tool.NotFound && err != nil:
+		return nil // It was never imported.
+	case err != nil:
+		return fmt.Errorf("finding what is known of tool %q: %w", toolName, err)
+	case known.State == registry.Changed || known.State == registry.Gone:
+		return &tool.Error{Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf(
+			"the tool %.128q of server %q is stopped: %s; somebody has to look at it first", toolName, s.Slug, known.Reason)}
+	}
+	return nil
 }
 
 // stopChanged quarantines a tool whose server was found to define it otherwise,

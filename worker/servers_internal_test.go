@@ -11,6 +11,35 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
+// A tool that its server changed is stopped under every name it has here: that
+// of its import, and those that people and models make up.
+func TestStoppedToolsAreStoppedUnderEveryName(t *testing.T) {
+	t.Parallel()
+
+	db := storetest.NewDatabase(t)
+	tenant := db.Tenant(t)
+	server, err := db.Store.CreateServer(t.Context(), registry.MCPServer{
+		Tenant: tenant, Slug: "files", Name: "files", Connection: remote.Server{URL: "https://files.example.com"},
+		AllowedTools: []string{registry.AllTools}, Status: registry.ServerActive,
+	})
+	require.NoError(t, err)
+	changed := registry.RemoteTool{Name: "read_file", State: registry.Changed, Reason: "the server changed its definition"}
+	_, err = db.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{
+		changed, {Name: "list_files", State: registry.Pinned}, {Name: "old_file", State: registry.Gone, Reason: "the server offers it no more"},
+	}})
+	require.NoError(t, err)
+	servers := attached{db.Store}
+	for name, kind := range map[string]tool.Kind{"read_file": tool.Conflict, "old_file": tool.Conflict} {
+		_, err := servers.Server(t.Context(), tenant, "files", name)
+		storetest.RequireKind(t, kind, err)
+		require.ErrorContains(t, err, "the server")
+	}
+	for _, name := range []string{"list_files", "never_seen"} {
+		_, err := servers.Server(t.Context(), tenant, "files", name)
+		require.NoError(t, err, name)
+	}
+}
+
 // Of an attached server, calls reach what the tenant allows and nothing else,
 // whoever names the tool: an import, a definition written by hand, or a model.
 func TestCallsReachAllowedToolsOnly(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,11 +19,15 @@ type Command struct {
 	Args []string // Without the program's name.
 	Env  []string // All of its environment, as "NAME=value".
 	Dir  string   // Where it runs. Defaults to the root directory.
+	// Tenants are whose tools may run it; to others there is no such command.
+	// Empty for all.
+	Tenants []tool.TenantID
 }
 
 // Limits of processes.
 const (
 	maxProcesses = 64
+	maxPerTenant = 16              // Of them: a tenant leaves room for others.
 	idleProcess  = 5 * time.Minute // Until one that nobody uses is ended.
 	maxLogLines  = 200             // Of what a process complains of.
 	maxLogBytes  = 1 << 10         // Of a line of that.
@@ -54,7 +59,7 @@ type running struct {
 // connect returns a connection to the process of a run, in the turn of the call.
 func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
 	command, ok := p.commands[t.server.Command]
-	if !ok {
+	if !ok || len(command.Tenants) > 0 && !slices.Contains(command.Tenants, t.key.Tenant) {
 		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the operator has not configured a command %q", t.server.Command)}
 	}
 	r, err := p.take(t)
@@ -96,7 +101,7 @@ func (p *processes) take(t *target) (*running, error) {
 		r.idle.Stop()
 		return r, nil
 	}
-	if len(p.all) >= maxProcesses && !p.evict() {
+	if p.of(t.key.Tenant) >= maxPerTenant && !p.evict(t.key.Tenant) || len(p.all) >= maxProcesses && !p.evict("") {
 		return nil, &tool.Error{Kind: tool.RateLimited, Op: "mcpcall.Execute", Msg: "too many commands are running"}
 	}
 	r := &running{key: t.key, turn: make(chan struct{}, 1), users: 1}
@@ -120,10 +125,22 @@ func (p *processes) gone(r *running) bool {
 	return !p.all[r]
 }
 
-// evict ends a process that nobody uses. The lock is held.
-func (p *processes) evict() bool {
+// of counts the processes of a tenant. The lock is held.
+func (p *processes) of(tenant tool.TenantID) int {
+	n := 0
 	for r := range p.all {
-		if r.users == 0 {
+		if r.key.Tenant == tenant {
+			n++
+		}
+	}
+	return n
+}
+
+// evict ends a process that nobody uses, of a tenant or, without one, of any.
+// The lock is held.
+func (p *processes) evict(tenant tool.TenantID) bool {
+	for r := range p.all {
+		if r.users == 0 && (tenant == "" || r.key.Tenant == tenant) {
 			p.remove(r)
 			return true
 		}

@@ -63,6 +63,7 @@ func newStdio(t *testing.T, o mcpcall.Options) (*mcpcall.Executor, *mcpcall.Clie
 	require.NoError(t, err)
 	o.Commands = map[string]mcpcall.Command{
 		"pipes":  {Path: program, Env: []string{serverVariable + "=1"}},
+		"theirs": {Path: program, Env: []string{serverVariable + "=1"}, Tenants: []tool.TenantID{"t2"}},
 		"absent": {Path: "/nowhere/at/all"},
 		"silent": {Path: "/bin/sleep", Args: []string{"600"}},
 	}
@@ -103,6 +104,13 @@ func TestOnlyNamedCommandsRun(t *testing.T) {
 	e, _ := newStdio(t, mcpcall.Options{})
 	_, err := e.Execute(t.Context(), stdioCall("other", "pid", "run-1"))
 	require.Equal(t, tool.Denied, tool.KindOf(err))
+	unknown := tool.AsError(err).Msg
+	_, err = e.Execute(t.Context(), stdioCall("theirs", "pid", "run-1"))
+	require.Equal(t, strings.Replace(unknown, "other", "theirs", 1), tool.AsError(err).Msg, "another tenant's is none")
+	call := stdioCall("theirs", "pid", "run-1")
+	call.Principal.Tenant = "t2"
+	_, err = e.Execute(t.Context(), call)
+	require.NoError(t, err)
 	_, err = e.Execute(t.Context(), stdioCall("absent", "pid", "run-1"))
 	var failed *tool.Error
 	require.ErrorAs(t, err, &failed)

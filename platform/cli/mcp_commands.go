@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // mcpCommands reads the programs that mcp tools may run, by their names, from
 // an operator's file:
 //
-//	{"files": {"path": "/usr/bin/mcp-files", "args": ["/srv/files"], "env": ["LANG=C"], "dir": "/srv"}}
+//	{"files": {"path": "/usr/bin/mcp-files", "args": ["/srv/files"], "env": ["LANG=C"], "dir": "/srv", "tenants": ["0198…"]}}
 func mcpCommands(file string) (map[string]mcpcall.Command, error) {
 	if file == "" {
 		return nil, nil
@@ -26,6 +27,8 @@ func mcpCommands(file string) (map[string]mcpcall.Command, error) {
 		Args []string `json:"args"`
 		Env  []string `json:"env"`
 		Dir  string   `json:"dir"`
+		// Tenants are the ids of those whose tools may run it; all when absent.
+		Tenants []tool.TenantID `json:"tenants"`
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -37,7 +40,12 @@ func mcpCommands(file string) (map[string]mcpcall.Command, error) {
 		if !filepath.IsAbs(c.Path) {
 			return nil, usage("--mcp-commands: %s: the path of %q is not absolute", file, name)
 		}
-		commands[name] = mcpcall.Command{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir}
+		for _, id := range c.Tenants {
+			if !tool.ValidID(string(id)) {
+				return nil, usage("--mcp-commands: %s: %q of %q is not the id of a tenant", file, id, name)
+			}
+		}
+		commands[name] = mcpcall.Command{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Tenants: c.Tenants}
 	}
 	return commands, nil
 }
