@@ -25,19 +25,15 @@ type wasmEngine struct{}
 const wasmPage = 64 << 10
 
 func (wasmEngine) compile(source []byte) (program, error) {
-	ctx := context.Background()
-	// The cache keeps compiled code for the runtime of each run.
 	p := &wasmProgram{source: source, cache: wazero.NewCompilationCache()}
-	runtime, module, err := p.compile(ctx, sandbox.DefaultLimits)
-	if err != nil {
-		_ = p.cache.Close(ctx)
+	if err := p.prepare(sandbox.DefaultLimits.Memory); err != nil {
+		_ = p.cache.Close(context.Background())
 		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module does not compile: " + err.Error()}
 	}
-	defer func() { _ = runtime.Close(ctx) }()
-	if _, ok := module.ExportedFunctions()["_start"]; !ok {
+	if _, ok := p.module.ExportedFunctions()["_start"]; !ok {
 		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module is no WASI command: it exports no _start"}
 	}
-	for _, f := range module.ImportedFunctions() {
+	for _, f := range p.module.ImportedFunctions() {
 		if from, name, _ := f.Import(); from != wasi_snapshot_preview1.ModuleName {
 			return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: fmt.Sprintf("the module imports %s.%s; there is only %s", from, name, wasi_snapshot_preview1.ModuleName)}
 		}
@@ -45,39 +41,53 @@ func (wasmEngine) compile(source []byte) (program, error) {
 	return p, nil
 }
 
+// wasmProgram is a module compiled for a limit of memory. Each run has an
+// instance of its own: memory, tables, globals and descriptors.
 type wasmProgram struct {
-	source []byte
-	cache  wazero.CompilationCache
+	source  []byte
+	cache   wazero.CompilationCache // Keeps the code for other limits.
+	memory  int64                   // The limit.
+	runtime wazero.Runtime
+	module  wazero.CompiledModule
 }
 
-func (p *wasmProgram) compile(ctx context.Context, l sandbox.Limits) (wazero.Runtime, wazero.CompiledModule, error) {
-	pages := uint32(l.Memory / jsShare / wasmPage) //nolint:gosec // Far below 4 GiB.
+// prepare compiles the module for a limit of memory, unless it is.
+func (p *wasmProgram) prepare(memory int64) error {
+	if p.runtime != nil && p.memory == memory {
+		return nil
+	}
+	ctx := context.Background()
+	pages := uint32(memory / jsShare / wasmPage) //nolint:gosec // Far below 4 GiB.
 	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
 		WithCompilationCache(p.cache).WithCloseOnContextDone(true).WithMemoryLimitPages(pages))
 	module, err := runtime.CompileModule(ctx, p.source)
+	if err == nil {
+		_, err = wasi_snapshot_preview1.Instantiate(ctx, runtime)
+	}
 	if err != nil {
 		_ = runtime.Close(ctx)
-		return nil, nil, err //nolint:wrapcheck // The caller wraps it.
+		return err //nolint:wrapcheck // The caller wraps it.
 	}
-	return runtime, module, nil
+	if p.runtime != nil {
+		_ = p.runtime.Close(ctx)
+	}
+	p.memory, p.runtime, p.module = memory, runtime, module
+	return nil
 }
 
 // run runs the command in a machine of its own.
 func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
-	background := context.Background()
-	runtime, module, err := p.compile(background, m.limits)
-	if err != nil {
+	if err := p.prepare(m.limits.Memory); err != nil {
 		return nil, fmt.Errorf("compiling again: %w", err)
 	}
-	defer func() { _ = runtime.Close(background) }()
-	if _, err := wasi_snapshot_preview1.Instantiate(background, runtime); err != nil {
-		return nil, fmt.Errorf("preparing the machine: %w", err)
-	}
 	out := &limited{left: m.limits.Output}
-	_, err = runtime.InstantiateModule(ctx, module, wazero.NewModuleConfig().WithName("").
+	instance, err := p.runtime.InstantiateModule(ctx, p.module, wazero.NewModuleConfig().WithName("").
 		WithStdin(bytes.NewReader(m.input)).WithStdout(out).WithStderr(printed(m.print)).WithRandSource(rand.Reader))
 	if exit, ok := errors.AsType[*sys.ExitError](err); ok && exit.ExitCode() == 0 {
 		err = nil
+	}
+	if instance != nil {
+		_ = instance.Close(context.WithoutCancel(ctx))
 	}
 	switch {
 	case out.over:
