@@ -80,6 +80,8 @@ func TestParseForms(t *testing.T) {
 	require.JSONEq(t, `{"ok":true}`, string(s.Interaction.DefaultResult))
 
 	s = parse(`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverName":"x","serverUrl":"https://example.com/mcp","transport":"sse"}}`)
+	require.JSONEq(t, `{"server_url":"https://example.com/mcp","transport":"sse","tool_name":"lookupIssue"}`, string(s.Config))
+	s = parse(`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverUrl":"https://example.com/mcp","transport":"http"}}`)
 	require.JSONEq(t, `{"server_url":"https://example.com/mcp","tool_name":"lookupIssue"}`, string(s.Config))
 }
 

@@ -134,7 +134,10 @@ func parseMCP(doc object) error {
 	if err != nil {
 		return err
 	}
-	inner.drop("transport", "server_name")
+	inner.drop("server_name")
+	if string(inner["transport"]) == `"http"` { // The default, by the name that it has there.
+		inner.drop("transport")
+	}
 	if inner["tool_name"] == nil {
 		inner["tool_name"] = doc["slug"]
 	}

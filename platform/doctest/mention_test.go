@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/sandboxcmd"
 )
 
 // What a mention of a command is made of.
@@ -62,7 +63,7 @@ func mistakenMention(t *testing.T, text string) string {
 	if path[0] == "help" {
 		args = path
 	}
-	if code := cli.Run(t.Context(), env, args, devcmd.New); code != cli.ExitOK {
+	if code := cli.Run(t.Context(), env, args, devcmd.New, sandboxcmd.New); code != cli.ExitOK {
 		return "no command " + strings.Join(path, " ") + ": " + errs.String()
 	}
 	if path[0] != "help" && !strings.Contains(out.String(), "toolcrib "+strings.Join(path, " ")) {
