@@ -21,7 +21,8 @@ func With(middleware ...tool.Middleware) Option {
 // run beside those of others.
 type Hooks struct {
 	// Open prepares the function when the first worker starts, and keeps it
-	// from starting by an error. Until then calls are refused.
+	// from starting by an error. Until then calls are refused. It defines no
+	// functions: the registry waits for it.
 	Open func(ctx context.Context) error
 	// Close gives back what Open took, when the last worker has stopped.
 	Close func() error
