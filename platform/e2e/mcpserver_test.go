@@ -301,7 +301,8 @@ func TestAToolThatAServerDropsUnderWayStopsAlone(t *testing.T) {
 		"sheetsCount": {"completed ", "completed ", "completed "},
 	}, ends)
 	require.Equal(t, 3, server.called("count"))
-	require.Equal(t, 2, server.called("read"))
+	// The second call may be stopped before it is sent, where the machine was slow.
+	require.Contains(t, []int{1, 2}, server.called("read"))
 	held, err := g.api.Tool(t.Context(), "sheetsRead")
 	require.NoError(t, err)
 	require.Contains(t, held.Quarantine, "a call found that the server offers it no more")
