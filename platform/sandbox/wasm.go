@@ -77,7 +77,7 @@ func (p *wasmProgram) prepare(memory int64) error {
 
 // run runs the command in a machine of its own.
 func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
-	if err := p.prepare(m.limits.Memory); err != nil {
+	if err := p.prepare(m.limits.Memory); err != nil { //nolint:contextcheck // What is compiled outlives the run.
 		return nil, fmt.Errorf("compiling again: %w", err)
 	}
 	out := &limited{left: m.limits.Output}
