@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -178,7 +179,7 @@ func (a *app) mcpApproveCommand() *cobra.Command {
 		Use: "approve SERVER NAME…", Short: "Let in what an MCP server made of its tools",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if digest != "" && len(args) > 2 {
-				return fmt.Errorf("--digest is that of one tool")
+				return errors.New("--digest is that of one tool")
 			}
 			return operands("server", "name")(cmd, args[:min(2, len(args))])
 		},

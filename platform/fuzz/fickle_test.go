@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/toolcrib/toolcrib/internal/remote"
@@ -23,7 +24,7 @@ type fickle struct {
 func (f *fickle) Discover(context.Context, tool.TenantID, registry.Connection) (*registry.Discovery, error) {
 	n := f.asked.Add(1) / 4
 	offers := []string{"read", "list", fmt.Sprint("tool", n%3)}
-	found := &registry.Discovery{Protocol: "2025-11-25", Name: "files", Version: fmt.Sprint(n)}
+	found := &registry.Discovery{Protocol: "2025-11-25", Name: "files", Version: strconv.FormatInt(n, 10)}
 	for _, name := range offers {
 		d := remote.Tool{Name: name, Description: "Does it.", InputSchema: json.RawMessage(`{"type":"object"}`)}
 		if name == "read" && n%2 == 1 {
