@@ -59,7 +59,7 @@ func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s registry.
 	known, err := a.store.FindRemoteTool(ctx, tenant, s.ID, toolName)
 	switch {
 	case tool.KindOf(err) == tool.NotFound && err != nil:
-		return nil // It was never imported.
+		return nil //nolint:nilerr // It was never imported.
 	case err != nil:
 		return fmt.Errorf("finding what is known of tool %q: %w", toolName, err)
 	case known.State == registry.Changed || known.State == registry.Gone:

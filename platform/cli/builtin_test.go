@@ -52,8 +52,13 @@ func TestBuiltinWithAKeyInTheOpen(t *testing.T) {
 	require.Contains(t, applied.out+applied.err, "credentials_ref", "it is warned of")
 	other := s.write(t, "other.yaml", definition("an0ther-"+planted))
 	for _, command := range [][]string{
-		{"tool", "show", "web_search"}, {"tool", "show", "web_search", "--json"}, {"tool", "versions", "web_search", "--json"},
-		{"tool", "list", "--json"}, {"tool", "explain", "web_search", "--json"}, {"tool", "diff", "-f", other}, {"tool", "diff", "-f", other, "--json"},
+		{"tool", "show", "web_search"},
+		{"tool", "show", "web_search", "--json"},
+		{"tool", "versions", "web_search", "--json"},
+		{"tool", "list", "--json"},
+		{"tool", "explain", "web_search", "--json"},
+		{"tool", "diff", "-f", other},
+		{"tool", "diff", "-f", other, "--json"},
 		{"apply", "-f", other, "--json"},
 	} {
 		got := s.run(t, command...)

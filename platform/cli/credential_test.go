@@ -80,7 +80,7 @@ func TestCredentialCommands(t *testing.T) {
 		out := s.ok(t, args...)
 		require.Contains(t, out, "shop")
 		require.Contains(t, out, "serper")
-		all += out
+		all += out //nolint:perfsprint // A few.
 	}
 	var shown v1.Credential
 	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "credential", "show", "shop", "--json")), &shown))

@@ -38,8 +38,8 @@ func (a *app) encryptionNewKeyCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := vault.WriteKeyFile(args[0])
 			if errors.Is(err, os.ErrExist) {
-				return &tool.Error{Kind: tool.Conflict, Op: "encryption", Err: err, Msg: fmt.Sprintf(
-					"%s exists already, and what it may hold is not replaced: name another file", args[0])}
+				return &tool.Error{Kind: tool.Conflict, Op: "encryption", Err: err, Msg: args[0] +
+					" exists already, and what it may hold is not replaced: name another file"}
 			}
 			if err != nil {
 				return err

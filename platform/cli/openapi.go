@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,7 +112,7 @@ func readDocument(file string, stdin io.Reader) (json.RawMessage, error) {
 		if err != nil {
 			return nil, &tool.Error{Kind: tool.NotFound, Msg: "there is no file " + file, Err: err}
 		}
-		defer f.Close() //nolint:errcheck // It is only read.
+		defer f.Close()
 		from = f
 	}
 	raw, err := io.ReadAll(io.LimitReader(from, openapi.MaxDocumentBytes+1))
@@ -138,7 +139,7 @@ func importEnd(answer v1.ImportedOpenAPI) error {
 func writeImport(w io.Writer, in v1.ImportedOpenAPI, losses bool) error {
 	rows := make([][]string, 0, len(in.Operations)+len(in.Gone))
 	for _, o := range in.Operations {
-		said := fmt.Sprint(len(o.Losses))
+		said := strconv.Itoa(len(o.Losses))
 		if len(o.Losses) == 0 {
 			said = "–"
 		}

@@ -58,8 +58,11 @@ func (a *app) test(ctx context.Context, c *client.Client, name string, in v1.New
 	said := false
 	say := func(e tool.Event) error {
 		var o agent.Output
-		if a.printer.json || e.Type != tool.EventOutputAppended || json.Unmarshal(e.Data, &o) != nil {
+		if a.printer.json || e.Type != tool.EventOutputAppended {
 			return nil
+		}
+		if err := json.Unmarshal(e.Data, &o); err != nil {
+			return fmt.Errorf("reading the output of %s: %w", name, err)
 		}
 		said = true
 		_, err := fmt.Fprint(a.printer.out, cleanLines(o.Text))

@@ -43,8 +43,9 @@ func TestExampleIsHonest(t *testing.T) {
 
 	tools, agents := exampleSpecs(t)
 	require.Len(t, agents, 1)
+	builtIn := []string{"datetime_utils", "json_transform", "web_fetch"}
 	for _, ref := range agents[0].Tools {
-		require.True(t, tools[ref.Slug] != nil || ref.Slug == "datetime_utils", "%s is not there", ref)
+		require.True(t, tools[ref.Slug] != nil || slices.Contains(builtIn, ref.Slug), "%s is not there", ref)
 	}
 	for slug, s := range tools {
 		require.True(t, s.Publish, slug)
@@ -54,7 +55,8 @@ func TestExampleIsHonest(t *testing.T) {
 			continue
 		}
 		require.NotEqual(t, tool.EgressWrite, s.EgressClass, slug)
-		require.Equal(t, s.Implementation == tool.HTTP, s.EgressClass == tool.EgressReadOnly, slug)
+		outward := s.Implementation == tool.HTTP || s.Implementation == tool.MCP
+		require.Equal(t, outward, s.EgressClass == tool.EgressReadOnly, slug)
 		if s.Implementation == tool.HTTP {
 			require.True(t, s.Execution.Pure, slug)
 			require.Equal(t, parallelReads, s.Execution.Limit(), slug)

@@ -50,8 +50,10 @@ func TestPrograms(t *testing.T) {
 		{"JSImports", js, `import fs from "fs"; export default () => 1;`, `null`, "", sandbox.Malformed, "programs import nothing"},
 		{"JSImportsLate", js, `export default async () => (await import("os")).platform;`, `null`, "", sandbox.Failed, "programs import nothing"},
 		{"JSReturnsAFunction", js, `export default () => () => 1;`, `null`, "", sandbox.BadOutput, "function"},
-		{"JSHasNoHost", js, `export default () => [typeof std, typeof os, typeof fetch, typeof process, typeof require, typeof __print, typeof __settle, typeof __input];`, `null`,
-			`["undefined","undefined","undefined","undefined","undefined","undefined","undefined","undefined"]`, "", ""},
+		{
+			"JSHasNoHost", js, `export default () => [typeof std, typeof os, typeof fetch, typeof process, typeof require, typeof __print, typeof __settle, typeof __input];`, `null`,
+			`["undefined","undefined","undefined","undefined","undefined","undefined","undefined","undefined"]`, "", "",
+		},
 		{"JSCycle", js, `export default () => { const a = {}; a.a = a; return a };`, `null`, "", sandbox.Failed, "circular"},
 	}
 	for _, tt := range tests {

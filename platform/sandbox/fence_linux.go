@@ -14,8 +14,9 @@ const prSetNoNewPrivs = 38
 // fence takes from the process what no engine needs: more memory than any job
 // may have, files, core dumps, and rights that another binary would bring.
 func fence() error {
+	most := uint64(sandbox.MaxLimits.Memory) //nolint:gosec // It is positive.
 	limits := map[int]syscall.Rlimit{
-		syscall.RLIMIT_DATA:  {Cur: uint64(sandbox.MaxLimits.Memory), Max: uint64(sandbox.MaxLimits.Memory)},
+		syscall.RLIMIT_DATA:  {Cur: most, Max: most},
 		syscall.RLIMIT_FSIZE: {},
 		syscall.RLIMIT_CORE:  {},
 	}
@@ -41,4 +42,4 @@ func fenceMemory(bytes int64) error {
 	return nil
 }
 
-func exit() { os.Exit(0) }
+func exit() { os.Exit(0) } //nolint:forbidigo // Nobody waits for anything else.

@@ -16,7 +16,7 @@ import (
 
 // Programs that mean harm end by a limit or by themselves, each in its time,
 // and whoever runs beside them does not notice.
-func TestHostilePrograms(t *testing.T) {
+func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside them ends when they have.
 	t.Parallel()
 	const (
 		jq, js = sandbox.JQ, sandbox.JavaScript

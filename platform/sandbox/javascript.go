@@ -71,7 +71,7 @@ func (p jsProgram) run(ctx context.Context, m machine) ([]byte, error) {
 		return nil, fmt.Errorf("making a machine: %w", err)
 	}
 	defer func() { _ = vm.Close() }()
-	vm.SetMemoryLimit(uintptr(m.limits.Memory / jsShare))
+	vm.SetMemoryLimit(uintptr(m.limits.Memory / jsShare)) //nolint:gosec // It is positive.
 	vm.SetMaxStackSize(stackSize)
 	stop := context.AfterFunc(ctx, vm.Interrupt)
 	defer stop()

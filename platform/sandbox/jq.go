@@ -31,16 +31,16 @@ func (jqEngine) compile(source []byte) (program, error) {
 type jqProgram struct{ query *gojq.Query }
 
 // code compiles the filter for one run, whose debug and stderr print.
-func (p *jqProgram) code(print func(string)) (*gojq.Code, error) {
-	say := func(v any, _ []any) any {
+func (p *jqProgram) code(say func(string)) (*gojq.Code, error) {
+	tell := func(v any, _ []any) any {
 		if raw, err := gojq.Marshal(v); err == nil {
-			print(string(raw) + "\n")
+			say(string(raw) + "\n")
 		}
 		return v
 	}
 	code, err := gojq.Compile(p.query,
 		gojq.WithEnvironLoader(func() []string { return nil }),
-		gojq.WithFunction("debug", 0, 0, say), gojq.WithFunction("stderr", 0, 0, say))
+		gojq.WithFunction("debug", 0, 0, tell), gojq.WithFunction("stderr", 0, 0, tell))
 	if err != nil {
 		return nil, fmt.Errorf("compiling: %w", err)
 	}
