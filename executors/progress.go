@@ -25,14 +25,17 @@ func Progress() tool.Middleware {
 				defer mu.Unlock()
 				over = true
 			}()
-			out := bounded{next: func(text string) { tool.AppendOutput(ctx, text) }, left: MaxOutput}
-			inner := tool.WithOutput(ctx, func(text string) {
-				mu.Lock()
-				defer mu.Unlock()
-				if !over {
-					out.say(text)
-				}
-			})
+			inner := ctx
+			if tool.Watched(ctx) {
+				out := bounded{next: func(text string) { tool.AppendOutput(ctx, text) }, left: MaxOutput}
+				inner = tool.WithOutput(ctx, func(text string) {
+					mu.Lock()
+					defer mu.Unlock()
+					if !over {
+						out.say(text)
+					}
+				})
+			}
 			return next.Execute(tool.WithProgress(inner, func(p tool.Progress) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -24,9 +24,12 @@ func Redact(always ...secret.Value) tool.Middleware {
 				p.Message = r.Text(p.Message)
 				tool.ReportProgress(ctx, p)
 			})
-			out := cleaned{redactor: r, next: func(text string) { tool.AppendOutput(ctx, text) }}
-			res, err := next.Execute(tool.WithOutput(inner, out.say), call)
-			out.flush()
+			if tool.Watched(ctx) {
+				out := cleaned{redactor: r, next: func(text string) { tool.AppendOutput(ctx, text) }}
+				inner = tool.WithOutput(inner, out.say)
+				defer out.flush()
+			}
+			res, err := next.Execute(inner, call)
 			return redactResult(r, res), redactError(r, err)
 		})
 	}

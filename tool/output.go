@@ -13,6 +13,12 @@ func WithOutput(ctx context.Context, fn OutputFunc) context.Context {
 	return context.WithValue(ctx, outputKey{}, fn)
 }
 
+// Watched reports whether anybody is told of the output of ctx's call.
+func Watched(ctx context.Context) bool {
+	_, ok := ctx.Value(outputKey{}).(OutputFunc)
+	return ok
+}
+
 // AppendOutput tells whoever watches the call of ctx of a piece of its output;
 // nobody may. Pieces are for watching and may be lost: what counts is the
 // result, which must stand without them. Observers see them as

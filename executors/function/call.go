@@ -74,10 +74,12 @@ func (f *function) aside(ctx context.Context, args json.RawMessage) (*tool.Resul
 func (f *function) attend(ctx context.Context, args json.RawMessage) (*tool.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	run := func() (*tool.Result, error) { return f.run(ctx, args) }
 	res, err := f.guarded(func() (*tool.Result, error) {
-		return f.tool.hooks.around(ctx, func() (*tool.Result, error) {
-			return f.guarded(func() (*tool.Result, error) { return f.run(ctx, args) })
-		})
+		if !f.tool.hooks.aroundCalls() {
+			return run()
+		}
+		return f.tool.hooks.around(ctx, func() (*tool.Result, error) { return f.guarded(run) })
 	})
 	switch {
 	case err != nil:

@@ -41,6 +41,9 @@ type Hooks struct {
 // Lifecycle sets the function's hooks. Given twice, the last counts.
 func Lifecycle(h Hooks) Option { return func(t *Tool) { t.hooks = h } }
 
+// aroundCalls reports whether there is a hook that is told of calls.
+func (h *Hooks) aroundCalls() bool { return h.Start != nil || h.Complete != nil || h.Error != nil }
+
 // around runs a call with the hooks of calls.
 func (h *Hooks) around(ctx context.Context, run func() (*tool.Result, error)) (*tool.Result, error) {
 	res, err := h.started(ctx, run)
