@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/internal/remote/session"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -446,22 +445,6 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 }
 
-// attach makes a server of a tenant. That of the fixture's tenant offers the
-// tool that the fixture has, with another definition.
-func (f foreign) attach(t *testing.T, tenant tool.TenantID) registry.MCPServer {
-	t.Helper()
-	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: tenant, Slug: "files", Status: registry.ServerActive})
-	require.NoError(t, err)
-	if tenant != f.Tenant {
-		return server
-	}
-	server, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{
-		Name: "read", ToolID: f.Tool.ID, State: registry.Changed, Seen: &registry.RemoteDefinition{Name: "read", Digest: digestB},
-	}}})
-	require.NoError(t, err)
-	return server
-}
-
 // begin takes a key of the fixture's tenant.
 func (f foreign) begin(t *testing.T) store.RequestKey {
 	t.Helper()
@@ -490,15 +473,4 @@ func testForeign(t *testing.T, d *Database) {
 			try(t, foreign{Fixture: NewFixture(t, d), stranger: d.Tenant(t)})
 		})
 	}
-}
-
-// mcpSession keeps a session of the fixture's run, and returns its key as a
-// stranger writes it.
-func (f foreign) mcpSession(t *testing.T) session.Key {
-	t.Helper()
-	key, begun := f.MCPSession("ours")
-	_, err := f.Store.SaveMCPSession(t.Context(), key, begun)
-	require.NoError(t, err)
-	key.Tenant = f.stranger
-	return key
 }

@@ -1,0 +1,38 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/internal/remote/session"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// attach makes a server of a tenant. That of the fixture's tenant offers the
+// tool that the fixture has, with another definition.
+func (f foreign) attach(t *testing.T, tenant tool.TenantID) registry.MCPServer {
+	t.Helper()
+	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: tenant, Slug: "files", Status: registry.ServerActive})
+	require.NoError(t, err)
+	if tenant != f.Tenant {
+		return server
+	}
+	server, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{
+		Name: "read", ToolID: f.Tool.ID, State: registry.Changed, Seen: &registry.RemoteDefinition{Name: "read", Digest: digestB},
+	}}})
+	require.NoError(t, err)
+	return server
+}
+
+// mcpSession keeps a session of the fixture's run, and returns its key as a
+// stranger writes it.
+func (f foreign) mcpSession(t *testing.T) session.Key {
+	t.Helper()
+	key, begun := f.MCPSession("ours")
+	_, err := f.Store.SaveMCPSession(t.Context(), key, begun)
+	require.NoError(t, err)
+	key.Tenant = f.stranger
+	return key
+}
