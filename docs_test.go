@@ -111,7 +111,7 @@ func TestLinks(t *testing.T) {
 
 	pages, err := filepath.Glob("*.md")
 	require.NoError(t, err)
-	for _, pattern := range []string{"docs/*.md", "docs/decisions/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"docs/*.md", "docs/tools/*.md", "docs/decisions/*.md", "examples/*/README.md"} {
 		more, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		require.NotEmpty(t, more)

@@ -3,6 +3,7 @@ package doctest_test
 import (
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,6 +45,22 @@ var untried = []string{
 
 // repository is the repository's root, seen from here.
 const repository = "../.."
+
+// findPages returns the pages there are, as seen from docs, but for those of
+// decisions.
+func findPages(t *testing.T) []string {
+	t.Helper()
+	var pages []string
+	for _, folder := range []string{".", "tools"} {
+		found, err := filepath.Glob(filepath.Join(repository, "docs", folder, "*.md"))
+		require.NoError(t, err)
+		require.NotEmpty(t, found)
+		for _, page := range found {
+			pages = append(pages, path.Join(folder, filepath.Base(page)))
+		}
+	}
+	return pages
+}
 
 // readPage returns the blocks of a page. It fails on what looks like a block
 // and is none.
@@ -100,12 +117,9 @@ func (b block) named(comment string) (file, rest string, err error) {
 func TestEveryPageIsTried(t *testing.T) {
 	t.Parallel()
 
-	found, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
-	require.NoError(t, err)
-	require.NotEmpty(t, found)
 	known := slices.Concat(untried, firstSteps, ownTemporal, told)
-	for _, page := range found {
-		require.Contains(t, known, filepath.Base(page), "a page that no test reads: add it to a list in pages_test.go")
+	for _, page := range findPages(t) {
+		require.Contains(t, known, page, "a page that no test reads: add it to a list in pages_test.go")
 	}
 	for _, page := range told {
 		require.Empty(t, readPage(t, page), "%s: a page with blocks is to be run: list it elsewhere", page)

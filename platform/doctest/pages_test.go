@@ -18,9 +18,15 @@ import (
 // Pages in the order in which a reader takes them; each goes on where the one
 // before it ended.
 var (
-	firstSteps  = []string{"start.md", "http-tool.md", "credentials.md", "openapi.md", "cli.md", "api.md", "test-a-tool.md", "mcp-tool.md", "mcp-servers.md", "builtins.md", "artifact-tool.md"} // On the stack of make dev.
-	ownTemporal = []string{"your-temporal.md", "plugin.md", "function-tool.md"}                                                                                                                  // On a PostgreSQL and a Temporal of the reader's.
-	told        = []string{"README.md", "concepts.md", "failure-semantics.md"}                                                                                                                   // Without anything to run.
+	// On the stack of make dev.
+	firstSteps = []string{
+		"start.md", "tools/http.md", "credentials.md", "openapi.md", "cli.md", "api.md", "test-a-tool.md",
+		"tools/mcp.md", "mcp-servers.md", "tools/internal.md", "tools/artifact.md",
+	}
+	// On a PostgreSQL and a Temporal of the reader's.
+	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md"}
+	// Without anything to run.
+	told = []string{"README.md", "concepts.md", "failure-semantics.md"}
 )
 
 // Everything that the first pages tell their reader to do works, on what make
