@@ -1,0 +1,61 @@
+package jsonpointer
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxTokens bounds how deep a pointer may lead.
+const MaxTokens = 64
+
+// Pointer leads from a JSON value to one inside it. The zero value leads to
+// the whole.
+type Pointer struct {
+	tokens []string
+}
+
+var (
+	escapes   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapes = strings.NewReplacer("~1", "/", "~0", "~")
+	valid     = strings.NewReplacer("~0", "", "~1", "")
+)
+
+// New returns the pointer with the given tokens, which are not escaped.
+func New(tokens ...string) Pointer { return Pointer{tokens: tokens} }
+
+// Parse reads a pointer: empty for the whole, else starting with a slash.
+func Parse(s string) (Pointer, error) {
+	if s == "" {
+		return Pointer{}, nil
+	}
+	rest, ok := strings.CutPrefix(s, "/")
+	if !ok {
+		return Pointer{}, fmt.Errorf("JSON Pointer %.80q does not start with a slash", s)
+	}
+	tokens := strings.Split(rest, "/")
+	if len(tokens) > MaxTokens {
+		return Pointer{}, fmt.Errorf("JSON Pointer %.80q has %d parts: at most %d", s, len(tokens), MaxTokens)
+	}
+	for i, t := range tokens {
+		if strings.Contains(valid.Replace(t), "~") {
+			return Pointer{}, fmt.Errorf("JSON Pointer %.80q has a ~ that is neither ~0 nor ~1", s)
+		}
+		tokens[i] = unescapes.Replace(t)
+	}
+	return Pointer{tokens: tokens}, nil
+}
+
+// Tokens returns the names and indexes that p leads along. Never change them.
+func (p Pointer) Tokens() []string { return p.tokens }
+
+// String returns the pointer's text.
+func (p Pointer) String() string {
+	var b strings.Builder
+	for _, t := range p.tokens {
+		b.WriteString("/" + Escape(t))
+	}
+	return b.String()
+}
+
+// Escape returns a member's name as a token is written.
+func Escape(name string) string { return escapes.Replace(name) }
