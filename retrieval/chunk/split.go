@@ -1,0 +1,174 @@
+package chunk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Piece is a part of a text: text[Start:End], in bytes.
+type Piece struct {
+	Start, End int
+	// Headings are the headings that it stands under, the outermost first. They
+	// may be shared with other pieces: don't change them.
+	Headings []string
+}
+
+// Split cuts a text, which is UTF-8, into pieces, in the order of the text.
+// Blanks at the ends of pieces are no part of them, and nothing else of the text
+// is left out.
+//
+// It fails with [tool.Invalid] where the options are out of bounds, or the text
+// has more pieces than they allow.
+func Split(text string, o Options) ([]Piece, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	s := splitter{text: text, Options: o}
+	blocks := blocksOf(text, o.Plain)
+	for len(blocks) > 0 {
+		n := sectionOf(blocks)
+		if err := s.section(blocks[:n]); err != nil {
+			return nil, err
+		}
+		blocks = blocks[n:]
+	}
+	return s.pieces, nil
+}
+
+// sectionOf returns how many blocks come before the next heading. A heading that
+// is followed by one below it belongs to what that begins.
+func sectionOf(blocks []block) int {
+	n := 1
+	for n < len(blocks) && blocks[n].kind == heading && blocks[n-1].kind == heading && blocks[n].level > blocks[n-1].level {
+		n++
+	}
+	for n < len(blocks) && blocks[n].kind != heading {
+		n++
+	}
+	return n
+}
+
+type splitter struct {
+	Options
+
+	text   string
+	pieces []Piece
+	levels [6]string // The headings above.
+	path   []string  // The same, without those that are not set.
+}
+
+// section cuts the blocks under a heading, and it.
+func (s *splitter) section(blocks []block) error {
+	for _, b := range blocks {
+		if b.kind == heading {
+			s.enter(b)
+		}
+	}
+	end := blocks[len(blocks)-1].end
+	start, fresh := blocks[0].start, blocks[0].start // Of the next piece, and of what no piece has.
+	for fresh < end {
+		for len(blocks) > 1 && blocks[1].start <= fresh {
+			blocks = blocks[1:]
+		}
+		to := s.to(blocks, start, fresh, end)
+		if err := s.add(start, to); err != nil {
+			return err
+		}
+		fresh = skipBlank(s.text, to, end)
+		start = s.overlap(blocks, start, fresh)
+	}
+	return nil
+}
+
+// enter sets the headings that what follows stands under.
+func (s *splitter) enter(b block) {
+	s.levels[b.level-1] = b.title
+	clear(s.levels[b.level:])
+	s.path = slices.DeleteFunc(slices.Clone(s.levels[:]), func(title string) bool { return title == "" })
+}
+
+// to returns where the piece that begins at start ends. Of blocks, the first is
+// the one that fresh is in, or before.
+func (s *splitter) to(blocks []block, start, fresh, end int) int {
+	limit := start + s.Size
+	if end <= limit {
+		return end
+	}
+	whole := fresh // Where the last block that fits ends.
+	for _, b := range blocks {
+		if b.end <= limit {
+			whole = b.end
+			continue
+		}
+		fits := b.end-b.start <= s.Size && b.start > fresh
+		if whole > fresh && (fits || whole-start >= s.Size/2) {
+			return whole
+		}
+		if from := max(b.start, fresh); from < limit {
+			return cut(s.text, b.kind, from, limit)
+		}
+		break
+	}
+	return whole
+}
+
+// overlap returns where the next piece begins, of which everything from fresh
+// on is new. A block that begins there and would fit alone still fits.
+func (s *splitter) overlap(blocks []block, start, fresh int) int {
+	from, lines := max(fresh-s.Overlap, start+1), false
+	for _, b := range blocks {
+		if b.start >= fresh {
+			if b.start == fresh && b.end-b.start <= s.Size {
+				from = max(from, b.end-s.Size)
+			}
+			break
+		}
+		lines = b.kind != paragraph
+	}
+	if s.Overlap == 0 || from >= fresh {
+		return fresh
+	}
+	return startAfter(s.text, lines, runeBefore(s.text, start, from), fresh)
+}
+
+// add adds a piece, without the blanks around it.
+func (s *splitter) add(start, end int) error {
+	end = start + len(strings.TrimRightFunc(s.text[start:end], unicode.IsSpace))
+	if start == end {
+		return nil
+	}
+	if len(s.pieces) == s.MaxPieces {
+		return &tool.Error{
+			Kind: tool.Invalid, Op: "chunk.Split",
+			Msg: fmt.Sprintf("the text has more than %d chunks of %d bytes: split the document, or make chunks larger", s.MaxPieces, s.Size),
+		}
+	}
+	s.pieces = append(s.pieces, Piece{Start: start, End: end, Headings: s.path})
+	return nil
+}
+
+// skipBlank returns where the next line with anything in it begins, with its
+// indentation, or the next word of the same line.
+func skipBlank(text string, from, end int) int {
+	begin := from
+	for i := from; i < end; {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if !unicode.IsSpace(r) {
+			if begin == from {
+				return i
+			}
+			return begin
+		}
+		i += size
+		if r == '\n' {
+			begin = i
+		}
+	}
+	return end
+}
