@@ -30,7 +30,10 @@ type ModelRequest struct {
 	Instructions string
 	Messages     []Message // In order; tool messages follow the message that asked. Shared: never change them.
 	Tools        []ToolSpec
-	Turn         int // Counted from 1.
+	// ProviderTools are those that the model's provider runs by itself. A model
+	// that knows none leaves them out.
+	ProviderTools []ProviderTool
+	Turn          int // Counted from 1.
 
 	Tenant tool.TenantID // Whose run it is; a model may have a key for each tenant.
 	// Stream, unless nil, is told of the answer as it comes. It returns at once,
@@ -56,6 +59,9 @@ type ModelResponse struct {
 	Text  string
 	Calls []Call
 	Usage Usage
+	// Content is the answer's text again, in order with what the provider's own
+	// tools did, as [ProviderBlock]; empty where there is nothing but Text.
+	Content []tool.Content
 	// Truncated reports that the answer was cut off, by a token limit say. Its
 	// last call must not be executed.
 	Truncated bool

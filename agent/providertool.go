@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ProviderTool is a tool that the provider of a model runs by itself, in its
+// own place: code execution or a web search, say. It is passed to the model as
+// it stands. Nobody here ever runs it, and a call that a model makes of it as
+// of a function is refused.
+type ProviderTool struct {
+	Name     string          // Its slug, by which people know it.
+	Provider string          // What stands before the slash in the model of an agent that may have it.
+	Tool     json.RawMessage // As the provider's API describes it: an object with a type.
+}
+
+// MaxProviderTool bounds the description of a provider's tool, in bytes.
+const MaxProviderTool = 16 << 10
+
+// maxProviderName bounds the name of a model provider.
+const maxProviderName = 64
+
+// callable are the types of tool that a provider leaves to its caller to run.
+var callable = []string{"function", "custom"}
+
+// ReadProviderTool reads the configuration of a tool of implementation type
+// provider: {"provider": "anthropic", "tool": {"type": "web_search_20250305", …}}.
+// It fails with [tool.Invalid] and the JSON Pointer of the fault.
+func ReadProviderTool(name string, config json.RawMessage) (ProviderTool, error) {
+	var c struct {
+		Type     tool.Implementation `json:"type"`
+		Provider string              `json:"provider"`
+		Tool     json.RawMessage     `json:"tool"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(config))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&c)
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typeErr.Field != "" {
+		return ProviderTool{}, providerFault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"), "a "+typeErr.Value+" does not fit here")
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return ProviderTool{}, providerFault("", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return ProviderTool{}, providerFault("", "more than one JSON value")
+	}
+	switch {
+	case c.Type != "" && c.Type != tool.Provider:
+		return ProviderTool{}, providerFault("/type", fmt.Sprintf("%.40q is not provider", c.Type))
+	case c.Provider == "":
+		return ProviderTool{}, providerFault("/provider", `want the model provider that runs the tool: what stands before the slash in an agent's model, such as "anthropic"`)
+	case len(c.Provider) > maxProviderName || strings.ContainsAny(c.Provider, "/ \t\r\n"):
+		return ProviderTool{}, providerFault("/provider", fmt.Sprintf("%.40q is no name of a model provider: want what stands before the slash in an agent's model", c.Provider))
+	}
+	if err := checkProviderTool(c.Tool); err != nil {
+		return ProviderTool{}, err
+	}
+	return ProviderTool{Name: name, Provider: c.Provider, Tool: c.Tool}, nil
+}
+
+func checkProviderTool(raw json.RawMessage) error {
+	const want = `want the tool as the provider's API describes it, such as {"type": "web_search_20250305", "name": "web_search"}`
+	if len(raw) > MaxProviderTool {
+		return providerFault("/tool", fmt.Sprintf("it has %d bytes: at most %d", len(raw), MaxProviderTool))
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil || members == nil {
+		return providerFault("/tool", want)
+	}
+	var kind string
+	if json.Unmarshal(members["type"], &kind) != nil || kind == "" {
+		return providerFault("/tool/type", want)
+	}
+	if slices.Contains(callable, kind) {
+		return providerFault("/tool/type", fmt.Sprintf("a provider runs no tool of type %s by itself: give the tool the implementation type of what is to run it", kind))
+	}
+	return nil
+}
+
+func providerFault(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "agent.ReadProviderTool", Path: path, Msg: msg}
+}
+
+// Type returns what kind of tool it is to the provider.
+func (t ProviderTool) Type() string { return t.member("type") }
+
+// CalledAs returns the name that the provider gives the tool in answers; empty
+// where its description has none.
+func (t ProviderTool) CalledAs() string { return t.member("name") }
+
+func (t ProviderTool) member(name string) string {
+	var members map[string]json.RawMessage
+	var text string
+	if json.Unmarshal(t.Tool, &members) != nil || json.Unmarshal(members[name], &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// Fits refuses, with [tool.Invalid], to pass the tool to a model, "provider/name",
+// that another provider answers for.
+func (t ProviderTool) Fits(model string) error {
+	if provider, _, _ := strings.Cut(model, "/"); provider != t.Provider {
+		return &tool.Error{
+			Kind: tool.Invalid, Op: "agent.Fits",
+			Msg: fmt.Sprintf("tool %q is run by the model provider %q, and the model %q is of another: take the tool away, or choose a model of %s", t.Name, t.Provider, model, t.Provider),
+		}
+	}
+	return nil
+}
+
+// providerBlock is the media type of what [ProviderBlock] returns.
+const providerBlock = "application/vnd.toolcrib.provider-block+json"
+
+// ProviderBlock returns a block of an assistant's message that holds what a
+// provider's own tool did, raw, as the provider tells it. Only models of the
+// very provider are shown it again; to all others it says nothing.
+func ProviderBlock(provider string, raw json.RawMessage) tool.Content {
+	return tool.Content{Type: tool.JSONContent, JSON: raw, MIMEType: providerBlock, Name: provider}
+}
+
+// BlockProvider returns the provider whose block c is, if it is one; see
+// [ProviderBlock].
+func BlockProvider(c tool.Content) (provider string, ok bool) {
+	return c.Name, c.Type == tool.JSONContent && c.MIMEType == providerBlock
+}
