@@ -1,0 +1,30 @@
+package retrieval
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Citation returns how the n-th hit, from 1, is cited, in one line:
+// "[1] Title › Heading › Heading, page 3 (source)". Where a document has no title
+// its key stands for it; where it has no source there are no parentheses.
+func (h *Hit) Citation(n int) string {
+	parts := make([]string, 0, 1+len(h.Headings))
+	for i, part := range append([]string{h.Title}, h.Headings...) {
+		if part = strings.Join(strings.Fields(part), " "); part == "" && i == 0 {
+			part = h.DocumentKey
+		}
+		if part != "" && (len(parts) == 0 || parts[len(parts)-1] != part) {
+			parts = append(parts, part)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "[%d] %s", n, strings.Join(parts, " › "))
+	if h.Page > 0 {
+		fmt.Fprintf(&b, ", page %d", h.Page)
+	}
+	if h.Source != "" {
+		fmt.Fprintf(&b, " (%s)", h.Source)
+	}
+	return b.String()
+}

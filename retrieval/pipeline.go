@@ -1,0 +1,268 @@
+package retrieval
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Mode is a way of searching.
+type Mode string
+
+// Ways of searching.
+const (
+	FullText Mode = "full_text" // By words. The default; needs no model.
+	Vector   Mode = "vector"    // By meaning: the nearest embeddings.
+	Hybrid   Mode = "hybrid"    // By both, fused by rank.
+)
+
+// Modes lists every way of searching.
+func Modes() []Mode { return []Mode{FullText, Vector, Hybrid} }
+
+// Embeds reports whether the mode needs an embedding model.
+func (m Mode) Embeds() bool { return m == Vector || m == Hybrid }
+
+// Language is the text search configuration that words are reduced by.
+type Language string
+
+// DefaultLanguage is the language of pipelines that name none.
+const DefaultLanguage Language = "english"
+
+// Languages lists every language: those that PostgreSQL comes with. Simple
+// reduces nothing and fits any.
+func Languages() []Language {
+	return []Language{
+		"arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hindi",
+		"hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese", "romanian", "russian",
+		"serbian", "simple", "spanish", "swedish", "tamil", "turkish", "yiddish",
+	}
+}
+
+// Bounds of pipelines.
+const (
+	MaxPipelineName        = 200   // Characters.
+	MaxPipelineDescription = 2000  // Characters.
+	MaxDimensions          = 4096  // Of an embedding.
+	MaxBatchSize           = 512   // Texts in one request to an embedding model.
+	DefaultBatchSize       = 64    // Of those.
+	MaxChunkBytes          = 16384 // Of one chunk's text.
+)
+
+// Pipeline is a tenant's collection of documents and how they are searched.
+type Pipeline struct {
+	ID          string        `json:"id"`
+	Tenant      tool.TenantID `json:"tenant_id"`
+	Slug        string        `json:"slug"` // As [tool.ValidSlug] wants; unique in the tenant, kept for good.
+	Name        string        `json:"name"`
+	Description string        `json:"description,omitempty"`
+	// Search is how queries that name no mode are answered; FullText when empty.
+	Search Mode `json:"search"`
+	// Language defaults to [DefaultLanguage]. It can't change once the pipeline
+	// has documents.
+	Language Language `json:"language"`
+	// Chunking is for documents that are ingested from now on.
+	Chunking Chunking `json:"chunking"`
+	// Embedding is the model of the generation that is searched; nil for none.
+	// Only [Store.PromoteGeneration] changes it.
+	Embedding *EmbeddingConfig `json:"embedding,omitempty"`
+	// Generation numbers the embeddings that are searched; 0 where there are none.
+	Generation int `json:"generation"`
+	// NextEmbedding is the model of the generation being built; nil for none.
+	NextEmbedding *EmbeddingConfig `json:"next_embedding,omitempty"`
+	// NextGeneration numbers the embeddings being built, which nobody searches;
+	// 0 where there are none.
+	NextGeneration int `json:"next_generation,omitempty"`
+	// Disabled pipelines keep everything and answer nothing.
+	Disabled  bool      `json:"disabled"`
+	Documents int       `json:"documents"` // How many there are. Set by stores when one pipeline is read.
+	Revision  int64     `json:"revision"`  // Counts edits; an update names the one it saw.
+	CreatedBy string    `json:"created_by,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// Chunking says how documents are cut. Zero values stand for the defaults.
+type Chunking struct {
+	// MaxChars bounds a chunk, in characters; 1600 when zero, 200 to 8000.
+	MaxChars int `json:"max_chars,omitempty"`
+	// Overlap is how much of a chunk's end begins the next, in characters; 160
+	// when zero, -1 for none, at most half of MaxChars.
+	Overlap int `json:"overlap,omitempty"`
+}
+
+// Defaults and bounds of [Chunking].
+const (
+	DefaultMaxChars = 1600
+	DefaultOverlap  = 160
+	MinChars        = 200
+	MaxChars        = 8000
+)
+
+// Resolved returns the chunking with its defaults filled in; no overlap is 0
+// there.
+func (c Chunking) Resolved() Chunking {
+	if c.MaxChars == 0 {
+		c.MaxChars = DefaultMaxChars
+	}
+	switch {
+	case c.Overlap < 0:
+		c.Overlap = 0
+	case c.Overlap == 0:
+		c.Overlap = min(DefaultOverlap, c.MaxChars/2)
+	}
+	return c
+}
+
+// Embeddings is one generation of a pipeline's embeddings, and its model.
+type Embeddings struct {
+	Generation int
+	Config     EmbeddingConfig
+}
+
+// Generations returns the generations that a document must be embedded in
+// before it is ready: the one that is searched, and the one being built.
+func (p *Pipeline) Generations() []Embeddings {
+	var all []Embeddings
+	if p.Embedding != nil && p.Generation > 0 {
+		all = append(all, Embeddings{p.Generation, *p.Embedding})
+	}
+	if p.NextEmbedding != nil && p.NextGeneration > 0 {
+		all = append(all, Embeddings{p.NextGeneration, *p.NextEmbedding})
+	}
+	return all
+}
+
+// Check fills in the pipeline's defaults and reports what is wrong with what
+// people set of it, as [tool.Invalid] with the JSON Pointer of the fault.
+func (p *Pipeline) Check() error {
+	if p.Search == "" {
+		p.Search = FullText
+	}
+	if p.Language == "" {
+		p.Language = DefaultLanguage
+	}
+	if p.Name == "" {
+		p.Name = p.Slug
+	}
+	switch {
+	case !tool.ValidSlug(p.Slug):
+		return invalid("/slug", "slug %.80q: want a letter, then letters, digits, _ or -, at most 64", p.Slug)
+	case !fits(p.Name, MaxPipelineName):
+		return invalid("/name", "want at most %d characters of UTF-8", MaxPipelineName)
+	case !fits(p.Description, MaxPipelineDescription):
+		return invalid("/description", "want at most %d characters of UTF-8", MaxPipelineDescription)
+	case !slices.Contains(Modes(), p.Search):
+		return invalid("/search", "search %.40q is unknown: want full_text, vector or hybrid", string(p.Search))
+	case !slices.Contains(Languages(), p.Language):
+		return invalid("/language", "language %.40q is unknown: want one of %s", string(p.Language), joined(Languages()))
+	case p.Search.Embeds() && p.Embedding == nil && p.NextEmbedding == nil:
+		return invalid("/embedding", "search by %s needs an embedding model: give embedding, or search by full_text", p.Search)
+	}
+	if err := p.Chunking.check(); err != nil {
+		return err
+	}
+	if p.Embedding != nil {
+		return p.Embedding.Check("/embedding")
+	}
+	return nil
+}
+
+func (c Chunking) check() error {
+	if c.MaxChars != 0 && (c.MaxChars < MinChars || c.MaxChars > MaxChars) {
+		return invalid("/chunking/max_chars", "max_chars is %d: want %d to %d, or 0 for %d", c.MaxChars, MinChars, MaxChars, DefaultMaxChars)
+	}
+	if most := c.Resolved().MaxChars / 2; c.Overlap < -1 || c.Overlap > most {
+		return invalid("/chunking/overlap", "overlap is %d: want up to %d, half of max_chars, 0 for the default, or -1 for none", c.Overlap, most)
+	}
+	return nil
+}
+
+// EmbeddingConfig names a model that turns texts into vectors, at an endpoint
+// that speaks OpenAI's embeddings protocol.
+type EmbeddingConfig struct {
+	// URL is the base of the endpoint, to which "/embeddings" is added, such as
+	// "https://api.openai.com/v1". No user, query or fragment.
+	URL string `json:"url"`
+	// Model is its name there.
+	Model string `json:"model"`
+	// Dimensions is the length of the model's vectors. Answers of another length
+	// are refused.
+	Dimensions int `json:"dimensions"`
+	// RequestDimensions asks the endpoint for vectors of that length, of models
+	// that can shorten theirs.
+	RequestDimensions bool `json:"request_dimensions,omitempty"`
+	// CredentialsRef names the credential whose secret is sent as a bearer token;
+	// none when empty.
+	CredentialsRef string `json:"credentials_ref,omitempty"`
+	// BatchSize is how many texts go into one request; [DefaultBatchSize] when
+	// zero, at most [MaxBatchSize].
+	BatchSize int `json:"batch_size,omitempty"`
+	// QueryPrefix and DocumentPrefix begin what is embedded, for models that are
+	// told so which of the two they see, "query: " say.
+	QueryPrefix    string `json:"query_prefix,omitempty"`
+	DocumentPrefix string `json:"document_prefix,omitempty"`
+}
+
+// Bounds of the texts of an [EmbeddingConfig], in bytes.
+const (
+	maxEmbeddingURL    = 2048
+	maxEmbeddingModel  = 200
+	maxEmbeddingPrefix = 500
+)
+
+// Batch returns the size of a batch, the default filled in.
+func (c *EmbeddingConfig) Batch() int {
+	if c.BatchSize <= 0 {
+		return DefaultBatchSize
+	}
+	return min(c.BatchSize, MaxBatchSize)
+}
+
+// Check reports what is wrong with the configuration, which stands at the JSON
+// Pointer path, as [tool.Invalid]. Whether its host may be reached, the egress
+// guard decides at each call.
+func (c *EmbeddingConfig) Check(path string) error {
+	u, err := url.Parse(c.URL)
+	switch {
+	case err != nil || len(c.URL) > maxEmbeddingURL || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return invalid(path+"/url", "want the base of an OpenAI-compatible endpoint, such as https://api.openai.com/v1")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return invalid(path+"/url", "want no user, query or fragment: name a credential by credentials_ref")
+	case c.Model == "" || len(c.Model) > maxEmbeddingModel || !printable(c.Model):
+		return invalid(path+"/model", "want the name of a model, at most %d bytes", maxEmbeddingModel)
+	case c.Dimensions < 1 || c.Dimensions > MaxDimensions:
+		return invalid(path+"/dimensions", "dimensions is %d: want the length of the model's vectors, 1 to %d", c.Dimensions, MaxDimensions)
+	case c.BatchSize < 0 || c.BatchSize > MaxBatchSize:
+		return invalid(path+"/batch_size", "batch_size is %d: want 1 to %d, or 0 for %d", c.BatchSize, MaxBatchSize, DefaultBatchSize)
+	case len(c.QueryPrefix) > maxEmbeddingPrefix || !utf8.ValidString(c.QueryPrefix):
+		return invalid(path+"/query_prefix", "want at most %d bytes of UTF-8", maxEmbeddingPrefix)
+	case len(c.DocumentPrefix) > maxEmbeddingPrefix || !utf8.ValidString(c.DocumentPrefix):
+		return invalid(path+"/document_prefix", "want at most %d bytes of UTF-8", maxEmbeddingPrefix)
+	}
+	return nil
+}
+
+func invalid(path, format string, args ...any) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "retrieval", Path: path, Msg: fmt.Sprintf(format, args...)}
+}
+
+func fits(s string, most int) bool {
+	return utf8.ValidString(s) && utf8.RuneCountInString(s) <= most && !strings.ContainsRune(s, 0)
+}
+
+func printable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+}
+
+func joined[S ~string](all []S) string {
+	texts := make([]string, len(all))
+	for i, s := range all {
+		texts[i] = string(s)
+	}
+	return strings.Join(texts, ", ")
+}
