@@ -14,8 +14,8 @@ func Undeclared(raw json.RawMessage, names []string) int {
 	for i, name := range names {
 		var s struct {
 			Properties           map[string]json.RawMessage `json:"properties"`
-			PatternProperties    map[string]json.RawMessage `json:"patternProperties"`
-			AdditionalProperties json.RawMessage            `json:"additionalProperties"`
+			PatternProperties    map[string]json.RawMessage `json:"patternProperties"`    //nolint:tagliatelle // The standard's name.
+			AdditionalProperties json.RawMessage            `json:"additionalProperties"` //nolint:tagliatelle // The standard's name.
 			Items                json.RawMessage            `json:"items"`
 		}
 		if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {

@@ -3,6 +3,7 @@ package template
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -82,7 +83,7 @@ func placeOf(name string) (*jsonpointer.Pointer, error) {
 		return &p, err
 	}
 	if name == "" {
-		return nil, fmt.Errorf("a placeholder without a name: want {{name}} or {{/name/of/a/value}}")
+		return nil, errors.New("a placeholder without a name: want {{name}} or {{/name/of/a/value}}")
 	}
 	if strings.ContainsAny(name, "{}\n\r") {
 		return nil, fmt.Errorf(`%.40q is no name of an argument: want {{name}}, or \{{ for the two braces themselves`, name)

@@ -1,0 +1,220 @@
+package agentcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/executors/template"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Modes of prompt tools that run an agent.
+const (
+	ModeAgent = "agent" // The agent is given the rendered prompt.
+	ModeSkill = "skill" // So it is, with the instructions of one of its skills before it.
+)
+
+// Config is the implementation_config of a tool that runs an agent.
+type Config struct {
+	// AgentID or Agent say whose agent it is: exactly one of them is set.
+	AgentID string
+	Agent   string // A slug, optionally with a version constraint: "research@^1.2".
+	// Prompt is a template of what the agent is told; see package template.
+	// When empty, the arguments say it: see [Config.Message].
+	Prompt string
+	// Skill is one that the agent declares, whose instructions go before what
+	// the agent is told.
+	Skill string
+	// Wait says, of a task, whether its end is waited for. Nil is no.
+	Wait *bool
+
+	implementation tool.Implementation
+	template       *template.Template
+}
+
+// Implementations lists the types of tools that run an agent. A prompt does in
+// the modes agent and skill; see [RunsAgent].
+func Implementations() []tool.Implementation {
+	return []tool.Implementation{tool.AgentCall, tool.Task, tool.Prompt}
+}
+
+// RunsAgent reports whether calls of a tool of type impl, configured so, run
+// an agent.
+func RunsAgent(impl tool.Implementation, config json.RawMessage) bool {
+	if impl != tool.Prompt {
+		return slices.Contains(Implementations(), impl)
+	}
+	var c struct {
+		Mode string `json:"mode"`
+	}
+	return json.Unmarshal(config, &c) == nil && (c.Mode == ModeAgent || c.Mode == ModeSkill)
+}
+
+// written is how a configuration is spelled, aliases included.
+type written struct {
+	Type            tool.Implementation `json:"type"`
+	Mode            string              `json:"mode"`
+	TargetAgentID   string              `json:"target_agent_id"`
+	AgentID         string              `json:"agent_id"`
+	TargetAgentSlug string              `json:"target_agent_slug"`
+	Agent           string              `json:"agent"`
+	PromptTemplate  *string             `json:"prompt_template"`
+	Skill           string              `json:"skill"`
+	Wait            *bool               `json:"wait"`
+}
+
+// Waits reports whether the call lasts until the agent's run ends. All do but
+// tasks that do not ask for it.
+func (c *Config) Waits() bool {
+	return c.implementation != tool.Task || c.Wait != nil && *c.Wait
+}
+
+// Ref returns the agent that is meant, and the constraint on its version.
+func (c *Config) Ref() tool.Ref {
+	if c.AgentID != "" {
+		return tool.Ref{ID: c.AgentID}
+	}
+	slug, constraint, _ := strings.Cut(c.Agent, "@")
+	return tool.Ref{Slug: slug, Constraint: constraint}
+}
+
+// CheckConfig reports what is wrong with the configuration of a tool of type
+// impl whose arguments meet inputSchema, as [tool.Invalid] with the JSON
+// Pointer of the fault. Whether there is such an agent is for the registry to say.
+func CheckConfig(impl tool.Implementation, raw, inputSchema json.RawMessage) error {
+	c, err := ParseConfig(impl, raw)
+	if err != nil || c.Prompt == "" {
+		return err
+	}
+	if err := template.Check(c.Prompt, inputSchema); err != nil {
+		return fault("/prompt_template", tool.AsError(err).Msg)
+	}
+	return nil
+}
+
+// ParseConfig reads the configuration of a tool of type impl: agent_call, task,
+// or prompt with the mode agent or skill. It fails with [tool.Invalid] and the
+// JSON Pointer of the fault.
+func ParseConfig(impl tool.Implementation, raw json.RawMessage) (*Config, error) {
+	w, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.checkType(impl); err != nil {
+		return nil, err
+	}
+	c := &Config{Skill: w.Skill, Wait: w.Wait, implementation: impl}
+	if c.AgentID, err = either(w.TargetAgentID, w.AgentID, "target_agent_id", "agent_id"); err != nil {
+		return nil, err
+	}
+	if c.Agent, err = either(w.TargetAgentSlug, w.Agent, "target_agent_slug", "agent"); err != nil {
+		return nil, err
+	}
+	if err := c.checkTarget(); err != nil {
+		return nil, err
+	}
+	if c.Skill != "" && !tool.ValidSlug(c.Skill) {
+		return nil, fault("/skill", fmt.Sprintf("skill %.80q: want a letter, then letters, digits, _ or -, at most 64", c.Skill))
+	}
+	return c, c.readPrompt(w)
+}
+
+func decode(raw json.RawMessage) (*written, error) {
+	var w written
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&w)
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		path := ""
+		if typeErr.Field != "" {
+			path = "/" + typeErr.Field
+		}
+		return nil, fault(path, "a "+typeErr.Value+" does not fit here")
+	}
+	if errors.Is(err, io.EOF) {
+		return nil, fault("", wantTarget)
+	}
+	if err != nil {
+		return nil, fault("", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, fault("", "more than one JSON value")
+	}
+	return &w, nil
+}
+
+const wantTarget = "want the agent to run: its slug as target_agent_slug, or its id as target_agent_id"
+
+// checkType refuses what the implementation type has no use for.
+func (w *written) checkType(impl tool.Implementation) error {
+	switch {
+	case !slices.Contains(Implementations(), impl):
+		return fault("/type", fmt.Sprintf("%.40q tools do not run an agent", impl))
+	case impl != tool.Prompt && w.Mode != "":
+		return fault("/mode", string(impl)+" tools have no mode")
+	case impl == tool.Prompt && w.Mode != ModeAgent && w.Mode != ModeSkill:
+		return fault("/mode", fmt.Sprintf("mode %.40q: want agent or skill for a prompt that an agent answers", w.Mode))
+	case impl == tool.Prompt && (w.Mode == ModeSkill) != (w.Skill != ""):
+		return fault("/skill", "a prompt of mode skill names the skill, and one of mode agent has none")
+	case w.Type != "" && w.Type != impl:
+		return fault("/type", fmt.Sprintf("%.40q is not %s", w.Type, impl))
+	case w.Wait != nil && impl != tool.Task:
+		return fault("/wait", fmt.Sprintf("%s tools always wait for their agent: a tool of type task need not", impl))
+	}
+	return nil
+}
+
+// either returns the one of two spellings that is used.
+func either(value, alias, name, aliasName string) (string, error) {
+	if value != "" && alias != "" && value != alias {
+		return "", fault("/"+aliasName, fmt.Sprintf("%s and %s differ: give one", name, aliasName))
+	}
+	if value == "" {
+		return alias, nil
+	}
+	return value, nil
+}
+
+func (c *Config) checkTarget() error {
+	slug, constraint, pinned := strings.Cut(c.Agent, "@")
+	switch {
+	case c.AgentID == "" && c.Agent == "":
+		return fault("/target_agent_slug", wantTarget)
+	case c.AgentID != "" && c.Agent != "":
+		return fault("/target_agent_id", "target_agent_slug and target_agent_id: want one of them")
+	case c.AgentID != "" && !tool.ValidID(c.AgentID):
+		return fault("/target_agent_id", fmt.Sprintf("%.80q is no id: want a UUID in lower case, or the agent's slug as target_agent_slug", c.AgentID))
+	case c.Agent != "" && !tool.ValidSlug(slug):
+		return fault("/target_agent_slug", fmt.Sprintf("%.80q is no slug of an agent: want a letter, then letters, digits, _ or -, at most 64, and optionally @version", c.Agent))
+	case pinned && strings.TrimSpace(constraint) == "":
+		return fault("/target_agent_slug", fmt.Sprintf("%.80q ends in @ without a version", c.Agent))
+	}
+	return nil
+}
+
+func (c *Config) readPrompt(w *written) error {
+	if w.PromptTemplate == nil {
+		if w.Mode == ModeAgent {
+			return fault("/prompt_template", "want what the agent is told, such as \"Summarize {{text}}\"")
+		}
+		return nil
+	}
+	if strings.TrimSpace(*w.PromptTemplate) == "" {
+		return fault("/prompt_template", "the template is empty: leave it out to pass the arguments on")
+	}
+	parsed, err := template.Parse(*w.PromptTemplate)
+	if err != nil {
+		return fault("/prompt_template", tool.AsError(err).Msg)
+	}
+	c.Prompt, c.template = *w.PromptTemplate, parsed
+	return nil
+}
+
+func fault(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "agentcall.CheckConfig", Path: path, Msg: msg}
+}
