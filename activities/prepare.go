@@ -49,16 +49,18 @@ func (a *Activities) newKit(ctx context.Context, p tool.Principal, plan *agent.P
 	return k, nil
 }
 
-// specs returns the tools as a model is told of them.
+// specs returns the tools that a model may call, as it is told of them.
 func (k *kit) specs() []agent.ToolSpec {
-	specs := make([]agent.ToolSpec, len(k.tools))
-	for i, t := range k.tools {
-		specs[i] = agent.ToolSpec{
-			Name: t.pin.Slug, Description: t.version.Snapshot.Description, InputSchema: t.version.Snapshot.InputSchema,
+	specs := make([]agent.ToolSpec, 0, len(k.tools))
+	for _, t := range k.tools {
+		if t.pin.Implementation == tool.Provider {
+			continue
 		}
-		if len(specs[i].InputSchema) == 0 {
-			specs[i].InputSchema = json.RawMessage(`{"type":"object"}`)
+		spec := agent.ToolSpec{Name: t.pin.Slug, Description: t.version.Snapshot.Description, InputSchema: t.version.Snapshot.InputSchema}
+		if len(spec.InputSchema) == 0 {
+			spec.InputSchema = json.RawMessage(`{"type":"object"}`)
 		}
+		specs = append(specs, spec)
 	}
 	return specs
 }
@@ -91,6 +93,10 @@ func (k *kit) prepare(call agent.Call) agent.PreparedCall {
 	for _, t := range k.tools {
 		if t.pin.Slug != call.Name {
 			continue
+		}
+		if t.pin.Implementation == tool.Provider {
+			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
+			return out
 		}
 		t.prepare(k.principal, k.test, &out)
 		return out
@@ -143,12 +149,14 @@ func refusal(in policy.Input) *agent.Refusal {
 }
 
 func (k *kit) names() string {
-	if len(k.tools) == 0 {
-		return "none"
+	var names []string
+	for _, t := range k.tools {
+		if t.pin.Implementation != tool.Provider {
+			names = append(names, t.pin.Slug)
+		}
 	}
-	names := make([]string, len(k.tools))
-	for i, t := range k.tools {
-		names[i] = t.pin.Slug
+	if len(names) == 0 {
+		return "none"
 	}
 	return clip(strings.Join(names, ", "), 500)
 }

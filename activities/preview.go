@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -14,6 +15,9 @@ const maxPreview = 256
 func preview(content []tool.Content) string {
 	var b strings.Builder
 	for _, c := range content {
+		if _, ok := agent.BlockProvider(c); ok {
+			continue // It says nothing in words.
+		}
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}

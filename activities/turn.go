@@ -63,7 +63,11 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if err != nil {
 		return agent.Turn{}, nil, err
 	}
-	resp, err := a.ask(ctx, in, definition, open.Transcript, kit)
+	provided, err := a.provided(ctx, kit, open.Run.Mode, definition.Model)
+	if err != nil {
+		return agent.Turn{}, nil, err
+	}
+	resp, err := a.ask(ctx, in, definition, open.Transcript, kit, provided)
 	if err != nil {
 		return agent.Turn{}, nil, err
 	}
@@ -78,7 +82,8 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 			Calls: resp.Calls, Usage: &resp.Usage,
 		},
 	}
-	if resp.Text != "" {
+	turn.Message.Content = resp.Content
+	if len(resp.Content) == 0 && resp.Text != "" {
 		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
 	}
 	if turn.Calls, err = kit.prepareAll(resp, open.Run.Plan.Limits.WithDefaults()); err != nil {
@@ -93,7 +98,9 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 
 // ask puts the turn to the model that the pinned agent version names, and
 // streams what it says meanwhile.
-func (a *Activities) ask(ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, transcript []agent.Message, kit *kit) (*agent.ModelResponse, error) {
+func (a *Activities) ask(
+	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, transcript []agent.Message, kit *kit, provided []agent.ProviderTool,
+) (*agent.ModelResponse, error) {
 	provider, name, _ := strings.Cut(definition.Model, "/")
 	model, ok := a.Models[provider]
 	if !ok {
@@ -112,7 +119,7 @@ func (a *Activities) ask(ctx context.Context, in wire.ModelTurnInput, definition
 	}
 	resp, err := generate(ctx, model, &agent.ModelRequest{
 		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
-		Messages: transcript, Tools: kit.specs(), Turn: in.Turn, Tenant: kit.principal.Tenant,
+		Messages: transcript, Tools: kit.specs(), ProviderTools: provided, Turn: in.Turn, Tenant: kit.principal.Tenant,
 		Stream: stream,
 	})
 	if err != nil {

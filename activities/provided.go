@@ -1,0 +1,67 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/policy"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// notOurs refuses a call of a tool that the model's provider runs by itself.
+func notOurs(slug string) *agent.Refusal {
+	return &agent.Refusal{Kind: tool.Invalid, Msg: fmt.Sprintf(
+		"%q is run by the provider of the model, within the model's answer, and never here: it cannot be called as a function", slug)}
+}
+
+// provided returns the tools of the plan that the model's provider runs by
+// itself. Nobody admits what they do, so whether they may be used is read here,
+// at every turn; those that may not are not passed on. One of another provider
+// than the model's is a mistake of the agent's, and tool.Invalid.
+func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model string) ([]agent.ProviderTool, error) {
+	var out []agent.ProviderTool
+	for _, t := range k.tools {
+		if t.pin.Implementation != tool.Provider {
+			continue
+		}
+		p, err := agent.ReadProviderTool(t.pin.Slug, t.version.Snapshot.Config)
+		if err != nil {
+			return nil, fmt.Errorf("reading the configuration of %s: %w", t.pin, err)
+		}
+		if err := p.Fits(model); err != nil {
+			return nil, err //nolint:wrapcheck // A *tool.Error that names the tool.
+		}
+		obstacle, err := a.withheld(ctx, k.principal, mode, t)
+		switch {
+		case err != nil:
+			return nil, err
+		case obstacle != "":
+			activity.GetLogger(ctx).Warn("a provider's tool is not passed to the model", "tenant_id", k.principal.Tenant, "tool", t.pin.Slug, "version", t.pin.Version, "reason", obstacle)
+		default:
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}
+
+// withheld says why a tool may not be used now; nothing where it may. What would
+// need an approval may not: no call of it passes by here to be approved.
+func (a *Activities) withheld(ctx context.Context, p tool.Principal, mode tool.Mode, t kitTool) (string, error) {
+	if r := refusal(policy.Input{Principal: p, Policy: t.policy}); r != nil {
+		return r.Msg, nil
+	}
+	_, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: p, Ref: tool.Ref{ID: t.pin.ToolID}, Mode: mode, AllowDeprecated: true})
+	if err == nil {
+		return "", nil
+	}
+	switch e := tool.AsError(err); e.Kind {
+	case tool.Conflict, tool.Denied, tool.NotFound:
+		return e.Msg, nil
+	case tool.Invalid, tool.RateLimited, tool.Unavailable, tool.Timeout, tool.Unknown, tool.Cancelled, tool.InternalError:
+	}
+	return "", fmt.Errorf("reading whether %s may be used: %w", t.pin, err)
+}
