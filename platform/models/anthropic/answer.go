@@ -2,32 +2,35 @@ package anthropic
 
 import (
 	"context"
-	"strings"
+	"encoding/json"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/respjson"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // answer is what a model said, however it came.
 type answer struct {
-	blocks []*block // Texts and calls, in order.
+	blocks []*block // In order.
 	stop   sdk.StopReason
 	usage  agent.Usage
 }
 
-// block is a text, or a call when it has a name.
-type block struct {
-	id, name string
-	text     strings.Builder // Of a call: its arguments.
-}
-
-func (a *answer) add(id, name string) *block {
-	b := &block{id: id, name: name}
+func (a *answer) add(b *block) *block {
 	a.blocks = append(a.blocks, b)
 	return b
+}
+
+// goOn adds what the model said when it went on after a pause.
+func (a *answer) goOn(more *answer) {
+	a.blocks, a.stop = append(a.blocks, more.blocks...), more.stop
+	a.usage.InputTokens += more.usage.InputTokens
+	a.usage.OutputTokens += more.usage.OutputTokens
+	a.usage.CachedInputTokens += more.usage.CachedInputTokens
+	a.usage.ReasoningTokens += more.usage.ReasoningTokens
 }
 
 // whole asks for an answer in one piece.
@@ -45,14 +48,18 @@ func read(message *sdk.Message, x *remote.Exchange) (*answer, error) {
 	}
 	out := &answer{stop: message.StopReason, usage: usage(message.Usage)}
 	for _, b := range message.Content {
+		made := newBlock(b.Type, b.ID, b.Name, b.RawJSON())
 		switch {
-		case b.Type == "text" && b.JSON.Text.Valid():
-			out.add("", "").text.WriteString(b.Text)
-		case b.Type == "tool_use" && b.Name != "":
-			out.add(b.ID, b.Name).text.WriteString(b.JSON.Input.Raw())
-		case b.Type == "text" || b.Type == "tool_use" || b.Type == "":
+		case made == nil, made.kind == textBlock && !b.JSON.Text.Valid():
 			return nil, x.Garbled("a block in it is not of the documented shape")
-		} // Thoughts, and blocks of a later day, are not for us.
+		case made.kind == textBlock:
+			made.text.WriteString(b.Text)
+		case made.kind == callBlock:
+			made.text.WriteString(b.JSON.Input.Raw())
+		}
+		if made.kind != otherBlock {
+			out.add(made)
+		}
 	}
 	return out, nil
 }
@@ -85,12 +92,15 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 		out.Truncated = true
 	}
 	for _, b := range a.blocks {
-		if b.name == "" {
+		switch b.kind {
+		case textBlock:
 			out.Text += b.text.String()
-			continue
+		case callBlock:
+			out.Calls = append(out.Calls, agent.Call{ID: b.id, Name: names.Ours(b.name), Arguments: remote.ReadArguments(b.text.String())})
+		case toolBlock, thoughtBlock, otherBlock:
 		}
-		out.Calls = append(out.Calls, agent.Call{ID: b.id, Name: names.Ours(b.name), Arguments: remote.ReadArguments(b.text.String())})
 	}
+	out.Content = a.content(x.Provider())
 	if a.stop == sdk.StopReasonToolUse && len(out.Calls) == 0 {
 		return nil, x.Garbled("it ends with calls and has none")
 	}
@@ -99,4 +109,54 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 		return nil, x.NothingSaid()
 	}
 	return out, nil
+}
+
+// content returns the answer's text with what the provider's tools did, in
+// order; nil where they did nothing.
+func (a *answer) content(provider string) []tool.Content {
+	open := a.unanswered()
+	var out []tool.Content
+	tools := false
+	for _, b := range a.blocks {
+		last := len(out) - 1
+		switch {
+		case b.kind == textBlock && b.text.Len() == 0:
+		case b.kind == textBlock && last >= 0 && out[last].Type == tool.TextContent:
+			out[last].Text += b.text.String() // Cut in pieces by what they cite.
+		case b.kind == textBlock:
+			out = append(out, tool.Text(b.text.String()))
+		case b.kind == toolBlock && !open[b]:
+			out, tools = append(out, agent.ProviderBlock(provider, b.whole())), true
+		}
+	}
+	if !tools {
+		return nil
+	}
+	return out
+}
+
+// unanswered returns the uses of the provider's tools that were cut off before
+// their results: the API takes none of them back. Beside calls of ours it does.
+func (a *answer) unanswered() map[*block]bool {
+	open := make(map[*block]bool)
+	if a.stop == sdk.StopReasonToolUse {
+		return open
+	}
+	byID := make(map[string]*block)
+	for _, b := range a.blocks {
+		if b.kind != toolBlock {
+			continue
+		}
+		var of struct {
+			ID string `json:"tool_use_id"`
+		}
+		_ = json.Unmarshal(b.raw, &of) // It was read as an object.
+		switch {
+		case of.ID != "":
+			delete(open, byID[of.ID])
+		case b.id != "":
+			byID[b.id], open[b] = b, true
+		}
+	}
+	return open
 }

@@ -3,6 +3,7 @@ package anthropic
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -11,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // PublicURL is where Anthropic's API is.
@@ -42,8 +44,13 @@ func New(cfg remote.Config) (*Model, error) {
 // Close closes idle connections.
 func (m *Model) Close() error { return m.endpoint.Close() }
 
+// maxPauses bounds how often the provider may pause one answer. What is said by
+// then counts as cut off.
+const maxPauses = 10
+
 // Generate puts a turn to the model called req.Model. It streams when somebody
-// listens.
+// listens. An answer that the provider pauses, since its own tools take long, is
+// asked to go on: it is one answer, and one turn.
 //
 // An answer that the API's safety checks stopped is tool.Denied; a refusal in
 // the model's own words is an answer. What else can go wrong is in package
@@ -54,9 +61,40 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 	if err != nil {
 		return nil, err
 	}
-	ctx, exchange, err := m.endpoint.Begin(ctx, req.Tenant, req.Model, req.Stream != nil)
+	said, exchange, err := m.ask(ctx, req, params)
 	if err != nil {
 		return nil, err
+	}
+	asked := params.Messages
+	for range maxPauses {
+		soFar := said.soFar()
+		if said.stop != sdk.StopReasonPauseTurn || len(soFar) == 0 {
+			break
+		}
+		params.Messages = append(slices.Clip(asked), sdk.NewAssistantMessage(soFar...))
+		more, next, err := m.ask(ctx, req, params)
+		if err != nil {
+			return nil, afterPause(err)
+		}
+		said.goOn(more)
+		exchange = next
+	}
+	return said.response(req.Turn, names, exchange)
+}
+
+// afterPause is the failure of an answer of which a part was given: something
+// was sent in any case.
+func afterPause(err error) error {
+	e := *tool.AsError(err)
+	e.Sent = true
+	return &e
+}
+
+// ask sends one request and reads its answer.
+func (m *Model) ask(ctx context.Context, req *agent.ModelRequest, params sdk.MessageNewParams) (*answer, *remote.Exchange, error) {
+	ctx, exchange, err := m.endpoint.Begin(ctx, req.Tenant, req.Model, req.Stream != nil)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer exchange.End()
 	messages := sdk.NewMessageService(
@@ -69,8 +107,5 @@ func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.M
 	} else {
 		said, err = streamed(ctx, messages.NewStreaming(ctx, params), exchange, req.Stream)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return said.response(req.Turn, names, exchange)
+	return said, exchange, err
 }

@@ -42,7 +42,7 @@ func (m *Model) options(params *sdk.MessageNewParams, req *agent.ModelRequest, n
 		cacheable(params)
 	}
 	parallel, choice := o.Bool("parallel_tool_calls"), o.Choice(remote.ToolNames(req.Tools))
-	if len(req.Tools) > 0 { // The API refuses a choice without tools.
+	if len(params.Tools) > 0 { // The API refuses a choice without tools.
 		choose(params, choice, parallel, names)
 	}
 	return o.Err()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/remote"
@@ -25,9 +26,12 @@ func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.Messag
 		case agent.User:
 			params.Messages = append(params.Messages, user(e.Content))
 		case agent.Assistant:
-			params.Messages = append(params.Messages, assistant(e, names)...)
+			params.Messages = append(params.Messages, m.assistant(e, names)...)
 		case agent.ToolRole: // ReadTranscript put it with its call.
 		}
+	}
+	for _, t := range req.ProviderTools {
+		params.Tools = append(params.Tools, param.Override[sdk.ToolUnionParam](t.Tool))
 	}
 	for _, t := range req.Tools {
 		params.Tools = append(params.Tools, toolParam(t, names.Wire(t.Name)))
@@ -46,7 +50,7 @@ func toolParam(t agent.ToolSpec, name string) sdk.ToolUnionParam {
 // cacheable marks the end of what does not change from turn to turn, so that
 // the provider keeps it: the tools, and the instructions behind them.
 func cacheable(params *sdk.MessageNewParams) {
-	if n := len(params.Tools); n > 0 {
+	if n := len(params.Tools); n > 0 && params.Tools[n-1].OfTool != nil {
 		params.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
 	}
 	if len(params.System) > 0 {
@@ -74,11 +78,9 @@ func user(content []tool.Content) sdk.MessageParam {
 
 // assistant returns a message with its calls, and the message with all their
 // answers. One that says nothing at all is left out: the API refuses it.
-func assistant(e remote.Entry, names *remote.Names) []sdk.MessageParam {
-	var said, answers []sdk.ContentBlockParamUnion
-	if text := remote.Texts(e.Content); strings.TrimSpace(text) != "" {
-		said = append(said, sdk.NewTextBlock(text))
-	}
+func (m *Model) assistant(e remote.Entry, names *remote.Names) []sdk.MessageParam {
+	var answers []sdk.ContentBlockParamUnion
+	said := m.said(e.Content)
 	for _, c := range e.Calls {
 		said = append(said, sdk.NewToolUseBlock(c.ID, remote.WriteArguments(c.Call.Arguments), names.Wire(c.Call.Name)))
 		answers = append(answers, toolResult(c))
@@ -90,6 +92,29 @@ func assistant(e remote.Entry, names *remote.Names) []sdk.MessageParam {
 	if len(answers) > 0 {
 		out = append(out, sdk.NewUserMessage(answers...))
 	}
+	return out
+}
+
+// said returns what an assistant said, in order with what the provider's own
+// tools did.
+func (m *Model) said(content []tool.Content) []sdk.ContentBlockParamUnion {
+	var out []sdk.ContentBlockParamUnion
+	var texts []tool.Content
+	flush := func() {
+		if text := remote.Texts(texts); strings.TrimSpace(text) != "" {
+			out = append(out, sdk.NewTextBlock(text))
+		}
+		texts = nil
+	}
+	for _, c := range content {
+		if provider, ok := agent.BlockProvider(c); !ok || provider != m.provider {
+			texts = append(texts, c)
+			continue
+		}
+		flush()
+		out = append(out, rawBlock(c.JSON))
+	}
+	flush()
 	return out
 }
 

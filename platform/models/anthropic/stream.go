@@ -70,34 +70,39 @@ func (r *reader) event(e sdk.MessageStreamEventUnion) error {
 
 func (r *reader) start(e sdk.MessageStreamEventUnion) error {
 	b := e.ContentBlock
-	switch b.Type {
-	case "text", "tool_use":
-		if (b.Type == "tool_use") != (b.Name != "") || r.open[e.Index] != nil {
-			return r.exchange.Garbled("a block in it is not of the documented shape")
-		}
-		r.open[e.Index] = r.answer.add(b.ID, b.Name)
-		if b.Type == "text" {
-			r.write(r.open[e.Index], b.Text)
-		}
+	made := newBlock(b.Type, b.ID, b.Name, b.RawJSON())
+	if made == nil && b.Type == "" {
+		return nil // No block at all.
+	}
+	if made == nil || r.open[e.Index] != nil || made.kind == textBlock && b.Name != "" {
+		return r.exchange.Garbled("a block in it is not of the documented shape")
+	}
+	r.open[e.Index] = made
+	if made.kind != otherBlock {
+		r.answer.add(made)
+	}
+	if made.kind == textBlock {
+		r.write(made, b.Text)
 	}
 	return nil
 }
 
 func (r *reader) delta(e sdk.MessageStreamEventUnion) error {
 	switch e.Delta.Type {
-	case "text_delta", "input_json_delta":
+	case "text_delta", "input_json_delta", "thinking_delta", "signature_delta":
 		b := r.open[e.Index]
 		if b == nil || wrong(e.Delta.JSON.Text) || wrong(e.Delta.JSON.PartialJSON) {
 			return r.exchange.Garbled("an event of it belongs to no block")
 		}
-		r.write(b, e.Delta.Text+e.Delta.PartialJSON)
+		b.signature += e.Delta.Signature
+		r.write(b, e.Delta.Text+e.Delta.PartialJSON+e.Delta.Thinking)
 	}
 	return nil
 }
 
 func (r *reader) write(b *block, text string) {
 	b.text.WriteString(text)
-	if b.name == "" && text != "" {
+	if b.kind == textBlock && text != "" {
 		r.tell(agent.Delta{Text: text})
 	}
 }

@@ -38,7 +38,7 @@ func (m *Model) options(params *sdk.ChatCompletionNewParams, req *agent.ModelReq
 	params.Verbosity = sdk.ChatCompletionNewParamsVerbosity(o.Word("verbosity", "low", "medium", "high"))
 	params.ServiceTier = sdk.ChatCompletionNewParamsServiceTier(o.Word("service_tier", "auto", "default", "flex", "scale", "priority"))
 	parallel, choice := o.Bool("parallel_tool_calls"), o.Choice(remote.ToolNames(req.Tools))
-	if len(req.Tools) > 0 { // The API refuses both without tools.
+	if len(params.Tools) > 0 { // The API refuses both without tools.
 		if parallel != nil {
 			params.ParallelToolCalls = sdk.Bool(*parallel)
 		}

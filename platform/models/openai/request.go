@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -15,6 +16,9 @@ import (
 
 func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.ChatCompletionNewParams, error) {
 	params := sdk.ChatCompletionNewParams{Model: req.Model, Messages: messages(req, names)}
+	for _, t := range req.ProviderTools {
+		params.Tools = append(params.Tools, param.Override[sdk.ChatCompletionToolUnionParam](t.Tool))
+	}
 	for _, t := range req.Tools {
 		f := shared.FunctionDefinitionParam{Name: names.Wire(t.Name), Parameters: remote.ProjectSchema(t.InputSchema)}
 		if t.Description != "" {

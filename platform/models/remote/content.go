@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -16,8 +17,12 @@ func IsImage(c tool.Content) bool {
 }
 
 // Describe returns a block as text: what it says, or what it is when it can't
-// be put in words.
+// be put in words. What a provider's own tool did is said to that provider only,
+// and not in words.
 func Describe(c tool.Content) string {
+	if _, ok := agent.BlockProvider(c); ok {
+		return ""
+	}
 	switch c.Type {
 	case tool.TextContent:
 		return c.Text

@@ -48,6 +48,9 @@ func (x *Exchange) watch(ctx context.Context) context.Context {
 	})
 }
 
+// Provider returns the name that agents call the provider by.
+func (x *Exchange) Provider() string { return x.provider }
+
 // End frees what the exchange holds.
 func (x *Exchange) End() { x.cancel() }
 

@@ -23,9 +23,14 @@ type Names struct {
 }
 
 // NewNames returns the names of a request's tools and of what its transcript
-// called.
+// called. What the provider calls its own tools, nothing else is called.
 func NewNames(req *agent.ModelRequest) *Names {
 	n := &Names{wire: make(map[string]string), ours: make(map[string]string)}
+	for _, t := range req.ProviderTools {
+		if name := t.CalledAs(); name != "" {
+			n.ours[name] = t.Name
+		}
+	}
 	var all []string
 	for _, t := range req.Tools {
 		all = append(all, t.Name)
@@ -36,7 +41,7 @@ func NewNames(req *agent.ModelRequest) *Names {
 		}
 	}
 	for _, name := range all { // Names that fit are taken before others are made.
-		if namePattern.MatchString(name) {
+		if namePattern.MatchString(name) && (n.ours[name] == "" || n.ours[name] == name) {
 			n.wire[name], n.ours[name] = name, name
 		}
 	}
