@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 )
 
@@ -87,12 +88,7 @@ func inputs(raw json.RawMessage) ([]string, bool) {
 	} else if json.Unmarshal(raw, &texts) != nil {
 		return nil, false
 	}
-	for _, text := range texts {
-		if text == "" {
-			return nil, false
-		}
-	}
-	return texts, len(texts) > 0 && len(texts) <= MaxInputs
+	return texts, len(texts) > 0 && len(texts) <= MaxInputs && !slices.Contains(texts, "")
 }
 
 func embed(texts []string, dimensions int, packed bool) answer {

@@ -1,0 +1,103 @@
+package embed
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// answered is the body of an answer. A vector is a list of numbers, or the
+// little-endian bytes of them in base64.
+type answered struct {
+	Data []struct {
+		Index     *int            `json:"index"`
+		Embedding json.RawMessage `json:"embedding"`
+	} `json:"data"`
+	Error json.RawMessage `json:"error"` // Gateways say so with status 200.
+}
+
+// read returns the vectors of an answer in the order of the n texts that they
+// are of: by index, or as they stand where the endpoint gives none.
+func (x *exchange) read(raw []byte, n int) ([][]float32, error) {
+	var a answered
+	if json.Unmarshal(raw, &a) != nil {
+		return nil, x.garbled("it is no JSON of the documented shape")
+	}
+	if len(a.Error) > 0 && string(a.Error) != "null" {
+		return nil, x.judge(problemStatus(raw), raw)
+	}
+	if len(a.Data) != n {
+		return nil, x.garbled(fmt.Sprintf("it has %d vectors for %d texts", len(a.Data), n))
+	}
+	out := make([][]float32, n)
+	for i, item := range a.Data {
+		at := i
+		if item.Index != nil {
+			at = *item.Index
+		}
+		if at < 0 || at >= n || out[at] != nil || (item.Index == nil) != (a.Data[0].Index == nil) {
+			return nil, x.garbled("the index of a vector in it is missing, there twice, or that of no text")
+		}
+		var err error
+		if out[at], err = x.vector(item.Embedding); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// vector reads a vector, and makes it one of length 1.
+func (x *exchange) vector(raw json.RawMessage) ([]float32, error) {
+	numbers, ok := numbers(raw)
+	if !ok {
+		return nil, x.garbled("a vector in it is neither a list of numbers nor the bytes of one in base64")
+	}
+	if len(numbers) != x.cfg.Dimensions {
+		return nil, x.fail(tool.Invalid, fmt.Sprintf("its vectors have %d dimensions, and not the %d that are configured: correct dimensions, or re-embed with the model that has them",
+			len(numbers), x.cfg.Dimensions))
+	}
+	var square float64
+	for _, v := range numbers {
+		square += v * v
+	}
+	length := math.Sqrt(square)
+	if length == 0 || math.IsNaN(length) || math.IsInf(length, 0) {
+		return nil, x.garbled("a vector in it has no direction: it is all zero, or not all of its numbers are finite")
+	}
+	out := make([]float32, len(numbers))
+	for i, v := range numbers {
+		out[i] = float32(v / length)
+	}
+	return out, nil
+}
+
+func numbers(raw json.RawMessage) ([]float64, bool) {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		var list []*float64
+		if json.Unmarshal(raw, &list) != nil {
+			return nil, false
+		}
+		out := make([]float64, len(list))
+		for i, v := range list {
+			if v == nil { // What many write for what is not a number.
+				return nil, false
+			}
+			out[i] = *v
+		}
+		return out, true
+	}
+	packed, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(packed)%4 != 0 {
+		return nil, false
+	}
+	out := make([]float64, len(packed)/4)
+	for i := range out {
+		out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(packed[4*i:])))
+	}
+	return out, true
+}
