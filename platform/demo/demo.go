@@ -30,7 +30,8 @@ type Config struct {
 	// the demo use a live model, see package demo. Defaults to the process's.
 	Environ []string
 	// Sandbox starts a child that runs programs nobody trusts, see
-	// worker.Config. Without it the agent's calls of json_transform fail.
+	// worker.Config. Without it the agent's calls of json_transform and
+	// quoteBulkOrder fail.
 	Sandbox []string
 	// Out is where people read. Required.
 	Out io.Writer

@@ -15,7 +15,8 @@ import (
 
 // message is what the customer wrote.
 const message = "Hello, this is Ada (ada@example.com). The blue teapot of my order SO-1007 came with a crack. Please pay it " +
-	"back, and what would a new one cost me? And where is my tea, order SO-1071? (Received on 2026-03-12.)"
+	"back, and what would a new one cost me? And where is my tea, order SO-1071? Also, I would like twelve of your blue cups for " +
+	"my tea room: what are they with shipping? (Received on 2026-03-12.)"
 
 // What bounds the agent's run: a live model takes its time.
 const (
