@@ -207,5 +207,5 @@ func clip(title string) string {
 	if len(title) <= maxTitle {
 		return title
 	}
-	return title[:runeBefore(title, 0, maxTitle)]
+	return strings.ToValidUTF8(title[:maxTitle], "")
 }

@@ -6,15 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// runeBefore returns the last boundary of runes at or before end and after
-// start. Where the bytes are no UTF-8 there may be none: then it is end.
-func runeBefore(text string, start, end int) int {
-	for i := end; i > start && i > end-utf8.UTFMax; i-- {
-		if i == len(text) || utf8.RuneStart(text[i]) {
-			return i
-		}
+// back returns where the last n characters before end begin, at least where
+// start is.
+func back(text string, start, end, n int) int {
+	for ; n > 0 && end > start; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:end])
+		end -= size
 	}
-	return end
+	return max(start, end)
 }
 
 // cut returns where a block that does not fit is cut: after from, at the latest
@@ -40,7 +39,7 @@ func cut(text string, k kind, from, limit int) int {
 	if i := lastWord(text, from, limit); i > from {
 		return i
 	}
-	return runeBefore(text, from, limit)
+	return limit
 }
 
 // lastItem returns the beginning of the last line in text[from:to] that begins
@@ -115,7 +114,6 @@ func goesOn(text string) bool {
 // lastWord returns the beginning of the last word that begins in
 // text[from+1:to], or to where a word ends there; from where there is none.
 func lastWord(text string, from, to int) int {
-	to = runeBefore(text, from, to)
 	if to == len(text) {
 		return to
 	}

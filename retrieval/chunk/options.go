@@ -6,23 +6,22 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Bounds of [Options], in bytes of UTF-8.
+// Bounds of [Options] and pieces.
 const (
-	MinSize     = 100
-	MaxSize     = 20_000
-	DefaultSize = 1_500 // Some 300 words of English.
-	// DefaultOverlap is what neighbours share where nobody says otherwise.
-	DefaultOverlap = 150
-	// DefaultMaxPieces bounds the pieces of one text.
-	DefaultMaxPieces = 50_000
+	MinSize          = 100 // Characters.
+	MaxSize          = 8_000
+	DefaultSize      = 1_600 // Some 300 words of English.
+	DefaultMaxPieces = 20_000
+	// MaxBytes bounds a piece whatever its characters are.
+	MaxBytes = 16_384
 )
 
 // Options say how a text is cut.
 type Options struct {
-	// Size is the most bytes a piece has, from [MinSize] to [MaxSize]. Zero is
-	// [DefaultSize].
+	// Size is the most characters a piece has, from [MinSize] to [MaxSize]. Zero
+	// is [DefaultSize].
 	Size int
-	// Overlap is about how many bytes at the end of a piece stand at the
+	// Overlap is the most characters at the end of a piece that stand at the
 	// beginning of the next too, at most half of Size: it begins with a sentence
 	// or a word, and never reaches over a heading. Zero is none.
 	Overlap int
@@ -36,9 +35,9 @@ type Options struct {
 func (o Options) Check() error {
 	switch o = o.withDefaults(); {
 	case o.Size < MinSize || o.Size > MaxSize:
-		return invalid("size", "the size of a chunk is %d bytes: want %d to %d", o.Size, MinSize, MaxSize)
+		return invalid("size", "the size of a chunk is %d characters: want %d to %d", o.Size, MinSize, MaxSize)
 	case o.Overlap < 0 || o.Overlap > o.Size/2:
-		return invalid("overlap", "the overlap of chunks is %d bytes: want 0 to %d, half of their size", o.Overlap, o.Size/2)
+		return invalid("overlap", "the overlap of chunks is %d characters: want 0 to %d, half of their size", o.Overlap, o.Size/2)
 	case o.MaxPieces < 0:
 		return invalid("max_pieces", "the number of chunks is limited to %d: want a positive number", o.MaxPieces)
 	}

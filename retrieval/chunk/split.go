@@ -96,7 +96,7 @@ func (s *splitter) enter(b block) {
 // to returns where the piece that begins at start ends. Of blocks, the first is
 // the one that fresh is in, or before.
 func (s *splitter) to(blocks []block, start, fresh, end int) int {
-	limit := start + s.Size
+	limit := s.reach(start)
 	if end <= limit {
 		return end
 	}
@@ -106,8 +106,7 @@ func (s *splitter) to(blocks []block, start, fresh, end int) int {
 			whole = b.end
 			continue
 		}
-		fits := b.end-b.start <= s.Size && b.start > fresh
-		if whole > fresh && (fits || whole-start >= s.Size/2) {
+		if whole > fresh && (whole-start >= (limit-start)/2 || b.start > fresh && b.end <= s.reach(b.start)) {
 			return whole
 		}
 		if from := max(b.start, fresh); from < limit {
@@ -121,20 +120,42 @@ func (s *splitter) to(blocks []block, start, fresh, end int) int {
 // overlap returns where the next piece begins, of which everything from fresh
 // on is new. A block that begins there and would fit alone still fits.
 func (s *splitter) overlap(blocks []block, start, fresh int) int {
-	from, lines := max(fresh-s.Overlap, start+1), false
+	if s.Overlap == 0 {
+		return fresh
+	}
+	from, lines := back(s.text, start+1, fresh, s.Overlap), false
 	for _, b := range blocks {
 		if b.start >= fresh {
-			if b.start == fresh && b.end-b.start <= s.Size {
-				from = max(from, b.end-s.Size)
+			if b.start == fresh && b.end <= s.reach(fresh) {
+				from = s.within(from, fresh, b.end)
 			}
 			break
 		}
 		lines = b.kind != paragraph
 	}
-	if s.Overlap == 0 || from >= fresh {
-		return fresh
+	return startAfter(s.text, lines, from, fresh)
+}
+
+// within returns the first place from which a piece reaches end, from from on and
+// at the latest fresh, from where it does.
+func (s *splitter) within(from, fresh, end int) int {
+	from = max(from, back(s.text, from, end, s.Size))
+	for from < fresh && (end-from > MaxBytes || !utf8.RuneStart(s.text[from])) {
+		from++
 	}
-	return startAfter(s.text, lines, runeBefore(s.text, start, from), fresh)
+	return min(from, fresh)
+}
+
+// reach returns how far a piece may reach that begins at start.
+func (s *splitter) reach(start int) int {
+	i := start
+	for n := 0; n < s.Size && i < len(s.text); n++ {
+		_, size := utf8.DecodeRuneInString(s.text[i:])
+		if i += size; i > start+MaxBytes {
+			return i - size
+		}
+	}
+	return i
 }
 
 // add adds a piece, without the blanks around it.
@@ -146,7 +167,7 @@ func (s *splitter) add(start, end int) error {
 	if len(s.pieces) == s.MaxPieces {
 		return &tool.Error{
 			Kind: tool.Invalid, Op: "chunk.Split",
-			Msg: fmt.Sprintf("the text has more than %d chunks of %d bytes: split the document, or make chunks larger", s.MaxPieces, s.Size),
+			Msg: fmt.Sprintf("the text has more than %d chunks of %d characters: split the document, or make chunks larger", s.MaxPieces, s.Size),
 		}
 	}
 	s.pieces = append(s.pieces, Piece{Start: start, End: end, Headings: s.path})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/retrieval/chunk"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -142,12 +143,23 @@ func TestOptionsOutOfBoundsAreRefused(t *testing.T) {
 	}
 }
 
+// What a pipeline may be told, and what a store takes, is what comes of it.
+func TestBoundsAreThoseOfPipelines(t *testing.T) {
+	t.Parallel()
+
+	require.NoError(t, chunk.Options{Size: retrieval.MinChars, Overlap: retrieval.MinChars / 2}.Check())
+	require.NoError(t, chunk.Options{Size: retrieval.MaxChars, Overlap: retrieval.MaxChars / 2}.Check())
+	require.Equal(t, retrieval.DefaultMaxChars, chunk.DefaultSize)
+	require.LessOrEqual(t, chunk.MaxBytes, retrieval.MaxChunkBytes)
+	require.LessOrEqual(t, chunk.DefaultMaxPieces, retrieval.MaxDocumentChunks)
+}
+
 func TestTooManyPiecesAreRefused(t *testing.T) {
 	t.Parallel()
 
 	_, err := chunk.Split(strings.Repeat("# h\n", 100_000), chunk.Options{})
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
-	require.ErrorContains(t, err, "more than 50000 chunks")
+	require.ErrorContains(t, err, "more than 20000 chunks")
 }
 
 // Whatever a text is, its pieces are of it, in order, within bounds, and leave
@@ -163,14 +175,15 @@ func requireSound(t require.TestingT, text string, o chunk.Options) {
 	for i, p := range pieces {
 		piece := text[p.Start:p.End]
 		require.NotEmpty(t, strings.TrimSpace(piece))
-		require.LessOrEqual(t, len(piece), o.Size)
+		require.LessOrEqual(t, utf8.RuneCountInString(piece), o.Size)
+		require.LessOrEqual(t, len(piece), chunk.MaxBytes)
 		if valid {
 			require.True(t, utf8.ValidString(piece))
 		}
 		if i > 0 {
 			require.Greater(t, p.Start, pieces[i-1].Start)
 			require.Greater(t, p.End, pieces[i-1].End)
-			require.LessOrEqual(t, pieces[i-1].End-p.Start, o.Overlap)
+			require.LessOrEqual(t, utf8.RuneCountInString(text[p.Start:max(p.Start, pieces[i-1].End)]), o.Overlap)
 		}
 		if p.Start > covered && strings.TrimFunc(text[covered:p.Start], unicode.IsSpace) != "" {
 			require.Failf(t, "left out", "%q", text[covered:p.Start])
@@ -239,11 +252,12 @@ func TestHostileTexts(t *testing.T) {
 		"NestedList":   nested.String(),
 		"Underlines":   strings.Repeat("=\n", size/2),
 		"ShortThenBig": strings.Repeat("a "+strings.Repeat("b", 1999)+" ", size/2002),
+		"Wide":         strings.Repeat("🧰", size/4),
 		"Broken":       strings.Repeat("\x80", size),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireSound(t, text, chunk.Options{Size: 2000, Overlap: 1000})
+			requireSound(t, text, chunk.Options{Size: chunk.MaxSize, Overlap: chunk.MaxSize / 2})
 		})
 	}
 }
