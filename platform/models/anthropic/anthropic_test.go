@@ -21,6 +21,7 @@ var provider = modeltest.Provider{
 	Path:         "/v1/messages",
 	StreamFields: `{"stream":true}`,
 	Key:          func(r modeltest.Request) string { return r.Header.Get("X-Api-Key") },
+	ToldOfTools:  true,
 }
 
 func TestModel(t *testing.T) {

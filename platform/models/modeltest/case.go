@@ -72,6 +72,20 @@ func Basic() []Case {
 func remoteCases() []Case {
 	return []Case{
 		{
+			Name:    "provider_tool",
+			Request: searching(1, said(agent.User, "Is the kettle recalled?")),
+			Want:    agent.ModelResponse{Text: "Let me see. It is not recalled.", Content: searched(), Usage: agent.Usage{InputTokens: 90, OutputTokens: 33}},
+		},
+		{
+			// What its own tool did, a provider is shown again; other providers'
+			// tools did nothing that it could read.
+			Name: "provider_next",
+			Request: searching(2, said(agent.User, "Is the kettle recalled?"),
+				agent.Message{Role: agent.Assistant, Turn: 1, Content: append(searched(), agent.ProviderBlock("another", json.RawMessage(`{"type":"unheard_of"}`)))},
+				said(agent.User, "Are you sure?")),
+			Want: agent.ModelResponse{Text: "I am.", Usage: agent.Usage{InputTokens: 130, OutputTokens: 4}},
+		},
+		{
 			Name:    "truncated",
 			Request: request(1, said(agent.User, "Tell me everything.")),
 			Want:    agent.ModelResponse{Text: "It began with a", Truncated: true, Usage: agent.Usage{InputTokens: 40, OutputTokens: 4}},
@@ -136,6 +150,26 @@ func request(turn int, messages ...agent.Message) agent.ModelRequest {
 					`{"properties":{"order_id":{"type":"string"},"shop":{"type":"string"}},"required":["order_id","shop"]},` +
 					`{"properties":{"order_id":{"type":"string"}},"required":["order_id"]}]}`)},
 		},
+	}
+}
+
+// searching is a request with a tool that the provider runs by itself.
+func searching(turn int, messages ...agent.Message) agent.ModelRequest {
+	req := request(turn, messages...)
+	req.ProviderTools = []agent.ProviderTool{{
+		Name: "searchWeb", Provider: "testing", Tool: json.RawMessage(`{"type":"web_search_20250305","name":"web_search","max_uses":9007199254740993}`),
+	}}
+	return req
+}
+
+// searched is an answer of which a part is what the provider's own tool did.
+func searched() []tool.Content {
+	return []tool.Content{
+		tool.Text("Let me see. "),
+		agent.ProviderBlock("testing", json.RawMessage(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"kettle recall"}}`)),
+		agent.ProviderBlock("testing", json.RawMessage(`{"type":"web_search_tool_result","tool_use_id":"srv_1",`+
+			`"content":[{"type":"web_search_result","url":"https://recalls.example/","title":"Recalls","encrypted_content":"c2VjcmV0","page_age":null}]}`)),
+		tool.Text("It is not recalled."),
 	}
 }
 

@@ -24,6 +24,8 @@ type Provider struct {
 	StreamFields string
 	// Key returns the key that a request came with.
 	Key func(r Request) string
+	// ToldOfTools says that answers tell what the provider's own tools did.
+	ToldOfTools bool
 }
 
 // theKey is the operator's key in tests.
@@ -72,6 +74,14 @@ func requireAnswer(t *testing.T, want agent.ModelResponse, got *agent.ModelRespo
 	require.Equal(t, want.Text, got.Text)
 	require.Equal(t, want.Truncated, got.Truncated)
 	require.Equal(t, want.Usage, got.Usage)
+	require.Len(t, got.Content, len(want.Content))
+	for i, c := range want.Content {
+		if len(c.JSON) > 0 {
+			require.JSONEq(t, string(c.JSON), string(got.Content[i].JSON))
+			c.JSON = got.Content[i].JSON
+		}
+		require.Equal(t, c, got.Content[i])
+	}
 	require.Len(t, got.Calls, len(want.Calls))
 	for i, c := range want.Calls {
 		require.Equal(t, c.ID, got.Calls[i].ID)
@@ -124,6 +134,9 @@ func (p Provider) Check(t *testing.T, c Case) {
 	whole := Serve(t, Answer(e.Whole))
 	got, err := p.open(t, whole.URL).Generate(t.Context(), &c.Request)
 	require.NoError(t, err)
+	if !p.ToldOfTools {
+		c.Want.Content = nil
+	}
 	asked := whole.One(t)
 	require.Equal(t, "POST "+p.Path, asked.Method+" "+asked.Path)
 	e.requireRequest(t, asked.Body)

@@ -35,6 +35,16 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "made_up", names.Ours("made_up"))
 
 	// A tool may be called what another would be made into.
+	// What the provider calls a tool of its own, ours are not called; a call of
+	// that name is one of the provider's tool.
+	names = remote.NewNames(&agent.ModelRequest{
+		Tools:         []agent.ToolSpec{{Name: "web_search"}},
+		ProviderTools: []agent.ProviderTool{{Name: "searchWeb", Tool: json.RawMessage(`{"type":"x","name":"web_search"}`)}, {Name: "run", Tool: json.RawMessage(`{"type":"y"}`)}},
+	})
+	require.Equal(t, "searchWeb", names.Ours("web_search"))
+	require.Regexp(t, "^web_search_[0-9a-f]{8}$", names.Wire("web_search"))
+	require.Equal(t, "web_search", names.Ours(names.Wire("web_search")))
+
 	taken := remote.NewNames(&agent.ModelRequest{Tools: []agent.ToolSpec{{Name: "get.order"}}}).Wire("get.order")
 	names = remote.NewNames(&agent.ModelRequest{Tools: []agent.ToolSpec{{Name: "get.order"}, {Name: taken}}})
 	require.Equal(t, taken, names.Wire(taken))
