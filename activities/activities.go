@@ -34,7 +34,7 @@ type Policies interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 }
 
-// Config is what activities stand on. Every field but Models and Outputs is
+// Config is what activities stand on. Every field but Gathered, Models and Outputs is
 // required.
 type Config struct {
 	Ledger   ledger.Ledger
@@ -45,6 +45,9 @@ type Config struct {
 	Schemas  *schema.Cache
 	// Executor runs a call of any implementation type: an executors.Mux.
 	Executor tool.Executor
+	// Gathered is put around the answers of calls that other runs or calls make
+	// up, which no executor gives: bounds and output schema. Nil for nothing.
+	Gathered tool.Middleware
 	// Models answer for the providers they are keyed by: an agent's model
 	// "scripted/desk" asks Models["scripted"] for "desk".
 	Models map[string]agent.Model

@@ -24,10 +24,11 @@ const maxTicketAge = 5 * time.Second
 type attempt struct {
 	a      *Activities
 	in     *wire.InvokeInput
-	number int       // Counted from 1.
-	began  time.Time // On the monotonic clock, which runs on while a process is frozen.
-	fence  int64     // Of this attempt's own admission; zero until then.
-	marked bool      // This attempt marked the effect as sent.
+	number int          // Counted from 1.
+	opened *wire.Opened // Set when the call is other runs or calls, which the workflow makes.
+	began  time.Time    // On the monotonic clock, which runs on while a process is frozen.
+	fence  int64        // Of this attempt's own admission; zero until then.
+	marked bool         // This attempt marked the effect as sent.
 }
 
 // run returns the call's outcome, or the encoded error of an attempt after
@@ -51,6 +52,9 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	if t.stale(ctx) {
 		return ledger.Outcome{}, interruption(errors.New("frozen for longer than the heartbeat timeout"))
 	}
+	if t.in.Pin.Nested() {
+		return t.open(ctx, ticket, version)
+	}
 	if !t.in.Pin.Execution.Pure {
 		t.marked = true // Also when the answer is lost: then it may be marked.
 		err := t.a.Ledger.MarkSent(ctx, t.in.Principal.Tenant, t.in.EffectID, t.fence)
@@ -66,6 +70,16 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 		return t.fail(ctx, err)
 	}
 	return t.settle(ctx, ledger.Settlement{Status: tool.StatusCompleted, Result: result})
+}
+
+// open begins a call that other runs or calls make up. It sends nothing.
+func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.Version) (ledger.Outcome, error) {
+	opened, err := t.a.open(ctx, t.in, ticket, version)
+	if err != nil {
+		return t.fail(ctx, err)
+	}
+	t.opened = opened
+	return ledger.Outcome{InvocationID: ticket.InvocationID, Status: tool.StatusRunning}, nil
 }
 
 // admit admits the attempt, unless it is the first of a call that an Admit

@@ -23,13 +23,16 @@ func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (w
 			Kind: tool.Invalid, Op: "activities.LoadPlan", Msg: fmt.Sprintf("a plan of %d tools: it may have up to %d", len(in.Tools), maxHostTools),
 		}
 	}
-	plan := &agent.Plan{}
+	plan, pins := &agent.Plan{}, pinner{a: a, principal: in.Principal, mode: in.Mode}
 	for _, ref := range in.Tools {
 		r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: ref, Mode: in.Mode})
 		if err != nil {
 			return wire.LoadPlanOutput{}, fmt.Errorf("resolving tool %q: %w", ref, err)
 		}
-		pinned := pin(r)
+		pinned, err := pins.pin(ctx, r, 0)
+		if err != nil {
+			return wire.LoadPlanOutput{}, err
+		}
 		// A host's code makes the arguments, from the time of day perhaps, and
 		// what it made is in the history only when its task is done. A task that
 		// runs again may make others: harmless where a call has no effect.

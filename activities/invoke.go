@@ -52,6 +52,9 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 	if err != nil {
 		return wire.InvokeOutput{}, err
 	}
+	if t.opened != nil {
+		return wire.InvokeOutput{InvocationID: outcome.InvocationID, Status: outcome.Status, Opened: t.opened}, nil
+	}
 	if err := outcome.Err(); err != nil {
 		return wire.InvokeOutput{}, failure.EncodeSettled(err)
 	}
@@ -68,7 +71,9 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 // admit asks the ledger, then the policy on the authority the ledger read.
 func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ticket, error) {
 	x := in.Pin.Execution
-	ticket, err := a.Ledger.Admit(ctx, ledger.AdmitRequest{Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure})
+	ticket, err := a.Ledger.Admit(ctx, ledger.AdmitRequest{
+		Entry: in.Entry(), Repeatable: x.Repeatable(), Send: x.Pure && !in.Pin.Nested(),
+	})
 	if err != nil || ticket.Done != nil {
 		return ticket, err
 	}

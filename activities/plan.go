@@ -69,24 +69,19 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 		ToolMode: version.Snapshot.ToolMode, Limits: version.Snapshot.Limits.WithDefaults(),
 		Tools: make([]agent.Pin, 0, len(bound)),
 	}
+	pins := pinner{a: a, principal: p, mode: run.Mode}
 	for _, r := range bound {
 		// Tools for users are dispatched by them, and no model hears of them.
-		if r.Version.Snapshot.Interaction.Audience != tool.UserAudience {
-			plan.Tools = append(plan.Tools, pin(r))
+		if r.Version.Snapshot.Interaction.Audience == tool.UserAudience {
+			continue
 		}
+		pin, err := pins.pin(ctx, r, 0)
+		if err != nil {
+			return nil, err
+		}
+		plan.Tools = append(plan.Tools, pin)
 	}
 	return plan, nil
-}
-
-// pin makes the entry of a plan for a resolved tool.
-func pin(r *resolver.Resolved) agent.Pin {
-	impl, execution := r.Version.Snapshot.ImplementationType(), r.Version.Snapshot.Execution
-	fast, _ := execution.FastLane(impl)
-	return agent.Pin{
-		ToolID: r.Tool.ID, Slug: r.Tool.Slug, Version: r.Version.Number, Digest: r.Version.Digest,
-		Implementation: impl, Execution: execution, Fast: fast,
-		Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
-	}
 }
 
 // chooseAgent returns the agent version a run is to use: the highest published

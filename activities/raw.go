@@ -16,6 +16,11 @@ func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 	if !in.Call.Raw {
 		return nil
 	}
+	if in.Step != nil {
+		if err := a.bind(ctx, in); err != nil {
+			return err
+		}
+	}
 	version, err := a.Resolver.Version(ctx, in.Principal.Tenant, in.Pin.ToolID, in.Pin.Digest)
 	if err != nil {
 		return fmt.Errorf("loading %s: %w", in.Pin, err)

@@ -26,16 +26,76 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	if err := a.complete(ctx, &in.Invoke); err != nil && tool.KindOf(err).Retryable() {
 		return wire.InvokeOutput{}, encode(ctx, err)
 	}
-	outcome, err := a.Ledger.Settle(ctx, ledger.Settlement{
-		Entry: in.Invoke.Entry(), Status: in.Status, Kind: in.Kind, Msg: in.Msg,
+	s := ledger.Settlement{
+		Status: in.Status, Kind: in.Kind, Msg: in.Msg,
 		UnknownIfSent: !in.Invoke.Pin.Execution.Repeatable() && in.Kind != tool.Cancelled,
-	})
+	}
+	calls, err := a.gather(ctx, &in, &s)
+	if err != nil {
+		return wire.InvokeOutput{}, encode(ctx, err)
+	}
+	s.Entry = in.Invoke.Entry()
+	outcome, err := a.Ledger.Settle(ctx, s)
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(&in.Invoke)...)
 		return wire.InvokeOutput{}, encode(ctx, fmt.Errorf("settling %s: %w", in.Invoke.Pin, err))
 	}
-	return output(outcome, in.Invoke.Full), nil
+	out := output(outcome, in.Invoke.Full)
+	out.Calls = calls
+	return out, nil
 }
+
+// gather completes the settlement of a nested call with what its runs or calls
+// came to, and returns how many calls a run made. An error is one that may pass.
+func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger.Settlement) (calls int, err error) {
+	s.UnknownIfSent = s.UnknownIfSent && in.Child == nil && in.Steps == nil // Nothing was sent but by those.
+	var result *tool.Result
+	switch {
+	case in.Child != nil:
+		var run agent.Run
+		if run, err = a.childEnd(ctx, in); err == nil {
+			result, calls = childResult(in, &run), run.Calls
+		}
+	case in.Steps != nil:
+		result, err = a.composed(ctx, in)
+	default:
+		return 0, nil
+	}
+	if err == nil && in.Kind == "" {
+		s.Result, err = a.answer(ctx, in, result)
+	}
+	switch {
+	case err != nil && (tool.KindOf(err).Retryable() || ctx.Err() != nil):
+		return calls, err
+	case err != nil:
+		logFailure(ctx, "gathering the result failed", err, callAttrs(&in.Invoke)...)
+		e := tool.AsError(err)
+		s.Status, s.Kind, s.Msg, s.Result = tool.EndStatus(e.Kind), e.Kind, e.Msg, nil
+	case in.Kind != "" && in.Steps != nil: // It got no answer: what was done of it stays done.
+		s.Msg = in.Msg + "; " + clip(preview(result.Content), maxPartial)
+	}
+	return calls, nil
+}
+
+// answer holds what a nested call came to to what its tool promises, as an
+// executor's answer is.
+func (a *Activities) answer(ctx context.Context, in *wire.SettleInput, result *tool.Result) (*tool.Result, error) {
+	if a.Gathered == nil {
+		return result, nil
+	}
+	call := &in.Invoke
+	version, err := a.Resolver.Version(ctx, call.Principal.Tenant, call.Pin.ToolID, call.Pin.Digest)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", call.Pin, err)
+	}
+	give := tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) { return result, nil })
+	return a.Gathered(give).Execute(ctx, &tool.Call{
+		ID: call.Call.CallID, EffectID: call.EffectID, Principal: call.Principal, Mode: call.Mode, RunID: call.RunID, Version: version,
+	})
+}
+
+// maxPartial bounds what the failure of a composition says of its steps.
+const maxPartial = 2000
 
 // FinishRun records how a run ended. A run ends once.
 func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) error {
@@ -44,7 +104,7 @@ func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) erro
 	}
 	err := a.Runs.FinishRun(ctx, agent.RunEnd{
 		Tenant: in.Principal.Tenant, RunID: in.RunID, Status: in.Status,
-		HeadMessageID: in.Head, Turns: in.Turns, Kind: in.Kind, Msg: in.Msg,
+		HeadMessageID: in.Head, Turns: in.Turns, Calls: in.Calls, Kind: in.Kind, Msg: in.Msg,
 		Execution: activity.GetInfo(ctx).WorkflowExecution.RunID,
 	})
 	if err != nil {

@@ -31,6 +31,15 @@ type Definition struct {
 	Tools        []tool.Ref      `json:"tools"`
 	ToolMode     ToolMode        `json:"tool_mode,omitempty"` // Sequential when empty.
 	Limits       Limits          `json:"limits"`
+	// Skills are what the agent can be told to do by name, by tools of type
+	// prompt in mode skill.
+	Skills map[string]Skill `json:"skills,omitempty"`
+}
+
+// Skill is a named way of working that an agent declares.
+type Skill struct {
+	Description  string `json:"description,omitempty"`
+	Instructions string `json:"instructions"` // Said before what the agent is told.
 }
 
 // Digest returns the sha256, in hexadecimal, of the definition's canonical JSON.

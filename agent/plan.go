@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"io"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -29,6 +32,64 @@ type Pin struct {
 	Builtin        string              `json:"builtin_key,omitempty"`
 	Deprecated     bool                `json:"deprecated,omitempty"` // At the time of pinning.
 	Fast           bool                `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
+
+	Agent *AgentPin `json:"agent,omitempty"` // Set where a call is a run of an agent.
+	Steps []StepPin `json:"steps,omitempty"` // Set where a call is a sequence of others.
+}
+
+// AgentPin is the pinned version of the agent that calls of a tool run.
+type AgentPin struct {
+	AgentID string `json:"agent_id"`
+	Slug    string `json:"slug"`
+	Version string `json:"version"`
+	Digest  string `json:"digest"`
+	// Detached runs go on by themselves: their call answers when they have begun.
+	Detached bool `json:"detached,omitempty"`
+}
+
+// String returns "slug@version".
+func (p AgentPin) String() string { return p.Slug + "@" + p.Version }
+
+// StepPin is the pinned tool of one step of a composition.
+type StepPin struct {
+	ID       string `json:"id"`
+	Continue bool   `json:"continue,omitempty"` // The steps after it run even if it fails.
+	Pin      Pin    `json:"pin"`
+}
+
+// Nested reports whether a call of the pin is other runs or calls: an attempt
+// opens it, the workflow makes those, and a settlement closes it.
+func (p *Pin) Nested() bool { return p.Agent != nil || len(p.Steps) > 0 }
+
+// Content returns the digest of all that a call of the pin runs: the version's
+// own, and for a nested one also what is pinned below it.
+func (p *Pin) Content() string {
+	if !p.Nested() {
+		return p.Digest
+	}
+	h := sha256.New()
+	_, _ = io.WriteString(h, p.Digest)
+	if p.Agent != nil {
+		_, _ = io.WriteString(h, " agent "+p.Agent.Digest)
+	}
+	for i := range p.Steps {
+		_, _ = io.WriteString(h, " step "+p.Steps[i].Pin.Content())
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Count returns how many calls a call of the pin is, itself included, and how
+// many of them are runs of agents.
+func (p *Pin) Count() (calls, agents int) {
+	calls = 1
+	if p.Agent != nil {
+		agents = 1
+	}
+	for i := range p.Steps {
+		c, a := p.Steps[i].Pin.Count()
+		calls, agents = calls+c, agents+a
+	}
+	return calls, agents
 }
 
 // String returns "slug@version".

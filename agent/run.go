@@ -58,9 +58,31 @@ type Run struct {
 	Turns         int             `json:"turns"`
 	LastSeq       int64           `json:"last_seq"`
 	Plan          *Plan           `json:"plan,omitempty"`
+	Parent        *Parent         `json:"parent,omitempty"` // Set for the run of an agent that a call asked for.
+	Depth         int             `json:"depth,omitempty"`  // How many runs are above it.
+	Calls         int             `json:"calls,omitempty"`  // Made by the run and those below it; known when it has ended.
 	CreatedAt     time.Time       `json:"created_at"`
 	StartedAt     *time.Time      `json:"started_at,omitempty"`
 	CompletedAt   *time.Time      `json:"completed_at,omitempty"`
+}
+
+// Parent is the call that a run answers.
+type Parent struct {
+	RunID        string `json:"run_id"`
+	InvocationID string `json:"invocation_id"`
+	// Detached runs answer nobody: their call ended when they began.
+	Detached bool `json:"detached,omitempty"`
+}
+
+// MaxDepth is how deep runs nest: an agent may ask an agent, which may ask
+// another, five below the first.
+const MaxDepth = 5
+
+// Ancestor is a run above another.
+type Ancestor struct {
+	RunID   string
+	AgentID string // Empty for a run without an agent.
+	Agent   string
 }
 
 // Events of a run; see the tool package for those of a call.

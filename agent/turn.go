@@ -54,6 +54,7 @@ type RunEnd struct {
 	Msg           string
 	HeadMessageID string
 	Turns         int
+	Calls         int    // Of the run and those below it.
 	Execution     string // Temporal's run id of the execution that ended; a later execution of a reset workflow may end the run again.
 }
 
@@ -68,6 +69,9 @@ type Runs interface {
 	// FirstRunID; run.ID is the id to use if it is new). It is idempotent: the
 	// stored run, with the plan stored first, comes back.
 	BeginRun(ctx context.Context, run Run) (Run, error)
+	// Ancestors returns a run and those above it, the run first. The list ends
+	// one above [MaxDepth].
+	Ancestors(ctx context.Context, tenant tool.TenantID, runID string) ([]Ancestor, error)
 	// FindRun returns a run with its plan.
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (Run, error)
 	// OpenTurn returns what the turn after head starts from.

@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -11,12 +13,32 @@ import (
 // that a replay makes the same. Where the effect has an invocation already, the
 // ledger keeps that one.
 func InvocationID(at time.Time, effectID string) string {
-	sum := sha256.Sum256([]byte("invocation of " + effectID))
-	id := sum[:16]
 	ms := at.UnixMilli()
-	for i := range 6 {
-		id[i] = byte(ms >> (8 * (5 - i))) //nolint:gosec // Byte by byte.
+	var stamp [6]byte
+	for i := range stamp {
+		stamp[i] = byte(ms >> (8 * (5 - i))) //nolint:gosec // Byte by byte.
 	}
+	return derived(stamp, "invocation of "+effectID)
+}
+
+// RunID returns the id of the run that an invocation is: a UUIDv7 of the same
+// time, equal for every attempt. What is no UUID gives none.
+func RunID(invocationID string) string {
+	var stamp [6]byte
+	digits := strings.ReplaceAll(invocationID, "-", "")
+	if len(digits) != 32 {
+		return ""
+	}
+	if _, err := hex.Decode(stamp[:], []byte(digits[:12])); err != nil {
+		return ""
+	}
+	return derived(stamp, "run of "+invocationID)
+}
+
+func derived(stamp [6]byte, of string) string {
+	sum := sha256.Sum256([]byte(of))
+	id := sum[:16]
+	copy(id, stamp[:])
 	id[6] = 0x70 | id[6]&0x0f // Version 7.
 	id[8] = 0x80 | id[8]&0x3f // The variant of RFC 9562.
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])

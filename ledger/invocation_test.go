@@ -26,3 +26,30 @@ func TestInvocationID(t *testing.T) {
 	sec, nsec := parsed.Time().UnixTime()
 	require.Equal(t, at, time.Unix(sec, nsec).UTC())
 }
+
+func TestRunID(t *testing.T) {
+	t.Parallel()
+
+	at := time.Date(2026, 3, 1, 12, 0, 0, 123e6, time.UTC)
+	invocation := ledger.InvocationID(at, "effect")
+	id := ledger.RunID(invocation)
+	require.Equal(t, id, ledger.RunID(invocation), "another attempt names the same")
+	require.NotEqual(t, invocation, id)
+	require.NotEqual(t, id, ledger.RunID(ledger.InvocationID(at, "another")))
+	parsed, err := uuid.Parse(id)
+	require.NoError(t, err)
+	require.Equal(t, uuid.Version(7), parsed.Version())
+	sec, nsec := parsed.Time().UnixTime()
+	require.Equal(t, at, time.Unix(sec, nsec).UTC())
+	require.Empty(t, ledger.RunID("no id"))
+}
+
+func TestStepEffect(t *testing.T) {
+	t.Parallel()
+
+	id := ledger.StepEffect("parent", "one")
+	require.Len(t, id, 64)
+	require.Equal(t, id, ledger.StepEffect("parent", "one"))
+	require.NotEqual(t, id, ledger.StepEffect("parent", "two"))
+	require.NotEqual(t, id, ledger.StepEffect("paren", "tone"))
+}

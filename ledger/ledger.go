@@ -45,6 +45,17 @@ type Ledger interface {
 	// It fails with Conflict when the settlement's fence is no longer the
 	// effect's, that is when a later attempt is under way.
 	Settle(ctx context.Context, s Settlement) (Outcome, error)
+
+	// Records returns what is known of effects, by their ids; those that the
+	// tenant does not have are missing.
+	Records(ctx context.Context, tenant tool.TenantID, effectIDs []string) (map[string]Record, error)
+}
+
+// Record is an effect as the ledger holds it.
+type Record struct {
+	InvocationID string
+	Arguments    json.RawMessage // What the call was made with; empty where it was never admitted.
+	Outcome      *Outcome        // Nil while it is under way.
 }
 
 // Entry describes a call to the ledger.
@@ -64,6 +75,7 @@ type Entry struct {
 	Implementation tool.Implementation
 	Mode           tool.Mode
 	MessageID      string // The assistant message that asked; empty outside agent runs.
+	ParentID       string // The invocation that this call is a step of; empty for most.
 	Arguments      json.RawMessage
 	// ArgumentsStored says that Arguments is empty because it stands with the
 	// assistant message, at Position of its prepared arguments.

@@ -24,6 +24,7 @@ const (
 	permissionMissing  verdict = "permission_missing"
 	toolDisabled       verdict = "tool_disabled"
 	toolQuarantined    verdict = "tool_quarantined"
+	artifactDisabled   verdict = "artifact_disabled"
 	toolDraft          verdict = "tool_draft"
 	versionUnknown     verdict = "version_unknown"
 	versionUnpublished verdict = "version_unpublished"
@@ -50,6 +51,8 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is disabled", e.Slug)
 	case toolQuarantined:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is quarantined until somebody looks at it", e.Slug)
+	case artifactDisabled:
+		kind, msg = tool.Conflict, fmt.Sprintf("the artifact of tool %q is disabled", e.Slug)
 	case toolDraft:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is a draft and runs in debug mode only", e.Slug)
 	case versionUnknown:
@@ -147,7 +150,7 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 		Version: text(req.Version), Digest: req.Digest, ImplementationType: string(req.Implementation),
 		Subject: text(req.Principal.Subject), Permissions: list(req.Principal.Permissions), Mode: string(e.mode),
 		ArgumentsStored: req.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
-		Repeatable: req.Repeatable, Send: req.Send, AnswerID: e.answerID,
+		Repeatable: req.Repeatable, Send: req.Send, AnswerID: e.answerID, ParentID: optional(req.ParentID),
 	}, nil
 }
 
@@ -206,7 +209,7 @@ func entryParams(op string, e ledger.Entry) (entry, error) {
 	if out.mode == "" {
 		out.mode = tool.Production
 	}
-	if err := checkIDs(op, e.InvocationID, e.RunID, e.AgentID, e.ToolID, e.MessageID); err != nil {
+	if err := checkIDs(op, e.InvocationID, e.RunID, e.AgentID, e.ToolID, e.MessageID, e.ParentID); err != nil {
 		return entry{}, err
 	}
 	var err error

@@ -15,6 +15,7 @@ type InvocationQuery struct {
 	Kind    tool.Kind // Of its failure.
 	RunID   string
 	AgentID string
+	Parent  string    // The invocation that they are steps of.
 	Since   time.Time // Created at or after.
 	Until   time.Time // Created before.
 	Before  string    // Start after this invocation in the order of the page: the last id of the page before.
@@ -41,14 +42,14 @@ func (s *Store) FindInvocation(ctx context.Context, tenant tool.TenantID, id str
 // ListInvocations returns a page of invocations, newest first.
 func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q InvocationQuery) ([]tool.Invocation, error) {
 	const op = "store.ListInvocations"
-	if err := checkIDs(op, q.RunID, q.AgentID, q.Before); err != nil {
+	if err := checkIDs(op, q.RunID, q.AgentID, q.Parent, q.Before); err != nil {
 		return nil, err
 	}
 	var rows []db.ToolInvocation
 	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
 		rows, err = queries.ListInvocations(ctx, db.ListInvocationsParams{
 			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool), Kind: string(q.Kind),
-			RunID: optional(q.RunID), AgentID: optional(q.AgentID), Since: optionalTime(q.Since), Until: optionalTime(q.Until),
+			RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: optionalTime(q.Since), Until: optionalTime(q.Until),
 			Limit: pageSize(q.Limit),
 		})
 		return err
@@ -61,7 +62,7 @@ func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q Inv
 
 func invocationOf(row db.ToolInvocation) (tool.Invocation, error) {
 	i := tool.Invocation{
-		ID: row.ID, Tenant: tool.TenantID(row.TenantID), RunID: value(row.RunID), Turn: int(row.Turn), Position: int(row.Position),
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), ParentID: value(row.ParentID), RunID: value(row.RunID), Turn: int(row.Turn), Position: int(row.Position),
 		CallID: row.CallID, EffectID: value(row.EffectID), ToolID: value(row.ToolID), Tool: row.Tool, Version: row.Version,
 		Digest: row.Digest, Implementation: tool.Implementation(row.ImplementationType), Subject: row.Subject,
 		AgentID: value(row.AgentID), Mode: tool.Mode(row.Mode), Status: tool.InvocationStatus(row.Status),

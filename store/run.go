@@ -31,7 +31,11 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 	if err != nil {
 		return agent.Run{}, err
 	}
-	if err := checkIDs(op, params.ID, run.AgentID, messageID); err != nil {
+	var parent agent.Parent
+	if run.Parent != nil {
+		parent = *run.Parent
+	}
+	if err := checkIDs(op, params.ID, run.AgentID, messageID, parent.RunID, parent.InvocationID); err != nil {
 		return agent.Run{}, err
 	}
 	var row db.CreateRunRow
@@ -41,6 +45,8 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 			AgentVersion: params.AgentVersion, Mode: params.Mode, Subject: params.Subject, Permissions: params.Permissions,
 			Scopes: params.Scopes, Input: params.Input, WorkflowID: params.WorkflowID, FirstRunID: params.FirstRunID,
 			MessageID: &messageID, Plan: params.Plan, Role: string(first.Role), Content: blocks,
+			ParentRunID: optional(parent.RunID), ParentInvocationID: optional(parent.InvocationID), Detached: parent.Detached,
+			Depth: number(run.Depth),
 		})
 		return err
 	})
@@ -125,11 +131,36 @@ func (s *Store) FindRun(ctx context.Context, tenant tool.TenantID, id string) (a
 	return runOf(row)
 }
 
+// Ancestors implements [agent.Runs].
+func (s *Store) Ancestors(ctx context.Context, tenant tool.TenantID, runID string) ([]agent.Ancestor, error) {
+	const op = "store.Ancestors"
+	if !tool.ValidID(runID) {
+		return nil, notFound(op, "run not found")
+	}
+	var rows []db.ListAncestorsRow
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListAncestors(ctx, db.ListAncestorsParams{TenantID: string(tenant), ID: runID, Most: agent.MaxDepth + 1})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, notFound(op, "run not found")
+	}
+	line := make([]agent.Ancestor, len(rows))
+	for i, row := range rows {
+		line[i] = agent.Ancestor{RunID: row.ID, AgentID: value(row.AgentID), Agent: row.Agent}
+	}
+	return line, nil
+}
+
 // RunQuery filters and pages runs. Zero fields do not filter.
 type RunQuery struct {
 	Status  agent.RunStatus
 	Kind    agent.RunKind
 	AgentID string
+	Parent  string    // The run that asked for them.
 	Since   time.Time // Created at or after.
 	Until   time.Time // Created before.
 	Before  string    // Start after this run in the order of the page: the last id of the page before.
@@ -139,14 +170,15 @@ type RunQuery struct {
 // ListRuns returns a page of runs, newest first.
 func (s *Store) ListRuns(ctx context.Context, tenant tool.TenantID, q RunQuery) ([]agent.Run, error) {
 	const op = "store.ListRuns"
-	if err := checkIDs(op, q.AgentID, q.Before); err != nil {
+	if err := checkIDs(op, q.AgentID, q.Parent, q.Before); err != nil {
 		return nil, err
 	}
 	var rows []db.Run
 	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
 		rows, err = queries.ListRuns(ctx, db.ListRunsParams{
 			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
-			AgentID: optional(q.AgentID), Since: optionalTime(q.Since), Until: optionalTime(q.Until), Limit: pageSize(q.Limit),
+			AgentID: optional(q.AgentID), ParentRunID: optional(q.Parent),
+			Since: optionalTime(q.Since), Until: optionalTime(q.Until), Limit: pageSize(q.Limit),
 		})
 		return err
 	})
@@ -177,7 +209,7 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 		row, err = q.FinishRun(ctx, db.FinishRunParams{
 			TenantID: string(end.Tenant), ID: end.RunID, Status: string(end.Status), Output: text(end.Output),
 			ErrorKind: string(end.Kind), Error: text(end.Msg), HeadMessageID: optional(end.HeadMessageID),
-			Turns: number(end.Turns), EventType: string(runEndEvent(end.Status)), EventData: event,
+			Turns: number(end.Turns), Calls: number(end.Calls), EventType: string(runEndEvent(end.Status)), EventData: event,
 			Execution: text(end.Execution),
 		})
 		return err
@@ -246,6 +278,10 @@ func runOf(row db.Run) (agent.Run, error) {
 		Status:    agent.RunStatus(row.Status), Input: row.Input, Output: row.Output, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error,
 		WorkflowID: row.WorkflowID, FirstRunID: row.FirstRunID, HeadMessageID: value(row.HeadMessageID), Turns: int(row.Turns),
 		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
+		Depth: int(row.Depth), Calls: int(row.Calls),
+	}
+	if row.ParentRunID != nil {
+		run.Parent = &agent.Parent{RunID: *row.ParentRunID, InvocationID: value(row.ParentInvocationID), Detached: row.Detached}
 	}
 	if row.Plan != nil {
 		run.Plan = &agent.Plan{}

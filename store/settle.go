@@ -93,7 +93,7 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 		Status: string(s.Status), Result: result, ErrorKind: string(s.Kind), Error: text(s.Msg),
 		UnknownIfSent: s.UnknownIfSent, UnknownMessage: ledger.UnknownMessage,
 		EventType: string(tool.EndEvent(s.Status)), AnswerID: e.answerID,
-		DriftDeclared: declared, DriftAttempted: attempted,
+		ParentID: optional(s.ParentID), DriftDeclared: declared, DriftAttempted: attempted,
 	}, nil
 }
 

@@ -164,8 +164,9 @@ type (
 		Output json.RawMessage `json:"output,omitempty"`
 	}
 	toolConfig struct {
-		Implementation json.RawMessage `json:"implementation,omitempty"`
-		Execution      tool.Execution  `json:"execution"`
+		Implementation json.RawMessage   `json:"implementation,omitempty"`
+		Execution      tool.Execution    `json:"execution"`
+		Artifact       *tool.ArtifactPin `json:"artifact,omitempty"`
 	}
 )
 
@@ -182,7 +183,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	if err != nil {
 		return row, err
 	}
-	config, err := encode(toolConfig{Implementation: t.Config, Execution: t.Execution})
+	config, err := encode(toolConfig{Implementation: t.Config, Execution: t.Execution, Artifact: t.Artifact})
 	if err != nil {
 		return row, err
 	}
@@ -251,7 +252,7 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 			Name: row.Name, Description: row.Description, Category: row.Category, Icon: row.Icon,
 			InputSchema: schema.Input, OutputSchema: schema.Output,
 			Implementation: tool.Implementation(row.ImplementationType), Config: config.Implementation,
-			Execution: config.Execution, Interaction: interaction,
+			Execution: config.Execution, Artifact: config.Artifact, Interaction: interaction,
 		},
 		Policy: policy,
 		Status: tool.Status(row.Status), Active: row.IsActive, Quarantine: row.Quarantine, System: row.IsSystem, BuiltinKey: row.BuiltinKey,

@@ -19,6 +19,7 @@ type Definition struct {
 
 	Implementation Implementation  `json:"implementation_type"`
 	Config         json.RawMessage `json:"implementation_config,omitempty"` // A JSON object; its shape is the executor's.
+	Artifact       *ArtifactPin    `json:"artifact,omitempty"`              // The uploaded program that runs; the registry sets it. Nil for any other tool.
 
 	Execution   Execution   `json:"execution"`
 	Interaction Interaction `json:"interaction"`

@@ -73,6 +73,7 @@ type Invocation struct {
 	ID             string           `json:"id"`
 	Tenant         TenantID         `json:"tenant_id"`
 	RunID          string           `json:"run_id,omitempty"`
+	ParentID       string           `json:"parent_id,omitempty"` // The invocation that it is a step of.
 	Turn           int              `json:"turn"`
 	Position       int              `json:"position"`
 	CallID         string           `json:"call_id"`

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -27,6 +28,18 @@ type InvokeInput struct {
 	Full        bool             `json:"full,omitempty"`        // Whether the whole result is wanted, or a preview.
 	Tried       int              `json:"tried,omitempty"`       // Attempts made in the fast lane, before this activity.
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
+	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
+}
+
+// Step says which step of which composition a call is. What the call is made
+// with follows from it: the composition's content and arguments, and how the
+// steps before it ended.
+type Step struct {
+	EffectID     string `json:"effect_id"`     // The composition's.
+	InvocationID string `json:"invocation_id"` // The composition's.
+	ToolID       string `json:"tool_id"`       // The composition's.
+	Digest       string `json:"digest"`        // The composition's.
+	Index        int    `json:"index"`         // Of the step, from 0.
 }
 
 // AdmitOutput is the admission of a call that must not be repeated.
@@ -47,6 +60,16 @@ type InvokeOutput struct {
 	Result       *tool.Result          `json:"result,omitempty"`  // When the whole was wanted and the tool answered.
 	Kind         tool.Kind             `json:"kind,omitempty"`
 	Msg          string                `json:"msg,omitempty"`
+	// Opened is set when the call is under way: the workflow makes the runs or
+	// calls that it is, and settles it.
+	Opened *Opened `json:"opened,omitempty"`
+	// Calls is how many calls the run of an agent made that the call was.
+	Calls int `json:"calls,omitempty"`
+}
+
+// Opened is a call that other runs or calls make up.
+type Opened struct {
+	RunID string `json:"run_id,omitempty"` // The run that was recorded; empty for a composition.
 }
 
 // SettleInput closes a call that ended outside its Invoke.
@@ -55,6 +78,29 @@ type SettleInput struct {
 	Status tool.InvocationStatus `json:"status"`
 	Kind   tool.Kind             `json:"kind"`
 	Msg    string                `json:"msg"`
+	Child  *Child                `json:"child,omitempty"` // Set where the call was a run of an agent.
+	Steps  *Steps                `json:"steps,omitempty"` // Set where the call was a composition.
+}
+
+// Child is the run of an agent that a call was.
+type Child struct {
+	RunID string `json:"run_id"`
+	// Begun is set where the run goes on by itself.
+	Begun bool `json:"begun,omitempty"`
+	// Kind and Msg say why the run ended, for one that could not say so itself.
+	Kind tool.Kind `json:"kind,omitempty"`
+	Msg  string    `json:"msg,omitempty"`
+	// Elsewhere is set where another execution began the run, which may still be
+	// under way: it is waited for, until Deadline.
+	Elsewhere bool      `json:"elsewhere,omitempty"`
+	Deadline  time.Time `json:"deadline,omitzero"`
+}
+
+// Steps is how far a composition came.
+type Steps struct {
+	Begun int `json:"begun"` // How many of its steps were begun.
+	// Stopped is set where the composition ended before its steps did.
+	Stopped bool `json:"stopped,omitempty"`
 }
 
 // Entry returns the call as the ledger knows it.
@@ -66,6 +112,14 @@ func (in *InvokeInput) Entry() ledger.Entry {
 		CallID: in.Call.CallID, ToolID: in.Pin.ToolID, Slug: slug,
 		Version: in.Pin.Version, Digest: in.Pin.Digest, Implementation: in.Pin.Implementation,
 		Mode: in.Mode, MessageID: in.MessageID, Arguments: in.Call.Arguments,
-		ArgumentsStored: in.Call.Stored, Receipt: in.Call.Receipt,
+		ArgumentsStored: in.Call.Stored, Receipt: in.Call.Receipt, ParentID: in.parent(),
 	}
+}
+
+// parent returns the invocation that the call is a step of, or the empty string.
+func (in *InvokeInput) parent() string {
+	if in.Step == nil {
+		return ""
+	}
+	return in.Step.InvocationID
 }

@@ -17,6 +17,10 @@ type AgentRunInput struct {
 	// part of the workflow's tasks. Whoever starts a run sets it: runs that were
 	// started before there was a choice have an activity for each.
 	Inline bool `json:"inline,omitempty"`
+	// Deadline and MaxCalls bound a run that a call asked for, besides its own
+	// limits: they are what its caller has left.
+	Deadline time.Time `json:"deadline,omitzero"`
+	MaxCalls int       `json:"max_calls,omitempty"`
 }
 
 // NewAgentRun returns the input of a run that is about to start.
@@ -33,6 +37,7 @@ type RunState struct {
 	Turns    int        `json:"turns"`
 	Calls    int        `json:"calls"`
 	Deadline time.Time  `json:"deadline"`
+	MaxCalls int        `json:"max_calls,omitempty"` // As in [AgentRunInput].
 }
 
 // AgentRunOutput is how an agent run ended. The transcript is in the database.
@@ -116,6 +121,7 @@ type FinishRunInput struct {
 	Status    agent.RunStatus `json:"status"`
 	Head      string          `json:"head,omitempty"`
 	Turns     int             `json:"turns"`
+	Calls     int             `json:"calls,omitempty"`
 	Kind      tool.Kind       `json:"kind,omitempty"`
 	Msg       string          `json:"msg,omitempty"`
 }

@@ -44,7 +44,7 @@ func (r *agentRun) run(ctx workflow.Context) error {
 	defer stop()
 	err := r.loop(limited)
 	if passed() && ctx.Err() == nil && !workflow.IsContinueAsNewError(err) {
-		return r.limit("its time of %s", time.Duration(r.state.Plan.Limits.TimeoutSeconds)*time.Second)
+		return r.late()
 	}
 	return err
 }
@@ -64,13 +64,25 @@ func (r *agentRun) load(ctx workflow.Context) error {
 	}
 	timeout := time.Duration(plan.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
 	r.state = wire.RunState{
-		Plan: plan.Plan, Mode: plan.Mode, Head: plan.Head, Deadline: workflow.Now(ctx).Add(timeout),
+		Plan: plan.Plan, Mode: plan.Mode, Head: plan.Head, Deadline: workflow.Now(ctx).Add(timeout), MaxCalls: r.in.MaxCalls,
+	}
+	if asked := r.in.Deadline; !asked.IsZero() && asked.Before(r.state.Deadline) {
+		r.state.Deadline = asked
 	}
 	return nil
 }
 
-func (r *agentRun) loop(ctx workflow.Context) error {
+// limits returns the limits of the run's plan, or what its caller has left.
+func (r *agentRun) limits() agent.Limits {
 	limits := r.state.Plan.Limits.WithDefaults()
+	if r.state.MaxCalls > 0 {
+		limits.MaxCalls = min(limits.MaxCalls, r.state.MaxCalls)
+	}
+	return limits
+}
+
+func (r *agentRun) loop(ctx workflow.Context) error {
+	limits := r.limits()
 	for {
 		if r.state.Turns >= limits.MaxTurns {
 			return r.limit("%d turns", limits.MaxTurns)
@@ -84,12 +96,15 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 			return nil
 		}
 		calls := r.calls(ctx, turn.Calls)
-		if r.state.Calls += len(calls); r.state.Calls > limits.MaxCalls {
+		made, agents := count(calls)
+		if r.state.Calls += made; r.state.Calls > limits.MaxCalls {
 			return r.refuse(ctx, calls, r.limit("%d tool calls", limits.MaxCalls))
 		}
-		if err := runBatch(ctx, r.state.Plan.ToolMode, calls); err != nil {
+		below, err := runBatch(ctx, r.state.Plan.ToolMode, calls, r.scope(limits.MaxCalls, agents))
+		if err != nil {
 			return err
 		}
+		r.state.Calls += below
 		if ctx.Err() != nil {
 			return ctx.Err() // The next execution would not know.
 		}
@@ -100,12 +115,34 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 	}
 }
 
+// count returns how many calls the calls of a turn are, with the steps of
+// compositions, and how many of them run an agent. One that is refused is a call too.
+func count(calls []wire.InvokeInput) (made, agents int) {
+	for i := range calls {
+		c, a := calls[i].Pin.Count()
+		made, agents = made+c, agents+a
+	}
+	return made, agents
+}
+
+// scope returns what the calls of a turn are bound by. The agents that they
+// run share the calls that are left.
+func (r *agentRun) scope(most, agents int) scope {
+	s := scope{inline: r.in.Inline, deadline: r.state.Deadline}
+	if agents > 0 {
+		if s.calls = (most - r.state.Calls) / agents; s.calls == 0 {
+			s.calls = -1
+		}
+	}
+	return s
+}
+
 // continueAsNew goes on in a new execution, on the worker version that is
 // current then.
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-	}, wire.AgentRunWorkflow, wire.AgentRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Inline: r.in.Inline})
+	}, wire.AgentRunWorkflow, wire.AgentRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Inline: r.in.Inline, Deadline: r.in.Deadline})
 }
 
 // refuse settles calls that a limit keeps from running, so that each has its
@@ -153,27 +190,28 @@ func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeI
 		out[i].EffectID = ledger.Effect{
 			Tenant: r.in.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
 			Step: "turn/" + strconv.Itoa(r.state.Turns), Position: i,
-			VersionDigest: out[i].Pin.Digest, ArgumentsDigest: call.Digest,
+			VersionDigest: out[i].Pin.Content(), ArgumentsDigest: call.Digest,
 		}.ID()
 		out[i].Call.Digest, out[i].Call.Slug = "", "" // The effect and the pin say it: histories stay small.
 	}
 	return out
 }
 
-// runCall runs one call of a turn. How it ended stands in the transcript, for
-// the model to act on, so only what ends the run is an error here.
-func runCall(ctx workflow.Context, in wire.InvokeInput) error {
+// runCall runs one call of a turn, and returns how many calls agents made for
+// it. How it ended stands in the transcript, for the model to act on, so only
+// what ends the run is an error here.
+func runCall(ctx workflow.Context, in wire.InvokeInput, s scope) (below int, err error) {
 	if in.Call.Settled {
-		return nil
+		return 0, nil
 	}
-	_, err := invoke(ctx, in)
+	out, err := invoke(ctx, in, s)
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return out.Calls, ctx.Err()
 	}
 	if unsettled(err) {
-		return err
+		return out.Calls, err
 	}
-	return nil // A call without an answer is settled, and an answer to the model.
+	return out.Calls, nil // A call without an answer is settled, and an answer to the model.
 }
 
 // limit is the error of a run that reached one of its limits.
@@ -184,10 +222,21 @@ func (r *agentRun) limit(format string, args ...any) *tool.Error {
 	}
 }
 
+// late is the error of a run that did not end in time: its own, or what was
+// left to the call that asked for it.
+func (r *agentRun) late() *tool.Error {
+	e := r.limit("its time of %s", time.Duration(r.limits().TimeoutSeconds)*time.Second)
+	if !r.in.Deadline.IsZero() && r.state.Deadline.Equal(r.in.Deadline) {
+		e.Msg = "the run did not end in the time that its caller gives it"
+	}
+	e.Kind = tool.Timeout
+	return e
+}
+
 // end tells how the run ended, to the caller and to the database.
 func (r *agentRun) end(err error) (wire.AgentRunOutput, wire.FinishRunInput) {
 	status := agent.RunCompleted
-	end := wire.FinishRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Head: r.state.Head, Turns: r.state.Turns}
+	end := wire.FinishRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Head: r.state.Head, Turns: r.state.Turns, Calls: r.state.Calls}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))
 		status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg

@@ -51,27 +51,35 @@ func limits(calls []wire.InvokeInput) map[string]int {
 	return out
 }
 
-// runBatch takes every call of a turn to its end. It returns early only for an
-// error that ends the run: a failed call is an answer to the model.
-func runBatch(ctx workflow.Context, mode agent.ToolMode, calls []wire.InvokeInput) error {
-	errs := make([]error, len(calls))
-	for _, s := range segments(mode, calls) {
-		if s.to-s.from == 1 {
-			errs[s.from] = runCall(ctx, calls[s.from])
+// ended is how a call of a turn ended for its run.
+type ended struct {
+	below int // Calls that agents made for it.
+	err   error
+}
+
+// runBatch takes every call of a turn to its end, and returns how many calls
+// agents made for them. An error is one that ends the run: a failed call is an
+// answer to the model.
+func runBatch(ctx workflow.Context, mode agent.ToolMode, calls []wire.InvokeInput, s scope) (below int, err error) {
+	ends := make([]ended, len(calls))
+	for _, part := range segments(mode, calls) {
+		if part.to-part.from == 1 {
+			ends[part.from].below, ends[part.from].err = runCall(ctx, calls[part.from], s)
 		} else {
-			runSegment(ctx, calls[s.from:s.to], errs[s.from:s.to])
+			runSegment(ctx, calls[part.from:part.to], ends[part.from:part.to], s)
 		}
 	}
-	for _, err := range errs {
-		if err != nil {
-			return err
+	for _, end := range ends {
+		below += end.below
+		if err == nil {
+			err = end.err
 		}
 	}
-	return nil
+	return below, err
 }
 
 // runSegment runs calls at once, at most the limit of each group in flight.
-func runSegment(ctx workflow.Context, calls []wire.InvokeInput, errs []error) {
+func runSegment(ctx workflow.Context, calls []wire.InvokeInput, ends []ended, s scope) {
 	most := limits(calls)
 	permits := make(map[string]workflow.Semaphore, len(most))
 	for _, group := range workflow.DeterministicKeys(most) {
@@ -80,7 +88,7 @@ func runSegment(ctx workflow.Context, calls []wire.InvokeInput, errs []error) {
 	wg := workflow.NewWaitGroup(ctx)
 	for i, in := range calls {
 		if in.Call.Refused != nil {
-			errs[i] = runCall(ctx, in)
+			ends[i].below, ends[i].err = runCall(ctx, in, s)
 			continue
 		}
 		wg.Add(1)
@@ -91,7 +99,7 @@ func runSegment(ctx workflow.Context, calls []wire.InvokeInput, errs []error) {
 			if permit.Acquire(ctx, 1) == nil {
 				defer permit.Release(1)
 			}
-			errs[i] = runCall(ctx, in)
+			ends[i].below, ends[i].err = runCall(ctx, in, s)
 		})
 	}
 	// The calls end by themselves when ctx is cancelled: each settles itself.

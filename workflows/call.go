@@ -16,9 +16,12 @@ import (
 // its own, the tool, and a settlement if the call ended without one. The error
 // is a [*tool.Error], or a Temporal cancellation when ctx was cancelled; the
 // call is settled either way.
-func invoke(ctx workflow.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
+func invoke(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
 	if in.Call.Refused != nil {
 		return settle(ctx, in, &tool.Error{Kind: in.Call.Refused.Kind, Op: "workflows.invoke", Msg: in.Call.Refused.Msg})
+	}
+	if in.Pin.Nested() {
+		return nest(ctx, in, s)
 	}
 	if !in.Pin.Execution.Repeatable() {
 		done, err := admit(ctx, &in)
@@ -58,20 +61,25 @@ func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput,
 // the way may have settled the call.
 func settle(ctx workflow.Context, in wire.InvokeInput, err error) (wire.InvokeOutput, error) {
 	e := tool.AsError(failure.Decode(err))
-	detached, cancel := workflow.NewDisconnectedContext(ctx)
-	defer cancel()
-	detached = workflow.WithActivityOptions(detached, bookkeepingOptions("settle "+label(in)))
-	var out wire.InvokeOutput
-	settleErr := workflow.ExecuteActivity(detached, wire.SettleActivity, wire.SettleInput{
-		Invoke: in, Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg,
-	}).Get(detached, &out)
+	out, settleErr := closeCall(ctx, false, wire.SettleInput{Invoke: in, Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg})
 	if settleErr != nil {
-		return wire.InvokeOutput{}, &unsettledError{call: in.Call.CallID, err: failure.Decode(settleErr)}
+		return out, settleErr
 	}
 	if ctx.Err() != nil && temporal.IsCanceledError(err) {
 		return out, err
 	}
 	return out, outputError(out)
+}
+
+// closeCall settles a call, whatever becomes of ctx.
+func closeCall(ctx workflow.Context, inline bool, in wire.SettleInput) (out wire.InvokeOutput, err error) {
+	detached, cancel := workflow.NewDisconnectedContext(ctx)
+	defer cancel()
+	err = bookkeep(detached, inline, wire.SettleActivity, in, &out, bookkeepingOptions("settle "+label(in.Invoke)))
+	if err != nil {
+		return wire.InvokeOutput{}, &unsettledError{call: in.Invoke.Call.CallID, err: failure.Decode(err)}
+	}
+	return out, nil
 }
 
 // label names a call in summaries, as people look for it: "search@1.2.0 · call_1".

@@ -81,10 +81,10 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 		in.Pin = plan.Plan.Tools[0]
 		in.EffectID = ledger.Effect{
 			Tenant: n.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
-			Step: "node/" + n.ID, VersionDigest: in.Pin.Digest, ArgumentsDigest: in.Call.Digest,
+			Step: "node/" + n.ID, VersionDigest: in.Pin.Content(), ArgumentsDigest: in.Call.Digest,
 		}.ID()
 	}
-	out, err := invoke(ctx, in)
+	out, err := invoke(ctx, in, scope{inline: by.inline})
 	if err != nil {
 		return nil, failure.Decode(err)
 	}

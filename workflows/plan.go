@@ -110,12 +110,12 @@ func (p *Plan) Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 		Principal: n.Principal, Mode: n.Mode, RunID: p.runID, Pin: pin, Full: true,
 		EffectID: ledger.Effect{
 			Tenant: n.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
-			Step: "node/" + n.ID, VersionDigest: pin.Digest, ArgumentsDigest: digest,
+			Step: "node/" + n.ID, VersionDigest: pin.Content(), ArgumentsDigest: digest,
 		}.ID(),
 		Call: wire.Call{CallID: n.ID, Slug: pin.Slug, Arguments: node.Arguments, Digest: digest, Raw: true},
 	}
 	in.Call.InvocationID = ledger.InvocationID(workflow.Now(ctx), in.EffectID)
-	out, err := invoke(ctx, in)
+	out, err := invoke(ctx, in, scope{})
 	if err != nil {
 		return nil, failure.Decode(err)
 	}

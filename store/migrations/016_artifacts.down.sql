@@ -1,1 +1,2 @@
--- Nothing yet.
+drop table artifact_versions;
+drop table artifacts;

@@ -10,6 +10,7 @@ where tenant_id = @tenant_id
   and (@kind::text = '' or error_kind = @kind)
   and (sqlc.narg('run_id')::uuid is null or run_id = sqlc.narg('run_id'))
   and (sqlc.narg('agent_id')::uuid is null or agent_id = sqlc.narg('agent_id'))
+  and (sqlc.narg('parent_id')::uuid is null or parent_id = sqlc.narg('parent_id'))
   and (sqlc.narg('since')::timestamptz is null or created_at >= sqlc.narg('since'))
   and (sqlc.narg('until')::timestamptz is null or created_at < sqlc.narg('until'))
 order by id desc

@@ -16,6 +16,10 @@ with authority as (
                    then 'permission_missing'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
                when t.quarantine <> '' then 'tool_quarantined'
+               when @implementation_type::text = 'artifact' and exists (
+                   select from artifacts af
+                   where af.tenant_id = n.id and af.status = 'disabled'
+                     and af.id::text = coalesce(v.artifact_id, t.config_schema -> 'artifact' ->> 'id')) then 'artifact_disabled'
                when @mode::text = 'production' and t.status = 'draft' then 'tool_draft'
                when @mode = 'production' and not v.known then 'version_unknown'
                when @mode = 'production' and not v.published then 'version_unpublished'
@@ -30,7 +34,8 @@ with authority as (
                         and m.id = sqlc.narg('message_id')::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = @invocation_id
     left join lateral (
-        select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published
+        select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published,
+               max(case when @implementation_type = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
         from tool_versions tv
         where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = @digest
     ) v on true
@@ -50,11 +55,12 @@ with authority as (
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
-        started_at)
+        started_at, parent_id)
     select e.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, e.effect_id, a.tool_id, a.scope_id, @tool,
            @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode, 'running', a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
-           coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, now()
+           coalesce(sqlc.narg('arguments')::json, a.stored_arguments), sqlc.narg('receipt')::json, now(),
+           sqlc.narg('parent_id')::uuid
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
         set status = 'running', attempt = excluded.attempt, egress_class = excluded.egress_class,
@@ -178,11 +184,11 @@ with call as (
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, attempt, input, receipt,
-        output, is_error, error_kind, error, completed_at)
+        output, is_error, error_kind, error, completed_at, parent_id)
     select d.invocation_id, @tenant_id, sqlc.narg('run_id'), @turn, @position, @call_id, d.effect_id, c.tool_id, c.scope_id, @tool,
            @version, @digest, @implementation_type, @subject, sqlc.narg('agent_id')::uuid, @mode, d.status,
            coalesce(c.egress_class, ''), d.attempt, c.arguments, sqlc.narg('receipt')::json,
-           d.result, answer_is_error(d.result), d.error_kind, d.error, now()
+           d.result, answer_is_error(d.result), d.error_kind, d.error, now(), sqlc.narg('parent_id')::uuid
     from ending d cross join call c
     on conflict (tenant_id, id) do update
         set status = excluded.status, output = excluded.output, is_error = excluded.is_error,
@@ -238,3 +244,10 @@ from call c
 left join outcome o on true
 left join prior p on true
 limit 1;
+
+-- name: ListEffects :many
+select e.effect_id, e.invocation_id, e.phase, coalesce(e.status, '') as status, e.result,
+       coalesce(e.error_kind, '') as error_kind, coalesce(e.error, '') as error, i.input
+from effects e
+left join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
+where e.tenant_id = @tenant_id and e.effect_id = any (@effect_ids::text[]);

@@ -1,9 +1,11 @@
 -- name: CreateRun :one
 with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, first_run_id, head_message_id, plan)
+                      status, input, workflow_id, first_run_id, head_message_id, plan,
+                      parent_run_id, parent_invocation_id, detached, depth)
     values (@id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
-            'pending', @input, @workflow_id, @first_run_id, @message_id, @plan)
+            'pending', @input, @workflow_id, @first_run_id, @message_id, @plan,
+            sqlc.narg('parent_run_id'), sqlc.narg('parent_invocation_id'), @detached, @depth)
     returning *
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
@@ -82,6 +84,18 @@ select * from stored where not exists (select from begun) and not exists (select
 -- name: FindRun :one
 select * from runs where tenant_id = @tenant_id and id = @id;
 
+-- name: ListAncestors :many
+-- A run and those above it, the run first.
+with recursive line as (
+    select r.id, r.agent_id, r.agent, r.parent_run_id, 0 as above
+    from runs r where r.tenant_id = @tenant_id and r.id = @id
+    union all
+    select r.id, r.agent_id, r.agent, r.parent_run_id, l.above + 1
+    from line l join runs r on r.tenant_id = @tenant_id and r.id = l.parent_run_id
+    where l.above < @most::int
+)
+select l.id::uuid as id, l.agent_id, l.agent::text as agent from line l order by l.above;
+
 -- name: ListRuns :many
 select * from runs
 where tenant_id = @tenant_id
@@ -89,6 +103,7 @@ where tenant_id = @tenant_id
   and (@status::text = '' or status = @status)
   and (@kind::text = '' or kind = @kind)
   and (sqlc.narg('agent_id')::uuid is null or agent_id = sqlc.narg('agent_id'))
+  and (sqlc.narg('parent_run_id')::uuid is null or parent_run_id = sqlc.narg('parent_run_id'))
   and (sqlc.narg('since')::timestamptz is null or created_at >= sqlc.narg('since'))
   and (sqlc.narg('until')::timestamptz is null or created_at < sqlc.narg('until'))
 order by id desc
@@ -108,7 +123,7 @@ with ended as (
               and block.item ->> 'type' = 'text'), ''),
         head_message_id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id),
         turns = case when r.ended_by = '' then greatest(r.turns, @turns) else @turns end,
-        ended_by = @execution, completed_at = now(), last_seq = r.last_seq + 1
+        calls = @calls, ended_by = @execution, completed_at = now(), last_seq = r.last_seq + 1
     where r.tenant_id = @tenant_id and r.id = @id
       and (r.status not in ('completed', 'failed', 'cancelled')
         or r.ended_by <> '' and @execution::text <> '' and r.ended_by <> @execution)

@@ -11,7 +11,7 @@ import (
 )
 
 const FindInvocation = `-- name: FindInvocation :one
-select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at from tool_invocations where tenant_id = $1 and id = $2
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id from tool_invocations where tenant_id = $1 and id = $2
 `
 
 type FindInvocationParams struct {
@@ -56,12 +56,13 @@ func (q *Queries) FindInvocation(ctx context.Context, arg FindInvocationParams) 
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.ParentID,
 	)
 	return i, err
 }
 
 const ListInvocations = `-- name: ListInvocations :many
-select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at from tool_invocations
+select id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool, version, digest, implementation_type, subject, agent_id, mode, status, approval_required, approval_status, approval_decided_by, approval_reason, egress_class, attempt, input, receipt, output, is_error, error_kind, error, cost_estimate, created_at, started_at, completed_at, parent_id from tool_invocations
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
@@ -69,10 +70,11 @@ where tenant_id = $1
   and ($5::text = '' or error_kind = $5)
   and ($6::uuid is null or run_id = $6)
   and ($7::uuid is null or agent_id = $7)
-  and ($8::timestamptz is null or created_at >= $8)
-  and ($9::timestamptz is null or created_at < $9)
+  and ($8::uuid is null or parent_id = $8)
+  and ($9::timestamptz is null or created_at >= $9)
+  and ($10::timestamptz is null or created_at < $10)
 order by id desc
-limit $10::int
+limit $11::int
 `
 
 type ListInvocationsParams struct {
@@ -83,6 +85,7 @@ type ListInvocationsParams struct {
 	Kind     string
 	RunID    *string
 	AgentID  *string
+	ParentID *string
 	Since    *time.Time
 	Until    *time.Time
 	Limit    int32
@@ -97,6 +100,7 @@ func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams
 		arg.Kind,
 		arg.RunID,
 		arg.AgentID,
+		arg.ParentID,
 		arg.Since,
 		arg.Until,
 		arg.Limit,
@@ -142,6 +146,7 @@ func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.CompletedAt,
+			&i.ParentID,
 		); err != nil {
 			return nil, err
 		}

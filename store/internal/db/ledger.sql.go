@@ -24,28 +24,33 @@ with authority as (
                    then 'permission_missing'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
                when t.quarantine <> '' then 'tool_quarantined'
-               when $9::text = 'production' and t.status = 'draft' then 'tool_draft'
-               when $9 = 'production' and not v.known then 'version_unknown'
-               when $9 = 'production' and not v.published then 'version_unpublished'
-               when $10::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
+               when $9::text = 'artifact' and exists (
+                   select from artifacts af
+                   where af.tenant_id = n.id and af.status = 'disabled'
+                     and af.id::text = coalesce(v.artifact_id, t.config_schema -> 'artifact' ->> 'id')) then 'artifact_disabled'
+               when $10::text = 'production' and t.status = 'draft' then 'tool_draft'
+               when $10 = 'production' and not v.known then 'version_unknown'
+               when $10 = 'production' and not v.published then 'version_unpublished'
+               when $11::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
                else 'granted'
            end as verdict
     from tenants n
     left join runs r on r.tenant_id = n.id and r.id = $7
-    left join tool_registry t on t.id = $11::uuid
+    left join tool_registry t on t.id = $12::uuid
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
-    left join messages m on $10 and m.tenant_id = n.id and m.run_id = $7
-                        and m.id = $12::uuid
+    left join messages m on $11 and m.tenant_id = n.id and m.run_id = $7
+                        and m.id = $13::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = $1
     left join lateral (
-        select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published
+        select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published,
+               max(case when $9 = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
         from tool_versions tv
         where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = $2
     ) v on true
     where n.id = $3
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
-    select $3, $4, case when $13::boolean then 'sent' else 'admitted' end, 1, 1,
+    select $3, $4, case when $14::boolean then 'sent' else 'admitted' end, 1, 1,
            $1, $2, a.arguments_digest
     from authority a
     where a.verdict = 'granted'
@@ -53,16 +58,17 @@ with authority as (
         set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + 1,
             sent_before = e.sent_before or e.phase = 'sent'
         where e.version_digest = excluded.version_digest and e.arguments_digest = excluded.arguments_digest
-          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $14::boolean))
+          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $15::boolean))
     returning e.effect_id, e.invocation_id, e.fence, e.attempt
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
-        started_at)
-    select e.invocation_id, $3, $7, $15, $5, $16, e.effect_id, a.tool_id, a.scope_id, $17,
-           $18, $2, $19, $20, $21::uuid, $9, 'running', a.egress_class,
+        started_at, parent_id)
+    select e.invocation_id, $3, $7, $16, $5, $17, e.effect_id, a.tool_id, a.scope_id, $18,
+           $19, $2, $9, $20, $21::uuid, $10, 'running', a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
-           coalesce($22::json, a.stored_arguments), $23::json, now()
+           coalesce($22::json, a.stored_arguments), $23::json, now(),
+           $24::uuid
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
         set status = 'running', attempt = excluded.attempt, egress_class = excluded.egress_class,
@@ -76,22 +82,22 @@ with authority as (
 ), events as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
     select $3, $7, n.last_seq - n.warned::int, 'tool.started', e.invocation_id,
-           json_build_object('tool', $17::text, 'version', $18::text, 'call_id', $16::text, 'attempt', e.attempt)
+           json_build_object('tool', $18::text, 'version', $19::text, 'call_id', $17::text, 'attempt', e.attempt)
     from numbered n cross join admitted e
     union all
     select $3, $7, n.last_seq, 'tool.warning', e.invocation_id,
-           json_build_object('tool', $17::text, 'version', $18::text, 'call_id', $16::text, 'reason', 'deprecated')
+           json_build_object('tool', $18::text, 'version', $19::text, 'call_id', $17::text, 'reason', 'deprecated')
     from numbered n cross join admitted e
     where n.warned
 ), answer as (
     -- A settled effect answers this call too, wherever in a forked transcript it stands.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $24, $3, $7, $12, $15, $5, 'tool',
-           answer_content(e.result, e.error_kind, e.error), $16, answer_is_error(e.result)
+    select $25, $3, $7, $13, $16, $5, 'tool',
+           answer_content(e.result, e.error_kind, e.error), $17, answer_is_error(e.result)
     from effects e cross join authority a
     where e.tenant_id = $3 and e.effect_id = $4 and e.phase = 'done'
       and e.version_digest = $2 and e.arguments_digest = a.arguments_digest
-      and $12 is not null
+      and $13 is not null
     on conflict do nothing
 )
 select a.verdict::text as verdict,
@@ -126,6 +132,7 @@ type AdmitCallParams struct {
 	ArgumentsDigest    *string
 	RunID              *string
 	Permissions        []string
+	ImplementationType string
 	Mode               string
 	ArgumentsStored    bool
 	ToolID             *string
@@ -136,11 +143,11 @@ type AdmitCallParams struct {
 	CallID             string
 	Tool               string
 	Version            string
-	ImplementationType string
 	Subject            string
 	AgentID            *string
 	Arguments          []byte
 	Receipt            []byte
+	ParentID           *string
 	AnswerID           string
 }
 
@@ -178,6 +185,7 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.ArgumentsDigest,
 		arg.RunID,
 		arg.Permissions,
+		arg.ImplementationType,
 		arg.Mode,
 		arg.ArgumentsStored,
 		arg.ToolID,
@@ -188,11 +196,11 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.CallID,
 		arg.Tool,
 		arg.Version,
-		arg.ImplementationType,
 		arg.Subject,
 		arg.AgentID,
 		arg.Arguments,
 		arg.Receipt,
+		arg.ParentID,
 		arg.AnswerID,
 	)
 	var i AdmitCallRow
@@ -217,6 +225,59 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		&i.Error,
 	)
 	return i, err
+}
+
+const ListEffects = `-- name: ListEffects :many
+select e.effect_id, e.invocation_id, e.phase, coalesce(e.status, '') as status, e.result,
+       coalesce(e.error_kind, '') as error_kind, coalesce(e.error, '') as error, i.input
+from effects e
+left join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
+where e.tenant_id = $1 and e.effect_id = any ($2::text[])
+`
+
+type ListEffectsParams struct {
+	TenantID  string
+	EffectIds []string
+}
+
+type ListEffectsRow struct {
+	EffectID     string
+	InvocationID string
+	Phase        string
+	Status       string
+	Result       []byte
+	ErrorKind    string
+	Error        string
+	Input        []byte
+}
+
+func (q *Queries) ListEffects(ctx context.Context, arg ListEffectsParams) ([]ListEffectsRow, error) {
+	rows, err := q.db.Query(ctx, ListEffects, arg.TenantID, arg.EffectIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListEffectsRow
+	for rows.Next() {
+		var i ListEffectsRow
+		if err := rows.Scan(
+			&i.EffectID,
+			&i.InvocationID,
+			&i.Phase,
+			&i.Status,
+			&i.Result,
+			&i.ErrorKind,
+			&i.Error,
+			&i.Input,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const MarkSent = `-- name: MarkSent :one
@@ -322,11 +383,11 @@ with call as (
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, attempt, input, receipt,
-        output, is_error, error_kind, error, completed_at)
+        output, is_error, error_kind, error, completed_at, parent_id)
     select d.invocation_id, $8, $6, $19, $2, $20, d.effect_id, c.tool_id, c.scope_id, $21,
            $22, $10, $23, $24, $25::uuid, $26, d.status,
            coalesce(c.egress_class, ''), d.attempt, c.arguments, $27::json,
-           d.result, answer_is_error(d.result), d.error_kind, d.error, now()
+           d.result, answer_is_error(d.result), d.error_kind, d.error, now(), $28::uuid
     from ending d cross join call c
     on conflict (tenant_id, id) do update
         set status = excluded.status, output = excluded.output, is_error = excluded.is_error,
@@ -345,7 +406,7 @@ with call as (
     where i.tenant_id = $8 and i.id = $12 and i.status not in ('pending', 'approved', 'running', 'waiting')
       and ($11 is null or exists (select from prior p where p.other_call))
 ), numbered as (
-    update runs r set last_seq = r.last_seq + case when $28::text is null then 1 else 2 end
+    update runs r set last_seq = r.last_seq + case when $29::text is null then 1 else 2 end
     from invocation i
     where r.tenant_id = $8 and r.id = $6
     returning r.last_seq
@@ -353,19 +414,19 @@ with call as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
     select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
            json_build_object('tool', $21::text, 'version', $22::text, 'call_id', $20::text, 'reason', 'egress_drift',
-               'declared', $29::text, 'attempted', $28::text)
+               'declared', $30::text, 'attempted', $29::text)
     from numbered n join outcome o on o.won
-    where $28 is not null
+    where $29 is not null
     union all
     select $8, $6, n.last_seq,
-           case when o.status = $13 then $30::text else 'tool.failed' end, o.invocation_id,
+           case when o.status = $13 then $31::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', $21::text, 'version', $22::text, 'call_id', $20::text, 'status', o.status,
                'kind', o.error_kind, 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $31, $8, $6, $7, $19, $2, 'tool',
+    select $32, $8, $6, $7, $19, $2, 'tool',
            answer_content(o.result, o.error_kind, o.error), $20, answer_is_error(o.result)
     from outcome o
     where $7 is not null
@@ -412,6 +473,7 @@ type SettleCallParams struct {
 	AgentID            *string
 	Mode               string
 	Receipt            []byte
+	ParentID           *string
 	DriftAttempted     *string
 	DriftDeclared      string
 	EventType          string
@@ -462,6 +524,7 @@ func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleC
 		arg.AgentID,
 		arg.Mode,
 		arg.Receipt,
+		arg.ParentID,
 		arg.DriftAttempted,
 		arg.DriftDeclared,
 		arg.EventType,

@@ -49,6 +49,22 @@ type AgentVersion struct {
 	CreatedAt   time.Time
 }
 
+// Programs that tenants uploaded.
+type Artifact struct {
+	ID          string
+	TenantID    string
+	Slug        string
+	Name        string
+	Description string
+	Language    string
+	Status      string
+	Version     string
+	Revision    int64
+	CreatedBy   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
 // What tools authenticate with, encrypted; a revoked one has no value any more.
 type Credential struct {
 	TenantID        string
@@ -137,31 +153,36 @@ type RemoteTool struct {
 }
 
 type Run struct {
-	ID            string
-	TenantID      string
-	Kind          string
-	AgentID       *string
-	Agent         string
-	AgentVersion  string
-	Mode          string
-	Subject       string
-	Permissions   []string
-	Scopes        []string
-	Status        string
-	Input         []byte
-	Output        string
-	ErrorKind     string
-	Error         string
-	WorkflowID    string
-	FirstRunID    string
-	HeadMessageID *string
-	Turns         int32
-	LastSeq       int64
-	Plan          []byte
-	EndedBy       string
-	CreatedAt     time.Time
-	StartedAt     *time.Time
-	CompletedAt   *time.Time
+	ID                 string
+	TenantID           string
+	Kind               string
+	AgentID            *string
+	Agent              string
+	AgentVersion       string
+	Mode               string
+	Subject            string
+	Permissions        []string
+	Scopes             []string
+	Status             string
+	Input              []byte
+	Output             string
+	ErrorKind          string
+	Error              string
+	WorkflowID         string
+	FirstRunID         string
+	HeadMessageID      *string
+	Turns              int32
+	LastSeq            int64
+	Plan               []byte
+	EndedBy            string
+	CreatedAt          time.Time
+	StartedAt          *time.Time
+	CompletedAt        *time.Time
+	ParentRunID        *string
+	ParentInvocationID *string
+	Detached           bool
+	Depth              int32
+	Calls              int32
 }
 
 type RunEvent struct {
@@ -230,6 +251,7 @@ type ToolInvocation struct {
 	CreatedAt          time.Time
 	StartedAt          *time.Time
 	CompletedAt        *time.Time
+	ParentID           *string
 }
 
 // Tools: the editable head, its state, and the authority over its calls.

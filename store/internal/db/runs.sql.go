@@ -12,13 +12,13 @@ import (
 
 const BeginHostRun = `-- name: BeginHostRun :one
 with stored as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls from runs r
     where r.tenant_id = $1 and r.workflow_id = $2 and r.first_run_id = $3 and r.kind <> 'agent'
 ), begun as (
     update runs r set status = $4, started_at = now(), last_seq = r.last_seq + 1,
         first_run_id = $3, plan = coalesce(r.plan, $5::json)
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent' and r.status = 'pending'
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls
 ), recorded as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, plan, started_at, last_seq)
@@ -26,26 +26,26 @@ with stored as (
            $4, $15, $2, $3, $5::json, now(), 1
     where not exists (select from stored) and not exists (select from begun)
     on conflict do nothing
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
-    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from recorded) b
+    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from recorded) b
 ), planned as (
     update runs r set plan = $5::json
     from stored s
     where r.tenant_id = s.tenant_id and r.id = s.id and r.status in ('running', 'hosted')
       and r.plan is null and $5 is not null
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from begun
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from begun
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from recorded
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from recorded
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from planned
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from stored where not exists (select from begun) and not exists (select from planned)
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from stored where not exists (select from begun) and not exists (select from planned)
 `
 
 type BeginHostRunParams struct {
@@ -67,31 +67,36 @@ type BeginHostRunParams struct {
 }
 
 type BeginHostRunRow struct {
-	ID            string
-	TenantID      string
-	Kind          string
-	AgentID       *string
-	Agent         string
-	AgentVersion  string
-	Mode          string
-	Subject       string
-	Permissions   []string
-	Scopes        []string
-	Status        string
-	Input         []byte
-	Output        string
-	ErrorKind     string
-	Error         string
-	WorkflowID    string
-	FirstRunID    string
-	HeadMessageID *string
-	Turns         int32
-	LastSeq       int64
-	Plan          []byte
-	EndedBy       string
-	CreatedAt     time.Time
-	StartedAt     *time.Time
-	CompletedAt   *time.Time
+	ID                 string
+	TenantID           string
+	Kind               string
+	AgentID            *string
+	Agent              string
+	AgentVersion       string
+	Mode               string
+	Subject            string
+	Permissions        []string
+	Scopes             []string
+	Status             string
+	Input              []byte
+	Output             string
+	ErrorKind          string
+	Error              string
+	WorkflowID         string
+	FirstRunID         string
+	HeadMessageID      *string
+	Turns              int32
+	LastSeq            int64
+	Plan               []byte
+	EndedBy            string
+	CreatedAt          time.Time
+	StartedAt          *time.Time
+	CompletedAt        *time.Time
+	ParentRunID        *string
+	ParentInvocationID *string
+	Detached           bool
+	Depth              int32
+	Calls              int32
 }
 
 // Begins a run that was recorded before under the id, or records a workflow on
@@ -142,6 +147,11 @@ func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (Beg
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.ParentRunID,
+		&i.ParentInvocationID,
+		&i.Detached,
+		&i.Depth,
+		&i.Calls,
 	)
 	return i, err
 }
@@ -153,7 +163,7 @@ with began as (
         agent_version = coalesce(nullif(r.agent_version, ''), $2),
         first_run_id = coalesce(nullif(r.first_run_id, ''), $3)
     where r.tenant_id = $4 and r.id = $5 and r.status = 'pending'
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
@@ -162,13 +172,13 @@ with began as (
 ), planned as (
     update runs r set plan = $1::json, agent_version = coalesce(nullif(r.agent_version, ''), $2)
     where r.tenant_id = $4 and r.id = $5 and r.status = 'running' and r.plan is null and $1 is not null
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from began
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from began
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from planned
 union all
-select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at from runs r where r.tenant_id = $4 and r.id = $5
+select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls from runs r where r.tenant_id = $4 and r.id = $5
     and not exists (select from began) and not exists (select from planned)
 `
 
@@ -181,31 +191,36 @@ type BeginRunParams struct {
 }
 
 type BeginRunRow struct {
-	ID            string
-	TenantID      string
-	Kind          string
-	AgentID       *string
-	Agent         string
-	AgentVersion  string
-	Mode          string
-	Subject       string
-	Permissions   []string
-	Scopes        []string
-	Status        string
-	Input         []byte
-	Output        string
-	ErrorKind     string
-	Error         string
-	WorkflowID    string
-	FirstRunID    string
-	HeadMessageID *string
-	Turns         int32
-	LastSeq       int64
-	Plan          []byte
-	EndedBy       string
-	CreatedAt     time.Time
-	StartedAt     *time.Time
-	CompletedAt   *time.Time
+	ID                 string
+	TenantID           string
+	Kind               string
+	AgentID            *string
+	Agent              string
+	AgentVersion       string
+	Mode               string
+	Subject            string
+	Permissions        []string
+	Scopes             []string
+	Status             string
+	Input              []byte
+	Output             string
+	ErrorKind          string
+	Error              string
+	WorkflowID         string
+	FirstRunID         string
+	HeadMessageID      *string
+	Turns              int32
+	LastSeq            int64
+	Plan               []byte
+	EndedBy            string
+	CreatedAt          time.Time
+	StartedAt          *time.Time
+	CompletedAt        *time.Time
+	ParentRunID        *string
+	ParentInvocationID *string
+	Detached           bool
+	Depth              int32
+	Calls              int32
 }
 
 // Starts a pending run once, and gives one that began without a plan its plan.
@@ -246,6 +261,11 @@ func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.ParentRunID,
+		&i.ParentInvocationID,
+		&i.Detached,
+		&i.Depth,
+		&i.Calls,
 	)
 	return i, err
 }
@@ -253,63 +273,74 @@ func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow
 const CreateRun = `-- name: CreateRun :one
 with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, first_run_id, head_message_id, plan)
+                      status, input, workflow_id, first_run_id, head_message_id, plan,
+                      parent_run_id, parent_invocation_id, detached, depth)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-            'pending', $11, $12, $13, $14, $15)
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at
+            'pending', $11, $12, $13, $14, $15,
+            $16, $17, $18, $19)
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, 0, $16, $17 from run r
+    select r.head_message_id, r.tenant_id, r.id, 0, $20, $21 from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from run
 `
 
 type CreateRunParams struct {
-	ID           string
-	TenantID     string
-	Kind         string
-	AgentID      *string
-	Agent        string
-	AgentVersion string
-	Mode         string
-	Subject      string
-	Permissions  []string
-	Scopes       []string
-	Input        []byte
-	WorkflowID   string
-	FirstRunID   string
-	MessageID    *string
-	Plan         []byte
-	Role         string
-	Content      []byte
+	ID                 string
+	TenantID           string
+	Kind               string
+	AgentID            *string
+	Agent              string
+	AgentVersion       string
+	Mode               string
+	Subject            string
+	Permissions        []string
+	Scopes             []string
+	Input              []byte
+	WorkflowID         string
+	FirstRunID         string
+	MessageID          *string
+	Plan               []byte
+	ParentRunID        *string
+	ParentInvocationID *string
+	Detached           bool
+	Depth              int32
+	Role               string
+	Content            []byte
 }
 
 type CreateRunRow struct {
-	ID            string
-	TenantID      string
-	Kind          string
-	AgentID       *string
-	Agent         string
-	AgentVersion  string
-	Mode          string
-	Subject       string
-	Permissions   []string
-	Scopes        []string
-	Status        string
-	Input         []byte
-	Output        string
-	ErrorKind     string
-	Error         string
-	WorkflowID    string
-	FirstRunID    string
-	HeadMessageID *string
-	Turns         int32
-	LastSeq       int64
-	Plan          []byte
-	EndedBy       string
-	CreatedAt     time.Time
-	StartedAt     *time.Time
-	CompletedAt   *time.Time
+	ID                 string
+	TenantID           string
+	Kind               string
+	AgentID            *string
+	Agent              string
+	AgentVersion       string
+	Mode               string
+	Subject            string
+	Permissions        []string
+	Scopes             []string
+	Status             string
+	Input              []byte
+	Output             string
+	ErrorKind          string
+	Error              string
+	WorkflowID         string
+	FirstRunID         string
+	HeadMessageID      *string
+	Turns              int32
+	LastSeq            int64
+	Plan               []byte
+	EndedBy            string
+	CreatedAt          time.Time
+	StartedAt          *time.Time
+	CompletedAt        *time.Time
+	ParentRunID        *string
+	ParentInvocationID *string
+	Detached           bool
+	Depth              int32
+	Calls              int32
 }
 
 func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRunRow, error) {
@@ -329,6 +360,10 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 		arg.FirstRunID,
 		arg.MessageID,
 		arg.Plan,
+		arg.ParentRunID,
+		arg.ParentInvocationID,
+		arg.Detached,
+		arg.Depth,
 		arg.Role,
 		arg.Content,
 	)
@@ -359,12 +394,17 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.ParentRunID,
+		&i.ParentInvocationID,
+		&i.Detached,
+		&i.Depth,
+		&i.Calls,
 	)
 	return i, err
 }
 
 const FindRun = `-- name: FindRun :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from runs where tenant_id = $1 and id = $2
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from runs where tenant_id = $1 and id = $2
 `
 
 type FindRunParams struct {
@@ -401,6 +441,11 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (Run, error) {
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.CompletedAt,
+		&i.ParentRunID,
+		&i.ParentInvocationID,
+		&i.Detached,
+		&i.Depth,
+		&i.Calls,
 	)
 	return i, err
 }
@@ -417,14 +462,14 @@ with ended as (
               and block.item ->> 'type' = 'text'), ''),
         head_message_id = coalesce($7::uuid, r.head_message_id),
         turns = case when r.ended_by = '' then greatest(r.turns, $8) else $8 end,
-        ended_by = $9, completed_at = now(), last_seq = r.last_seq + 1
+        calls = $9, ended_by = $10, completed_at = now(), last_seq = r.last_seq + 1
     where r.tenant_id = $1 and r.id = $2
       and (r.status not in ('completed', 'failed', 'cancelled')
-        or r.ended_by <> '' and $9::text <> '' and r.ended_by <> $9)
+        or r.ended_by <> '' and $10::text <> '' and r.ended_by <> $10)
     returning r.tenant_id, r.id, r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
-    select e.tenant_id, e.id, e.last_seq, $10, $11::json from ended e
+    select e.tenant_id, e.id, e.last_seq, $11, $12::json from ended e
 )
 select exists (select from ended) as ended,
        exists (select from runs r where r.tenant_id = $1 and r.id = $2) as known
@@ -439,6 +484,7 @@ type FinishRunParams struct {
 	Output        string
 	HeadMessageID *string
 	Turns         int32
+	Calls         int32
 	Execution     string
 	EventType     string
 	EventData     []byte
@@ -461,6 +507,7 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 		arg.Output,
 		arg.HeadMessageID,
 		arg.Turns,
+		arg.Calls,
 		arg.Execution,
 		arg.EventType,
 		arg.EventData,
@@ -470,28 +517,75 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 	return i, err
 }
 
+const ListAncestors = `-- name: ListAncestors :many
+with recursive line as (
+    select r.id, r.agent_id, r.agent, r.parent_run_id, 0 as above
+    from runs r where r.tenant_id = $1 and r.id = $2
+    union all
+    select r.id, r.agent_id, r.agent, r.parent_run_id, l.above + 1
+    from line l join runs r on r.tenant_id = $1 and r.id = l.parent_run_id
+    where l.above < $3::int
+)
+select l.id::uuid as id, l.agent_id, l.agent::text as agent from line l order by l.above
+`
+
+type ListAncestorsParams struct {
+	TenantID string
+	ID       string
+	Most     int32
+}
+
+type ListAncestorsRow struct {
+	ID      string
+	AgentID *string
+	Agent   string
+}
+
+// A run and those above it, the run first.
+func (q *Queries) ListAncestors(ctx context.Context, arg ListAncestorsParams) ([]ListAncestorsRow, error) {
+	rows, err := q.db.Query(ctx, ListAncestors, arg.TenantID, arg.ID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListAncestorsRow
+	for rows.Next() {
+		var i ListAncestorsRow
+		if err := rows.Scan(&i.ID, &i.AgentID, &i.Agent); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListRuns = `-- name: ListRuns :many
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from runs
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
   and ($4::text = '' or kind = $4)
   and ($5::uuid is null or agent_id = $5)
-  and ($6::timestamptz is null or created_at >= $6)
-  and ($7::timestamptz is null or created_at < $7)
+  and ($6::uuid is null or parent_run_id = $6)
+  and ($7::timestamptz is null or created_at >= $7)
+  and ($8::timestamptz is null or created_at < $8)
 order by id desc
-limit $8::int
+limit $9::int
 `
 
 type ListRunsParams struct {
-	TenantID string
-	Before   *string
-	Status   string
-	Kind     string
-	AgentID  *string
-	Since    *time.Time
-	Until    *time.Time
-	Limit    int32
+	TenantID    string
+	Before      *string
+	Status      string
+	Kind        string
+	AgentID     *string
+	ParentRunID *string
+	Since       *time.Time
+	Until       *time.Time
+	Limit       int32
 }
 
 func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, error) {
@@ -501,6 +595,7 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 		arg.Status,
 		arg.Kind,
 		arg.AgentID,
+		arg.ParentRunID,
 		arg.Since,
 		arg.Until,
 		arg.Limit,
@@ -538,6 +633,11 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.CreatedAt,
 			&i.StartedAt,
 			&i.CompletedAt,
+			&i.ParentRunID,
+			&i.ParentInvocationID,
+			&i.Detached,
+			&i.Depth,
+			&i.Calls,
 		); err != nil {
 			return nil, err
 		}

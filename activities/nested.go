@@ -1,0 +1,176 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors/agentcall"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// open begins a call that other runs or calls make up, once it is admitted. An
+// attempt that does it again finds what the one before it recorded.
+func (a *Activities) open(ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version) (*wire.Opened, error) {
+	if in.Pin.Agent == nil {
+		return &wire.Opened{}, nil
+	}
+	run, message, err := a.childRun(ctx, in, ticket, version)
+	if err != nil {
+		return nil, err
+	}
+	_, err = a.Runs.CreateRun(ctx, run, message)
+	if tool.KindOf(err) == tool.Conflict { // An attempt before this one recorded it.
+		_, err = a.Runs.FindRun(ctx, run.Tenant, run.ID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recording the run of agent %s: %w", in.Pin.Agent, err)
+	}
+	return &wire.Opened{RunID: run.ID}, nil
+}
+
+// childRun checks what may have changed since the plan was made, and describes
+// the run of the agent.
+func (a *Activities) childRun(ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version) (agent.Run, agent.Message, error) {
+	var noRun agent.Run
+	var noMessage agent.Message
+	pin := in.Pin.Agent
+	config, err := agentcall.ParseConfig(in.Pin.Implementation, version.Snapshot.Config)
+	if err != nil {
+		return noRun, noMessage, err
+	}
+	definition, err := a.targetDefinition(ctx, in.Principal.Tenant, pin)
+	if err != nil {
+		return noRun, noMessage, err
+	}
+	line, err := a.Runs.Ancestors(ctx, in.Principal.Tenant, in.RunID)
+	if err != nil {
+		return noRun, noMessage, fmt.Errorf("reading the runs above: %w", err)
+	}
+	if err := checkLine(pin, line); err != nil {
+		return noRun, noMessage, err
+	}
+	content, input, err := config.Message(ticket.Arguments)
+	if err != nil {
+		return noRun, noMessage, err
+	}
+	if config.Skill != "" {
+		skill, ok := definition.Skills[config.Skill]
+		if !ok {
+			return noRun, noMessage, &tool.Error{
+				Kind: tool.Conflict, Op: "activities.Invoke", Msg: fmt.Sprintf("agent %s has no skill %q", pin, config.Skill),
+			}
+		}
+		content = agentcall.Instructed(skill.Instructions, content)
+	}
+	id := ledger.RunID(ticket.InvocationID)
+	return agent.Run{
+		ID: id, Tenant: in.Principal.Tenant, Kind: agent.AgentRun, AgentID: pin.AgentID, Agent: pin.Slug, AgentVersion: pin.Version,
+		Mode: in.Mode, Principal: in.Principal, Status: agent.RunPending, Input: input,
+		WorkflowID: wire.RunWorkflowID(in.Principal.Tenant, id), Depth: len(line),
+		Parent: &agent.Parent{RunID: in.RunID, InvocationID: ticket.InvocationID, Detached: pin.Detached},
+	}, agent.Message{Role: agent.User, Content: content}, nil
+}
+
+// targetDefinition returns the pinned version of an agent that may run now:
+// content is pinned, authority is not.
+func (a *Activities) targetDefinition(ctx context.Context, tenant tool.TenantID, pin *agent.AgentPin) (agent.Definition, error) {
+	found, err := a.Agents.FindAgent(ctx, tenant, pin.AgentID)
+	if err != nil {
+		return agent.Definition{}, fmt.Errorf("finding agent %s: %w", pin.Slug, err)
+	}
+	if found.Status == tool.Disabled || found.Status == tool.Draft {
+		return agent.Definition{}, &tool.Error{
+			Kind: tool.Conflict, Op: "activities.Invoke", Msg: fmt.Sprintf("agent %q is %s", pin.Slug, found.Status),
+		}
+	}
+	return a.pinnedAgent(ctx, tenant, &agent.Plan{AgentID: pin.AgentID, Agent: pin.Slug, AgentVersion: pin.Version, AgentDigest: pin.Digest})
+}
+
+// checkLine refuses a run below line, the run that asks first, that would be
+// too deep, or of an agent that waits in the line already.
+func checkLine(pin *agent.AgentPin, line []agent.Ancestor) error {
+	path := pin.Slug
+	for _, above := range line {
+		if above.Agent != "" {
+			path = above.Agent + " -> " + path
+		}
+	}
+	for _, above := range line {
+		if above.AgentID == pin.AgentID {
+			return &tool.Error{
+				Kind: tool.Denied, Op: "activities.Invoke",
+				Msg: fmt.Sprintf("agent %q is at work on this already (%s): an agent does not run below itself", pin.Slug, path),
+			}
+		}
+	}
+	if len(line) > agent.MaxDepth {
+		return &tool.Error{
+			Kind: tool.Denied, Op: "activities.Invoke",
+			Msg: fmt.Sprintf("agents run at most %d deep below the first run (%s)", agent.MaxDepth, path),
+		}
+	}
+	return nil
+}
+
+// childGrace is how much longer than its deadline a run that another execution
+// began is waited for.
+const childGrace = time.Minute
+
+// childEnd returns how the run of an agent ended, that is what its call
+// answers. A run that could not record its end is ended here.
+func (a *Activities) childEnd(ctx context.Context, in *wire.SettleInput) (agent.Run, error) {
+	tenant, child := in.Invoke.Principal.Tenant, in.Child
+	run, err := a.Runs.FindRun(ctx, tenant, child.RunID)
+	if err != nil || run.Status.Final() || child.Begun {
+		return run, err
+	}
+	end := agent.RunEnd{Tenant: tenant, RunID: run.ID, Status: agent.RunFailed, Kind: child.Kind, Msg: child.Msg}
+	switch {
+	case in.Kind == tool.Cancelled:
+		end.Kind, end.Msg = tool.Cancelled, in.Msg
+	case child.Elsewhere:
+		if time.Now().Before(latest(&run, child.Deadline).Add(childGrace)) {
+			return run, &tool.Error{Kind: tool.Unavailable, Op: "activities.Settle", Msg: "the run of the agent is under way", RetryAfter: 2 * time.Second}
+		}
+		end.Kind, end.Msg = tool.Timeout, "the run did not end in time"
+	case child.Kind == "":
+		end.Kind, end.Msg = tool.InternalError, "the run ended without saying how"
+	}
+	if end.Kind == tool.Cancelled {
+		end.Status = agent.RunCancelled
+	}
+	if err := a.Runs.FinishRun(ctx, end); err != nil {
+		return run, fmt.Errorf("finishing run %s: %w", run.ID, err)
+	}
+	return a.Runs.FindRun(ctx, tenant, run.ID)
+}
+
+// latest returns when a run ends at the latest.
+func latest(run *agent.Run, deadline time.Time) time.Time {
+	var limits agent.Limits
+	if run.Plan != nil {
+		limits = run.Plan.Limits
+	}
+	at := run.CreatedAt.Add(time.Duration(limits.WithDefaults().TimeoutSeconds) * time.Second)
+	if !deadline.IsZero() && deadline.Before(at) {
+		return deadline
+	}
+	return at
+}
+
+// childResult is the answer of a call that was a run.
+func childResult(in *wire.SettleInput, run *agent.Run) *tool.Result {
+	mode := agentcall.Sync
+	if in.Child.Begun {
+		mode = agentcall.Async
+	}
+	return agentcall.End{
+		Mode: mode, AgentID: run.AgentID, Agent: run.Agent, Version: run.AgentVersion, RunID: run.ID,
+		Status: run.Status, Output: run.Output, Kind: run.ErrorKind, Msg: run.Error, TimedOut: run.ErrorKind == tool.Timeout && run.Status == agent.RunFailed,
+		Turns: run.Turns, Calls: run.Calls, Task: in.Invoke.Pin.Implementation == tool.Task,
+	}.Result()
+}

@@ -1,0 +1,97 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors/agentcall"
+	"github.com/toolcrib/toolcrib/executors/compose"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// maxNesting is how deep compositions nest in a plan.
+const maxNesting = 4
+
+// pinner makes the entries of a plan.
+type pinner struct {
+	a         *Activities
+	principal tool.Principal
+	mode      tool.Mode
+}
+
+// pin makes the entry of a plan for a resolved tool, and for those that its
+// calls are made of.
+func (p pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agent.Pin, error) {
+	snapshot := &r.Version.Snapshot
+	impl, execution := snapshot.ImplementationType(), snapshot.Execution
+	fast, _ := execution.FastLane(impl)
+	pin := agent.Pin{
+		ToolID: r.Tool.ID, Slug: r.Tool.Slug, Version: r.Version.Number, Digest: r.Version.Digest,
+		Implementation: impl, Execution: execution, Fast: fast,
+		Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
+	}
+	var err error
+	switch {
+	case agentcall.RunsAgent(impl, snapshot.Config):
+		pin.Agent, err = p.agent(ctx, impl, snapshot)
+	case impl == tool.Composition:
+		pin.Steps, err = p.steps(ctx, snapshot, depth)
+	}
+	if err != nil {
+		return agent.Pin{}, fmt.Errorf("pinning %s: %w", pin, err)
+	}
+	return pin, nil
+}
+
+// agent pins the agent that calls of a tool run: the highest published version
+// that the configuration asks for, whatever the mode.
+func (p pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot) (*agent.AgentPin, error) {
+	config, err := agentcall.ParseConfig(impl, snapshot.Config)
+	if err != nil {
+		return nil, err
+	}
+	target := config.Ref()
+	found, err := p.a.Agents.FindAgent(ctx, p.principal.Tenant, target.Name())
+	if err != nil {
+		return nil, fmt.Errorf("finding agent %q: %w", target.Name(), err)
+	}
+	versions, err := p.a.Agents.ListAgentVersions(ctx, p.principal.Tenant, found.ID)
+	if err != nil {
+		return nil, fmt.Errorf("listing the versions of agent %q: %w", found.Slug, err)
+	}
+	chosen, err := resolver.ChooseAgent(found, versions, target.Constraint, tool.Production)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.AgentPin{
+		AgentID: found.ID, Slug: found.Slug, Version: chosen.Number, Digest: chosen.Digest, Detached: !config.Waits(),
+	}, nil
+}
+
+// steps pins the tools of a composition.
+func (p pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) ([]agent.StepPin, error) {
+	if depth >= maxNesting {
+		return nil, &tool.Error{
+			Kind: tool.Conflict, Op: "activities.LoadPlan", Msg: fmt.Sprintf("compositions nest more than %d deep here", maxNesting),
+		}
+	}
+	config, err := compose.ParseConfig(snapshot.Config)
+	if err != nil {
+		return nil, err
+	}
+	pins := make([]agent.StepPin, len(config.Steps))
+	for i, step := range config.Steps {
+		r, err := p.a.Resolver.Resolve(ctx, resolver.Request{Principal: p.principal, Ref: step.Tool, Mode: p.mode, AllowDeprecated: true})
+		if err != nil {
+			return nil, fmt.Errorf("step %q: resolving tool %q: %w", step.ID, step.Tool, err)
+		}
+		pin, err := p.pin(ctx, r, depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("step %q: %w", step.ID, err)
+		}
+		pins[i] = agent.StepPin{ID: step.ID, Continue: !step.Stops(), Pin: pin}
+	}
+	return pins, nil
+}

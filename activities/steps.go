@@ -1,0 +1,109 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/executors/compose"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// bind gives the call of a composition's step its arguments, as its definition
+// words them. Content, arguments and the outcomes of earlier steps never
+// change, so every attempt finds the same.
+func (a *Activities) bind(ctx context.Context, in *wire.InvokeInput) error {
+	step := in.Step
+	config, err := a.composition(ctx, in.Principal.Tenant, step.ToolID, step.Digest)
+	if err != nil {
+		return err
+	}
+	if step.Index < 0 || step.Index >= len(config.Steps) {
+		return &tool.Error{Kind: tool.InternalError, Op: "activities.bind", Msg: "internal error", Err: errors.New("the composition has no such step")}
+	}
+	state, _, err := a.stepState(ctx, in.Principal.Tenant, step.EffectID, config.Steps[:step.Index])
+	if err != nil {
+		return err
+	}
+	if in.Call.Arguments, err = config.Arguments(step.Index, state); err != nil {
+		return fmt.Errorf("binding the arguments of step %q: %w", config.Steps[step.Index].ID, err)
+	}
+	return nil
+}
+
+func (a *Activities) composition(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*compose.Config, error) {
+	version, err := a.Resolver.Version(ctx, tenant, toolID, digest)
+	if err != nil {
+		return nil, fmt.Errorf("loading the composition: %w", err)
+	}
+	return compose.ParseConfig(version.Snapshot.Config)
+}
+
+// stepState reads what a composition was called with, and how the given steps
+// of it ended, in one look at the ledger.
+func (a *Activities) stepState(
+	ctx context.Context, tenant tool.TenantID, effectID string, steps []compose.Step,
+) (compose.State, map[string]ledger.Record, error) {
+	ids := make([]string, 0, len(steps)+1)
+	ids = append(ids, effectID)
+	for _, step := range steps {
+		ids = append(ids, ledger.StepEffect(effectID, step.ID))
+	}
+	records, err := a.Ledger.Records(ctx, tenant, ids)
+	if err != nil {
+		return compose.State{}, nil, fmt.Errorf("reading the steps: %w", err)
+	}
+	state := compose.State{Input: records[effectID].Arguments, Steps: make(map[string]compose.StepResult, len(steps))}
+	if len(state.Input) == 0 {
+		state.Input = json.RawMessage(`{}`)
+	}
+	for i, step := range steps {
+		if record, ok := records[ids[i+1]]; ok && record.Outcome != nil {
+			o := record.Outcome
+			state.Steps[step.ID] = compose.StepResult{Result: o.Result, Kind: o.Kind, Msg: o.Msg}
+		}
+	}
+	return state, records, nil
+}
+
+// composed returns what a composition came to: how each step ended, and its
+// output where all of them were made.
+func (a *Activities) composed(ctx context.Context, in *wire.SettleInput) (*tool.Result, error) {
+	call := &in.Invoke
+	config, err := a.composition(ctx, call.Principal.Tenant, call.Pin.ToolID, call.Pin.Digest)
+	if err != nil {
+		return nil, err
+	}
+	begun := min(in.Steps.Begun, len(config.Steps))
+	state, records, err := a.stepState(ctx, call.Principal.Tenant, call.EffectID, config.Steps[:begun])
+	if err != nil {
+		return nil, err
+	}
+	ends := make([]compose.StepEnd, len(config.Steps))
+	for i := range config.Steps {
+		step := &config.Steps[i]
+		ends[i] = compose.StepEnd{ID: step.ID, Tool: step.Tool.String(), Status: compose.NotRun}
+		if i < len(call.Pin.Steps) {
+			ends[i].Tool = call.Pin.Steps[i].Pin.String()
+		}
+		record, known := records[ledger.StepEffect(call.EffectID, step.ID)]
+		if i >= begun || !known || record.Outcome == nil {
+			continue
+		}
+		o := record.Outcome
+		ends[i].Status, ends[i].InvocationID = o.Status, record.InvocationID
+		ends[i].IsError, ends[i].Kind, ends[i].Msg = o.IsError(), o.Kind, o.Msg
+	}
+	var failure error
+	if in.Kind != "" {
+		failure = &tool.Error{Kind: in.Kind, Op: "activities.Settle", Msg: in.Msg}
+	}
+	var output json.RawMessage
+	if !in.Steps.Stopped && failure == nil {
+		output, failure = config.Output(state)
+	}
+	return compose.Result(ends, output, failure), nil
+}

@@ -1,0 +1,174 @@
+package compose
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// NotRun is the status of a step that was not made.
+const NotRun tool.InvocationStatus = "not_run"
+
+// Statuses of a composition.
+const (
+	Completed = "completed" // Every step was done.
+	Partial   = "partial"   // Some steps were done, and others not; or the output could not be made.
+	Failed    = "failed"    // No step was done.
+)
+
+// StepEnd is how a step ended, as the result of a composition tells it.
+type StepEnd struct {
+	ID           string
+	Tool         string                // "slug@version".
+	Status       tool.InvocationStatus // Or [NotRun].
+	InvocationID string                // Empty where there is none.
+	IsError      bool                  // The step answered "no", or did not answer.
+	Kind         tool.Kind             // Why it did not answer.
+	Msg          string                // The failure, or the "no", in words.
+}
+
+// done reports whether the step did what it was asked to.
+func (e StepEnd) done() bool { return e.Status == tool.StatusCompleted && !e.IsError }
+
+// answer is the structured result of a composition.
+type answer struct {
+	Status string          `json:"status"`
+	Steps  []told          `json:"steps"`
+	Output json.RawMessage `json:"output,omitempty"`
+	Error  *problem        `json:"error,omitempty"`
+}
+
+type told struct {
+	ID           string                `json:"id"`
+	Tool         string                `json:"tool"`
+	Status       tool.InvocationStatus `json:"status"`
+	InvocationID string                `json:"invocation_id,omitempty"`
+	IsError      bool                  `json:"is_error"`
+	Error        *problem              `json:"error,omitempty"`
+}
+
+type problem struct {
+	Kind    tool.Kind `json:"kind,omitempty"` // Empty for a step that answered "no".
+	Message string    `json:"message"`
+}
+
+// Stopped returns why a composition ends at a step, counted from 0, that ended
+// so, and nil when it goes on.
+func (c *Config) Stopped(step int, r StepResult) error {
+	switch {
+	case !r.failed() || !c.Steps[step].Stops():
+		return nil
+	case r.Result == nil:
+		return &tool.Error{Kind: r.Kind, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q: %s", c.Steps[step].ID, r.Msg)}
+	default:
+		return &tool.Error{Kind: tool.Conflict, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q answered no: %s", c.Steps[step].ID, r.text())}
+	}
+}
+
+// Result returns what the caller of a composition is told. Steps are all of
+// them, in their order; failure is why the composition stopped, or why it has
+// no output, and nil when it came to its end. Then it is no error, though steps
+// that may fail did.
+func Result(steps []StepEnd, output json.RawMessage, failure error) *tool.Result {
+	a := answer{Status: status(steps, failure), Steps: make([]told, 0, len(steps))}
+	for _, s := range steps {
+		a.Steps = append(a.Steps, told{s.ID, s.Tool, s.Status, s.InvocationID, s.IsError, s.problem()})
+	}
+	content := []tool.Content{tool.Text(tell(steps, failure))}
+	if failure == nil {
+		a.Output = output
+		if len(output) > 0 {
+			content = append(content, tool.JSON(output))
+		}
+	} else {
+		e := tool.AsError(failure)
+		a.Error = &problem{e.Kind, e.Msg}
+	}
+	structured, err := json.Marshal(a)
+	if err != nil { // The output is valid JSON, and the rest has a form.
+		return tool.ErrorResult(content[0].Text)
+	}
+	return &tool.Result{Content: content, Structured: structured, IsError: failure != nil}
+}
+
+func (e StepEnd) problem() *problem {
+	if e.done() || e.Status == NotRun {
+		return nil
+	}
+	return &problem{e.Kind, cmp.Or(e.Msg, string(e.Status))}
+}
+
+func status(steps []StepEnd, failure error) string {
+	done := 0
+	for _, s := range steps {
+		if s.done() {
+			done++
+		}
+	}
+	switch {
+	case done == len(steps) && failure == nil:
+		return Completed
+	case done == 0:
+		return Failed
+	default:
+		return Partial
+	}
+}
+
+// tell says in words which steps were done, which failed and why, and which
+// were not run.
+func tell(steps []StepEnd, failure error) string {
+	var done, failed, notRun []string
+	for _, s := range steps {
+		switch name := fmt.Sprintf("%s (%s)", s.ID, s.Tool); {
+		case s.done():
+			done = append(done, name)
+		case s.Status == NotRun:
+			notRun = append(notRun, name)
+		default:
+			failed = append(failed, name+" "+s.how())
+		}
+	}
+	var lines []string
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	switch {
+	case failure == nil && len(failed) == 0:
+		say("All steps were done: %s.", strings.Join(done, ", "))
+	case failure == nil:
+		say("The composition came to its end, though not every step was done.")
+	default:
+		say("The composition stopped: %s.", strings.TrimRight(tool.AsError(failure).Msg, ". "))
+	}
+	if len(failed) > 0 {
+		say("Failed: %s.", strings.Join(failed, "; "))
+	}
+	if len(lines) > 1 || failure != nil {
+		if len(done) > 0 {
+			say("Done, and stays done: %s.", strings.Join(done, ", "))
+		} else {
+			say("No step was done.")
+		}
+	}
+	if len(notRun) > 0 {
+		say("Not run: %s.", strings.Join(notRun, ", "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// how says how a step failed.
+func (e StepEnd) how() string {
+	why := strings.TrimRight(e.Msg, ". ")
+	switch {
+	case e.Status == tool.StatusUnknown:
+		return "has an unknown outcome, and may have happened: " + why
+	case e.Status == tool.StatusCompleted:
+		return "answered no: " + why
+	case e.Kind == "":
+		return fmt.Sprintf("was %s: %s", e.Status, why)
+	default:
+		return fmt.Sprintf("failed (%s): %s", e.Kind, why)
+	}
+}

@@ -1,0 +1,243 @@
+package compose
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/jsonpointer"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// State is what is known between the steps of a call.
+type State struct {
+	Input json.RawMessage       // The call's arguments.
+	Steps map[string]StepResult // Of the steps that were made, by id.
+}
+
+// StepResult is how a step ended: with an answer, or with the kind of failure
+// that there was instead.
+type StepResult struct {
+	Result *tool.Result // Nil without an answer.
+	Kind   tool.Kind
+	Msg    string
+}
+
+// failed reports whether the step answered "no", or did not answer.
+func (r StepResult) failed() bool { return r.Result == nil || r.Result.IsError }
+
+// text returns what the step said in words.
+func (r StepResult) text() string {
+	if r.Result == nil {
+		return r.Msg
+	}
+	var texts []string
+	for _, c := range r.Result.Content {
+		switch {
+		case c.Text != "":
+			texts = append(texts, c.Text)
+		case c.Type == tool.JSONContent:
+			texts = append(texts, string(c.JSON))
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// seen is what bindings see of a step.
+type seen struct {
+	Result  json.RawMessage `json:"result,omitempty"` // The structured result; nothing where there is none.
+	Text    string          `json:"text"`
+	IsError bool            `json:"is_error"`
+	Error   *problem        `json:"error,omitempty"` // Of a step that did not answer.
+}
+
+func (r StepResult) seen() (json.RawMessage, error) {
+	s := seen{Text: r.text(), IsError: r.failed()}
+	if r.Result != nil {
+		s.Result = r.Result.Structured
+	} else {
+		s.Error = &problem{r.Kind, r.Msg}
+	}
+	return marshal(s)
+}
+
+// Arguments returns the arguments of a step, counted from 0. It fails with
+// [tool.Invalid], naming step, argument and pointer, when there is nothing
+// where the step looks.
+func (c *Config) Arguments(step int, s State) (json.RawMessage, error) {
+	if step < 0 || step >= len(c.Steps) {
+		return nil, &tool.Error{Kind: tool.InternalError, Op: "compose.Arguments", Msg: fmt.Sprintf("there is no step %d", step)}
+	}
+	f := finder{state: s, whose: fmt.Sprintf("step %q", c.Steps[step].ID), base: fmt.Sprintf("/steps/%d/arguments", step)}
+	return f.bind(&c.args[step])
+}
+
+// Output returns the composition's output: what its binding says, else the
+// last step's structured result, or its text as a JSON string, or null where
+// it did not answer. It fails like [Config.Arguments].
+func (c *Config) Output(s State) (json.RawMessage, error) {
+	if c.output != nil {
+		f := finder{state: s, whose: "the output", base: "/output"}
+		return f.bind(c.output)
+	}
+	last := s.Steps[c.Steps[len(c.Steps)-1].ID]
+	switch {
+	case last.Result == nil:
+		return json.RawMessage("null"), nil
+	case len(last.Result.Structured) > 0:
+		return last.Result.Structured, nil
+	default:
+		return marshal(last.text())
+	}
+}
+
+// finder fills in one binding.
+type finder struct {
+	state  State
+	whose  string
+	base   string                        // Path of the binding in the configuration.
+	values map[string]*jsonpointer.Value // By what was looked at: "input", or a step.
+}
+
+func (f *finder) bind(b *binding) (json.RawMessage, error) {
+	var out bytes.Buffer
+	if err := f.write(&out, b); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func (f *finder) write(out *bytes.Buffer, b *binding) error {
+	raw, separator := b.literal, ""
+	switch {
+	case b.from != nil:
+		var err error
+		if raw, err = f.find(b); err != nil {
+			return err
+		}
+	case b.members != nil:
+		out.WriteByte('{')
+		for i := range b.members {
+			name, err := marshal(b.members[i].name)
+			if err != nil {
+				return err
+			}
+			out.WriteString(separator + string(name) + ":")
+			if err := f.write(out, &b.members[i].value); err != nil {
+				return err
+			}
+			separator = ","
+		}
+		out.WriteByte('}')
+		return nil
+	case b.items != nil:
+		out.WriteByte('[')
+		for i := range b.items {
+			out.WriteString(separator)
+			if err := f.write(out, &b.items[i]); err != nil {
+				return err
+			}
+			separator = ","
+		}
+		out.WriteByte(']')
+		return nil
+	}
+	if out.Len()+len(raw) > MaxBound {
+		return invalid(b.path, fmt.Sprintf("%s%s: larger than %d bytes, with what is put in", f.whose, f.argument(b), MaxBound))
+	}
+	out.Write(raw)
+	return nil
+}
+
+// find looks a place up.
+func (f *finder) find(b *binding) (json.RawMessage, error) {
+	value, below, err := f.value(b.from.Tokens())
+	if err != nil {
+		return nil, err
+	}
+	if value != nil {
+		if raw, ok := value.Find(jsonpointer.New(below...)); ok {
+			return raw, nil
+		}
+	}
+	if b.fallback != nil {
+		return b.fallback, nil
+	}
+	return nil, invalid(b.path, fmt.Sprintf("%s%s: there is nothing at %s%s", f.whose, f.argument(b), b.from, f.because(b.from.Tokens())))
+}
+
+// argument names the argument that b makes part of.
+func (f *finder) argument(b *binding) string {
+	path := strings.TrimPrefix(b.path, f.base)
+	if path == "" {
+		return ""
+	}
+	return ", " + path
+}
+
+// value returns what the first tokens of a pointer name, and the others.
+func (f *finder) value(tokens []string) (*jsonpointer.Value, []string, error) {
+	key, below := "input", tokens[1:]
+	if tokens[0] == "steps" {
+		key, below = tokens[1], tokens[2:]
+	}
+	key = tokens[0] + "/" + key
+	if v, ok := f.values[key]; ok {
+		return v, below, nil
+	}
+	raw := f.state.Input
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage("{}")
+	}
+	if tokens[0] == "steps" {
+		step, made := f.state.Steps[tokens[1]]
+		if !made {
+			return nil, below, nil
+		}
+		var err error
+		if raw, err = step.seen(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.values == nil {
+		f.values = make(map[string]*jsonpointer.Value)
+	}
+	f.values[key] = jsonpointer.NewValue(raw)
+	return f.values[key], below, nil
+}
+
+// because says why there may be nothing where a binding looks.
+func (f *finder) because(tokens []string) string {
+	if tokens[0] != "steps" {
+		return ""
+	}
+	step, made := f.state.Steps[tokens[1]]
+	switch {
+	case !made:
+		return fmt.Sprintf(": step %q was not run", tokens[1])
+	case step.Result == nil:
+		return fmt.Sprintf(": step %q failed (%s): %s", tokens[1], step.Kind, step.Msg)
+	case step.Result.IsError:
+		return fmt.Sprintf(": step %q answered no", tokens[1])
+	case len(tokens) > 2 && tokens[2] == "result" && len(step.Result.Structured) == 0:
+		return fmt.Sprintf(": step %q answered in words alone, at /steps/%s/text", tokens[1], tokens[1])
+	default:
+		return ""
+	}
+}
+
+// marshal writes v without escapes for HTML.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encoding a step: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func invalid(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "compose.Arguments", Path: path, Msg: msg}
+}

@@ -1,0 +1,20 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strconv"
+)
+
+// StepEffect returns the effect id of a step of a composition whose own effect
+// is parent. What a step is called with follows from the composition's content
+// and arguments, which are in its effect, and from the steps before it, whose
+// outcomes are settled: so the id needs nothing else.
+func StepEffect(parent, step string) string {
+	h := sha256.New()
+	for _, part := range []string{"step", parent, step} {
+		_, _ = io.WriteString(h, strconv.Itoa(len(part))+":"+part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

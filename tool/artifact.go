@@ -1,0 +1,27 @@
+package tool
+
+// ArtifactPin names the version of an uploaded program that a tool runs, and
+// its content. A version of the tool pins it, so that what runs is decided when
+// the tool is published, and not when it is called. Whether the program may run
+// at all is read at each call.
+type ArtifactPin struct {
+	ID      string `json:"id"`      // Of the artifact.
+	Version string `json:"version"` // Semver, exact.
+	Digest  string `json:"digest"`  // SHA-256 of the program, in hexadecimal.
+}
+
+// ArtifactInput declares a value that a program takes by its name.
+type ArtifactInput struct {
+	Name        string `json:"name"`
+	Type        string `json:"type,omitempty"` // string, number, integer, boolean, object, array, or empty for any.
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}
+
+// ArtifactCode is a version of an uploaded program, as it runs.
+type ArtifactCode struct {
+	Language string          // jq, javascript or wasm.
+	Digest   string          // Of Content, as it was when it was uploaded.
+	Inputs   []ArtifactInput // Empty where the program declares none, and takes all arguments.
+	Content  []byte
+}

@@ -1,0 +1,188 @@
+package workflows
+
+import (
+	"errors"
+	"time"
+
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// scope is what a workflow hands down to the calls it makes.
+type scope struct {
+	inline   bool      // See [wire.AgentRunInput].
+	deadline time.Time // Of the workflow; zero for none.
+	calls    int       // How many calls a run of an agent may make; zero for its own limit, negative for none.
+}
+
+// until returns the deadline of a call of in: that of the workflow, or that of
+// the tool, whichever is first. It is zero where there is neither.
+func (s scope) until(ctx workflow.Context, in *wire.InvokeInput) time.Time {
+	if in.Pin.Execution.TimeoutSeconds <= 0 {
+		return s.deadline
+	}
+	at := workflow.Now(ctx).Add(in.Pin.Execution.Timeout())
+	if !s.deadline.IsZero() && s.deadline.Before(at) {
+		return s.deadline
+	}
+	return at
+}
+
+// nest takes a call that is other runs or calls to its end: an attempt admits
+// and opens it, the workflow makes what it is, and a settlement closes it.
+// Nothing of it is sent before those are, so opening may be tried freely.
+func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
+	if in.Pin.Agent != nil && s.calls < 0 {
+		return settle(ctx, in, &tool.Error{Kind: tool.Denied, Op: "workflows.nest", Msg: "the run has no calls left that the agent could make"})
+	}
+	out, err := open(ctx, in, s)
+	switch {
+	case failure.Settled(err):
+		return wire.InvokeOutput{}, failure.Decode(err)
+	case err != nil:
+		return settle(ctx, in, err)
+	case out.Opened == nil: // It was settled before.
+		return out, outputError(out)
+	}
+	in.Call.InvocationID = out.InvocationID
+	if in.Pin.Agent != nil {
+		return runChild(ctx, in, out.Opened.RunID, s)
+	}
+	return runSteps(ctx, in, s)
+}
+
+// open admits a nested call. A composition's is a look at the database, and
+// where the workflow is ours it is part of the workflow's task.
+func open(ctx workflow.Context, in wire.InvokeInput, s scope) (out wire.InvokeOutput, err error) {
+	inline := s.inline && in.Pin.Agent == nil
+	err = bookkeep(ctx, inline, wire.InvokeActivity(in.Pin.Implementation), in, &out, admitOptions(label(in)))
+	return out, err
+}
+
+// runChild runs an agent as a child workflow, and settles the call with how its
+// run ended. A run that is detached goes on by itself.
+func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) (wire.InvokeOutput, error) {
+	pin := in.Pin.Agent
+	options := workflow.ChildWorkflowOptions{
+		WorkflowID:            wire.RunWorkflowID(in.Principal.Tenant, runID),
+		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
+		WaitForCancellation:   true, // So that its calls are settled before this one is.
+		StaticSummary:         "agent " + pin.String() + " · " + in.Call.CallID,
+		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+	}
+	input := wire.NewAgentRun(in.Principal, runID)
+	if pin.Detached {
+		options.ParentClosePolicy = enums.PARENT_CLOSE_POLICY_ABANDON
+	} else {
+		input.Deadline, input.MaxCalls = s.until(ctx, &in), s.calls
+	}
+	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), wire.AgentRunWorkflow, input)
+	end := wire.Child{RunID: runID, Deadline: input.Deadline}
+	var err error
+	if pin.Detached {
+		err = child.GetChildWorkflowExecution().Get(ctx, nil)
+		end.Begun = err == nil
+	} else {
+		err = child.Get(ctx, nil)
+	}
+	if ctx.Err() != nil && temporal.IsCanceledError(err) {
+		return settleNested(ctx, in, false, wire.SettleInput{
+			Status: tool.StatusCancelled, Kind: tool.Cancelled, Msg: "the call was cancelled", Child: &end,
+		}, err)
+	}
+	explain(&end, err)
+	return settleNested(ctx, in, false, wire.SettleInput{Status: tool.StatusCompleted, Child: &end}, nil)
+}
+
+// explain says of a run that ended with err what it may not have said itself.
+// A run that could speak has recorded its end, which counts.
+func explain(end *wire.Child, err error) {
+	if err == nil {
+		return
+	}
+	if _, ok := errors.AsType[*temporal.ChildWorkflowExecutionAlreadyStartedError](err); ok {
+		end.Elsewhere = true // By an execution that this one was reset from.
+		return
+	}
+	if _, ok := errors.AsType[*temporal.TerminatedError](err); ok {
+		end.Kind, end.Msg = tool.Cancelled, "the run was terminated"
+		return
+	}
+	e := tool.AsError(failure.Decode(err))
+	end.Kind, end.Msg = e.Kind, e.Msg
+}
+
+// runSteps makes the calls of a composition, one after the other, and settles
+// it with what they came to.
+func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
+	limited, stop, passed := ctx, func() {}, func() bool { return false }
+	if in.Pin.Execution.TimeoutSeconds > 0 {
+		limited, stop, passed = deadline(ctx, workflow.Now(ctx).Add(in.Pin.Execution.Timeout()), "deadline of "+label(in))
+	}
+	defer stop()
+	end := wire.SettleInput{Status: tool.StatusCompleted, Steps: &wire.Steps{}}
+	calls := 0
+	for i := range in.Pin.Steps {
+		if limited.Err() != nil {
+			end.Steps.Stopped = true
+			break
+		}
+		end.Steps.Begun++
+		out, err := invoke(limited, stepOf(limited, in, i), s)
+		calls += out.Calls
+		if unsettled(err) {
+			return wire.InvokeOutput{}, err
+		}
+		if (err != nil || out.IsError) && !in.Pin.Steps[i].Continue {
+			end.Steps.Stopped = true
+			break
+		}
+	}
+	var cancelled error
+	switch {
+	case passed() && ctx.Err() == nil:
+		end.Status, end.Kind, end.Msg = tool.StatusFailed, tool.Timeout, "the composition did not end in its time of "+in.Pin.Execution.Timeout().String()
+	case limited.Err() != nil:
+		cancelled = limited.Err()
+		end.Status, end.Kind, end.Msg = tool.StatusCancelled, tool.Cancelled, "the call was cancelled"
+	}
+	out, err := settleNested(ctx, in, s.inline, end, cancelled)
+	out.Calls += calls
+	return out, err
+}
+
+// stepOf returns the call of a composition's step.
+func stepOf(ctx workflow.Context, in wire.InvokeInput, i int) wire.InvokeInput {
+	step := in.Pin.Steps[i]
+	out := wire.InvokeInput{
+		Principal: in.Principal, Mode: in.Mode, RunID: in.RunID, AgentID: in.AgentID, Turn: in.Turn, Position: in.Position,
+		Pin: step.Pin, EffectID: ledger.StepEffect(in.EffectID, step.ID), Test: in.Test,
+		Step: &wire.Step{
+			EffectID: in.EffectID, InvocationID: in.Call.InvocationID, ToolID: in.Pin.ToolID, Digest: in.Pin.Digest, Index: i,
+		},
+		Call: wire.Call{CallID: in.Call.CallID + "/" + step.ID, Slug: step.Pin.Slug, Raw: true},
+	}
+	out.Call.InvocationID = ledger.InvocationID(workflow.Now(ctx), out.EffectID)
+	return out
+}
+
+// settleNested closes a nested call with what it came to, or with cancelled,
+// which was asked of the workflow.
+func settleNested(ctx workflow.Context, in wire.InvokeInput, inline bool, end wire.SettleInput, cancelled error) (wire.InvokeOutput, error) {
+	end.Invoke = in
+	out, err := closeCall(ctx, inline, end)
+	if err == nil && cancelled != nil {
+		return out, cancelled
+	}
+	if err != nil {
+		return out, err
+	}
+	return out, outputError(out)
+}
