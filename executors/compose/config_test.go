@@ -61,10 +61,10 @@ func TestCheckConfigRefuses(t *testing.T) {
 		{"FromNoPointer", arguments(`{"x":{"$from":"input/x"}}`), "/steps/1/arguments/x/$from", "slash"},
 		{"FromElsewhere", arguments(`{"x":[{"$from":"/secrets/x"}]}`), "/steps/1/arguments/x/0/$from", "leads nowhere"},
 		{"FromAllSteps", arguments(`{"x":{"$from":"/steps"}}`), "/steps/1/arguments/x/$from", "leads nowhere"},
-		{"FromNoStep", arguments(`{"x":{"$from":"/steps/four/text"}}`), "/steps/1/arguments/x/$from", `no step four`},
+		{"FromNoStep", arguments(`{"x":{"$from":"/steps/four/text"}}`), "/steps/1/arguments/x/$from", `no step "four"`},
 		{"FromItself", arguments(`{"x":{"$from":"/steps/two/text"}}`), "/steps/1/arguments/x/$from", "has not run by then"},
 		{"FromLater", arguments(`{"x":{"$from":"/steps/three/text"}}`), "/steps/1/arguments/x/$from", "has not run by then"},
-		{"FromNoPart", arguments(`{"x":{"$from":"/steps/one/output"}}`), "/steps/1/arguments/x/$from", `no output`},
+		{"FromNoPart", arguments(`{"x":{"$from":"/steps/one/output"}}`), "/steps/1/arguments/x/$from", `no "output"`},
 		{"FromUndeclaredInput", arguments(`{"a/b":{"$from":"/input/price"}}`), "/steps/1/arguments/a~1b/$from", `declares no "/price"`},
 		{"MoreBesideFrom", arguments(`{"x":{"$from":"/input/sku","y":1}}`), "/steps/1/arguments/x", "$default alone"},
 		{"DefaultAlone", arguments(`{"x":{"$default":1}}`), "/steps/1/arguments/x", "without $from"},
@@ -72,7 +72,7 @@ func TestCheckConfigRefuses(t *testing.T) {
 		{"Twice", arguments(`{"x":1,"x":2}`), "/steps/1/arguments", "twice"},
 		{"TooDeep", arguments(deep), "/steps/1/arguments" + strings.Repeat("/x", compose.MaxDepth), "deeper"},
 		{"TooManyPlaces", arguments(`{"x":` + many + `}`), fmt.Sprintf("/steps/1/arguments/x/%d/$from", compose.MaxFrom), "more than 200"},
-		{"OutputFromNoStep", `{"steps":[{"id":"one","tool":"find"}],"output":{"$from":"/steps/two"}}`, "/output/$from", "no step two"},
+		{"OutputFromNoStep", `{"steps":[{"id":"one","tool":"find"}],"output":{"$from":"/steps/two"}}`, "/output/$from", `no step "two"`},
 		{"OutputFromUndeclaredInput", `{"steps":[{"id":"one","tool":"find"}],"output":[{"$from":"/input/x"}]}`, "/output/0/$from", `declares no "/x"`},
 	}
 	for _, tt := range tests {
