@@ -62,6 +62,12 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	return mux, nil
 }
 
+// gathered bounds what no executor answers.
+func gathered(schemas *schema.Cache) tool.Middleware {
+	size, output := executors.SizeLimit(0), executors.Output(validator(schemas))
+	return func(next tool.Executor) tool.Executor { return size(output(next)) }
+}
+
 // sandbox returns what runs programs nobody trusts; nil without a command.
 func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	if len(p.cfg.SandboxCommand) == 0 {

@@ -108,7 +108,7 @@ func (p *Plugin) assemble(ctx context.Context) error {
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
 		Resolver: resolve, Schemas: schemas,
-		Outputs: p.store, Executor: p.mux, Models: p.telemetry.Models(p.cfg.Models),
+		Outputs: p.store, Executor: p.mux, Gathered: gathered(schemas), Models: p.telemetry.Models(p.cfg.Models),
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
 	return err
