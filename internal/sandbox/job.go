@@ -32,6 +32,8 @@ func (l Language) MaxProgram() int {
 		return 1 << 20
 	case WASM:
 		return 8 << 20
+	case PDF:
+		return 0 // There is none.
 	default:
 		return 0
 	}
@@ -102,6 +104,9 @@ func (j *Job) digest() string {
 }
 
 func (j *Job) check() error {
+	if j.Language == PDF {
+		return j.checkPDF()
+	}
 	most := j.Language.MaxProgram()
 	switch {
 	case most == 0:

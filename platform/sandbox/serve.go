@@ -52,7 +52,7 @@ type child struct {
 func Serve(in io.Reader, out io.Writer) error {
 	c := &child{
 		in: bufio.NewReader(in), out: bufio.NewWriter(out), known: make(map[string]program),
-		engines: map[sandbox.Language]engine{sandbox.JQ: jqEngine{}, sandbox.JavaScript: jsEngine{}, sandbox.WASM: wasmEngine{}},
+		engines: map[sandbox.Language]engine{sandbox.JQ: jqEngine{}, sandbox.JavaScript: jsEngine{}, sandbox.WASM: wasmEngine{}, sandbox.PDF: pdfEngine{}},
 	}
 	if err := c.send(sandbox.Frame{Type: sandbox.ReadyFrame}); err != nil {
 		return err
