@@ -22,7 +22,7 @@ const (
 
 // Change is what [Registry.Apply] did, or [Registry.Check] says that it would.
 type Change struct {
-	Kind      string   `json:"kind"` // "tool", "agent" or "mcp_server".
+	Kind      string   `json:"kind"` // "tool", "agent", "mcp_server" or "artifact".
 	Slug      string   `json:"slug"`
 	ID        string   `json:"id,omitempty"`
 	Version   string   `json:"version"` // Number of the head; empty for a server.
@@ -51,6 +51,8 @@ func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (C
 
 func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, write bool) (Change, error) {
 	switch {
+	case d.Artifact != nil && d.Server == nil && d.Tool == nil && d.Agent == nil:
+		return r.applyArtifact(ctx, p, *d.Artifact, write)
 	case d.Server != nil && d.Tool == nil && d.Agent == nil:
 		return r.applyServer(ctx, p, *d.Server, write)
 	case d.Tool != nil && d.Agent == nil:
@@ -64,7 +66,7 @@ func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, wr
 		}
 		return r.applyAgent(ctx, p, *d.Agent, write)
 	default:
-		return Change{}, refuse(tool.Invalid, "", "expected a definition of one tool, one agent or one server")
+		return Change{}, refuse(tool.Invalid, "", "expected a definition of one tool, one agent, one server or one artifact")
 	}
 }
 
@@ -84,6 +86,11 @@ func (r *Registry) applyTool(ctx context.Context, tenant tool.TenantID, by strin
 	if err != nil {
 		return Change{}, err
 	}
+	unpinned, err := r.pin(ctx, &after)
+	if err != nil {
+		return Change{}, err
+	}
+	warnings = append(warnings, unpinned...)
 	if s.Version == "" {
 		after.Version = proposeTool(&after, versions)
 	}

@@ -2,46 +2,101 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
+	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// checkArtifact holds artifact tools to what they are: programs in the sandbox,
-// which reach nothing but their input. All of them are therefore pure.
-func checkArtifact(s *ToolSpec) error {
-	if s.Implementation != tool.Artifact {
-		return nil
-	}
-	if s.EgressClass != tool.EgressNone {
-		return refuse(tool.Invalid, "/egress_class", "an artifact runs in the sandbox, which has no network: its egress class is none, not %s; what calls out is an http or mcp tool", s.EgressClass)
-	}
-	s.Execution.Pure = true
-	return nil
+// ArtifactStatus is where an uploaded program is in its life.
+type ArtifactStatus string
+
+// Statuses of an artifact. They are stored: never rename one.
+const (
+	ArtifactActive     ArtifactStatus = "active"
+	ArtifactDeprecated ArtifactStatus = "deprecated" // Runs where it is pinned; no tool pins it anew.
+	ArtifactDisabled   ArtifactStatus = "disabled"   // Stopped at its next call, everywhere.
+)
+
+// Artifact is a program of a tenant's own that was uploaded for itself, and not
+// in the configuration of a tool. What runs is one of its versions, which tools
+// pin when they are published.
+type Artifact struct {
+	ID          string
+	Tenant      tool.TenantID
+	Slug        string // Unique in the tenant.
+	Name        string
+	Description string
+	Language    string // jq, javascript or wasm; all its versions are in it.
+	Status      ArtifactStatus
+	Version     string // Number of the newest version; empty before the first.
+	Revision    int64
+	CreatedBy   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
-// uploaded reports whether a tool's program is an artifact that was uploaded
-// for itself, and not one in its configuration.
-func uploaded(i tool.Implementation, artifactID string) bool {
-	return i == tool.Artifact && artifactID != ""
+// ArtifactVersion is a program under a number. It never changes.
+type ArtifactVersion struct {
+	Number    string // Semver.
+	Digest    string // SHA-256 of the program, in hexadecimal.
+	Size      int    // Of the program, in bytes.
+	Inputs    []tool.ArtifactInput
+	CreatedBy string
+	CreatedAt time.Time
 }
 
-// refuseUploaded refuses to publish what names such an artifact.
-func refuseUploaded(t *tool.Tool) error {
-	if uploaded(t.ImplementationType(), t.ArtifactID) {
-		return refuse(tool.Conflict, "/artifact_id", "artifacts that are uploaded by themselves do not exist yet: drop artifact_id and give language and source in implementation_config, or keep the tool as a draft")
-	}
-	return nil
+// ArtifactSpec is an artifact as somebody wants it, with the program of a
+// version where one is to be uploaded.
+type ArtifactSpec struct {
+	Slug        string         `json:"slug"`
+	Name        string         `json:"name,omitempty"` // The slug when empty.
+	Description string         `json:"description,omitempty"`
+	Language    string         `json:"language,omitempty"` // Cannot be changed.
+	Status      ArtifactStatus `json:"status,omitempty"`   // Active when empty.
+	Revision    int64          `json:"revision,omitempty"` // Unless zero, it must still be the artifact's.
+	ArtifactUpload
 }
 
-// checkCompiles refuses to publish a program that does not compile.
-func (r *Registry) checkCompiles(ctx context.Context, t *tool.Tool, v *tool.Version) error {
-	d := &v.Snapshot.Definition
-	compiles := r.opts.Compilers[d.ImplementationType()]
-	if v.Published || compiles == nil {
-		return nil
-	}
-	if err := compiles(ctx, t.Tenant, d.Config); err != nil {
-		return within("/implementation_config", err)
-	}
-	return nil
+// ArtifactUpload is the program of a new version: as text in Source, or in
+// base64 in Content.
+type ArtifactUpload struct {
+	Version string               `json:"version,omitempty"` // The next patch when empty.
+	Source  string               `json:"source,omitempty"`
+	Content []byte               `json:"content_base64,omitempty"`
+	Inputs  []tool.ArtifactInput `json:"inputs,omitempty"`
+}
+
+// ArtifactRules judge programs that are uploaded. A rule that is nil lets
+// everything pass.
+type ArtifactRules struct {
+	// CheckProgram refuses, as tool.Invalid, a program that could not be one:
+	// for its language, its size or its form.
+	CheckProgram func(language string, program []byte) error
+	// Compile tells, in the sandbox, whether a program compiles. It fails as
+	// CheckProgram does, or with another kind where nobody can tell now.
+	Compile func(ctx context.Context, tenant tool.TenantID, language string, program []byte) error
+	// CheckConfig judges the configuration of a tool whose program was uploaded.
+	CheckConfig func(config json.RawMessage) error
+}
+
+// ArtifactStore keeps artifacts. Package store implements it. As in [Store],
+// what belongs to another tenant is tool.NotFound.
+type ArtifactStore interface {
+	// CreateArtifact stores a new artifact; Conflict when its slug is taken.
+	CreateArtifact(ctx context.Context, a Artifact) (Artifact, error)
+	// SaveArtifact stores a changed artifact if its revision is still
+	// a.Revision, else fails with Conflict, caused by [ErrChanged].
+	SaveArtifact(ctx context.Context, a Artifact) (Artifact, error)
+	FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID string) (Artifact, error)
+	// ListArtifacts returns a page in the order of slugs.
+	ListArtifacts(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]Artifact, error)
+	// AddArtifactVersion stores a version and the artifact, whose newest it is
+	// then, under the rules of SaveArtifact. A number that is taken is a Conflict.
+	AddArtifactVersion(ctx context.Context, a Artifact, v ArtifactVersion, program []byte) (Artifact, ArtifactVersion, error)
+	// ListArtifactVersions returns an artifact's versions, newest first, without
+	// their programs.
+	ListArtifactVersions(ctx context.Context, tenant tool.TenantID, artifactID string) ([]ArtifactVersion, error)
+	// LoadArtifact returns the program of a version.
+	LoadArtifact(ctx context.Context, tenant tool.TenantID, artifactID, version string) (tool.ArtifactCode, error)
 }

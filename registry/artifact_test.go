@@ -47,22 +47,6 @@ func TestArtifactsArePure(t *testing.T) {
 	require.Equal(t, "/execution/lane", tool.AsError(err).Path, "what nobody trusts stays out of a workflow's task")
 }
 
-// What names an artifact that was uploaded by itself can be kept, and not
-// published.
-func TestUploadedArtifacts(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	s := artifactSpec("1")
-	s.ArtifactID = "a-1"
-	_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
-	require.Equal(t, tool.Conflict, tool.KindOf(err))
-	require.Equal(t, "/artifact_id", tool.AsError(err).Path)
-	s.Publish = false
-	_, err = b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
-	require.NoError(t, err)
-}
-
 // A program that does not compile is not published, and one that is published
 // already is not compiled again.
 func TestCompilesBeforePublishing(t *testing.T) {

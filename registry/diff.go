@@ -100,6 +100,9 @@ func (r *Registry) CompareSpec(ctx context.Context, p tool.Principal, s ToolSpec
 	if err != nil {
 		return Diff{}, err
 	}
+	if _, err := r.pin(ctx, &after); err != nil {
+		return Diff{}, err
+	}
 	if s.Version == "" {
 		after.Version = proposeTool(&after, versions)
 	}

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -39,7 +40,8 @@ func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec)
 		return failed(s, err)
 	}
 	reason := tool.AsError(err)
-	if reason.Kind != tool.Invalid && reason.Kind != tool.Conflict {
+	missing := reason.Kind == tool.NotFound && strings.HasPrefix(reason.Path, "/artifact_") // It may be uploaded yet.
+	if reason.Kind != tool.Invalid && reason.Kind != tool.Conflict && !missing {
 		return failed(s, err)
 	}
 	s.Status, s.Publish = "", false

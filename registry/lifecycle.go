@@ -104,6 +104,11 @@ func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref,
 	if number != "" {
 		t.Version = number
 	}
+	if !slices.ContainsFunc(versions, func(v tool.Version) bool { return v.Number == t.Version }) {
+		if _, err := r.pin(ctx, &t); err != nil { // What stands under the number keeps what it pins.
+			return tool.Tool{}, tool.Version{}, err
+		}
+	}
 	t, v, err := r.cut(ctx, t, versions, p.Subject, publish)
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
@@ -150,7 +155,7 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 		return refuse(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
 	}
 	if err := firstOf(
-		refuseUploaded(t), r.checkRunnable(&v.Snapshot.Definition), r.egressObstacle(t.Policy, &v.Snapshot.Definition), r.checkOrigin(ctx, t, v),
+		r.checkPinned(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""), refuseLoose(&v.Snapshot.Definition, v.CreatedBy), r.egressObstacle(t.Policy, &v.Snapshot.Definition), r.checkOrigin(ctx, t, v),
 	); err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ParseDefinition reads the JSON of a tool, an agent or an MCP server, which its
+// ParseDefinition reads the JSON of a tool, an agent, an MCP server or an artifact, which its
 // "kind" tells apart; without one it is a tool. Names of fields are accepted in snake_case
 // and camelCase, and in the usual other spellings: "input" and "parameters" for
 // input_schema, "timeout" in milliseconds, "executionType", a nested "schema"
@@ -37,8 +37,11 @@ func ParseDefinition(raw []byte) (Definition, error) {
 	case "mcp_server":
 		s, err := parseServer("", doc)
 		return Definition{Server: s}, err
+	case "artifact":
+		s, err := parseArtifact(doc)
+		return Definition{Artifact: s}, err
 	default:
-		return Definition{}, refuse(tool.Invalid, "/kind", "kind %.40q: expected tool, agent or mcp_server", kind)
+		return Definition{}, refuse(tool.Invalid, "/kind", "kind %.40q: expected tool, agent, mcp_server or artifact", kind)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // rowFields are fields of stored rows that a definition does not set.
 var rowFields = []string{
 	"id", "tenant_id", "created_at", "updated_at", "published_at", "tool_type", "digest",
-	"builtin_template_id", "is_builtin_template",
+	"builtin_template_id", "is_builtin_template", "artifact",
 }
 
 // renamed lists other names of fields at the top of a definition.
@@ -31,7 +31,7 @@ var (
 		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
-		"visible", "is_async", "intent", "audience", "aliases", "former_names", "requires_response", "default_result",
+		"visible", "is_async", "intent", "audience", "aliases", "former_names", "open_input", "requires_response", "default_result",
 		"collaborative", "aggregate", "output_sections", "annotations", "provider_options", "middleware",
 	}
 )

@@ -54,6 +54,8 @@ type Options struct {
 	// with tool.Invalid and a Path within the definition. It leaves other tools
 	// as they are. Nil leaves all so.
 	Builtins func(*tool.Definition, *tool.Policy) (warnings []string, err error)
+	// Artifacts judge programs that are uploaded, and the tools that run them.
+	Artifacts ArtifactRules
 	// Discoverer talks to MCP servers. Without one, none can be attached.
 	Discoverer Discoverer
 	// Clock tells the time; [time.Now] when nil.

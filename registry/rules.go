@@ -34,6 +34,9 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err
 		}
 	}
+	if s.ArtifactID != "" {
+		s.Implementation = tool.Artifact // Whatever it says.
+	}
 	if r.opts.Builtins != nil {
 		if warnings, err = r.opts.Builtins(&s.Definition, &s.Policy); err != nil {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
@@ -171,16 +174,27 @@ func (r *Registry) checkConfig(s *ToolSpec) error {
 			return refuse(tool.Invalid, "/implementation_config/pipeline_id", "rag_retrieval requires a pipeline_id")
 		}
 	}
-	if check := r.opts.Checks[s.Implementation]; check != nil && !uploaded(s.Implementation, s.ArtifactID) {
-		if err := check(s.Config); err != nil {
-			return within("/implementation_config", err)
-		}
+	return r.checkConfigBy(s.Implementation, s.ArtifactID != "", s.Config)
+}
+
+// checkConfigBy judges a configuration by the rules of its implementation type,
+// or by those for uploaded programs.
+func (r *Registry) checkConfigBy(impl tool.Implementation, uploaded bool, config json.RawMessage) error {
+	check := r.opts.Checks[impl]
+	if uploaded {
+		check = r.opts.Artifacts.CheckConfig
+	}
+	if check == nil {
+		return nil
+	}
+	if err := check(config); err != nil {
+		return within("/implementation_config", err)
 	}
 	return nil
 }
 
 // checkRunnable refuses to publish what would not run as it says.
-func (r *Registry) checkRunnable(d *tool.Definition) error {
+func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
 	impl := d.ImplementationType()
 	switch {
 	case !impl.Valid():
@@ -192,10 +206,8 @@ func (r *Registry) checkRunnable(d *tool.Definition) error {
 	case !r.opts.Runnable(impl):
 		return refuse(tool.Conflict, "/implementation_type", "nothing here runs tools of type %s: the tool can be kept as a draft", impl)
 	}
-	if check := r.opts.Checks[impl]; check != nil {
-		if err := check(d.Config); err != nil {
-			return within("/implementation_config", err)
-		}
+	if err := r.checkConfigBy(impl, uploaded || d.Artifact != nil, d.Config); err != nil {
+		return err
 	}
 	for n, name := range d.Interaction.Middleware {
 		if r.opts.Middleware != nil && !r.opts.Middleware(name) {

@@ -36,17 +36,20 @@ type AgentSpec struct {
 	Revision int64       `json:"revision,omitempty"`
 }
 
-// Definition is what [ParseDefinition] reads: exactly one of a tool, an agent
-// and an MCP server.
+// Definition is what [ParseDefinition] reads: exactly one of a tool, an agent,
+// an MCP server and an artifact.
 type Definition struct {
-	Tool   *ToolSpec
-	Agent  *AgentSpec
-	Server *MCPServerSpec
+	Tool     *ToolSpec
+	Agent    *AgentSpec
+	Server   *MCPServerSpec
+	Artifact *ArtifactSpec
 }
 
-// Kind returns "tool", "agent" or "mcp_server".
+// Kind returns "tool", "agent", "mcp_server" or "artifact".
 func (d Definition) Kind() string {
 	switch {
+	case d.Artifact != nil:
+		return "artifact"
 	case d.Server != nil:
 		return "mcp_server"
 	case d.Agent != nil:
@@ -56,9 +59,11 @@ func (d Definition) Kind() string {
 	}
 }
 
-// Slug returns the slug of the tool, agent or server.
+// Slug returns the slug of the tool, agent, server or artifact.
 func (d Definition) Slug() string {
 	switch {
+	case d.Artifact != nil:
+		return d.Artifact.Slug
 	case d.Server != nil:
 		return d.Server.Slug
 	case d.Agent != nil:

@@ -15,6 +15,7 @@ import (
 // which are not told who else that is, and writable only through a store opened for the platform, with the empty tenant.
 type Store interface {
 	ServerStore
+	ArtifactStore
 
 	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)

@@ -19,6 +19,11 @@ func (r *Registry) Create(ctx context.Context, p tool.Principal, s ToolSpec) (to
 	if err != nil {
 		return tool.Tool{}, nil, err
 	}
+	unpinned, err := r.pin(ctx, &t)
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	warnings = append(warnings, unpinned...)
 	if t, err = r.store.CreateTool(ctx, t); err != nil {
 		return tool.Tool{}, nil, fmt.Errorf("creating tool %q: %w", s.Slug, err)
 	}
@@ -45,6 +50,11 @@ func (r *Registry) Update(ctx context.Context, p tool.Principal, ref tool.Ref, s
 	if err != nil {
 		return tool.Tool{}, nil, err
 	}
+	unpinned, err := r.pin(ctx, &t)
+	if err != nil {
+		return tool.Tool{}, nil, err
+	}
+	warnings = append(warnings, unpinned...)
 	if t, err = r.store.UpdateTool(ctx, t); err != nil {
 		return tool.Tool{}, nil, fmt.Errorf("updating tool %q: %w", s.Slug, err)
 	}

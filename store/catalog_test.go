@@ -134,6 +134,10 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", State: registry.Offered}}})
 	require.NoError(t, err)
+	uploaded, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive})
+	require.NoError(t, err)
+	_, _, err = f.Store.AddArtifactVersion(t.Context(), uploaded, registry.ArtifactVersion{Number: "1.0.0"}, []byte("."))
+	require.NoError(t, err)
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

@@ -39,6 +39,7 @@ type memory struct {
 	agents        map[string]agent.Agent
 	agentVersions map[string][]agent.Version
 	servers       map[string]*server
+	artifacts     map[string]*artifact
 }
 
 // aliasKey is a further name in a tenant, or among the global tools.
@@ -58,7 +59,7 @@ type tenant struct {
 func NewStore() *Store {
 	return &Store{memory: &memory{
 		tenants: make(map[tool.TenantID]tenant), tools: make(map[string]tool.Tool), versions: make(map[string][]tool.Version),
-		aliases: make(map[aliasKey]alias), servers: make(map[string]*server),
+		aliases: make(map[aliasKey]alias), servers: make(map[string]*server), artifacts: make(map[string]*artifact),
 		agents: make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
 	}}
 }

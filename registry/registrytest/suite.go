@@ -51,6 +51,8 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"what a server offers comes back as it was stored", testRemoteTools},
 		{"a server and what it brings are written together", testServerAtomicity},
 		{"servers of other tenants are not found", testServerIsolation},
+		{"artifacts come back as they were stored", testArtifactRoundTrip},
+		{"artifacts of other tenants are not found", testArtifactIsolation},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

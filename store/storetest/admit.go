@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -203,6 +204,25 @@ func testAuthority(t *testing.T, d *Database) {
 		}, ""},
 		{"VersionUnknown", func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest = "0" + e.Digest[1:] }, tool.NotFound},
 		{"HeadInDebug", func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest, e.Mode = "0"+e.Digest[1:], tool.Debug }, ""},
+		{"ArtifactActive", func(t *testing.T, f *Fixture, e *ledger.Entry) { t.Helper(); f.artifact(t, e, registry.ArtifactActive) }, ""},
+		{"ArtifactDeprecated", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.artifact(t, e, registry.ArtifactDeprecated)
+		}, ""},
+		{"ArtifactDisabled", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.artifact(t, e, registry.ArtifactDisabled)
+		}, tool.Conflict},
+		{"ArtifactDisabledInAnOlderVersion", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.artifact(t, e, registry.ArtifactDisabled)
+			f.edit(t, func(x *tool.Tool) { x.Artifact = nil }) // The head runs another program by now.
+		}, tool.Conflict},
+		{"ArtifactDisabledOfTheHead", func(t *testing.T, f *Fixture, e *ledger.Entry) {
+			t.Helper()
+			f.artifact(t, e, registry.ArtifactDisabled)
+			e.Digest, e.Mode = "0"+e.Digest[1:], tool.Debug
+		}, tool.Conflict},
 		{"VersionUnpublished", func(t *testing.T, f *Fixture, e *ledger.Entry) { t.Helper(); e.Digest = f.NewVersion(t) }, tool.Conflict},
 	}
 	for _, tt := range tests {
@@ -222,6 +242,22 @@ func testAuthority(t *testing.T, d *Database) {
 			require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn}, f.EventTypes(t, f.Run.ID))
 		})
 	}
+}
+
+// artifact makes the call one of a version that runs an artifact of that status.
+func (f *Fixture) artifact(tb testing.TB, e *ledger.Entry, status registry.ArtifactStatus) {
+	tb.Helper()
+	a, err := f.Store.CreateArtifact(tb.Context(), registry.Artifact{Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: status})
+	require.NoError(tb, err)
+	changed := f.Tool
+	changed.Artifact = &tool.ArtifactPin{ID: a.ID, Version: "1.0.0", Digest: digestB}
+	changed.Version = "1.1.0"
+	version := VersionOf(tb, changed, changed.Version)
+	f.Tool, version, err = f.Store.AddVersion(tb.Context(), changed, version)
+	require.NoError(tb, err)
+	require.Equal(tb, changed.Artifact, version.Snapshot.Artifact)
+	require.Equal(tb, changed.Artifact, f.Tool.Artifact)
+	e.Digest, e.Version, e.Implementation = version.Digest, version.Number, tool.Artifact
 }
 
 // edit changes the fixture's tool.

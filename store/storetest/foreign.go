@@ -199,6 +199,51 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		err := f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.stranger, RunID: f.Run.ID, Status: agent.RunFailed})
 		RequireKind(t, tool.NotFound, err)
 	},
+	"CreateArtifact": func(t *testing.T, f foreign) { // The same slug is free, and only the tenant's own.
+		t.Helper()
+		f.upload(t, f.Tenant)
+		f.upload(t, f.stranger)
+		_, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{Tenant: tool.TenantID(NewID(t)), Slug: "quote", Language: "jq", Status: registry.ArtifactActive})
+		RequireKind(t, tool.NotFound, err)
+	},
+	"SaveArtifact": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.upload(t, f.Tenant)
+		stolen.Tenant, stolen.Status = f.stranger, registry.ArtifactDisabled
+		_, err := f.Store.SaveArtifact(t.Context(), stolen)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"FindArtifact": func(t *testing.T, f foreign) {
+		t.Helper()
+		for _, name := range []string{"quote", f.upload(t, f.Tenant).ID} {
+			_, err := f.Store.FindArtifact(t.Context(), f.stranger, name)
+			RequireKind(t, tool.NotFound, err)
+		}
+	},
+	"ListArtifacts": func(t *testing.T, f foreign) {
+		t.Helper()
+		f.upload(t, f.Tenant)
+		artifacts, err := f.Store.ListArtifacts(t.Context(), f.stranger, "", 0)
+		require.NoError(t, err)
+		require.Empty(t, artifacts)
+	},
+	"AddArtifactVersion": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.upload(t, f.Tenant)
+		stolen.Tenant = f.stranger
+		_, _, err := f.Store.AddArtifactVersion(t.Context(), stolen, registry.ArtifactVersion{Number: "2.0.0", Digest: digestB}, []byte("."))
+		RequireKind(t, tool.NotFound, err)
+	},
+	"ListArtifactVersions": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.ListArtifactVersions(t.Context(), f.stranger, f.upload(t, f.Tenant).ID)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"LoadArtifact": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.LoadArtifact(t.Context(), f.stranger, f.upload(t, f.Tenant).ID, "1.0.0")
+		RequireKind(t, tool.NotFound, err)
+	},
 	"CreateServer": func(t *testing.T, f foreign) { // The same slug is free, and only the tenant's own.
 		t.Helper()
 		f.attach(t, f.Tenant)

@@ -65,6 +65,20 @@ type Artifact struct {
 	UpdatedAt   time.Time
 }
 
+// Passages of documents.
+type Chunk struct {
+	ID         string
+	TenantID   string
+	DocumentID string
+	Version    int64
+	Position   int32
+	Text       string
+	Headings   []string
+	StartAt    int32
+	EndAt      int32
+	Page       int32
+}
+
 // What tools authenticate with, encrypted; a revoked one has no value any more.
 type Credential struct {
 	TenantID        string
@@ -84,6 +98,34 @@ type Credential struct {
 	LastUsedAt      *time.Time
 	ExpiresAt       *time.Time
 	RevokedAt       *time.Time
+}
+
+// What pipelines were fed.
+type Document struct {
+	ID           string
+	TenantID     string
+	PipelineID   string
+	Key          string
+	Title        string
+	OwnTitle     string
+	MediaType    string
+	Source       string
+	Metadata     []byte
+	Digest       string
+	Bytes        int32
+	Version      int64
+	Status       string
+	Error        string
+	Chunks       int32
+	Embedded     int32
+	LiveVersion  int64
+	LiveTitle    string
+	LiveSource   string
+	LiveMetadata []byte
+	CreatedBy    string
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	ReadyAt      *time.Time
 }
 
 // MCP servers that tenants attached.
@@ -130,6 +172,31 @@ type Message struct {
 	InputTokens  *int32
 	OutputTokens *int32
 	CreatedAt    time.Time
+}
+
+// Collections of documents, and how they are searched.
+type Pipeline struct {
+	ID             string
+	TenantID       string
+	Number         int64
+	Slug           string
+	Name           string
+	Description    string
+	Search         string
+	Language       string
+	MaxChars       int32
+	Overlap        int32
+	Embedding      []byte
+	Generation     int32
+	NextEmbedding  []byte
+	NextGeneration int32
+	LastGeneration int32
+	Disabled       bool
+	Revision       int64
+	CreatedBy      string
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	DeletedAt      *time.Time
 }
 
 // What MCP servers offer, and which definition of it may run.

@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CreateArtifact implements [registry.ArtifactStore].
+func (s *Store) CreateArtifact(ctx context.Context, a registry.Artifact) (registry.Artifact, error) {
+	const op = "store.CreateArtifact"
+	id, err := idOrNew(a.ID)
+	if err != nil {
+		return registry.Artifact{}, err
+	}
+	var row db.Artifact
+	err = s.do(ctx, op, a.Tenant, func(q *db.Queries) (err error) {
+		row, err = q.CreateArtifact(ctx, db.CreateArtifactParams{
+			ID: id, TenantID: string(a.Tenant), Slug: text(a.Slug), Name: text(a.Name), Description: text(a.Description),
+			Language: a.Language, Status: string(a.Status), CreatedBy: text(a.CreatedBy),
+		})
+		return err
+	})
+	if err != nil {
+		err = explain(err, tool.NotFound, "tenant not found")
+		return registry.Artifact{}, explain(err, tool.Conflict, fmt.Sprintf("an artifact %q exists already", a.Slug))
+	}
+	return artifactOf(row), nil
+}
+
+// SaveArtifact implements [registry.ArtifactStore].
+func (s *Store) SaveArtifact(ctx context.Context, a registry.Artifact) (registry.Artifact, error) {
+	const op = "store.SaveArtifact"
+	var saved registry.Artifact
+	err := s.do(ctx, op, a.Tenant, func(q *db.Queries) (err error) {
+		saved, err = saveArtifact(ctx, q, op, a)
+		return err
+	})
+	return saved, err
+}
+
+// saveArtifact stores a changed artifact under the rules of [Store.SaveArtifact].
+func saveArtifact(ctx context.Context, q *db.Queries, op string, a registry.Artifact) (registry.Artifact, error) {
+	if err := checkIDs(op, a.ID); err != nil {
+		return registry.Artifact{}, err
+	}
+	row, err := q.UpdateArtifact(ctx, db.UpdateArtifactParams{
+		TenantID: string(a.Tenant), ID: a.ID, Revision: a.Revision, Name: text(a.Name), Description: text(a.Description),
+		Status: string(a.Status), Version: text(a.Version),
+	})
+	if err == nil {
+		return artifactOf(row), nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return registry.Artifact{}, err
+	}
+	stored, err := q.FindArtifactByID(ctx, db.FindArtifactByIDParams{TenantID: string(a.Tenant), ID: a.ID})
+	if err != nil {
+		return registry.Artifact{}, explain(failure(op, err), tool.NotFound, fmt.Sprintf("artifact %q not found", a.Slug))
+	}
+	return registry.Artifact{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+		"artifact %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision, stored.Revision), Err: registry.ErrChanged}
+}
+
+// FindArtifact implements [registry.ArtifactStore].
+func (s *Store) FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID string) (registry.Artifact, error) {
+	var row db.Artifact
+	err := s.do(ctx, "store.FindArtifact", tenant, func(q *db.Queries) (err error) {
+		if tool.ValidID(slugOrID) {
+			row, err = q.FindArtifactByID(ctx, db.FindArtifactByIDParams{TenantID: string(tenant), ID: slugOrID})
+		} else {
+			row, err = q.FindArtifactBySlug(ctx, db.FindArtifactBySlugParams{TenantID: string(tenant), Slug: text(slugOrID)})
+		}
+		return err
+	})
+	if err != nil {
+		return registry.Artifact{}, explain(err, tool.NotFound, fmt.Sprintf("artifact %q not found", slugOrID))
+	}
+	return artifactOf(row), nil
+}
+
+// ListArtifacts implements [registry.ArtifactStore].
+func (s *Store) ListArtifacts(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]registry.Artifact, error) {
+	var rows []db.Artifact
+	err := s.do(ctx, "store.ListArtifacts", tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListArtifacts(ctx, db.ListArtifactsParams{TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit)})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return convert(rows, artifactOf), nil
+}
+
+// AddArtifactVersion implements [registry.ArtifactStore].
+func (s *Store) AddArtifactVersion(
+	ctx context.Context, a registry.Artifact, v registry.ArtifactVersion, program []byte,
+) (registry.Artifact, registry.ArtifactVersion, error) {
+	const op = "store.AddArtifactVersion"
+	inputs, err := content(inputsOf(v.Inputs))
+	if err != nil {
+		return registry.Artifact{}, registry.ArtifactVersion{}, err
+	}
+	var saved registry.Artifact
+	var row db.AddArtifactVersionRow
+	err = s.inTx(ctx, op, a.Tenant, func(q *db.Queries) (err error) {
+		a.Version = v.Number
+		if saved, err = saveArtifact(ctx, q, op, a); err != nil {
+			return err
+		}
+		row, err = q.AddArtifactVersion(ctx, db.AddArtifactVersionParams{
+			TenantID: string(a.Tenant), ArtifactID: a.ID, Version: text(v.Number), Digest: v.Digest, Inputs: inputs,
+			Content: program, CreatedBy: text(v.CreatedBy),
+		})
+		return err
+	})
+	if err != nil {
+		return registry.Artifact{}, registry.ArtifactVersion{},
+			explain(err, tool.Conflict, fmt.Sprintf("version %s of artifact %q exists; use a new number", v.Number, a.Slug))
+	}
+	stored, err := artifactVersionOf(db.ListArtifactVersionsRow(row))
+	return saved, stored, err
+}
+
+// ListArtifactVersions implements [registry.ArtifactStore].
+func (s *Store) ListArtifactVersions(ctx context.Context, tenant tool.TenantID, artifactID string) ([]registry.ArtifactVersion, error) {
+	const op = "store.ListArtifactVersions"
+	if err := checkIDs(op, artifactID); err != nil {
+		return nil, err
+	}
+	var artifacts []db.Artifact
+	var rows []db.ListArtifactVersionsRow
+	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
+		queue(b, &artifacts, db.FindArtifactByID, string(tenant), artifactID)
+		queue(b, &rows, db.ListArtifactVersions, string(tenant), artifactID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(artifacts) == 0 {
+		return nil, notFound(op, "artifact not found")
+	}
+	return collect(rows, artifactVersionOf)
+}
+
+// LoadArtifact implements [registry.ArtifactStore], and is where executors have
+// the programs from.
+func (s *Store) LoadArtifact(ctx context.Context, tenant tool.TenantID, artifactID, version string) (tool.ArtifactCode, error) {
+	const op = "store.LoadArtifact"
+	if err := checkIDs(op, artifactID); err != nil {
+		return tool.ArtifactCode{}, err
+	}
+	var row db.LoadArtifactRow
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.LoadArtifact(ctx, db.LoadArtifactParams{TenantID: string(tenant), ArtifactID: artifactID, Version: text(version)})
+		return err
+	})
+	if err != nil {
+		return tool.ArtifactCode{}, explain(err, tool.NotFound, "artifact version not found")
+	}
+	code := tool.ArtifactCode{Language: row.Language, Digest: row.Digest, Content: row.Content}
+	return code, decode(row.Inputs, &code.Inputs)
+}
+
+func artifactOf(row db.Artifact) registry.Artifact {
+	return registry.Artifact{
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Slug: row.Slug, Name: row.Name, Description: row.Description,
+		Language: row.Language, Status: registry.ArtifactStatus(row.Status), Version: row.Version, Revision: row.Revision,
+		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+	}
+}
+
+func artifactVersionOf(row db.ListArtifactVersionsRow) (registry.ArtifactVersion, error) {
+	v := registry.ArtifactVersion{
+		Number: row.Version, Digest: row.Digest, Size: int(row.Size), CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt,
+	}
+	return v, decode(row.Inputs, &v.Inputs)
+}
+
+// inputsOf returns a list that is written as one.
+func inputsOf(inputs []tool.ArtifactInput) []tool.ArtifactInput {
+	if inputs == nil {
+		return []tool.ArtifactInput{}
+	}
+	return inputs
+}
