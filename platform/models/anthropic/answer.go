@@ -19,10 +19,7 @@ type answer struct {
 	usage  agent.Usage
 }
 
-func (a *answer) add(b *block) *block {
-	a.blocks = append(a.blocks, b)
-	return b
-}
+func (a *answer) add(b *block) { a.blocks = append(a.blocks, b) }
 
 // goOn adds what the model said when it went on after a pause.
 func (a *answer) goOn(more *answer) {

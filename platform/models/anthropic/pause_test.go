@@ -95,7 +95,9 @@ func TestPausedStreamGoesOn(t *testing.T) {
 	end := func(stop string) string {
 		return event(`{"type":"message_delta","delta":{"stop_reason":"`, stop, `"},"usage":{"output_tokens":1}}`) + event(`{"type":"message_stop"}`)
 	}
-	start := func(block string) string { return event(`{"type":"content_block_start","index":0,"content_block":`, block, `}`) }
+	start := func(block string) string {
+		return event(`{"type":"content_block_start","index":0,"content_block":`, block, `}`)
+	}
 	delta := func(d string) string { return event(`{"type":"content_block_delta","index":0,"delta":`, d, `}`) }
 	at1 := strings.NewReplacer(`"index":0`, `"index":1`)
 	server, m := inTurn(t, "text/event-stream",

@@ -1,0 +1,110 @@
+package models_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/executors/executortest"
+	"github.com/toolcrib/toolcrib/executors/promptcall"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Prompt tools are held to the contract of executors against providers over
+// HTTP, of either API.
+func TestPromptConformance(t *testing.T) {
+	t.Parallel()
+
+	for _, api := range []string{"openai", "anthropic"} {
+		t.Run(api, func(t *testing.T) {
+			t.Parallel()
+
+			executortest.Run(t, executortest.Harness{
+				New: func(t *testing.T, b executortest.Behaviour) executortest.Subject {
+					t.Helper()
+					return promptSubject(t, api, b)
+				},
+				Lacks: map[executortest.Behaviour]string{executortest.Panics: "no code of others runs in its process"},
+			})
+		})
+	}
+}
+
+// promptSubject is a prompt that wants JSON of a model behind the API.
+func promptSubject(t *testing.T, api string, b executortest.Behaviour) executortest.Subject {
+	t.Helper()
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { behave(w, r, b, over) }))
+	t.Cleanup(func() { close(over); server.Close() })
+	url := server.URL
+	if b == executortest.Unreachable {
+		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+		require.NoError(t, err)
+		url = "http://" + ln.Addr().String()
+		require.NoError(t, ln.Close())
+	}
+	variable := strings.ToUpper(api)
+	offered := open(t, "", variable+"_BASE_URL="+url, variable+"_API_KEY="+executortest.Secret)
+	version := &tool.Version{Slug: "sumUp", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
+		Implementation: tool.Prompt,
+		Config:         json.RawMessage(fmt.Sprintf(`{"mode": "direct", "prompt_template": "Sum up {{id}}.", "model": %q, "output": "json"}`, api+"/m")),
+	}}}
+	return executortest.Subject{
+		Executor: promptcall.New(offered, schema.New(0)),
+		Call: func(effectID string) *tool.Call {
+			return &tool.Call{
+				ID: "call_1", EffectID: effectID, Principal: tool.Principal{Tenant: "t1"}, Attempt: 1, Egress: tool.EgressReadOnly,
+				Version: version, Arguments: json.RawMessage(`{"id": "o1"}`),
+			}
+		},
+	}
+}
+
+func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, over <-chan struct{}) {
+	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Api-Key")
+	says := `{"sum": 1}`
+	switch b {
+	case executortest.Answers:
+	case executortest.SaysNo:
+		says = executortest.Reason
+	case executortest.Refuses:
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	case executortest.Saturated:
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	case executortest.Fails:
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	case executortest.BreaksOff:
+		panic(http.ErrAbortHandler)
+	case executortest.Hangs:
+		select {
+		case <-over:
+		case <-r.Context().Done():
+		}
+		return
+	case executortest.Overflows:
+		says = `"` + strings.Repeat("x", 2*executortest.MaxBytes) + `"`
+	case executortest.QuotesSecret:
+		says = `"` + key + `"`
+	case executortest.NoSecret:
+		says = "the key is " + key
+	case executortest.Unreachable, executortest.Panics:
+	}
+	text, _ := json.Marshal(says)
+	w.Header().Set("Content-Type", "application/json")
+	if strings.HasSuffix(r.URL.Path, "/messages") {
+		_, _ = fmt.Fprintf(w, `{"content":[{"type":"text","text":%s}],"stop_reason":"end_turn"}`, text)
+		return
+	}
+	_, _ = fmt.Fprintf(w, `{"choices":[{"message":{"content":%s},"finish_reason":"stop"}]}`, text)
+}
