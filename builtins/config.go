@@ -97,6 +97,7 @@ func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []strin
 	}
 	if len(d.InputSchema) == 0 {
 		d.InputSchema = own.InputSchema
+		d.Interaction.OpenInput = d.Interaction.OpenInput || own.Interaction.OpenInput
 	}
 	if len(d.OutputSchema) == 0 {
 		d.OutputSchema = own.OutputSchema

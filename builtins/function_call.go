@@ -44,7 +44,7 @@ type functionCallInput struct {
 func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "function_call", Version: "1.0.0",
+			Key: "function_call", Version: "1.0.1",
 			Definition: tool.Definition{
 				Name:           "Function call",
 				Description:    "Calls a function of the host by its name.",
@@ -52,6 +52,7 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 				InputSchema:    json.RawMessage(functionCallInputSchema),
 				Implementation: tool.Internal,
 				Execution:      tool.Execution{ConcurrencyGroup: "function_call"},
+				Interaction:    tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 		},

@@ -128,6 +128,7 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 				d.Description = "Sends an HTTP request and returns the status, headers and body of the answer."
 				d.InputSchema = json.RawMessage(httpRequestWriteSchema)
 				d.Execution = tool.Execution{ConcurrencyGroup: "http_request"}
+				d.Interaction.OpenInput = true // "json" is what the server takes.
 			}
 			return d
 		},

@@ -64,7 +64,7 @@ type jsonTransformConfig struct {
 func jsonTransform(box Sandbox) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "json_transform", Version: "1.0.0",
+			Key: "json_transform", Version: "1.0.1",
 			Definition: tool.Definition{
 				Name:           "Transform JSON",
 				Description:    "Applies a jq filter to JSON and returns its outputs. Use it to pick, reshape, count or sum what another tool answered.",
@@ -73,6 +73,7 @@ func jsonTransform(box Sandbox) Builtin {
 				OutputSchema:   json.RawMessage(jsonTransformOutputSchema),
 				Implementation: tool.Internal,
 				Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "json_transform", TimeoutSeconds: 30},
+				Interaction:    tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		},

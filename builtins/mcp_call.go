@@ -58,7 +58,7 @@ type mcpCallConfig struct {
 // configuration of a tenant's own tool, beside the server that they are for.
 func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builtin {
 	spec := Spec{
-		Key: "mcp_call", Version: "1.0.0",
+		Key: "mcp_call", Version: "1.0.1",
 		Definition: tool.Definition{
 			Name:           "MCP call",
 			Description:    "Calls a tool of an MCP server by its name there. A person approves each call.",
@@ -66,6 +66,7 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			InputSchema:    json.RawMessage(mcpCallInputSchema),
 			Implementation: tool.Internal,
 			Execution:      tool.Execution{ConcurrencyGroup: "mcp_call"},
+			Interaction:    tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
 		},
 		Policy: tool.Policy{EgressClass: tool.EgressWrite, RequiresApproval: true, PermissionPolicy: tool.Auto},
 	}

@@ -59,12 +59,12 @@ func TestApplyTool(t *testing.T) {
 	change, err = b.apply(t, spec("findOrder", publish, wider))
 	require.NoError(t, err)
 	require.Equal(t, "1.1.0", change.Version)
-	change, err = b.apply(t, spec("findOrder", publish, input(`{"type":"object"}`)))
+	change, err = b.apply(t, spec("findOrder", publish, input(`{"type":"object","properties":{"n":{"type":"integer"}}}`)))
 	require.NoError(t, err)
 	require.Equal(t, "2.0.0", change.Version)
 
 	// A change of authority needs no new version.
-	change, err = b.apply(t, spec("findOrder", publish, input(`{"type":"object"}`), func(s *registry.ToolSpec) { s.RequiredPermission = "orders.read" }))
+	change, err = b.apply(t, spec("findOrder", publish, input(`{"type":"object","properties":{"n":{"type":"integer"}}}`), func(s *registry.ToolSpec) { s.RequiredPermission = "orders.read" }))
 	require.NoError(t, err)
 	require.Equal(t, registry.Updated, change.Action)
 	require.Equal(t, "2.0.0", change.Version)

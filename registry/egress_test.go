@@ -80,7 +80,7 @@ func TestEgressRules(t *testing.T) {
 
 	r, ada := calling(t)
 	read := func(rules string) registry.ToolSpec {
-		d, err := registry.ParseDefinition([]byte(`{"slug":"order","description":"Orders.","inputSchema":{"type":"object"},"implementationType":"http",
+		d, err := registry.ParseDefinition([]byte(`{"slug":"order","description":"Orders.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"implementationType":"http",
 			"implementationConfig":{"url":"https://example.com","method":"GET"},"egressClass":"read_only",` + rules + `}`))
 		require.NoError(t, err)
 		return *d.Tool

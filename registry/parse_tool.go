@@ -45,6 +45,9 @@ func parseTool(doc object) (*ToolSpec, error) {
 			return nil, err
 		}
 	}
+	if err := parseFields(doc); err != nil {
+		return nil, err
+	}
 	if doc["slug"] == nil && doc["name"] != nil { // Where the name is what a model calls.
 		doc["slug"] = doc["name"]
 	}

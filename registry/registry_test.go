@@ -288,7 +288,7 @@ func TestPublish(t *testing.T) {
 	require.Equal(t, v.ID, v2.ID)
 	require.Equal(t, head.PublishedAt, again.PublishedAt)
 
-	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findOrder", input(`{"type":"object"}`)))
+	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findOrder", input(`{"type":"object","properties":{"n":{"type":"integer"}}}`)))
 	require.NoError(t, err)
 	_, _, err = b.registry.Publish(t.Context(), b.ada, ref)
 	requireRefused(t, err, tool.Conflict, "/version", "version 1.0.0 exists with other content: the change needs a new number, at least 2.0.0 (input/id: the property was removed (major))")

@@ -42,7 +42,7 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, r.checkSchemas, r.checkConfig} {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, r.checkNested, r.checkSchemas, checkSections, r.checkConfig} {
 		if err := check(s); err != nil {
 			return nil, err
 		}

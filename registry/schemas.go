@@ -44,15 +44,7 @@ func withQuery(raw json.RawMessage) (json.RawMessage, error) {
 
 // schemaWarnings tells what some models and clients do badly with.
 func schemaWarnings(s *ToolSpec) []string {
-	var warnings []string
-	var root map[string]json.RawMessage
-	if len(s.InputSchema) > 0 && json.Unmarshal(s.InputSchema, &root) == nil {
-		for _, keyword := range []string{"oneOf", "anyOf", "allOf"} {
-			if root[keyword] != nil {
-				warnings = append(warnings, keyword+" at the top of the input schema: some models see no properties then")
-			}
-		}
-	}
+	warnings := looseWarnings(&s.Definition)
 	if s.Description == "" {
 		warnings = append(warnings, "no description: a model cannot tell when to use the tool")
 	}

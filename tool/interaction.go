@@ -43,15 +43,19 @@ type Interaction struct {
 	Aliases []string `json:"aliases,omitempty"`
 	// FormerNames are names that the tool had, each with the last day, in UTC and
 	// as "2006-01-02", that it still answers to them. Calls by one are warned.
-	FormerNames      map[string]string `json:"former_names,omitempty"`
-	RequiresResponse bool              `json:"requires_response,omitempty"`
-	DefaultResult    json.RawMessage   `json:"default_result,omitempty"`
-	Collaborative    bool              `json:"collaborative,omitempty"`
-	Aggregate        string            `json:"aggregate,omitempty"` // Names the function that joins submissions.
-	OutputSections   json.RawMessage   `json:"output_sections,omitempty"`
-	Annotations      json.RawMessage   `json:"annotations,omitempty"`
-	ProviderOptions  json.RawMessage   `json:"provider_options,omitempty"`
-	Middleware       []string          `json:"middleware,omitempty"` // Names of host middleware around this tool.
+	FormerNames map[string]string `json:"former_names,omitempty"`
+	// OpenInput declares that the input schema leaves values open on purpose:
+	// maps and values without a type, no properties, a union at the top. Without
+	// it such a schema cannot be published, since not every client can show it.
+	OpenInput        bool            `json:"open_input,omitempty"`
+	RequiresResponse bool            `json:"requires_response,omitempty"`
+	DefaultResult    json.RawMessage `json:"default_result,omitempty"`
+	Collaborative    bool            `json:"collaborative,omitempty"`
+	Aggregate        string          `json:"aggregate,omitempty"` // Names the function that joins submissions.
+	OutputSections   json.RawMessage `json:"output_sections,omitempty"`
+	Annotations      json.RawMessage `json:"annotations,omitempty"`
+	ProviderOptions  json.RawMessage `json:"provider_options,omitempty"`
+	Middleware       []string        `json:"middleware,omitempty"` // Names of host middleware around this tool.
 }
 
 // Rename keeps old working until the end of the day removeBy, in UTC.

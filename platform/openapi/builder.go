@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -96,6 +97,7 @@ func (b *builder) spec() error {
 		Name: b.title(), Description: b.description(), InputSchema: input, OutputSchema: output,
 		Implementation: tool.HTTP, Config: config,
 	}}
+	spec.Interaction.OpenInput = len(schema.LoosePlaces(input)) > 0 // The document says no more.
 	if len(b.tags) > 0 {
 		spec.Category = line(b.tags[0], 60)
 	}

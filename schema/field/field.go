@@ -1,0 +1,186 @@
+package field
+
+import "encoding/json"
+
+// Keyword is the member of a schema that holds what standard keywords cannot
+// say of a field.
+const Keyword = "x-toolcrib-field"
+
+// Type is what a field stores.
+type Type string
+
+// Types of fields.
+const (
+	Text     Type = "text"     // A string.
+	Number   Type = "number"   // A number, or a whole one.
+	Boolean  Type = "boolean"  // True or false.
+	Date     Type = "date"     // A day, a moment or a time of day, as a string.
+	Enum     Type = "enum"     // One of the options, or several.
+	URL      Type = "url"      // An absolute address.
+	Email    Type = "email"    // An e-mail address.
+	Phone    Type = "phone"    // A telephone number.
+	Media    Type = "media"    // A file, by its address.
+	Relation Type = "relation" // Another entity, by its id.
+	Object   Type = "object"   // Fields of its own, values under free names, or JSON.
+	Array    Type = "array"    // Items of one kind.
+)
+
+// Display is how a field is filled in and shown.
+type Display string
+
+// Displays. Which types have them, [Displays] tells.
+const (
+	Input    Display = "input"
+	Textarea Display = "textarea"
+	Markdown Display = "markdown"
+	Code     Display = "code"
+	Slider   Display = "slider"
+	Currency Display = "currency"
+	Percent  Display = "percent"
+	Rating   Display = "rating"
+	Switch   Display = "switch"
+	Checkbox Display = "checkbox"
+	Day      Display = "date"
+	Moment   Display = "datetime"
+	Time     Display = "time"
+	Select   Display = "select"
+	Radio    Display = "radio"
+	Chips    Display = "chips"
+	Link     Display = "link"
+	File     Display = "file"
+	Image    Display = "image"
+	Audio    Display = "audio"
+	Video    Display = "video"
+	Picker   Display = "picker"
+	Group    Display = "group"
+	Map      Display = "map"
+	JSON     Display = "json"
+	List     Display = "list"
+	Table    Display = "table"
+	Tags     Display = "tags"
+)
+
+// displays lists the displays of each type, the default first.
+var displays = map[Type][]Display{
+	Text:     {Input, Textarea, Markdown, Code},
+	Number:   {Input, Slider, Currency, Percent, Rating},
+	Boolean:  {Switch, Checkbox},
+	Date:     {Day, Moment, Time},
+	Enum:     {Select, Radio, Chips},
+	URL:      {Input, Link},
+	Email:    {Input, Link},
+	Phone:    {Input, Link},
+	Media:    {File, Image, Audio, Video},
+	Relation: {Picker, Select},
+	Object:   {Group, Map, JSON},
+	Array:    {List, Table, Tags},
+}
+
+// Types returns all types, in the order in which they are documented.
+func Types() []Type {
+	return []Type{Text, Number, Boolean, Date, Enum, URL, Email, Phone, Media, Relation, Object, Array}
+}
+
+// Displays returns the displays of a type, the default first; none for what is
+// no type. The caller must not change them.
+func Displays(t Type) []Display { return displays[t] }
+
+// Field is one value of a form. Members that are empty say nothing; which of
+// them a type has, [Compile] tells by refusing the others.
+type Field struct {
+	Key         string          `json:"key"`             // Name of the property; empty for items.
+	Label       string          `json:"label,omitempty"` // What a person reads before it; "title" in a schema.
+	Description string          `json:"description,omitempty"`
+	Type        Type            `json:"type"`
+	Display     Display         `json:"display,omitempty"` // The first of the type's when empty.
+	Required    bool            `json:"required,omitempty"`
+	Nullable    bool            `json:"nullable,omitempty"` // Null is accepted too.
+	Default     json.RawMessage `json:"default,omitempty"`
+	Placeholder string          `json:"placeholder,omitempty"` // Shown while nothing is filled in.
+	Help        string          `json:"help,omitempty"`        // A longer text for people, which models are not told.
+
+	// Of numbers.
+	Min     json.Number `json:"min,omitempty"`
+	Max     json.Number `json:"max,omitempty"`
+	Above   json.Number `json:"above,omitempty"` // Greater than; Min is "at least".
+	Below   json.Number `json:"below,omitempty"` // Less than; Max is "at most".
+	Step    json.Number `json:"step,omitempty"`  // The number is a multiple of it.
+	Integer bool        `json:"integer,omitempty"`
+	Unit    string      `json:"unit,omitempty"` // Such as "EUR" or "kg".
+
+	// Of texts.
+	MinLength *int   `json:"min_length,omitempty"` // In characters.
+	MaxLength *int   `json:"max_length,omitempty"`
+	Pattern   string `json:"pattern,omitempty"` // An RE2 expression that some part of the text matches.
+	Format    string `json:"format,omitempty"`  // A format of JSON Schema that no type stands for, such as "uuid".
+
+	Options  []Option `json:"options,omitempty"`  // Of an enum.
+	Multiple bool     `json:"multiple,omitempty"` // Several options, files or entities, as an array.
+
+	// Of arrays, of what is multiple, and of maps.
+	MinItems *int   `json:"min_items,omitempty"`
+	MaxItems *int   `json:"max_items,omitempty"`
+	Unique   bool   `json:"unique,omitempty"` // No item twice.
+	Items    *Field `json:"items,omitempty"`  // What each item is, or each value of a map.
+
+	Accept   []string `json:"accept,omitempty"`      // Media types such as "image/png" or "image/*". For the form: a schema cannot check a file.
+	MaxBytes int64    `json:"max_bytes,omitempty"`   // Likewise.
+	Entity   string   `json:"entity_type,omitempty"` // What a relation leads to.
+
+	Fields []Field `json:"fields,omitempty"` // Of a group, in order.
+	Open   bool    `json:"open,omitempty"`   // A group that takes members beside its fields.
+
+	Section  string `json:"section,omitempty"`  // The heading under which a form shows it.
+	Advanced bool   `json:"advanced,omitempty"` // Shown on demand.
+	Hidden   bool   `json:"hidden,omitempty"`   // Not shown to people; its default is sent.
+
+	// Annotations are further keywords that do not bear on what is accepted,
+	// such as "examples" and "deprecated".
+	Annotations map[string]json.RawMessage `json:"annotations,omitempty"`
+	// Schema is what a JSON field accepts: any object when empty.
+	Schema json.RawMessage `json:"schema,omitempty"`
+}
+
+// Option is one value of an enum.
+type Option struct {
+	Value json.RawMessage `json:"value"`           // A string, number or boolean.
+	Label string          `json:"label,omitempty"` // The value when empty.
+}
+
+// Form is a schema as fields.
+type Form struct {
+	Fields []Field `json:"fields"`
+	Open   bool    `json:"open,omitempty"` // Members beside the fields are accepted.
+	// Keywords are the schema's own beside its fields, such as "$schema", "$defs"
+	// and "allOf".
+	Keywords map[string]json.RawMessage `json:"keywords,omitempty"`
+	// Schema is the whole of a schema that is not one of an object. Such a form
+	// has no fields.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// Kept lists what fields cannot say, in the order of the pointers. It is told,
+	// not read.
+	Kept []Kept `json:"kept,omitempty"`
+}
+
+// Kept is a part of a schema that was kept as it is.
+type Kept struct {
+	Pointer string `json:"pointer"` // JSON Pointer into the schema.
+	Reason  string `json:"reason"`
+}
+
+// hint is the value of [Keyword].
+type hint struct {
+	Type        Type     `json:"type,omitempty"`
+	Display     Display  `json:"display,omitempty"`
+	Placeholder string   `json:"placeholder,omitempty"`
+	Help        string   `json:"help,omitempty"`
+	Unit        string   `json:"unit,omitempty"`
+	Labels      []string `json:"labels,omitempty"` // Of the enum's values, in their order.
+	Accept      []string `json:"accept,omitempty"`
+	MaxBytes    int64    `json:"max_bytes,omitempty"`
+	Entity      string   `json:"entity_type,omitempty"`
+	Section     string   `json:"section,omitempty"`
+	Advanced    bool     `json:"advanced,omitempty"`
+	Hidden      bool     `json:"hidden,omitempty"`
+	Order       []string `json:"order,omitempty"` // Of an object's properties, where it is not that of their names.
+}

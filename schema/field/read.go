@@ -1,0 +1,443 @@
+package field
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/schema"
+)
+
+// Read returns the form that a schema says. What fields cannot say is kept as
+// it is and listed in the form's Kept, so that [Form.Write] returns a schema
+// that accepts the same values. Fields come in the order that [Keyword] gives,
+// then in that of their names. An empty raw accepts any object. Read fails with
+// tool.Invalid for what [schema.Check] refuses.
+func Read(raw json.RawMessage) (Form, error) {
+	if err := schema.Check(raw); err != nil {
+		return Form{}, err //nolint:wrapcheck // It says what is wrong, and where.
+	}
+	if len(strings.TrimSpace(string(raw))) == 0 {
+		raw = json.RawMessage(`{"type":"object"}`)
+	}
+	doc, err := decode(raw)
+	if err != nil {
+		return Form{}, err
+	}
+	m, ok := doc.(object)
+	if !ok || m["type"] != "object" {
+		return Form{Fields: []Field{}, Schema: raw, Kept: []Kept{{"", "not the schema of an object"}}}, nil
+	}
+	r := &reader{}
+	g, rest := r.group(m, "")
+	form := Form{Fields: g.Fields, Open: g.Open, Keywords: make(map[string]json.RawMessage)}
+	for _, name := range slices.Sorted(maps.Keys(rest)) {
+		if form.Keywords[name], err = encode(rest[name]); err != nil {
+			return Form{}, err
+		}
+		if !silent[name] && !strings.HasPrefix(name, "x-") {
+			r.kept = append(r.kept, Kept{"/" + escape(name), "a rule about the whole, which no field shows"})
+		}
+	}
+	slices.SortStableFunc(r.kept, func(a, b Kept) int { return strings.Compare(a.Pointer, b.Pointer) })
+	form.Kept = r.kept
+	return form, nil
+}
+
+// silent are keywords at the top that say nothing of what is accepted.
+var silent = map[string]bool{
+	"$schema": true, "$id": true, "$comment": true, "$defs": true, "definitions": true, "title": true, "description": true,
+	"examples": true, "default": true, "deprecated": true, "readOnly": true, "writeOnly": true,
+}
+
+// annotations are keywords of a field that say nothing of what is accepted.
+var annotations = []string{"examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+
+// reader reads fields, and notes what it kept.
+type reader struct{ kept []Kept }
+
+// group reads an object's fields. It returns the keywords that it left out.
+func (r *reader) group(m object, path string) (g Field, rest object) {
+	rest = maps.Clone(m)
+	delete(rest, "type")
+	g.Fields, g.Open = []Field{}, m["additionalProperties"] != false
+	if extra := m["additionalProperties"]; extra == false || anything(extra) {
+		delete(rest, "additionalProperties")
+	}
+	props, ok := m["properties"].(object)
+	if ok {
+		delete(rest, "properties")
+	}
+	required, plain := textsOf(m["required"])
+	missing := slices.ContainsFunc(required, func(name string) bool { _, there := props[name]; return !there })
+	if plain && !missing {
+		delete(rest, "required")
+	}
+	for _, name := range r.order(m, rest, props) {
+		f := r.field(props[name], path+"/properties/"+escape(name))
+		f.Key, f.Required = name, plain && !missing && slices.Contains(required, name)
+		g.Fields = append(g.Fields, f)
+	}
+	return g, rest
+}
+
+// order returns the names of properties as the hint orders them, and takes the
+// order out of rest.
+func (r *reader) order(m, rest, props object) []string {
+	names := slices.Sorted(maps.Keys(props))
+	h, ok := m[Keyword].(object)
+	wanted, plain := textsOf(h["order"])
+	if !ok || !plain {
+		return names
+	}
+	if h = maps.Clone(h); len(h) > 0 {
+		delete(h, "order")
+	}
+	if rest[Keyword] = h; len(h) == 0 {
+		delete(rest, Keyword)
+	}
+	var out []string
+	for _, name := range wanted {
+		if _, there := props[name]; there && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// field reads the schema of one value: as what it looks like, where writing
+// that gives the same again, else as JSON.
+func (r *reader) field(node any, path string) Field {
+	m, ok := node.(object)
+	if !ok {
+		r.keep(path, node)
+		return Field{Type: Object, Display: JSON, Schema: rawOf(node)}
+	}
+	before := len(r.kept)
+	f := r.guess(m, path)
+	if again, err := f.write(); err == nil && same(again, m) {
+		return f
+	}
+	r.kept = r.kept[:before] // What was kept within is kept with the whole.
+	r.keep(path, m)
+	f = Field{Type: Object, Display: JSON}
+	rest := f.common(m)
+	f.Schema = rawOf(rest)
+	if again, err := f.write(); err == nil && same(again, m) {
+		return f
+	}
+	return Field{Type: Object, Display: JSON, Schema: rawOf(m)}
+}
+
+// keep notes what was not understood.
+func (r *reader) keep(path string, node any) {
+	reason := "anything, or nothing"
+	if m, ok := node.(object); ok {
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if !silent[name] && name != Keyword {
+				names = append(names, name)
+			}
+		}
+		switch {
+		case len(names) == 0:
+			reason = "a value without a type"
+		case len(names) > 6:
+			reason = "no field says this: " + strings.Join(names[:6], ", ") + " and more"
+		default:
+			reason = "no field says this: " + strings.Join(names, ", ")
+		}
+	}
+	r.kept = append(r.kept, Kept{path, reason})
+}
+
+// common reads what every field has, and returns the rest.
+func (f *Field) common(m object) object {
+	rest := maps.Clone(m)
+	for name, to := range map[string]*string{"title": &f.Label, "description": &f.Description} {
+		if text, ok := m[name].(string); ok && text != "" {
+			*to = text
+			delete(rest, name)
+		}
+	}
+	if v, ok := m["default"]; ok {
+		f.Default = rawOf(v)
+		delete(rest, "default")
+	}
+	for _, name := range annotations {
+		if v, ok := m[name]; ok {
+			if f.Annotations == nil {
+				f.Annotations = make(map[string]json.RawMessage)
+			}
+			f.Annotations[name] = rawOf(v)
+			delete(rest, name)
+		}
+	}
+	h, ok := hintOf(m)
+	if !ok {
+		return rest
+	}
+	delete(rest, Keyword)
+	f.Placeholder, f.Help, f.Unit, f.Accept, f.MaxBytes, f.Entity = h.Placeholder, h.Help, h.Unit, h.Accept, h.MaxBytes, h.Entity
+	f.Section, f.Advanced, f.Hidden = h.Section, h.Advanced, h.Hidden
+	return rest
+}
+
+// guess reads m as the field that it looks like. Whether it is that, writing it
+// tells.
+func (r *reader) guess(m object, path string) Field {
+	h, _ := hintOf(m)
+	var f Field
+	f.common(m)
+	f.Type, f.Display = shape(m, h.Type)
+	if h.Display != "" {
+		f.Display = h.Display
+	}
+	m = maps.Clone(m)
+	if t, null := nullable(m["type"]); null {
+		f.Nullable, m["type"] = true, t
+	}
+	if values, ok := m["enum"].([]any); ok && len(values) > 0 && values[len(values)-1] == nil {
+		f.Nullable, m["enum"] = true, values[:len(values)-1]
+	}
+	one := m
+	if m["type"] == "array" && f.Type != Array {
+		f.Multiple = true
+		one, _ = m["items"].(object)
+	}
+	if m["type"] == "array" {
+		f.MinItems, f.MaxItems = count(m["minItems"]), count(m["maxItems"])
+		f.Unique = m["uniqueItems"] == true
+	}
+	f.read(r, one, path)
+	for i := range f.Options {
+		if i < len(h.Labels) {
+			f.Options[i].Label = h.Labels[i]
+		}
+	}
+	return f
+}
+
+// read reads what bears on the type of f.
+func (f *Field) read(r *reader, m object, path string) {
+	switch f.Type {
+	case Number:
+		f.Integer = m["type"] == "integer"
+		f.Min, _ = m["minimum"].(json.Number)
+		f.Max, _ = m["maximum"].(json.Number)
+		f.Above, _ = m["exclusiveMinimum"].(json.Number)
+		f.Below, _ = m["exclusiveMaximum"].(json.Number)
+		f.Step, _ = m["multipleOf"].(json.Number)
+	case Boolean:
+	case Enum:
+		values, _ := m["enum"].([]any)
+		for _, v := range values {
+			f.Options = append(f.Options, Option{Value: rawOf(v)})
+		}
+	case Object:
+		f.members(r, m, path)
+	case Array:
+		if items, ok := m["items"]; ok {
+			item := r.field(items, path+"/items")
+			f.Items = &item
+		}
+	case Text, Date, URL, Email, Phone, Media, Relation:
+		f.Pattern, _ = m["pattern"].(string)
+		f.MinLength, f.MaxLength = count(m["minLength"]), count(m["maxLength"])
+		if format, _ := m["format"].(string); formats[f.Type] == "" && (f.Type != Date || f.Display == Time) {
+			f.Format = format
+		}
+	}
+}
+
+// members reads an object within.
+func (f *Field) members(r *reader, m object, path string) {
+	switch f.Display {
+	case Group:
+		g, _ := r.group(m, path)
+		f.Fields, f.Open = g.Fields, g.Open
+		if len(f.Fields) == 0 {
+			f.Fields = nil
+		}
+	case Map:
+		f.MinItems, f.MaxItems = count(m["minProperties"]), count(m["maxProperties"])
+		if extra, ok := m["additionalProperties"]; ok {
+			item := r.field(extra, path+"/additionalProperties")
+			f.Items = &item
+		}
+	}
+}
+
+// shape tells what the standard keywords of a schema look like. A type that is
+// known beforehand leaves the display to be told.
+func shape(m object, known Type) (Type, Display) {
+	t, _ := nullable(m["type"])
+	switch {
+	case known == "" && t == "array" && m["uniqueItems"] == true && choices(m["items"]):
+		return orKnown("", Enum)
+	case known == Object, known == "" && t == "object" && m["enum"] == nil:
+		return Object, objectDisplay(m)
+	case known == Date:
+		if m["format"] == "date-time" {
+			return Date, Moment
+		}
+		if m["format"] == "date" {
+			return Date, Day
+		}
+		return Date, Time
+	case known != "":
+		return orKnown(known, known)
+	case m["enum"] != nil:
+		return orKnown("", Enum)
+	case t == "string":
+		return stringShape(m)
+	case t == "number" || t == "integer":
+		return orKnown("", Number)
+	case t == "boolean":
+		return orKnown("", Boolean)
+	case t == "array":
+		return orKnown("", Array)
+	default:
+		return Object, JSON
+	}
+}
+
+// orKnown returns a type, the known one if there is one, with its default
+// display.
+func orKnown(known, otherwise Type) (Type, Display) {
+	if known == "" {
+		known = otherwise
+	}
+	if all := displays[known]; len(all) > 0 {
+		return known, all[0]
+	}
+	return known, ""
+}
+
+// choices reports whether a subschema is a list of values and nothing else.
+func choices(node any) bool {
+	m, _ := node.(object)
+	for name := range m {
+		if name != "enum" && name != "type" {
+			return false
+		}
+	}
+	return m["enum"] != nil
+}
+
+func stringShape(m object) (Type, Display) {
+	switch m["format"] {
+	case "date":
+		return Date, Day
+	case "date-time":
+		return Date, Moment
+	case "uri":
+		return URL, Input
+	case "email":
+		return Email, Input
+	default:
+		return Text, Input
+	}
+}
+
+func objectDisplay(m object) Display {
+	_, fields := m["properties"]
+	extra, values := m["additionalProperties"]
+	switch {
+	case fields, extra == false:
+		return Group
+	case values && !anything(extra):
+		return Map
+	default:
+		return JSON
+	}
+}
+
+// hintOf reads [Keyword]; not what has members that nobody knows.
+func hintOf(m object) (hint, bool) {
+	var h hint
+	raw, ok := m[Keyword].(object)
+	if !ok {
+		return h, false
+	}
+	text, err := encode(raw)
+	if err != nil || json.Unmarshal(text, &h) != nil {
+		return hint{}, false
+	}
+	again := make(object)
+	if addHint(again, h) != nil || !reflect.DeepEqual(again[Keyword], m[Keyword]) && len(raw) > 0 {
+		return hint{}, false
+	}
+	return h, true
+}
+
+// nullable splits null off a type. The type that is left is what it was where
+// it is not one and null.
+func nullable(t any) (any, bool) {
+	list, ok := t.([]any)
+	switch {
+	case ok && len(list) == 1:
+		return list[0], false
+	case ok && len(list) == 2 && list[1] == "null":
+		return list[0], true
+	case ok && len(list) == 2 && list[0] == "null":
+		return list[1], true
+	default:
+		return t, false
+	}
+}
+
+// anything reports whether a subschema accepts every value by saying nothing.
+func anything(node any) bool {
+	m, ok := node.(object)
+	return node == true || ok && len(m) == 0
+}
+
+// count reads a number of characters or items; nil for what is none.
+func count(v any) *int {
+	n, ok := v.(json.Number)
+	if !ok {
+		return nil
+	}
+	i, err := n.Int64()
+	if err != nil || i < 0 || i > maxCount {
+		return nil
+	}
+	c := int(i)
+	return &c
+}
+
+// textsOf reads a list of strings; nothing is an empty one.
+func textsOf(v any) ([]string, bool) {
+	list, ok := v.([]any)
+	var out []string
+	for _, item := range list {
+		text, is := item.(string)
+		if !is {
+			return nil, false
+		}
+		out = append(out, text)
+	}
+	return out, ok || v == nil
+}
+
+// rawOf writes what was decoded from JSON.
+func rawOf(v any) json.RawMessage {
+	raw, err := encode(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// escape makes a name a token of a JSON Pointer.
+func escape(name string) string { return escaper.Replace(name) }
