@@ -36,7 +36,7 @@ func expected() []outcome {
 		{call: "loyalty", tool: "getLoyalty@1.0.0", status: done, attempts: 1},
 		{call: "refund", tool: "refundOrder@1.0.0", status: failed, kind: tool.Denied},
 		{call: "track", tool: "trackParcel", status: failed, kind: tool.NotFound},
-		{call: "on-its-way", tool: "json_transform@1.0.0", status: done, attempts: 1},
+		{call: "on-its-way", tool: "json_transform@1.0.1", status: done, attempts: 1},
 		{call: "parcel", tool: "trackParcelAtCarrier@1.0.0", status: done, attempts: 1},
 		{call: "rules", tool: "web_fetch@1.0.0", status: done, attempts: 1},
 		{call: "replacement", tool: "quoteReplacement@1.0.0", status: done, attempts: 1, changed: true},
