@@ -18,6 +18,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/retrieval/ingest"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -54,6 +55,8 @@ type Config struct {
 	// Outputs keeps what models and tools say while they are at work. Nil to keep none of
 	// it: models are then not asked to stream.
 	Outputs Outputs
+	// Ingester brings documents into pipelines. Nil to ingest none.
+	Ingester *ingest.Ingester
 }
 
 // Activities are the activities of Toolcrib. They are safe for concurrent use.
@@ -106,6 +109,7 @@ func (a *Activities) Register(r Registry) {
 	register(wire.AdmitActivity, a.Admit)
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)
+	a.registerIngestion(register)
 	for _, i := range tool.Implementations() {
 		register(wire.InvokeActivity(i), a.Invoke)
 	}

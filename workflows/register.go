@@ -16,4 +16,6 @@ type Registry interface {
 func Register(r Registry) {
 	r.RegisterWorkflowWithOptions(ToolCall, workflow.RegisterOptions{Name: wire.ToolCallWorkflow})
 	r.RegisterWorkflowWithOptions(AgentRun, workflow.RegisterOptions{Name: wire.AgentRunWorkflow})
+	r.RegisterWorkflowWithOptions(Ingest, workflow.RegisterOptions{Name: wire.IngestWorkflow})
+	r.RegisterWorkflowWithOptions(Reembed, workflow.RegisterOptions{Name: wire.ReembedWorkflow})
 }

@@ -103,7 +103,7 @@ func TestRefusals(t *testing.T) {
 		"NoSandbox":   {extract.Config{}, retrieval.PDF, "%PDF", tool.Conflict, "Config.SandboxCommand"},
 		"Unknown":     {extract.Config{}, "image/png", "x", tool.Invalid, "image/png"},
 		"Encrypted":   {class(sandbox.BadInput), retrieval.PDF, "%PDF", tool.Invalid, "encrypted"},
-		"Endless":     {class(sandbox.OverTime), retrieval.PDF, "%PDF", tool.Invalid, "longer than 30s"},
+		"Endless":     {class(sandbox.OverTime), retrieval.PDF, "%PDF", tool.Invalid, "30s at most"},
 		"Large":       {class(sandbox.OverSpace), retrieval.PDF, "%PDF", tool.Invalid, "512 MiB"},
 		"Broken":      {class(sandbox.Crashed), retrieval.PDF, "%PDF", tool.Invalid, "broken"},
 		"Interrupted": {extract.Config{Sandbox: box(func(sandbox.Job) (*sandbox.Outcome, error) { return nil, &tool.Error{Kind: tool.Unavailable} })}, retrieval.PDF, "%PDF", tool.Unavailable, ""},

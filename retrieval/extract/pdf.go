@@ -47,9 +47,9 @@ func pdfError(err error) error {
 	msg := bad.Msg
 	switch bad.Class {
 	case sandbox.OverTime:
-		msg = fmt.Sprintf("the PDF takes longer than %s to read: cut it into several, or save it anew", sandbox.PDFLimits.Time)
+		msg = fmt.Sprintf("the PDF takes longer to read than it may, %s at most: cut it into several, or save it anew", sandbox.PDFLimits.Time)
 	case sandbox.OverSpace:
-		msg = fmt.Sprintf("the PDF takes more than %d MiB of memory to read: cut it into several, or save it anew", sandbox.PDFLimits.Memory>>20)
+		msg = fmt.Sprintf("the PDF takes more memory to read than it may, %d MiB at most: cut it into several, or save it anew", sandbox.PDFLimits.Memory>>20)
 	case sandbox.OverDepth, sandbox.Crashed:
 		msg = "the PDF is broken, so that its reader failed: save it anew"
 	case sandbox.OverSize, sandbox.Malformed, sandbox.BadInput, sandbox.Failed, sandbox.BadOutput:

@@ -1,0 +1,211 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Slice is what one step of embedding did.
+type Slice struct {
+	State    State // Ready: nothing is left to embed.
+	Embedded int   // Chunks.
+	// Wait is how long the model wants to be left alone.
+	Wait time.Duration
+}
+
+// Embed embeds chunks of a document in a generation for some time, and tells
+// report each time how many chunks it embedded. Where the model is not to be had
+// any more but something was embedded, it says so by Wait, and else fails.
+func (i *Ingester) Embed(ctx context.Context, ref retrieval.DocumentRef, generation int, report func(embedded int)) (Slice, error) {
+	work, err := i.cfg.Store.BeginDocument(ctx, ref)
+	if state := over(err); state != "" {
+		return Slice{State: state}, nil
+	}
+	if err != nil {
+		return Slice{}, fmt.Errorf("beginning document %s: %w", ref.Document, err)
+	}
+	all := work.Pipeline.Generations()
+	at := slices.IndexFunc(all, func(e retrieval.Embeddings) bool { return e.Generation == generation })
+	if at < 0 { // Nobody needs it any more.
+		return Slice{State: Ready}, nil
+	}
+	return i.slice(ctx, source{
+		tenant: ref.Tenant, model: all[at].Config, report: report,
+		pending: func(ctx context.Context, limit int) ([]retrieval.EmbeddingTask, error) {
+			return i.cfg.Store.PendingEmbeddings(ctx, ref, generation, limit)
+		},
+		save: func(ctx context.Context, all []retrieval.Embedding) error {
+			_, err := i.cfg.Store.SaveEmbeddings(ctx, ref, generation, all)
+			return err //nolint:wrapcheck // The caller wraps it.
+		},
+	})
+}
+
+// EmbedGeneration is [Ingester.Embed] for all that is searched of a pipeline. The
+// state is also [Ready] where the generation is the one searched.
+func (i *Ingester) EmbedGeneration(ctx context.Context, ref retrieval.GenerationRef, report func(embedded int)) (Slice, error) {
+	p, err := i.cfg.Store.FindPipeline(ctx, ref.Tenant, ref.Pipeline)
+	if state := over(err); state != "" {
+		return Slice{State: state}, nil
+	}
+	switch {
+	case err != nil:
+		return Slice{}, fmt.Errorf("finding pipeline %s: %w", ref.Pipeline, err)
+	case p.Generation == ref.Generation:
+		return Slice{State: Ready}, nil
+	case p.NextEmbedding == nil || p.NextGeneration != ref.Generation:
+		return Slice{State: Superseded}, nil
+	}
+	return i.slice(ctx, source{
+		tenant: ref.Tenant, model: *p.NextEmbedding, report: report,
+		pending: func(ctx context.Context, limit int) ([]retrieval.EmbeddingTask, error) {
+			tasks, _, err := i.cfg.Store.PendingGeneration(ctx, ref, limit)
+			return tasks, err //nolint:wrapcheck // The caller wraps it.
+		},
+		save: func(ctx context.Context, all []retrieval.Embedding) error {
+			return i.cfg.Store.SaveGeneration(ctx, ref, all)
+		},
+	})
+}
+
+// Promote makes a generation the one that is searched. It stays [Working] where
+// embeddings are missing, of documents that were finished meanwhile say.
+func (i *Ingester) Promote(ctx context.Context, ref retrieval.GenerationRef) (State, error) {
+	_, err := i.cfg.Store.PromoteGeneration(ctx, ref)
+	state := over(err)
+	switch {
+	case err == nil:
+		return Ready, nil
+	case errors.Is(err, retrieval.ErrIncomplete):
+		return Working, nil
+	case state != "":
+		return state, nil
+	default:
+		return "", fmt.Errorf("promoting generation %d of pipeline %s: %w", ref.Generation, ref.Pipeline, err)
+	}
+}
+
+// Drop ends the building of a generation.
+func (i *Ingester) Drop(ctx context.Context, ref retrieval.GenerationRef) error {
+	_, err := i.cfg.Store.DropGeneration(ctx, ref)
+	if err != nil && over(err) == "" {
+		return fmt.Errorf("dropping generation %d of pipeline %s: %w", ref.Generation, ref.Pipeline, err)
+	}
+	return nil
+}
+
+// source is where chunks to be embedded come from, and where vectors go.
+type source struct {
+	tenant  tool.TenantID
+	model   retrieval.EmbeddingConfig
+	pending func(ctx context.Context, limit int) ([]retrieval.EmbeddingTask, error)
+	save    func(ctx context.Context, all []retrieval.Embedding) error
+	report  func(embedded int)
+}
+
+// defaultWait is how long a model is left alone that does not say how long.
+const defaultWait = 5 * time.Second
+
+func (i *Ingester) slice(ctx context.Context, s source) (Slice, error) {
+	until := time.Now().Add(i.cfg.Slice)
+	out := Slice{State: Working}
+	for {
+		tasks, err := s.pending(ctx, i.cfg.Parallel*s.model.Batch())
+		if state := over(err); state != "" {
+			out.State = state
+			return out, nil
+		}
+		if err != nil {
+			return out, fmt.Errorf("reading what is to be embedded: %w", err)
+		}
+		if len(tasks) == 0 {
+			out.State = Ready
+			return out, nil
+		}
+		n, err := i.round(ctx, s, tasks)
+		out.Embedded += n
+		state := over(err)
+		switch {
+		case err == nil:
+		case errors.Is(err, errStore) && state != "":
+			out.State = state
+			return out, nil
+		case out.Embedded > 0 && ctx.Err() == nil && tool.KindOf(err).Retryable():
+			out.Wait = max(defaultWait, tool.AsError(err).RetryAfter)
+			return out, nil
+		default:
+			return out, err
+		}
+		if s.report != nil {
+			s.report(out.Embedded)
+		}
+		if time.Now().After(until) {
+			return out, nil
+		}
+	}
+}
+
+// round embeds chunks batch by batch, several at once, and stores each batch when
+// it is there. It returns how many it stored, and the first error.
+func (i *Ingester) round(ctx context.Context, s source, tasks []retrieval.EmbeddingTask) (int, error) {
+	var stored atomic.Int64
+	var g errgroup.Group // Batches that are under way are paid for: one that fails does not end the others.
+	g.SetLimit(i.cfg.Parallel)
+	for batch := range slices.Chunk(tasks, s.model.Batch()) {
+		g.Go(func() error {
+			err := i.embed(ctx, s, batch)
+			if err == nil {
+				stored.Add(int64(len(batch)))
+			}
+			return err
+		})
+	}
+	err := g.Wait()
+	return int(stored.Load()), err //nolint:wrapcheck // It is ours.
+}
+
+// errStore marks what the store failed with.
+var errStore = errors.New("storing embeddings")
+
+func (i *Ingester) embed(ctx context.Context, s source, tasks []retrieval.EmbeddingTask) error {
+	texts := make([]string, len(tasks))
+	for n := range tasks {
+		texts[n] = textOf(&tasks[n])
+	}
+	vectors, err := i.cfg.Embedder.Embed(ctx, s.tenant, s.model, retrieval.DocumentText, texts)
+	if err != nil {
+		return fmt.Errorf("embedding %d chunks with %s: %w", len(texts), s.model.Model, err)
+	}
+	if len(vectors) != len(tasks) {
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: "ingest.Embed", Msg: fmt.Sprintf("the embedding model returned %d vectors for %d texts", len(vectors), len(tasks)),
+		}
+	}
+	all := make([]retrieval.Embedding, len(tasks))
+	for n := range tasks {
+		all[n] = retrieval.Embedding{ChunkID: tasks[n].ChunkID, Vector: vectors[n]}
+	}
+	if err := s.save(ctx, all); err != nil {
+		return fmt.Errorf("%w: %w", errStore, err)
+	}
+	return nil
+}
+
+// textOf returns what is embedded of a chunk: what it stands under, and it.
+func textOf(t *retrieval.EmbeddingTask) string {
+	above := slices.DeleteFunc(append([]string{t.Title}, t.Headings...), func(s string) bool { return s == "" })
+	if above = slices.Compact(above); len(above) == 0 {
+		return t.Text
+	}
+	return strings.Join(above, " › ") + "\n\n" + t.Text
+}

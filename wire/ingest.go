@@ -1,0 +1,110 @@
+package wire
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Workflow types of retrieval.
+const (
+	IngestWorkflow  = "toolcrib.Ingest"  // Brings one version of a document into its pipeline.
+	ReembedWorkflow = "toolcrib.Reembed" // Brings a pipeline to another embedding model.
+)
+
+// Activity types of retrieval.
+const (
+	PrepareDocumentActivity   = "toolcrib.PrepareDocument"   // Extracts, cuts and stores the text.
+	EmbedDocumentActivity     = "toolcrib.EmbedDocument"     // Embeds some of a document's chunks.
+	FinishDocumentActivity    = "toolcrib.FinishDocument"    // Makes it searched.
+	FailDocumentActivity      = "toolcrib.FailDocument"      // Records why it is not.
+	EmbedGenerationActivity   = "toolcrib.EmbedGeneration"   // Embeds some of what is searched in a new generation.
+	PromoteGenerationActivity = "toolcrib.PromoteGeneration" // Makes the new generation the one that is searched.
+	DropGenerationActivity    = "toolcrib.DropGeneration"    // Ends the building of it.
+)
+
+// States of documents and generations that are worked on.
+const (
+	IngestWorking    = "working"
+	IngestReady      = "ready"      // It is searched.
+	IngestSuperseded = "superseded" // Something newer takes its place.
+	IngestGone       = "gone"       // It was deleted.
+)
+
+// IngestInput starts the ingestion of a version of a document that was put, and
+// names it to the activities.
+type IngestInput struct {
+	Tenant     tool.TenantID `json:"tenant_id"`
+	DocumentID string        `json:"document_id"`
+	Version    int64         `json:"version"`
+	Embedded   int           `json:"embedded,omitempty"` // Before it continued as new.
+}
+
+// NewIngest returns the input of the ingestion of a version of a document, and
+// the workflow id to start it with. A version has one ingestion: started again
+// under its id, it is the same.
+func NewIngest(tenant tool.TenantID, documentID string, version int64) (workflowID string, in IngestInput) {
+	return fmt.Sprintf("t/%s/ingest/%s/%d", tenant, documentID, version), IngestInput{Tenant: tenant, DocumentID: documentID, Version: version}
+}
+
+// IngestOutput is how an ingestion ended that did not fail.
+type IngestOutput struct {
+	State    string `json:"state"`
+	Chunks   int    `json:"chunks"`
+	Embedded int    `json:"embedded"` // Chunks, once for each generation.
+}
+
+// PrepareDocumentOutput is how far a document is.
+type PrepareDocumentOutput struct {
+	State       string `json:"state"`
+	Chunks      int    `json:"chunks"`
+	Generations []int  `json:"generations,omitempty"` // That it must be embedded in.
+}
+
+// EmbedDocumentInput asks for embeddings of a document's chunks.
+type EmbedDocumentInput struct {
+	IngestInput
+
+	Generation int `json:"generation"`
+}
+
+// EmbedOutput is what one step of embedding did. Ready is that nothing is left.
+type EmbedOutput struct {
+	State    string        `json:"state"`
+	Embedded int           `json:"embedded"`
+	Wait     time.Duration `json:"wait,omitempty"` // How long the model wants to be left alone.
+}
+
+// StateOutput is how something that was worked on is now.
+type StateOutput struct {
+	State string `json:"state"`
+}
+
+// FailDocumentInput records why a document is not ingested.
+type FailDocumentInput struct {
+	IngestInput
+
+	Reason string `json:"reason"`
+}
+
+// ReembedInput starts the building of a generation of embeddings that was begun,
+// and names it to the activities.
+type ReembedInput struct {
+	Tenant     tool.TenantID `json:"tenant_id"`
+	PipelineID string        `json:"pipeline_id"`
+	Generation int           `json:"generation"`
+	Embedded   int           `json:"embedded,omitempty"` // Before it continued as new.
+}
+
+// NewReembed returns the input of the building of a generation, and the
+// workflow id to start it with. A generation is built once.
+func NewReembed(tenant tool.TenantID, pipelineID string, generation int) (workflowID string, in ReembedInput) {
+	return fmt.Sprintf("t/%s/reembed/%s/%d", tenant, pipelineID, generation), ReembedInput{Tenant: tenant, PipelineID: pipelineID, Generation: generation}
+}
+
+// ReembedOutput is how the building of a generation ended that did not fail.
+type ReembedOutput struct {
+	State    string `json:"state"`
+	Embedded int    `json:"embedded"`
+}

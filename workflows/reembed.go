@@ -1,0 +1,73 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// Reembed builds a generation of a pipeline's embeddings beside the one that is
+// searched, and then has the new one searched, all at once. Documents that are
+// ingested meanwhile are embedded in both. Where it fails or is cancelled, the
+// new generation is dropped, and the pipeline stays as it was.
+func Reembed(ctx workflow.Context, in wire.ReembedInput) (wire.ReembedOutput, error) {
+	out := wire.ReembedOutput{Embedded: in.Embedded}
+	var err error
+	out.State, err = reembed(ctx, in, &out.Embedded)
+	if err != nil {
+		detached, cancel := workflow.NewDisconnectedContext(ctx)
+		defer cancel()
+		dropping := workflow.WithActivityOptions(detached, bookkeepingOptions("drop the new generation"))
+		if err := workflow.ExecuteActivity(dropping, wire.DropGenerationActivity, in).Get(dropping, nil); err != nil {
+			return out, failure.Encode(err)
+		}
+		return out, failure.Encode(err)
+	}
+	if out.State == wire.IngestWorking {
+		in.Embedded = out.Embedded
+		return out, workflow.NewContinueAsNewError(ctx, wire.ReembedWorkflow, in)
+	}
+	return out, nil
+}
+
+// reembed embeds and promotes. It returns that it is still working where the
+// history is long enough.
+func reembed(ctx workflow.Context, in wire.ReembedInput, count *int) (state string, err error) {
+	summary := fmt.Sprintf("embed what is searched in generation %d", in.Generation)
+	for {
+		state, err := embed(ctx, count, summary, wire.EmbedGenerationActivity, in)
+		if err != nil || state != wire.IngestReady {
+			return state, err
+		}
+		var promoted wire.StateOutput
+		promoting := workflow.WithActivityOptions(ctx, promoteOptions("have the new generation searched"))
+		if err := workflow.ExecuteActivity(promoting, wire.PromoteGenerationActivity, in).Get(promoting, &promoted); err != nil {
+			return "", err //nolint:wrapcheck // Its Encode reads it.
+		}
+		if promoted.State != wire.IngestWorking || full(ctx) {
+			return promoted.State, nil
+		}
+	}
+}
+
+// maxEvents is how many events a history of embedding has, about, before it
+// continues as new.
+const maxEvents = 2000
+
+// full reports whether the history is long enough.
+func full(ctx workflow.Context) bool {
+	info := workflow.GetInfo(ctx)
+	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > maxEvents
+}
+
+// promoteOptions are for the activity that has a generation searched and deletes
+// the one before, which takes long where there is much of it.
+func promoteOptions(summary string) workflow.ActivityOptions {
+	o := bookkeepingOptions(summary)
+	o.StartToCloseTimeout = prepareOptions("").StartToCloseTimeout
+	o.HeartbeatTimeout = heartbeatTimeout
+	return o
+}
