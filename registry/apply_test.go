@@ -82,7 +82,7 @@ func TestApplyWritesAllOrNothing(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	_, err := b.apply(t, spec("findOrder", publish, func(s *registry.ToolSpec) { s.Implementation = tool.Provider }))
+	_, err := b.apply(t, spec("findOrder", publish, searching))
 	requireRefused(t, err, tool.Conflict, "/implementation_type", "nothing here runs")
 	_, err = b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
@@ -207,7 +207,7 @@ func TestImport(t *testing.T) {
 		{Slug: "old_tool", Active: &off, Definition: tool.Definition{Implementation: tool.Internal}},
 		{Slug: "systemTool", System: true},
 		{Slug: "artifactTool", ArtifactID: "a1"},
-		{Slug: "codeTool", Definition: tool.Definition{Implementation: tool.Provider}},
+		{Slug: "codeTool", Definition: spec("", searching).Definition},
 		{Slug: "not a slug"},
 	}
 	got, err := b.registry.Import(t.Context(), b.ada, tools)

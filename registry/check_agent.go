@@ -18,8 +18,9 @@ func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definitio
 	if len(refs) == 0 {
 		return nil
 	}
-	if _, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production); err != nil {
+	bound, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production)
+	if err != nil {
 		return within("/tools", err)
 	}
-	return nil
+	return fitModel(d.Agent.Model, bound)
 }

@@ -15,9 +15,12 @@ func checkEgressRules(s *ToolSpec) error {
 }
 
 // egressObstacle says why calls of a tool of the given class and rules would be
-// refused and reported as drift, whatever their arguments; nothing when they
-// would not.
+// refused and reported as drift, whatever their arguments, or why nothing could
+// watch over them; nothing when they would not.
 func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
+	if d.ImplementationType() == tool.Provider {
+		return providerObstacle(p)
+	}
 	needs := r.opts.Needs[d.ImplementationType()]
 	if needs == nil {
 		return nil

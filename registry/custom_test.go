@@ -1,0 +1,102 @@
+package registry_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// named is what workers have by name: one executor, which wants a table.
+type named struct{}
+
+func (named) Check(config json.RawMessage) error {
+	var c struct{ Executor, Table string }
+	switch {
+	case json.Unmarshal(config, &c) != nil || c.Executor != "sqlQuery":
+		return &tool.Error{Kind: tool.Conflict, Path: "/executor", Msg: "no worker here has it"}
+	case c.Table == "":
+		return &tool.Error{Kind: tool.Invalid, Path: "/table", Msg: "want a table"}
+	}
+	return nil
+}
+
+func (named) InputSchema(json.RawMessage) json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{"sql":{"type":"string"}}}`)
+}
+
+func custom(config string) func(*registry.ToolSpec) {
+	return func(s *registry.ToolSpec) { s.Implementation, s.Config = tool.Custom, json.RawMessage(config) }
+}
+
+// What hosts register by name is checked when a tool is published, and says what
+// arguments it takes where the author does not.
+func TestCustomTools(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	knowing := registry.New(b.store, registry.Options{Customs: named{}})
+	for config, want := range map[string]struct {
+		kind tool.Kind
+		path string
+		says string
+	}{
+		`{"executor": "other"}`:    {tool.Conflict, "/implementation_config/executor", "no worker here has it; the tool can be kept as a draft"},
+		`{"executor": "sqlQuery"}`: {tool.Invalid, "/implementation_config/table", "want a table"},
+	} {
+		slug := "query" + string(want.kind)
+		_, _, err := knowing.Create(t.Context(), b.ada, spec(slug, custom(config)))
+		require.NoError(t, err, "a draft may wait for its executor")
+		_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
+		requireRefused(t, err, want.kind, want.path, want.says)
+		_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
+		require.NoError(t, err, "where nobody knows the names, calls are refused")
+	}
+
+	const config = `{"executor": "sqlQuery", "table": "orders"}`
+	got, _, err := knowing.Create(t.Context(), b.ada, spec("query", custom(config), input("")))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"type":"object","properties":{"sql":{"type":"string"}}}`, string(got.InputSchema))
+	_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: "query"})
+	require.NoError(t, err)
+	got, _, err = knowing.Create(t.Context(), b.ada, spec("narrower", custom(config)))
+	require.NoError(t, err)
+	require.NotContains(t, string(got.InputSchema), "sql", "the author's own counts")
+}
+
+// A prompt is published where some worker has its model provider, and where its
+// configuration fits its arguments.
+func TestPromptTools(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	knowing := registry.New(b.store, registry.Options{
+		ModelProviders: func(name string) bool { return name == "anthropic" },
+		ArgumentChecks: map[tool.Implementation]func(config, inputSchema json.RawMessage) error{
+			tool.Prompt: func(_, inputSchema json.RawMessage) error {
+				if len(inputSchema) == 0 {
+					return &tool.Error{Kind: tool.Invalid, Path: "/prompt_template", Msg: "no arguments"}
+				}
+				return nil
+			},
+		},
+	})
+	prompt := func(config string) func(*registry.ToolSpec) {
+		return func(s *registry.ToolSpec) { s.Implementation, s.Config = tool.Prompt, json.RawMessage(config) }
+	}
+	_, _, err := knowing.Create(t.Context(), b.ada, spec("sumUp", prompt(`{"model": "openai/gpt"}`)))
+	require.NoError(t, err)
+	_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: "sumUp"})
+	requireRefused(t, err, tool.Conflict, "/implementation_config/model", `no worker here has a model provider "openai"`)
+	for slug, config := range map[string]string{"asks": `{"model": "anthropic/claude"}`, "delegates": `{"mode": "agent", "target_agent_slug": "x"}`} {
+		_, _, err = knowing.Create(t.Context(), b.ada, spec(slug, prompt(config)))
+		require.NoError(t, err)
+		_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
+		require.NoError(t, err)
+	}
+	_, _, err = knowing.Create(t.Context(), b.ada, spec("noArguments", prompt(`{"model": "anthropic/claude"}`), input("")))
+	requireRefused(t, err, tool.Invalid, "/implementation_config/prompt_template", "no arguments")
+}
