@@ -1,0 +1,162 @@
+package custom
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/nearest"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ConfigChecker is implemented by executors that judge the configuration of
+// their tools before one is published.
+type ConfigChecker interface {
+	// CheckConfig reports what is wrong with an implementation_config, its
+	// "executor" included: a [*tool.Error] of kind [tool.Invalid] whose Path is the
+	// JSON Pointer of the fault. What else it returns is taken for one.
+	CheckConfig(config json.RawMessage) error
+}
+
+// InputDeclarer is implemented by executors that say what arguments they take.
+type InputDeclarer interface {
+	// InputSchema returns the JSON Schema of the arguments under a configuration;
+	// nil leaves it to the tool's author, whose own schema counts in any case.
+	InputSchema(config json.RawMessage) json.RawMessage
+}
+
+// Mux hands each call to the executor that its tool's configuration names. It
+// is safe for concurrent use.
+type Mux struct {
+	executors map[string]tool.Executor
+}
+
+// New returns a mux of executors by name. It fails where a name is not what a
+// slug may be, or an executor is nil: mistakes of the program's wiring.
+func New(executors map[string]tool.Executor) (*Mux, error) {
+	for name, e := range executors {
+		if !tool.ValidSlug(name) || e == nil {
+			return nil, fmt.Errorf("custom: executor %q: want a name as a slug may be, and an executor", name)
+		}
+	}
+	return &Mux{executors: maps.Clone(executors)}, nil
+}
+
+// Names returns the names that there are executors of, sorted.
+func (m *Mux) Names() []string { return slices.Sorted(maps.Keys(m.executors)) }
+
+// Execute implements [tool.Executor]. A call whose tool names no executor, or
+// one that there is not, is [tool.Invalid] and runs nowhere.
+func (m *Mux) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+	name, err := nameOf(call.Version.Snapshot.Config)
+	if err != nil {
+		f := tool.AsError(err)
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "custom.Execute", Err: err,
+			Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg,
+		}
+	}
+	e, ok := m.executors[name]
+	if !ok {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "custom.Execute", Path: "/implementation_config/executor", Msg: m.unknown(name)}
+	}
+	return e.Execute(ctx, call) //nolint:wrapcheck // The executor's error is the call's.
+}
+
+// CheckConfig reports what is wrong with the form of a custom tool's
+// configuration, as [tool.Invalid] with the JSON Pointer of the fault. Whether
+// there is such an executor is for the workers to say; see [Mux.Check].
+func CheckConfig(raw json.RawMessage) error {
+	_, err := nameOf(raw)
+	return err
+}
+
+// Check reports what keeps a custom tool of a configuration from running here:
+// [tool.Conflict] where nobody registered its executor, and what the executor
+// itself says of the configuration, as [tool.Invalid].
+func (m *Mux) Check(config json.RawMessage) error {
+	name, err := nameOf(config)
+	if err != nil {
+		return err
+	}
+	e, ok := m.executors[name]
+	if !ok {
+		return &tool.Error{Kind: tool.Conflict, Op: "custom.Check", Path: "/executor", Msg: m.unknown(name)}
+	}
+	checker, ok := e.(ConfigChecker)
+	if !ok {
+		return nil
+	}
+	if err := checker.CheckConfig(config); err != nil {
+		return judged(err)
+	}
+	return nil
+}
+
+// InputSchema returns the arguments that the executor of a configuration
+// declares; nil where it declares none, or there is no such executor.
+func (m *Mux) InputSchema(config json.RawMessage) json.RawMessage {
+	name, err := nameOf(config)
+	if err != nil {
+		return nil
+	}
+	declarer, ok := m.executors[name].(InputDeclarer)
+	if !ok {
+		return nil
+	}
+	return declarer.InputSchema(config)
+}
+
+// judged makes what an executor says of a configuration a fault of the
+// configuration.
+func judged(err error) error {
+	out := &tool.Error{Kind: tool.Invalid, Op: "custom.Check", Msg: err.Error(), Err: err}
+	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // One that is wrapped has words around it.
+		out.Msg, out.Path = e.Msg, e.Path
+	}
+	return out
+}
+
+// unknown says that there is no executor of a name, and which there are.
+func (m *Mux) unknown(name string) string {
+	known := m.Names()
+	msg := fmt.Sprintf("no worker here has an executor %q", name)
+	switch meant := nearest.Name(name, known); {
+	case meant != "":
+		return msg + fmt.Sprintf(": did you mean %q?", meant)
+	case len(known) == 0:
+		return msg + ": its host has registered none"
+	default:
+		return msg + ": there is " + strings.Join(known, ", ")
+	}
+}
+
+// nameOf returns the name of the executor that a configuration names.
+func nameOf(config json.RawMessage) (string, error) {
+	const want = "want the name of the executor that runs the tool, as the worker's host registered it"
+	var members map[string]json.RawMessage
+	if len(config) > 0 {
+		if err := json.Unmarshal(config, &members); err != nil {
+			return "", fault("", "expected a JSON object")
+		}
+	}
+	var impl, name string
+	if raw, ok := members["type"]; ok && (json.Unmarshal(raw, &impl) != nil || impl != string(tool.Custom)) {
+		return "", fault("/type", fmt.Sprintf("%.40q is not custom", impl))
+	}
+	raw, ok := members["executor"]
+	switch {
+	case !ok:
+		return "", fault("/executor", want)
+	case json.Unmarshal(raw, &name) != nil || !tool.ValidSlug(name):
+		return "", fault("/executor", fmt.Sprintf("%.80q is no such name: %s", name, want))
+	}
+	return name, nil
+}
+
+func fault(path, msg string) *tool.Error {
+	return &tool.Error{Kind: tool.Invalid, Op: "custom.CheckConfig", Path: path, Msg: msg}
+}
