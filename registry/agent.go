@@ -164,6 +164,9 @@ func checkAgentSpec(s *AgentSpec) ([]string, error) {
 		}
 		seen[ref.Name()] = true
 	}
+	if err := checkSkills(s.Skills); err != nil {
+		return nil, err
+	}
 	if s.Instructions == "" {
 		return []string{"no instructions: the model is told nothing but the conversation"}, nil
 	}

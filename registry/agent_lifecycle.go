@@ -29,7 +29,8 @@ func (r *Registry) VersionAgent(ctx context.Context, p tool.Principal, slugOrID,
 // PublishAgent makes the head of an agent available in production, snapshotted
 // under its number if it has not been. All its tools are resolved as production
 // would: one that is missing, and two that give the model the same name, fail
-// here with all that is wrong.
+// here with all that is wrong. So does one whose calls would lead back to the
+// agent, or deeper than agents may run.
 func (r *Registry) PublishAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, agent.Version, error) {
 	a, versions, err := r.agentVersions(ctx, p, slugOrID)
 	if err != nil {
@@ -111,13 +112,12 @@ func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.
 		return refuse(tool.Conflict, "/tools", "tools cannot be resolved here, so agents with tools cannot be published")
 	}
 	if len(v.Snapshot.Tools) > 0 {
-		bound, err := r.opts.Resolver.BindNew(ctx, p, v.Snapshot.Tools, tool.Production)
-		if err != nil {
+		if _, err := r.opts.Resolver.BindNew(ctx, p, v.Snapshot.Tools, tool.Production); err != nil {
 			return within("/tools", err)
 		}
-		if err := fitModel(v.Snapshot.Model, bound); err != nil {
-			return err
-		}
+	}
+	if err := r.walkAgent(ctx, p.Tenant, node{"agent", a.Slug, a.ID}, v.Snapshot.Tools, nil); err != nil {
+		return err
 	}
 	now := r.opts.Clock().UTC()
 	if !v.Published {

@@ -7,20 +7,60 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CheckTools tells whether the tools of an agent that is to be published can be
-// bound, as [Registry.Apply] will want it. Those in brought, by slug, are left
-// out: the same batch brings them. It passes whatever is no such agent.
-func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definition, brought []string) error {
-	if d.Agent == nil || !d.Agent.wanted() || r.opts.Resolver == nil {
+// CheckTools tells whether what a definition that is to be published is made of
+// is there, as [Registry.Apply] will want it: the tools of an agent, and the
+// agent or the steps of a tool. What the same batch publishes is left out. It
+// passes whatever is made of nothing.
+func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definition, batch []Definition) error {
+	switch {
+	case r.opts.Resolver == nil:
+		return nil
+	case d.Agent != nil && d.Agent.wanted():
+		return r.checkAgentTools(ctx, p, d.Agent, newBrought(batch))
+	case d.Tool != nil && d.Tool.wanted():
+		return r.checkToolParts(ctx, p, d.Tool, newBrought(batch))
+	default:
 		return nil
 	}
-	refs := slices.DeleteFunc(slices.Clone(d.Agent.Tools), func(ref tool.Ref) bool { return slices.Contains(brought, ref.Slug) })
+}
+
+func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *AgentSpec, batch *brought) error {
+	refs := slices.DeleteFunc(slices.Clone(s.Tools), func(ref tool.Ref) bool { return batch.brings("tool", ref.Slug) })
 	if len(refs) == 0 {
 		return nil
 	}
-	bound, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production)
-	if err != nil {
+	if _, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production); err != nil {
 		return within("/tools", err)
 	}
-	return fitModel(d.Agent.Model, bound)
+	n := node{kind: "agent", slug: s.Slug}
+	if a, err := r.store.FindAgent(ctx, p.Tenant, s.Slug); err == nil {
+		n.id = a.ID
+	}
+	return r.walkAgent(ctx, p.Tenant, n, s.Tools, batch)
+}
+
+func (r *Registry) checkToolParts(ctx context.Context, p tool.Principal, s *ToolSpec, batch *brought) error {
+	d := s.Definition
+	d.Implementation = d.ImplementationType()
+	parts, err := r.partsOf(&d)
+	if err != nil || parts.IsZero() {
+		return err
+	}
+	t := tool.Tool{Tenant: p.Tenant, Slug: s.Slug}
+	if stored, err := r.store.FindTool(ctx, p.Tenant, tool.Ref{Slug: s.Slug}); err == nil && stored.Tenant == p.Tenant {
+		t.ID = stored.ID
+	}
+	return r.walkTool(ctx, &t, &d, batch)
+}
+
+// walkAgent looks at all that the tools of an agent are made of.
+func (r *Registry) walkAgent(ctx context.Context, tenant tool.TenantID, n node, tools []tool.Ref, batch *brought) error {
+	if r.opts.Parts == nil || len(tools) == 0 {
+		return nil
+	}
+	w := r.newWalk(tenant, batch)
+	if _, err := w.agent(ctx, n, "", tools); err != nil {
+		return err
+	}
+	return w.missing
 }

@@ -159,7 +159,7 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 	); err != nil {
 		return err
 	}
-	if err := r.checkCompiles(ctx, t, v); err != nil {
+	if err := firstOf(r.checkWhole(ctx, t, &v.Snapshot.Definition), r.checkCompiles(ctx, t, v)); err != nil {
 		return err
 	}
 	if t.Status == tool.Deprecated && v.Published {

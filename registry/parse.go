@@ -56,7 +56,7 @@ func parseAgent(doc object) (*AgentSpec, error) {
 	}
 	doc.drop(rowFields...)
 	var s AgentSpec
-	if err := doc.nested("limits"); err != nil {
+	if err := firstOf(doc.nested("limits"), parseSkills(doc)); err != nil {
 		return nil, err
 	}
 	return &s, doc.into("", &s)

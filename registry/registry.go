@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
@@ -36,9 +37,6 @@ type Options struct {
 	// Checks judge the configuration of tools, by implementation type. A check
 	// fails with tool.Invalid and a Path within the configuration.
 	Checks map[tool.Implementation]func(json.RawMessage) error
-	// ArgumentChecks judge, as Checks do, configurations that speak of the tool's
-	// arguments: they are given the input schema too.
-	ArgumentChecks map[tool.Implementation]func(config, inputSchema json.RawMessage) error
 	// Compilers tell whether the program that a configuration holds compiles,
 	// before it is published, by implementation type; they fail as a check does,
 	// or with another kind where nobody can tell now. Without one, callers are
@@ -52,18 +50,16 @@ type Options struct {
 	// tools to have around them. Tools that name others cannot be published.
 	// All names pass when nil: calls are refused then where they run.
 	Middleware func(name string) bool
-	// ModelProviders reports whether the workers have a model provider of a name,
-	// for prompts to ask. Prompts to others cannot be published. All names pass
-	// when nil: calls are refused then where they run.
-	ModelProviders func(name string) bool
-	// Customs knows the executors that custom tools may name. Tools that name
-	// others cannot be published. All names pass when nil, as above.
-	Customs Customs
 	// Builtins fills in what a tenant's tool that runs a built-in under a
 	// configuration of its own leaves to it, and refuses what could not run,
 	// with tool.Invalid and a Path within the definition. It leaves other tools
 	// as they are. Nil leaves all so.
 	Builtins func(*tool.Definition, *tool.Policy) (warnings []string, err error)
+	// Parts tells what the calls of a tool are made of: the run of an agent, or
+	// calls of other tools. It fills in the input schema that such a tool goes
+	// without, and refuses a configuration that cannot be, with tool.Invalid and
+	// a Path within it. The calls of all tools are their own when nil.
+	Parts func(*tool.Definition) (agent.Parts, error)
 	// Artifacts judge programs that are uploaded, and the tools that run them.
 	Artifacts ArtifactRules
 	// Discoverer talks to MCP servers. Without one, none can be attached.

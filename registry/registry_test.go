@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors/nested"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/resolver"
@@ -45,6 +46,7 @@ func setup(t *testing.T) bench {
 				return nil
 			},
 		},
+		Parts: nested.Parts,
 		Clock: func() time.Time { return noon },
 	}
 	writer := []string{registry.ToolsWrite, registry.AgentsWrite}
@@ -325,7 +327,7 @@ func TestPublishRefusals(t *testing.T) {
 		{"an asynchronous http tool", func(s *registry.ToolSpec) {
 			s.Implementation, s.Config, s.Interaction.Async = tool.HTTP, json.RawMessage(`{"url":"https://example.com"}`), true
 		}, tool.Invalid, "/interaction/is_async", "cannot also be asynchronous"},
-		{"a type that nothing runs", searching, tool.Conflict, "/implementation_type", "nothing here runs"},
+		{"a type that nothing runs", func(s *registry.ToolSpec) { s.Implementation = tool.Provider }, tool.Conflict, "/implementation_type", "nothing here runs"},
 		{"a retrieval tool", func(s *registry.ToolSpec) {
 			s.Implementation, s.Config = tool.RAGRetrieval, json.RawMessage(`{"pipeline_id":"p"}`)
 		}, tool.Conflict, "/implementation_config/pipeline_id", "do not exist yet"},

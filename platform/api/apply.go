@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
@@ -24,7 +23,7 @@ func (s *server) registerApply() {
 		maxBody: MaxApplyBytes,
 		summary: "Make tools, agents and MCP servers what their definitions say",
 		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. Servers " +
-			"are applied before tools, and tools before agents, whatever their order. Each item tells what became of its definition; faults name their " +
+			"are applied before tools, and tools and agents after those they are made of, whatever their order. Each item tells what became of its definition; faults name their " +
 			"place by JSON Pointer. Applying the same again changes nothing.",
 	}, s.apply)
 }
@@ -44,6 +43,7 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 		}
 	}
 	b.refuseTwins(ctx)
+	b.order, b.cycles = s.cfg.Registry.Order(b.definitions)
 	b.each(ctx, s.cfg.Registry.Check)
 	b.checkTools(ctx)
 	switch {
@@ -61,30 +61,14 @@ type batch struct {
 	principal   tool.Principal
 	definitions []registry.Definition // In the order of the items: a document may hold several.
 	items       []v1.AppliedItem
+	order       []int         // In which they are applied.
+	cycles      map[int]error // Of definitions that are made of themselves.
 	failed      int
-}
-
-// order lists the places of the definitions, servers first, then tools, which
-// may run on them: agents are published with the tools that the same batch
-// brings.
-func (b *batch) order() []int {
-	var servers, tools, agents []int
-	for i, d := range b.definitions {
-		switch {
-		case d.Server != nil:
-			servers = append(servers, i)
-		case d.Agent != nil:
-			agents = append(agents, i)
-		default:
-			tools = append(tools, i)
-		}
-	}
-	return slices.Concat(servers, tools, agents)
 }
 
 // each calls fn with the definitions that did not fail.
 func (b *batch) each(ctx context.Context, fn func(context.Context, tool.Principal, registry.Definition) (registry.Change, error)) {
-	for _, i := range b.order() {
+	for _, i := range b.order {
 		if b.items[i].Error != nil {
 			continue
 		}

@@ -1,0 +1,29 @@
+package agent
+
+import "github.com/toolcrib/toolcrib/tool"
+
+// Parts is what the calls of a tool are made of, where they are not its own:
+// the run of an agent, or steps that are calls of other tools. The zero value is
+// a tool whose calls are its own.
+type Parts struct {
+	Agent *Target
+	Steps []StepPart
+}
+
+// Target is the agent that calls of a tool run.
+type Target struct {
+	Ref      tool.Ref // A slug or an id, and a version constraint.
+	Path     string   // Of the reference, in the tool's configuration.
+	Skill    string   // Empty for none.
+	Detached bool     // Calls do not wait for the run.
+}
+
+// StepPart is a step of a composition.
+type StepPart struct {
+	ID   string
+	Tool tool.Ref
+	Path string // Of the reference, in the tool's configuration.
+}
+
+// IsZero reports whether the calls of the tool are its own.
+func (p Parts) IsZero() bool { return p.Agent == nil && len(p.Steps) == 0 }

@@ -1,0 +1,63 @@
+package registry
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// partsOf reads what the calls of a tool are made of.
+func (r *Registry) partsOf(d *tool.Definition) (agent.Parts, error) {
+	if r.opts.Parts == nil {
+		return agent.Parts{}, nil
+	}
+	parts, err := r.opts.Parts(d)
+	if err != nil {
+		return agent.Parts{}, within("/implementation_config", err)
+	}
+	return parts, nil
+}
+
+// checkParts refuses a configuration that names an agent or steps in a way
+// that no call could follow, and fills in the input schema that goes without
+// saying. Whether they exist is for publishing to say: they may come later.
+func (r *Registry) checkParts(s *ToolSpec) error {
+	parts, err := r.partsOf(&s.Definition)
+	if err != nil {
+		return err
+	}
+	if parts.Agent != nil && parts.Agent.Detached && s.Execution.Pure {
+		return refuse(tool.Invalid, "/execution/is_pure", "a task that is not waited for leaves a run behind, so it is not pure: declare it idempotent")
+	}
+	return nil
+}
+
+// checkWhole refuses to publish a tool whose calls could not be made: what
+// they are made of must be there and published, must hold what the tool
+// declares of itself, and must not lead back to the tool. In a batch the tools
+// and agents that come with it are looked at by [Registry.CheckTools].
+func (r *Registry) checkWhole(ctx context.Context, t *tool.Tool, d *tool.Definition) error {
+	parts, err := r.partsOf(d)
+	if err != nil || parts.IsZero() || r.dry {
+		return err
+	}
+	return r.walkTool(ctx, t, d, nil)
+}
+
+// walkTool looks at all that calls of a tool are made of. What the batch brings
+// may be missing yet.
+func (r *Registry) walkTool(ctx context.Context, t *tool.Tool, d *tool.Definition, batch *brought) error {
+	if t.Global() {
+		return refuse(tool.Conflict, "/implementation_type", "agents and tools belong to tenants, so a global tool cannot be made of them")
+	}
+	if r.opts.Resolver == nil {
+		return refuse(tool.Conflict, "/implementation_config", "tools cannot be resolved here, so a tool made of others cannot be published")
+	}
+	w := r.newWalk(t.Tenant, batch)
+	w.root = t.Slug
+	if _, err := w.tool(ctx, node{kind: "tool", slug: t.Slug, id: t.ID}, d); err != nil {
+		return err
+	}
+	return w.missing
+}

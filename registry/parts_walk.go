@@ -1,0 +1,341 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/nearest"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Bounds of what calls are made of.
+const (
+	maxNesting = 4   // Compositions within each other, the outer one counted.
+	maxPlanned = 500 // Calls that a composition may come to, those of compositions in it included.
+)
+
+// node is a tool or an agent on the way from what is to be published.
+type node struct {
+	kind string // "tool" or "agent".
+	slug string
+	id   string
+}
+
+func (n node) String() string { return n.kind + " " + n.slug }
+
+func (n node) key() string { return n.kind + " " + n.id }
+
+// extent is how far what is below a node reaches.
+type extent struct {
+	calls   int             // That one call of a tool is planned as.
+	nesting []string        // The deepest line of compositions, from the node down.
+	agents  []string        // The deepest line of agents, likewise.
+	reached map[string]bool // All nodes below, by kind and id.
+}
+
+// walk follows what calls are made of, from what is to be published down, along
+// tools and agents alike.
+type walk struct {
+	r       *Registry
+	as      tool.Principal
+	root    string // Slug of the tool that is to be published; empty for an agent.
+	batch   *brought
+	line    []node // From the root to where the walk is.
+	seen    map[string]extent
+	at      string // Path, in the definition of the root, of where the walk went down.
+	missing error  // The first thing that is not there. A cycle is told before it.
+}
+
+// newWalk returns a walk through what a tenant has. Who may call what is decided
+// at each call, so nothing is left out for want of a permission.
+func (r *Registry) newWalk(tenant tool.TenantID, batch *brought) *walk {
+	return &walk{r: r, batch: batch, seen: make(map[string]extent), as: tool.Principal{Tenant: tenant, Subject: "registry", Permissions: []string{"*"}}}
+}
+
+// refuse tells of a fault, and of the line that leads to it.
+func (w *walk) refuse(format string, args ...any) *tool.Error {
+	return refuse(tool.Conflict, w.at, "%s: %s", w.path(), fmt.Sprintf(format, args...))
+}
+
+// path names the nodes down to where the walk is.
+func (w *walk) path(more ...node) string {
+	var names []string
+	for _, n := range slices.Concat(w.line, more) {
+		names = append(names, n.String())
+	}
+	return strings.Join(names, " -> ")
+}
+
+// miss keeps the first thing that is not there.
+func (w *walk) miss(err error) {
+	if w.missing == nil {
+		e := tool.AsError(err)
+		w.missing = &tool.Error{Kind: e.Kind, Op: "registry", Path: w.at, Msg: w.path() + ": " + e.Msg, RetryAfter: e.RetryAfter, Err: err}
+	}
+}
+
+// down goes to a node below, unless it stands above already.
+func (w *walk) down(n node) error {
+	for _, above := range w.line {
+		if above.kind == n.kind && above.id == n.id {
+			return refuse(tool.Conflict, w.at, "%s: what calls itself never ends", w.path(n))
+		}
+	}
+	w.line = append(w.line, n)
+	return nil
+}
+
+// known returns what a walk through a node found before, unless it led to where
+// the walk is now: then it is walked again, to tell of the cycle.
+func (w *walk) known(key string) (extent, bool) {
+	e, ok := w.seen[key]
+	for _, above := range w.line {
+		ok = ok && !e.reached[above.key()]
+	}
+	return e, ok
+}
+
+func (w *walk) up() { w.line = w.line[:len(w.line)-1] }
+
+// tool looks at a tool with the given content, and all below it.
+func (w *walk) tool(ctx context.Context, n node, d *tool.Definition) (extent, error) {
+	content := *d
+	parts, err := w.r.partsOf(&content)
+	if err != nil && len(w.line) > 0 {
+		err = w.refuse("%s cannot run: %s", n, tool.AsError(err).Msg)
+	}
+	if err != nil || parts.IsZero() {
+		return extent{calls: 1}, err
+	}
+	if err := w.down(n); err != nil {
+		return extent{}, err
+	}
+	defer w.up()
+	if parts.Agent != nil {
+		w.enter("/implementation_config" + parts.Agent.Path)
+		below, err := w.agentOf(ctx, parts.Agent)
+		below.calls, below.nesting = 1, nil // The agent's run has a plan of its own.
+		below.reach(n)
+		return below, err
+	}
+	e := extent{calls: 1}
+	e.reach(n)
+	for _, step := range parts.Steps {
+		w.enter("/implementation_config" + step.Path)
+		below, err := w.step(ctx, step, d)
+		if err != nil {
+			return e, err
+		}
+		e.include(below)
+	}
+	e.nesting = append([]string{n.slug}, e.nesting...)
+	switch {
+	case len(e.nesting) > maxNesting:
+		return e, w.refuse("compositions nest %d deep (%s): at most %d", len(e.nesting), strings.Join(e.nesting, " -> "), maxNesting)
+	case e.calls > maxPlanned:
+		return e, w.refuse("a call of %s comes to %d calls: at most %d", n, e.calls, maxPlanned)
+	}
+	return e, nil
+}
+
+// enter notes where in the root's definition the walk goes down.
+func (w *walk) enter(path string) {
+	if len(w.line) == 1 {
+		w.at = path
+	}
+}
+
+// include takes up how far a step reaches.
+func (e *extent) include(below extent) {
+	e.calls += below.calls
+	for key := range below.reached {
+		e.reached[key] = true
+	}
+	if len(below.nesting) > len(e.nesting) {
+		e.nesting = below.nesting
+	}
+	if len(below.agents) > len(e.agents) {
+		e.agents = below.agents
+	}
+}
+
+// reach notes a node. What is known of others stays as it is.
+func (e *extent) reach(n node) {
+	e.reached = maps.Clone(e.reached)
+	if e.reached == nil {
+		e.reached = make(map[string]bool)
+	}
+	e.reached[n.key()] = true
+}
+
+// step looks at the tool of a step.
+func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.Definition) (extent, error) {
+	found, err := w.resolve(ctx, step.Tool, len(w.line) == 1)
+	if err != nil {
+		return extent{}, err
+	}
+	if found == nil { // Told as missing, or brought by the batch.
+		return extent{calls: 1}, nil
+	}
+	d := &found.Version.Snapshot.Definition
+	switch impl, x, own := d.ImplementationType(), d.Execution, composition.Execution; {
+	case impl == tool.Client || impl == tool.Provider:
+		return extent{}, w.refuse("step %q: %s is of type %s, which nothing here runs: a step needs a tool that answers by itself", step.ID, found.Version, impl)
+	case d.Interaction.Async:
+		return extent{}, w.refuse("step %q: %s is asynchronous: a step needs a tool that answers by itself", step.ID, found.Version)
+	case own.Pure && !x.Pure:
+		return extent{}, w.refuse("is declared pure, and its step %q is not: %s", step.ID, found.Version)
+	case own.Idempotent && !x.Repeatable():
+		return extent{}, w.refuse("is declared idempotent, and its step %q is not: %s", step.ID, found.Version)
+	}
+	return w.resolved(ctx, found)
+}
+
+// resolved looks at a tool that was resolved, once.
+func (w *walk) resolved(ctx context.Context, found *resolver.Resolved) (extent, error) {
+	key := "tool " + found.Tool.ID + " " + found.Version.Digest
+	if e, ok := w.known(key); ok {
+		return e, nil
+	}
+	e, err := w.tool(ctx, node{"tool", found.Tool.Slug, found.Tool.ID}, &found.Version.Snapshot.Definition)
+	if err == nil {
+		w.seen[key] = e
+	}
+	return e, err
+}
+
+// resolve returns the tool that a reference means in production. What is not
+// there is told as missing. A draft is then looked at all the same, since it may
+// lead back to the root.
+func (w *walk) resolve(ctx context.Context, ref tool.Ref, direct bool) (*resolver.Resolved, error) {
+	if ref.Slug != "" && ref.Slug == w.root {
+		return nil, refuse(tool.Conflict, w.at, "%s: what calls itself never ends", w.path(node{kind: "tool", slug: ref.Slug}))
+	}
+	if w.batch.brings("tool", ref.Slug) {
+		return nil, nil
+	}
+	req := resolver.Request{Principal: w.as, Ref: ref, Mode: tool.Production, New: direct, AllowDeprecated: !direct}
+	found, err := w.r.opts.Resolver.Resolve(ctx, req)
+	if err == nil {
+		return found, nil
+	}
+	w.miss(err)
+	req.Mode = tool.Debug
+	if found, err = w.r.opts.Resolver.Resolve(ctx, req); err != nil {
+		return nil, nil //nolint:nilerr // It is told as missing.
+	}
+	return found, nil
+}
+
+// agentOf looks at the agent that a tool runs, and all below it.
+func (w *walk) agentOf(ctx context.Context, use *agent.Target) (extent, error) {
+	if w.batch.brings("agent", use.Ref.Slug) {
+		return extent{agents: []string{use.Ref.Slug}}, nil
+	}
+	found, err := w.r.store.FindAgent(ctx, w.as.Tenant, use.Ref.Name())
+	if err != nil {
+		if tool.KindOf(err) == tool.NotFound {
+			err = refuse(tool.NotFound, "", "agent %q not found", use.Ref.Name())
+		}
+		w.miss(err)
+		return extent{}, nil
+	}
+	versions, err := w.r.store.ListAgentVersions(ctx, w.as.Tenant, found.ID)
+	if err != nil {
+		return extent{}, fmt.Errorf("listing the versions of agent %q: %w", found.Slug, err)
+	}
+	chosen, err := resolver.ChooseAgent(found, versions, use.Ref.Constraint, tool.Production)
+	if err != nil {
+		w.miss(err)
+		if chosen, err = resolver.ChooseAgent(found, versions, use.Ref.Constraint, tool.Debug); err != nil {
+			return extent{}, nil //nolint:nilerr // It is told as missing.
+		}
+	}
+	if use.Skill != "" {
+		if _, ok := chosen.Snapshot.Skills[use.Skill]; !ok {
+			w.miss(refuse(tool.NotFound, "", "agent %s@%s has no skill %q%s", found.Slug, chosen.Number, use.Skill, nearSkill(use.Skill, chosen.Snapshot.Skills)))
+		}
+	}
+	return w.agent(ctx, node{"agent", found.Slug, found.ID}, chosen.Digest, chosen.Snapshot.Tools)
+}
+
+// nearSkill names the skill that was probably meant.
+func nearSkill(name string, skills map[string]agent.Skill) string {
+	if meant := nearest.Name(name, slices.Sorted(maps.Keys(skills))); meant != "" {
+		return fmt.Sprintf(": did you mean %q?", meant)
+	}
+	return ""
+}
+
+// agent looks at an agent with the given tools, and all below it.
+func (w *walk) agent(ctx context.Context, n node, digest string, tools []tool.Ref) (extent, error) {
+	above := w.agentsAbove()
+	if err := w.down(n); err != nil {
+		return extent{}, err
+	}
+	defer w.up()
+	key := n.key() + " " + digest
+	e, ok := w.known(key)
+	if !ok {
+		var err error
+		if e, err = w.toolsOf(ctx, n, tools); err != nil {
+			return e, err
+		}
+		w.seen[key] = e
+	}
+	if deep := above + len(e.agents) - 1; deep > agent.MaxDepth {
+		return e, w.refuse("agents run %d deep below the first%s: at most %d", deep, furtherDown(e.agents), agent.MaxDepth)
+	}
+	return e, nil
+}
+
+// furtherDown names the agents below one that was walked before.
+func furtherDown(agents []string) string {
+	if len(agents) < 2 {
+		return ""
+	}
+	return " (" + strings.Join(agents, " -> ") + ")"
+}
+
+// agentsAbove counts the agents above, and the run that calls the root where
+// that is a tool.
+func (w *walk) agentsAbove() int {
+	n := 0
+	if w.root != "" {
+		n++
+	}
+	for _, above := range w.line {
+		if above.kind == "agent" {
+			n++
+		}
+	}
+	return n
+}
+
+// toolsOf looks at the tools of an agent.
+func (w *walk) toolsOf(ctx context.Context, n node, tools []tool.Ref) (extent, error) {
+	var e extent
+	e.reach(n)
+	for i, ref := range tools {
+		w.enter(fmt.Sprintf("/tools/%d", i))
+		found, err := w.resolve(ctx, ref, false)
+		if err != nil {
+			return e, err
+		}
+		if found == nil {
+			continue
+		}
+		below, err := w.resolved(ctx, found)
+		if err != nil {
+			return e, err
+		}
+		e.include(below)
+	}
+	e.agents = append([]string{n.slug}, e.agents...)
+	return e, nil
+}
