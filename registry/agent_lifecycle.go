@@ -112,8 +112,12 @@ func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.
 		return refuse(tool.Conflict, "/tools", "tools cannot be resolved here, so agents with tools cannot be published")
 	}
 	if len(v.Snapshot.Tools) > 0 {
-		if _, err := r.opts.Resolver.BindNew(ctx, p, v.Snapshot.Tools, tool.Production); err != nil {
+		bound, err := r.opts.Resolver.BindNew(ctx, p, v.Snapshot.Tools, tool.Production)
+		if err != nil {
 			return within("/tools", err)
+		}
+		if err := fitModel(v.Snapshot.Model, bound); err != nil {
+			return err
 		}
 	}
 	if err := r.walkAgent(ctx, p.Tenant, node{"agent", a.Slug, a.ID}, v.Snapshot.Tools, nil); err != nil {

@@ -29,8 +29,12 @@ func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *Age
 	if len(refs) == 0 {
 		return nil
 	}
-	if _, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production); err != nil {
+	bound, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production)
+	if err != nil {
 		return within("/tools", err)
+	}
+	if err := fitModel(s.Model, bound); err != nil {
+		return err
 	}
 	n := node{kind: "agent", slug: s.Slug}
 	if a, err := r.store.FindAgent(ctx, p.Tenant, s.Slug); err == nil {

@@ -37,6 +37,9 @@ type Options struct {
 	// Checks judge the configuration of tools, by implementation type. A check
 	// fails with tool.Invalid and a Path within the configuration.
 	Checks map[tool.Implementation]func(json.RawMessage) error
+	// ArgumentChecks judge, as Checks do, configurations that speak of the tool's
+	// arguments: they are given the input schema too.
+	ArgumentChecks map[tool.Implementation]func(config, inputSchema json.RawMessage) error
 	// Compilers tell whether the program that a configuration holds compiles,
 	// before it is published, by implementation type; they fail as a check does,
 	// or with another kind where nobody can tell now. Without one, callers are
@@ -50,6 +53,13 @@ type Options struct {
 	// tools to have around them. Tools that name others cannot be published.
 	// All names pass when nil: calls are refused then where they run.
 	Middleware func(name string) bool
+	// ModelProviders reports whether the workers have a model provider of a name,
+	// for prompts to ask. Prompts to others cannot be published. All names pass
+	// when nil: calls are refused then where they run.
+	ModelProviders func(name string) bool
+	// Customs knows the executors that custom tools may name. Tools that name
+	// others cannot be published. All names pass when nil, as above.
+	Customs Customs
 	// Builtins fills in what a tenant's tool that runs a built-in under a
 	// configuration of its own leaves to it, and refuses what could not run,
 	// with tool.Invalid and a Path within the definition. It leaves other tools

@@ -327,7 +327,7 @@ func TestPublishRefusals(t *testing.T) {
 		{"an asynchronous http tool", func(s *registry.ToolSpec) {
 			s.Implementation, s.Config, s.Interaction.Async = tool.HTTP, json.RawMessage(`{"url":"https://example.com"}`), true
 		}, tool.Invalid, "/interaction/is_async", "cannot also be asynchronous"},
-		{"a type that nothing runs", func(s *registry.ToolSpec) { s.Implementation = tool.Provider }, tool.Conflict, "/implementation_type", "nothing here runs"},
+		{"a type that nothing runs", searching, tool.Conflict, "/implementation_type", "nothing here runs"},
 		{"a retrieval tool", func(s *registry.ToolSpec) {
 			s.Implementation, s.Config = tool.RAGRetrieval, json.RawMessage(`{"pipeline_id":"p"}`)
 		}, tool.Conflict, "/implementation_config/pipeline_id", "do not exist yet"},

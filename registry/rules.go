@@ -42,7 +42,7 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, r.checkParts, r.checkSchemas, checkSections, r.checkConfig} {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, r.checkSchemas, checkSections, r.checkConfig} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (r *Registry) checkConfig(s *ToolSpec) error {
 			return refuse(tool.Invalid, "/implementation_config/pipeline_id", "rag_retrieval requires a pipeline_id")
 		}
 	}
-	return r.checkConfigBy(s.Implementation, s.ArtifactID != "", s.Config)
+	return firstOf(r.checkConfigBy(s.Implementation, s.ArtifactID != "", s.Config), r.checkArguments(&s.Definition))
 }
 
 // checkConfigBy judges a configuration by the rules of its implementation type,
@@ -188,6 +188,18 @@ func (r *Registry) checkConfigBy(impl tool.Implementation, uploaded bool, config
 		return nil
 	}
 	if err := check(config); err != nil {
+		return within("/implementation_config", err)
+	}
+	return nil
+}
+
+// checkArguments judges a configuration that speaks of the tool's arguments.
+func (r *Registry) checkArguments(d *tool.Definition) error {
+	check := r.opts.ArgumentChecks[d.ImplementationType()]
+	if check == nil {
+		return nil
+	}
+	if err := check(d.Config, d.InputSchema); err != nil {
 		return within("/implementation_config", err)
 	}
 	return nil
@@ -207,6 +219,9 @@ func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
 		return refuse(tool.Conflict, "/implementation_type", "nothing here runs tools of type %s: the tool can be kept as a draft", impl)
 	}
 	if err := r.checkConfigBy(impl, uploaded || d.Artifact != nil, d.Config); err != nil {
+		return err
+	}
+	if err := firstOf(r.checkArguments(d), r.checkHosts(d)); err != nil {
 		return err
 	}
 	for n, name := range d.Interaction.Middleware {
