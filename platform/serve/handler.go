@@ -14,6 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/executors/nested"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/observe"
@@ -37,7 +38,8 @@ type HandlerConfig struct {
 	// TaskQueue is where the workers listen. Defaults to [DefaultTaskQueue].
 	TaskQueue string
 	// Runnable lists implementation types that the workers run beside the
-	// platform's own: internal, http, function, mcp and artifact.
+	// platform's own: internal, http, function, mcp, artifact, agent_call, task
+	// and composition.
 	Runnable []tool.Implementation
 	// Keys encrypt credentials. Without any, the API keeps none.
 	Keys *vault.Keyring
@@ -94,7 +96,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 // newRegistry returns the registry with the checks that definitions of the
 // platform's own implementation types must pass.
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
-	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Artifact}, cfg.Runnable...)
+	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Artifact, tool.AgentCall, tool.Task, tool.Composition}, cfg.Runnable...)
 	compilers := make(map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error)
 	if cfg.Compiler != nil {
 		compilers[tool.Artifact] = cfg.Compiler
@@ -105,6 +107,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Middleware: func(name string) bool { return len(cfg.Middleware) == 0 || slices.Contains(cfg.Middleware, name) },
 		Runnable:   func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
 		Builtins:   described.Complete,
+		Parts:      nested.Parts,
 		Compilers:  compilers,
 		Checks: map[tool.Implementation]func(json.RawMessage) error{
 			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: artifact.CheckConfig,
