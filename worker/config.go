@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
@@ -40,7 +41,13 @@ type Config struct {
 	// Models answer for the providers they are keyed by: an agent's model
 	// "scripted/desk" asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
-	// Executors run further implementation types, "custom" say.
+	// Custom are executors of the host's own, by the names that custom tools know
+	// them by under implementation_config.executor; see package custom. Defaults
+	// to none.
+	Custom map[string]tool.Executor
+	// Executors run further implementation types, whole: with one for custom,
+	// names are its own matter, and Custom must be empty; one for prompt takes the
+	// place of the platform's.
 	Executors map[tool.Implementation]tool.Executor
 	// SandboxCommand starts a child process that runs programs nobody trusts:
 	// the path of a binary and its arguments, such as ["/usr/bin/toolcrib",
@@ -48,6 +55,9 @@ type Config struct {
 	// Main. Children are Linux processes, with a limit on their memory. Without
 	// it, tools that run programs are missing: the built-in json_transform.
 	SandboxCommand []string
+	// SandboxLimits are the most that programs in the sandbox may have. A tool's
+	// own limits only narrow them.
+	SandboxLimits SandboxLimits
 	// Reader makes web pages readable, for the built-in web_fetch, which is
 	// missing without one.
 	Reader builtins.Reader
@@ -136,10 +146,19 @@ func (c Config) validate() error {
 	if c.Store == nil && c.DatabaseURL == "" {
 		return errors.New("worker: Config.DatabaseURL or Config.Store is required")
 	}
+	if err := c.SandboxLimits.validate(); err != nil {
+		return err
+	}
 	for _, tenant := range c.PublishTo {
 		if !tool.ValidID(string(tenant)) {
 			return fmt.Errorf("worker: Config.PublishTo: %q is no tenant's id", tenant)
 		}
+	}
+	if _, err := custom.New(c.Custom); err != nil {
+		return fmt.Errorf("worker: Config.Custom: %w", err)
+	}
+	if len(c.Custom) > 0 && c.Executors[tool.Custom] != nil {
+		return errors.New("worker: Config.Custom and Config.Executors both run custom tools: want one of them")
 	}
 	for name, m := range c.NamedMiddleware {
 		if !tool.ValidSlug(name) || m == nil {

@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/internalcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/executors/promptcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/internal/secret"
@@ -44,6 +44,10 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	if err != nil {
 		return nil, err
 	}
+	p.box = box
+	if err := p.retrieval(gate, secrets); err != nil {
+		return nil, err
+	}
 	functions, servers := function.New(p.cfg.Functions), mcpcall.New(p.servers(gate, secrets))
 	p.builtins = builtins.New(builtins.Config{
 		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
@@ -53,11 +57,17 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
 	mux.Handle(tool.Function, functions)
 	mux.Handle(tool.MCP, servers)
-	if p.box = box; box != nil {
-		mux.Handle(tool.Artifact, artifact.New(box))
+	if box != nil {
+		mux.Handle(tool.Artifact, artifact.New(box, artifact.Options{Programs: p.store, Judge: p.Artifacts()}))
 	}
 	for impl, e := range p.cfg.Executors {
 		mux.Handle(impl, e)
+	}
+	if p.cfg.Executors[tool.Custom] == nil {
+		mux.Handle(tool.Custom, p.custom)
+	}
+	if p.cfg.Executors[tool.Prompt] == nil {
+		mux.Handle(tool.Prompt, promptcall.New(p.models, schemas))
 	}
 	return mux, nil
 }
@@ -73,7 +83,10 @@ func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	if len(p.cfg.SandboxCommand) == 0 {
 		return nil, nil //nolint:nilnil // There is none, and what needs it is missing.
 	}
-	pool, err := sandbox.New(sandbox.Config{Command: p.cfg.SandboxCommand})
+	most := p.cfg.SandboxLimits
+	pool, err := sandbox.New(sandbox.Config{
+		Command: p.cfg.SandboxCommand, Max: most.limits(), MaxProgram: most.Program, Children: most.Children, Observer: p.telemetry.Sandbox(),
+	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: Config.SandboxCommand: %w", err)
 	}
@@ -81,16 +94,13 @@ func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	return pool, nil
 }
 
-// Compiler tells whether the program of an artifact tool's configuration
-// compiles, in the sandbox that the plugin's calls run in, for the registry that
-// publishes it. It is nil without [Config.SandboxCommand].
-func (p *Plugin) Compiler() func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
-	if p.box == nil {
-		return nil
-	}
-	return func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
-		return artifact.Compile(ctx, p.box, tenant, config)
-	}
+// Artifacts tells whether artifact tools, and programs that are uploaded, may be
+// kept, for the registry that publishes them: by the limits of the configuration,
+// and by compiling them in the sandbox that the plugin's calls run in, unless
+// there is no [Config.SandboxCommand].
+func (p *Plugin) Artifacts() artifact.Judge {
+	most := p.cfg.SandboxLimits
+	return artifact.Judge{Box: p.box, Max: most.limits(), MaxProgram: most.Program}
 }
 
 // secrets asks the database, then the directory, where there is one, and then

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -52,33 +50,17 @@ type program struct {
 	language sandbox.Language
 	code     []byte
 	limits   sandbox.Limits
-}
-
-// CheckConfig reports what is wrong with an artifact tool's configuration, as
-// [tool.Invalid] with the JSON Pointer of the fault. Registries call it before
-// they store one. Whether the program compiles, [Compile] tells.
-func CheckConfig(raw json.RawMessage) error {
-	_, err := read(raw)
-	return err
+	inputs   []tool.ArtifactInput // Of an uploaded program that declares some.
 }
 
 // read makes a configuration ready.
 func read(raw json.RawMessage) (*program, error) {
-	var c Config
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&c)
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typeErr.Field != "" {
-		return nil, fault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"), "a "+typeErr.Value+" does not fit here")
-	}
-	if errors.Is(err, io.EOF) {
+	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, fault("/language", wantLanguage)
 	}
-	if err != nil {
-		return nil, fault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault("", "more than one JSON value")
+	var c Config
+	if err := decodeConfig(raw, &c); err != nil {
+		return nil, err
 	}
 	return c.program()
 }
@@ -104,7 +86,7 @@ func (c *Config) program() (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &program{c.Language, code, limits}, nil
+	return &program{language: c.Language, code: code, limits: limits}, nil
 }
 
 // wasmModule is how every WebAssembly module begins that is no component: the

@@ -22,7 +22,7 @@ func TestCheckConfig(t *testing.T) {
 		`{"type": "artifact", "language": "javascript", "source": "export default x => x;", "limits": {"time_ms": 30000, "memory_mb": 1024, "output_kb": 8192}}`,
 		`{"language": "wasm", "source": "AGFz\nbQEA\nAAA=\n", "limits": {"memory_mb": 224}}`,
 	} {
-		require.NoError(t, artifact.CheckConfig(json.RawMessage(config)), config)
+		require.NoError(t, artifact.Judge{}.CheckConfig(json.RawMessage(config)), config)
 	}
 
 	// A source of so many bytes, as a language has them.
@@ -54,11 +54,11 @@ func TestCheckConfig(t *testing.T) {
 		{`{"language": "jq", "source": ".", "limits": {"time_ms": "2s"}}`, "/limits/time_ms", "string"},
 	}
 	for _, l := range sandbox.Languages() {
-		require.NoError(t, artifact.CheckConfig(json.RawMessage(sized(l, l.MaxProgram()))), l)
+		require.NoError(t, artifact.Judge{}.CheckConfig(json.RawMessage(sized(l, l.MaxProgram()))), l)
 		faults = append(faults, struct{ config, path, says string }{sized(l, l.MaxProgram()+1), "/source", "may have"})
 	}
 	for _, f := range faults {
-		err := artifact.CheckConfig(json.RawMessage(f.config))
+		err := artifact.Judge{}.CheckConfig(json.RawMessage(f.config))
 		require.Equal(t, tool.Invalid, tool.KindOf(err), "%.80s", f.config)
 		require.Equal(t, f.path, tool.AsError(err).Path, "%.80s: %v", f.config, err)
 		require.ErrorContains(t, err, f.says)

@@ -19,34 +19,45 @@ type Sandbox interface {
 	Run(ctx context.Context, j sandbox.Job) (*sandbox.Outcome, error)
 }
 
+// Options of an [Executor].
+type Options struct {
+	// Programs are those that were uploaded. Without them, only tools with a
+	// program in their configuration run.
+	Programs Programs
+	// Judge holds tools to an operator's limits.
+	Judge Judge
+}
+
 // Executor runs artifact tools. It is safe for concurrent use.
 type Executor struct {
-	box Sandbox
+	box  Sandbox
+	opts Options
 
 	mu       sync.RWMutex
-	programs map[string]*program // By configuration.
+	programs map[string]*program // By configuration, or by what is pinned.
 	kept     int                 // Their bytes.
 }
 
 // New returns an executor that runs programs in box.
-func New(box Sandbox) *Executor {
-	return &Executor{box: box, programs: make(map[string]*program)}
+func New(box Sandbox, opts Options) *Executor {
+	return &Executor{box: box, opts: opts, programs: make(map[string]*program)}
 }
 
 // Execute implements [tool.Executor]. The program's input are the arguments,
 // byte for byte: nothing in them is expanded. A call that lacks one which the
-// input schema requires is [tool.Invalid], and nothing runs. What the program
+// input schema or the uploaded program requires is [tool.Invalid], and nothing
+// runs. What the program
 // prints is the call's output.
 //
 // A program that fails or goes beyond its limits has answered "no", in a text
 // that begins with its [sandbox.Class]. Nothing of a call leaves the platform,
 // so that it may always be repeated.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
-	p, err := e.program(call.Version.Snapshot.Config)
+	p, err := e.program(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	input, err := inputOf(call)
+	input, err := inputOf(call, p.inputs)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +68,8 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 		Tenant: call.Principal.Tenant, Language: p.language, Program: p.code, Input: input, Limits: p.limits,
 		Print: func(text string) { tool.AppendOutput(ctx, text) },
 	})
-	if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
-		return tool.ErrorResult(string(e.Class) + ": " + e.Msg), nil
+	if failed, ok := errors.AsType[*sandbox.ProgramError](err); ok {
+		return tool.ErrorResult(e.opts.Judge.explain(failed, p.limits)), nil
 	}
 	if err != nil {
 		return nil, err //nolint:wrapcheck // A *tool.Error already.
@@ -66,56 +77,56 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	return answer(p.language, out.Output)
 }
 
-// CheckConfig is the package's [CheckConfig], for registries that ask the
-// executor of a type.
-func (e *Executor) CheckConfig(raw json.RawMessage) error { return CheckConfig(raw) }
+// CheckConfig is [Judge.CheckConfig], for registries that ask the executor of a
+// type.
+func (e *Executor) CheckConfig(raw json.RawMessage) error { return e.opts.Judge.CheckConfig(raw) }
 
-// program returns a configuration's program, read once.
-func (e *Executor) program(config json.RawMessage) (*program, error) {
-	e.mu.RLock()
-	p := e.programs[string(config)]
-	e.mu.RUnlock()
-	if p != nil {
+// program returns the program of a call's tool, read once: the one that its
+// version pins, or the one in its configuration.
+func (e *Executor) program(ctx context.Context, call *tool.Call) (*program, error) {
+	d := &call.Version.Snapshot.Definition
+	if d.Artifact != nil {
+		return e.uploaded(ctx, call.Principal.Tenant, *d.Artifact, d.Config)
+	}
+	key := string(d.Config)
+	if p := e.known(key); p != nil {
 		return p, nil
 	}
-	p, err := read(config)
+	p, err := read(d.Config)
 	if err != nil {
-		f := tool.AsError(err)
-		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "artifact.Execute", Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
-		}
+		return nil, malformed(err)
 	}
-	size := len(config) + len(p.code)
+	e.keep(key, p, len(key)+len(p.code))
+	return p, nil
+}
+
+func malformed(err error) *tool.Error {
+	f := tool.AsError(err)
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "artifact.Execute", Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
+	}
+}
+
+func (e *Executor) known(key string) *program {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.programs[key]
+}
+
+// keep keeps a program of so many bytes ready, and forgets all others where
+// there is no more room.
+func (e *Executor) keep(key string, p *program, size int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.programs[key] != nil {
+		return
+	}
 	if e.kept+size > maxKept {
 		clear(e.programs)
 		e.kept = 0
 	}
-	if e.programs[string(config)] == nil {
-		e.kept += size
-	}
-	e.programs[string(config)] = p
-	return p, nil
-}
-
-// Compile reports whether the program of a configuration compiles, in box and
-// for a tenant, without running it: [tool.Invalid] with a Path where it does
-// not. Any other failure says that nobody could tell now.
-func Compile(ctx context.Context, box Sandbox, tenant tool.TenantID, config json.RawMessage) error {
-	p, err := read(config)
-	if err != nil {
-		return err
-	}
-	limits := p.limits
-	limits.Time = sandbox.MaxLimits.Time // Its own is for calls, most of which find it compiled.
-	_, err = box.Run(ctx, sandbox.Job{
-		Tenant: tenant, Language: p.language, Program: p.code, Input: json.RawMessage("null"), Limits: limits, Check: true,
-	})
-	if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
-		return &tool.Error{Kind: tool.Invalid, Op: "artifact.Compile", Path: "/source", Msg: e.Msg}
-	}
-	return err //nolint:wrapcheck // A *tool.Error already.
+	e.kept += size
+	e.programs[key] = p
 }
 
 // over is the end of a call whose context ended before it began.

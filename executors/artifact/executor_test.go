@@ -47,7 +47,7 @@ func TestExecute(t *testing.T) {
 		asked = j
 		j.Print("seen\n")
 		return &sandbox.Outcome{Output: json.RawMessage(`{"id":9007199254740993}`)}, nil
-	}))
+	}), artifact.Options{})
 	said := ""
 	ctx := tool.WithOutput(t.Context(), func(text string) { said += text })
 	const arguments = `{"a": "{{ secrets.key }} ${a} {b}", "b/c": 9007199254740993}`
@@ -80,7 +80,7 @@ func TestOutputsOfFilters(t *testing.T) {
 	} {
 		e := artifact.New(box(func(context.Context, sandbox.Job) (*sandbox.Outcome, error) {
 			return &sandbox.Outcome{Output: json.RawMessage(outputs)}, nil
-		}))
+		}), artifact.Options{})
 		res, err := e.Execute(t.Context(), callOf(`{"language": "jq", "source": ".a[]"}`, `{"a": [], "b/c": 1}`))
 		require.NoError(t, err)
 		require.Equal(t, want, string(res.Structured))
@@ -94,7 +94,7 @@ func TestNothingRuns(t *testing.T) {
 
 	e := artifact.New(box(func(context.Context, sandbox.Job) (*sandbox.Outcome, error) {
 		panic("it runs")
-	}))
+	}), artifact.Options{})
 	for arguments, path := range map[string]string{
 		`{"a": 1}`:              "/b~1c",
 		`{"b/c": 1, "A": true}`: "/a",
@@ -123,7 +123,7 @@ func TestProgramErrors(t *testing.T) {
 	for _, class := range []sandbox.Class{sandbox.Failed, sandbox.OverTime, sandbox.OverSpace, sandbox.OverSize, sandbox.OverDepth, sandbox.BadOutput, sandbox.Crashed, sandbox.Malformed} {
 		e := artifact.New(box(func(context.Context, sandbox.Job) (*sandbox.Outcome, error) {
 			return nil, &sandbox.ProgramError{Class: class, Msg: "what happened"}
-		}))
+		}), artifact.Options{})
 		res, err := e.Execute(t.Context(), callOf(script, `{"a": 1, "b/c": 2}`))
 		require.NoError(t, err)
 		require.Equal(t, tool.ErrorResult(string(class)+": what happened"), res)
@@ -140,19 +140,19 @@ func TestCompile(t *testing.T) {
 		asked = j
 		return &sandbox.Outcome{}, fail
 	})
-	require.NoError(t, artifact.Compile(t.Context(), b, "t1", json.RawMessage(script)))
+	require.NoError(t, artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script)))
 	require.True(t, asked.Check)
 	require.Equal(t, tool.TenantID("t1"), asked.Tenant)
 
 	fail = &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module does not compile: line 1"}
-	err := tool.AsError(artifact.Compile(t.Context(), b, "t1", json.RawMessage(script)))
+	err := tool.AsError(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script)))
 	require.Equal(t, tool.Invalid, err.Kind)
 	require.Equal(t, "/source", err.Path)
 	require.Equal(t, "the module does not compile: line 1", err.Msg)
 
 	fail = &tool.Error{Kind: tool.Unavailable}
-	require.Equal(t, tool.Unavailable, tool.KindOf(artifact.Compile(t.Context(), b, "t1", json.RawMessage(script))), "nobody could tell")
-	require.Equal(t, "/language", tool.AsError(artifact.Compile(t.Context(), b, "t1", json.RawMessage(`{}`))).Path)
+	require.Equal(t, tool.Unavailable, tool.KindOf(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script))), "nobody could tell")
+	require.Equal(t, "/language", tool.AsError(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(`{}`))).Path)
 }
 
 func TestConformance(t *testing.T) {
@@ -162,7 +162,7 @@ func TestConformance(t *testing.T) {
 		Inside: true,
 		New: func(_ *testing.T, b executortest.Behaviour) executortest.Subject {
 			return executortest.Subject{
-				Executor: artifact.New(behaving(b)),
+				Executor: artifact.New(behaving(b), artifact.Options{}),
 				Call: func(effectID string) *tool.Call {
 					c := callOf(script, `{"a": [1.10], "b/c": 2}`)
 					c.EffectID = effectID

@@ -11,8 +11,9 @@ import (
 )
 
 // inputOf returns what a program is given: the call's arguments. It refuses
-// those that lack what the input schema requires, whoever made the call.
-func inputOf(call *tool.Call) (json.RawMessage, error) {
+// those that lack what the input schema requires, whoever made the call, and
+// those that do not meet what an uploaded program declares.
+func inputOf(call *tool.Call, inputs []tool.ArtifactInput) (json.RawMessage, error) {
 	input := bytes.TrimSpace(call.Arguments)
 	if len(input) == 0 {
 		input = json.RawMessage("{}")
@@ -23,10 +24,11 @@ func inputOf(call *tool.Call) (json.RawMessage, error) {
 	}
 	for _, name := range required(call.Version.Snapshot.InputSchema) {
 		if _, ok := given[name]; !ok {
-			return nil, &tool.Error{
-				Kind: tool.Invalid, Op: "artifact.Execute", Path: "/" + pointerEscapes.Replace(name), Msg: fmt.Sprintf("the argument %q is required", name),
-			}
+			return nil, badArgument(name, fmt.Sprintf("the argument %q is required", name))
 		}
+	}
+	if err := checkInputs(inputs, given); err != nil {
+		return nil, err
 	}
 	return input, nil
 }

@@ -103,11 +103,14 @@ func (j *Job) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (j *Job) check() error {
+func (j *Job) check(maxProgram int) error {
 	if j.Language == PDF {
 		return j.checkPDF()
 	}
 	most := j.Language.MaxProgram()
+	if maxProgram > 0 {
+		most = min(most, maxProgram)
+	}
 	switch {
 	case most == 0:
 		return &ProgramError{Class: Malformed, Msg: fmt.Sprintf("there is no language %q", j.Language)}

@@ -20,9 +20,14 @@ type Config struct {
 	Command []string
 	// Max bounds what a job's limits may ask for. Zero fields take [MaxLimits].
 	Max Limits
+	// MaxProgram bounds programs beside what their language allows, in bytes.
+	// Zero leaves that to the language.
+	MaxProgram int
 	// Children is how many run at once. Defaults to twice the processors, and
 	// at least 2.
 	Children int
+	// Observer is told what happens. Defaults to nobody.
+	Observer Observer
 	// MaxRuns is after how many runs a child is replaced. Defaults to 1000.
 	MaxRuns int
 	// MaxIdle is how long a child waits for its tenant's next run. Defaults to
@@ -82,6 +87,9 @@ func New(cfg Config) (*Pool, error) {
 	if cfg.MaxIdle <= 0 {
 		cfg.MaxIdle = 2 * time.Minute
 	}
+	if cfg.Observer == nil {
+		cfg.Observer = nobody{}
+	}
 	return &Pool{cfg: cfg, running: make(map[tool.TenantID]int)}, nil
 }
 
@@ -93,15 +101,20 @@ func New(cfg Config) (*Pool, error) {
 // can't be started or was killed from outside. Nothing of a job ever leaves the
 // sandbox but its outcome, so that it is always safe to run it again.
 func (p *Pool) Run(ctx context.Context, j Job) (*Outcome, error) {
-	if err := j.check(); err != nil {
+	if err := j.check(p.cfg.MaxProgram); err != nil {
 		return nil, err
 	}
+	asked := time.Now()
 	c, err := p.acquire(ctx, j.Tenant)
+	began := time.Now()
+	p.cfg.Observer.Waited(began.Sub(asked))
 	if err != nil {
 		return nil, err
 	}
 	out, sound, err := c.run(ctx, &j, j.Limits.Within(p.cfg.Max))
-	p.release(c, sound)
+	outcome := outcomeOf(sound, err)
+	p.cfg.Observer.Ran(j.Language, outcome, time.Since(began))
+	p.release(c, sound, outcome)
 	return out, err
 }
 
@@ -129,9 +142,15 @@ func (p *Pool) Close() error {
 	}
 	p.mu.Unlock()
 	for _, c := range idle {
-		c.end()
+		p.bury(c, EndClosed)
 	}
 	return nil
+}
+
+// bury ends a child, and says why.
+func (p *Pool) bury(c *child, why string) {
+	c.end()
+	p.cfg.Observer.Ended(why)
 }
 
 // acquire returns a child for a tenant: one of its own that is idle, a new one,
@@ -159,7 +178,7 @@ func (p *Pool) acquire(ctx context.Context, tenant tool.TenantID) (*child, error
 		old := p.idle[0]
 		p.idle = p.idle[1:]
 		p.mu.Unlock()
-		old.end()
+		p.bury(old, EndEvicted)
 		return p.start(ctx, tenant)
 	}
 	p.running[tenant]-- // It does not work yet.
@@ -182,7 +201,7 @@ func (p *Pool) granted(ctx context.Context, c *child, ok bool, tenant tool.Tenan
 	case c != nil && c.tenant == tenant:
 		return c, nil
 	case c != nil:
-		c.end()
+		p.bury(c, EndEvicted)
 	}
 	return p.start(ctx, tenant)
 }
@@ -223,14 +242,12 @@ func (p *Pool) start(ctx context.Context, tenant tool.TenantID) (*child, error) 
 	p.mu.Lock()
 	p.stats.Started++
 	p.mu.Unlock()
+	p.cfg.Observer.Started()
 	return c, nil
 }
 
-// release takes a child back.
-func (p *Pool) release(c *child, sound bool) {
-	if !sound {
-		c.end()
-	}
+// release takes a child back; why is how its last run ended.
+func (p *Pool) release(c *child, sound bool, why string) {
 	p.mu.Lock()
 	p.stats.Runs++
 	if !sound {
@@ -238,8 +255,12 @@ func (p *Pool) release(c *child, sound bool) {
 	}
 	p.mu.Unlock()
 	tenant := c.tenant
-	if !sound || c.runs >= p.cfg.MaxRuns {
-		c.end()
+	switch {
+	case !sound:
+		p.bury(c, why)
+		c = nil
+	case c.runs >= p.cfg.MaxRuns:
+		p.bury(c, EndReplaced)
 		c = nil
 	}
 	p.give(c, tenant)
@@ -261,7 +282,7 @@ func (p *Pool) give(c *child, tenant tool.TenantID) {
 	if c == nil || p.closed {
 		p.live--
 		if c != nil {
-			go c.end() // It takes no lock of the pool's.
+			go p.bury(c, EndClosed) // It takes no lock of the pool's.
 		}
 		return
 	}
@@ -320,7 +341,7 @@ func (p *Pool) reap() {
 	}
 	p.mu.Unlock()
 	for _, c := range old {
-		c.end()
+		p.bury(c, EndIdle)
 	}
 }
 

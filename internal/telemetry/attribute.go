@@ -32,4 +32,6 @@ const (
 	moveLabel           = attribute.Key("move")
 	reasonLabel         = attribute.Key("reason")
 	declaredLabel       = attribute.Key("declared")
+	causeLabel          = attribute.Key("cause")
+	languageLabel       = attribute.Key("language")
 )

@@ -35,6 +35,11 @@ type metrics struct {
 	tokens      metric.Int64Counter
 	refusals    metric.Int64Counter
 	drifts      metric.Int64Counter
+	children    metric.Int64UpDownCounter
+	starts      metric.Int64Counter
+	ends        metric.Int64Counter
+	waits       metric.Float64Histogram
+	programs    metric.Float64Histogram
 
 	// options keeps sets of labels, of which there are few, ready.
 	options sync.Map // labels -> metric.MeasurementOption
@@ -60,7 +65,13 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	counter(&out.tokens, "toolcrib.model.tokens", "Tokens that model turns consumed.")
 	counter(&out.refusals, "toolcrib.egress.refusals", "Requests that the egress guard refused.")
 	counter(&out.drifts, "toolcrib.egress.drifts", "Calls refused because they would have done more than their tool declares.")
+	counter(&out.starts, "toolcrib.sandbox.starts", "Children of the sandbox that were started.")
+	counter(&out.ends, "toolcrib.sandbox.ends", "Children of the sandbox that ended, by what ended them.")
+	histogram(&out.waits, "toolcrib.sandbox.queue.wait", "How long a program waited for a child.", callBounds)
+	histogram(&out.programs, "toolcrib.sandbox.run.duration", "How long a program ran, by how it ended.", callBounds)
 	var err error
+	out.children, err = m.Int64UpDownCounter("toolcrib.sandbox.children", metric.WithDescription("Children of the sandbox there are now."))
+	errs = append(errs, err)
 	out.running, err = m.Int64UpDownCounter("toolcrib.calls.running", metric.WithDescription("Attempts at work in this process now."))
 	return out, errors.Join(append(errs, err)...)
 }

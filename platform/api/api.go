@@ -21,6 +21,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 )
 
@@ -31,6 +32,10 @@ type Config struct {
 	Resolver *resolver.Resolver
 	// Vault keeps credentials. Defaults to one without keys, which refuses to.
 	Vault *vault.Vault
+	// Retrieval keeps pipelines and documents. Defaults to Store.
+	Retrieval retrieval.Store
+	// Searcher answers queries of pipelines.
+	Searcher retrieval.Searcher
 	// Temporal starts and cancels the workflows of runs.
 	Temporal client.Client
 	// TaskQueue is where the workers listen that run Toolcrib's workflows.
@@ -130,6 +135,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerOpenAPI()
 	s.registerTools()
 	s.registerMCPServers()
+	s.registerArtifacts()
 	s.registerAgents()
 	s.registerRuns()
 	s.registerEvents()

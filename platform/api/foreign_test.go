@@ -87,7 +87,7 @@ func TestForeignTenant(t *testing.T) {
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
 		"PUT /v1/mcp/servers/{server}": `{"server_url":"https://example.com/mcp"}`, "POST /v1/mcp/servers/{server}/approve": `{"tools":[{"name":"x"}]}`,
-		"PUT /v1/credentials/{credential}": "{}",
+		"PUT /v1/credentials/{credential}": "{}", "POST /v1/artifacts/{artifact}/versions": `{"source":"."}`,
 	}
 	tried := 0
 	for _, op := range operations(t, b) {
@@ -131,9 +131,9 @@ func TestForeignTenant(t *testing.T) {
 		requireSameProblem(t, ask(absent), ask(c.id), absent, c.id)
 	}
 
-	for _, list := range []string{"tools", "tools/builtins/templates", "agents", "runs", "invocations", "keys", "tenants", "credentials"} {
+	for _, list := range []string{"tools", "tools/builtins/templates", "agents", "runs", "invocations", "keys", "tenants", "credentials", "artifacts"} {
 		body := string(b.do(t, http.MethodGet, "/v1/"+list, "", stranger).body)
-		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"], ids["tenants"], ids["credentials"]) {
+		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"], ids["tenants"], ids["credentials"], ids["artifacts"]) {
 			require.NotContains(t, body, id, list)
 		}
 	}
@@ -168,10 +168,14 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	require.Contains(t, api.Permissions(), api.RunsRead)
 	own, err := b.Store.FindTenant(t.Context(), b.tenant)
 	require.NoError(t, err)
+	artifact, err := b.Store.CreateArtifact(t.Context(), registry.Artifact{Tenant: b.tenant, Slug: "theirArtifact", Language: "jq", Status: registry.ArtifactActive})
+	require.NoError(t, err)
+	artifact, _, err = b.Store.AddArtifactVersion(t.Context(), artifact, registry.ArtifactVersion{Number: "1.0.0"}, []byte("."))
+	require.NoError(t, err)
 	server, err := b.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: b.tenant, Slug: "their-files", Status: registry.ServerActive})
 	require.NoError(t, err)
 	return map[string][]string{
-		"mcp":   {server.Slug, server.ID},
+		"mcp":   {server.Slug, server.ID}, "artifacts": {artifact.Slug, artifact.ID},
 		"tools": {"theirTool", applied.Items[0].ID}, "agents": {"theirAgent", applied.Items[1].ID},
 		"runs": {run.ID}, "invocations": {invocation}, "keys": {key.ID},
 		"credentials": {credential.Ref, credential.ID},

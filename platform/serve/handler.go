@@ -46,9 +46,10 @@ type HandlerConfig struct {
 	// Discoverer talks to the MCP servers that tenants attach, as
 	// [worker.Plugin] has one. Without one, none can be attached.
 	Discoverer registry.Discoverer
-	// Compiler tells whether artifact tools compile, before they are published,
-	// as [worker.Plugin] has one. Without one, callers are told.
-	Compiler func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error
+	// Artifacts tells whether artifact tools may be published and programs
+	// uploaded, as [worker.Plugin] has one. The zero one compiles nothing, so that
+	// callers are told.
+	Artifacts artifact.Judge
 	// Middleware lists the middleware that the workers have for tools to name.
 	// Empty, tools may name any, and the workers refuse what they do not have.
 	Middleware []string
@@ -97,10 +98,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 // platform's own implementation types must pass.
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
 	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Artifact, tool.AgentCall, tool.Task, tool.Composition}, cfg.Runnable...)
-	compilers := make(map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error)
-	if cfg.Compiler != nil {
-		compilers[tool.Artifact] = cfg.Compiler
-	}
+	judge := cfg.Artifacts
 	return registry.New(s, registry.Options{
 		Resolver:   r,
 		Discoverer: cfg.Discoverer,
@@ -108,9 +106,12 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Runnable:   func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
 		Builtins:   described.Complete,
 		Parts:      nested.Parts,
-		Compilers:  compilers,
+		Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
+			tool.Artifact: judge.Compile,
+		},
+		Artifacts: registry.ArtifactRules{CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CheckConfig: judge.CheckUploaded},
 		Checks: map[tool.Implementation]func(json.RawMessage) error{
-			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: artifact.CheckConfig,
+			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: judge.CheckConfig,
 		},
 		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
 	})

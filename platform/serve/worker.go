@@ -2,17 +2,16 @@ package serve
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
+	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/registry"
-	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -78,11 +77,17 @@ func (w *Worker) Client() client.Client { return w.client }
 // Discoverer talks to MCP servers as the worker's calls do.
 func (w *Worker) Discoverer() registry.Discoverer { return w.plugin.Discoverer() }
 
-// Compiler tells whether artifact tools compile, in the worker's sandbox; it is
-// nil where there is none.
-func (w *Worker) Compiler() func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
-	return w.plugin.Compiler()
-}
+// Artifacts tells whether artifact tools may be published and programs uploaded,
+// by the worker's limits, and compiles them in its sandbox where there is one.
+func (w *Worker) Artifacts() artifact.Judge { return w.plugin.Artifacts() }
+
+// Customs knows the executors that custom tools may name in the worker; it is
+// nil where a host runs custom tools whole.
+func (w *Worker) Customs() registry.Customs { return w.plugin.Customs() }
+
+// ModelProviders returns the names of the model providers that the worker's
+// calls can ask.
+func (w *Worker) ModelProviders() []string { return w.plugin.ModelProviders() }
 
 // Stop takes no more work, lets running calls finish for as long as the
 // plugin's configuration says, and closes what the worker opened.

@@ -1,0 +1,208 @@
+package artifact
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/sandbox"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Bounds of programs that are uploaded, in bytes. Those that stand in a tool's
+// configuration have their language's, see [Config].
+const (
+	MaxUploadedModule = 4 << 20 // Of WebAssembly.
+	MaxUploadedSource = 256 << 10
+)
+
+// compileMemory is what compiling an uploaded program may take, in bytes, where
+// an operator allows it.
+const compileMemory = 512 << 20
+
+// Judge tells whether artifact tools, and programs that are uploaded, may be
+// kept: by their form, by an operator's limits, and where there is a sandbox by
+// compiling them. The zero Judge has the largest limits and no sandbox.
+type Judge struct {
+	Box Sandbox // May be nil.
+	// Max bounds what a tool's limits may ask for. Zero fields take
+	// [sandbox.MaxLimits].
+	Max sandbox.Limits
+	// MaxProgram bounds programs beside their language's own bound, in bytes;
+	// zero for that alone.
+	MaxProgram int
+}
+
+// most returns the limits that hold.
+func (j Judge) most() sandbox.Limits {
+	m := sandbox.MaxLimits
+	return sandbox.Limits{
+		Time: cmp.Or(j.Max.Time, m.Time), Memory: cmp.Or(j.Max.Memory, m.Memory), Output: cmp.Or(j.Max.Output, m.Output),
+	}
+}
+
+// CheckConfig reports what is wrong with an artifact tool's configuration, as
+// [tool.Invalid] with the JSON Pointer of the fault. Whether the program
+// compiles, [Judge.Compile] tells.
+func (j Judge) CheckConfig(raw json.RawMessage) error {
+	p, err := read(raw)
+	if err != nil {
+		return err
+	}
+	if err := j.checkSize("/source", p.language, len(p.code), p.language.MaxProgram()); err != nil {
+		return err
+	}
+	return j.checkLimits(p.limits)
+}
+
+// CheckUploaded does so for a tool whose program was uploaded for itself: its
+// configuration holds nothing but limits.
+func (j Judge) CheckUploaded(raw json.RawMessage) error {
+	limits, err := readLimits(raw)
+	if err != nil {
+		return err
+	}
+	return j.checkLimits(limits)
+}
+
+// CheckProgram reports what is wrong with a program that is to be uploaded.
+func (j Judge) CheckProgram(language string, program []byte) error {
+	l := sandbox.Language(language)
+	most, at := min(l.MaxProgram(), MaxUploadedSource), "/source"
+	if l == sandbox.WASM {
+		most, at = MaxUploadedModule, "/content_base64"
+		if !bytes.HasPrefix(program, wasmModule) {
+			return fault(at, "this is no WebAssembly module of version 1")
+		}
+	}
+	return j.checkSize(at, l, len(program), most)
+}
+
+// Compile reports whether the program of a configuration compiles, for a tenant,
+// without running it: [tool.Invalid] with a Path where it does not. Any other
+// failure says that nobody could tell now. Without a sandbox it passes.
+func (j Judge) Compile(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
+	p, err := read(config)
+	if err != nil {
+		return err
+	}
+	return j.compile(ctx, tenant, p.language, p.code, p.limits.Memory)
+}
+
+// CompileProgram does so for a program that is uploaded.
+func (j Judge) CompileProgram(ctx context.Context, tenant tool.TenantID, language string, program []byte) error {
+	return j.compile(ctx, tenant, sandbox.Language(language), program, 0)
+}
+
+func (j Judge) compile(ctx context.Context, tenant tool.TenantID, language sandbox.Language, program []byte, memory int64) error {
+	if j.Box == nil {
+		return nil
+	}
+	// A program's own time is for calls, most of which find it compiled.
+	limits := sandbox.Limits{Time: sandbox.MaxLimits.Time, Memory: cmp.Or(memory, compileMemory)}
+	_, err := j.Box.Run(ctx, sandbox.Job{
+		Tenant: tenant, Language: language, Program: program, Input: json.RawMessage("null"), Limits: limits, Check: true,
+	})
+	if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
+		return &tool.Error{Kind: tool.Invalid, Op: "artifact.Compile", Path: "/source", Msg: e.Msg}
+	}
+	return err //nolint:wrapcheck // A *tool.Error already.
+}
+
+func (j Judge) checkSize(at string, language sandbox.Language, size, most int) error {
+	if j.MaxProgram > 0 {
+		most = min(most, j.MaxProgram)
+	}
+	if size > most {
+		return fault(at, fmt.Sprintf("the program has %d bytes; one in %s may have %d here", size, language, most))
+	}
+	return nil
+}
+
+// checkLimits refuses limits above the operator's.
+func (j Judge) checkLimits(asked sandbox.Limits) error {
+	if names := j.beyond(asked); len(names) > 0 {
+		return fault("/limits/"+names[0].name, names[0].String())
+	}
+	return nil
+}
+
+// excess is a limit that asks for more than the operator allows.
+type excess struct {
+	name        string
+	class       sandbox.Class // Of what goes beyond it.
+	asked, most int64
+}
+
+// String says it with both numbers.
+func (e excess) String() string {
+	return fmt.Sprintf("%s is %d: the operator allows %d", e.name, e.asked, e.most)
+}
+
+// beyond lists what asks for more than the operator allows.
+func (j Judge) beyond(asked sandbox.Limits) []excess {
+	most := j.most()
+	var out []excess
+	for _, e := range []excess{
+		{"time_ms", sandbox.OverTime, asked.Time.Milliseconds(), most.Time.Milliseconds()},
+		{"memory_mb", sandbox.OverSpace, asked.Memory / mib, most.Memory / mib},
+		{"output_kb", sandbox.OverSize, asked.Output / kib, most.Output / kib},
+	} {
+		if e.asked > e.most {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// explain adds to a program's failure that the limit was the operator's, and
+// not the one that its tool asks for.
+func (j Judge) explain(e *sandbox.ProgramError, asked sandbox.Limits) string {
+	text := string(e.Class) + ": " + e.Msg
+	for _, over := range j.beyond(asked) {
+		if over.class == e.Class {
+			text += " (" + over.String() + ")"
+		}
+	}
+	return text
+}
+
+// uploadedConfig is the implementation_config of a tool whose program was
+// uploaded. A type may stand there: artifact_id decides.
+type uploadedConfig struct {
+	Type   tool.Implementation `json:"type,omitempty"`
+	Limits Limits              `json:"limits,omitzero"`
+}
+
+// readLimits reads the configuration of a tool whose program was uploaded.
+func readLimits(raw json.RawMessage) (sandbox.Limits, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return sandbox.Limits{}, nil
+	}
+	var c uploadedConfig
+	if err := decodeConfig(raw, &c); err != nil {
+		return sandbox.Limits{}, err
+	}
+	return c.Limits.read()
+}
+
+// decodeConfig reads a configuration, and refuses what it does not know.
+func decodeConfig(raw json.RawMessage, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typeErr.Field != "" {
+		return fault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"), "a "+typeErr.Value+" does not fit here")
+	}
+	if err != nil {
+		return fault("", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if dec.More() {
+		return fault("", "more than one JSON value")
+	}
+	return nil
+}

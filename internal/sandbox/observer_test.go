@@ -1,0 +1,69 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/internal/sandbox"
+)
+
+// diary writes down what an observer is told.
+type diary struct {
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (d *diary) note(what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.counts[what]++
+}
+
+func (d *diary) read() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make(map[string]int, len(d.counts))
+	for what, n := range d.counts {
+		out[what] = n
+	}
+	return out
+}
+
+func (d *diary) Started() { d.note("started") }
+
+func (d *diary) Ended(why string) { d.note("ended " + why) }
+
+func (d *diary) Waited(time.Duration) { d.note("waited") }
+
+func (d *diary) Ran(l sandbox.Language, outcome string, _ time.Duration) {
+	d.note(fmt.Sprintf("ran %s %s", l, outcome))
+}
+
+// An observer hears of every child and every run, and of what each ended by.
+func TestObserver(t *testing.T) {
+	t.Parallel()
+
+	d := &diary{counts: make(map[string]int)}
+	p := newPool(t, func(c *sandbox.Config) { c.Observer, c.Children, c.MaxRuns, c.MaxProgram = d, 1, 2, 10 })
+	for _, program := range []string{"echo", "echo", "echo", "panic", "hang", "die", "fail"} {
+		j := job("t", program)
+		if program == "hang" {
+			j.Limits.Time = 200 * time.Millisecond
+		}
+		_, _ = p.Run(t.Context(), j) // Another test has how each ends.
+	}
+	_, err := p.Run(t.Context(), job("another", "echo"))
+	require.NoError(t, err)
+	_, err = p.Run(t.Context(), job("another", "longer than 10 bytes"))
+	require.ErrorContains(t, err, "may have 10")
+	require.NoError(t, p.Close())
+	require.Equal(t, map[string]int{
+		"started": 6, "waited": 8,
+		"ended replaced": 1, "ended crashed": 1, "ended time": 1, "ended lost": 1, "ended evicted": 1, "ended closed": 1,
+		"ran jq answered": 4, "ran jq crashed": 1, "ran jq time": 1, "ran jq lost": 1, "ran jq failed": 1,
+	}, d.read())
+}
