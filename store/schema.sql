@@ -81,6 +81,37 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.metadata_fulfils(metadata jsonb, conditions jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    select not exists (
+        select from jsonb_to_recordset(conditions) as c (field text, comparison text, "values" jsonb)
+        where not coalesce(case c.comparison
+            when 'in' then exists (select from jsonb_array_elements(c."values") v where metadata -> c.field @> v)
+            when 'exists' then (metadata ? c.field) = (c."values" ->> 0)::boolean
+            when 'gte' then case
+                when jsonb_typeof(metadata -> c.field) <> jsonb_typeof(c."values" -> 0) then false
+                when jsonb_typeof(c."values" -> 0) = 'number' then (metadata ->> c.field)::numeric >= (c."values" ->> 0)::numeric
+                when jsonb_typeof(c."values" -> 0) = 'string' then (metadata ->> c.field) collate "C" >= (c."values" ->> 0) end
+            when 'lte' then case
+                when jsonb_typeof(metadata -> c.field) <> jsonb_typeof(c."values" -> 0) then false
+                when jsonb_typeof(c."values" -> 0) = 'number' then (metadata ->> c.field)::numeric <= (c."values" ->> 0)::numeric
+                when jsonb_typeof(c."values" -> 0) = 'string' then (metadata ->> c.field) collate "C" <= (c."values" ->> 0) end
+            end, false))
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.prefix_lexemes(prefix text, terms text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    select regexp_replace(terms, '''((?:[^'']|'''')*)''', '''' || prefix || '\1''', 'g')
+$function$
+;
+
 CREATE OR REPLACE PROCEDURE public.protect_partition(IN partition_name text)
  LANGUAGE plpgsql
 AS $procedure$
@@ -216,6 +247,116 @@ create policy tenant_isolation on api_keys for all to public using ((tenant_id =
 grant insert, select on api_keys to toolcrib_app;
 grant update (revoked_at, last_used_at) on api_keys to toolcrib_app;
 
+create table artifact_versions (
+    tenant_id uuid not null,
+    artifact_id uuid not null,
+    version text not null,
+    digest text not null,
+    inputs json not null default '[]'::json,
+    content bytea not null,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    constraint artifact_versions_pkey PRIMARY KEY (tenant_id, artifact_id, version),
+    constraint artifact_versions_content_check CHECK ((octet_length(content) <= 4194304)),
+    constraint artifact_versions_tenant_id_artifact_id_fkey FOREIGN KEY (tenant_id, artifact_id) REFERENCES artifacts(tenant_id, id) ON DELETE CASCADE,
+    constraint artifact_versions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table artifact_versions enable row level security;
+alter table artifact_versions force row level security;
+create policy tenant_isolation on artifact_versions for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select on artifact_versions to toolcrib_app;
+comment on table artifact_versions is 'Versions of uploaded programs, which never change.';
+
+create table artifacts (
+    id uuid not null,
+    tenant_id uuid not null,
+    slug text not null,
+    name text not null,
+    description text not null default ''::text,
+    language text not null,
+    status text not null default 'active'::text,
+    version text not null default ''::text,
+    revision bigint not null default 1,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    constraint artifacts_pkey PRIMARY KEY (tenant_id, id),
+    constraint artifacts_tenant_id_slug_key UNIQUE (tenant_id, slug),
+    constraint artifacts_language_check CHECK ((language = ANY (ARRAY['jq'::text, 'javascript'::text, 'wasm'::text]))),
+    constraint artifacts_slug_check CHECK ((slug ~ '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$'::text)),
+    constraint artifacts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'deprecated'::text, 'disabled'::text]))),
+    constraint artifacts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX artifacts_disabled ON public.artifacts USING btree (tenant_id, id) WHERE (status = 'disabled'::text);
+alter table artifacts enable row level security;
+alter table artifacts force row level security;
+create policy tenant_isolation on artifacts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on artifacts to toolcrib_app;
+comment on table artifacts is 'Programs that tenants uploaded.';
+
+create table chunk_embeddings (
+    tenant_id uuid not null,
+    pipeline_id uuid not null,
+    generation integer not null,
+    document_id uuid not null,
+    version bigint not null,
+    chunk_id uuid not null,
+    embedding bytea not null,
+    constraint chunk_embeddings_pkey PRIMARY KEY (tenant_id, chunk_id, generation),
+    constraint chunk_embeddings_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE,
+    constraint chunk_embeddings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX chunk_embeddings_document ON public.chunk_embeddings USING btree (tenant_id, document_id, version);
+CREATE INDEX chunk_embeddings_generation ON public.chunk_embeddings USING btree (tenant_id, pipeline_id, generation);
+alter table chunk_embeddings enable row level security;
+alter table chunk_embeddings force row level security;
+create policy tenant_isolation on chunk_embeddings for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on chunk_embeddings to toolcrib_app;
+comment on table chunk_embeddings is 'Passages by their meaning.';
+
+create table chunk_terms (
+    tenant_id uuid not null,
+    pipeline_id uuid not null,
+    document_id uuid not null,
+    version bigint not null,
+    chunk_id uuid not null,
+    terms tsvector not null,
+    constraint chunk_terms_pkey PRIMARY KEY (chunk_id, tenant_id),
+    constraint chunk_terms_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE,
+    constraint chunk_terms_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (toast_tuple_target=8160);
+CREATE INDEX chunk_terms_document ON public.chunk_terms USING btree (document_id, version, tenant_id);
+CREATE INDEX chunk_terms_terms ON public.chunk_terms USING gin (terms) WITH (fastupdate=off);
+alter table chunk_terms enable row level security;
+alter table chunk_terms force row level security;
+create policy tenant_deletes on chunk_terms for delete to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_inserts on chunk_terms for insert to public with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+create policy tenant_isolation on chunk_terms for select to public using (((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid) AND (terms @@ (COALESCE(NULLIF(current_setting('app.terms'::text, true), ''::text), '!none'::text))::tsquery)));
+grant delete, insert, select on chunk_terms to toolcrib_app;
+comment on table chunk_terms is 'Passages by their words.';
+
+create table chunks (
+    id uuid not null,
+    tenant_id uuid not null,
+    document_id uuid not null,
+    version bigint not null,
+    position integer not null,
+    text text not null,
+    headings text[] not null default '{}'::text[],
+    start_at integer not null,
+    end_at integer not null,
+    page integer not null default 0,
+    constraint chunks_pkey PRIMARY KEY (tenant_id, id),
+    constraint chunks_tenant_id_document_id_version_position_key UNIQUE (tenant_id, document_id, version, "position"),
+    constraint chunks_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE,
+    constraint chunks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table chunks enable row level security;
+alter table chunks force row level security;
+create policy tenant_isolation on chunks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on chunks to toolcrib_app;
+comment on table chunks is 'Passages of documents.';
+
 create table credentials (
     tenant_id uuid not null,
     id uuid not null,
@@ -250,6 +391,58 @@ create policy tenant_isolation on credentials for all to public using ((tenant_i
 grant insert, select on credentials to toolcrib_app;
 grant update (category, provider_key, provider_variant, hosts, version, key_version, ciphertext, revision, updated_at, rotated_at, last_used_at, expires_at, revoked_at) on credentials to toolcrib_app;
 comment on table credentials is 'What tools authenticate with, encrypted; a revoked one has no value any more.';
+
+create table document_contents (
+    tenant_id uuid not null,
+    document_id uuid not null,
+    content bytea not null,
+    constraint document_contents_pkey PRIMARY KEY (tenant_id, document_id),
+    constraint document_contents_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE,
+    constraint document_contents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table document_contents enable row level security;
+alter table document_contents force row level security;
+create policy tenant_isolation on document_contents for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on document_contents to toolcrib_app;
+comment on table document_contents is 'What documents are made of, until they are cut into chunks.';
+
+create table documents (
+    id uuid not null,
+    tenant_id uuid not null,
+    pipeline_id uuid not null,
+    key text not null,
+    title text not null default ''::text,
+    own_title text not null default ''::text,
+    media_type text not null,
+    source text not null default ''::text,
+    metadata jsonb not null default '{}'::jsonb,
+    digest text not null,
+    bytes integer not null,
+    version bigint not null default 1,
+    status text not null default 'pending'::text,
+    error text not null default ''::text,
+    chunks integer not null default 0,
+    embedded integer not null default 0,
+    live_version bigint not null default 0,
+    live_title text not null default ''::text,
+    live_source text not null default ''::text,
+    live_metadata jsonb not null default '{}'::jsonb,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    ready_at timestamp with time zone,
+    constraint documents_pkey PRIMARY KEY (tenant_id, id),
+    constraint documents_tenant_id_pipeline_id_key_key UNIQUE (tenant_id, pipeline_id, key),
+    constraint documents_media_type_check CHECK ((media_type = ANY (ARRAY['text/plain'::text, 'text/markdown'::text, 'text/html'::text, 'application/pdf'::text]))),
+    constraint documents_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'ingesting'::text, 'ready'::text, 'failed'::text]))),
+    constraint documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint documents_tenant_id_pipeline_id_fkey FOREIGN KEY (tenant_id, pipeline_id) REFERENCES pipelines(tenant_id, id) ON DELETE CASCADE
+);
+alter table documents enable row level security;
+alter table documents force row level security;
+create policy tenant_isolation on documents for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on documents to toolcrib_app;
+comment on table documents is 'What pipelines were fed.';
 
 create table effects (
     effect_id text not null,
@@ -429,6 +622,41 @@ create policy tenant_isolation on messages for all to public using ((tenant_id =
 grant insert, select on messages to toolcrib_app;
 comment on table messages is 'Transcripts: immutable rows, linked to their parents.';
 
+create table pipelines (
+    id uuid not null,
+    tenant_id uuid not null,
+    number bigint not null generated always as identity,
+    slug text not null,
+    name text not null,
+    description text not null default ''::text,
+    search text not null,
+    language text not null,
+    max_chars integer not null default 0,
+    overlap integer not null default 0,
+    embedding json,
+    generation integer not null default 0,
+    next_embedding json,
+    next_generation integer not null default 0,
+    last_generation integer not null default 0,
+    disabled boolean not null default false,
+    revision bigint not null default 1,
+    created_by text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    updated_at timestamp with time zone not null default now(),
+    deleted_at timestamp with time zone,
+    constraint pipelines_pkey PRIMARY KEY (tenant_id, id),
+    constraint pipelines_check CHECK (((embedding IS NULL) = (generation = 0))),
+    constraint pipelines_check1 CHECK (((next_embedding IS NULL) = (next_generation = 0))),
+    constraint pipelines_search_check CHECK ((search = ANY (ARRAY['full_text'::text, 'vector'::text, 'hybrid'::text]))),
+    constraint pipelines_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX pipelines_slug ON public.pipelines USING btree (tenant_id, slug) WHERE (deleted_at IS NULL);
+alter table pipelines enable row level security;
+alter table pipelines force row level security;
+create policy tenant_isolation on pipelines for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant insert, select, update on pipelines to toolcrib_app;
+comment on table pipelines is 'Collections of documents, and how they are searched.';
+
 create table run_events (
     id bigint not null generated always as identity,
     tenant_id uuid not null,
@@ -492,14 +720,23 @@ create table runs (
     created_at timestamp with time zone not null default now(),
     started_at timestamp with time zone,
     completed_at timestamp with time zone,
+    parent_run_id uuid,
+    parent_invocation_id uuid,
+    detached boolean not null default false,
+    depth integer not null default 0,
+    calls integer not null default 0,
     constraint runs_pkey PRIMARY KEY (tenant_id, id),
+    constraint runs_check CHECK (((parent_run_id IS NULL) = (parent_invocation_id IS NULL))),
+    constraint runs_check1 CHECK (((parent_run_id IS NULL) = (depth = 0))),
     constraint runs_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool_call'::text, 'tool_test'::text, 'host'::text]))),
     constraint runs_mode_check CHECK ((mode = ANY (ARRAY['production'::text, 'debug'::text]))),
     constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'completed'::text, 'failed'::text, 'cancelled'::text, 'hosted'::text]))),
     constraint runs_tenant_id_agent_id_fkey FOREIGN KEY (tenant_id, agent_id) REFERENCES agents(tenant_id, id) ON DELETE RESTRICT,
-    constraint runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+    constraint runs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint runs_tenant_id_parent_run_id_fkey FOREIGN KEY (tenant_id, parent_run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
 ) with (fillfactor=70);
 CREATE INDEX runs_agent ON public.runs USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, id DESC) WHERE (parent_run_id IS NOT NULL);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 alter table runs enable row level security;
 alter table runs force row level security;
@@ -605,6 +842,7 @@ create table tool_invocations (
     created_at timestamp with time zone not null default now(),
     started_at timestamp with time zone,
     completed_at timestamp with time zone,
+    parent_id uuid,
     constraint tool_invocations_pkey PRIMARY KEY (tenant_id, id),
     constraint tool_invocations_approval_status_check CHECK ((approval_status = ANY (ARRAY['not_required'::text, 'pending'::text, 'approved'::text, 'rejected'::text, 'expired'::text]))),
     constraint tool_invocations_check CHECK (((tool_scope_id = tenant_id) OR (tool_scope_id = '00000000-0000-0000-0000-000000000000'::uuid))),

@@ -15,6 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -65,6 +66,7 @@ var (
 	_ resolver.Source = (*Store)(nil)
 	_ registry.Store  = (*Store)(nil)
 	_ vault.Store     = (*Store)(nil)
+	_ retrieval.Store = (*Store)(nil)
 )
 
 // Open connects to a migrated database.

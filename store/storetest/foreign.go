@@ -504,6 +504,7 @@ func testForeign(t *testing.T, d *Database) {
 	t.Helper()
 	cases := maps.Clone(foreignCases)
 	maps.Copy(cases, credentialCases)
+	maps.Copy(cases, retrievalCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

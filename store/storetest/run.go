@@ -3,8 +3,8 @@ package storetest
 import "testing"
 
 // Run holds a store to the contracts of agent.Runs, ledger.Ledger,
-// resolver.Source and registry.Store, and every method of it to the isolation
-// of tenants.
+// resolver.Source, registry.Store and retrieval.Store, and every method of it to
+// the isolation of tenants.
 func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 	t.Helper()
 	for _, suite := range []struct {
@@ -27,6 +27,11 @@ func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 		{"MCPSessions", testMCPSessions},
 		{"Keys", testKeys},
 		{"Requests", testRequests},
+		{"Pipelines", testPipelines},
+		{"Documents", testDocuments},
+		{"Ingestion", testIngestion},
+		{"Generations", testGenerations},
+		{"Search", testSearch},
 		{"Platform", testPlatform},
 	} {
 		t.Run(suite.name, func(t *testing.T) {

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+const (
+	// maxCandidates is how many chunks a search by words ranks at most. More than
+	// that match common words only, and any of them serves.
+	maxCandidates = 1000
+	// maxCounted is how far the chunks that hold a word are counted.
+	maxCounted = 5000
+)
+
+// SearchIndex implements [retrieval.Index].
+//
+// By words, chunks that hold all of the query's words come first, with a score
+// above 1: the nearer the words stand to each other, and the more of them in
+// title and headings, the higher. Where they are too few, chunks that hold some
+// of the words follow, with a score up to 1: the share of the query's weight that
+// they hold.
+//
+// By vector, every embedding of the generation is compared.
+func (s *Store) SearchIndex(ctx context.Context, tenant tool.TenantID, query retrieval.IndexQuery) (retrieval.IndexHits, error) {
+	const op = "store.SearchIndex"
+	if err := s.checkTenant(op, tenant); err != nil {
+		return retrieval.IndexHits{}, err
+	}
+	if err := checkIDs(op, query.Pipeline); err != nil {
+		return retrieval.IndexHits{}, err
+	}
+	conditions, err := conditionsOf(query.Filter)
+	if err != nil {
+		return retrieval.IndexHits{}, err
+	}
+	query.Limit = max(1, min(query.Limit, maxLimit))
+	var hits retrieval.IndexHits
+	err = repeat(ctx, op, func() error {
+		// One snapshot: no document is replaced between two statements.
+		options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+		return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) (err error) {
+			search := search{tx: tx, q: db.New(tx), op: op, query: query, conditions: conditions}
+			hits, err = search.run(ctx, tenant)
+			return err
+		})
+	})
+	return hits, err
+}
+
+// conditionsOf returns a filter as metadata_fulfils reads it.
+func conditionsOf(f retrieval.Filter) ([]byte, error) {
+	if len(f) == 0 {
+		return []byte("[]"), nil
+	}
+	return encodePayload(f)
+}
+
+// search is one search in its transaction.
+type search struct {
+	tx         pgx.Tx
+	q          *db.Queries
+	op         string
+	query      retrieval.IndexQuery
+	conditions []byte
+	pipeline   db.Pipeline
+}
+
+func (s *search) run(ctx context.Context, tenant tool.TenantID) (hits retrieval.IndexHits, err error) {
+	if err := s.q.SetTenant(ctx, string(tenant)); err != nil {
+		return hits, err
+	}
+	found, err := s.q.FindPipeline(ctx, db.FindPipelineParams{TenantID: string(tenant), ID: &s.query.Pipeline})
+	if err != nil {
+		return hits, explain(failure(s.op, err), tool.NotFound, "pipeline not found")
+	}
+	s.pipeline = found.Pipeline
+	if s.pipeline.Disabled {
+		return hits, &tool.Error{Kind: tool.Conflict, Op: s.op, Msg: fmt.Sprintf("pipeline %q is disabled", s.pipeline.Slug)}
+	}
+	if s.query.Text != "" {
+		if hits.Text, err = s.byWords(ctx); err != nil {
+			return hits, err
+		}
+	}
+	if len(s.query.Vector) > 0 {
+		hits.Vector, err = s.byVector(ctx)
+	}
+	return hits, err
+}
+
+func (s *search) byWords(ctx context.Context) ([]retrieval.IndexHit, error) {
+	strict, err := s.q.ReadQuery(ctx, db.ReadQueryParams{
+		Prefix: lexemePrefix(s.pipeline), Language: s.pipeline.Language, Text: text(s.query.Text),
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := readTerms(strict)
+	if len(t.words) == 0 { // Nothing but words that say nothing, or that are excluded.
+		return nil, nil
+	}
+	hits, err := s.allWords(ctx, t)
+	if err != nil || len(hits) >= s.query.Limit {
+		return hits, err
+	}
+	more, err := s.someWords(ctx, t)
+	for _, hit := range more {
+		if len(hits) < s.query.Limit && !slices.ContainsFunc(hits, func(h retrieval.IndexHit) bool { return h.ID == hit.ID }) {
+			hits = append(hits, hit)
+		}
+	}
+	return hits, err
+}
+
+func (s *search) allWords(ctx context.Context, t terms) ([]retrieval.IndexHit, error) {
+	if err := s.q.SetTerms(ctx, t.strict); err != nil {
+		return nil, err
+	}
+	rows, err := s.q.SearchTerms(ctx, db.SearchTermsParams{
+		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions, Candidates: maxCandidates,
+		Terms: t.strict, Limit: number(s.query.Limit),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row db.SearchTermsRow) (retrieval.IndexHit, error) {
+		return hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, 1+row.Score/(1+row.Score))
+	})
+}
+
+func (s *search) someWords(ctx context.Context, t terms) ([]retrieval.IndexHit, error) {
+	counts, err := s.countWords(ctx, t.words)
+	if err != nil {
+		return nil, err
+	}
+	rarest := t.anyOf(counts, maxCandidates)
+	if rarest == "" {
+		return nil, nil
+	}
+	if err := s.q.SetTerms(ctx, rarest); err != nil {
+		return nil, err
+	}
+	words, shares := weights(counts, maxCounted)
+	rows, err := s.q.SearchAnyTerms(ctx, db.SearchAnyTermsParams{
+		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions, Candidates: maxCandidates,
+		Words: words, Weights: shares, Limit: number(s.query.Limit + maxTerms),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row db.SearchAnyTermsRow) (retrieval.IndexHit, error) {
+		return hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, row.Score)
+	})
+}
+
+// countWords counts, in one round trip, the chunks that hold each word.
+func (s *search) countWords(ctx context.Context, words []string) ([]wordCount, error) {
+	counts := make([]wordCount, len(words))
+	b := &pgx.Batch{}
+	for i, word := range words {
+		counts[i].word = word
+		b.Queue(db.SetTerms, word)
+		b.Queue(db.CountTerms, s.pipeline.TenantID, s.pipeline.ID, maxCounted).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&counts[i].count)
+		})
+	}
+	return counts, s.tx.SendBatch(ctx, b).Close()
+}
+
+func (s *search) byVector(ctx context.Context) ([]retrieval.IndexHit, error) {
+	if s.query.Generation <= 0 || s.pipeline.Generation != number(s.query.Generation) {
+		return nil, &tool.Error{Kind: tool.Conflict, Op: s.op, Err: retrieval.ErrGeneration, Msg: fmt.Sprintf(
+			"pipeline %q does not search generation %d of its embeddings", s.pipeline.Slug, s.query.Generation)}
+	}
+	unit, ok := normalized(s.query.Vector)
+	if !ok {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: s.op, Msg: "the query's vector is zero or not finite"}
+	}
+	best, err := s.scan(ctx, unit)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(best))
+	for i, b := range best {
+		ids[i] = b.chunk.String()
+	}
+	rows, err := s.q.ReadChunks(ctx, db.ReadChunksParams{TenantID: s.pipeline.TenantID, Ids: ids})
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]db.ReadChunksRow, len(rows))
+	for _, row := range rows {
+		byID[row.Chunk.ID] = row
+	}
+	return collect(best, func(b near) (retrieval.IndexHit, error) {
+		row := byID[b.chunk.String()]
+		return hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, float64(b.cosine))
+	})
+}
+
+// near is a chunk and how near it is.
+type near struct {
+	chunk  uuid.UUID
+	cosine float32
+}
+
+func byNearness(a, b near) int {
+	return cmp.Or(cmp.Compare(b.cosine, a.cosine), bytes.Compare(a.chunk[:], b.chunk[:]))
+}
+
+// scan compares every embedding to a vector and returns the nearest, nearest
+// first.
+func (s *search) scan(ctx context.Context, unit []float32) ([]near, error) {
+	rows, err := s.tx.Query(ctx, db.ScanEmbeddings, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation, s.conditions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	best := make([]near, 0, s.query.Limit+1)
+	var (
+		n   near
+		raw pgtype.DriverBytes // Valid until the next row: nothing is copied.
+	)
+	for rows.Next() {
+		if err := rows.Scan((*[16]byte)(&n.chunk), &raw); err != nil {
+			return nil, err
+		}
+		if len(raw) != 4*len(unit) {
+			return nil, &tool.Error{Kind: tool.Invalid, Op: s.op, Msg: fmt.Sprintf(
+				"the query's vector has %d numbers, those of pipeline %q have %d", len(unit), s.pipeline.Slug, len(raw)/4)}
+		}
+		n.cosine = dot(unit, raw)
+		if len(best) == s.query.Limit && byNearness(n, best[len(best)-1]) >= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(best, n, byNearness)
+		best = slices.Insert(best, at, n)[:min(len(best)+1, s.query.Limit)]
+	}
+	return best, rows.Err()
+}
+
+func hitOf(c db.Chunk, key, title, source string, metadata []byte, score float64) (retrieval.IndexHit, error) {
+	hit := retrieval.IndexHit{
+		Chunk: retrieval.Chunk{
+			ID: c.ID, DocumentID: c.DocumentID, Position: int(c.Position), Text: c.Text, Headings: c.Headings,
+			Start: int(c.StartAt), End: int(c.EndAt), Page: int(c.Page),
+		},
+		Key: key, Title: title, Source: source, Score: score,
+	}
+	return hit, decode(metadata, &hit.Metadata)
+}
