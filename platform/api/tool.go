@@ -91,6 +91,7 @@ func (s *server) registerTools() {
 		summary: "Explain how a tool resolves",
 		detail:  "Applies every rule that a call would meet, and says what each looked at. A refusal is an answer here, not an error.",
 	}, s.explainTool)
+	s.registerForms()
 	s.registerToolEdits()
 	s.registerToolChanges()
 }

@@ -74,6 +74,17 @@ func (c *Client) ToolVersions(ctx context.Context, name string) (v1.Page[v1.Tool
 	return out, err
 }
 
+// ToolFields returns the form of a tool, for people: of a version, or of its
+// draft when version is empty.
+func (c *Client) ToolFields(ctx context.Context, name, version string) (v1.ToolForm, error) {
+	var out v1.ToolForm
+	err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"tools", name, "fields"},
+		query: url.Values(params{}.text("version", version)), out: &out,
+	})
+	return out, err
+}
+
 // PublishTool publishes a version of a tool: its draft when version is empty.
 func (c *Client) PublishTool(ctx context.Context, name, version string) (v1.Published, error) {
 	var out v1.Published

@@ -173,6 +173,7 @@ func (c *checker) within(f *Field, path string, depth int) error {
 }
 
 // accepted checks the schema that the field makes, and the default against it.
+// One that refers to another part of the schema is checked with the whole.
 func (c *checker) accepted(f *Field, path string) error {
 	sub, err := f.write()
 	if err != nil {
@@ -182,6 +183,9 @@ func (c *checker) accepted(f *Field, path string) error {
 	raw, err := encode(m)
 	if err != nil {
 		return refuse(path, "%s", err.Error())
+	}
+	if refers(sub) {
+		return nil
 	}
 	s, err := c.schemas.Compile(raw)
 	if err != nil {
@@ -194,6 +198,21 @@ func (c *checker) accepted(f *Field, path string) error {
 		return refuse(path+"/default", "the field does not accept its own default: %s", tool.AsError(err).Msg)
 	}
 	return nil
+}
+
+// refers reports whether a schema refers to another.
+func refers(node any) bool {
+	switch n := node.(type) {
+	case []any:
+		return slices.ContainsFunc(n, refers)
+	case object:
+		for name, sub := range n {
+			if name == "$ref" || name == "$dynamicRef" || refers(sub) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // validKey reports whether models and clients take key as the name of a property.

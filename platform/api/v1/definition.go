@@ -18,6 +18,8 @@ type ToolDefinition struct {
 	Icon           string              `json:"icon,omitempty" example:"search"`
 	InputSchema    json.RawMessage     `json:"input_schema,omitempty" doc:"JSON Schema of the arguments, an object at the top" example:"{\"type\":\"object\",\"properties\":{\"customer\":{\"type\":\"string\"}},\"required\":[\"customer\"]}"`
 	OutputSchema   json.RawMessage     `json:"output_schema,omitempty" doc:"JSON Schema of the structured result" example:"{\"type\":\"object\",\"properties\":{\"orders\":{\"type\":\"array\"}}}"`
+	InputFields    json.RawMessage     `json:"input_fields,omitempty" doc:"The arguments as fields: another way to write input_schema, and instead of it"`
+	OutputFields   json.RawMessage     `json:"output_fields,omitempty" doc:"The result as fields, instead of output_schema"`
 	Implementation tool.Implementation `json:"implementation_type" enum:"internal,http,function,rag_retrieval,agent_call,artifact,mcp,custom,prompt,task,composition,client,provider" example:"http"`
 	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its shape is that of the implementation type; secrets are named by credentials_ref, never written here" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
 	Execution      *tool.Execution     `json:"execution_config,omitempty" doc:"How calls are scheduled and repeated"`
@@ -54,6 +56,9 @@ type AgentDefinition struct {
 	Tools        []string        `json:"tools,omitempty" doc:"References: a slug or id, optionally with @version" example:"[\"searchOrders@^1.2\"]"`
 	ToolMode     agent.ToolMode  `json:"tool_mode,omitempty" enum:"sequential,parallel_safe"`
 	Limits       *agent.Limits   `json:"limits,omitempty"`
+
+	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can tell the agent to do by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
+
 	Status       tool.Status     `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
 	Version      string          `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new agent when absent" example:"1.2.0"`
 	Revision     int64           `json:"revision,omitempty" doc:"Unless zero, it must still be the agent's; If-Match says the same" example:"0"`

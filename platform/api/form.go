@@ -1,0 +1,49 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type toolFieldsInput struct {
+	ToolPath
+	Version string `query:"version" maxLength:"100" doc:"Number of a version; the draft when absent"`
+}
+
+type toolFieldsOutput struct {
+	Body v1.ToolForm
+}
+
+func (s *server) registerForms() {
+	handle(s, route{
+		id: "getToolFields", method: http.MethodGet, path: "/v1/tools/{tool}/fields", tag: "tools", permission: ToolsRead,
+		summary: "Get the form of a tool, for people",
+		detail: "The fields that the input schema says, in order, what a call is for, whether somebody is asked first, and how " +
+			"the result is shown. Models are given the same schemas, so what a person fills in is what an agent would send. " +
+			"What fields cannot say is a field of JSON, and listed under `kept` by its JSON Pointer.",
+	}, s.getToolFields)
+}
+
+func (s *server) getToolFields(ctx context.Context, p tool.Principal, in *toolFieldsInput) (*toolFieldsOutput, error) {
+	t, err := s.findTool(ctx, p, in.Tool)
+	if err != nil {
+		return nil, err
+	}
+	if in.Version == "" {
+		return &toolFieldsOutput{Body: v1.FormOf(&t, &t.Definition, t.Version, true)}, nil
+	}
+	versions, err := s.cfg.Registry.Versions(ctx, p, tool.Ref{ID: t.ID})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range versions {
+		if v.Number == in.Version {
+			return &toolFieldsOutput{Body: v1.FormOf(&t, &v.Snapshot.Definition, v.Number, false)}, nil
+		}
+	}
+	return nil, &tool.Error{Kind: tool.NotFound, Op: "api.getToolFields", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, in.Version)}
+}
