@@ -96,14 +96,24 @@ func (a *Activities) composed(ctx context.Context, in *wire.SettleInput) (*tool.
 		o := record.Outcome
 		ends[i].Status, ends[i].InvocationID = o.Status, record.InvocationID
 		ends[i].IsError, ends[i].Kind, ends[i].Msg = o.IsError(), o.Kind, o.Msg
+		if o.Result != nil && o.Result.IsError {
+			ends[i].Msg = preview(o.Result.Content)
+		}
 	}
-	var failure error
-	if in.Kind != "" {
-		failure = &tool.Error{Kind: in.Kind, Op: "activities.Settle", Msg: in.Msg}
-	}
-	var output json.RawMessage
-	if !in.Steps.Stopped && failure == nil {
-		output, failure = config.Output(state)
-	}
+	output, failure := composedOutput(config, in, state, begun)
 	return compose.Result(ends, output, failure), nil
+}
+
+// composedOutput returns what a composition answers, or why it has no answer.
+func composedOutput(config *compose.Config, in *wire.SettleInput, state compose.State, begun int) (json.RawMessage, error) {
+	if in.Kind != "" {
+		return nil, &tool.Error{Kind: in.Kind, Op: "activities.Settle", Msg: in.Msg}
+	}
+	if in.Steps.Stopped && begun > 0 {
+		last := begun - 1
+		if err := config.Stopped(last, state.Steps[config.Steps[last].ID]); err != nil {
+			return nil, err
+		}
+	}
+	return config.Output(state)
 }

@@ -41,9 +41,12 @@ type childConfig struct {
 	Upstream string         `json:"upstream"` // Host and port it may reach.
 	Tool     string         `json:"tool"`     // What its model calls, once.
 	Point    point          `json:"point"`    // Where it is hit; empty for nowhere.
+	Only     string         `json:"only"`     // The tool whose call it is hit in; empty for any.
 	Marker   string         `json:"marker"`   // Made when it is hit, so that it is hit once.
 	Signal   syscall.Signal `json:"signal"`
 	Busy     bool           `json:"busy"` // Its first admission fails, in a way that passes.
+	// Delegates is whether its models call whatever tool they have.
+	Delegates bool `json:"delegates"`
 }
 
 // point is a place between the phases of the ledger.
@@ -72,6 +75,13 @@ func (c childConfig) hit(at point) {
 	time.Sleep(100 * time.Millisecond)
 }
 
+// hitIn is hit for a call of a tool.
+func (c childConfig) hitIn(slug string, at point) {
+	if c.Only == "" || c.Only == slug {
+		c.hit(at)
+	}
+}
+
 // mortal is the ledger of a worker that is hit between its phases.
 type mortal struct {
 	ledger.Ledger
@@ -79,12 +89,12 @@ type mortal struct {
 }
 
 func (m mortal) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Ticket, error) {
-	m.cfg.hit(beforeAdmit)
+	m.cfg.hitIn(req.Slug, beforeAdmit)
 	if m.cfg.Busy && os.Mkdir(m.cfg.Marker, 0o700) == nil {
 		return ledger.Ticket{}, &tool.Error{Kind: tool.RateLimited, Op: "e2e", Msg: "busy"}
 	}
 	ticket, err := m.Ledger.Admit(ctx, req)
-	m.cfg.hit(afterAdmit)
+	m.cfg.hitIn(req.Slug, afterAdmit)
 	return ticket, err
 }
 
@@ -96,9 +106,9 @@ func (m mortal) MarkSent(ctx context.Context, tenant tool.TenantID, effectID str
 }
 
 func (m mortal) Settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
-	m.cfg.hit(afterAnswer)
+	m.cfg.hitIn(s.Slug, afterAnswer)
 	outcome, err := m.Ledger.Settle(ctx, s)
-	m.cfg.hit(afterSettle)
+	m.cfg.hitIn(s.Slug, afterSettle)
 	return outcome, err
 }
 
@@ -134,10 +144,14 @@ func (c childConfig) work(ctx context.Context) error {
 	servers := mcpcall.NewClient(mcpcall.Options{Gate: gate, Sessions: db})
 	defer func() { _ = servers.Close() }()
 	mux.Handle(tool.MCP, mcpcall.New(servers))
+	model := callOnce(c.Tool)
+	if c.Delegates {
+		model = delegate()
+	}
 	acts, err := activities.New(activities.Config{
 		Ledger: mortal{db, c}, Runs: db, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0), Executor: mux,
-		Models: map[string]agent.Model{"test": callOnce(c.Tool)},
+		Models: map[string]agent.Model{"test": model},
 	})
 	if err != nil {
 		return err

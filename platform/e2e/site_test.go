@@ -44,6 +44,14 @@ func newSite(t *testing.T) *site {
 	}
 }
 
+// newSiteBeside is another task queue of a tenant, with workers of its own.
+func newSiteBeside(t *testing.T, s *site) *site {
+	t.Helper()
+	beside := *s
+	beside.queue = "q-" + newID(t)
+	return &beside
+}
+
 func newID(t *testing.T) string {
 	t.Helper()
 	id, err := uuid.NewV7()
