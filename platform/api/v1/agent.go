@@ -21,12 +21,15 @@ type Agent struct {
 	Tools        []string        `json:"tools" doc:"References: a slug or id, optionally with @version" example:"[\"searchOrders@^1.2\"]"`
 	ToolMode     agent.ToolMode  `json:"tool_mode,omitempty" enum:"sequential,parallel_safe"`
 	Limits       agent.Limits    `json:"limits"`
-	Status       tool.Status     `json:"status" enum:"draft,published,deprecated,disabled"`
-	Version      string          `json:"version" doc:"Number of the draft" example:"1.2.0"`
-	Revision     int64           `json:"revision" example:"3"`
-	PublishedAt  *time.Time      `json:"published_at,omitempty"`
-	CreatedAt    time.Time       `json:"created_at"`
-	UpdatedAt    time.Time       `json:"updated_at"`
+
+	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can tell the agent to do by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
+
+	Status      tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
+	Version     string      `json:"version" doc:"Number of the draft" example:"1.2.0"`
+	Revision    int64       `json:"revision" example:"3"`
+	PublishedAt *time.Time  `json:"published_at,omitempty"`
+	CreatedAt   time.Time   `json:"created_at"`
+	UpdatedAt   time.Time   `json:"updated_at"`
 }
 
 // AgentVersion is an immutable snapshot of an agent.
@@ -47,7 +50,7 @@ func FromAgent(a agent.Agent) Agent {
 	return Agent{
 		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Instructions: a.Instructions,
 		Model: a.Model, ModelOptions: secret.RedactKeys(a.ModelOptions), Tools: texts(a.Tools), ToolMode: a.ToolMode,
-		Limits: a.Limits, Status: a.Status, Version: a.Version, Revision: a.Revision,
+		Limits: a.Limits, Skills: a.Skills, Status: a.Status, Version: a.Version, Revision: a.Revision,
 		PublishedAt: a.PublishedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
@@ -61,6 +64,7 @@ func FromAgentVersion(v agent.Version) AgentVersion {
 			Name: v.Snapshot.Name, Description: v.Snapshot.Description, Instructions: v.Snapshot.Instructions,
 			Model: v.Snapshot.Model, ModelOptions: secret.RedactKeys(v.Snapshot.ModelOptions),
 			Tools: texts(v.Snapshot.Tools), ToolMode: v.Snapshot.ToolMode, Limits: &v.Snapshot.Limits,
+			Skills: v.Snapshot.Skills,
 		},
 	}
 }

@@ -59,9 +59,9 @@ type AgentDefinition struct {
 
 	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can tell the agent to do by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
-	Status       tool.Status     `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
-	Version      string          `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new agent when absent" example:"1.2.0"`
-	Revision     int64           `json:"revision,omitempty" doc:"Unless zero, it must still be the agent's; If-Match says the same" example:"0"`
+	Status   tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
+	Version  string      `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new agent when absent" example:"1.2.0"`
+	Revision int64       `json:"revision,omitempty" doc:"Unless zero, it must still be the agent's; If-Match says the same" example:"0"`
 }
 
 // SavedAgent is an agent as it was saved, with what could be done better.
