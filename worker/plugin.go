@@ -24,13 +24,17 @@ import (
 	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/activities"
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/telemetry"
 	"github.com/toolcrib/toolcrib/internal/temporaltrace"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/retrieval/ingest"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/workflows"
@@ -56,6 +60,10 @@ type Plugin struct {
 	box        builtins.Sandbox // Nil without a command.
 	vault      *vault.Vault
 	mcp        *mcpcall.Client
+	custom     *custom.Mux
+	models     map[string]agent.Model
+	searcher   retrieval.Searcher
+	ingester   *ingest.Ingester
 	activities *activities.Activities
 
 	starting sync.Mutex
@@ -100,6 +108,10 @@ func (p *Plugin) assemble(ctx context.Context) error {
 	if p.telemetry, err = telemetry.New(p.cfg.MeterProvider, p.cfg.Logger); err != nil { //nolint:contextcheck // Counters are begun for the process.
 		return fmt.Errorf("worker: %w", err)
 	}
+	if p.custom, err = custom.New(p.cfg.Custom); err != nil {
+		return fmt.Errorf("worker: Config.Custom: %w", err)
+	}
+	p.models = p.telemetry.Models(p.cfg.Models)
 	schemas := schema.New(0)
 	resolve := resolver.New(p.store, resolver.Options{})
 	if p.mux, err = p.executors(schemas, resolve); err != nil {
@@ -108,7 +120,8 @@ func (p *Plugin) assemble(ctx context.Context) error {
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
 		Resolver: resolve, Schemas: schemas,
-		Outputs: p.store, Executor: p.mux, Gathered: gathered(schemas), Models: p.telemetry.Models(p.cfg.Models),
+		Outputs: p.store, Executor: p.mux, Gathered: gathered(schemas), Models: p.models,
+		Ingester: p.ingester,
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.
 	return err
