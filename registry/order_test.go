@@ -1,0 +1,123 @@
+package registry_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func batchOf(definitions ...any) []registry.Definition {
+	out := make([]registry.Definition, len(definitions))
+	for i, d := range definitions {
+		switch d := d.(type) {
+		case registry.ToolSpec:
+			out[i].Tool = &d
+		case registry.AgentSpec:
+			out[i].Agent = &d
+		case registry.MCPServerSpec:
+			out[i].Server = &d
+		}
+	}
+	return out
+}
+
+func TestOrderPutsPartsFirst(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	batch := batchOf(
+		with("desk", "wrap", "plain"),
+		spec("wrap", composed("ask", "stored@^1")),
+		spec("ask", asking(`{"agent":"research"}`)),
+		spec("plain"),
+		with("research", "plain"),
+		registry.MCPServerSpec{Slug: "docs"},
+	)
+	order, cycles := b.registry.Order(batch)
+	require.Empty(t, cycles)
+	require.Equal(t, []int{5, 3, 4, 2, 1, 0}, order)
+}
+
+func TestOrderTellsOfCycles(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	batch := batchOf(with("a", "x"), spec("x", asking(`{"agent":"b"}`)), with("b", "y"), spec("y", composed("leaf", "z")), spec("z", asking(`{"agent":"a"}`)), spec("leaf"))
+	order, cycles := b.registry.Order(batch)
+	require.Len(t, order, len(batch))
+	require.Len(t, cycles, 1)
+	for _, err := range cycles {
+		requireRefused(t, err, tool.Conflict, "", "tool x -> agent b -> tool y -> tool z -> agent a -> tool x: what calls itself never ends")
+	}
+	_, cycles = b.registry.Order(batchOf(spec("self", composed("self"))))
+	requireRefused(t, cycles[0], tool.Conflict, "", "tool self -> tool self")
+}
+
+// What a batch brings need not be there to be checked, and what it does not
+// bring must be.
+func TestCheckToolsLeavesOutWhatTheBatchPublishes(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	batch := batchOf(with("desk", "wrap"), spec("wrap", composed("ask"), publish), spec("ask", asking(`{"agent":"research"}`), publish), with("research"))
+	for _, d := range batch {
+		require.NoError(t, b.registry.CheckTools(t.Context(), b.ada, d, batch))
+	}
+	batch[3].Agent.Publish = false
+	err := b.registry.CheckTools(t.Context(), b.ada, batch[2], batch)
+	requireRefused(t, err, tool.NotFound, "/implementation_config/target_agent_slug", `agent "research" not found`)
+	err = b.registry.CheckTools(t.Context(), b.ada, batch[1], batch[1:2])
+	requireRefused(t, err, tool.NotFound, "/implementation_config/steps/0/tool", `tool "ask" not found`)
+}
+
+func TestParseSkills(t *testing.T) {
+	t.Parallel()
+
+	parse := func(skills string) (*registry.AgentSpec, error) {
+		d, err := registry.ParseDefinition([]byte(`{"kind":"agent","slug":"research","model":"scripted/x","skills":` + skills + `}`))
+		return d.Agent, err
+	}
+	s, err := parse(`{"summarizeText":{"Instructions":"Short.","description":"Makes it short."}}`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]agent.Skill{"summarizeText": {Instructions: "Short.", Description: "Makes it short."}}, s.Skills)
+	for raw, path := range map[string]string{
+		`[]`: "/skills", `{"a":"x"}`: "/skills/a", `{"a":{"instruction":"x"}}`: "/skills/a/instruction", `{"a":{"instructions":7}}`: "/skills/a/instructions",
+	} {
+		_, err := parse(raw)
+		require.Equal(t, tool.Invalid, tool.KindOf(err), raw)
+		require.Equal(t, path, tool.AsError(err).Path, raw)
+	}
+}
+
+func TestCheckSkills(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	put := func(skills map[string]agent.Skill) error {
+		s := with("research")
+		s.Skills = skills
+		return b.put(t, s)
+	}
+	require.NoError(t, put(map[string]agent.Skill{"summarize": {Instructions: "Short."}}))
+	long, many := string(make([]byte, 32<<10+1)), make(map[string]agent.Skill)
+	for i := range 51 {
+		many["s"+string(rune('a'+i%26))+string(rune('a'+i/26))] = agent.Skill{Instructions: "x"}
+	}
+	requireRefused(t, put(map[string]agent.Skill{"a/b": {Instructions: "x"}}), tool.Invalid, "/skills/a~1b", "expected a letter")
+	requireRefused(t, put(map[string]agent.Skill{"a": {}}), tool.Invalid, "/skills/a/instructions", "what the agent is to do")
+	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: long}}), tool.Invalid, "/skills/a/instructions", "at most 32768")
+	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: "x", Description: long}}), tool.Invalid, "/skills/a/description", "at most 1024")
+	requireRefused(t, put(many), tool.Invalid, "/skills", "51 skills")
+	got, err := b.registry.GetAgent(t.Context(), b.ada, "research")
+	require.NoError(t, err)
+	require.Len(t, got.Skills, 1)
+
+	plain, err := json.Marshal(agent.Definition{Name: "a"})
+	require.NoError(t, err)
+	require.NotContains(t, string(plain), "skills", "the digest of an agent without skills is what it was")
+}
