@@ -11,10 +11,13 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/executors/agentcall"
 	"github.com/toolcrib/toolcrib/executors/artifact"
+	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/executors/nested"
+	"github.com/toolcrib/toolcrib/executors/promptcall"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/observe"
@@ -38,8 +41,8 @@ type HandlerConfig struct {
 	// TaskQueue is where the workers listen. Defaults to [DefaultTaskQueue].
 	TaskQueue string
 	// Runnable lists implementation types that the workers run beside the
-	// platform's own: internal, http, function, mcp, artifact, agent_call, task
-	// and composition.
+	// platform's own: internal, http, function, mcp, artifact, agent_call, task,
+	// composition, custom, prompt and provider.
 	Runnable []tool.Implementation
 	// Keys encrypt credentials. Without any, the API keeps none.
 	Keys *vault.Keyring
@@ -50,6 +53,13 @@ type HandlerConfig struct {
 	// uploaded, as [worker.Plugin] has one. The zero one compiles nothing, so that
 	// callers are told.
 	Artifacts artifact.Judge
+	// Customs knows the executors that custom tools may name in the workers, as
+	// [worker.Plugin] does. Without it, tools may name any, and the workers refuse
+	// what they do not have.
+	Customs registry.Customs
+	// ModelProviders lists the model providers of the workers, for prompts to ask.
+	// Empty, they may name any, likewise.
+	ModelProviders []string
 	// Middleware lists the middleware that the workers have for tools to name.
 	// Empty, tools may name any, and the workers refuse what they do not have.
 	Middleware []string
@@ -97,7 +107,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 // newRegistry returns the registry with the checks that definitions of the
 // platform's own implementation types must pass.
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
-	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Artifact, tool.AgentCall, tool.Task, tool.Composition}, cfg.Runnable...)
+	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Artifact, tool.AgentCall, tool.Task, tool.Composition, tool.Custom, tool.Prompt, tool.Provider}, cfg.Runnable...)
 	judge := cfg.Artifacts
 	return registry.New(s, registry.Options{
 		Resolver:   r,
@@ -112,9 +122,24 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Artifacts: registry.ArtifactRules{CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CheckConfig: judge.CheckUploaded},
 		Checks: map[tool.Implementation]func(json.RawMessage) error{
 			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: judge.CheckConfig,
+			tool.Custom: custom.CheckConfig,
+		},
+		ArgumentChecks: map[tool.Implementation]func(config, inputSchema json.RawMessage) error{tool.Prompt: checkPrompt},
+		Customs:        cfg.Customs,
+		ModelProviders: func(name string) bool {
+			return len(cfg.ModelProviders) == 0 || slices.Contains(cfg.ModelProviders, name)
 		},
 		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
 	})
+}
+
+// checkPrompt judges the configuration of a prompt, by its mode: one that is put
+// to a model, or one that an agent answers.
+func checkPrompt(config, inputSchema json.RawMessage) error {
+	if agentcall.RunsAgent(tool.Prompt, config) {
+		return agentcall.CheckConfig(tool.Prompt, config, inputSchema)
+	}
+	return promptcall.CheckConfig(config, inputSchema)
 }
 
 // hasSearchAttributes reports whether the namespace has the attributes that

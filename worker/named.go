@@ -1,0 +1,23 @@
+package worker
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Customs knows the executors that custom tools may name here, for the registry
+// that publishes them. It is nil where the host runs custom tools whole, by
+// [Config.Executors].
+func (p *Plugin) Customs() registry.Customs {
+	if p.cfg.Executors[tool.Custom] != nil {
+		return nil
+	}
+	return p.custom
+}
+
+// ModelProviders returns the names of the model providers that calls of this
+// worker can ask, sorted.
+func (p *Plugin) ModelProviders() []string { return slices.Sorted(maps.Keys(p.models)) }
