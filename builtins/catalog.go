@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -60,6 +61,8 @@ type Config struct {
 	Functions Functions
 	// Sandbox runs the filters of json_transform.
 	Sandbox Sandbox
+	// Searcher searches pipelines, for retrieval_pipeline.
+	Searcher retrieval.Searcher
 	// Schemas compiles schemas; a cache of its own when nil.
 	Schemas *schema.Cache
 	// Clock tells the time. Defaults to [time.Now].
@@ -86,6 +89,9 @@ func New(cfg Config) *Catalog {
 	if cfg.Sandbox != nil {
 		all = append(all, jsonTransform(cfg.Sandbox))
 	}
+	if cfg.Searcher != nil {
+		all = append(all, retrievalPipeline(cfg.Searcher))
+	}
 	if cfg.Functions != nil {
 		all = append(all, functionCall(cfg.Functions, cfg.schemas()))
 	}
@@ -99,7 +105,7 @@ func Described(checkMCP func(config json.RawMessage) error) *Catalog {
 	var cfg Config
 	return newCatalog([]Builtin{
 		datetimeUtils(nil), httpRequest(nil, nil, nil), webSearch(nil, cfg.searchKeys(), nil), webFetch(nil, nil, nil),
-		mcpCall(nil, checkMCP), functionCall(nil, nil), jsonTransform(nil),
+		mcpCall(nil, checkMCP), functionCall(nil, nil), jsonTransform(nil), retrievalPipeline(nil),
 	})
 }
 

@@ -15,8 +15,11 @@ import (
 
 // pin looks up the uploaded program that a tool runs, and derives the input
 // schema where the tool has none. A draft may name what is not there yet: it
-// stays without a pin then, and cannot be published.
+// stays without a pin then, and cannot be published. A pipeline must be there.
 func (r *Registry) pin(ctx context.Context, t *tool.Tool) (warnings []string, err error) {
+	if err := r.checkPipeline(ctx, t.Tenant, &t.Definition); err != nil {
+		return nil, err
+	}
 	t.Artifact = nil
 	if t.ArtifactID == "" {
 		return nil, nil

@@ -60,6 +60,11 @@ type Options struct {
 	// Customs knows the executors that custom tools may name. Tools that name
 	// others cannot be published. All names pass when nil, as above.
 	Customs Customs
+	// Pipelines reports whether a tenant has a retrieval pipeline, by its id or
+	// slug; it fails with tool.NotFound where it has not. Tools that name others
+	// cannot be made. All names pass when nil: calls are refused then where they
+	// run.
+	Pipelines func(ctx context.Context, tenant tool.TenantID, slugOrID string) error
 	// Builtins fills in what a tenant's tool that runs a built-in under a
 	// configuration of its own leaves to it, and refuses what could not run,
 	// with tool.Invalid and a Path within the definition. It leaves other tools

@@ -328,9 +328,6 @@ func TestPublishRefusals(t *testing.T) {
 			s.Implementation, s.Config, s.Interaction.Async = tool.HTTP, json.RawMessage(`{"url":"https://example.com"}`), true
 		}, tool.Invalid, "/interaction/is_async", "cannot also be asynchronous"},
 		{"a type that nothing runs", searching, tool.Conflict, "/implementation_type", "nothing here runs"},
-		{"a retrieval tool", func(s *registry.ToolSpec) {
-			s.Implementation, s.Config = tool.RAGRetrieval, json.RawMessage(`{"pipeline_id":"p"}`)
-		}, tool.Conflict, "/implementation_config/pipeline_id", "do not exist yet"},
 		{"a disabled tool", func(s *registry.ToolSpec) { s.Status = tool.Disabled }, tool.Conflict, "/status", "enable it"},
 	}
 	for _, tt := range tests {

@@ -42,7 +42,7 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, r.checkSchemas, checkSections, r.checkConfig} {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, checkRetrieval, r.checkSchemas, checkSections, r.checkConfig} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
@@ -142,15 +142,6 @@ func implementationNames() string {
 }
 
 func (r *Registry) checkSchemas(s *ToolSpec) error {
-	if s.Implementation == tool.RAGRetrieval {
-		var err error
-		if s.InputSchema, err = withQuery(s.InputSchema); err != nil {
-			return within("/input_schema", err)
-		}
-		if s.OutputSchema, err = withQuery(s.OutputSchema); err != nil {
-			return within("/output_schema", err)
-		}
-	}
 	if err := schema.CheckInput(s.InputSchema); err != nil {
 		return within("/input_schema", err)
 	}
@@ -168,11 +159,6 @@ func (r *Registry) checkConfig(s *ToolSpec) error {
 	}
 	if err := refuseRedacted("/implementation_config", s.Config); err != nil {
 		return err
-	}
-	if s.Implementation == tool.RAGRetrieval {
-		if _, ok := object["pipeline_id"]; !ok {
-			return refuse(tool.Invalid, "/implementation_config/pipeline_id", "rag_retrieval requires a pipeline_id")
-		}
 	}
 	return firstOf(r.checkConfigBy(s.Implementation, s.ArtifactID != "", s.Config), r.checkArguments(&s.Definition))
 }
@@ -211,8 +197,6 @@ func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
 	switch {
 	case !impl.Valid():
 		return refuse(tool.Invalid, "/implementation_type", "unknown implementation type %.40q", impl)
-	case impl == tool.RAGRetrieval:
-		return refuse(tool.Conflict, "/implementation_config/pipeline_id", "retrieval pipelines do not exist yet: the tool can be kept as a draft")
 	case impl == tool.HTTP && d.Interaction.Async:
 		return refuse(tool.Invalid, "/interaction/is_async", "an http tool is answered by its URL at once, so it cannot also be asynchronous: drop is_async, or let an external executor answer it (implementation type client)")
 	case !r.opts.Runnable(impl):

@@ -21,7 +21,10 @@ func withQuery(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	props, _ := root["properties"].(map[string]any)
 	required, _ := root["required"].([]any)
-	_, declared := props["query"]
+	query, declared := props["query"]
+	if of, _ := query.(map[string]any); declared && of["type"] != nil && of["type"] != "string" {
+		return nil, refuse(tool.Invalid, "/properties/query/type", "query is what is searched for: expected a string")
+	}
 	if declared && slices.Contains(required, any("query")) {
 		return raw, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/internalcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/executors/promptcall"
+	"github.com/toolcrib/toolcrib/executors/ragcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/internal/secret"
@@ -51,12 +52,13 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	functions, servers := function.New(p.cfg.Functions), mcpcall.New(p.servers(gate, secrets))
 	p.builtins = builtins.New(builtins.Config{
 		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
-		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box,
+		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box, Searcher: p.searcher,
 	})
 	mux.Handle(tool.Internal, internalcall.New(p.builtins, resolve))
 	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
 	mux.Handle(tool.Function, functions)
 	mux.Handle(tool.MCP, servers)
+	mux.Handle(tool.RAGRetrieval, ragcall.New(p.searcher))
 	if box != nil {
 		mux.Handle(tool.Artifact, artifact.New(box, artifact.Options{Programs: p.store, Judge: p.Artifacts()}))
 	}

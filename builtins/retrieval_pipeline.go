@@ -1,0 +1,52 @@
+package builtins
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/retrieval/ask"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// retrievalPipeline searches a pipeline of the caller's tenant: the one that the
+// call names, or, for a tenant's own tool (a searchDocuments say), the one that
+// its configuration does. The answer holds the passages, and a line to cite each
+// of them by. A pipeline that the tenant has not is [tool.NotFound].
+func retrievalPipeline(searcher retrieval.Searcher) Builtin {
+	spec := Spec{
+		Key: "retrieval_pipeline", Version: "1.0.0",
+		Definition: tool.Definition{
+			Name:           "Search documents",
+			Description:    "Searches the documents of a retrieval pipeline and returns the passages that answer best, each with a citation.",
+			Category:       "search",
+			InputSchema:    json.RawMessage(ask.AnyPipelineSchema),
+			OutputSchema:   json.RawMessage(ask.OutputSchema),
+			Implementation: tool.Internal,
+			Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "retrieval_pipeline", TimeoutSeconds: 30},
+			Interaction:    tool.Interaction{OpenInput: true}, // A filter names fields of the tenant's own.
+		},
+		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+	}
+	return Builtin{
+		Spec: spec,
+		For: func(config json.RawMessage, _ tool.Egress) tool.Definition {
+			d := spec.Definition
+			if c, err := ask.ReadConfig(config); err == nil && c.Target() != "" {
+				d.InputSchema = json.RawMessage(ask.InputSchema)
+			}
+			return d
+		},
+		Check: func(config json.RawMessage, _ tool.Egress) ([]string, error) {
+			_, err := ask.ReadConfig(config)
+			return nil, err //nolint:wrapcheck // It has the path of the fault.
+		},
+		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			c, err := ask.ReadConfig(configOf(call))
+			if err != nil {
+				return nil, err //nolint:wrapcheck // A *tool.Error already.
+			}
+			return ask.Run(ctx, searcher, c, call) //nolint:wrapcheck // A *tool.Error already.
+		},
+	}
+}

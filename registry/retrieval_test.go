@@ -1,0 +1,107 @@
+package registry_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// library is a registry whose first tenant has the pipeline "handbook" until it
+// is gone.
+type library struct {
+	bench
+
+	gone bool
+}
+
+func newLibrary(t *testing.T) *library {
+	t.Helper()
+	l := &library{bench: setup(t)}
+	l.registry = registry.New(l.store, registry.Options{
+		Resolver: l.resolver,
+		Pipelines: func(_ context.Context, tenant tool.TenantID, slugOrID string) error {
+			if tenant == l.ada.Tenant && slugOrID == "handbook" && !l.gone {
+				return nil
+			}
+			return &tool.Error{Kind: tool.NotFound, Msg: "pipeline not found"}
+		},
+	})
+	return l
+}
+
+func searchingIn(implementation tool.Implementation, config string) func(*registry.ToolSpec) {
+	return func(s *registry.ToolSpec) { s.Implementation, s.Config = implementation, json.RawMessage(config) }
+}
+
+// A tool searches a pipeline of its own tenant: asked when it is made, changed,
+// applied and published (S3-18, S3-21).
+func TestPipelinesAreTheTenants(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		impl   tool.Implementation
+		config string
+		path   string
+	}{
+		"by id":       {tool.RAGRetrieval, `{"pipeline_id": "handbook"}`, "/implementation_config/pipeline_id"},
+		"by slug":     {tool.RAGRetrieval, `{"pipeline": "handbook"}`, "/implementation_config/pipeline"},
+		"by built-in": {tool.Internal, `{"builtin": "retrieval_pipeline", "pipeline_id": "handbook"}`, "/implementation_config/pipeline_id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			l := newLibrary(t)
+			searching := searchingIn(tt.impl, tt.config)
+			refused := func(err error) { requireRefused(t, err, tool.NotFound, tt.path, `pipeline "handbook" not found`) }
+			_, _, err := l.registry.Create(t.Context(), l.bob, spec("searchDocs", searching))
+			refused(err)
+			_, _, err = l.registry.Create(t.Context(), l.bob, spec("searchDocs"))
+			require.NoError(t, err)
+			_, _, err = l.registry.Update(t.Context(), l.bob, tool.Ref{Slug: "searchDocs"}, spec("searchDocs", searching))
+			refused(err)
+			wanted := spec("searchDocs", searching)
+			_, err = l.registry.Apply(t.Context(), l.bob, registry.Definition{Tool: &wanted})
+			refused(err)
+
+			_, _, err = l.registry.Create(t.Context(), l.ada, spec("searchDocs", searching))
+			require.NoError(t, err)
+			l.gone = true
+			_, _, err = l.registry.Publish(t.Context(), l.ada, tool.Ref{Slug: "searchDocs"})
+			refused(err)
+			l.gone = false
+			_, _, err = l.registry.Publish(t.Context(), l.ada, tool.Ref{Slug: "searchDocs"})
+			require.NoError(t, err)
+			l.gone = true
+			_, _, err = l.registry.Publish(t.Context(), l.ada, tool.Ref{Slug: "searchDocs", Constraint: "1.0.0"})
+			refused(err)
+		})
+	}
+}
+
+func TestQueryIsAString(t *testing.T) {
+	t.Parallel()
+
+	l := newLibrary(t)
+	_, _, err := l.registry.Create(t.Context(), l.ada, spec("searchDocs", searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook"}`), func(s *registry.ToolSpec) {
+		s.InputSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"integer"}}}`)
+	}))
+	requireRefused(t, err, tool.Invalid, "/input_schema/properties/query/type", "expected a string")
+}
+
+func TestPlatformToolsNameNoPipeline(t *testing.T) {
+	t.Parallel()
+
+	l := newLibrary(t)
+	platform := registry.New(l.store.Platform(), registry.Options{
+		Pipelines: func(context.Context, tool.TenantID, string) error { return nil },
+	})
+	_, err := platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{{Key: "searchAll", Version: "1.0.0", Definition: tool.Definition{
+		Implementation: tool.RAGRetrieval, Config: json.RawMessage(`{"pipeline_id": "handbook"}`),
+	}}})
+	require.ErrorContains(t, err, "pipelines belong to tenants")
+}
