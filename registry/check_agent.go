@@ -24,11 +24,8 @@ func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definitio
 	}
 }
 
-func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *AgentSpec, batch *brought) error {
-	refs := slices.DeleteFunc(slices.Clone(s.Tools), func(ref tool.Ref) bool { return batch.brings("tool", ref.Slug) })
-	if len(refs) == 0 {
-		return nil
-	}
+func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *AgentSpec, batch brought) error {
+	refs := slices.DeleteFunc(slices.Clone(s.Tools), func(ref tool.Ref) bool { return batch["tool "+ref.Slug].Tool != nil })
 	bound, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production)
 	if err != nil {
 		return within("/tools", err)
@@ -36,29 +33,38 @@ func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *Age
 	if err := fitModel(s.Model, bound); err != nil {
 		return err
 	}
-	n := node{kind: "agent", slug: s.Slug}
-	if a, err := r.store.FindAgent(ctx, p.Tenant, s.Slug); err == nil {
-		n.id = a.ID
-	}
-	return r.walkAgent(ctx, p.Tenant, n, s.Tools, batch)
+	return r.walkAgent(ctx, p.Tenant, node{"agent", s.Slug, r.agentID(ctx, p.Tenant, s.Slug)}, s.Tools, batch)
 }
 
-func (r *Registry) checkToolParts(ctx context.Context, p tool.Principal, s *ToolSpec, batch *brought) error {
+func (r *Registry) checkToolParts(ctx context.Context, p tool.Principal, s *ToolSpec, batch brought) error {
 	d := s.Definition
 	d.Implementation = d.ImplementationType()
 	parts, err := r.partsOf(&d)
 	if err != nil || parts.IsZero() {
 		return err
 	}
-	t := tool.Tool{Tenant: p.Tenant, Slug: s.Slug}
-	if stored, err := r.store.FindTool(ctx, p.Tenant, tool.Ref{Slug: s.Slug}); err == nil && stored.Tenant == p.Tenant {
-		t.ID = stored.ID
+	return r.walkTool(ctx, &tool.Tool{ID: r.toolID(ctx, p.Tenant, s.Slug), Tenant: p.Tenant, Slug: s.Slug}, &d, batch)
+}
+
+// toolID returns the id of a tenant's own tool, or a stand-in for one that the
+// batch makes.
+func (r *Registry) toolID(ctx context.Context, tenant tool.TenantID, slug string) string {
+	if t, err := r.store.FindTool(ctx, tenant, tool.Ref{Slug: slug}); err == nil && t.Tenant == tenant {
+		return t.ID
 	}
-	return r.walkTool(ctx, &t, &d, batch)
+	return "new " + slug
+}
+
+// agentID does the same for an agent.
+func (r *Registry) agentID(ctx context.Context, tenant tool.TenantID, slug string) string {
+	if a, err := r.store.FindAgent(ctx, tenant, slug); err == nil {
+		return a.ID
+	}
+	return "new " + slug
 }
 
 // walkAgent looks at all that the tools of an agent are made of.
-func (r *Registry) walkAgent(ctx context.Context, tenant tool.TenantID, n node, tools []tool.Ref, batch *brought) error {
+func (r *Registry) walkAgent(ctx context.Context, tenant tool.TenantID, n node, tools []tool.Ref, batch brought) error {
 	if r.opts.Parts == nil || len(tools) == 0 {
 		return nil
 	}

@@ -9,23 +9,17 @@ import (
 
 // brought is what a batch of definitions publishes, by kind and slug. Nil
 // brings nothing.
-type brought struct {
-	names map[string]bool
-}
+type brought map[string]Definition
 
 // newBrought returns what is published with a batch.
-func newBrought(batch []Definition) *brought {
-	b := &brought{names: make(map[string]bool)}
+func newBrought(batch []Definition) brought {
+	b := make(brought)
 	for _, d := range batch {
 		if d.Tool != nil && d.Tool.wanted() || d.Agent != nil && d.Agent.wanted() {
-			b.names[nameOf(d)] = true
+			b[nameOf(d)] = d
 		}
 	}
 	return b
-}
-
-func (b *brought) brings(kind, slug string) bool {
-	return b != nil && slug != "" && b.names[kind+" "+slug]
 }
 
 func nameOf(d Definition) string { return d.Kind() + " " + d.Slug() }

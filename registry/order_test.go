@@ -58,8 +58,8 @@ func TestOrderTellsOfCycles(t *testing.T) {
 	requireRefused(t, cycles[0], tool.Conflict, "", "tool self -> tool self")
 }
 
-// What a batch brings need not be there to be checked, and what it does not
-// bring must be.
+// What a batch brings need not be there to be checked, and is looked at as if it
+// were. What it does not bring must be there.
 func TestCheckToolsLeavesOutWhatTheBatchPublishes(t *testing.T) {
 	t.Parallel()
 
@@ -68,6 +68,10 @@ func TestCheckToolsLeavesOutWhatTheBatchPublishes(t *testing.T) {
 	for _, d := range batch {
 		require.NoError(t, b.registry.CheckTools(t.Context(), b.ada, d, batch))
 	}
+	loop := batchOf(spec("ask", asking(`{"agent":"desk"}`), publish))[0]
+	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, batch[0], []registry.Definition{batch[0], batch[1], loop}), tool.Conflict, "/tools/0", "agent desk -> tool wrap -> tool ask -> agent desk: what")
+	skilled := batchOf(spec("ask", asking(`{"agent":"research","skill":"sum"}`), publish))[0]
+	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, skilled, []registry.Definition{skilled, batch[3]}), tool.NotFound, "/implementation_config/target_agent_slug", `agent research has no skill "sum"`)
 	batch[3].Agent.Publish = false
 	err := b.registry.CheckTools(t.Context(), b.ada, batch[2], batch)
 	requireRefused(t, err, tool.NotFound, "/implementation_config/target_agent_slug", `agent "research" not found`)

@@ -45,9 +45,9 @@ func (r *Registry) checkWhole(ctx context.Context, t *tool.Tool, d *tool.Definit
 	return r.walkTool(ctx, t, d, nil)
 }
 
-// walkTool looks at all that calls of a tool are made of. What the batch brings
-// may be missing yet.
-func (r *Registry) walkTool(ctx context.Context, t *tool.Tool, d *tool.Definition, batch *brought) error {
+// walkTool looks at all that calls of a tool are made of, with what the batch
+// brings in the place of what is there.
+func (r *Registry) walkTool(ctx context.Context, t *tool.Tool, d *tool.Definition, batch brought) error {
 	if t.Global() {
 		return refuse(tool.Conflict, "/implementation_type", "agents and tools belong to tenants, so a global tool cannot be made of them")
 	}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -44,7 +45,7 @@ type walk struct {
 	r       *Registry
 	as      tool.Principal
 	root    string // Slug of the tool that is to be published; empty for an agent.
-	batch   *brought
+	batch   brought
 	line    []node // From the root to where the walk is.
 	seen    map[string]extent
 	at      string // Path, in the definition of the root, of where the walk went down.
@@ -53,7 +54,7 @@ type walk struct {
 
 // newWalk returns a walk through what a tenant has. Who may call what is decided
 // at each call, so nothing is left out for want of a permission.
-func (r *Registry) newWalk(tenant tool.TenantID, batch *brought) *walk {
+func (r *Registry) newWalk(tenant tool.TenantID, batch brought) *walk {
 	return &walk{r: r, batch: batch, seen: make(map[string]extent), as: tool.Principal{Tenant: tenant, Subject: "registry", Permissions: []string{"*"}}}
 }
 
@@ -179,7 +180,7 @@ func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.
 	if err != nil {
 		return extent{}, err
 	}
-	if found == nil { // Told as missing, or brought by the batch.
+	if found == nil { // Told as missing.
 		return extent{calls: 1}, nil
 	}
 	d := &found.Version.Snapshot.Definition
@@ -216,8 +217,8 @@ func (w *walk) resolve(ctx context.Context, ref tool.Ref, direct bool) (*resolve
 	if ref.Slug != "" && ref.Slug == w.root {
 		return nil, refuse(tool.Conflict, w.at, "%s: what calls itself never ends", w.path(node{kind: "tool", slug: ref.Slug}))
 	}
-	if w.batch.brings("tool", ref.Slug) {
-		return nil, nil
+	if s := w.batch["tool "+ref.Slug].Tool; s != nil {
+		return w.brought(ctx, s), nil
 	}
 	req := resolver.Request{Principal: w.as, Ref: ref, Mode: tool.Production, New: direct, AllowDeprecated: !direct}
 	found, err := w.r.opts.Resolver.Resolve(ctx, req)
@@ -232,10 +233,20 @@ func (w *walk) resolve(ctx context.Context, ref tool.Ref, direct bool) (*resolve
 	return found, nil
 }
 
+// batched stands for the digest of what a batch brings.
+const batched = "batched"
+
+// brought returns a tool of the batch, as it will be found when it is published.
+func (w *walk) brought(ctx context.Context, s *ToolSpec) *resolver.Resolved {
+	v := tool.Version{Slug: s.Slug, Number: cmp.Or(s.Version, "next"), Digest: batched, Snapshot: tool.Snapshot{Definition: s.Definition}}
+	return &resolver.Resolved{Tool: tool.Tool{ID: w.r.toolID(ctx, w.as.Tenant, s.Slug), Slug: s.Slug}, Version: &v}
+}
+
 // agentOf looks at the agent that a tool runs, and all below it.
 func (w *walk) agentOf(ctx context.Context, use *agent.Target) (extent, error) {
-	if w.batch.brings("agent", use.Ref.Slug) {
-		return extent{agents: []string{use.Ref.Slug}}, nil
+	if s := w.batch["agent "+use.Ref.Slug].Agent; s != nil {
+		w.checkSkill(use.Skill, s.Slug, s.Skills)
+		return w.agent(ctx, node{"agent", s.Slug, w.r.agentID(ctx, w.as.Tenant, s.Slug)}, batched, s.Tools)
 	}
 	found, err := w.r.store.FindAgent(ctx, w.as.Tenant, use.Ref.Name())
 	if err != nil {
@@ -256,20 +267,21 @@ func (w *walk) agentOf(ctx context.Context, use *agent.Target) (extent, error) {
 			return extent{}, nil //nolint:nilerr // It is told as missing.
 		}
 	}
-	if use.Skill != "" {
-		if _, ok := chosen.Snapshot.Skills[use.Skill]; !ok {
-			w.miss(refuse(tool.NotFound, "", "agent %s@%s has no skill %q%s", found.Slug, chosen.Number, use.Skill, nearSkill(use.Skill, chosen.Snapshot.Skills)))
-		}
-	}
+	w.checkSkill(use.Skill, found.Slug+"@"+chosen.Number, chosen.Snapshot.Skills)
 	return w.agent(ctx, node{"agent", found.Slug, found.ID}, chosen.Digest, chosen.Snapshot.Tools)
 }
 
-// nearSkill names the skill that was probably meant.
-func nearSkill(name string, skills map[string]agent.Skill) string {
-	if meant := nearest.Name(name, slices.Sorted(maps.Keys(skills))); meant != "" {
-		return fmt.Sprintf(": did you mean %q?", meant)
+// checkSkill tells of a skill that an agent does not have as missing, and names
+// the one that was probably meant.
+func (w *walk) checkSkill(name, of string, skills map[string]agent.Skill) {
+	if _, ok := skills[name]; ok || name == "" {
+		return
 	}
-	return ""
+	hint := ""
+	if meant := nearest.Name(name, slices.Sorted(maps.Keys(skills))); meant != "" {
+		hint = fmt.Sprintf(": did you mean %q?", meant)
+	}
+	w.miss(refuse(tool.NotFound, "", "agent %s has no skill %q%s", of, name, hint))
 }
 
 // agent looks at an agent with the given tools, and all below it.

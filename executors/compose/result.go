@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -139,6 +140,8 @@ func tell(steps []StepEnd, failure error) string {
 		say("All steps were done: %s.", strings.Join(done, ", "))
 	case failure == nil:
 		say("The composition came to its end, though not every step was done.")
+	case explained(steps, failure):
+		say("The composition stopped.")
 	default:
 		say("The composition stopped: %s.", strings.TrimRight(tool.AsError(failure).Msg, ". "))
 	}
@@ -156,6 +159,15 @@ func tell(steps []StepEnd, failure error) string {
 		say("Not run: %s.", strings.Join(notRun, ", "))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// explained reports whether what is said of the steps says why the composition
+// stopped.
+func explained(steps []StepEnd, failure error) bool {
+	why := tool.AsError(failure).Msg
+	return slices.ContainsFunc(steps, func(s StepEnd) bool {
+		return !s.done() && s.Status != NotRun && s.Msg != "" && strings.Contains(why, s.Msg)
+	})
 }
 
 // how says how a step failed.

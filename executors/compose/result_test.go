@@ -38,13 +38,13 @@ func TestResultTellsWhatBecameOfEachStep(t *testing.T) {
 			"Stopped",
 			[]compose.StepEnd{done, down, notRun},
 			why, compose.Partial,
-			"The composition stopped: step \"price\": upstream answered 503.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nDone, and stays done: order (find@1.0.0).\nNot run: mail (send@1.0.0).",
+			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nDone, and stays done: order (find@1.0.0).\nNot run: mail (send@1.0.0).",
 		},
 		{
 			"NothingDone",
 			[]compose.StepEnd{down, notRun},
 			why, compose.Failed,
-			"The composition stopped: step \"price\": upstream answered 503.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nNo step was done.\nNot run: mail (send@1.0.0).",
+			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nNo step was done.\nNot run: mail (send@1.0.0).",
 		},
 		{
 			"UnknownOutcome",
