@@ -16,6 +16,7 @@ type listInvocationsInput struct {
 	Kind   string    `query:"kind" enum:"invalid,not_found,denied,conflict,rate_limited,unavailable,timeout,unknown,cancelled,internal" doc:"What kind of failure it ended with"`
 	Run    string    `query:"run" maxLength:"64" doc:"Id of the run"`
 	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id of the agent"`
+	Parent string    `query:"parent" maxLength:"64" doc:"Id of the invocation that they are steps of"`
 	Since  time.Time `query:"since" doc:"Created at or after"`
 	Until  time.Time `query:"until" doc:"Created before"`
 	Paging
@@ -60,6 +61,13 @@ func (s *server) listInvocations(ctx context.Context, p tool.Principal, in *list
 			return nil, err
 		}
 		q.RunID = run.ID
+	}
+	if in.Parent != "" {
+		whole, err := s.cfg.Store.FindInvocation(ctx, p.Tenant, in.Parent)
+		if err != nil {
+			return nil, err
+		}
+		q.Parent = whole.ID
 	}
 	if in.Agent != "" {
 		found, err := s.cfg.Store.FindAgent(ctx, p.Tenant, in.Agent)

@@ -35,6 +35,7 @@ type listRunsInput struct {
 	Status string    `query:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
 	Kind   string    `query:"kind" enum:"agent,tool_call,tool_test,host"`
 	Agent  string    `query:"agent" maxLength:"64" doc:"Slug or id"`
+	Parent string    `query:"parent" maxLength:"64" doc:"Id of the run that asked for them"`
 	Since  time.Time `query:"since" doc:"Created at or after"`
 	Until  time.Time `query:"until" doc:"Created before"`
 	Paging
@@ -201,6 +202,13 @@ func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInp
 			return nil, err
 		}
 		q.AgentID = found.ID
+	}
+	if in.Parent != "" {
+		above, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.Parent)
+		if err != nil {
+			return nil, err
+		}
+		q.Parent = above.ID
 	}
 	runs, err := s.cfg.Store.ListRuns(ctx, p.Tenant, q)
 	if err != nil {

@@ -53,6 +53,7 @@ func (a *app) invocationListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
 	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
+	cmd.Flags().StringVar(&q.Parent, "parent", "", "id of the invocation that they are steps of")
 	periodFlags(cmd, &since, &until)
 	p.register(cmd)
 	return cmd

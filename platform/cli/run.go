@@ -140,9 +140,13 @@ func writeRun(w io.Writer, r v1.Run) error {
 	if r.ErrorKind != "" {
 		failed = string(r.ErrorKind) + ": " + r.Error
 	}
+	above := ""
+	if r.Parent != nil {
+		above = r.Parent.RunID
+	}
 	return pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
+		"status", string(r.Status), "asked by", above, "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
 		"created", moments(r.CreatedAt), "started", momentsOf(r.StartedAt), "completed", momentsOf(r.CompletedAt),
 		"workflow", r.WorkflowID, "error", failed, "output", r.Output)
 }
@@ -182,6 +186,7 @@ func (a *app) runListCommand() *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "", "pending, running, completed, failed, cancelled or hosted")
 	cmd.Flags().StringVar(&kind, "kind", "", "agent, tool_call, tool_test or host")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
+	cmd.Flags().StringVar(&q.Parent, "parent", "", "id of the run that asked for them")
 	periodFlags(cmd, &since, &until)
 	p.register(cmd)
 	return cmd

@@ -16,6 +16,7 @@ type InvocationQuery struct {
 	Kind   tool.Kind // Of its failure.
 	Run    string    // Id.
 	Agent  string    // Slug or id.
+	Parent string    // Id of the invocation that they are steps of.
 	Since  time.Time
 	Until  time.Time
 	Page
@@ -25,6 +26,7 @@ type InvocationQuery struct {
 func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Page[tool.Invocation], error) {
 	var out v1.Page[tool.Invocation]
 	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("kind", string(q.Kind)).text("run", q.Run).text("agent", q.Agent).
+		text("parent", q.Parent).
 		time("since", q.Since).time("until", q.Until).page(q.Page)
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations"}, query: query, out: &out})
 	return out, err

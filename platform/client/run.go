@@ -30,6 +30,7 @@ type RunQuery struct {
 	Status agent.RunStatus
 	Kind   agent.RunKind
 	Agent  string // Slug or id.
+	Parent string // Id of the run that asked for them.
 	Since  time.Time
 	Until  time.Time
 	Page
@@ -38,7 +39,7 @@ type RunQuery struct {
 // ListRuns returns a page of runs, newest first.
 func (c *Client) ListRuns(ctx context.Context, q RunQuery) (v1.Page[v1.Run], error) {
 	var out v1.Page[v1.Run]
-	query := params{}.text("status", string(q.Status)).text("kind", string(q.Kind)).text("agent", q.Agent).
+	query := params{}.text("status", string(q.Status)).text("kind", string(q.Kind)).text("agent", q.Agent).text("parent", q.Parent).
 		time("since", q.Since).time("until", q.Until).page(q.Page)
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs"}, query: query, out: &out})
 	return out, err

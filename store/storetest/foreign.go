@@ -184,6 +184,11 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Empty(t, runs)
 	},
+	"Ancestors": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.Ancestors(t.Context(), f.stranger, f.Run.ID)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"OpenTurn": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.OpenTurn(t.Context(), f.stranger, f.Run.ID, f.Turn.Message.ID, f.Turn.Key)
@@ -390,6 +395,14 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		still, err := f.Store.FindInvocation(t.Context(), f.Tenant, ticket.InvocationID)
 		require.NoError(t, err)
 		require.Equal(t, tool.StatusRunning, still.Status)
+	},
+	"Records": func(t *testing.T, f foreign) {
+		t.Helper()
+		e := f.Lone(t)
+		f.Fixture.Admit(t, e, true, true)
+		records, err := f.Store.Records(t.Context(), f.stranger, []string{e.EffectID})
+		require.NoError(t, err)
+		require.Empty(t, records)
 	},
 	"FindInvocation": func(t *testing.T, f foreign) {
 		t.Helper()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -31,6 +32,47 @@ func testRuns(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Len(t, transcript, 1)
 		require.Equal(t, agent.User, transcript[0].Role)
+	})
+
+	t.Run("ARunKnowsWhoAskedForIt", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		e := f.Entry(t)
+		ticket := f.Admit(t, e, false, false)
+		below := f.Run
+		for depth := 1; depth <= agent.MaxDepth+2; depth++ {
+			above := below
+			created, err := f.Store.CreateRun(t.Context(), agent.Run{
+				ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: "support", Principal: f.Principal,
+				WorkflowID: "t/" + NewID(t), Depth: depth,
+				Parent: &agent.Parent{RunID: above.ID, InvocationID: ticket.InvocationID, Detached: depth == 2},
+			}, agent.Message{})
+			require.NoError(t, err)
+			below, err = f.Store.FindRun(t.Context(), f.Tenant, created.ID)
+			require.NoError(t, err)
+			require.Equal(t, &agent.Parent{RunID: above.ID, InvocationID: ticket.InvocationID, Detached: depth == 2}, below.Parent)
+			require.Equal(t, depth, below.Depth)
+			line, err := f.Store.Ancestors(t.Context(), f.Tenant, below.ID)
+			require.NoError(t, err)
+			require.Len(t, line, min(depth+1, agent.MaxDepth+2), "one above the deepest is enough to refuse it")
+			require.Equal(t, agent.Ancestor{RunID: below.ID, AgentID: f.Agent.ID, Agent: "support"}, line[0])
+			require.Equal(t, above.ID, line[1].RunID)
+			children, err := f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Parent: above.ID})
+			require.NoError(t, err)
+			require.Len(t, children, 1)
+			require.Equal(t, below.ID, children[0].ID)
+		}
+		_, err := f.Store.CreateRun(t.Context(), agent.Run{
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w", Depth: 1,
+			Parent: &agent.Parent{RunID: NewID(t), InvocationID: NewID(t)},
+		}, agent.Message{})
+		RequireKind(t, tool.NotFound, err)
+		_, err = f.Store.Ancestors(t.Context(), f.Tenant, NewID(t))
+		RequireKind(t, tool.NotFound, err)
+		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: below.ID, Status: agent.RunCompleted, Calls: 7}))
+		ended, err := f.Store.FindRun(t.Context(), f.Tenant, below.ID)
+		require.NoError(t, err)
+		require.Equal(t, 7, ended.Calls)
 	})
 
 	t.Run("BeginIsIdempotent", func(t *testing.T) {

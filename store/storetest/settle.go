@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -23,6 +24,29 @@ func testPhases(t *testing.T, d *Database) {
 		RequireKind(t, tool.Conflict, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, ticket.Fence+1))
 		require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, ticket.Fence))
 		RequireKind(t, tool.Conflict, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, ticket.Fence))
+	})
+
+	t.Run("RecordsAreWhatIsKnown", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		whole, step := f.Lone(t), f.Lone(t)
+		whole.Arguments = json.RawMessage(`{"b":1.0,"a":2}`)
+		open := f.Admit(t, whole, false, false)
+		step.ParentID = open.InvocationID
+		ticket := f.Admit(t, step, false, false)
+		_, err := f.Store.Settle(t.Context(), Completed(step, ticket.Fence))
+		require.NoError(t, err)
+		records, err := f.Store.Records(t.Context(), f.Tenant, []string{whole.EffectID, step.EffectID, "never"})
+		require.NoError(t, err)
+		require.Len(t, records, 2)
+		require.Equal(t, ledger.Record{InvocationID: open.InvocationID, Arguments: whole.Arguments}, records[whole.EffectID])
+		require.Equal(t, tool.StatusCompleted, records[step.EffectID].Outcome.Status)
+		require.NotNil(t, records[step.EffectID].Outcome.Result)
+		parts, err := f.Store.ListInvocations(t.Context(), f.Tenant, store.InvocationQuery{Parent: open.InvocationID})
+		require.NoError(t, err)
+		require.Len(t, parts, 1)
+		require.Equal(t, ticket.InvocationID, parts[0].ID)
+		require.Equal(t, open.InvocationID, parts[0].ParentID)
 	})
 
 	t.Run("AZombieSendsNothing", func(t *testing.T) {

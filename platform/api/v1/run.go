@@ -32,12 +32,22 @@ type Run struct {
 	Error        string          `json:"error,omitempty"`
 	Warning      string          `json:"warning,omitempty" doc:"What the run waits for and nobody does, such as that no worker polls its task queue"`
 	Turns        int             `json:"turns"`
+	Parent       *Parent         `json:"parent,omitempty" doc:"The call that the run answers; absent for one that nobody but a person or program asked for"`
+	Depth        int             `json:"depth,omitempty" doc:"How many runs are above it"`
+	Calls        int             `json:"calls,omitempty" doc:"Calls made by it and by the runs below it, once it has ended"`
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`
 	WorkflowID   string          `json:"workflow_id" doc:"In Temporal" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/run/01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tools        []Pin           `json:"tools,omitempty" doc:"The exact versions the run is pinned to"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    *time.Time      `json:"started_at,omitempty"`
 	CompletedAt  *time.Time      `json:"completed_at,omitempty"`
+}
+
+// Parent is the call that a run answers.
+type Parent struct {
+	RunID        string `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c0"`
+	InvocationID string `json:"invocation_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
+	Detached     bool   `json:"detached,omitempty" doc:"The call ended when the run began, which goes on by itself"`
 }
 
 // Pin is a tool version that a run is pinned to.
@@ -54,7 +64,10 @@ func FromRun(r agent.Run) Run {
 		ID: r.ID, Kind: r.Kind, Agent: r.Agent, AgentID: r.AgentID, AgentVersion: r.AgentVersion,
 		Mode: r.Mode, Status: r.Status, Subject: r.Principal.Subject, Input: r.Input, Output: r.Output,
 		ErrorKind: r.ErrorKind, Error: r.Error, Turns: r.Turns, LastSeq: r.LastSeq, WorkflowID: r.WorkflowID,
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+		Depth: r.Depth, Calls: r.Calls, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, CompletedAt: r.CompletedAt,
+	}
+	if r.Parent != nil {
+		out.Parent = &Parent{RunID: r.Parent.RunID, InvocationID: r.Parent.InvocationID, Detached: r.Parent.Detached}
 	}
 	if r.Plan != nil {
 		for _, p := range r.Plan.Tools {
