@@ -3,6 +3,7 @@ package retrieval
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Citation returns how the n-th hit, from 1, is cited, in one line:
@@ -11,7 +12,7 @@ import (
 func (h *Hit) Citation(n int) string {
 	parts := make([]string, 0, 1+len(h.Headings))
 	for i, part := range append([]string{h.Title}, h.Headings...) {
-		if part = strings.Join(strings.Fields(part), " "); part == "" && i == 0 {
+		if part = oneLine(part); part == "" && i == 0 {
 			part = h.DocumentKey
 		}
 		if part != "" && (len(parts) == 0 || parts[len(parts)-1] != part) {
@@ -27,4 +28,14 @@ func (h *Hit) Citation(n int) string {
 		fmt.Fprintf(&b, " (%s)", h.Source)
 	}
 	return b.String()
+}
+
+// oneLine returns s without line ends and other control characters.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.Join(strings.Fields(s), " "))
 }
