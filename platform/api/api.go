@@ -34,7 +34,8 @@ type Config struct {
 	Vault *vault.Vault
 	// Retrieval keeps pipelines and documents. Defaults to Store.
 	Retrieval retrieval.Store
-	// Searcher answers queries of pipelines.
+	// Searcher answers queries of pipelines. Defaults to one that searches by
+	// words alone.
 	Searcher retrieval.Searcher
 	// Temporal starts and cancels the workflows of runs.
 	Temporal client.Client
@@ -80,6 +81,12 @@ func (c Config) withDefaults() Config {
 		c.MaxBodyBytes = DefaultMaxBodyBytes
 	}
 	c.Streams = c.Streams.withDefaults()
+	if c.Retrieval == nil {
+		c.Retrieval = c.Store
+	}
+	if c.Searcher == nil {
+		c.Searcher = retrieval.NewEngine(c.Retrieval, nil)
+	}
 	if c.Vault == nil && c.Store != nil {
 		c.Vault = vault.New(c.Store, vault.Options{Logger: c.Logger})
 	}
@@ -144,6 +151,7 @@ func New(cfg Config) (http.Handler, error) {
 	s.registerInvocations()
 	s.registerKeys()
 	s.registerCredentials()
+	s.registerPipelines()
 	s.registerTenants()
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)

@@ -22,11 +22,14 @@ const (
 
 	CredentialsRead  = "credentials.read"  // See credentials, never their values.
 	CredentialsWrite = "credentials.write" // Keep, rotate and revoke credentials.
+
+	PipelinesRead  = "pipelines.read"  // See pipelines and their documents, and search them.
+	PipelinesWrite = "pipelines.write" // Create, change and delete pipelines, add and delete documents.
 )
 
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, CredentialsRead, CredentialsWrite}
+	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite}
 }
 
 // narrow returns p with no more permissions than its scopes name, where it has

@@ -108,7 +108,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	}
 	handler, err := serve.Handler(ctx, serve.HandlerConfig{
 		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
-		Keys: settings.keys, Discoverer: plugin.Discoverer(), Artifacts: plugin.Artifacts(), Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
+		Keys: settings.keys, Discoverer: plugin.Discoverer(), Searcher: plugin.Searcher(), Artifacts: plugin.Artifacts(), Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())

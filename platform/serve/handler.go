@@ -23,6 +23,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -60,6 +61,9 @@ type HandlerConfig struct {
 	// ModelProviders lists the model providers of the workers, for prompts to ask.
 	// Empty, they may name any, likewise.
 	ModelProviders []string
+	// Searcher searches pipelines for people, as [worker.Plugin] has one. Without
+	// one, they are searched by words alone.
+	Searcher retrieval.Searcher
 	// Middleware lists the middleware that the workers have for tools to name.
 	// Empty, tools may name any, and the workers refuse what they do not have.
 	Middleware []string
@@ -88,7 +92,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	}
 	resolve := resolver.New(cfg.Store, resolver.Options{})
 	config := api.Config{
-		Store: cfg.Store, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
+		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue,
 		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cfg.Namespace),
 		Vault:            vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),

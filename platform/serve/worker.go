@@ -12,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/worker"
 )
 
@@ -76,6 +77,9 @@ func (w *Worker) Client() client.Client { return w.client }
 
 // Discoverer talks to MCP servers as the worker's calls do.
 func (w *Worker) Discoverer() registry.Discoverer { return w.plugin.Discoverer() }
+
+// Searcher searches pipelines as the worker's calls do.
+func (w *Worker) Searcher() retrieval.Searcher { return w.plugin.Searcher() }
 
 // Artifacts tells whether artifact tools may be published and programs uploaded,
 // by the worker's limits, and compiles them in its sandbox where there is one.

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// MaxDocumentBody bounds a request that holds a document: the largest content,
+// in base64 or as a text of which much is escaped.
+const MaxDocumentBody = 2*retrieval.MaxDocumentBytes + DefaultMaxBodyBytes
+
+// DocumentPath names the document of a path. It is exported as [Paging] is.
+type DocumentPath struct {
+	PipelinePath
+	Document string `path:"document" maxLength:"512" doc:"Id, or key where that has no slash: of one that has, the list with key tells the id" example:"annual-leave.md"`
+}
+
+type addDocumentInput struct {
+	PipelinePath
+	Body v1.NewDocument
+}
+
+type addDocumentOutput struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     v1.Document
+}
+
+type listDocumentsInput struct {
+	PipelinePath
+	Status string `query:"status" enum:"pending,ingesting,ready,failed"`
+	Key    string `query:"key" maxLength:"512" doc:"The one of that key" example:"people/annual-leave.md"`
+	Cursor string `query:"cursor" maxLength:"1000" doc:"Where to go on: next of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+type listDocumentsOutput struct {
+	Body v1.Page[v1.Document]
+}
+
+type documentInput struct {
+	DocumentPath
+}
+
+type documentOutput struct {
+	Body v1.Document
+}
+
+func (s *server) registerDocuments() {
+	handle(s, route{
+		id: "addDocument", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines", permission: PipelinesWrite,
+		maxBody: MaxDocumentBody, accepted: "The document is stored, and being ingested",
+		summary: "Add a document, or replace one",
+		detail: "What has the key already is replaced, and searched as it was until the new content is ready. The same document again changes " +
+			"nothing, unless it failed: then it is tried once more. Look at the document for how far it is.",
+	}, s.addDocument)
+	handle(s, route{
+		id: "listDocuments", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines", permission: PipelinesRead,
+		summary: "List a pipeline's documents, in the order of keys", detail: "Without their content.",
+	}, s.listDocuments)
+	handle(s, route{
+		id: "getDocument", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines", permission: PipelinesRead,
+		summary: "Get a document", detail: "How far it is, without its content.",
+	}, s.getDocument)
+	handle(s, route{
+		id: "deleteDocument", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines", permission: PipelinesWrite,
+		summary: "Delete a document, at once and for good", detail: "It is not found any more from then on.",
+	}, s.deleteDocument)
+}
+
+func (s *server) addDocument(ctx context.Context, p tool.Principal, in *addDocumentInput) (*addDocumentOutput, error) {
+	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	wanted, content, err := in.Body.Document()
+	if err != nil {
+		return nil, err
+	}
+	wanted.Tenant, wanted.PipelineID, wanted.CreatedBy = p.Tenant, found.ID, p.Subject
+	if err := wanted.Check(content); err != nil {
+		return nil, fmt.Errorf("checking the document: %w", err)
+	}
+	stored, changed, err := s.cfg.Retrieval.PutDocument(ctx, wanted, content)
+	if err != nil {
+		return nil, fmt.Errorf("storing document %q: %w", wanted.Key, err)
+	}
+	out := &addDocumentOutput{
+		Status: http.StatusOK, Location: "/v1/pipelines/" + found.Slug + "/documents/" + stored.ID, Body: v1.FromDocument(stored),
+	}
+	if changed || stored.Status == retrieval.Pending { // What is pending may have been left behind by a request that broke off.
+		if err := s.ingest(ctx, stored); err != nil {
+			return nil, err
+		}
+		out.Status = http.StatusAccepted
+	}
+	return out, nil
+}
+
+func (s *server) listDocuments(ctx context.Context, p tool.Principal, in *listDocumentsInput) (*listDocumentsOutput, error) {
+	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	if in.Key != "" {
+		return s.listDocument(ctx, p, found.ID, in)
+	}
+	paging := Paging{Cursor: in.Cursor, Limit: in.Limit}
+	filter := retrieval.DocumentFilter{Status: retrieval.DocumentStatus(in.Status), Limit: paging.fetch()}
+	if in.Cursor != "" {
+		if filter.AfterKey, err = openCursor(in.Cursor); err != nil {
+			return nil, err
+		}
+	}
+	documents, err := s.cfg.Retrieval.ListDocuments(ctx, p.Tenant, found.ID, filter)
+	if err != nil {
+		return nil, fmt.Errorf("listing documents: %w", err)
+	}
+	return &listDocumentsOutput{Body: page(paging, documents, v1.FromDocument, func(d retrieval.Document) string { return d.Key })}, nil
+}
+
+// listDocument lists the document of a key, if there is one and it has the
+// status that is asked for.
+func (s *server) listDocument(ctx context.Context, p tool.Principal, pipeline string, in *listDocumentsInput) (*listDocumentsOutput, error) {
+	out := &listDocumentsOutput{Body: v1.Page[v1.Document]{Items: []v1.Document{}}}
+	d, err := s.cfg.Retrieval.FindDocument(ctx, p.Tenant, pipeline, in.Key)
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound:
+		return out, nil
+	case err != nil:
+		return nil, fmt.Errorf("finding the document: %w", err)
+	}
+	if d.Key == in.Key && (in.Status == "" || string(d.Status) == in.Status) {
+		out.Body.Items = append(out.Body.Items, v1.FromDocument(d))
+	}
+	return out, nil
+}
+
+// findDocument returns the pipeline and the document of a path.
+func (s *server) findDocument(ctx context.Context, p tool.Principal, in DocumentPath) (retrieval.Document, error) {
+	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
+	if err != nil {
+		return retrieval.Document{}, err
+	}
+	return s.cfg.Retrieval.FindDocument(ctx, p.Tenant, found.ID, in.Document)
+}
+
+func (s *server) getDocument(ctx context.Context, p tool.Principal, in *documentInput) (*documentOutput, error) {
+	d, err := s.findDocument(ctx, p, in.DocumentPath)
+	if err != nil {
+		return nil, err
+	}
+	return &documentOutput{Body: v1.FromDocument(d)}, nil
+}
+
+func (s *server) deleteDocument(ctx context.Context, p tool.Principal, in *documentInput) (*documentOutput, error) {
+	d, err := s.findDocument(ctx, p, in.DocumentPath)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cfg.Retrieval.DeleteDocument(ctx, p.Tenant, d.PipelineID, d.ID); err != nil {
+		return nil, err
+	}
+	return &documentOutput{Body: v1.FromDocument(d)}, nil
+}

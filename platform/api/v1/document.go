@@ -1,0 +1,76 @@
+package v1
+
+import (
+	"time"
+
+	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// NewDocument is a document for a pipeline: its content as text, or as base64.
+type NewDocument struct {
+	Key       string              `json:"key" minLength:"1" maxLength:"512" doc:"Your own name for it, unique in the pipeline; what has it already is replaced" example:"annual-leave.md"`
+	Title     string              `json:"title,omitempty" maxLength:"500" doc:"What the content says of itself when absent" example:"Annual leave"`
+	MediaType retrieval.MediaType `json:"media_type,omitempty" enum:"text/plain,text/markdown,text/html,application/pdf" doc:"text/plain when absent" example:"text/markdown"`
+	Source    string              `json:"source,omitempty" maxLength:"2048" doc:"Where it is from, for citations: a URL or a path" example:"handbook/annual-leave.md"`
+	Metadata  retrieval.Metadata  `json:"metadata,omitempty" doc:"For filters: a flat object of strings, numbers, booleans and lists of strings" example:"{\"team\":\"people\",\"year\":2026}"`
+	Text      string              `json:"text,omitempty" doc:"The content, of anything but a PDF" example:"# Annual leave\n\nFull-time staff have 28 days a year."`
+	Base64    []byte              `json:"content_base64,omitempty" doc:"The content of any type, in base64, at most 10 MiB before encoding" example:""`
+}
+
+// Document returns d as a pipeline's, and its content. It fails with
+// tool.Invalid unless the content is given once.
+func (d NewDocument) Document() (retrieval.Document, []byte, error) {
+	out := retrieval.Document{Key: d.Key, Title: d.Title, MediaType: d.MediaType, Source: d.Source, Metadata: d.Metadata}
+	if out.MediaType == "" {
+		out.MediaType = retrieval.Plain
+	}
+	content := d.Base64
+	switch {
+	case d.Text != "" && len(d.Base64) > 0:
+		return out, nil, invalidDocument("/text", "give one of text and content_base64")
+	case d.Text != "" && out.MediaType == retrieval.PDF:
+		return out, nil, invalidDocument("/text", "a PDF is no text: give it as content_base64")
+	case d.Text != "":
+		content = []byte(d.Text)
+	case len(d.Base64) == 0:
+		return out, nil, invalidDocument("/text", "the document is empty: give its content as text or content_base64")
+	}
+	return out, content, nil
+}
+
+func invalidDocument(path, msg string) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "api.addDocument", Path: path, Msg: msg}
+}
+
+// Document is a document of a pipeline, and how far it is.
+type Document struct {
+	ID        string                   `json:"id" example:"01975c2e-7d1a-7c3e-9f00-000000000111"`
+	Pipeline  string                   `json:"pipeline_id" example:"01975c2e-7d1a-7c3e-9f00-000000000101"`
+	Key       string                   `json:"key" example:"annual-leave.md"`
+	Title     string                   `json:"title,omitempty" example:"Annual leave"`
+	MediaType retrieval.MediaType      `json:"media_type" enum:"text/plain,text/markdown,text/html,application/pdf"`
+	Source    string                   `json:"source,omitempty" example:"handbook/annual-leave.md"`
+	Metadata  retrieval.Metadata       `json:"metadata,omitempty" example:"{\"team\":\"people\"}"`
+	Bytes     int                      `json:"bytes" doc:"Of its content" example:"912"`
+	Digest    string                   `json:"digest" doc:"The sha256 of its content" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Status    retrieval.DocumentStatus `json:"status" enum:"pending,ingesting,ready,failed" doc:"How far its newest content is: it is searched when it is ready, and until then what was there before"`
+	Error     string                   `json:"error,omitempty" doc:"Why it failed" example:""`
+	Chunks    int                      `json:"chunks" doc:"How many passages it was cut into" example:"4"`
+	Embedded  int                      `json:"embedded" doc:"How many of them are embedded, where the pipeline has a model" example:"4"`
+	Version   int64                    `json:"version" doc:"Counts its contents" example:"1"`
+	Live      int64                    `json:"live_version" doc:"The version that is searched; 0 for none" example:"1"`
+	CreatedBy string                   `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
+	CreatedAt time.Time                `json:"created_at"`
+	UpdatedAt time.Time                `json:"updated_at"`
+	ReadyAt   *time.Time               `json:"ready_at,omitempty" doc:"Since when it is searched as it is"`
+}
+
+// FromDocument returns d as the API shows it.
+func FromDocument(d retrieval.Document) Document {
+	return Document{
+		ID: d.ID, Pipeline: d.PipelineID, Key: d.Key, Title: d.Title, MediaType: d.MediaType, Source: d.Source, Metadata: d.Metadata,
+		Bytes: d.Bytes, Digest: d.Digest, Status: d.Status, Error: d.Error, Chunks: d.Chunks, Embedded: d.Embedded,
+		Version: d.Version, Live: d.LiveVersion, CreatedBy: d.CreatedBy, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, ReadyAt: d.ReadyAt,
+	}
+}

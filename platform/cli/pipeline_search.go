@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/retrieval"
+)
+
+// excerptChars is how much of a passage is shown to people.
+const excerptChars = 400
+
+func (a *app) pipelineSearchCommand() *cobra.Command {
+	var in v1.PipelineQuery
+	var mode, filter string
+	cmd := describe(&cobra.Command{
+		Use: "search PIPELINE QUERY", Short: "Search a pipeline", Args: operands("pipeline", "query"),
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			in.Query, in.Mode = args[1], retrieval.Mode(mode)
+			if filter != "" {
+				if !json.Valid([]byte(filter)) {
+					return usage(`--filter: expected JSON, such as '{"team": "people"}'`)
+				}
+				in.Filter = json.RawMessage(filter)
+			}
+			answer, err := c.SearchPipeline(cmd.Context(), args[0], in)
+			if err != nil {
+				return err
+			}
+			return a.printer.show(answer, func(w io.Writer) error { return a.writeHits(w, answer) })
+		}),
+	}, `Searches a pipeline as a rag_retrieval tool would, and prints each passage after
+where it stands. By words, the query may hold "phrases in quotes", or between
+alternatives, and -words to leave out.`, `  toolcrib pipeline search handbook "how many days of leave"
+  toolcrib pipeline search handbook "sick child" --by hybrid --limit 3
+  toolcrib pipeline search handbook overtime --filter '{"team": "people", "year": {"gte": 2024}}'`)
+	flags := cmd.Flags()
+	flags.StringVar(&mode, "by", "", "how to search: full_text, vector or hybrid (default: the pipeline's way)")
+	flags.IntVar(&in.Limit, "limit", 0, "how many passages at most (default 5)")
+	flags.StringVar(&filter, "filter", "", "what documents' metadata must fulfil, as JSON")
+	flags.Float64Var(&in.MinScore, "min-score", 0, "leave out passages whose score is less")
+	return cmd
+}
+
+func (a *app) writeHits(w io.Writer, answer v1.PipelineAnswer) error {
+	if len(answer.Hits) == 0 {
+		_, err := fmt.Fprintf(a.env.Err, "nothing was found by %s\n", clean(string(answer.Mode)))
+		return err
+	}
+	for i, hit := range answer.Hits {
+		if i > 0 {
+			_, _ = fmt.Fprintln(w) // The next line fails if this one does.
+		}
+		text := strings.ReplaceAll(cleanLines(excerpt(hit.Text)), "\n", "\n    ")
+		if _, err := fmt.Fprintf(w, "%s  %.3f\n    %s\n", clean(hit.Citation), hit.Score, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// excerpt is the beginning of a passage.
+func excerpt(text string) string {
+	runes := []rune(strings.TrimSpace(text))
+	if len(runes) <= excerptChars {
+		return string(runes)
+	}
+	return strings.TrimSpace(string(runes[:excerptChars-1])) + "…"
+}
+
+func (a *app) pipelineReembedCommand() *cobra.Command {
+	var flags embeddingFlags
+	var noWait bool
+	cmd := describe(&cobra.Command{
+		Use: "reembed PIPELINE", Short: "Embed a pipeline's passages by another model", Args: operands("pipeline"),
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			config, err := flags.given()
+			if err != nil {
+				return err
+			}
+			if config == nil {
+				return usage("%s needs --url, --model and --dimensions", cmd.CommandPath())
+			}
+			p, err := c.ReembedPipeline(cmd.Context(), args[0], *config)
+			if err != nil {
+				return err
+			}
+			if noWait {
+				return a.printer.show(p, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "%s is being embedded by %s; see toolcrib pipeline show %s\n", clean(p.Slug), clean(config.Model), clean(p.Slug))
+					return err
+				})
+			}
+			return a.awaitReembedding(cmd, c, p)
+		}),
+	}, `Embeds all passages of a pipeline by another model, or by its first. The old
+embeddings are searched until the new ones are complete, and then the pipeline
+changes over at once. --search of toolcrib pipeline update says how it is searched.`,
+		`  toolcrib pipeline reembed handbook --url https://api.openai.com/v1 --model text-embedding-3-large \
+    --dimensions 3072 --credential embeddings-key`)
+	flags.register(cmd, "")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until all passages are embedded")
+	return cmd
+}
+
+// pipelinePause is between two looks at how far something is.
+const pipelinePause = 300 * time.Millisecond
+
+// awaitReembedding waits until a pipeline changed over to the generation that
+// was begun, or stays as it was.
+func (a *app) awaitReembedding(cmd *cobra.Command, c *client.Client, p v1.Pipeline) error {
+	ctx := cmd.Context()
+	if p.Reembedding == nil {
+		return a.showReembedded(p, p.Generation, "")
+	}
+	wanted, workflow := p.Reembedding.Generation, p.Reembedding.Workflow
+	defer a.progress("embedding %s by %s", p.Slug, p.Reembedding.Embedding.Model)()
+	for p.Reembedding != nil && p.Reembedding.Generation == wanted {
+		if err := sleep(ctx, pipelinePause); err != nil {
+			return err
+		}
+		var err error
+		if p, err = c.Pipeline(ctx, p.ID); err != nil {
+			return err
+		}
+	}
+	return a.showReembedded(p, wanted, workflow)
+}
+
+func (a *app) showReembedded(p v1.Pipeline, wanted int, workflow string) error {
+	err := a.printer.show(p, func(w io.Writer) error {
+		if p.Generation != wanted || p.Embedding == nil {
+			_, err := fmt.Fprintf(w, "%s stays as it was: its passages were not embedded by the other model. The workflow %s says why\n", clean(p.Slug), clean(workflow))
+			return err
+		}
+		_, err := fmt.Fprintf(w, "%s is embedded by %s\n", clean(p.Slug), clean(p.Embedding.Model))
+		return err
+	})
+	if err == nil && p.Generation != wanted {
+		err = &silentError{code: ExitFailure}
+	}
+	return err
+}
