@@ -63,6 +63,8 @@ type Config struct {
 	Sandbox Sandbox
 	// Searcher searches pipelines, for retrieval_pipeline.
 	Searcher retrieval.Searcher
+	// Runs finds runs, for task_status.
+	Runs Runs
 	// Schemas compiles schemas; a cache of its own when nil.
 	Schemas *schema.Cache
 	// Clock tells the time. Defaults to [time.Now].
@@ -92,6 +94,9 @@ func New(cfg Config) *Catalog {
 	if cfg.Searcher != nil {
 		all = append(all, retrievalPipeline(cfg.Searcher))
 	}
+	if cfg.Runs != nil {
+		all = append(all, taskStatus(cfg.Runs))
+	}
 	if cfg.Functions != nil {
 		all = append(all, functionCall(cfg.Functions, cfg.schemas()))
 	}
@@ -105,7 +110,7 @@ func Described(checkMCP func(config json.RawMessage) error) *Catalog {
 	var cfg Config
 	return newCatalog([]Builtin{
 		datetimeUtils(nil), httpRequest(nil, nil, nil), webSearch(nil, cfg.searchKeys(), nil), webFetch(nil, nil, nil),
-		mcpCall(nil, checkMCP), functionCall(nil, nil), jsonTransform(nil), retrievalPipeline(nil),
+		mcpCall(nil, checkMCP), functionCall(nil, nil), jsonTransform(nil), retrievalPipeline(nil), taskStatus(nil),
 	})
 }
 

@@ -31,7 +31,7 @@ func TestBuiltinsAreSeeded(t *testing.T) {
 		require.Contains(t, first, "created "+item.Slug+"@")
 		require.Equal(t, []string{item.Builtin, "global", "published"}, []string{item.Slug, item.Scope, item.Status})
 	}
-	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "web_fetch", "web_search"}, keys)
+	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "retrieval_pipeline", "task_status", "web_fetch", "web_search"}, keys)
 	require.Equal(t, "up to date\n", s.ok(t, "migrate"))
 }
 
