@@ -75,6 +75,10 @@ func TestProjectSchema(t *testing.T) {
 			`{"$ref":"#/$defs/a~1b","$defs":{"a/b":{"properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"]},"n":{"type":"number"}}}`,
 			`{"type":"object","properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"],"$defs":{"a/b":{"properties":{"n":{"$ref":"#/$defs/n"}},"required":["n"]},"n":{"type":"number"}}}`,
 		},
+		"WhatFormsRead": {
+			`{"type":"object","x-toolcrib-field":{"order":["b","a"]},"properties":{"a":{"type":"string","x-toolcrib-field":{"display":"textarea"}},"b":{"type":"number"}}}`,
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"number"}}}`,
+		},
 		"ReferenceToItself": {`{"$ref":"#","properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}}}`},
 	}
 	for name, tt := range tests {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/field"
 )
 
 // combiners are keywords that providers refuse at the top of a tool's schema.
@@ -22,7 +24,7 @@ var droppedAtTop = []string{"$schema", "$id", "$ref", "$comment", "not", "enum",
 // The answer's members are those of the schema in every other respect, each as
 // JSON: an SDK's encoder makes texts of numbers that no float holds.
 func ProjectSchema(raw json.RawMessage) map[string]any {
-	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec := json.NewDecoder(bytes.NewReader(field.Bare(raw)))
 	dec.UseNumber()
 	var root any
 	if dec.Decode(&root) != nil {
