@@ -18,6 +18,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/executors/nested"
 	"github.com/toolcrib/toolcrib/executors/promptcall"
+	"github.com/toolcrib/toolcrib/executors/ragcall"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/observe"
@@ -111,7 +112,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 // newRegistry returns the registry with the checks that definitions of the
 // platform's own implementation types must pass.
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
-	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.Artifact, tool.AgentCall, tool.Task, tool.Composition, tool.Custom, tool.Prompt, tool.Provider}, cfg.Runnable...)
+	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.RAGRetrieval, tool.Artifact, tool.AgentCall, tool.Task, tool.Composition, tool.Custom, tool.Prompt, tool.Provider}, cfg.Runnable...)
 	judge := cfg.Artifacts
 	return registry.New(s, registry.Options{
 		Resolver:   r,
@@ -119,6 +120,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Middleware: func(name string) bool { return len(cfg.Middleware) == 0 || slices.Contains(cfg.Middleware, name) },
 		Runnable:   func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
 		Builtins:   described.Complete,
+		Pipelines:  pipelines(cfg.Store),
 		Parts:      nested.Parts,
 		Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
 			tool.Artifact: judge.Compile,
@@ -126,7 +128,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Artifacts: registry.ArtifactRules{CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CheckConfig: judge.CheckUploaded},
 		Checks: map[tool.Implementation]func(json.RawMessage) error{
 			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: judge.CheckConfig,
-			tool.Custom: custom.CheckConfig,
+			tool.Custom: custom.CheckConfig, tool.RAGRetrieval: ragcall.CheckConfig,
 		},
 		ArgumentChecks: map[tool.Implementation]func(config, inputSchema json.RawMessage) error{tool.Prompt: checkPrompt},
 		Customs:        cfg.Customs,
@@ -144,6 +146,17 @@ func checkPrompt(config, inputSchema json.RawMessage) error {
 		return agentcall.CheckConfig(tool.Prompt, config, inputSchema)
 	}
 	return promptcall.CheckConfig(config, inputSchema)
+}
+
+// pipelines tells whether a tenant has a pipeline.
+func pipelines(s *store.Store) func(ctx context.Context, tenant tool.TenantID, slugOrID string) error {
+	if s == nil {
+		return nil
+	}
+	return func(ctx context.Context, tenant tool.TenantID, slugOrID string) error {
+		_, err := s.FindPipeline(ctx, tenant, slugOrID)
+		return err
+	}
 }
 
 // hasSearchAttributes reports whether the namespace has the attributes that
