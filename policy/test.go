@@ -32,7 +32,8 @@ func (d *Decision) test(t *Test, class tool.Egress) {
 
 // harmless reports whether all that the tool can do goes through the egress
 // guard, which lets tools of a lesser class than write read only, or it does
-// nothing but echo.
+// nothing but echo. A composition does nothing by itself: each of its steps is
+// decided as a test of its own tool.
 func (t *Test) harmless() bool {
-	return t.Implementation == tool.HTTP || t.Implementation == tool.Internal && t.Builtin == ""
+	return t.Implementation == tool.HTTP || t.Implementation == tool.Composition || t.Implementation == tool.Internal && t.Builtin == ""
 }
