@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,10 +43,12 @@ func TestExampleIsHonest(t *testing.T) {
 	t.Parallel()
 
 	tools, agents := exampleSpecs(t)
-	require.Len(t, agents, 1)
+	require.Len(t, agents, 2)
 	builtIn := []string{"datetime_utils", "json_transform", "web_fetch"}
-	for _, ref := range agents[0].Tools {
-		require.True(t, tools[ref.Slug] != nil || slices.Contains(builtIn, ref.Slug), "%s is not there", ref)
+	for _, a := range agents {
+		for _, ref := range a.Tools {
+			require.True(t, tools[ref.Slug] != nil || slices.Contains(builtIn, ref.Slug), "%s is not there", ref)
+		}
 	}
 	for slug, s := range tools {
 		require.True(t, s.Publish, slug)
@@ -96,22 +99,34 @@ func members(t *testing.T, raw json.RawMessage) []string {
 	return names
 }
 
-// Every call of the transcript is expected to end somehow, in its order.
+// Every call of the transcripts is expected to end somehow, in its order.
 func TestEveryCallIsExpected(t *testing.T) {
 	t.Parallel()
 
-	transcript, err := scripted.Load(filepath.Join(folder, "..", "transcripts", "support-desk.yaml"))
+	var wholly, within []string
+	for _, o := range expected() {
+		if id, ok := strings.CutPrefix(o.call, "clerk/"); ok {
+			within = append(within, id)
+		} else if !strings.Contains(o.call, "/") { // Steps are no model's calls.
+			wholly = append(wholly, o.call)
+		}
+	}
+	require.Equal(t, callsOf(t, "support-desk"), wholly)
+	require.Equal(t, callsOf(t, "carrier-clerk"), within)
+}
+
+// callsOf lists the ids of the calls that a transcript makes.
+func callsOf(t *testing.T, name string) []string {
+	t.Helper()
+	transcript, err := scripted.Load(filepath.Join(folder, "..", "transcripts", name+".yaml"))
 	require.NoError(t, err)
-	var made, want []string
+	var made []string
 	for _, turn := range transcript.Turns {
 		for _, c := range turn.Call {
 			made = append(made, c.ID)
 		}
 	}
-	for _, o := range expected() {
-		want = append(want, o.call)
-	}
-	require.Equal(t, want, made)
+	return made
 }
 
 // The verdict names each kind of difference.
@@ -134,6 +149,15 @@ func TestCheck(t *testing.T) {
 		other := good
 		change(&other)
 		require.ErrorContains(t, check([]tool.Invocation{other}, want), name)
+	}
+}
+
+// What a call is made of stands further in.
+func TestCallsStandBelowWhatTheyArePartOf(t *testing.T) {
+	t.Parallel()
+
+	for id, want := range map[string]string{"again": "again", "again/order": "  order", "clerk/again/order": "    order"} {
+		require.Equal(t, want, name(id))
 	}
 }
 

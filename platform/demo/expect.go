@@ -18,8 +18,9 @@ type outcome struct {
 	changed  bool // The arguments were repaired or coerced, with a receipt.
 }
 
-// expected are the calls of examples/transcripts/support-desk.yaml,
-// in call order.
+// expected are the calls of examples/transcripts/support-desk.yaml, and within
+// "clerk" those of carrier-clerk.yaml, in call order. One that is part of another
+// is named by the id of that, a slash, and its own.
 func expected() []outcome {
 	const done, failed = tool.StatusCompleted, tool.StatusFailed
 	return []outcome{
@@ -37,11 +38,16 @@ func expected() []outcome {
 		{call: "refund", tool: "refundOrder@1.0.0", status: failed, kind: tool.Denied},
 		{call: "track", tool: "trackParcel", status: failed, kind: tool.NotFound},
 		{call: "on-its-way", tool: "json_transform@1.0.1", status: done, attempts: 1},
-		{call: "parcel", tool: "trackParcelAtCarrier@1.0.0", status: done, attempts: 1},
+		{call: "clerk", tool: "askCarrierClerk@1.0.0", status: done, attempts: 1},
+		{call: "clerk/parcel", tool: "trackParcelAtCarrier@1.0.0", status: done, attempts: 1},
+		{call: "clerk/due", tool: "datetime_utils@1.1.0", status: done, attempts: 1},
 		{call: "rules", tool: "web_fetch@1.0.0", status: done, attempts: 1},
 		{call: "replacement", tool: "quoteReplacement@1.0.0", status: done, attempts: 1, changed: true},
 		{call: "cups", tool: "quoteBulkOrder@1.0.0", status: done, attempts: 1},
-		{call: "arrival", tool: "datetime_utils@1.1.0", status: done, attempts: 1},
+		{call: "again", tool: "quoteReorder@1.0.0", status: done, attempts: 1},
+		{call: "again/order", tool: "getOrder@1.0.0", status: done, attempts: 1},
+		{call: "again/stock", tool: "checkStock@1.0.0", status: done, attempts: 1},
+		{call: "again/shipping", tool: "quoteShipping@1.0.0", status: done, attempts: 2},
 		{call: "note", tool: "writeNote@1.0.0", status: done, attempts: 1},
 		{call: "reply", tool: "displayReply@1.0.0", status: done, attempts: 1},
 	}

@@ -1,13 +1,14 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 
 	"github.com/goccy/go-yaml"
 
@@ -16,12 +17,14 @@ import (
 	"github.com/toolcrib/toolcrib/platform/client"
 )
 
+// agentsModel is the line of an agent that names its transcript.
+var agentsModel = regexp.MustCompile(`(?m)^model: scripted/.*\n`)
+
 // definitions reads the tools and agents of a folder, all files of it, as
 // "toolcrib apply -f" does. Their tools find the shop where it really listens,
 // and their agents have the model that was picked.
 func definitions(folder, address, model string) ([]json.RawMessage, error) {
 	var out []json.RawMessage
-	changes := strings.NewReplacer(shop.Address, address, "model: "+scriptedModel+"\n", "model: "+model+"\n")
 	err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(file) != ".yaml" {
 			return err
@@ -30,7 +33,11 @@ func definitions(folder, address, model string) ([]json.RawMessage, error) {
 		if err != nil {
 			return err
 		}
-		raw, err := yaml.YAMLToJSON([]byte(changes.Replace(string(text))))
+		text = bytes.ReplaceAll(text, []byte(shop.Address), []byte(address))
+		if model != scriptedModel {
+			text = agentsModel.ReplaceAll(text, []byte("model: "+model+"\n"))
+		}
+		raw, err := yaml.YAMLToJSON(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -14,9 +13,11 @@ import (
 )
 
 // message is what the customer wrote.
-const message = "Hello, this is Ada (ada@example.com). The blue teapot of my order SO-1007 came with a crack. Please pay it " +
-	"back, and what would a new one cost me? And where is my tea, order SO-1071? Also, I would like twelve of your blue cups for " +
-	"my tea room: what are they with shipping? (Received on 2026-03-12.)"
+const message = "Hello, this is Ada (ada@example.com). " +
+	"The blue teapot of my order SO-1007 came with a crack. Please pay it back, and what would a new one cost me? " +
+	"And where is my tea, order SO-1071, and what would the same again cost? " +
+	"Also, I would like twelve of your blue cups for my tea room: what are they with shipping? " +
+	"(Received on 2026-03-12.)"
 
 // What bounds the agent's run: a live model takes its time.
 const (
@@ -27,7 +28,7 @@ const (
 // showing is what there was to see.
 type showing struct {
 	run   v1.Run
-	calls []tool.Invocation // In call order.
+	calls []tool.Invocation // As gather returns them.
 
 	notesBefore int // That are not this run's.
 }
@@ -82,21 +83,11 @@ func (d *demo) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	page, err := d.api.ListInvocations(ctx, client.InvocationQuery{Run: d.run.ID})
-	if err != nil {
+	if d.calls, err = gather(ctx, d.api, d.run.ID); err != nil {
 		return fmt.Errorf("listing the calls: %w", err)
 	}
-	d.calls = page.Items
-	slices.SortFunc(d.calls, inCallOrder)
 	d.say("\n  Customer: %s\n", wrap(message))
 	printCalls(d.out, d.calls)
 	d.say("\n  Agent: %s", wrap(d.run.Output))
 	return d.judge()
-}
-
-func inCallOrder(a, b tool.Invocation) int {
-	if a.Turn != b.Turn {
-		return a.Turn - b.Turn
-	}
-	return a.Position - b.Position
 }

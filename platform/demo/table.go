@@ -17,7 +17,8 @@ const noteWidth = 110
 var heading = []string{"CALL", "TOOL@VERSION", "TYPE", "MODE", "STATUS", "ATTEMPTS", "MS"}
 
 // printCalls writes a row for each call, and below it what it failed with,
-// answered "no" with, or had changed in its arguments.
+// answered "no" with, or had changed in its arguments. What a call is made of
+// stands below it, further in.
 func printCalls(out io.Writer, calls []tool.Invocation) {
 	rows := [][]string{heading}
 	for _, inv := range calls {
@@ -55,7 +56,13 @@ func cells(inv tool.Invocation) []string {
 	if kind == "" {
 		kind = "–"
 	}
-	return []string{inv.CallID, pinned(inv), kind, string(inv.Mode), status, attempts, took}
+	return []string{name(inv.CallID), pinned(inv), kind, string(inv.Mode), status, attempts, took}
+}
+
+// name sets a call below the one that it is part of.
+func name(callID string) string {
+	depth, last := strings.Count(callID, "/"), callID[strings.LastIndex(callID, "/")+1:]
+	return strings.Repeat("  ", depth) + last
 }
 
 // align pads every cell but the last, and the numbers on their left.
