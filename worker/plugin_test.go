@@ -47,7 +47,7 @@ func TestPlugin(t *testing.T) {
 	for _, b := range plugin.Builtins() {
 		keys = append(keys, b.Key)
 	}
-	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "mcp_call", "web_search"}, keys,
+	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "mcp_call", "retrieval_pipeline", "task_status", "web_search"}, keys,
 		"web_fetch is there with a reader, json_transform with a sandbox")
 
 	var options sdkworker.Options
