@@ -146,8 +146,8 @@ func (c Config) validate() error {
 	if c.Store == nil && c.DatabaseURL == "" {
 		return errors.New("worker: Config.DatabaseURL or Config.Store is required")
 	}
-	if err := c.SandboxLimits.validate(); err != nil {
-		return err
+	if err := c.SandboxLimits.Validate(); err != nil {
+		return fmt.Errorf("worker: Config.SandboxLimits: %w", err)
 	}
 	for _, tenant := range c.PublishTo {
 		if !tool.ValidID(string(tenant)) {

@@ -52,7 +52,7 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	functions, servers := function.New(p.cfg.Functions), mcpcall.New(p.servers(gate, secrets))
 	p.builtins = builtins.New(builtins.Config{
 		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
-		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box, Searcher: p.searcher,
+		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box, Searcher: p.searcher, Runs: p.store,
 	})
 	mux.Handle(tool.Internal, internalcall.New(p.builtins, resolve))
 	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
@@ -87,7 +87,7 @@ func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	}
 	most := p.cfg.SandboxLimits
 	pool, err := sandbox.New(sandbox.Config{
-		Command: p.cfg.SandboxCommand, Max: most.limits(), MaxProgram: most.Program, Children: most.Children, Observer: p.telemetry.Sandbox(),
+		Command: p.cfg.SandboxCommand, Max: most.limits(), MaxProgram: most.Program, Children: most.Children, Observer: p.telemetry.Sandbox(), Logger: p.cfg.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: Config.SandboxCommand: %w", err)

@@ -24,8 +24,8 @@ func (l SandboxLimits) limits() sandbox.Limits {
 	return sandbox.Limits{Time: l.Time, Memory: l.Memory, Output: l.Output}
 }
 
-// validate refuses limits that could not hold.
-func (l SandboxLimits) validate() error {
+// Validate refuses limits that could not hold.
+func (l SandboxLimits) Validate() error {
 	most := sandbox.MaxLimits
 	for _, f := range []struct {
 		name               string
@@ -38,7 +38,7 @@ func (l SandboxLimits) validate() error {
 		{"Children", int64(l.Children), 1, maxChildren},
 	} {
 		if f.value != 0 && (f.value < f.least || f.value > f.most) {
-			return fmt.Errorf("worker: Config.SandboxLimits.%s is %d: want %d to %d, or 0 for the default", f.name, f.value, f.least, f.most)
+			return fmt.Errorf("%s is %d: want %d to %d, or 0 for the default", f.name, f.value, f.least, f.most)
 		}
 	}
 	return nil

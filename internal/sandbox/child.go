@@ -38,6 +38,7 @@ type child struct {
 	known  []string
 	runs   int
 	since  time.Time // When it was last used.
+	lacks  string    // What its fence lacks, as it says; empty where it is whole.
 
 	mu   sync.Mutex
 	gone bool // It was waited for: its number may be another's now.
@@ -78,6 +79,7 @@ func (c *child) awaitReady(ctx context.Context) error {
 	if err == nil && f.Type != ReadyFrame {
 		err = fmt.Errorf("unexpected frame %q", f.Type)
 	}
+	c.lacks = strings.ToValidUTF8(string(f.Data[:min(len(f.Data), lastWords)]), "\uFFFD")
 	return err
 }
 

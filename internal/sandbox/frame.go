@@ -29,7 +29,7 @@ const (
 	ResultFrame  Type = 'R' // The result, JSON.
 	ErrorFrame   Type = 'E' // [ProgramError].
 	WantFrame    Type = 'W' // The child does not know the program any more.
-	ReadyFrame   Type = 'H' // The child has begun: the first frame it sends, and sent once.
+	ReadyFrame   Type = 'H' // The child has begun: the first frame it sends, and sent once. It holds what its fence lacks, if anything.
 )
 
 // Order tells a child what to run.

@@ -1,7 +1,10 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -66,4 +69,20 @@ func TestObserver(t *testing.T) {
 		"ended replaced": 1, "ended crashed": 1, "ended time": 1, "ended lost": 1, "ended evicted": 1, "ended closed": 1,
 		"ran jq answered": 4, "ran jq crashed": 1, "ran jq time": 1, "ran jq lost": 1, "ran jq failed": 1,
 	}, d.read())
+}
+
+// Operators hear once of children whose fence lacks something.
+func TestALackIsLogged(t *testing.T) {
+	t.Parallel()
+
+	var out bytes.Buffer
+	p := newPool(t, func(c *sandbox.Config) {
+		c.Command[1], c.Logger, c.MaxRuns = "sandbox of glass", slog.New(slog.NewTextHandler(&out, nil)), 1
+	})
+	for range 3 {
+		_, err := p.Run(t.Context(), job("t", "echo"))
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, strings.Count(out.String(), "without a filter of system calls"))
+	require.Contains(t, out.String(), "of glass")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"runtime"
 	"slices"
 	"sync"
@@ -28,6 +29,9 @@ type Config struct {
 	Children int
 	// Observer is told what happens. Defaults to nobody.
 	Observer Observer
+	// Logger is told once where children lack a part of their fence. Defaults to
+	// discarding it.
+	Logger *slog.Logger
 	// MaxRuns is after how many runs a child is replaced. Defaults to 1000.
 	MaxRuns int
 	// MaxIdle is how long a child waits for its tenant's next run. Defaults to
@@ -48,6 +52,7 @@ type Pool struct {
 	stats   Stats
 	closed  bool
 	reaper  *time.Timer
+	warned  bool // The logger was told what fences lack.
 }
 
 // waiter is a job that waits for a child's place.
@@ -89,6 +94,9 @@ func New(cfg Config) (*Pool, error) {
 	}
 	if cfg.Observer == nil {
 		cfg.Observer = nobody{}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Pool{cfg: cfg, running: make(map[tool.TenantID]int)}, nil
 }
@@ -241,7 +249,12 @@ func (p *Pool) start(ctx context.Context, tenant tool.TenantID) (*child, error) 
 	c.tenant = tenant
 	p.mu.Lock()
 	p.stats.Started++
+	warn := c.lacks != "" && !p.warned
+	p.warned = p.warned || warn
 	p.mu.Unlock()
+	if warn {
+		p.cfg.Logger.WarnContext(ctx, "programs run without a filter of system calls", slog.String("reason", c.lacks))
+	}
 	p.cfg.Observer.Started()
 	return c, nil
 }

@@ -45,7 +45,7 @@ func misbehave(how string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return 0
 	}
-	say(sandbox.ReadyFrame, "")
+	say(sandbox.ReadyFrame, strings.TrimPrefix(how, "sandbox"))
 	in := bufio.NewReader(os.Stdin)
 	known := map[string]string{}
 	for {

@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "sandbox" {
 		os.Exit(child.Main()) //nolint:forbidigo // It is a main.
 	}
+	if len(os.Args) == 2 && os.Args[1] == "sandbox-probe" {
+		os.Exit(probe()) //nolint:forbidigo // It is a main.
+	}
 	m.Run()
 }
 

@@ -67,6 +67,20 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 		{"WeakRefs", js, `export default () => { const a = []; for (;;) a.push(new WeakRef({a: "x".repeat(1000)})); };`, ""},
 		{"Sparse", js, `export default () => { const o = {}; for (let i = 0; ; i++) o["k" + i] = i; };`, ""},
 		{"Typed", js, `export default () => new Float64Array(2 ** 31);`, ""},
+		{"ForksWorkers", js, `export default () => { for (;;) new Worker("data:text/javascript,for(;;);"); };`, ""},
+		{"ForksByTimers", js, `export default () => { const f = () => { setTimeout(f); setTimeout(f); }; f(); };`, ""},
+		{"ForksPromises", js, `export default () => { const f = () => Promise.all([Promise.resolve().then(f), Promise.resolve().then(f)]); return f(); };`, ""},
+		{"ForksGenerators", js, `export default () => { const all = []; function* g() { yield; } for (;;) { const x = g(); x.next(); all.push(x); } };`, ""},
+		{"LoopInImport", js, `const m = await new Promise(() => { for (;;); }); export default () => m;`, ""},
+		{"LoopInStaticBlock", js, `class A { static { for (;;); } } export default () => 1;`, ""},
+		{"LoopInFinalizer", js, `export default () => { try { for (;;); } finally { for (;;); } };`, ""},
+		{"LoopInReviver", js, `export default () => JSON.parse("[1]", () => { for (;;); });`, ""},
+		{"LoopInSpecies", js, `export default () => { class A extends Array { static get [Symbol.species]() { for (;;); } } return new A(1, 2).map(x => x); };`, ""},
+		{"LookbehindRegExp", js, `export default () => /(?<=(a|aa)+)$/.test("a".repeat(5000) + "b");`, ""},
+		{"HugeString", js, `export default () => "x".repeat(1e6).split("").map((_, i) => "y".repeat(i)).join("");`, ""},
+		{"Normalizes", js, `export default () => { let s = "\u1E9B\u0323"; for (;;) s = (s + s).normalize("NFKD"); };`, ""},
+		{"FloodsErrors", js, `export default () => { throw new Error("x".repeat(1 << 26)); };`, ""},
+		{"FloodsConsole", js, `export default () => { const x = "x".repeat(1 << 20); for (;;) console.error(x); };`, ""},
 		{"LoopJQ", jq, `def f: f; f`, ""},
 		{"RecurseJQ", jq, `def f: 1 + f; f`, ""},
 		{"RepeatJQ", jq, `repeat(1)`, ""},
@@ -91,6 +105,15 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 		{"GetpathJQ", jq, `setpath([range(1e6)]; 1)`, ""},
 		{"LtrimJQ", jq, `[splits("")] | combinations(20)`, `"abcdefgh"`},
 		{"ImplodeJQ", jq, `[range(1e8)] | implode`, ""},
+		{"FloodsDebugJQ", jq, `def f: debug | f; "x" * 100000 | f`, ""},
+		{"FloodsErrorsJQ", jq, `error("x" * 10000000)`, ""},
+		{"BacktracksJQ", jq, `first(range(1e9) | select(. < 0))`, ""},
+		{"LabelsJQ", jq, `label $out | repeat(1) | if . == 2 then break $out else empty end`, ""},
+		{"MutualJQ", jq, `def a: def b: a; b; a`, ""},
+		{"WalkJQ", jq, `reduce range(200) as $i (0; [., .]) | walk(.)`, ""},
+		{"SortJQ", jq, `[range(1e8; 0; -1)] | sort`, ""},
+		{"GroupJQ", jq, `[limit(1e8; repeat({a: 1}))] | group_by(.a)`, ""},
+		{"FormatJQ", jq, `"x" * 1e7 | [.,.,.,.,.,.] | map(@base64) | map(@uri) | @csv`, ""},
 		{"DeepInput", jq, `.`, deep},
 	}
 	require.GreaterOrEqual(t, len(tests), 60)
@@ -99,28 +122,7 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 	_, err := run(t, p, sandbox.Job{Tenant: "neighbour", Language: jq, Program: []byte(".")})
 	require.NoError(t, err)
 
-	done := make(chan struct{})
-	neighbour := make(chan error, 1)
-	go func() { // It runs all the while, and never fails.
-		for {
-			select {
-			case <-done:
-				neighbour <- nil
-				return
-			default:
-			}
-			got, err := p.Run(t.Context(), sandbox.Job{
-				Tenant: "neighbour", Language: jq, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: 20 * time.Second},
-			})
-			if err == nil && string(got.Output) != "[2]" {
-				err = fmt.Errorf("got %s", got.Output)
-			}
-			if err != nil {
-				neighbour <- err
-				return
-			}
-		}
-	}()
+	stop := neighbour(t, p)
 	t.Run("Corpus", func(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
@@ -141,10 +143,41 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 			})
 		}
 	})
-	close(done)
-	require.NoError(t, <-neighbour)
+	require.NoError(t, stop())
 	require.NoError(t, p.Close())
 	require.Eventually(t, func() bool { return processes(t) <= before }, 5*time.Minute, 50*time.Millisecond, "no child is left")
+}
+
+// neighbour is another tenant that runs programs all the while, each of which
+// answers as it should within its own time. What it returns ends it, and tells
+// of the first that did not.
+func neighbour(t *testing.T, p *sandbox.Pool) (stop func() error) {
+	t.Helper()
+	done, failed := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-done:
+				failed <- nil
+				return
+			default:
+			}
+			got, err := p.Run(t.Context(), sandbox.Job{
+				Tenant: "neighbour", Language: sandbox.JQ, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: 20 * time.Second},
+			})
+			if err == nil && string(got.Output) != "[2]" {
+				err = fmt.Errorf("got %s", got.Output)
+			}
+			if err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	return func() error {
+		close(done)
+		return <-failed
+	}
 }
 
 // processes counts the children of this process.

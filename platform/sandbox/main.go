@@ -21,14 +21,20 @@ func Command() []string {
 }
 
 // Main is the whole of the child process: it fences itself in and serves jobs
-// from its standard input until that ends. It returns the exit code.
+// from its standard input until that ends. It returns the exit code. Where the
+// kernel takes no filter of system calls it goes on without, and says so to
+// whoever started it.
 func Main() int {
 	runtime.LockOSThread() // Threads are started by one whose rights are given up.
 	if err := fence(); err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox:", err)
 		return 1
 	}
-	if err := Serve(os.Stdin, os.Stdout); err != nil {
+	lacks := ""
+	if err := confine(); err != nil {
+		lacks = err.Error()
+	}
+	if err := serve(os.Stdin, os.Stdout, lacks); err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox:", err)
 		return 1
 	}

@@ -49,12 +49,15 @@ type child struct {
 }
 
 // Serve answers jobs until in ends. It returns nil then.
-func Serve(in io.Reader, out io.Writer) error {
+func Serve(in io.Reader, out io.Writer) error { return serve(in, out, "") }
+
+// serve is [Serve] in a process whose fence lacks something, if it is said.
+func serve(in io.Reader, out io.Writer, lacks string) error {
 	c := &child{
 		in: bufio.NewReader(in), out: bufio.NewWriter(out), known: make(map[string]program),
 		engines: map[sandbox.Language]engine{sandbox.JQ: jqEngine{}, sandbox.JavaScript: jsEngine{}, sandbox.WASM: wasmEngine{}, sandbox.PDF: pdfEngine{}},
 	}
-	if err := c.send(sandbox.Frame{Type: sandbox.ReadyFrame}); err != nil {
+	if err := c.send(sandbox.Frame{Type: sandbox.ReadyFrame, Data: []byte(lacks)}); err != nil {
 		return err
 	}
 	jobs := make(chan job)

@@ -19,6 +19,8 @@ import (
 // _start. Every one has the types of functions below.
 type command struct {
 	imports [][2]string // Functions of type call4, by module and name.
+	takes   []byte      // What those take instead of four i32.
+	starts  bool        // The body is of a start function too, which runs before anything is called.
 	pages   uint64      // Of memory, at least.
 	entries uint64      // Of the table, at least.
 	body    []byte      // Of _start, which is the function after the imports.
@@ -36,7 +38,12 @@ func (c command) assemble() []byte {
 	}
 	start := byte(len(c.imports))
 	out := []byte("\x00asm\x01\x00\x00\x00")
-	out = append(out, section(1, 2, 0x60, 0, 0, 0x60, 4, 0x7f, 0x7f, 0x7f, 0x7f, 1, 0x7f)...) // start and call4
+	takes := c.takes
+	if takes == nil {
+		takes = []byte{i32, i32, i32, i32} // call4
+	}
+	types := append([]byte{0x60, 0, 0, 0x60, byte(len(takes))}, takes...)
+	out = append(out, section(1, 2, append(types, 1, i32)...)...)
 	var imports []byte
 	for _, i := range c.imports {
 		imports = append(append(append(imports, name(i[0])...), name(i[1])...), 0, 1)
@@ -50,6 +57,9 @@ func (c command) assemble() []byte {
 		exports, n = append(append(exports, name("_start")...), 0, start), 2
 	}
 	out = append(out, section(7, n, exports...)...)
+	if c.starts {
+		out = append(out, append([]byte{8}, append(u(nil, 1), start)...)...)
+	}
 	code := append(append([]byte{0}, c.body...), 0x0b)
 	out = append(out, section(10, 1, append(u(nil, uint64(len(code))), code...)...)...)
 	if c.data != "" {
@@ -57,6 +67,12 @@ func (c command) assemble() []byte {
 	}
 	return out
 }
+
+// Types of values.
+const (
+	i32 = 0x7f
+	i64 = 0x7e
+)
 
 // Instructions.
 var (
@@ -77,6 +93,35 @@ func forever(body ...byte) []byte {
 	return append(append([]byte{0x03, 0x40}, body...), 0x0c, 0x00, 0x0b)
 }
 
+// refused calls the function that is imported first, with constants of what it
+// takes, and never ends where that answers with no error number.
+func refused(takes []byte, args ...byte) []byte {
+	var out []byte
+	for n, arg := range args {
+		constant := byte(0x41)
+		if takes[n] == i64 {
+			constant = 0x42
+		}
+		out = append(out, constant, arg)
+	}
+	return join(out, []byte{0x10, 0, 0x45, 0x04, 0x40}, forever(), []byte{0x0b})
+}
+
+// probing is a command that calls a function of the host.
+func probing(name string, takes []byte, args ...byte) command {
+	return command{
+		imports: [][2]string{{"wasi_snapshot_preview1", name}}, takes: takes, pages: 1, data: strings.Repeat("\x00", 16) + "/etc/passwd", body: refused(takes, args...),
+	}
+}
+
+// empty is a command that calls a function which counts what it has been given,
+// into memory, and never ends where that is something.
+func empty(name string) command {
+	call := []byte{0x41, 0, 0x41, 4, 0x10, 0, 0x1a}
+	count := []byte{0x41, 0, 0x28, 2, 0, 0x04, 0x40}
+	return command{imports: [][2]string{{"wasi_snapshot_preview1", name}}, takes: []byte{i32, i32}, pages: 1, body: join(call, count, forever(), []byte{0x0b})}
+}
+
 func join(parts ...[]byte) (out []byte) {
 	for _, p := range parts {
 		out = append(out, p...)
@@ -92,12 +137,13 @@ func vector(size uint32) string {
 }
 
 // Commands that mean harm, or are none, end in words of ours.
-func TestHostileCommands(t *testing.T) {
+func TestHostileCommands(t *testing.T) { //nolint:tparallel // What runs beside them ends when they have.
 	t.Parallel()
 
 	const second = time.Second
 	endless := []sandbox.Class{sandbox.OverTime, sandbox.OverSpace, sandbox.OverSize, sandbox.Crashed}
 	greedy := []sandbox.Class{sandbox.OverTime, sandbox.OverSpace, sandbox.OverDepth, sandbox.Crashed, sandbox.Failed, sandbox.Malformed}
+	silent := []sandbox.Class{sandbox.BadOutput} // It ended, and wrote nothing.
 	malformed, failed := []sandbox.Class{sandbox.Malformed}, []sandbox.Class{sandbox.Failed}
 	tests := []struct {
 		name    string
@@ -123,25 +169,47 @@ func TestHostileCommands(t *testing.T) {
 		{"NoInstruction", command{body: []byte{0xff}}, 0, malformed, "does not compile"},
 		{"StackUnderflow", command{body: []byte{0x1a}}, 0, malformed, "does not compile"},
 		{"LongBody", command{body: []byte(strings.Repeat("\x41\x00\x1a", 2<<20))}, second, append([]sandbox.Class{sandbox.BadOutput}, greedy...), ""},
+		{"LoopInStart", command{starts: true, body: forever()}, second, []sandbox.Class{sandbox.OverTime}, "longer than 1s"},
+		{"GrowsInStart", command{starts: true, pages: 1, body: forever(join(growMemory, fillMemory)...)}, second, endless, ""},
+		{"TrapsInStart", command{starts: true, body: unreachable}, 0, failed, "unreachable"},
+		{"OpensAFile", probing("path_open", []byte{i32, i32, i32, i32, i32, i64, i64, i32, i32}, 3, 0, 16, 11, 0, 1, 1, 0, 8), second, silent, "not JSON"},
+		{"OpensByRoot", probing("path_open", []byte{i32, i32, i32, i32, i32, i64, i64, i32, i32}, 0, 0, 16, 11, 0, 1, 1, 0, 8), second, silent, "not JSON"},
+		{"MakesAFolder", probing("path_create_directory", []byte{i32, i32, i32}, 3, 16, 11), second, silent, "not JSON"},
+		{"RemovesAFile", probing("path_unlink_file", []byte{i32, i32, i32}, 3, 16, 11), second, silent, "not JSON"},
+		{"Stats", probing("path_filestat_get", []byte{i32, i32, i32, i32, i32}, 3, 0, 16, 11, 32), second, silent, "not JSON"},
+		{"FindsFolders", probing("fd_prestat_get", []byte{i32, i32}, 3, 32), second, silent, "not JSON"},
+		{"Accepts", probing("sock_accept", []byte{i32, i32, i32}, 3, 0, 32), second, silent, "not JSON"},
+		{"Sends", probing("sock_send", []byte{i32, i32, i32, i32, i32}, 3, 0, 1, 0, 32), second, silent, "not JSON"},
+		{"RaisesASignal", probing("proc_raise", []byte{i32}, 9), second, silent, "not JSON"},
+		{"WritesElsewhere", command{imports: fdWrite, pages: 1, data: vector(4) + "{}", body: refused([]byte{i32, i32, i32, i32}, 3, 0, 1, 8)}, second, silent, "not JSON"},
+		{"HasNoEnvironment", empty("environ_sizes_get"), second, silent, "not JSON"},
+		{"HasNoArguments", empty("args_sizes_get"), second, silent, "not JSON"},
+		{"Sleeps", probing("poll_oneoff", []byte{i32, i32, i32, i32}, 0, 32, 1, 8), second, append(silent, sandbox.OverTime, sandbox.Failed), ""},
+		{"Yields", command{imports: [][2]string{{"wasi_snapshot_preview1", "sched_yield"}}, takes: []byte{}, body: forever(0x10, 0, 0x1a)}, second, []sandbox.Class{sandbox.OverTime}, ""},
+		{"SpawnsThreads", command{imports: [][2]string{{"wasi", "thread-spawn"}}}, 0, malformed, "imports wasi.thread-spawn"},
 		{"Answers", command{imports: fdWrite, pages: 1, data: vector(7) + `{"a":1}`, body: writeTo(1)}, 0, nil, `{"a":1}`},
 	}
-	p := newPool(t)
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got, err := run(t, p, sandbox.Job{
-				Language: sandbox.WASM, Program: tt.command.assemble(), Limits: sandbox.Limits{Time: tt.time, Memory: sandbox.MinMemory, Output: 1 << 20},
+	p := newPool(t, func(c *sandbox.Config) { c.Children = 4 })
+	stop := neighbour(t, p)
+	t.Run("Corpus", func(t *testing.T) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				t.Parallel()
+				got, err := run(t, p, sandbox.Job{
+					Language: sandbox.WASM, Program: tt.command.assemble(), Limits: sandbox.Limits{Time: tt.time, Memory: sandbox.MinMemory, Output: 1 << 20},
+				})
+				t.Logf("%.80q %v", got, err)
+				if tt.classes == nil {
+					require.NoError(t, err)
+					require.Equal(t, tt.says, got)
+					return
+				}
+				require.Contains(t, tt.classes, classOf(err), "%v", err)
+				require.ErrorContains(t, err, tt.says)
 			})
-			t.Logf("%.80q %v", got, err)
-			if tt.classes == nil {
-				require.NoError(t, err)
-				require.Equal(t, tt.says, got)
-				return
-			}
-			require.Contains(t, tt.classes, classOf(err), "%v", err)
-			require.ErrorContains(t, err, tt.says)
-		})
-	}
+		}
+	})
+	require.NoError(t, stop())
 }
 
 // What is no module at all is refused when it is checked, without being run.

@@ -1,0 +1,5 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+func archOf() uint32 { return unix.AUDIT_ARCH_AARCH64 }
