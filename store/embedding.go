@@ -78,7 +78,8 @@ func (s *Store) PendingGeneration(ctx context.Context, ref retrieval.GenerationR
 // SaveGeneration implements [retrieval.Reembedding].
 func (s *Store) SaveGeneration(ctx context.Context, ref retrieval.GenerationRef, all []retrieval.Embedding) error {
 	const op = "store.SaveGeneration"
-	return s.inTx(ctx, op, ref.Tenant, func(q *db.Queries) error {
+	var params db.InsertEmbeddingsParams
+	err := s.inTx(ctx, op, ref.Tenant, func(q *db.Queries) error {
 		row, err := shared(ctx, q, op, ref)
 		if err != nil {
 			return err
@@ -87,12 +88,15 @@ func (s *Store) SaveGeneration(ctx context.Context, ref retrieval.GenerationRef,
 		if err != nil {
 			return err
 		}
-		params, err := embeddingParams(op, &p, ref.Generation, all)
-		if err != nil {
+		if params, err = embeddingParams(op, &p, ref.Generation, all); err != nil {
 			return err
 		}
 		return q.InsertEmbeddings(ctx, params)
 	})
+	if err != nil {
+		return err
+	}
+	return s.saveVectors(ctx, op, params)
 }
 
 // PromoteGeneration implements [retrieval.Reembedding].

@@ -144,13 +144,13 @@ func (s *Store) PendingEmbeddings(ctx context.Context, ref retrieval.DocumentRef
 // SaveEmbeddings implements [retrieval.Ingestion].
 func (s *Store) SaveEmbeddings(ctx context.Context, ref retrieval.DocumentRef, generation int, all []retrieval.Embedding) (retrieval.Document, error) {
 	const op = "store.SaveEmbeddings"
-	return s.moveDocument(ctx, op, ref, func(q *db.Queries, d db.Document, row db.Pipeline) (db.Document, error) {
+	var params db.InsertEmbeddingsParams
+	d, err := s.moveDocument(ctx, op, ref, func(q *db.Queries, d db.Document, row db.Pipeline) (db.Document, error) {
 		p, err := pipelineOf(row)
 		if err != nil {
 			return d, err
 		}
-		params, err := embeddingParams(op, &p, generation, all)
-		if err != nil {
+		if params, err = embeddingParams(op, &p, generation, all); err != nil {
 			return d, err
 		}
 		params.DocumentID, params.Version = &d.ID, &d.Version
@@ -163,6 +163,10 @@ func (s *Store) SaveEmbeddings(ctx context.Context, ref retrieval.DocumentRef, g
 		}
 		return q.SetDocumentEmbedded(ctx, db.SetDocumentEmbeddedParams{TenantID: d.TenantID, ID: d.ID, Embedded: embedded})
 	})
+	if err != nil {
+		return retrieval.Document{}, err
+	}
+	return d, s.saveVectors(ctx, op, params)
 }
 
 // countEmbedded returns how many chunks of a document's newest version are

@@ -46,6 +46,9 @@ func Migrate(ctx context.Context, url string) ([]Migration, error) {
 			}
 			applied = append(applied, step)
 		}
+		if _, err := m.conn.Exec(ctx, addVectors); err != nil {
+			return fmt.Errorf("giving embeddings a column of pgvector's type: %w", err)
+		}
 		_, err = m.conn.Exec(ctx, "select ensure_invocation_partitions($1)", partitionsAhead)
 		return err
 	})

@@ -32,7 +32,8 @@ const (
 // of the words follow, with a score up to 1: the share of the query's weight that
 // they hold.
 //
-// By vector, every embedding of the generation is compared.
+// By vector, every embedding of the generation is compared: by the database where
+// it has pgvector, else here.
 func (s *Store) SearchIndex(ctx context.Context, tenant tool.TenantID, query retrieval.IndexQuery) (retrieval.IndexHits, error) {
 	const op = "store.SearchIndex"
 	if err := s.checkTenant(op, tenant); err != nil {
@@ -51,7 +52,7 @@ func (s *Store) SearchIndex(ctx context.Context, tenant tool.TenantID, query ret
 		// One snapshot: no document is replaced between two statements.
 		options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 		return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) (err error) {
-			search := search{tx: tx, q: db.New(tx), op: op, query: query, conditions: conditions}
+			search := search{tx: tx, q: db.New(tx), op: op, query: query, conditions: conditions, vectors: s.vectors}
 			hits, err = search.run(ctx, tenant)
 			return err
 		})
@@ -74,6 +75,7 @@ type search struct {
 	op         string
 	query      retrieval.IndexQuery
 	conditions []byte
+	vectors    bool
 	pipeline   db.Pipeline
 }
 
@@ -188,7 +190,14 @@ func (s *search) byVector(ctx context.Context) ([]retrieval.IndexHit, error) {
 	if !ok {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: s.op, Msg: "the query's vector is zero or not finite"}
 	}
-	best, err := s.scan(ctx, unit)
+	best, compared := []near(nil), false
+	var err error
+	if s.vectors {
+		best, compared, err = s.nearest(ctx, unit)
+	}
+	if !compared && err == nil {
+		best, err = s.scan(ctx, unit)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,7 @@ type Store struct {
 	closing  sync.Once
 
 	transcripts *transcripts
+	vectors     bool // Embeddings have a column of pgvector's type.
 }
 
 var (
@@ -143,5 +144,8 @@ func (s *Store) check(ctx context.Context, opts Options) error {
 	if err := s.checkRole(ctx, opts); err != nil {
 		return err
 	}
-	return s.checkSchema(ctx)
+	if err := s.checkSchema(ctx); err != nil {
+		return err
+	}
+	return s.findVectors(ctx)
 }
