@@ -36,10 +36,12 @@ func TestFiltersAreRefused(t *testing.T) {
 
 	long := strings.Repeat("x", retrieval.MaxMetadataString+1)
 	many := `["a"` + strings.Repeat(`,"a"`, retrieval.MaxFilterValues) + `]`
-	wide := `{"f0":1`
-	for i := range retrieval.MaxConditions {
-		wide += `,"f` + strings.Repeat("x", i+1) + `":1`
+	wide := map[string]int{}
+	for i := range retrieval.MaxConditions + 1 {
+		wide["f"+strings.Repeat("x", i)] = i
 	}
+	tooWide, err := json.Marshal(wide)
+	require.NoError(t, err)
 	for raw, path := range map[string]string{
 		`[]`:                                  "/filter",
 		`"team"`:                              "/filter",
@@ -61,7 +63,7 @@ func TestFiltersAreRefused(t *testing.T) {
 		`{"": 1}`:                             "/filter",
 		`{"a b": 1}`:                          "/filter",
 		`{"a'; drop table documents; --": 1}`: "/filter",
-		wide + `}`:                            "/filter",
+		string(tooWide):                       "/filter",
 	} {
 		_, err := retrieval.ParseFilter("/filter", json.RawMessage(raw))
 		require.Error(t, err, raw)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -141,7 +142,7 @@ func TestLongAnswersAreCut(t *testing.T) {
 
 	l := &library{}
 	for i := range 20 {
-		l.hits = append(l.hits, retrieval.Hit{Chunk: retrieval.Chunk{ID: fmt.Sprint(i), Text: strings.Repeat("x", retrieval.MaxChunkBytes)}})
+		l.hits = append(l.hits, retrieval.Hit{Chunk: retrieval.Chunk{ID: strconv.Itoa(i), Text: strings.Repeat("x", retrieval.MaxChunkBytes)}})
 	}
 	res, err := ragcall.New(l).Execute(t.Context(), call(acme, `{"pipeline_id": "handbook"}`, `{"query": "x", "limit": 20}`))
 	require.NoError(t, err)
