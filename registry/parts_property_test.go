@@ -3,6 +3,7 @@ package registry_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,7 +20,7 @@ func TestNothingPublishedLeadsBackToItself(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := setup(t)
 		const kinds = 3
-		name := func(n int) string { return []string{"agent", "call", "chain"}[n%kinds] + fmt.Sprint(n/kinds) }
+		name := func(n int) string { return []string{"agent", "call", "chain"}[n%kinds] + strconv.Itoa(n/kinds) }
 		edges := make(map[string][]string) // Of what is published, as it is published last.
 		for i := range 4 {
 			agent, call, chain := name(i*kinds), name(i*kinds+1), name(i*kinds+2)
@@ -28,7 +29,8 @@ func TestNothingPublishedLeadsBackToItself(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 20).Draw(rt, "changes") {
 			n := rapid.IntRange(0, 4*kinds-1).Draw(rt, "what")
-			slug, below := name(n), []string(nil)
+			slug := name(n)
+			var below []string
 			var definition registry.Definition
 			switch n % kinds {
 			case 0:

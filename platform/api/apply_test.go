@@ -30,6 +30,36 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// Tools that are made of agents are applied after them, and agents after their
+// tools, whatever the order. A way that leads back leaves everything as it was,
+// wherever it runs.
+func TestApplyOrdersByWhatIsMadeOfWhat(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ask := func(slug, agent string) string {
+		return `{"kind":"tool","slug":"` + slug + `","publish":true,"implementation_type":"agent_call","implementation_config":{"agent":"` + agent + `"}}`
+	}
+	made := b.apply(t, desk("lead", `["askClerk"]`), ask("askClerk", "clerk"), desk("clerk", `["say"]`), echo("say"))
+	for _, item := range made.Items {
+		require.True(t, item.Published, item.Slug)
+	}
+	for name, definitions := range map[string][]string{
+		"within the batch":     {desk("one", `["askTwo"]`), ask("askTwo", "two"), desk("two", `["askOne"]`), ask("askOne", "one")},
+		"over what is there":   {ask("askLead", "lead"), desk("clerk", `["askLead"]`)},
+		"to what is not there": {ask("askOne", "nobody"), echo("other")},
+	} {
+		var out v1.Applied
+		b.do(t, http.MethodPost, "/v1/apply", batch(t, false, definitions...)).into(t, &out)
+		require.Positive(t, out.Failed, name)
+		for _, item := range out.Items {
+			require.Contains(t, []v1.Action{v1.Failed, v1.Skipped}, item.Action, "%s: %s", name, item.Slug)
+		}
+	}
+	for _, path := range []string{"/v1/tools/askLead", "/v1/tools/askOne", "/v1/agents/one"} {
+		require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, path, "").status, path)
+	}
+}
+
 // One definition that is wrong leaves everything as it was, and says where.
 func TestApplyAllOrNothing(t *testing.T) {
 	t.Parallel()

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/executors/nested"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
@@ -56,7 +57,7 @@ func newHandler(t *testing.T, s *store.Store, log *slog.Logger, change ...func(*
 	resolve := resolver.New(s, resolver.Options{})
 	cfg := api.Config{
 		Store: s, Resolver: resolve, Temporal: temporal, TaskQueue: "test", RequestTimeout: 30 * time.Second,
-		Registry: registry.New(s, registry.Options{Resolver: resolve}),
+		Registry: registry.New(s, registry.Options{Resolver: resolve, Parts: nested.Parts}),
 		Logger:   log,
 	}
 	for _, fn := range change {
