@@ -109,6 +109,9 @@ func (d *demo) start(ctx context.Context) error {
 	if err := d.step("keep a credential", func() (string, error) { return d.keepCredential(ctx) }); err != nil {
 		return err
 	}
+	if err := d.step("read the handbook", func() (string, error) { return d.fillHandbook(ctx) }); err != nil {
+		return err
+	}
 	return d.step("apply examples/support-desk", func() (string, error) {
 		defs, err := definitions(d.folder(), d.company.address, d.model.name)
 		if err != nil {

@@ -36,7 +36,7 @@ func TestDemo(t *testing.T) {
 	data := t.TempDir()
 	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{}, Sandbox: sandbox.Command()})
 	require.NoError(t, err, "%s", &out)
-	for _, want := range []string{"quoteShipping@1.0.0", "needs approval", "    parcel  ", "    shipping  ", "All 26 calls ended as the transcript expects"} {
+	for _, want := range []string{"quoteShipping@1.0.0", "needs approval", "    parcel  ", "    shipping  ", "All 27 calls ended as the transcript expects"} {
 		require.Contains(t, out.String(), want)
 	}
 	requireNoSecret(t, data, out.String())

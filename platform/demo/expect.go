@@ -34,6 +34,7 @@ func expected() []outcome {
 		{call: "refund-rule", tool: "checkRefund@1.0.0", status: done, attempts: 1},
 		{call: "shipping", tool: "quoteShipping@1.0.0", status: done, attempts: 2},
 		{call: "shipping-cups", tool: "quoteShipping@1.0.0", status: done, attempts: 2},
+		{call: "warranty", tool: "searchHandbook@1.0.0", status: done, attempts: 1},
 		{call: "loyalty", tool: "getLoyalty@1.0.0", status: done, attempts: 1},
 		{call: "refund", tool: "refundOrder@1.0.0", status: failed, kind: tool.Denied},
 		{call: "track", tool: "trackParcel", status: failed, kind: tool.NotFound},
@@ -49,7 +50,7 @@ func expected() []outcome {
 		{call: "again/stock", tool: "checkStock@1.0.0", status: done, attempts: 1},
 		{call: "again/shipping", tool: "quoteShipping@1.0.0", status: done, attempts: 2},
 		{call: "note", tool: "writeNote@1.0.0", status: done, attempts: 1},
-		{call: "reply", tool: "displayReply@1.0.0", status: done, attempts: 1},
+		{call: "reply", tool: "displayReply@1.1.0", status: done, attempts: 1},
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 const message = "Hello, this is Ada (ada@example.com). " +
 	"The blue teapot of my order SO-1007 came with a crack. Please pay it back, and what would a new one cost me? " +
 	"And where is my tea, order SO-1071, and what would the same again cost? " +
+	"One of the cups has fine cracks in its glaze: is that under warranty? " +
 	"Also, I would like twelve of your blue cups for my tea room: what are they with shipping? " +
 	"(Received on 2026-03-12.)"
 
