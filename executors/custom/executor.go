@@ -115,7 +115,7 @@ func (m *Mux) InputSchema(config json.RawMessage) json.RawMessage {
 func judged(err error) error {
 	out := &tool.Error{Kind: tool.Invalid, Op: "custom.Check", Msg: err.Error(), Err: err}
 	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // One that is wrapped has words around it.
-		out.Msg, out.Path = e.Msg, e.Path
+		out.Msg, out.Path, out.Err = e.Msg, e.Path, e.Err
 	}
 	return out
 }

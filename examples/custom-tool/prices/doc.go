@@ -1,0 +1,3 @@
+// Package prices looks up what things cost. It is an example of an executor
+// that a host brings for custom tools.
+package prices
