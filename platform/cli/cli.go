@@ -108,7 +108,7 @@ mean something: "toolcrib help exit-codes".`,
 	flags.StringVar(&a.flags.data, "data", "", "data folder of toolcrib dev (TOOLCRIB_DATA; .toolcrib here or above)")
 	flags.BoolVar(&a.flags.json, "json", false, "print JSON")
 	root.AddCommand(
-		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.agentCommand(), a.runCommand(), a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.encryptionCommand(),
+		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(), a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.encryptionCommand(),
 		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.doctorCommand(), a.completionCommand(),
 		exitCodesTopic(),
 	)

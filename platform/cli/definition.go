@@ -84,6 +84,9 @@ func readDefinitions(paths []string, stdin io.Reader) ([]document, error) {
 			if err != nil {
 				return nil, err
 			}
+			if err := withPrograms(documents); err != nil {
+				return nil, err
+			}
 			all = append(all, documents...)
 		}
 	}

@@ -18,7 +18,7 @@ func TestCommandsOfMCPServersAreTheOperators(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "commands.json")
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		flags := WorkerFlags{MCPCommands: file}
-		cfg, err := flags.Config(slog.New(slog.DiscardHandler))
+		cfg, err := flags.Config(slog.New(slog.DiscardHandler), func(string) string { return "" })
 		return cfg.MCPCommands, err
 	}
 	commands, err := config(`{"files": {"path": "/usr/bin/mcp-files", "args": ["/srv"], "env": ["LANG=C"]}}`)
@@ -33,6 +33,6 @@ func TestCommandsOfMCPServersAreTheOperators(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	flags := WorkerFlags{MCPCommands: "/nowhere"}
-	_, err = flags.Config(slog.New(slog.DiscardHandler))
+	_, err = flags.Config(slog.New(slog.DiscardHandler), func(string) string { return "" })
 	require.ErrorContains(t, err, "--mcp-commands")
 }

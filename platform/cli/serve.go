@@ -47,7 +47,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 				return err
 			}
 			log := a.processLogger(verbose)
-			plugin, err := reach.Config(log)
+			plugin, err := reach.Config(log, a.env.Getenv)
 			if err != nil {
 				return err
 			}

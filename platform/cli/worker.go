@@ -31,6 +31,7 @@ type WorkerFlags struct {
 	SecretsDir  string
 	Transcripts string
 	MCPCommands string
+	Sandbox     SandboxFlags
 }
 
 // Register adds the flags to a command.
@@ -40,8 +41,10 @@ func (f *WorkerFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Transcripts, "transcripts", "", "folder of transcripts that models called scripted/… play")
 }
 
-// registerReach adds the flags that say what may be reached.
+// registerReach adds the flags that say what may be reached, and what programs
+// may have.
 func (f *WorkerFlags) registerReach(cmd *cobra.Command) {
+	f.Sandbox.Register(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil, "host or host:port that tools may reach though it is not public; may be repeated")
 	flags.StringArrayVar(&f.AllowPorts, "allow-port", nil, "port that tools may use beside 80 and 443; may be repeated")
@@ -51,9 +54,14 @@ func (f *WorkerFlags) registerReach(cmd *cobra.Command) {
 	flags.StringVar(&f.SecretsDir, "secrets-dir", "", "folder of credentials, beside TOOLCRIB_SECRET_… variables")
 }
 
-// Config returns the configuration of the plugin that the flags ask for.
-func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
+// Config returns the configuration of the plugin that the flags ask for, and the
+// variables of the environment.
+func (f *WorkerFlags) Config(log *slog.Logger, getenv func(string) string) (worker.Config, error) {
 	cfg := worker.Config{SecretsDir: f.SecretsDir, Logger: log}
+	var err error
+	if cfg.SandboxLimits, err = f.Sandbox.Limits(getenv); err != nil {
+		return worker.Config{}, err
+	}
 	allowed := worker.Allowance{Hosts: f.AllowHosts}
 	for _, text := range f.AllowPorts {
 		port, err := strconv.ParseUint(text, 10, 16)
@@ -69,7 +77,6 @@ func (f *WorkerFlags) Config(log *slog.Logger) (worker.Config, error) {
 	if len(allowed.Hosts)+len(allowed.Ports) > 0 || !allowed.Rules.IsZero() {
 		cfg.Allow = map[tool.TenantID]worker.Allowance{"": allowed}
 	}
-	var err error
 	if cfg.MCPCommands, err = mcpCommands(f.MCPCommands); err != nil {
 		return worker.Config{}, err
 	}
@@ -114,7 +121,7 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 				return err
 			}
 			log := a.processLogger(verbose)
-			cfg, err := flags.Config(log)
+			cfg, err := flags.Config(log, a.env.Getenv)
 			if err != nil {
 				return err
 			}

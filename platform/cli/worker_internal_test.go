@@ -25,7 +25,7 @@ func TestReachOfTheCommandLine(t *testing.T) {
 			cmd := &cobra.Command{Use: "x"}
 			register(&flags, cmd)
 			require.NoError(t, cmd.ParseFlags(args), name)
-			cfg, err := flags.Config(slog.New(slog.DiscardHandler))
+			cfg, err := flags.Config(slog.New(slog.DiscardHandler), func(string) string { return "" })
 			require.NoError(t, err, name)
 			return cfg
 		}

@@ -49,7 +49,7 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := logger(env.Err, verbose)
-			worker, err := flags.Config(log)
+			worker, err := flags.Config(log, env.Getenv)
 			if err != nil {
 				return err
 			}
