@@ -33,7 +33,7 @@ func Ingest(ctx workflow.Context, in wire.IngestInput) (wire.IngestOutput, error
 		failing := workflow.WithActivityOptions(detached, bookkeepingOptions("record why the document is not ingested"))
 		failed := wire.FailDocumentInput{IngestInput: in, Reason: reasonOf(err)}
 		if err := workflow.ExecuteActivity(failing, wire.FailDocumentActivity, failed).Get(failing, nil); err != nil {
-			return out, failure.Encode(err)
+			workflow.GetLogger(ctx).Error("recording why a document is not ingested failed", "error", err)
 		}
 		return out, failure.Encode(err)
 	}

@@ -22,7 +22,8 @@ func Reembed(ctx workflow.Context, in wire.ReembedInput) (wire.ReembedOutput, er
 		defer cancel()
 		dropping := workflow.WithActivityOptions(detached, bookkeepingOptions("drop the new generation"))
 		if err := workflow.ExecuteActivity(dropping, wire.DropGenerationActivity, in).Get(dropping, nil); err != nil {
-			return out, failure.Encode(err)
+			// The store keeps a generation that the pipeline can't be searched without.
+			workflow.GetLogger(ctx).Error("dropping a generation of embeddings failed", "error", err)
 		}
 		return out, failure.Encode(err)
 	}
