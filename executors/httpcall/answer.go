@@ -35,10 +35,10 @@ func (p *program) answered(ctx context.Context, known *secret.Redactor, r *egres
 		return p.binaryResult(mediaType, r), nil
 	case p.Answer == answerJSON || p.result != nil || isJSON(mediaType) || mediaType == "" && json.Valid(r.Body):
 		doc := document(r)
-		if doc.raw == nil {
+		if doc.Raw() == nil {
 			return notJSON(known, r), nil
 		}
-		return p.shape(ctx, doc.raw)
+		return p.shape(ctx, doc.Raw())
 	case isText(mediaType) || mediaType == "" && utf8.Valid(r.Body):
 		return textResult(known, r.Body), nil
 	default:

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
+	"github.com/toolcrib/toolcrib/internal/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -16,59 +16,17 @@ type arguments struct {
 	members map[string]json.RawMessage
 }
 
-// part is a JSON value that is taken apart when it is first asked for a
-// member, and once: many references may lead through it.
-type part struct {
-	raw    json.RawMessage
-	parsed bool
-	object map[string]json.RawMessage
-	array  []json.RawMessage
-	below  map[string]*part // The members that were asked for.
-}
+// part is a JSON value that many references may lead through.
+type part struct{ *jsonpointer.Value }
 
-// member returns the member or item that a pointer's token names, or nil.
-func (v *part) member(token string) *part {
-	if below, ok := v.below[token]; ok {
-		return below
-	}
-	v.parse()
-	raw, ok := v.object[token]
-	if i, err := strconv.Atoi(token); err == nil && strconv.Itoa(i) == token && 0 <= i && i < len(v.array) {
-		raw, ok = v.array[i], true
-	}
-	if !ok {
-		return nil
-	}
-	if v.below == nil {
-		v.below = make(map[string]*part)
-	}
-	v.below[token] = &part{raw: raw}
-	return v.below[token]
-}
-
-func (v *part) parse() {
-	if v.parsed {
-		return
-	}
-	v.parsed = true
-	var err error
-	switch kind(v.raw) {
-	case '{':
-		err = json.Unmarshal(v.raw, &v.object)
-	case '[':
-		err = json.Unmarshal(v.raw, &v.array)
-	}
-	if err != nil { // Can't be: the arguments are valid.
-		v.object, v.array = nil, nil
-	}
-}
+func newPart(raw json.RawMessage) *part { return &part{jsonpointer.NewValue(raw)} }
 
 func readArguments(raw json.RawMessage) (*arguments, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
 	a := &arguments{members: make(map[string]json.RawMessage)}
-	a.root = part{raw: raw, parsed: true, object: a.members}
+	a.root = part{jsonpointer.NewObject(raw, a.members)}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, argument("", "want a JSON object")
@@ -96,12 +54,7 @@ func readArguments(raw json.RawMessage) (*arguments, error) {
 
 // at returns the value at p, which may be null.
 func (v *part) at(p Pointer) (json.RawMessage, bool) {
-	for _, token := range p.tokens {
-		if v = v.member(token); v == nil {
-			return nil, false
-		}
-	}
-	return v.raw, true
+	return v.Find(jsonpointer.New(p.tokens...))
 }
 
 // find returns the value at p; absent and null are not found.

@@ -15,7 +15,7 @@ import (
 // an answer.
 func (p *program) outcome(ctx context.Context, r *egress.Response, now time.Time) (*tool.Result, error) {
 	known := secret.RedactorFrom(ctx)
-	doc := &part{parsed: true}
+	doc := newPart(nil)
 	if len(p.Errors) > 0 {
 		doc = document(r)
 	}

@@ -118,7 +118,7 @@ func (x *exchange) items(ctx context.Context, resp *egress.Response) ([]json.Raw
 	if len(bytes.TrimSpace(resp.Body)) == 0 {
 		return nil, doc, nil, nil
 	}
-	if doc.raw == nil {
+	if doc.Raw() == nil {
 		return nil, nil, notJSON(known, resp), nil
 	}
 	at := x.program.Pagination.Items

@@ -17,9 +17,9 @@ import (
 func document(r *egress.Response) *part {
 	raw := bytes.TrimSpace(r.Body)
 	if r.Truncated || len(raw) == 0 || !json.Valid(raw) || !utf8.Valid(raw) {
-		return &part{parsed: true}
+		return newPart(nil)
 	}
-	return &part{raw: raw}
+	return newPart(raw)
 }
 
 var errResultSize = errors.New("the result is too long")
@@ -30,7 +30,7 @@ func (p *program) shape(ctx context.Context, raw json.RawMessage) (*tool.Result,
 	if p.result == nil {
 		return tool.JSONResult(raw), nil
 	}
-	out, err := p.result.fill(ctx, &sink{max: int(p.limit()), full: errResultSize}, &part{raw: raw})
+	out, err := p.result.fill(ctx, &sink{max: int(p.limit()), full: errResultSize}, newPart(raw))
 	switch {
 	case errors.Is(err, errResultSize):
 		return tool.ErrorResult(fmt.Sprintf("the result would have more than the limit of %d bytes: ask for less, such as fewer items or fields", p.limit())), nil

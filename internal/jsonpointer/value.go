@@ -20,6 +20,14 @@ type Value struct {
 // NewValue returns raw, which must be valid JSON and stay as it is.
 func NewValue(raw json.RawMessage) *Value { return &Value{raw: bytes.TrimSpace(raw)} }
 
+// NewObject returns an object whose members are known already. It keeps the map.
+func NewObject(raw json.RawMessage, members map[string]json.RawMessage) *Value {
+	return &Value{raw: raw, parsed: true, object: members}
+}
+
+// Raw returns the whole.
+func (v *Value) Raw() json.RawMessage { return v.raw }
+
 // Find returns what p leads to, which may be null. Of a name that stands twice
 // in an object, the last value counts.
 func (v *Value) Find(p Pointer) (json.RawMessage, bool) {
