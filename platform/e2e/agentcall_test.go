@@ -432,3 +432,34 @@ func TestSingleCallsRunAgents(t *testing.T) {
 	// Asked again by a reset, the call is the same run.
 	require.True(t, slices.ContainsFunc(s.invocations(id), func(i tool.Invocation) bool { return i.ID == child.Parent.InvocationID }))
 }
+
+// A run that is reset, while an agent below it works or after it answered, finds
+// that agent's run again: it is not begun a second time.
+func TestResetFindsTheRunBelow(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	entered, release := make(chan struct{}, 1), make(chan struct{})
+	s.start(worker.Config{Models: map[string]agent.Model{"test": held(entered, release)}})
+	s.agentOf("quiet")
+	s.publish("askQuiet", delegation("quiet", tool.Execution{}), tool.Policy{})
+	run, w := s.run(s.agentOf("top", "askQuiet"), "go")
+	<-entered
+	again := s.reset(w)
+	close(release)
+	_, err := s.wait(again)
+	require.NoError(t, err)
+	child, ok := s.below(run.ID)
+	require.True(t, ok)
+	require.True(t, child.Status.Final(), child.Status)
+	calls := s.invocations(run.ID)
+	require.Len(t, calls, 1)
+	require.Equal(t, child.ID, compactOf(t, calls[0]).RunID)
+
+	_, err = s.wait(s.reset(again))
+	require.NoError(t, err)
+	once, _ := s.below(run.ID)
+	require.Equal(t, child, once, "what was answered is not asked again")
+	require.Equal(t, calls, s.invocations(run.ID))
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, again.GetID(), again.GetRunID()), "")
+}
