@@ -16,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -87,7 +88,9 @@ func TestForeignTenant(t *testing.T) {
 	bodies := map[string]string{
 		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
 		"PUT /v1/mcp/servers/{server}": `{"server_url":"https://example.com/mcp"}`, "POST /v1/mcp/servers/{server}/approve": `{"tools":[{"name":"x"}]}`,
-		"PUT /v1/credentials/{credential}": "{}", "POST /v1/artifacts/{artifact}/versions": `{"source":"."}`,
+		"PUT /v1/credentials/{credential}": "{}", "PATCH /v1/pipelines/{pipeline}": "{}", "POST /v1/pipelines/{pipeline}/search": `{"query":"x"}`,
+		"POST /v1/pipelines/{pipeline}/documents": `{"key":"x","text":"x"}`,
+		"POST /v1/pipelines/{pipeline}/reembed":   `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`, "POST /v1/artifacts/{artifact}/versions": `{"source":"."}`,
 	}
 	tried := 0
 	for _, op := range operations(t, b) {
@@ -174,8 +177,13 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	require.NoError(t, err)
 	server, err := b.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: b.tenant, Slug: "their-files", Status: registry.ServerActive})
 	require.NoError(t, err)
+	pipeline, err := b.Store.CreatePipeline(t.Context(), retrieval.Pipeline{
+		Tenant: b.tenant, Slug: "theirPipeline", Name: "theirs", Search: retrieval.FullText, Language: retrieval.DefaultLanguage,
+	})
+	require.NoError(t, err)
 	return map[string][]string{
-		"mcp":   {server.Slug, server.ID}, "artifacts": {artifact.Slug, artifact.ID},
+		"pipelines": {pipeline.Slug, pipeline.ID},
+		"mcp":       {server.Slug, server.ID}, "artifacts": {artifact.Slug, artifact.ID},
 		"tools": {"theirTool", applied.Items[0].ID}, "agents": {"theirAgent", applied.Items[1].ID},
 		"runs": {run.ID}, "invocations": {invocation}, "keys": {key.ID},
 		"credentials": {credential.Ref, credential.ID},

@@ -96,8 +96,7 @@ full_text, unless --search says vector or hybrid: these need an embedding model.
 Words are reduced by the rules of --language: with english, "leaves" is found by
 "leave". Take simple for none, where documents are of several languages.`, `  toolcrib pipeline create handbook
   toolcrib pipeline create faq --language german --max-chars 800
-  toolcrib pipeline create wiki --search hybrid --embedding-url https://api.openai.com/v1 \
-    --embedding-model text-embedding-3-small --embedding-dimensions 1536 --embedding-credential embeddings-key`)
+  toolcrib pipeline create wiki --embedding-url https://ai.example/v1 --embedding-model e5 --embedding-dimensions 384`)
 	flags := cmd.Flags()
 	flags.StringVar(&in.Name, "name", "", "what people call it (default: the slug)")
 	flags.StringVar(&in.Description, "description", "", "what is in it")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,9 +44,6 @@ func (a *app) readDocuments(f addFlags, paths []string) ([]v1.NewDocument, error
 			return nil, err
 		}
 		files = append(files, found...)
-	}
-	if len(files) == 0 {
-		return nil, usage("there is nothing to add: no file in %s ends in .txt, .md, .html or .pdf", strings.Join(paths, ", "))
 	}
 	if len(files) > 1 && (f.key != "" || f.title != "") {
 		return nil, usage("--key and --title are for one file, and there are %d", len(files))
@@ -104,7 +102,7 @@ func fill(d *v1.NewDocument, content []byte, name string) error {
 		if !bytes.Contains(content[:min(len(content), 1024)], []byte("%PDF-")) {
 			return unfit("%s is no PDF", name)
 		}
-		d.Base64 = content
+		d.Base64 = base64.StdEncoding.EncodeToString(content)
 	case !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0:
 		return unfit("%s is no UTF-8 text: it is binary, or in another encoding", name)
 	default:
@@ -173,6 +171,9 @@ func (a *app) filesAt(p string, anything bool) ([]file, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", p, err)
+	}
+	if len(files) == 0 {
+		return nil, usage("there is nothing to add: no file in %s ends in .txt, .md, .html or .pdf", p)
 	}
 	if passed > 0 {
 		_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %d files of other types in %s are passed over\n", passed, clean(p)) // Only for who watches.

@@ -103,8 +103,7 @@ func (a *app) pipelineReembedCommand() *cobra.Command {
 	}, `Embeds all passages of a pipeline by another model, or by its first. The old
 embeddings are searched until the new ones are complete, and then the pipeline
 changes over at once. --search of toolcrib pipeline update says how it is searched.`,
-		`  toolcrib pipeline reembed handbook --url https://api.openai.com/v1 --model text-embedding-3-large \
-    --dimensions 3072 --credential embeddings-key`)
+		`  toolcrib pipeline reembed handbook --url https://ai.example/v1 --model large --dimensions 1024 --credential ai-key`)
 	flags.register(cmd, "")
 	cmd.Flags().BoolVar(&noWait, "no-wait", false, "do not wait until all passages are embedded")
 	return cmd

@@ -16,6 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/examples/handbook/lexical"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/egress/egresstest"
+	"github.com/toolcrib/toolcrib/platform/ingesttest"
 	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/platform/recall"
 	"github.com/toolcrib/toolcrib/retrieval"
@@ -78,27 +79,10 @@ func newLibrary(t *testing.T) library {
 			Tenant: l.tenant, PipelineID: l.pipeline.ID, Key: entry.Name(), MediaType: types[filepath.Ext(entry.Name())],
 		}, content)
 		require.NoError(t, err)
-		bring(t, ingester, stored.Ref())
+		require.NoError(t, ingesttest.Bring(t.Context(), ingester, stored.Ref()))
 	}
 	l.engine = retrieval.NewEngine(database.Store, embedder)
 	return l
-}
-
-// bring ingests one document.
-func bring(t *testing.T, i *ingest.Ingester, ref retrieval.DocumentRef) {
-	t.Helper()
-	prepared, err := i.Prepare(t.Context(), ref)
-	require.NoError(t, err)
-	for _, generation := range prepared.Generations {
-		for state := ingest.Working; state != ingest.Ready; {
-			slice, err := i.Embed(t.Context(), ref, generation, func(int) {})
-			require.NoError(t, err)
-			state = slice.State
-		}
-	}
-	state, err := i.Finish(t.Context(), ref)
-	require.NoError(t, err)
-	require.Equal(t, ingest.Ready, state)
 }
 
 func (l library) measure(t *testing.T, all []recall.Question, mode retrieval.Mode) recall.Figures {

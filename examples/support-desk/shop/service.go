@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolcrib/toolcrib/examples/handbook/lexical"
 	"github.com/toolcrib/toolcrib/examples/support-desk/carrier"
 )
 
@@ -63,6 +64,7 @@ func New(cfg Config) (*Service, error) {
 	s.mux.HandleFunc("GET /shipping/quotes", s.quoteShipping)
 	s.mux.HandleFunc("POST /orders/{id}/refunds", s.refundOrder)
 	s.mux.Handle("/carrier/mcp", carrier.Handler())
+	s.mux.Handle("POST /v1/embeddings", lexical.Handler())
 	for route, serve := range map[string]http.HandlerFunc{
 		"GET /pages/returns": returns, "POST /oauth/token": s.issueToken, "GET /loyalty/{customer}": s.getLoyalty,
 	} {

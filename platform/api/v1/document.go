@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"encoding/base64"
 	"time"
 
 	"github.com/toolcrib/toolcrib/retrieval"
@@ -15,7 +16,7 @@ type NewDocument struct {
 	Source    string              `json:"source,omitempty" maxLength:"2048" doc:"Where it is from, for citations: a URL or a path" example:"handbook/annual-leave.md"`
 	Metadata  retrieval.Metadata  `json:"metadata,omitempty" doc:"For filters: a flat object of strings, numbers, booleans and lists of strings" example:"{\"team\":\"people\",\"year\":2026}"`
 	Text      string              `json:"text,omitempty" doc:"The content, of anything but a PDF" example:"# Annual leave\n\nFull-time staff have 28 days a year."`
-	Base64    []byte              `json:"content_base64,omitempty" doc:"The content of any type, in base64, at most 10 MiB before encoding" example:""`
+	Base64    string              `json:"content_base64,omitempty" doc:"The content of any type, in base64, at most 10 MiB before encoding" example:""`
 }
 
 // Document returns d as a pipeline's, and its content. It fails with
@@ -25,16 +26,19 @@ func (d NewDocument) Document() (retrieval.Document, []byte, error) {
 	if out.MediaType == "" {
 		out.MediaType = retrieval.Plain
 	}
-	content := d.Base64
+	content := []byte(d.Text)
 	switch {
-	case d.Text != "" && len(d.Base64) > 0:
+	case d.Text != "" && d.Base64 != "":
 		return out, nil, invalidDocument("/text", "give one of text and content_base64")
 	case d.Text != "" && out.MediaType == retrieval.PDF:
 		return out, nil, invalidDocument("/text", "a PDF is no text: give it as content_base64")
-	case d.Text != "":
-		content = []byte(d.Text)
-	case len(d.Base64) == 0:
+	case d.Text == "" && d.Base64 == "":
 		return out, nil, invalidDocument("/text", "the document is empty: give its content as text or content_base64")
+	case d.Base64 != "":
+		var err error
+		if content, err = base64.StdEncoding.DecodeString(d.Base64); err != nil {
+			return out, nil, invalidDocument("/content_base64", "the content is not base64, of the standard alphabet and with its padding")
+		}
 	}
 	return out, content, nil
 }
