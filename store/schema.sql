@@ -321,11 +321,10 @@ create table chunk_terms (
     version bigint not null,
     chunk_id uuid not null,
     terms tsvector not null,
-    constraint chunk_terms_pkey PRIMARY KEY (chunk_id, tenant_id),
     constraint chunk_terms_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE,
     constraint chunk_terms_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
-) with (toast_tuple_target=8160);
-CREATE INDEX chunk_terms_document ON public.chunk_terms USING btree (document_id, version, tenant_id);
+) with (toast_tuple_target=128);
+CREATE INDEX chunk_terms_document ON public.chunk_terms USING btree (document_id, version);
 CREATE INDEX chunk_terms_terms ON public.chunk_terms USING gin (terms) WITH (fastupdate=off);
 alter table chunk_terms enable row level security;
 alter table chunk_terms force row level security;

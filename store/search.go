@@ -21,7 +21,7 @@ const (
 	// that match common words only, and any of them serves.
 	maxCandidates = 1000
 	// maxCounted is how far the chunks that hold a word are counted.
-	maxCounted = 5000
+	maxCounted = 2000
 )
 
 // SearchIndex implements [retrieval.Index].

@@ -160,15 +160,17 @@ create table chunk_terms (
     version     bigint not null,
     chunk_id    uuid not null,
     terms       tsvector not null,          -- title A, headings B, text D; prefixed with the pipeline's number
-    primary key (chunk_id, tenant_id),      -- an index that begins with the tenant would help no search
     foreign key (tenant_id, document_id) references documents (tenant_id, id) on delete cascade
 );
 
--- Searches rank many rows: they are read as they lie there, not unpacked.
-alter table chunk_terms set (toast_tuple_target = 8160);
+-- Searches look at many rows, and at the terms of some: those lie apart, and
+-- not packed.
+alter table chunk_terms set (toast_tuple_target = 128);
 alter table chunk_terms alter column terms set storage external;
 
-create index chunk_terms_document on chunk_terms (document_id, version, tenant_id);
+-- No index holds the tenant: each search would read all of the tenant's entries
+-- beside those of its words.
+create index chunk_terms_document on chunk_terms (document_id, version);
 -- A list of what was inserted lately would be read by every search.
 create index chunk_terms_terms on chunk_terms using gin (terms) with (fastupdate = off);
 

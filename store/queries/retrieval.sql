@@ -235,7 +235,7 @@ order by r.score desc, c.id;
 -- the query's weight that they hold. Each word has a weight, the greater the
 -- rarer it is.
 with found as materialized (
-    select t.chunk_id, t.terms from chunk_terms t
+    select t.chunk_id, ts_filter(t.terms, '{a,b,c,d}') as terms from chunk_terms t -- Read once, for all words.
     join documents d on d.tenant_id = t.tenant_id and d.id = t.document_id and d.live_version = t.version
     where t.tenant_id = @tenant_id and t.pipeline_id = @pipeline_id and d.pipeline_id = @pipeline_id
       and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb))

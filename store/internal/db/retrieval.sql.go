@@ -1136,7 +1136,7 @@ func (q *Queries) ScanEmbeddings(ctx context.Context, arg ScanEmbeddingsParams) 
 
 const SearchAnyTerms = `-- name: SearchAnyTerms :many
 with found as materialized (
-    select t.chunk_id, t.terms from chunk_terms t
+    select t.chunk_id, ts_filter(t.terms, '{a,b,c,d}') as terms from chunk_terms t -- Read once, for all words.
     join documents d on d.tenant_id = t.tenant_id and d.id = t.document_id and d.live_version = t.version
     where t.tenant_id = $1 and t.pipeline_id = $2 and d.pipeline_id = $2
       and ($3::jsonb = '[]' or metadata_fulfils(d.live_metadata, $3::jsonb))
