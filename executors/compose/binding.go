@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/toolcrib/toolcrib/internal/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema"
@@ -162,6 +162,9 @@ func membersOf(raw json.RawMessage) (names []string, values map[string]json.RawM
 	return names, values, nil
 }
 
+// seenMembers are what bindings see of a step: the members of [seen].
+var seenMembers = []string{"result", "text", "is_error", "error"}
+
 // places returns the check of what a binding may look at: the input, and what
 // earlier steps answered.
 func (c *Config) places(earlier map[string]bool) func(string, jsonpointer.Pointer) error {
@@ -176,7 +179,7 @@ func (c *Config) places(earlier map[string]bool) func(string, jsonpointer.Pointe
 			return fault(path, fmt.Sprintf("looks at step %q, which has not run by then: a step sees the ones before it", tokens[1]))
 		case !earlier[tokens[1]]:
 			return fault(path, fmt.Sprintf("there is no step %.80q", tokens[1]))
-		case len(tokens) > 2 && !strings.Contains(" result text is_error error ", " "+tokens[2]+" "):
+		case len(tokens) > 2 && !slices.Contains(seenMembers, tokens[2]):
 			return fault(path, fmt.Sprintf("a step has no %.80q: want result, text, is_error or error", tokens[2]))
 		}
 		return nil

@@ -65,6 +65,7 @@ func TestCheckConfigRefuses(t *testing.T) {
 		{"FromItself", arguments(`{"x":{"$from":"/steps/two/text"}}`), "/steps/1/arguments/x/$from", "has not run by then"},
 		{"FromLater", arguments(`{"x":{"$from":"/steps/three/text"}}`), "/steps/1/arguments/x/$from", "has not run by then"},
 		{"FromNoPart", arguments(`{"x":{"$from":"/steps/one/output"}}`), "/steps/1/arguments/x/$from", `no "output"`},
+		{"FromTwoParts", arguments(`{"x":{"$from":"/steps/one/result text"}}`), "/steps/1/arguments/x/$from", `no "result text"`},
 		{"FromUndeclaredInput", arguments(`{"a/b":{"$from":"/input/price"}}`), "/steps/1/arguments/a~1b/$from", `declares no "/price"`},
 		{"MoreBesideFrom", arguments(`{"x":{"$from":"/input/sku","y":1}}`), "/steps/1/arguments/x", "$default alone"},
 		{"DefaultAlone", arguments(`{"x":{"$default":1}}`), "/steps/1/arguments/x", "without $from"},
