@@ -148,8 +148,12 @@ func (c childConfig) work(ctx context.Context) error {
 	if c.Delegates {
 		model = delegate()
 	}
+	ingester, err := c.ingester(db, gate)
+	if err != nil {
+		return err
+	}
 	acts, err := activities.New(activities.Config{
-		Ledger: mortal{db, c}, Runs: db, Agents: db, Policies: db,
+		Ingester: ingester, Ledger: mortal{db, c}, Runs: db, Agents: db, Policies: db,
 		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0), Executor: mux,
 		Models: map[string]agent.Model{"test": model},
 	})
