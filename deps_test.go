@@ -107,7 +107,7 @@ var reachLaws = []reachLaw{
 	{
 		name: "only the store knows PostgreSQL",
 		from: []string{
-			"tool", "agent", "ledger", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...",
+			"tool", "agent", "ledger", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...", "retrieval/...",
 			"activities", "workflows", "internal/...",
 		},
 		deny: slices.Concat(postgres, []string{"database/sql/..."}), why: "SQL lives in package store",
