@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/sandbox"
@@ -163,10 +164,9 @@ func (j Judge) beyond(asked sandbox.Limits) []excess {
 // not the one that its tool asks for.
 func (j Judge) explain(e *sandbox.ProgramError, asked sandbox.Limits) string {
 	text := string(e.Class) + ": " + e.Msg
-	for _, over := range j.beyond(asked) {
-		if over.class == e.Class {
-			text += " (" + over.String() + ")"
-		}
+	all := j.beyond(asked)
+	if i := slices.IndexFunc(all, func(over excess) bool { return over.class == e.Class }); i >= 0 {
+		return text + " (" + all[i].String() + ")"
 	}
 	return text
 }

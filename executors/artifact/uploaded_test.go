@@ -124,8 +124,13 @@ func TestDeclaredInputs(t *testing.T) {
 	t.Parallel()
 
 	inputs := []tool.ArtifactInput{
-		{Name: "s", Type: "string", Required: true}, {Name: "i", Type: "integer"}, {Name: "n", Type: "number"}, {Name: "b", Type: "boolean"},
-		{Name: "o", Type: "object"}, {Name: "l", Type: "array"}, {Name: "any", Required: true},
+		{Name: "s", Type: "string", Required: true},
+		{Name: "i", Type: "integer"},
+		{Name: "n", Type: "number"},
+		{Name: "b", Type: "boolean"},
+		{Name: "o", Type: "object"},
+		{Name: "l", Type: "array"},
+		{Name: "any", Required: true},
 	}
 	s := &shelf{programs: map[string]tool.ArtifactCode{"t1/1.0.0": codeOf("x", inputs...)}}
 	ran := 0

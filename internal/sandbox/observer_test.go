@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -29,11 +30,7 @@ func (d *diary) note(what string) {
 func (d *diary) read() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	out := make(map[string]int, len(d.counts))
-	for what, n := range d.counts {
-		out[what] = n
-	}
-	return out
+	return maps.Clone(d.counts)
 }
 
 func (d *diary) Started() { d.note("started") }

@@ -110,7 +110,12 @@ func TestSandboxIsCounted(t *testing.T) {
 	off, err := telemetry.New(nil, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	silent := off.Sandbox()
-	require.NotPanics(t, func() { silent.Started(); silent.Ended("idle"); silent.Waited(1); silent.Ran(sandbox.JQ, "answered", 1) })
+	require.NotPanics(t, func() {
+		silent.Started()
+		silent.Ended("idle")
+		silent.Waited(1)
+		silent.Ran(sandbox.JQ, "answered", 1)
+	})
 }
 
 const wasm = "[{language wasm} {outcome time}]"
