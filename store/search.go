@@ -83,11 +83,10 @@ func (s *search) run(ctx context.Context, tenant tool.TenantID) (hits retrieval.
 	if err := s.q.SetTenant(ctx, string(tenant)); err != nil {
 		return hits, err
 	}
-	found, err := s.q.FindPipeline(ctx, db.FindPipelineParams{TenantID: string(tenant), ID: &s.query.Pipeline})
+	s.pipeline, err = s.q.ReadPipeline(ctx, db.ReadPipelineParams{TenantID: string(tenant), ID: s.query.Pipeline})
 	if err != nil {
 		return hits, explain(failure(s.op, err), tool.NotFound, "pipeline not found")
 	}
-	s.pipeline = found.Pipeline
 	if s.pipeline.Disabled {
 		return hits, &tool.Error{Kind: tool.Conflict, Op: s.op, Msg: fmt.Sprintf("pipeline %q is disabled", s.pipeline.Slug)}
 	}

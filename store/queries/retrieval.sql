@@ -11,6 +11,9 @@ select sqlc.embed(p), (select count(*) from documents d where d.tenant_id = p.te
 from pipelines p
 where p.tenant_id = @tenant_id and p.deleted_at is null and (p.id = sqlc.narg('id')::uuid or p.slug = sqlc.narg('slug')::text);
 
+-- name: ReadPipeline :one
+select * from pipelines where tenant_id = @tenant_id and id = @id and deleted_at is null;
+
 -- name: LockPipeline :one
 -- Holds off whoever changes the pipeline or finishes a document of it.
 select * from pipelines where tenant_id = @tenant_id and id = @id and deleted_at is null for update;

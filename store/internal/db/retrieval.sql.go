@@ -1071,6 +1071,44 @@ func (q *Queries) ReadDocument(ctx context.Context, arg ReadDocumentParams) (Doc
 	return i, err
 }
 
+const ReadPipeline = `-- name: ReadPipeline :one
+select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at from pipelines where tenant_id = $1 and id = $2 and deleted_at is null
+`
+
+type ReadPipelineParams struct {
+	TenantID string
+	ID       string
+}
+
+func (q *Queries) ReadPipeline(ctx context.Context, arg ReadPipelineParams) (Pipeline, error) {
+	row := q.db.QueryRow(ctx, ReadPipeline, arg.TenantID, arg.ID)
+	var i Pipeline
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.Number,
+		&i.Slug,
+		&i.Name,
+		&i.Description,
+		&i.Search,
+		&i.Language,
+		&i.MaxChars,
+		&i.Overlap,
+		&i.Embedding,
+		&i.Generation,
+		&i.NextEmbedding,
+		&i.NextGeneration,
+		&i.LastGeneration,
+		&i.Disabled,
+		&i.Revision,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
+	)
+	return i, err
+}
+
 const ReadQuery = `-- name: ReadQuery :one
 select prefix_lexemes($1, websearch_to_tsquery(($2::text)::regconfig, $3)::text)::text as terms
 `
