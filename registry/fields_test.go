@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,14 +96,8 @@ func TestOutputSections(t *testing.T) {
 	}
 
 	const at = "/interaction/output_sections"
-	long := make([]byte, 300)
-	for i := range long {
-		long[i] = 'x'
-	}
-	many := `[{"key":"0","type":"chart"}`
-	for i := range 32 {
-		many += `,{"key":"k` + string(rune('a'+i)) + `","type":"chart"}`
-	}
+	long := strings.Repeat("x", 300)
+	many := `[` + strings.Repeat(`{"key":"x","type":"chart"},`, 32) + `{"key":"x","type":"chart"}`
 	for _, c := range []struct{ raw, path, text string }{
 		{`{}`, at, "a list"},
 		{`[1]`, at + "/0", "expected a JSON object"},
@@ -113,8 +108,8 @@ func TestOutputSections(t *testing.T) {
 		{`[{"key":"sum","type":"table"}]`, at + "/0/key", `no property "sum"`},
 		{`[{"key":"total","type":"table","config":[]}]`, at + "/0/config", "a JSON object"},
 		{`[{"key":"total","type":"table","title":"T"}]`, at + "/0/title", "unknown field"},
-		{`[{"key":"` + string(long) + `","type":"table"}]`, at + "/0/key", "longer than 256"},
-		{`[{"key":"total","type":"table","label":"` + string(long) + `"}]`, at + "/0/label", "longer than 256"},
+		{`[{"key":"` + long + `","type":"table"}]`, at + "/0/key", "longer than 256"},
+		{`[{"key":"total","type":"table","label":"` + long + `"}]`, at + "/0/label", "longer than 256"},
 		{many + `]`, at, "33 sections"},
 	} {
 		_, _, err := b.registry.Create(t.Context(), b.ada, spec("other", closed, sections(c.raw)))

@@ -88,7 +88,7 @@ func TestEveryTypeAndDisplay(t *testing.T) {
 		require.GreaterOrEqual(t, len(field.Displays(kind)), 2, kind)
 		shown += len(field.Displays(kind))
 	}
-	require.Equal(t, 12, len(field.Types()))
+	require.Len(t, field.Types(), 12)
 	require.Equal(t, 35, shown)
 	require.Empty(t, field.Displays("password"))
 }

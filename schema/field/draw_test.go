@@ -96,8 +96,14 @@ func drawSchema(t *rapid.T, depth int) any {
 	for name, value := range map[string]any{
 		"title": "T", "description": "", "default": "a", "examples": []any{"a"}, "deprecated": true, "format": "email", "minLength": 2,
 		"x-toolcrib-field": rapid.SampledFrom([]any{
-			map[string]any{"type": "phone"}, map[string]any{"type": "media", "accept": []any{"a/b"}}, map[string]any{"display": "textarea"},
-			map[string]any{"type": "nothing"}, map[string]any{"other": 1}, map[string]any{}, true, map[string]any{"labels": []any{"A"}},
+			map[string]any{"type": "phone"},
+			map[string]any{"type": "media", "accept": []any{"a/b"}},
+			map[string]any{"display": "textarea"},
+			map[string]any{"type": "nothing"},
+			map[string]any{"other": 1},
+			map[string]any{},
+			true,
+			map[string]any{"labels": []any{"A"}},
 		}).Draw(t, "hint"),
 	} {
 		if rapid.IntRange(0, 7).Draw(t, name) == 0 {

@@ -125,7 +125,9 @@ func fill(f map[string]any) {
 	}
 	inner, _ := f["fields"].([]any)
 	for _, sub := range inner {
-		fill(sub.(map[string]any)) //nolint:forcetypeassert // Of a field.
+		if f, ok := sub.(map[string]any); ok {
+			fill(f)
+		}
 	}
 	if item, ok := f["items"].(map[string]any); ok {
 		fill(item)
@@ -199,7 +201,7 @@ func drawConstraints(t *rapid.T, f *field.Field, depth int) {
 		}
 		return least, most
 	}
-	switch f.Type {
+	switch f.Type { //nolint:exhaustive // The others have none.
 	case field.Number:
 		f.Integer = maybe("integer")
 		f.Min, f.Max = "-2.50", "9e2"
@@ -236,7 +238,7 @@ func drawConstraints(t *rapid.T, f *field.Field, depth int) {
 	case field.Relation:
 		f.Multiple, f.Entity = maybe("multiple"), "order"
 	case field.Object:
-		switch f.Display {
+		switch f.Display { //nolint:exhaustive // Group is the default.
 		case field.JSON:
 		case field.Map:
 			f.MinItems, f.MaxItems = bounds("entries")
@@ -249,7 +251,7 @@ func drawConstraints(t *rapid.T, f *field.Field, depth int) {
 		f.MinItems, f.MaxItems = bounds("items")
 		f.Unique = maybe("unique")
 		var item field.Field
-		switch f.Display {
+		switch f.Display { //nolint:exhaustive // List is the default.
 		case field.Table:
 			item = field.Field{Type: field.Object, Fields: drawFields(t, 1)}
 		case field.Tags:

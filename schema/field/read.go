@@ -259,104 +259,20 @@ func (f *Field) read(r *reader, m object, path string) {
 
 // members reads an object within.
 func (f *Field) members(r *reader, m object, path string) {
-	switch f.Display {
-	case Group:
+	if f.Display == Group {
 		g, _ := r.group(m, path)
-		f.Fields, f.Open = g.Fields, g.Open
-		if len(f.Fields) == 0 {
-			f.Fields = nil
-		}
-	case Map:
-		f.MinItems, f.MaxItems = count(m["minProperties"]), count(m["maxProperties"])
-		if extra, ok := m["additionalProperties"]; ok {
-			item := r.field(extra, path+"/additionalProperties")
-			f.Items = &item
+		f.Open = g.Open
+		if len(g.Fields) > 0 {
+			f.Fields = g.Fields
 		}
 	}
-}
-
-// shape tells what the standard keywords of a schema look like. A type that is
-// known beforehand leaves the display to be told.
-func shape(m object, known Type) (Type, Display) {
-	t, _ := nullable(m["type"])
-	switch {
-	case known == "" && t == "array" && m["uniqueItems"] == true && choices(m["items"]):
-		return orKnown("", Enum)
-	case known == Object, known == "" && t == "object" && m["enum"] == nil:
-		return Object, objectDisplay(m)
-	case known == Date:
-		if m["format"] == "date-time" {
-			return Date, Moment
-		}
-		if m["format"] == "date" {
-			return Date, Day
-		}
-		return Date, Time
-	case known != "":
-		return orKnown(known, known)
-	case m["enum"] != nil:
-		return orKnown("", Enum)
-	case t == "string":
-		return stringShape(m)
-	case t == "number" || t == "integer":
-		return orKnown("", Number)
-	case t == "boolean":
-		return orKnown("", Boolean)
-	case t == "array":
-		return orKnown("", Array)
-	default:
-		return Object, JSON
+	if f.Display != Map {
+		return
 	}
-}
-
-// orKnown returns a type, the known one if there is one, with its default
-// display.
-func orKnown(known, otherwise Type) (Type, Display) {
-	if known == "" {
-		known = otherwise
-	}
-	if all := displays[known]; len(all) > 0 {
-		return known, all[0]
-	}
-	return known, ""
-}
-
-// choices reports whether a subschema is a list of values and nothing else.
-func choices(node any) bool {
-	m, _ := node.(object)
-	for name := range m {
-		if name != "enum" && name != "type" {
-			return false
-		}
-	}
-	return m["enum"] != nil
-}
-
-func stringShape(m object) (Type, Display) {
-	switch m["format"] {
-	case "date":
-		return Date, Day
-	case "date-time":
-		return Date, Moment
-	case "uri":
-		return URL, Input
-	case "email":
-		return Email, Input
-	default:
-		return Text, Input
-	}
-}
-
-func objectDisplay(m object) Display {
-	_, fields := m["properties"]
-	extra, values := m["additionalProperties"]
-	switch {
-	case fields, extra == false:
-		return Group
-	case values && !anything(extra):
-		return Map
-	default:
-		return JSON
+	f.MinItems, f.MaxItems = count(m["minProperties"]), count(m["maxProperties"])
+	if extra, ok := m["additionalProperties"]; ok {
+		item := r.field(extra, path+"/additionalProperties")
+		f.Items = &item
 	}
 }
 
@@ -376,28 +292,6 @@ func hintOf(m object) (hint, bool) {
 		return hint{}, false
 	}
 	return h, true
-}
-
-// nullable splits null off a type. The type that is left is what it was where
-// it is not one and null.
-func nullable(t any) (any, bool) {
-	list, ok := t.([]any)
-	switch {
-	case ok && len(list) == 1:
-		return list[0], false
-	case ok && len(list) == 2 && list[1] == "null":
-		return list[0], true
-	case ok && len(list) == 2 && list[0] == "null":
-		return list[1], true
-	default:
-		return t, false
-	}
-}
-
-// anything reports whether a subschema accepts every value by saying nothing.
-func anything(node any) bool {
-	m, ok := node.(object)
-	return node == true || ok && len(m) == 0
 }
 
 // count reads a number of characters or items; nil for what is none.
@@ -427,17 +321,3 @@ func textsOf(v any) ([]string, bool) {
 	}
 	return out, ok || v == nil
 }
-
-// rawOf writes what was decoded from JSON.
-func rawOf(v any) json.RawMessage {
-	raw, err := encode(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return raw
-}
-
-var escaper = strings.NewReplacer("~", "~0", "/", "~1")
-
-// escape makes a name a token of a JSON Pointer.
-func escape(name string) string { return escaper.Replace(name) }

@@ -2,7 +2,6 @@ package field
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -55,8 +54,6 @@ func plain(node any) any {
 			}
 		}
 		return out
-	case json.Number:
-		return n
 	default:
 		return node
 	}

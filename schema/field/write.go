@@ -1,16 +1,13 @@
 package field
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 )
-
-// object is a schema, or a part of one, as decoded JSON.
-type object = map[string]any
 
 // Write returns the schema that the form says. It is the opposite of [Read],
 // and judges nothing: see [Compile] for fields that somebody wrote.
@@ -219,20 +216,15 @@ func (f *Field) enum() (object, error) {
 }
 
 func (f *Field) object() (object, error) {
-	switch f.shown() {
-	case Group:
-		m, err := group(f.Fields, f.Open)
-		if err == nil && f.Open && len(f.Fields) == 0 { // Or it would not tell itself from JSON.
-			m["properties"] = object{}
-		}
-		return m, err
-	case Map:
-		m := object{"type": "object"}
+	m := object{"type": "object"}
+	if f.shown() == Group {
+		return group(f.Fields, f.Open)
+	}
+	if f.shown() == Map {
 		f.counts(m, "minProperties", "maxProperties")
 		return m, f.each(m, "additionalProperties")
-	default:
-		return object{"type": "object"}, nil
 	}
+	return m, nil
 }
 
 // each writes what items are.
@@ -303,62 +295,6 @@ func setText(m object, name, text string) {
 
 func setCount(m object, name string, n *int) {
 	if n != nil {
-		m[name] = json.Number(fmt.Sprint(*n))
+		m[name] = json.Number(strconv.Itoa(*n))
 	}
-}
-
-// kindOfAll returns the type that all values have; empty where they differ.
-func kindOfAll(values []any) string {
-	kinds := make(map[string]bool)
-	for _, v := range values {
-		kinds[kindOf(v)] = true
-	}
-	if kinds["integer"] && kinds["number"] {
-		delete(kinds, "integer")
-	}
-	if len(kinds) != 1 {
-		return ""
-	}
-	for kind := range kinds {
-		return kind
-	}
-	return ""
-}
-
-func kindOf(v any) string {
-	switch v := v.(type) {
-	case bool:
-		return "boolean"
-	case json.Number:
-		if bytes.ContainsAny([]byte(v), ".eE") {
-			return "number"
-		}
-		return "integer"
-	case string:
-		return "string"
-	default:
-		return ""
-	}
-}
-
-// decode reads JSON without losing digits.
-func decode(raw json.RawMessage) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, fmt.Errorf("reading JSON: %w", err)
-	}
-	return v, nil
-}
-
-// encode writes JSON without HTML escapes.
-func encode(v any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("writing JSON: %w", err)
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
