@@ -26,6 +26,14 @@ func TestNewRefusesBadConfig(t *testing.T) {
 		DatabaseURL: "postgres://127.0.0.1:1/x", Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{"not a host"}}},
 	})
 	require.ErrorContains(t, err, "Config.Allow")
+	_, err = worker.New(t.Context(), worker.Config{DatabaseURL: "postgres://127.0.0.1:1/x", Custom: map[string]tool.Executor{"not a name": nil}})
+	require.ErrorContains(t, err, "Config.Custom")
+	echo := tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) { return &tool.Result{}, nil })
+	_, err = worker.New(t.Context(), worker.Config{
+		DatabaseURL: "postgres://127.0.0.1:1/x", Custom: map[string]tool.Executor{"echo": echo},
+		Executors: map[tool.Implementation]tool.Executor{tool.Custom: echo},
+	})
+	require.ErrorContains(t, err, "both run custom tools")
 }
 
 // A plugin that would bypass the isolation of tenants does not start.
