@@ -6,8 +6,8 @@ func Fence() (lacks string, err error) {
 	if err := fence(); err != nil {
 		return "", err
 	}
-	if err := confine(); err != nil {
-		return err.Error(), nil
+	if missing := confine(); missing != nil {
+		lacks = missing.Error()
 	}
-	return "", nil
+	return lacks, nil
 }

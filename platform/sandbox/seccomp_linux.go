@@ -67,7 +67,9 @@ func filterOf(arch, pid uint32) ([]unix.SockFilter, error) {
 		absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	)
 	f := []unix.SockFilter{
-		load(offArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: arch, Jt: 1}, answer(unix.SECCOMP_RET_KILL_PROCESS),
+		load(offArch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: arch, Jt: 1},
+		answer(unix.SECCOMP_RET_KILL_PROCESS),
 		load(offNumber),
 	}
 	for _, number := range allowed {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -85,7 +86,7 @@ func probe() int {
 	done.Go(func() {
 		runtime.LockOSThread() // Not unlocked: the thread ends with the goroutine.
 		for name, try := range attempts {
-			results[name] = fmt.Sprint(int(try()))
+			results[name] = strconv.Itoa(int(try()))
 		}
 	})
 	done.Wait()
@@ -116,7 +117,7 @@ func TestSystemCallsAreRefused(t *testing.T) {
 	require.NoError(t, json.Unmarshal(said, &results))
 	require.Len(t, results, len(attempts))
 	for name, errno := range results {
-		require.Equal(t, fmt.Sprint(int(unix.EPERM)), errno, name)
+		require.Equal(t, strconv.Itoa(int(unix.EPERM)), errno, name)
 	}
 	require.NoFileExists(t, "/tmp/toolcrib-was-here")
 }
