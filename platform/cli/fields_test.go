@@ -45,13 +45,13 @@ intent       compute
 audience     model
 asked first  the tool asks for an approval of every call
 
-FIELD        TYPE    SHOWN_AS  REQUIRED  ACCEPTS                                                                           LABEL
-size         enum    select    yes       some of "s", "l"                                                                  Size
+FIELD        TYPE    SHOWN_AS  REQUIRED  ACCEPTS                                                                    LABEL
+size         enum    select    yes       some of "s", "l"                                                           Size
 lines        array   table               each object
 lines[].sku  text    input     yes       at least 1 characters, at most 9 characters
-amount       number  currency            at least 1, less than 1000, multiples of 0.01, in EUR, or null, default 5         Amount
+amount       number  currency            at least 1, less than 1000, multiples of 0.01, in EUR, or null, default 5  Amount
 photos       media   image               at most 3 of them, image/png or image/jpeg
-filter       object  json                JSON                                                                              Filter
+filter       object  json                                                                                           Filter
 
 kept as JSON Schema: /properties/filter: no field says this: anyOf
 
