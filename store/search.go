@@ -19,7 +19,7 @@ import (
 const (
 	// maxCandidates is how many chunks a search by words ranks at most. More than
 	// that match common words only, and any of them serves.
-	maxCandidates = 500
+	maxCandidates = 300
 	// maxCounted is how far the chunks that hold a word are counted.
 	maxCounted = 2000
 )
