@@ -20,6 +20,8 @@ var typical = map[string]any{
 	"run_id": "01975c2e-7d1a-7c3e-9f00-0000000000c1", "seq": 12, "slug": "searchOrders", "subject": "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
 	"tenant_id": "01975c2e-7d1a-7c3e-9f00-000000000001", "text": "Order 4711 left the warehouse.", "timeout_s": 30, "tool": "searchOrders",
 	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0", "visible": true,
+	"output_sections": []any{map[string]any{"key": "orders", "label": "Orders", "type": "table"}},
+	"input_fields":    nil, "output_fields": nil, // The schemas stand in their place.
 	"arguments": map[string]any{"customer": "C-17"}, "structured": map[string]any{"orders": []any{"4711"}},
 }
 
