@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/executors/agentcall"
-	"github.com/toolcrib/toolcrib/executors/compose"
+	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
+	"github.com/toolcrib/toolcrib/internal/nested/compose"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/executors/template"
+	"github.com/toolcrib/toolcrib/internal/template"
 	"github.com/toolcrib/toolcrib/tool"
 )
 

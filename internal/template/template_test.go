@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/toolcrib/toolcrib/executors/template"
+	"github.com/toolcrib/toolcrib/internal/template"
 	"github.com/toolcrib/toolcrib/tool"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/executors/agentcall"
-	"github.com/toolcrib/toolcrib/executors/nested"
+	"github.com/toolcrib/toolcrib/internal/nested"
+	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
 	"github.com/toolcrib/toolcrib/tool"
 )
 

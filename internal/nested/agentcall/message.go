@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/executors/template"
+	"github.com/toolcrib/toolcrib/internal/template"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
