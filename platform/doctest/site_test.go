@@ -112,13 +112,13 @@ func (s *site) translate(text string) string {
 	return text
 }
 
-// examples puts the definitions of the repository, and the programs that they name,
-// into the clone.
+// examples puts the repository's examples into the clone: definitions, and the
+// programs and documents that they are about. Go is run in its own place.
 func (s *site) examples() {
 	s.t.Helper()
 	from := filepath.Join(repository, "examples")
 	err := filepath.WalkDir(from, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || filepath.Ext(file) != ".yaml" && filepath.Ext(file) != ".js" {
+		if err != nil || entry.IsDir() || filepath.Ext(file) == ".go" {
 			return err
 		}
 		raw, err := os.ReadFile(file)
