@@ -77,7 +77,7 @@ func (a *Activities) childRun(ctx context.Context, in *wire.InvokeInput, ticket 
 
 // targetDefinition returns the pinned version of an agent that may run now:
 // content is pinned, authority is not.
-func (a *Activities) targetDefinition(ctx context.Context, tenant tool.TenantID, pin *agent.AgentPin) (agent.Definition, error) {
+func (a *Activities) targetDefinition(ctx context.Context, tenant tool.TenantID, pin *agent.PinnedAgent) (agent.Definition, error) {
 	found, err := a.Agents.FindAgent(ctx, tenant, pin.AgentID)
 	if err != nil {
 		return agent.Definition{}, fmt.Errorf("finding agent %s: %w", pin.Slug, err)
@@ -92,7 +92,7 @@ func (a *Activities) targetDefinition(ctx context.Context, tenant tool.TenantID,
 
 // checkLine refuses a run below line, the run that asks first, that would be
 // too deep, or of an agent that waits in the line already.
-func checkLine(pin *agent.AgentPin, line []agent.Ancestor) error {
+func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 	path := pin.Slug
 	for _, above := range line {
 		if above.Agent != "" {

@@ -47,7 +47,7 @@ func (p pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agent
 
 // agent pins the agent that calls of a tool run: the highest published version
 // that the configuration asks for, whatever the mode.
-func (p pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot) (*agent.AgentPin, error) {
+func (p pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot) (*agent.PinnedAgent, error) {
 	config, err := agentcall.ParseConfig(impl, snapshot.Config)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (p pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *t
 	if err != nil {
 		return nil, err
 	}
-	return &agent.AgentPin{
+	return &agent.PinnedAgent{
 		AgentID: found.ID, Slug: found.Slug, Version: chosen.Number, Digest: chosen.Digest, Detached: !config.Waits(),
 	}, nil
 }

@@ -33,12 +33,12 @@ type Pin struct {
 	Deprecated     bool                `json:"deprecated,omitempty"` // At the time of pinning.
 	Fast           bool                `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
 
-	Agent *AgentPin `json:"agent,omitempty"` // Set where a call is a run of an agent.
+	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Steps []StepPin `json:"steps,omitempty"` // Set where a call is a sequence of others.
 }
 
-// AgentPin is the pinned version of the agent that calls of a tool run.
-type AgentPin struct {
+// PinnedAgent is the pinned version of the agent that calls of a tool run.
+type PinnedAgent struct {
 	AgentID string `json:"agent_id"`
 	Slug    string `json:"slug"`
 	Version string `json:"version"`
@@ -48,7 +48,7 @@ type AgentPin struct {
 }
 
 // String returns "slug@version".
-func (p AgentPin) String() string { return p.Slug + "@" + p.Version }
+func (p PinnedAgent) String() string { return p.Slug + "@" + p.Version }
 
 // StepPin is the pinned tool of one step of a composition.
 type StepPin struct {

@@ -31,7 +31,7 @@ func (s *stage) startAbove(below func(ctx workflow.Context, in wire.AgentRunInpu
 func agentPin(slug string) agent.Pin {
 	pin := pinOf(slug, tool.Execution{})
 	pin.Implementation = tool.AgentCall
-	pin.Agent = &agent.AgentPin{AgentID: "agent-" + slug, Slug: slug, Version: "1.0.0", Digest: "d-" + slug}
+	pin.Agent = &agent.PinnedAgent{AgentID: "agent-" + slug, Slug: slug, Version: "1.0.0", Digest: "d-" + slug}
 	return pin
 }
 
