@@ -34,7 +34,7 @@ type Pin struct {
 	Fast           bool                `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
-	Steps []StepPin `json:"steps,omitempty"` // Set where a call is a sequence of others.
+	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.
 }
 
 // PinnedAgent is the pinned version of the agent that calls of a tool run.
