@@ -23,7 +23,7 @@ func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (w
 			Kind: tool.Invalid, Op: "activities.LoadPlan", Msg: fmt.Sprintf("a plan of %d tools: it may have up to %d", len(in.Tools), maxHostTools),
 		}
 	}
-	plan, pins := &agent.Plan{}, pinner{a: a, principal: in.Principal, mode: in.Mode}
+	plan, pins := &agent.Plan{}, &pinner{a: a, principal: in.Principal, mode: in.Mode}
 	for _, ref := range in.Tools {
 		r, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: in.Principal, Ref: ref, Mode: in.Mode})
 		if err != nil {

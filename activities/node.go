@@ -21,7 +21,7 @@ func (a *Activities) loadNodePlan(ctx context.Context, in wire.LoadPlanInput) (w
 		logFailure(ctx, "tool refused", err, "tenant_id", in.Principal.Tenant, "tool", in.Node.Tool.String())
 		return a.refuseNode(ctx, in, fmt.Errorf("resolving tool %q: %w", in.Node.Tool, err))
 	}
-	pinned, err := pinner{a: a, principal: in.Principal, mode: in.Node.Mode}.pin(ctx, r, 0)
+	pinned, err := (&pinner{a: a, principal: in.Principal, mode: in.Node.Mode}).pin(ctx, r, 0)
 	if err != nil {
 		return a.refuseNode(ctx, in, err)
 	}

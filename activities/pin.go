@@ -11,19 +11,38 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxNesting is how deep compositions nest in a plan.
-const maxNesting = 4
+// Bounds of what calls are made of. Publishing holds a composition to the first
+// two as its steps are then: they may have grown since, and drafts are held to
+// nothing.
+const (
+	maxNesting = 4    // Compositions within each other.
+	maxCalls   = 500  // That one call of a tool is.
+	maxPins    = 2000 // Of a plan, steps included: histories carry it.
+)
 
-// pinner makes the entries of a plan.
+// pinner makes the entries of one plan.
 type pinner struct {
 	a         *Activities
 	principal tool.Principal
 	mode      tool.Mode
+	calls     int // Of the entry that is being made.
+	pins      int // Of the plan.
 }
 
 // pin makes the entry of a plan for a resolved tool, and for those that its
 // calls are made of.
-func (p pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agent.Pin, error) {
+func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agent.Pin, error) {
+	if depth == 0 {
+		p.calls = 0
+	}
+	p.calls++
+	p.pins++
+	switch {
+	case p.calls > maxCalls:
+		return agent.Pin{}, tooMany("one call comes to more than %d calls: shorten its compositions", maxCalls)
+	case p.pins > maxPins:
+		return agent.Pin{}, tooMany("the tools of this plan, the steps of compositions included, are more than %d: offer fewer, or shorter compositions", maxPins)
+	}
 	snapshot := &r.Version.Snapshot
 	impl, execution := snapshot.ImplementationType(), snapshot.Execution
 	fast, _ := execution.FastLane(impl)
@@ -47,7 +66,7 @@ func (p pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agent
 
 // agent pins the agent that calls of a tool run: the highest published version
 // that the configuration asks for, whatever the mode.
-func (p pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot) (*agent.PinnedAgent, error) {
+func (p *pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot) (*agent.PinnedAgent, error) {
 	config, err := agentcall.ParseConfig(impl, snapshot.Config)
 	if err != nil {
 		return nil, err
@@ -71,11 +90,9 @@ func (p pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *t
 }
 
 // steps pins the tools of a composition.
-func (p pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) ([]agent.StepPin, error) {
+func (p *pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) ([]agent.StepPin, error) {
 	if depth >= maxNesting {
-		return nil, &tool.Error{
-			Kind: tool.Conflict, Op: "activities.LoadPlan", Msg: fmt.Sprintf("compositions nest more than %d deep here", maxNesting),
-		}
+		return nil, tooMany("compositions nest more than %d deep here", maxNesting)
 	}
 	config, err := compose.ParseConfig(snapshot.Config)
 	if err != nil {
@@ -94,4 +111,8 @@ func (p pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) (
 		pins[i] = agent.StepPin{ID: step.ID, Continue: !step.Stops(), Pin: pin}
 	}
 	return pins, nil
+}
+
+func tooMany(format string, most int) *tool.Error {
+	return &tool.Error{Kind: tool.Conflict, Op: "activities.LoadPlan", Msg: fmt.Sprintf(format, most)}
 }

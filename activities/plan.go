@@ -69,7 +69,7 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 		ToolMode: version.Snapshot.ToolMode, Limits: version.Snapshot.Limits.WithDefaults(),
 		Tools: make([]agent.Pin, 0, len(bound)),
 	}
-	pins := pinner{a: a, principal: p, mode: run.Mode}
+	pins := &pinner{a: a, principal: p, mode: run.Mode}
 	for _, r := range bound {
 		// Tools for users are dispatched by them, and no model hears of them.
 		if r.Version.Snapshot.Interaction.Audience == tool.UserAudience {

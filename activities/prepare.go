@@ -129,7 +129,9 @@ func policyTest(t *wire.Test, pin agent.Pin) *policy.Test {
 	if t == nil {
 		return nil
 	}
-	return &policy.Test{Implementation: pin.Implementation, Builtin: pin.Builtin, Execution: pin.Execution, AllowWrites: t.AllowWrites}
+	return &policy.Test{
+		Implementation: pin.Implementation, Builtin: pin.Builtin, Execution: pin.Execution, RunsAgent: pin.Agent != nil, AllowWrites: t.AllowWrites,
+	}
 }
 
 // refusal asks the policy, and returns why the call must not run, or nil. What

@@ -8,6 +8,7 @@ type Test struct {
 	Implementation tool.Implementation
 	Builtin        string // Built-in key of an internal tool.
 	Execution      tool.Execution
+	RunsAgent      bool // A call is a run of an agent, whose own calls are no tests.
 	AllowWrites    bool // The tester accepts that the test may change something.
 }
 
@@ -24,6 +25,8 @@ func (d *Decision) test(t *Test, class tool.Egress) {
 	case t == nil || t.AllowWrites:
 	case class == tool.EgressWrite:
 		d.add(RuleTest, Deny, "the tool writes outside the platform (egress class write)"+ask)
+	case t.RunsAgent: // Whatever the tool says of itself: its agent's tools are not held to it.
+		d.add(RuleTest, Deny, "the tool runs an agent, which may change something"+ask)
 	case t.Execution.Pure || t.harmless():
 	default:
 		d.add(RuleTest, Deny, "the tool is not declared pure, and may change something"+ask)

@@ -18,6 +18,21 @@ func TestOfBuiltins(t *testing.T) {
 	require.Equal(t, policy.Allow, policy.Decide(in).Verdict)
 }
 
+// What an agent calls is no test, so that saying of its tool that it is pure
+// starts no run.
+func TestOfAgents(t *testing.T) {
+	t.Parallel()
+
+	for _, impl := range []tool.Implementation{tool.AgentCall, tool.Task, tool.Prompt} {
+		in := policy.Input{Test: &policy.Test{Implementation: impl, Execution: tool.Execution{Pure: true}, RunsAgent: true}}
+		d := policy.Decide(in)
+		require.Equal(t, policy.Deny, d.Verdict, impl)
+		require.Contains(t, d.Explain(), "allow_writes")
+		in.Test.AllowWrites = true
+		require.Equal(t, policy.Allow, policy.Decide(in).Verdict, impl)
+	}
+}
+
 // A test changes nothing unless it was asked to, and lowers no other rule.
 func TestOfTests(t *testing.T) {
 	t.Parallel()
