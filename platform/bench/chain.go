@@ -16,6 +16,9 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 	if err := s.publish(ctx, s.principal, advanceFunction); err != nil {
 		return nil, err
 	}
+	if err := s.publishComposed(ctx); err != nil {
+		return nil, err
+	}
 	contestants := func(loops, atOnce int) []contestant {
 		var all []contestant
 		for _, kind := range []string{regularStep, localStep} {
@@ -26,6 +29,7 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 				return s.chains(ctx, hostedInput{Tool: toolName(advanceFunction, lane), Planned: true}, loops, atOnce)
 			}})
 		}
+		all = append(all, contestant{composedTool, func(ctx context.Context) (sample, error) { return s.composed(ctx, loops, atOnce) }})
 		return append(all, contestant{unplanned, func(ctx context.Context) (sample, error) {
 			return s.chains(ctx, hostedInput{Tool: toolName(advanceFunction, tool.FastLane)}, loops, atOnce)
 		}})
@@ -44,6 +48,8 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 		throughput("chain_fast_1", alone[fast], alone[regularStep]).aimed(bound{of: "p50", value: p50Of, most: true, limit: 30, unit: "ms"}),
 		throughput("chain_visible_16", busy[visible], busy[regularStep]),
 		throughput("chain_visible_1", alone[visible], alone[regularStep]),
+		throughput("chain_composed_16", busy[composedTool], busy[regularStep]),
+		throughput("chain_composed_1", alone[composedTool], alone[regularStep]),
 		throughput("chain_unplanned_16", busy[unplanned], busy[regularStep]),
 		throughput("floor_local_chain_16", busy[localStep], busy[regularStep]),
 		throughput("floor_local_chain_1", alone[localStep], alone[regularStep]),

@@ -228,18 +228,21 @@ func TestCompositionOutlivesItsWorker(t *testing.T) {
 	for name, at := range map[string]struct {
 		point point
 		only  string
+		x     tool.Execution
+		keys  int
 	}{
-		"OpeningIt":       {afterAdmit, "both"},
-		"InAStep":         {afterSent, ""},
-		"BetweenItsCalls": {afterSettle, "effect"},
-		"ClosingIt":       {afterSettle, "both"},
+		"OpeningIt":       {afterAdmit, "both", fastIdempotent, 2},
+		"InAStep":         {afterSent, "", fastIdempotent, 2},
+		"InAStepOnce":     {afterSent, "", onlyOnce, 0}, // Nobody can tell whether it was sent, so nothing follows.
+		"BetweenItsCalls": {afterSettle, "effect", fastIdempotent, 2},
+		"ClosingIt":       {afterSettle, "both", fastIdempotent, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			c := newCanary(t)
 			s := newSite(t)
-			s.publish("effect", httpTool(c.URL, fastIdempotent), tool.Policy{EgressClass: tool.EgressReadOnly})
+			s.publish("effect", httpTool(c.URL, at.x), tool.Policy{EgressClass: tool.EgressReadOnly})
 			s.publish("both", composition(`{"steps":[
 				{"id":"one","tool":"effect","arguments":{"q":{"$from":"/input/name"}}},
 				{"id":"two","tool":"effect","arguments":{"q":{"$from":"/steps/one/text"}}}]}`, tool.Execution{}), tool.Policy{})
@@ -258,13 +261,20 @@ func TestCompositionOutlivesItsWorker(t *testing.T) {
 			startChild(t, s.child(c, "", 0))
 			select {
 			case result := <-ended:
+				out := composedOf(t, result)
+				if at.keys == 0 {
+					require.True(t, result.IsError)
+					require.Equal(t, tool.StatusUnknown, out.Steps[0].Status)
+					require.EqualValues(t, "not_run", out.Steps[1].Status)
+					break
+				}
 				require.False(t, result.IsError, result.Content)
-				require.Equal(t, "completed", composedOf(t, result).Status)
+				require.Equal(t, "completed", out.Status)
 			case <-time.After(2 * time.Minute):
 				require.Fail(t, "the composition did not end")
 			}
 			_, keys := c.count()
-			require.Equal(t, 2, keys, strings.Join(c.requests, " "))
+			require.Equal(t, at.keys, keys, strings.Join(c.requests, " "))
 		})
 	}
 }
