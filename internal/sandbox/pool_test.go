@@ -130,7 +130,7 @@ func newPool(t *testing.T, change ...func(*sandbox.Config)) *sandbox.Pool {
 
 func job(tenant tool.TenantID, program string) sandbox.Job {
 	return sandbox.Job{
-		Tenant: tenant, Language: sandbox.JQ, Program: []byte(program), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: 20 * time.Second},
+		Tenant: tenant, Language: sandbox.JQ, Program: []byte(program), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
 	}
 }
 

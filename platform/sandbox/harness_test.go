@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "sandbox-probe" {
 		os.Exit(probe()) //nolint:forbidigo // It is a main.
 	}
+	if len(os.Args) == 2 && os.Args[1] == "sandbox-stray" {
+		os.Exit(strayProbe()) //nolint:forbidigo // It is a main.
+	}
 	m.Run()
 }
 
@@ -49,7 +52,7 @@ func run(t *testing.T, p *sandbox.Pool, j sandbox.Job) (string, error) {
 		j.Input = json.RawMessage("null")
 	}
 	if j.Limits.Time == 0 {
-		j.Limits.Time = 20 * time.Second // Of a busy machine.
+		j.Limits.Time = sandbox.MaxLimits.Time // Of a busy machine.
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -163,7 +163,7 @@ func neighbour(t *testing.T, p *sandbox.Pool) (stop func() error) {
 			default:
 			}
 			got, err := p.Run(t.Context(), sandbox.Job{
-				Tenant: "neighbour", Language: sandbox.JQ, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: 20 * time.Second},
+				Tenant: "neighbour", Language: sandbox.JQ, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
 			})
 			if err == nil && string(got.Output) != "[2]" {
 				err = fmt.Errorf("got %s", got.Output)

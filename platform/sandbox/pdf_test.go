@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -260,7 +259,7 @@ func TestDamagedPDFs(t *testing.T) {
 
 	doc := newPaper("BT /F1 12 Tf 14 TL 72 700 Td (Returns are free) Tj T* [(within) -300 (30 days.)] TJ ET", "BT /F1 12 Tf (two) Tj ET").close()
 	limits := sandbox.PDFLimits
-	limits.Time = 20 * time.Second
+	limits.Time = sandbox.MaxLimits.Time
 	for i := 0; i < len(doc); i += 7 {
 		broken := bytes.Clone(doc)
 		broken[i] ^= 0x15
