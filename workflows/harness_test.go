@@ -50,6 +50,7 @@ func newStage(t *testing.T) *stage {
 	s := &stage{inFlight: map[string]int{}, peak: map[string]int{}}
 	var suite testsuite.WorkflowTestSuite
 	s.env = suite.NewTestWorkflowEnvironment()
+	s.env.SetTestTimeout(time.Minute)
 	workflows.Register(s.env)
 	s.register()
 	return s

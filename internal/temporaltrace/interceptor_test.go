@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/trace"
@@ -39,6 +40,7 @@ func environment(t *testing.T, header string) (*testsuite.TestWorkflowEnvironmen
 	require.NoError(t, err)
 	suite.SetHeader(&commonpb.Header{Fields: map[string]*commonpb.Payload{"_tracer-data": payload}})
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute)
 	recorder := &telemetrytest.Recorder{}
 	env.SetWorkerOptions(sdkworker.Options{Interceptors: []interceptor.WorkerInterceptor{temporaltrace.New(recorder)}})
 	return env, recorder
