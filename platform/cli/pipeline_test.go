@@ -57,8 +57,9 @@ func TestPipeline(t *testing.T) {
 	require.Equal(t, cli.ExitOK, added.code, added.err)
 	require.Equal(t, "ready     kiln.txt  1 passages\nready     people/leave.md  2 passages\n", added.out)
 	require.Contains(t, added.err, "1 files of other types")
-	requireLines(t, s.ok(t, "pipeline", "documents", "handbook"),
-		"KEY STATUS PASSAGES BYTES TYPE TITLE CHANGED", "people/leave.md ready 2 113 text/markdown Annual leave now")
+	listed := s.ok(t, "pipeline", "documents", "handbook")
+	requireLines(t, listed, "KEY STATUS PASSAGES BYTES TYPE TITLE CHANGED")
+	require.Regexp(t, `people/leave\.md +ready +2 +113 +text/markdown +Annual leave +\w`, listed)
 
 	found := s.ok(t, "pipeline", "search", "handbook", "days of staff", "--filter", `{"team": "people", "year": {"gte": 2026}}`)
 	require.True(t, strings.HasPrefix(found, "[1] Annual leave › How many days (https://example.com/docs/people/leave.md)"), found)
@@ -75,7 +76,7 @@ func TestPipeline(t *testing.T) {
 	require.Contains(t, failed.out, "handbook stays as it was")
 	require.Equal(t, "handbook is updated\n", s.ok(t, "pipeline", "update", "handbook", "--search", "hybrid", "--name", "Staff handbook"))
 	requireLines(t, s.ok(t, "pipeline", "show", "handbook"), "search hybrid", "documents 2", "embedded by lexical-1, 64 dimensions, at "+endpoint+", credential none")
-	requireLines(t, s.ok(t, "pipeline", "list"), "handbook Staff handbook hybrid lexical-1 now")
+	require.Regexp(t, `handbook +Staff handbook +hybrid +lexical-1 +\w`, s.ok(t, "pipeline", "list"))
 
 	questions := s.write(t, "questions.yaml", "questions:\n  - {ask: days of staff, kind: words, in: {document: people/leave.md, heading: How many days}}\n"+
 		"  - {ask: klin, kind: typo, in: {document: kiln.txt}}\n")
