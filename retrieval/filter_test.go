@@ -60,6 +60,7 @@ func TestFiltersAreRefused(t *testing.T) {
 		`{"team": {"exists": 1}}`:             "/filter/team/exists",
 		`{"team": "` + long + `"}`:            "/filter/team",
 		`{"team": "a\u0000"}`:                 "/filter/team",
+		`{"team": -0.01E-99999}`:              "/filter/team",
 		`{"": 1}`:                             "/filter",
 		`{"a b": 1}`:                          "/filter",
 		`{"a'; drop table documents; --": 1}`: "/filter",
@@ -78,7 +79,7 @@ func TestMetadataIsFlatAndBounded(t *testing.T) {
 	t.Parallel()
 
 	var good retrieval.Metadata
-	require.NoError(t, json.Unmarshal([]byte(`{"team": "a", "year": 2026.5, "big": 12345678901234567890, "public": false, "tags": ["a", "b"], "none": []}`), &good))
+	require.NoError(t, json.Unmarshal([]byte(`{"team": "a", "year": 2026.5, "big": 12345678901234567890, "small": -0.1E-0300, "public": false, "tags": ["a", "b"], "none": []}`), &good))
 	require.NoError(t, good.Check("/metadata"))
 	for raw, path := range map[string]string{
 		`{"a": null}`:                            "/metadata/a",
@@ -86,6 +87,7 @@ func TestMetadataIsFlatAndBounded(t *testing.T) {
 		`{"a": [1]}`:                             "/metadata/a",
 		`{"a": "x\u0000"}`:                       "/metadata/a",
 		`{"a": 1e999}`:                           "/metadata/a",
+		`{"a": 1e-99999}`:                        "/metadata/a",
 		`{"1a": 1}`:                              "/metadata",
 		`{"a/b": 1}`:                             "/metadata",
 		`{"` + strings.Repeat("a", 65) + `": 1}`: "/metadata",

@@ -86,10 +86,17 @@ func number(v any) (float64, bool) {
 		return float64(v), true
 	case json.Number:
 		f, err := v.Float64()
-		return f, err == nil && len(v) <= 64
+		return f, err == nil && len(v) <= 64 && fewDigits(string(v))
 	default:
 		return 0, false
 	}
+}
+
+// fewDigits reports whether a number's exponent has at most three digits, so that
+// PostgreSQL keeps the number: 1e-99999 is 0 as a float, and too small for it.
+func fewDigits(text string) bool {
+	_, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	return len(strings.TrimLeft(exponent, "+-0")) <= 3
 }
 
 func stringList(v any) bool {
