@@ -44,9 +44,12 @@ func confine() error {
 		return err
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}                                                                        //nolint:gosec // Some hundred.
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program))) //nolint:gosec // The call's form.
+	stray, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program))) //nolint:gosec // The call's form.
 	if errno != 0 {
 		return fmt.Errorf("the kernel takes no filter of system calls: %w", errno)
+	}
+	if stray != 0 { // That is no error of the call's, and nothing was changed.
+		return fmt.Errorf("thread %d has a filter of system calls of its own, so that this one could not be every thread's", stray)
 	}
 	return nil
 }

@@ -156,6 +156,48 @@ func TestChildrenAreConfined(t *testing.T) {
 	require.NotZero(t, confined)
 }
 
+// strayProbe is a child of which one thread has a filter of its own, which keeps
+// the others from having the same.
+func strayProbe() int {
+	tried, ended := make(chan unix.Errno), make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // Not unlocked: the thread ends with the goroutine.
+		allow := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
+		program := unix.SockFprog{Len: 1, Filter: &allow}
+		_, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
+		if errno == 0 {
+			_, _, errno = unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
+		}
+		tried <- errno
+		<-ended
+	}()
+	if errno := <-tried; errno != 0 {
+		_, _ = fmt.Fprintln(os.Stdout, errno)
+		return 3
+	}
+	lacks, err := child.Fence()
+	close(ended)
+	_, _ = fmt.Fprintln(os.Stdout, lacks, err)
+	return 0
+}
+
+// A filter that not every thread could be given is said to be missing: the
+// kernel reports it beside its errors.
+func TestThreadsWithoutTheFilterAreTold(t *testing.T) {
+	t.Parallel()
+
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), exe, "sandbox-stray")
+	cmd.Env = []string{}
+	said, err := cmd.Output()
+	if cmd.ProcessState.ExitCode() == 3 {
+		t.Skipf("the kernel takes no filter: %s", said)
+	}
+	require.NoError(t, err, "%s", said)
+	require.Contains(t, string(said), "could not be every thread's")
+}
+
 // filterMissing says why the kernel takes no filter, if it does not.
 func filterMissing(t *testing.T) string {
 	t.Helper()
