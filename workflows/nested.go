@@ -68,7 +68,7 @@ func open(ctx workflow.Context, in wire.InvokeInput, s scope) (out wire.InvokeOu
 // runChild runs an agent as a child workflow, and settles the call with how its
 // run ended. A run that is detached goes on by itself.
 func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) (wire.InvokeOutput, error) {
-	pin := in.Pin.Agent
+	pin, parent := in.Pin.Agent, ctx
 	options := workflow.ChildWorkflowOptions{
 		WorkflowID:            wire.RunWorkflowID(in.Principal.Tenant, runID),
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
@@ -80,10 +80,13 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) 
 	input := wire.NewAgentRun(in.Principal, runID)
 	if pin.Detached {
 		options.ParentClosePolicy = enums.PARENT_CLOSE_POLICY_ABANDON
+		if ctx.Err() == nil { // It is never cancelled from here once it is begun, not by the end of a deadline either.
+			parent, _ = workflow.NewDisconnectedContext(ctx)
+		}
 	} else {
 		input.Deadline, input.MaxCalls = s.until(ctx, &in), s.calls
 	}
-	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, options), wire.AgentRunWorkflow, input)
+	child := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(parent, options), wire.AgentRunWorkflow, input)
 	end := wire.Child{RunID: runID, Deadline: input.Deadline}
 	var err error
 	if pin.Detached {
