@@ -10,12 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // nestings holds drafts of compositions by slug: of "wide3", that is three deep,
-// each step but the last ones' is a wide2 and so on.
+// each step is a wide2 and so on. What ends in 0 is none, and locked0 asks for a
+// permission.
 type nestings struct {
 	resolver.Source
 
@@ -23,16 +25,21 @@ type nestings struct {
 }
 
 func (n nestings) Entries(_ context.Context, tenant tool.TenantID, ref tool.Ref) (resolver.Candidates, error) {
+	var policy tool.Policy
+	if ref.Slug == "locked0" {
+		policy.RequiredPermission = "orders.refund"
+	}
+	name := strings.TrimRight(ref.Slug, "0123456789")
 	d := tool.Definition{Implementation: tool.HTTP, Config: json.RawMessage(`{"url":"https://example.com"}`)}
-	if depth, _ := strconv.Atoi(strings.TrimPrefix(ref.Slug, "wide")); depth > 0 {
+	if depth, _ := strconv.Atoi(strings.TrimPrefix(ref.Slug, name)); depth > 0 {
 		steps := make([]string, n.steps)
 		for i := range steps {
-			steps[i] = fmt.Sprintf(`{"id":"s%d","tool":"wide%d"}`, i, depth-1)
+			steps[i] = fmt.Sprintf(`{"id":"s%d","tool":"%s%d"}`, i, name, depth-1)
 		}
 		d = tool.Definition{Implementation: tool.Composition, Config: json.RawMessage(`{"steps":[` + strings.Join(steps, ",") + `]}`)}
 	}
 	return resolver.Candidates{TenantActive: true, Entries: []resolver.Entry{{
-		Tool: tool.Tool{ID: ref.Slug, Tenant: tenant, Slug: ref.Slug, Status: tool.Draft, Active: true, Version: "0.1.0", Definition: d},
+		Tool: tool.Tool{ID: ref.Slug, Tenant: tenant, Slug: ref.Slug, Status: tool.Draft, Active: true, Version: "0.1.0", Definition: d, Policy: policy},
 	}}}, nil
 }
 
@@ -71,4 +78,37 @@ func TestPlansAreBounded(t *testing.T) {
 	err = entry(7, "wide3", p)
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.ErrorContains(t, err, "are more than 2000")
+}
+
+// shop is the agents of a tenant: one that has a composition nobody may use who
+// may not use its steps.
+type shop struct{ Agents }
+
+func (shop) FindAgent(_ context.Context, tenant tool.TenantID, _ string) (agent.Agent, error) {
+	return agent.Agent{ID: "desk-id", Tenant: tenant, Slug: "desk", Status: tool.Draft, Version: "0.1.0", Definition: agent.Definition{
+		Model: "scripted/desk", Tools: []tool.Ref{{Slug: "locked1"}, {Slug: "wide1"}},
+	}}, nil
+}
+
+func (shop) ListAgentVersions(context.Context, tool.TenantID, string) ([]agent.Version, error) {
+	return nil, nil
+}
+
+// A composition is no way to a tool, and no hindrance to an agent's run: who may
+// not use a step has the agent without it, as with a tool itself.
+func TestCompositionsOfToolsThatMayNotBeUsedAreLeftOut(t *testing.T) {
+	t.Parallel()
+
+	a := &Activities{Config: Config{Resolver: resolver.New(nestings{steps: 2}, resolver.Options{}), Agents: shop{}}}
+	slugs := func(permissions ...string) (out []string) {
+		who := tool.Principal{Tenant: "tenant", Subject: "ada", Permissions: permissions}
+		plan, err := a.agentPlan(t.Context(), who, agent.Run{AgentID: "desk-id", Mode: tool.Debug})
+		require.NoError(t, err)
+		for _, pin := range plan.Tools {
+			out = append(out, pin.Slug)
+		}
+		return out
+	}
+	require.Equal(t, []string{"wide1"}, slugs())
+	require.Equal(t, []string{"locked1", "wide1"}, slugs("orders.refund"))
 }

@@ -76,6 +76,9 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 			continue
 		}
 		pin, err := pins.pin(ctx, r, 0)
+		if tool.KindOf(err) == tool.Denied {
+			continue // What is made of tools that the principal may not use is left out as those are.
+		}
 		if err != nil {
 			return nil, err
 		}
