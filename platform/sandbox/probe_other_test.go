@@ -3,3 +3,5 @@
 package sandbox_test
 
 func probe() int { return 3 }
+
+func strayProbe() int { return 3 }
