@@ -47,7 +47,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 		return t.fail(ctx, err)
 	}
 	if ticket.Done != nil {
-		return *ticket.Done, nil
+		return t.over(ctx, *ticket.Done)
 	}
 	if t.stale(ctx) {
 		return ledger.Outcome{}, interruption(errors.New("frozen for longer than the heartbeat timeout"))
@@ -204,6 +204,15 @@ func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outco
 			return ledger.Outcome{}, interruption(err)
 		}
 		return ledger.Outcome{}, failure.Encode(fmt.Errorf("settling %s: %w", t.in.Pin, err))
+	}
+	return t.over(ctx, outcome)
+}
+
+// over ends what an attempt recorded for a call that ended otherwise.
+func (t *attempt) over(ctx context.Context, outcome ledger.Outcome) (ledger.Outcome, error) {
+	if err := t.a.unopen(ctx, t.in, outcome); err != nil {
+		logFailure(ctx, "ending the run of a call that is over failed", err, callAttrs(t.in)...)
+		return ledger.Outcome{}, failure.Encode(err)
 	}
 	return outcome, nil
 }

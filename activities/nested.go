@@ -116,6 +116,31 @@ func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 	return nil
 }
 
+// unopen ends the run that an attempt at a call recorded and nobody starts any
+// more, because the call ended before its workflow heard of it.
+func (a *Activities) unopen(ctx context.Context, in *wire.InvokeInput, outcome ledger.Outcome) error {
+	if in.Pin.Agent == nil || outcome.Result != nil {
+		return nil
+	}
+	tenant := in.Principal.Tenant
+	run, err := a.Runs.FindRun(ctx, tenant, ledger.RunID(outcome.InvocationID))
+	switch {
+	case err != nil && tool.KindOf(err) == tool.NotFound:
+		return nil
+	case err != nil:
+		return fmt.Errorf("finding the run that was recorded: %w", err)
+	case run.Status != agent.RunPending:
+		return nil
+	}
+	err = a.Runs.FinishRun(ctx, agent.RunEnd{
+		Tenant: tenant, RunID: run.ID, Status: agent.RunCancelled, Kind: tool.Cancelled, Msg: "the call that asked for the run ended before it began",
+	})
+	if err != nil {
+		return fmt.Errorf("finishing run %s: %w", run.ID, err)
+	}
+	return nil
+}
+
 // childGrace is how much longer than its deadline a run that another execution
 // began is waited for.
 const childGrace = time.Minute

@@ -40,6 +40,11 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 		logFailure(ctx, "settling failed", err, callAttrs(&in.Invoke)...)
 		return wire.InvokeOutput{}, encode(ctx, fmt.Errorf("settling %s: %w", in.Invoke.Pin, err))
 	}
+	if in.Child == nil {
+		if err := a.unopen(ctx, &in.Invoke, outcome); err != nil {
+			return wire.InvokeOutput{}, encode(ctx, err)
+		}
+	}
 	out := output(outcome, in.Invoke.Full)
 	out.Calls = calls
 	return out, nil

@@ -13,7 +13,8 @@ import (
 )
 
 // CreateRun implements [agent.Runs]. Ids that are empty are made. It fails with
-// tool.Conflict when the run exists already.
+// tool.Conflict when the run exists already, and with tool.NotFound when the
+// call that asks for it is over.
 func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Message) (agent.Run, error) {
 	const op = "store.CreateRun"
 	params, err := runParams(run)
@@ -48,6 +49,9 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 			ParentRunID: optional(parent.RunID), ParentInvocationID: optional(parent.InvocationID), Detached: parent.Detached,
 			Depth: number(run.Depth),
 		})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return notFound(op, "the call that asks for the run is over")
+		}
 		return err
 	})
 	if err != nil {

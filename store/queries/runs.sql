@@ -1,11 +1,18 @@
 -- name: CreateRun :one
+-- Records a pending run. No row comes back when the call that asks for it has
+-- ended: nobody would start the run. The lock orders that before its end.
 with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, head_message_id, plan,
                       parent_run_id, parent_invocation_id, detached, depth)
-    values (@id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
-            'pending', @input, @workflow_id, @first_run_id, @message_id, @plan,
-            sqlc.narg('parent_run_id'), sqlc.narg('parent_invocation_id'), @detached, @depth)
+    select @id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
+           'pending', @input, @workflow_id, @first_run_id, @message_id, @plan,
+           sqlc.narg('parent_run_id'), sqlc.narg('parent_invocation_id'), @detached, @depth
+    where sqlc.narg('parent_invocation_id')::uuid is null or exists (
+        select from tool_invocations i
+        where i.tenant_id = @tenant_id and i.id = sqlc.narg('parent_invocation_id')::uuid
+          and i.status in ('pending', 'approved', 'running', 'waiting')
+        for share)
     returning *
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)

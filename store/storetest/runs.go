@@ -75,6 +75,23 @@ func testRuns(t *testing.T, d *Database) {
 		require.Equal(t, 7, ended.Calls)
 	})
 
+	t.Run("ACallThatIsOverAsksForNoRun", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		e := f.Entry(t)
+		ticket := f.Admit(t, e, true, false)
+		_, err := f.Store.Settle(t.Context(), Completed(e, ticket.Fence))
+		require.NoError(t, err)
+		late := agent.Run{
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Principal: f.Principal, WorkflowID: "t/late", Depth: 1,
+			Parent: &agent.Parent{RunID: f.Run.ID, InvocationID: ticket.InvocationID},
+		}
+		_, err = f.Store.CreateRun(t.Context(), late, agent.Message{})
+		RequireKind(t, tool.NotFound, err)
+		_, err = f.Store.FindRun(t.Context(), f.Tenant, late.ID)
+		RequireKind(t, tool.NotFound, err)
+	})
+
 	t.Run("BeginIsIdempotent", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

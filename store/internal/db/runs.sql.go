@@ -275,9 +275,14 @@ with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, head_message_id, plan,
                       parent_run_id, parent_invocation_id, detached, depth)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-            'pending', $11, $12, $13, $14, $15,
-            $16, $17, $18, $19)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+           'pending', $11, $12, $13, $14, $15,
+           $16, $17, $18, $19
+    where $17::uuid is null or exists (
+        select from tool_invocations i
+        where i.tenant_id = $2 and i.id = $17::uuid
+          and i.status in ('pending', 'approved', 'running', 'waiting')
+        for share)
     returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
@@ -343,6 +348,8 @@ type CreateRunRow struct {
 	Calls              int32
 }
 
+// Records a pending run. No row comes back when the call that asks for it has
+// ended: nobody would start the run. The lock orders that before its end.
 func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRunRow, error) {
 	row := q.db.QueryRow(ctx, CreateRun,
 		arg.ID,
