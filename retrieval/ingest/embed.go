@@ -39,16 +39,24 @@ func (i *Ingester) Embed(ctx context.Context, ref retrieval.DocumentRef, generat
 	if at < 0 { // Nobody needs it any more.
 		return Slice{State: Ready}, nil
 	}
-	return i.slice(ctx, source{
+	var unneeded atomic.Bool // The generation was dropped meanwhile, or another took its place.
+	out, err := i.slice(ctx, source{
 		tenant: ref.Tenant, model: all[at].Config, report: report,
 		pending: func(ctx context.Context, limit int) ([]retrieval.EmbeddingTask, error) {
 			return i.cfg.Store.PendingEmbeddings(ctx, ref, generation, limit)
 		},
 		save: func(ctx context.Context, all []retrieval.Embedding) error {
 			_, err := i.cfg.Store.SaveEmbeddings(ctx, ref, generation, all)
+			if errors.Is(err, retrieval.ErrGeneration) {
+				unneeded.Store(true)
+			}
 			return err //nolint:wrapcheck // The caller wraps it.
 		},
 	})
+	if err == nil && out.State == Superseded && unneeded.Load() {
+		out.State = Ready // The document is not superseded: it may lack nothing now.
+	}
+	return out, err
 }
 
 // EmbedGeneration is [Ingester.Embed] for all that is searched of a pipeline. The

@@ -170,6 +170,39 @@ func TestAReplacementEndsAStep(t *testing.T) {
 	require.Equal(t, ingest.Slice{State: ingest.Superseded, Embedded: 2}, out)
 }
 
+// A document whose embeddings nobody needs any more is not one that was
+// replaced: it is finished with those of the generation that took their place.
+func TestAPromotionWhileADocumentIsEmbedded(t *testing.T) {
+	t.Parallel()
+
+	s, m := newShelf(handbook, small), &model{}
+	i := newIngester(t, s, m)
+	_, err := i.Prepare(t.Context(), ref)
+	require.NoError(t, err)
+	m.fail = func(request int) error {
+		if request == 2 {
+			s.mu.Lock()
+			s.pipeline.Generation = 2
+			s.mu.Unlock()
+		}
+		return nil
+	}
+	out, err := i.Embed(t.Context(), ref, 1, nil)
+	require.NoError(t, err)
+	require.Equal(t, ingest.Ready, out.State)
+	state, err := i.Finish(t.Context(), ref)
+	require.NoError(t, err)
+	require.Equal(t, ingest.Working, state, "it lacks those of the other")
+	prepared, err := i.Prepare(t.Context(), ref)
+	require.NoError(t, err)
+	require.Equal(t, []int{2}, prepared.Generations)
+	_, err = i.Embed(t.Context(), ref, 2, nil)
+	require.NoError(t, err)
+	state, err = i.Finish(t.Context(), ref)
+	require.NoError(t, err)
+	require.Equal(t, ingest.Ready, state)
+}
+
 func TestDocumentsThatCannotBeReadSayWhy(t *testing.T) {
 	t.Parallel()
 

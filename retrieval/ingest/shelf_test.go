@@ -117,6 +117,9 @@ func (s *shelf) SaveEmbeddings(_ context.Context, r retrieval.DocumentRef, gener
 		return retrieval.Document{}, err
 	}
 	defer s.mu.Unlock()
+	if !slices.ContainsFunc(s.pipeline.Generations(), func(e retrieval.Embeddings) bool { return e.Generation == generation }) {
+		return retrieval.Document{}, conflict(retrieval.ErrGeneration)
+	}
 	s.save(generation, all)
 	return s.document, nil
 }
