@@ -49,8 +49,14 @@ func TestArtifactCommands(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, s.run(t, "artifact", "create", "what").code)
 	require.Equal(t, cli.ExitNotFound, s.run(t, "artifact", "upload", "label", filepath.Join(s.dir, "none.wasm")).code)
 	require.Equal(t, cli.ExitOK, s.pipe(t, "\x00asm\x01\x00\x00\x00", "artifact", "upload", "label", "-").code)
+	hostile := write(t, file, "export default () => `\x1b]0;gone\x07`;\n\treturn;\n")
+	require.Contains(t, s.ok(t, "artifact", "upload", "quote", hostile), "1.1.1")
+	require.Contains(t, s.ok(t, "artifact", "download", "quote"), "\x1b", "what is no terminal has every byte")
 	s.columns = 80
 	require.Contains(t, s.run(t, "artifact", "download", "label").err, "the program is no text")
+	shown = s.ok(t, "artifact", "download", "quote")
+	require.NotContains(t, shown, "\x1b", "a program does not write to a terminal what that obeys")
+	require.Contains(t, shown, "export default () => `")
 }
 
 // The same for scripts.

@@ -121,8 +121,11 @@ func (a *app) writeProgram(got v1.ArtifactContent, file string) error {
 		}
 	}
 	if file == "" {
-		if _, terminal := a.terminal(a.env.Out); terminal && got.Content != "" {
-			return usage("the program is no text: give a file with -o")
+		if _, terminal := a.terminal(a.env.Out); terminal {
+			if got.Content != "" {
+				return usage("the program is no text: give a file with -o")
+			}
+			program = []byte(cleanLines(got.Source)) // Whoever uploaded it has no say over the terminal.
 		}
 		_, err := a.env.Out.Write(program)
 		return err
