@@ -88,7 +88,7 @@ func (s *server) registerPipelines() {
 	handle(s, route{
 		id: "deletePipeline", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}", tag: "pipelines", permission: PipelinesWrite,
 		summary: "Delete a pipeline and its documents, for good",
-		detail:  "Tools that search it fail from then on, also when another pipeline takes its slug.",
+		detail:  "Tools that search it fail from then on; those that name it by its slug, until another pipeline takes that.",
 	}, s.deletePipeline)
 	handle(s, route{
 		id: "searchPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/search", tag: "pipelines", permission: PipelinesRead,

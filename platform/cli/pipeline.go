@@ -259,6 +259,6 @@ func (a *app) pipelineDeleteCommand() *cobra.Command {
 				return err
 			})
 		}),
-	}, `Deletes a pipeline with everything in it. Tools that search it fail from then on,
-also when another pipeline takes its slug.`, `  toolcrib pipeline delete handbook`)
+	}, `Deletes a pipeline with everything in it. Tools that search it fail from then on;
+those that name it by its slug, until another pipeline takes that.`, `  toolcrib pipeline delete handbook`)
 }
