@@ -126,7 +126,7 @@ func (s *search) byWords(ctx context.Context) ([]retrieval.IndexHit, error) {
 }
 
 func (s *search) allWords(ctx context.Context, t terms) ([]retrieval.IndexHit, error) {
-	if err := s.q.SetTerms(ctx, t.strict); err != nil {
+	if err := s.q.SetTerms(ctx, t.sought()); err != nil {
 		return nil, err
 	}
 	rows, err := s.q.SearchTerms(ctx, db.SearchTermsParams{

@@ -38,6 +38,16 @@ func readTerms(strict string) terms {
 	return t
 }
 
+// sought returns the tsquery of chunks that hold all of it. "a or -b" would have
+// every row of the table looked at, other tenants' too, whatever it holds:
+// chunks hold one of the words that are asked for in any case.
+func (t terms) sought() string {
+	if !strings.Contains(t.strict, "!") {
+		return t.strict
+	}
+	return "(" + t.strict + ") & (" + strings.Join(t.words, " | ") + ")"
+}
+
 // wordCount is a word of a query and how many chunks hold it.
 type wordCount struct {
 	word  string

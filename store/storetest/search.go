@@ -66,6 +66,9 @@ func testSearch(t *testing.T, d *Database) {
 		require.LessOrEqual(t, hits[1].Score, 1.0, "parcels without express come after")
 		require.Empty(t, shelf.Ask(t, "-express"), "nothing is asked for")
 		require.NotEmpty(t, shelf.Ask(t, "thirty or express"))
+		hits = shelf.Ask(t, "thirty or -express")
+		require.Len(t, hits, 1, "what is asked for is what is found")
+		require.Equal(t, "Customers return goods within thirty days.", hits[0].Text)
 	})
 
 	t.Run("NothingComesOfNothing", func(t *testing.T) {
