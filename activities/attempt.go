@@ -164,7 +164,7 @@ func (t *attempt) again(ctx context.Context, e *tool.Error) bool {
 func (t *attempt) last(ctx context.Context) bool {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {
-		return t.number >= t.in.Pin.Execution.Attempts()
+		return !t.in.Pin.Nested() && t.number >= t.in.Pin.Execution.Attempts() // Opening may be tried freely.
 	}
 	retry := info.RetryPolicy
 	return retry != nil && retry.MaximumAttempts > 0 && info.Attempt >= retry.MaximumAttempts

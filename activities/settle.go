@@ -23,7 +23,7 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	}
 	// An effect is of the prepared arguments; a call whose arguments cannot be
 	// prepared had none.
-	if err := a.complete(ctx, &in.Invoke); err != nil && tool.KindOf(err).Retryable() {
+	if err := a.complete(ctx, &in.Invoke); err != nil && mayPass(ctx, err) {
 		return wire.InvokeOutput{}, encode(ctx, err)
 	}
 	s := ledger.Settlement{
@@ -50,6 +50,16 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 	return out, nil
 }
 
+// maxFaults is how often a settlement fails with what may pass, but not because
+// something is away. It is repeated without an end, which its call must have.
+const maxFaults = 10
+
+// mayPass reports whether a settlement should be repeated after err.
+func mayPass(ctx context.Context, err error) bool {
+	kind := tool.KindOf(err)
+	return kind == tool.Unavailable || kind.Retryable() && activity.GetInfo(ctx).Attempt < maxFaults
+}
+
 // gather completes the settlement of a nested call with what its runs or calls
 // came to, and returns how many calls a run made. An error is one that may pass.
 func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger.Settlement) (calls int, err error) {
@@ -70,7 +80,7 @@ func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger
 		s.Result, err = a.answer(ctx, in, result)
 	}
 	switch {
-	case err != nil && (tool.KindOf(err).Retryable() || ctx.Err() != nil):
+	case err != nil && (mayPass(ctx, err) || ctx.Err() != nil):
 		return calls, err
 	case err != nil:
 		logFailure(ctx, "gathering the result failed", err, callAttrs(&in.Invoke)...)

@@ -101,10 +101,10 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 			return r.refuse(ctx, calls, r.limit("%d tool calls", limits.MaxCalls))
 		}
 		below, err := runBatch(ctx, r.state.Plan.ToolMode, calls, r.scope(limits.MaxCalls, agents))
+		r.state.Calls += below
 		if err != nil {
 			return err
 		}
-		r.state.Calls += below
 		if ctx.Err() != nil {
 			return ctx.Err() // The next execution would not know.
 		}
