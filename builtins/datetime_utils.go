@@ -20,7 +20,7 @@ import (
 func datetimeUtils(clock func() time.Time) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "datetime_utils", Version: "1.1.0",
+			Key: "datetime_utils", Version: "2.0.0",
 			Definition: tool.Definition{
 				Name:           "Date and time",
 				Description:    "Tells the current time; reads, formats, converts, adds to and compares dates, times and durations in any time zone.",
