@@ -43,7 +43,7 @@ func confine() error {
 	if err != nil {
 		return err
 	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}                                                                        //nolint:gosec // Some hundred.
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}                                                                            //nolint:gosec // Some hundred.
 	stray, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program))) //nolint:gosec // The call's form.
 	if errno != 0 {
 		return fmt.Errorf("the kernel takes no filter of system calls: %w", errno)
