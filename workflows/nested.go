@@ -101,7 +101,27 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) 
 		}, err)
 	}
 	explain(&end, err)
+	switch {
+	case end.Elsewhere && pin.Detached:
+		end.Begun, end.Elsewhere = true, false // It is under way, which is all that was asked.
+	case end.Elsewhere:
+		defer relay(ctx, options.WorkflowID)()
+	}
 	return settleNested(ctx, in, false, wire.SettleInput{Status: tool.StatusCompleted, Child: &end}, nil)
+}
+
+// relay asks for a run that another execution began, which is waited for, to be
+// cancelled when ctx is, until it is told to stop.
+func relay(ctx workflow.Context, workflowID string) (stop func()) {
+	over := false
+	detached, _ := workflow.NewDisconnectedContext(ctx)
+	workflow.Go(detached, func(detached workflow.Context) {
+		ctx.Done().Receive(detached, nil)
+		if !over {
+			_ = workflow.RequestCancelExternalWorkflow(detached, workflowID, "").Get(detached, nil) // It may have ended.
+		}
+	})
+	return func() { over = true }
 }
 
 // explain says of a run that ended with err what it may not have said itself.
