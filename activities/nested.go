@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -105,6 +106,12 @@ func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 				Kind: tool.Denied, Op: "activities.Invoke",
 				Msg: fmt.Sprintf("agent %q is at work on this already (%s): an agent does not run below itself", pin.Slug, path),
 			}
+		}
+	}
+	if task := slices.IndexFunc(line, func(a agent.Ancestor) bool { return a.Detached }); pin.Detached && task >= 0 {
+		return &tool.Error{
+			Kind: tool.Denied, Op: "activities.Invoke",
+			Msg: fmt.Sprintf("agent %q works on a task, and a task begins no other (%s): wait for the agent instead", line[task].Agent, path),
 		}
 	}
 	if len(line) > agent.MaxDepth {

@@ -83,6 +83,8 @@ type Ancestor struct {
 	RunID   string
 	AgentID string // Empty for a run without an agent.
 	Agent   string
+	// Detached runs are tasks: they go on by themselves.
+	Detached bool
 }
 
 // Events of a run; see the tool package for those of a call.

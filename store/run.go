@@ -154,7 +154,7 @@ func (s *Store) Ancestors(ctx context.Context, tenant tool.TenantID, runID strin
 	}
 	line := make([]agent.Ancestor, len(rows))
 	for i, row := range rows {
-		line[i] = agent.Ancestor{RunID: row.ID, AgentID: value(row.AgentID), Agent: row.Agent}
+		line[i] = agent.Ancestor{RunID: row.ID, AgentID: value(row.AgentID), Agent: row.Agent, Detached: row.Detached}
 	}
 	return line, nil
 }

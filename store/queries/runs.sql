@@ -94,14 +94,14 @@ select * from runs where tenant_id = @tenant_id and id = @id;
 -- name: ListAncestors :many
 -- A run and those above it, the run first.
 with recursive line as (
-    select r.id, r.agent_id, r.agent, r.parent_run_id, 0 as above
+    select r.id, r.agent_id, r.agent, r.detached, r.parent_run_id, 0 as above
     from runs r where r.tenant_id = @tenant_id and r.id = @id
     union all
-    select r.id, r.agent_id, r.agent, r.parent_run_id, l.above + 1
+    select r.id, r.agent_id, r.agent, r.detached, r.parent_run_id, l.above + 1
     from line l join runs r on r.tenant_id = @tenant_id and r.id = l.parent_run_id
     where l.above < @most::int
 )
-select l.id::uuid as id, l.agent_id, l.agent::text as agent from line l order by l.above;
+select l.id::uuid as id, l.agent_id, l.agent::text as agent, l.detached::boolean as detached from line l order by l.above;
 
 -- name: ListRuns :many
 select * from runs

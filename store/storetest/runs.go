@@ -55,7 +55,7 @@ func testRuns(t *testing.T, d *Database) {
 			line, err := f.Store.Ancestors(t.Context(), f.Tenant, below.ID)
 			require.NoError(t, err)
 			require.Len(t, line, min(depth+1, agent.MaxDepth+2), "one above the deepest is enough to refuse it")
-			require.Equal(t, agent.Ancestor{RunID: below.ID, AgentID: f.Agent.ID, Agent: "support"}, line[0])
+			require.Equal(t, agent.Ancestor{RunID: below.ID, AgentID: f.Agent.ID, Agent: "support", Detached: depth == 2}, line[0])
 			require.Equal(t, above.ID, line[1].RunID)
 			children, err := f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Parent: above.ID})
 			require.NoError(t, err)

@@ -526,14 +526,14 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 
 const ListAncestors = `-- name: ListAncestors :many
 with recursive line as (
-    select r.id, r.agent_id, r.agent, r.parent_run_id, 0 as above
+    select r.id, r.agent_id, r.agent, r.detached, r.parent_run_id, 0 as above
     from runs r where r.tenant_id = $1 and r.id = $2
     union all
-    select r.id, r.agent_id, r.agent, r.parent_run_id, l.above + 1
+    select r.id, r.agent_id, r.agent, r.detached, r.parent_run_id, l.above + 1
     from line l join runs r on r.tenant_id = $1 and r.id = l.parent_run_id
     where l.above < $3::int
 )
-select l.id::uuid as id, l.agent_id, l.agent::text as agent from line l order by l.above
+select l.id::uuid as id, l.agent_id, l.agent::text as agent, l.detached::boolean as detached from line l order by l.above
 `
 
 type ListAncestorsParams struct {
@@ -543,9 +543,10 @@ type ListAncestorsParams struct {
 }
 
 type ListAncestorsRow struct {
-	ID      string
-	AgentID *string
-	Agent   string
+	ID       string
+	AgentID  *string
+	Agent    string
+	Detached bool
 }
 
 // A run and those above it, the run first.
@@ -558,7 +559,12 @@ func (q *Queries) ListAncestors(ctx context.Context, arg ListAncestorsParams) ([
 	var items []ListAncestorsRow
 	for rows.Next() {
 		var i ListAncestorsRow
-		if err := rows.Scan(&i.ID, &i.AgentID, &i.Agent); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.AgentID,
+			&i.Agent,
+			&i.Detached,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
