@@ -56,7 +56,11 @@ func (a *Activities) stepState(
 	if err != nil {
 		return compose.State{}, nil, fmt.Errorf("reading the steps: %w", err)
 	}
-	state := compose.State{Input: records[effectID].Arguments, Steps: make(map[string]compose.StepResult, len(steps))}
+	whole, known := records[effectID]
+	if !known {
+		return compose.State{}, nil, &tool.Error{Kind: tool.InternalError, Op: "activities.stepState", Msg: "internal error", Err: errors.New("the composition has no record")}
+	}
+	state := compose.State{Input: whole.Arguments, Steps: make(map[string]compose.StepResult, len(steps))}
 	if len(state.Input) == 0 {
 		state.Input = json.RawMessage(`{}`)
 	}
