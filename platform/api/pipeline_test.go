@@ -150,8 +150,8 @@ func TestDocuments(t *testing.T) {
 
 	// What can't be ingested says why, and is tried again when it is added again.
 	page := base64.StdEncoding.EncodeToString([]byte("<p>Returns"))
-	bad := as[v1.Document](t, b.do(t, http.MethodPost, at, `{"key":"returns.html","media_type":"text/html","content_base64":"`+page+`"}`), http.StatusAccepted)
-	bad = as[v1.Document](t, b.do(t, http.MethodGet, at+"/returns.html", ""), http.StatusOK)
+	as[v1.Document](t, b.do(t, http.MethodPost, at, `{"key":"returns.html","media_type":"text/html","content_base64":"`+page+`"}`), http.StatusAccepted)
+	bad := as[v1.Document](t, b.do(t, http.MethodGet, at+"/returns.html", ""), http.StatusOK)
 	require.Equal(t, retrieval.Failed, bad.Status)
 	require.NotEmpty(t, bad.Error)
 	b.do(t, http.MethodPost, at, `{"key":"returns.html","media_type":"text/html","content_base64":"`+page+`"}`)

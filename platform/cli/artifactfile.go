@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -167,7 +168,7 @@ func withPrograms(documents []document) error {
 func (d document) program(fields map[string]json.RawMessage) ([]byte, error) {
 	var name string
 	if err := json.Unmarshal(fields["file"], &name); err != nil {
-		return nil, fmt.Errorf("expected the name of a file")
+		return nil, errors.New("expected the name of a file")
 	}
 	for _, other := range []string{"source", "content_base64", "contentBase64"} {
 		if fields[other] != nil {
@@ -175,7 +176,7 @@ func (d document) program(fields map[string]json.RawMessage) ([]byte, error) {
 		}
 	}
 	if d.file == "-" {
-		return nil, fmt.Errorf("a definition on the standard input has no folder: give its program in source or content_base64")
+		return nil, errors.New("a definition on the standard input has no folder: give its program in source or content_base64")
 	}
 	root, err := os.OpenRoot(filepath.Dir(d.file))
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -127,22 +129,22 @@ func writeEvaluations(w io.Writer, all []evaluation) error {
 			kinds[kind] = kind != ""
 		}
 	}
-	header := "SEARCHED QUESTIONS RECALL@5 MRR"
+	header := []string{"SEARCHED QUESTIONS RECALL@5 MRR"}
 	var columns []string
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		if kinds[kind] && !slices.Contains(columns, kind) {
 			columns = append(columns, kind)
-			header += " @" + columnName(kind)
+			header = append(header, "@"+columnName(kind))
 		}
 	}
 	rows := make([][]string, len(all))
 	for i, e := range all {
-		rows[i] = []string{string(e.Mode), fmt.Sprint(e.Questions), fmt.Sprintf("%.2f", e.Recall), fmt.Sprintf("%.2f", e.MRR)}
+		rows[i] = []string{string(e.Mode), strconv.Itoa(e.Questions), fmt.Sprintf("%.2f", e.Recall), fmt.Sprintf("%.2f", e.MRR)}
 		for _, kind := range columns {
 			rows[i] = append(rows[i], fmt.Sprintf("%.2f", e.ByKind[kind]))
 		}
 	}
-	return table(w, header, rows)
+	return table(w, strings.Join(header, " "), rows)
 }
 
 // columnName makes one word of a kind, as headers of tables want it.

@@ -142,7 +142,7 @@ func (a *app) filesAt(p string, anything bool) ([]file, error) {
 	}
 	info, err := os.Stat(p)
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: fmt.Sprintf("%s can't be read", p), Err: err}
+		return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: p + " can't be read", Err: err}
 	}
 	if !info.IsDir() {
 		return []file{{path: p, key: path.Base(filepath.ToSlash(p))}}, nil
@@ -187,7 +187,7 @@ func (a *app) readDocument(p string) ([]byte, error) {
 	if p != "" {
 		opened, err := os.Open(p) //nolint:gosec // The user's.
 		if err != nil {
-			return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: fmt.Sprintf("%s can't be read", p), Err: err}
+			return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: p + " can't be read", Err: err}
 		}
 		defer func() { _ = opened.Close() }()
 		in = opened

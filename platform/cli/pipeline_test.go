@@ -122,8 +122,12 @@ func TestPipelineAddRefuses(t *testing.T) {
 	}
 	require.Contains(t, s.run(t, "pipeline", "documents", "handbook").err, "no documents yet")
 	for _, args := range [][]string{
-		{"pipeline", "add", "handbook"}, {"pipeline", "remove", "handbook"}, {"pipeline", "update", "handbook"}, {"pipeline", "reembed", "handbook"},
-		{"pipeline", "create", "wiki", "--embedding-model", "x"}, {"pipeline", "search", "handbook", "x", "--filter", "{"},
+		{"pipeline", "add", "handbook"},
+		{"pipeline", "remove", "handbook"},
+		{"pipeline", "update", "handbook"},
+		{"pipeline", "reembed", "handbook"},
+		{"pipeline", "create", "wiki", "--embedding-model", "x"},
+		{"pipeline", "search", "handbook", "x", "--filter", "{"},
 	} {
 		require.Equal(t, cli.ExitUsage, s.run(t, args...).code, args)
 	}

@@ -107,7 +107,8 @@ func TestAgentsNestThreeDeep(t *testing.T) {
 	functions := function.NewRegistry()
 	require.NoError(t, function.Define(functions, "answers", "answers", func(context.Context, struct {
 		Prompt string `json:"prompt"`
-	}) (noteOut, error) {
+	},
+	) (noteOut, error) {
 		return noteOut{Name: "42"}, nil
 	}, function.Pure()))
 	s.publish("answers", functionTool("answers", tool.Execution{Pure: true}), tool.Policy{})

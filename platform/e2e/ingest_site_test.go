@@ -39,7 +39,6 @@ const (
 type embeddings struct {
 	*httptest.Server
 
-	texts  atomic.Int64 // That were asked for.
 	mu     sync.Mutex
 	refuse func(request int, w http.ResponseWriter, r *http.Request) bool // From 1.
 	asked  int

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -113,10 +114,11 @@ func TestHandbook(t *testing.T) {
 	require.NoError(t, err)
 	for _, mode := range retrieval.Modes() {
 		f := l.measure(t, all, mode)
-		row := fmt.Sprintf("| `%s` | %.2f | %.2f |", mode, f.Recall, f.MRR)
+		columns := []string{fmt.Sprintf("| `%s` | %.2f | %.2f |", mode, f.Recall, f.MRR)}
 		for _, kind := range kinds {
-			row += fmt.Sprintf(" %.2f |", f.ByKind[kind])
+			columns = append(columns, fmt.Sprintf("%.2f |", f.ByKind[kind]))
 		}
+		row := strings.Join(columns, " ")
 		t.Logf("%s missed: %q", row, f.Missed)
 		least := bounds[mode]
 		require.GreaterOrEqual(t, f.Recall, least.Recall, mode)

@@ -166,8 +166,8 @@ func hasSearchAttributes(ctx context.Context, c client.Client, namespace string)
 	if err != nil {
 		return false
 	}
-	custom := have.GetCustomAttributes()
-	_, tenant := custom[wire.TenantAttribute]
-	_, agent := custom[wire.AgentAttribute]
+	attributes := have.GetCustomAttributes()
+	_, tenant := attributes[wire.TenantAttribute]
+	_, agent := attributes[wire.AgentAttribute]
 	return tenant && agent
 }
