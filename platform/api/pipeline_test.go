@@ -61,16 +61,17 @@ func TestPipelines(t *testing.T) {
 	require.Zero(t, *p.Documents)
 	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`).status)
 
-	for body, path := range map[string]string{
-		`{"slug":"9"}`:                            "/slug",
-		`{"slug":"x","language":"klingon"}`:       "/language",
-		`{"slug":"x","search":"vector"}`:          "/embedding",
-		`{"slug":"x","chunking":{"max_chars":5}}`: "/chunking/max_chars",
-		`{"slug":"x","embedding":{"url":"ftp://x","model":"m","dimensions":3}}`:                                "/embedding/url",
-		`{"slug":"x","embedding":{"url":"https://u:planted@x","model":"m","dimensions":3}}`:                    "/embedding/url",
-		`{"slug":"x","embedding":{"url":"https://x","model":"m","dimensions":3,"document_prefix":"a\u0000b"}}`: "",
-		`{"slug":"x","embedding":{"url":"https://x","model":"m","dimensions":5000}}`:                           "",
+	for _, tt := range [][2]string{
+		{`{"slug":"9"}`, "/slug"},
+		{`{"slug":"x","language":"klingon"}`, "/language"},
+		{`{"slug":"x","search":"vector"}`, "/embedding"},
+		{`{"slug":"x","chunking":{"max_chars":5}}`, "/chunking/max_chars"},
+		{`{"slug":"x","embedding":{"url":"ftp://x","model":"m","dimensions":3}}`, "/embedding/url"},
+		{`{"slug":"x","embedding":{"url":"https://u:planted@x","model":"m","dimensions":3}}`, "/embedding/url"},
+		{`{"slug":"x","embedding":{"url":"https://x","model":"m","dimensions":3,"document_prefix":"a\u0000b"}}`, ""},
+		{`{"slug":"x","embedding":{"url":"https://x","model":"m","dimensions":5000}}`, ""},
 	} {
+		body, path := tt[0], tt[1]
 		got := b.do(t, http.MethodPost, "/v1/pipelines", body)
 		if path == "" && got.status == http.StatusCreated { // Left to the endpoint.
 			continue
