@@ -21,18 +21,39 @@ func InvocationID(at time.Time, effectID string) string {
 	return derived(stamp, "invocation of "+effectID)
 }
 
+// StepInvocationID returns the id of the invocation of a composition's step: as
+// [InvocationID], of a time so long after the composition's own that the steps
+// stand behind it and in their order. At is the time where the composition's id
+// is no UUID.
+func StepInvocationID(composition string, index int, effectID string, at time.Time) string {
+	if stamp, ok := stampOf(composition); ok {
+		var ms int64
+		for _, b := range stamp {
+			ms = ms<<8 | int64(b)
+		}
+		at = time.UnixMilli(ms + int64(index) + 1)
+	}
+	return InvocationID(at, effectID)
+}
+
 // RunID returns the id of the run that an invocation is: a UUIDv7 of the same
 // time, equal for every attempt. What is no UUID gives none.
 func RunID(invocationID string) string {
-	var stamp [6]byte
-	digits := strings.ReplaceAll(invocationID, "-", "")
-	if len(digits) != 32 {
-		return ""
-	}
-	if _, err := hex.Decode(stamp[:], []byte(digits[:12])); err != nil {
+	stamp, ok := stampOf(invocationID)
+	if !ok {
 		return ""
 	}
 	return derived(stamp, "run of "+invocationID)
+}
+
+// stampOf returns the time in a UUIDv7, as its bytes.
+func stampOf(id string) (stamp [6]byte, ok bool) {
+	digits := strings.ReplaceAll(id, "-", "")
+	if len(digits) != 32 {
+		return stamp, false
+	}
+	_, err := hex.Decode(stamp[:], []byte(digits[:12]))
+	return stamp, err == nil
 }
 
 func derived(stamp [6]byte, of string) string {

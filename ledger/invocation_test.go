@@ -53,3 +53,17 @@ func TestStepEffect(t *testing.T) {
 	require.NotEqual(t, id, ledger.StepEffect("parent", "two"))
 	require.NotEqual(t, id, ledger.StepEffect("paren", "tone"))
 }
+
+// Steps stand behind their composition, in their order.
+func TestStepInvocationID(t *testing.T) {
+	t.Parallel()
+
+	at := time.Date(2026, 3, 1, 12, 0, 0, 123e6, time.UTC)
+	last := ledger.InvocationID(at, "whole")
+	for i := range 50 {
+		id := ledger.StepInvocationID(ledger.InvocationID(at, "whole"), i, ledger.StepEffect("whole", string(rune('a'+i))), at.Add(-time.Hour))
+		require.Greater(t, id, last)
+		last = id
+	}
+	require.Equal(t, ledger.InvocationID(at, "e"), ledger.StepInvocationID("no id", 3, "e", at))
+}

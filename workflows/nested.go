@@ -192,7 +192,7 @@ func stepOf(ctx workflow.Context, in wire.InvokeInput, i int) wire.InvokeInput {
 		},
 		Call: wire.Call{CallID: in.Call.CallID + "/" + step.ID, Slug: step.Pin.Slug, Raw: true},
 	}
-	out.Call.InvocationID = ledger.InvocationID(workflow.Now(ctx), out.EffectID)
+	out.Call.InvocationID = ledger.StepInvocationID(in.Call.InvocationID, i, out.EffectID, workflow.Now(ctx))
 	return out
 }
 
