@@ -163,47 +163,6 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.Version(t.Context(), f.stranger, f.Tool.ID, f.Version.Digest)
 		RequireKind(t, tool.NotFound, err)
 	},
-	"CreateRun": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"}, agent.Message{})
-		RequireKind(t, tool.NotFound, err)
-	},
-	"BeginRun": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, err := f.Store.BeginRun(t.Context(), agent.Run{ID: f.Run.ID, Tenant: f.stranger, Kind: agent.AgentRun})
-		RequireKind(t, tool.NotFound, err)
-	},
-	"FindRun": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, err := f.Store.FindRun(t.Context(), f.stranger, f.Run.ID)
-		RequireKind(t, tool.NotFound, err)
-	},
-	"ListRuns": func(t *testing.T, f foreign) {
-		t.Helper()
-		runs, err := f.Store.ListRuns(t.Context(), f.stranger, store.RunQuery{AgentID: f.Agent.ID})
-		require.NoError(t, err)
-		require.Empty(t, runs)
-	},
-	"Ancestors": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, err := f.Store.Ancestors(t.Context(), f.stranger, f.Run.ID)
-		RequireKind(t, tool.NotFound, err)
-	},
-	"OpenTurn": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, err := f.Store.OpenTurn(t.Context(), f.stranger, f.Run.ID, f.Turn.Message.ID, f.Turn.Key)
-		RequireKind(t, tool.NotFound, err)
-	},
-	"SaveTurn": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, err := f.Store.SaveTurn(t.Context(), agent.Turn{Tenant: f.stranger, RunID: f.Run.ID, Key: "k"})
-		RequireKind(t, tool.NotFound, err)
-	},
-	"FinishRun": func(t *testing.T, f foreign) {
-		t.Helper()
-		err := f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.stranger, RunID: f.Run.ID, Status: agent.RunFailed})
-		RequireKind(t, tool.NotFound, err)
-	},
 	"CreateArtifact": func(t *testing.T, f foreign) { // The same slug is free, and only the tenant's own.
 		t.Helper()
 		f.upload(t, f.Tenant)
@@ -518,6 +477,7 @@ func testForeign(t *testing.T, d *Database) {
 	cases := maps.Clone(foreignCases)
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
+	maps.Copy(cases, runCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {
