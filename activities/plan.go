@@ -51,7 +51,26 @@ func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (
 	if run.Plan == nil {
 		return wire.LoadPlanOutput{}, &tool.Error{Kind: tool.Unavailable, Op: "activities.LoadPlan", Msg: "the run's plan is being written"}
 	}
-	return wire.LoadPlanOutput{RunID: run.ID, Mode: run.Mode, Head: run.HeadMessageID, Plan: *run.Plan}, nil
+	head, err := a.head(ctx, &run, in.Head)
+	if err != nil {
+		return wire.LoadPlanOutput{}, err
+	}
+	return wire.LoadPlanOutput{RunID: run.ID, Mode: run.Mode, Head: head, Plan: *run.Plan}, nil
+}
+
+// head returns the message that the run's first turn answers. It follows from
+// the workflow's input and from messages that never change. It is never where
+// the run stands now: a workflow that is reset loads its plan again, and has to
+// begin where it began, not behind what it was reset from.
+func (a *Activities) head(ctx context.Context, run *agent.Run, asked string) (string, error) {
+	if asked != "" && asked == run.HeadMessageID {
+		return asked, nil // No turn yet.
+	}
+	head, err := a.Runs.FindHead(ctx, run.Tenant, run.ID, asked)
+	if err != nil {
+		return "", fmt.Errorf("finding the message that run %s begins with: %w", run.ID, err)
+	}
+	return head, nil
 }
 
 // agentPlan pins the agent's version and the version of each of its tools.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -42,7 +43,8 @@ func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wir
 
 func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Turn, *agent.Plan, error) {
 	tenant := in.Principal.Tenant
-	key := fmt.Sprintf("%s/%d", activity.GetInfo(ctx).WorkflowExecution.RunID, in.Turn)
+	info := activity.GetInfo(ctx)
+	key := fmt.Sprintf("%s/%d", info.WorkflowExecution.RunID, in.Turn)
 	open, err := a.Runs.OpenTurn(ctx, tenant, in.RunID, in.Head, key)
 	if err != nil {
 		return agent.Turn{}, nil, fmt.Errorf("opening turn %d: %w", in.Turn, err)
@@ -71,14 +73,10 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if err != nil {
 		return agent.Turn{}, nil, err
 	}
-	id, err := newID()
-	if err != nil {
-		return agent.Turn{}, nil, err
-	}
 	turn := agent.Turn{
 		Tenant: tenant, RunID: in.RunID, Key: key,
 		Message: agent.Message{
-			ID: id, ParentID: in.Head, RunID: in.RunID, Turn: in.Turn, Role: agent.Assistant,
+			ID: ledger.TurnMessageID(info.ScheduledTime, in.RunID, key), ParentID: in.Head, RunID: in.RunID, Turn: in.Turn, Role: agent.Assistant,
 			Calls: resp.Calls, Usage: &resp.Usage,
 		},
 	}

@@ -74,10 +74,17 @@ type Runs interface {
 	Ancestors(ctx context.Context, tenant tool.TenantID, runID string) ([]Ancestor, error)
 	// FindRun returns a run with its plan.
 	FindRun(ctx context.Context, tenant tool.TenantID, id string) (Run, error)
-	// OpenTurn returns what the turn after head starts from.
+	// FindHead returns the message that a run begins with: the one asked for,
+	// where the run has it, or else the first message of the run. It returns the
+	// same however long the run has become.
+	FindHead(ctx context.Context, tenant tool.TenantID, runID, asked string) (string, error)
+	// OpenTurn returns what the turn after head starts from. It fails with
+	// tool.NotFound for a head that the run does not have, or none.
 	OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (OpenTurn, error)
 	// SaveTurn stores a turn once per key and settles its refused calls
-	// (invocation, event and tool message). The stored turn comes back.
+	// (invocation, event and tool message). The stored turn comes back. The run's
+	// head follows a turn that answers it, and one that was scheduled later than
+	// it was; a turn of a branch that a reset left does not move the head back.
 	SaveTurn(ctx context.Context, turn Turn) (Turn, error)
 	// FinishRun ends a run once; a second end changes nothing, unless another
 	// execution made the first one: the later end then replaces it.

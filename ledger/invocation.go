@@ -13,12 +13,7 @@ import (
 // that a replay makes the same. Where the effect has an invocation already, the
 // ledger keeps that one.
 func InvocationID(at time.Time, effectID string) string {
-	ms := at.UnixMilli()
-	var stamp [6]byte
-	for i := range stamp {
-		stamp[i] = byte(ms >> (8 * (5 - i))) //nolint:gosec // Byte by byte.
-	}
-	return derived(stamp, "invocation of "+effectID)
+	return derived(millis(at), "invocation of "+effectID)
 }
 
 // StepInvocationID returns the id of the invocation of a composition's step: as
@@ -46,6 +41,25 @@ func RunID(invocationID string) string {
 	return derived(stamp, "run of "+invocationID)
 }
 
+// FirstMessageID returns the id of the message that a run begins with: a UUIDv7
+// of the run's time, equal for every attempt to record or start the run. It is
+// empty where the run's id is no UUID.
+func FirstMessageID(runID string) string {
+	stamp, ok := stampOf(runID)
+	if !ok {
+		return ""
+	}
+	return derived(stamp, "first message of "+runID)
+}
+
+// TurnMessageID returns the id of the assistant message of a turn: a UUIDv7 of
+// the time when the turn was scheduled, equal for every attempt that knows that
+// time. Ids of two turns of a run therefore order them by when they were
+// scheduled, not by when a model answered.
+func TurnMessageID(at time.Time, runID, turnKey string) string {
+	return derived(millis(at), "turn "+turnKey+" of "+runID)
+}
+
 // stampOf returns the time in a UUIDv7, as its bytes.
 func stampOf(id string) (stamp [6]byte, ok bool) {
 	digits := strings.ReplaceAll(id, "-", "")
@@ -54,6 +68,15 @@ func stampOf(id string) (stamp [6]byte, ok bool) {
 	}
 	_, err := hex.Decode(stamp[:], []byte(digits[:12]))
 	return stamp, err == nil
+}
+
+// millis returns a time as the first bytes of a UUIDv7.
+func millis(at time.Time) (stamp [6]byte) {
+	ms := at.UnixMilli()
+	for i := range stamp {
+		stamp[i] = byte(ms >> (8 * (5 - i))) //nolint:gosec // Byte by byte.
+	}
+	return stamp
 }
 
 func derived(stamp [6]byte, of string) string {

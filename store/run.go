@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -8,11 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CreateRun implements [agent.Runs]. Ids that are empty are made. It fails with
+// CreateRun implements [agent.Runs]. Ids that are empty are made; that of the
+// first message follows from the run's. It fails with
 // tool.Conflict when the run exists already, and with tool.NotFound when the
 // call that asks for it is over.
 func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Message) (agent.Run, error) {
@@ -21,10 +24,7 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 	if err != nil {
 		return agent.Run{}, err
 	}
-	messageID, err := idOrNew(first.ID)
-	if err != nil {
-		return agent.Run{}, err
-	}
+	messageID := cmp.Or(first.ID, ledger.FirstMessageID(params.ID))
 	if first.Role == "" {
 		first.Role = agent.User
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,18 +14,41 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// OpenTurn implements [agent.Runs]. An empty head is the run's own. Of a
-// transcript that grows turn by turn, each turn reads what is new.
+// FindHead implements [agent.Runs].
+func (s *Store) FindHead(ctx context.Context, tenant tool.TenantID, runID, asked string) (string, error) {
+	const op = "store.FindHead"
+	if !tool.ValidID(runID) {
+		return "", notFound(op, "run not found")
+	}
+	if err := checkIDs(op, asked); err != nil {
+		return "", err
+	}
+	var head string
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		head, err = q.FindHead(ctx, db.FindHeadParams{TenantID: string(tenant), RunID: runID, Asked: optional(asked)})
+		return err
+	})
+	if err != nil {
+		return "", explain(err, tool.NotFound, "the run has no message to begin with")
+	}
+	return head, nil
+}
+
+// OpenTurn implements [agent.Runs]. Of a transcript that grows turn by turn,
+// each turn reads what is new.
 func (s *Store) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (agent.OpenTurn, error) {
 	const op = "store.OpenTurn"
 	if !tool.ValidID(runID) {
 		return agent.OpenTurn{}, notFound(op, "run not found")
 	}
+	if head == "" {
+		return agent.OpenTurn{}, notFound(op, "a turn answers a message of its run: there is none without an id")
+	}
 	if err := checkIDs(op, head); err != nil {
 		return agent.OpenTurn{}, err
 	}
 	kept, known := s.transcripts.find(transcriptKey{tenant, runID})
-	if known && head != "" && head != kept.head { // A turn that is tried again starts anew.
+	if known && head != kept.head { // A turn that is tried again starts anew.
 		open, followed, err := s.openTurn(ctx, op, tenant, runID, head, key, &kept)
 		if err != nil || followed {
 			return open, err
@@ -65,7 +87,7 @@ func (s *Store) openTurn(
 	if open.Policies, err = s.policies(policies); err != nil {
 		return open, false, err
 	}
-	head, grown := cmp.Or(head, open.Run.HeadMessageID), rowBytes(messages)
+	grown := rowBytes(messages)
 	if kept == nil {
 		open.Transcript, err = transcript(messages, head)
 	} else if open.Transcript, followed, err = kept.extend(messages, head); !followed {
@@ -76,7 +98,7 @@ func (s *Store) openTurn(
 	if err != nil {
 		return open, false, err
 	}
-	if head != "" && len(open.Transcript) == 0 {
+	if len(open.Transcript) == 0 {
 		return open, false, notFound(op, "the run has no such message")
 	}
 	s.transcripts.keep(transcriptKey{tenant, runID}, head, open.Transcript, grown)

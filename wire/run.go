@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -12,6 +13,7 @@ import (
 type AgentRunInput struct {
 	Principal tool.Principal `json:"principal"`
 	RunID     string         `json:"run_id"`
+	Head      string         `json:"head,omitempty"`   // The message that the first turn answers; empty for the run's first message.
 	Resume    *RunState      `json:"resume,omitempty"` // Set when the run continues as new.
 	// Inline makes the run's own steps, which only read and write the database,
 	// part of the workflow's tasks. Whoever starts a run sets it: runs that were
@@ -23,9 +25,11 @@ type AgentRunInput struct {
 	MaxCalls int       `json:"max_calls,omitempty"`
 }
 
-// NewAgentRun returns the input of a run that is about to start.
+// NewAgentRun returns the input of a run that is about to start, from its first
+// message on. The input is part of the history, so a workflow that is reset
+// starts from that message again, whatever was added to the transcript since.
 func NewAgentRun(p tool.Principal, runID string) AgentRunInput {
-	return AgentRunInput{Principal: p, RunID: runID, Inline: true}
+	return AgentRunInput{Principal: p, RunID: runID, Head: ledger.FirstMessageID(runID), Inline: true}
 }
 
 // RunState is what an agent run carries from one execution to the next. It
@@ -55,6 +59,7 @@ type LoadPlanInput struct {
 	Principal  tool.Principal `json:"principal"`
 	RunID      string         `json:"run_id"`
 	FirstRunID string         `json:"first_run_id"`
+	Head       string         `json:"head,omitempty"`  // As in [AgentRunInput].
 	Node       *Node          `json:"node,omitempty"`  // Set for a single call; then there is no agent.
 	Tools      []tool.Ref     `json:"tools,omitempty"` // Set for the plan of a host workflow; then there is neither.
 	Mode       tool.Mode      `json:"mode,omitempty"`  // Of the calls that Tools are for.

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -57,7 +58,7 @@ func (r *agentRun) load(ctx workflow.Context) error {
 	}
 	var plan wire.LoadPlanOutput
 	err := bookkeep(ctx, r.in.Inline, wire.LoadPlanActivity, wire.LoadPlanInput{
-		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Kind: agent.AgentRun,
+		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Head: r.in.Head, Kind: agent.AgentRun,
 	}, &plan, admitOptions("pin agent and tools"))
 	if err != nil {
 		return err
@@ -236,7 +237,7 @@ func (r *agentRun) late() *tool.Error {
 // end tells how the run ended, to the caller and to the database.
 func (r *agentRun) end(err error) (wire.AgentRunOutput, wire.FinishRunInput) {
 	status := agent.RunCompleted
-	end := wire.FinishRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Head: r.state.Head, Turns: r.state.Turns, Calls: r.state.Calls}
+	end := wire.FinishRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Head: cmp.Or(r.state.Head, r.in.Head), Turns: r.state.Turns, Calls: r.state.Calls}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))
 		status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg

@@ -166,7 +166,7 @@ func (s *site) run(ctx context.Context, a agent.Agent, turns, calls int) (client
 	if err != nil {
 		return nil, fmt.Errorf("recording a run: %w", err)
 	}
-	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(run.WorkflowID), wire.AgentRunWorkflow, wire.AgentRunInput{Principal: s.principal, RunID: id})
+	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(run.WorkflowID), wire.AgentRunWorkflow, wire.AgentRunInput{Principal: s.principal, RunID: id, Head: head})
 	if err != nil {
 		return nil, fmt.Errorf("starting a run: %w", err)
 	}

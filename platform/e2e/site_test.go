@@ -148,12 +148,11 @@ func (s *site) publishAgentAs(slug string, d agent.Definition) agent.Agent {
 // run records a run of an agent and starts its workflow.
 func (s *site) run(a agent.Agent, input string) (agent.Run, client.WorkflowRun) {
 	s.t.Helper()
-	id, head := newID(s.t), newID(s.t)
+	id := newID(s.t)
 	run, err := s.CreateRun(s.t.Context(), agent.Run{
 		ID: id, Tenant: s.principal.Tenant, Kind: agent.AgentRun, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
 		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
-		HeadMessageID: head,
-	}, agent.Message{ID: head, RunID: id, Role: agent.User, Content: []tool.Content{tool.Text(input)}})
+	}, agent.Message{RunID: id, Role: agent.User, Content: []tool.Content{tool.Text(input)}})
 	require.NoError(s.t, err)
 	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue},
 		wire.AgentRunWorkflow, wire.NewAgentRun(s.principal, id))

@@ -5,6 +5,14 @@
 -- thinks there are few.
 select * from messages where tenant_id = @tenant_id and run_id = @run_id;
 
+-- name: FindHead :one
+-- The message that a run begins with: the one asked for, or the run's first.
+select m.id from messages m
+where m.tenant_id = @tenant_id and m.run_id = @run_id
+  and (m.id = sqlc.narg('asked')::uuid or m.parent_id is null)
+order by m.parent_id is null and m.id is distinct from sqlc.narg('asked')::uuid, m.id
+limit 1;
+
 -- name: ListTail :many
 -- What a turn adds to the transcript before it: the message it starts from, the
 -- answers to that message's calls, and the turn itself if it was stored before.
@@ -19,6 +27,9 @@ where m.tenant_id = @tenant_id and m.run_id = @run_id and m.turn_key = @turn_key
 -- name: SaveTurn :one
 -- Stores a turn once per key and settles the calls that must not run. No row
 -- comes back when another attempt stored it at the same moment.
+-- The head of the run follows the turn that answers it, and after a reset the
+-- turn that was scheduled last, which ids of turns say: an activity of the
+-- execution that was reset may store its turn late, and is not what goes on.
 with saved as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens)
     select @id, r.tenant_id, r.id, @parent_id, @turn, 'assistant', @content, @calls, @prepared, @turn_key, @input_tokens, @output_tokens
@@ -40,7 +51,11 @@ with saved as (
     left join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
                              and t.scope_id in (s.tenant_id, '00000000-0000-0000-0000-000000000000')
 ), numbered as (
-    update runs r set head_message_id = s.id, turns = greatest(r.turns, s.turn),
+    update runs r set
+        head_message_id = case when r.head_message_id is null or r.head_message_id = s.parent_id or r.head_message_id < s.id
+                               then s.id else r.head_message_id end,
+        turns = case when r.head_message_id is null or r.head_message_id = s.parent_id or r.head_message_id < s.id
+                     then s.turn else r.turns end,
         last_seq = r.last_seq + 1 + (select count(*) from refused)
     from saved s
     where r.tenant_id = s.tenant_id and r.id = s.run_id

@@ -129,7 +129,7 @@ with ended as (
               and m.id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id)
               and block.item ->> 'type' = 'text'), ''),
         head_message_id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id),
-        turns = case when r.ended_by = '' then greatest(r.turns, @turns) else @turns end,
+        turns = case when @execution::text = '' then greatest(r.turns, @turns) else @turns end,
         calls = @calls, ended_by = @execution, completed_at = now(), last_seq = r.last_seq + 1
     where r.tenant_id = @tenant_id and r.id = @id
       and (r.status not in ('completed', 'failed', 'cancelled')

@@ -43,6 +43,11 @@ var runCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.OpenTurn(t.Context(), f.stranger, f.Run.ID, f.Turn.Message.ID, f.Turn.Key)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"FindHead": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.FindHead(t.Context(), f.stranger, f.Run.ID, f.Run.HeadMessageID)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"SaveTurn": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.SaveTurn(t.Context(), agent.Turn{Tenant: f.stranger, RunID: f.Run.ID, Key: "k"})

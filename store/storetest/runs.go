@@ -3,11 +3,13 @@ package storetest
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -274,10 +276,12 @@ func testTurns(t *testing.T, d *Database) {
 		require.Equal(t, f.Turn, *open.Stored)
 		require.Equal(t, f.Run.Plan, open.Run.Plan)
 		require.Len(t, open.Transcript, 1, "from the head that was named, not the run's")
-		open, err = f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, "", "new")
+		open, err = f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, f.Turn.Message.ID, "new")
 		require.NoError(t, err)
 		require.Nil(t, open.Stored)
 		require.Len(t, open.Transcript, 2)
+		_, err = f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, "", "new")
+		RequireKind(t, tool.NotFound, err)
 		_, err = f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, NewID(t), "new")
 		RequireKind(t, tool.NotFound, err)
 	})
@@ -298,6 +302,50 @@ func testTurns(t *testing.T, d *Database) {
 		open, err := f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, f.Turn.Message.ID, "x")
 		require.NoError(t, err)
 		require.Equal(t, []string{f.Run.HeadMessageID, f.Turn.Message.ID}, MessageIDs(open.Transcript))
+	})
+
+	t.Run("BeginsWhereItBegan", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		first := f.Run.HeadMessageID
+		require.Equal(t, ledger.FirstMessageID(f.Run.ID), first)
+		for asked, want := range map[string]string{"": first, first: first, NewID(t): first, f.Turn.Message.ID: f.Turn.Message.ID} {
+			head, err := f.Store.FindHead(t.Context(), f.Tenant, f.Run.ID, asked)
+			require.NoError(t, err)
+			require.Equal(t, want, head, "asked for %q", asked)
+		}
+		_, err := f.Store.FindHead(t.Context(), f.Tenant, NewID(t), first)
+		RequireKind(t, tool.NotFound, err)
+	})
+
+	t.Run("KeepsItsHeadFromLateTurns", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		now := time.Now()
+		save := func(at time.Time, parent string, turn int) string {
+			t.Helper()
+			key := uuid.NewString()
+			saved, err := f.Store.SaveTurn(t.Context(), agent.Turn{
+				Tenant: f.Tenant, RunID: f.Run.ID, Key: key,
+				Message: agent.Message{ID: ledger.TurnMessageID(at, f.Run.ID, key), ParentID: parent, Turn: turn},
+			})
+			require.NoError(t, err)
+			return saved.Message.ID
+		}
+		requireHead := func(want string, turns int, why string) {
+			t.Helper()
+			run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
+			require.NoError(t, err)
+			require.Equal(t, want, run.HeadMessageID, why)
+			require.Equal(t, turns, run.Turns, why)
+		}
+		second := save(now.Add(-time.Hour), f.Turn.Message.ID, 2)
+		requireHead(second, 2, "a turn that answers the head is the next, whatever clocks say")
+		fork := save(now.Add(2*time.Second), f.Run.HeadMessageID, 1)
+		requireHead(fork, 1, "a turn that was scheduled later forks")
+		save(now.Add(time.Second), second, 3)
+		requireHead(fork, 1, "a turn that was scheduled before the fork is late")
+		requireHead(save(now, fork, 2), 2, "the fork goes on")
 	})
 
 	t.Run("RefusesAForeignParent", func(t *testing.T) {

@@ -10,6 +10,28 @@ import (
 	"time"
 )
 
+const FindHead = `-- name: FindHead :one
+select m.id from messages m
+where m.tenant_id = $1 and m.run_id = $2
+  and (m.id = $3::uuid or m.parent_id is null)
+order by m.parent_id is null and m.id is distinct from $3::uuid, m.id
+limit 1
+`
+
+type FindHeadParams struct {
+	TenantID string
+	RunID    string
+	Asked    *string
+}
+
+// The message that a run begins with: the one asked for, or the run's first.
+func (q *Queries) FindHead(ctx context.Context, arg FindHeadParams) (string, error) {
+	row := q.db.QueryRow(ctx, FindHead, arg.TenantID, arg.RunID, arg.Asked)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const ListMessages = `-- name: ListMessages :many
 select id, tenant_id, run_id, parent_id, turn, position, role, content, calls, prepared, turn_key, call_id, is_error, input_tokens, output_tokens, created_at from messages where tenant_id = $1 and run_id = $2
 `
@@ -143,7 +165,11 @@ with saved as (
     left join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
                              and t.scope_id in (s.tenant_id, '00000000-0000-0000-0000-000000000000')
 ), numbered as (
-    update runs r set head_message_id = s.id, turns = greatest(r.turns, s.turn),
+    update runs r set
+        head_message_id = case when r.head_message_id is null or r.head_message_id = s.parent_id or r.head_message_id < s.id
+                               then s.id else r.head_message_id end,
+        turns = case when r.head_message_id is null or r.head_message_id = s.parent_id or r.head_message_id < s.id
+                     then s.turn else r.turns end,
         last_seq = r.last_seq + 1 + (select count(*) from refused)
     from saved s
     where r.tenant_id = s.tenant_id and r.id = s.run_id
@@ -209,6 +235,9 @@ type SaveTurnRow struct {
 
 // Stores a turn once per key and settles the calls that must not run. No row
 // comes back when another attempt stored it at the same moment.
+// The head of the run follows the turn that answers it, and after a reset the
+// turn that was scheduled last, which ids of turns say: an activity of the
+// execution that was reset may store its turn late, and is not what goes on.
 func (q *Queries) SaveTurn(ctx context.Context, arg SaveTurnParams) (SaveTurnRow, error) {
 	row := q.db.QueryRow(ctx, SaveTurn,
 		arg.ID,

@@ -468,11 +468,11 @@ with ended as (
               and m.id = coalesce($7::uuid, r.head_message_id)
               and block.item ->> 'type' = 'text'), ''),
         head_message_id = coalesce($7::uuid, r.head_message_id),
-        turns = case when r.ended_by = '' then greatest(r.turns, $8) else $8 end,
-        calls = $9, ended_by = $10, completed_at = now(), last_seq = r.last_seq + 1
+        turns = case when $8::text = '' then greatest(r.turns, $9) else $9 end,
+        calls = $10, ended_by = $8, completed_at = now(), last_seq = r.last_seq + 1
     where r.tenant_id = $1 and r.id = $2
       and (r.status not in ('completed', 'failed', 'cancelled')
-        or r.ended_by <> '' and $10::text <> '' and r.ended_by <> $10)
+        or r.ended_by <> '' and $8::text <> '' and r.ended_by <> $8)
     returning r.tenant_id, r.id, r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
@@ -490,9 +490,9 @@ type FinishRunParams struct {
 	Error         string
 	Output        string
 	HeadMessageID *string
+	Execution     string
 	Turns         int32
 	Calls         int32
-	Execution     string
 	EventType     string
 	EventData     []byte
 }
@@ -513,9 +513,9 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 		arg.Error,
 		arg.Output,
 		arg.HeadMessageID,
+		arg.Execution,
 		arg.Turns,
 		arg.Calls,
-		arg.Execution,
 		arg.EventType,
 		arg.EventData,
 	)
