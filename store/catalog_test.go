@@ -147,6 +147,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	shelf.Cut(t, document, "words")
 	shelf.Embed(t, document, 1, []float32{1, 0, 0})
 	shelf.Put(t, "uncut", "words")
+	require.NoError(t, f.Store.SealEvents(t.Context(), f.Tenant))
 	stranger := d.Tenant(t)
 
 	super := d.Conn(t)

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
-	"strconv"
+	"encoding/json"
+	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -18,7 +20,7 @@ func (s *Store) ListEvents(ctx context.Context, tenant tool.TenantID, runID stri
 		return nil, notFound(op, "run not found")
 	}
 	var runs []db.Run
-	var rows []db.RunEvent
+	var rows []db.ListEventsRow
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &runs, db.FindRun, string(tenant), runID)
 		queue(b, &rows, db.ListEvents, string(tenant), runID, after, pageSize(limit))
@@ -29,15 +31,15 @@ func (s *Store) ListEvents(ctx context.Context, tenant tool.TenantID, runID stri
 	if len(runs) == 0 {
 		return nil, notFound(op, "run not found")
 	}
-	return convert(rows, eventOf), nil
+	return convert(rows, func(row db.ListEventsRow) tool.Event {
+		return eventOf(row.RunID, row.Seq, row.Type, row.InvocationID, row.Data, row.At)
+	}), nil
 }
 
-// EventCursor is a place in a tenant's stream of events. The zero cursor is its
-// beginning.
-type EventCursor struct {
-	Transaction uint64 `json:"transaction"`
-	ID          int64  `json:"id"`
-}
+// EventCursor is a place in a tenant's stream of events: the number of the last
+// event before it. Zero is the beginning. Numbers are given once an event has
+// committed, and stay with it, in a copy of the database on another server too.
+type EventCursor int64
 
 // TenantEvent is an event and its place in its tenant's stream.
 type TenantEvent struct {
@@ -46,46 +48,60 @@ type TenantEvent struct {
 }
 
 // TenantEvents returns the events of all of a tenant's runs after a cursor,
-// without output. Each comes once, and none is passed over: an event appears
-// when every transaction begun before its own has ended, those of other
-// databases of the cluster too. Calls of a run that settle at the same time may
-// come in another order than their numbers.
+// without output. Each comes once and none is skipped. Events of one run are in
+// the order of their numbers in the run; those of different runs in the order
+// they were found committed. Events that were deleted with their run leave gaps.
+//
+// It fails with tool.Conflict for a cursor beyond the end of the stream: one of
+// another database, or of a time after the backup this one was restored from.
 func (s *Store) TenantEvents(ctx context.Context, tenant tool.TenantID, after EventCursor, limit int) ([]TenantEvent, error) {
-	var rows []db.RunEvent
-	err := s.do(ctx, "store.TenantEvents", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListTenantEvents(ctx, db.ListTenantEventsParams{
-			TenantID: string(tenant), AfterXid: strconv.FormatUint(after.Transaction, 10), AfterID: after.ID, Limit: pageSize(limit),
-		})
-		return err
+	const op = "store.TenantEvents"
+	var sealed []int32
+	var heads []int64
+	var rows []db.ListTenantEventsRow
+	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
+		queueScalars(b, &sealed, db.SealEvents, string(tenant), int32(sealBatch))
+		queueScalars(b, &heads, db.EventHead, string(tenant))
+		queue(b, &rows, db.ListTenantEvents, string(tenant), int64(after), pageSize(limit))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return convert(rows, func(row db.RunEvent) TenantEvent {
-		return TenantEvent{Event: eventOf(row), Cursor: EventCursor{Transaction: row.Xid, ID: row.ID}}
+	if head := EventCursor(last(heads)); after > head {
+		return nil, &tool.Error{Kind: tool.Conflict, Op: op, Path: "after", Msg: fmt.Sprintf(
+			"the stream ends at %d and %d is beyond it: the cursor is of another database, or the database was restored from "+
+				"an older backup; read on from a cursor up to %[1]d, or from now", head, after)}
+	}
+	return convert(rows, func(row db.ListTenantEventsRow) TenantEvent {
+		return TenantEvent{
+			Event:  eventOf(row.RunID, row.Seq, row.Type, row.InvocationID, row.Data, row.At),
+			Cursor: EventCursor(row.Place),
+		}
 	}), nil
 }
 
-// EventHorizon returns the place in a tenant's stream behind everything that
-// has come to rest: what is still to appear comes after it.
+// EventHorizon returns the place in a tenant's stream behind every event that
+// has committed: what is still to appear comes after it.
 func (s *Store) EventHorizon(ctx context.Context, tenant tool.TenantID) (EventCursor, error) {
-	var xid string
-	err := s.do(ctx, "store.EventHorizon", tenant, func(q *db.Queries) (err error) {
-		xid, err = q.EventHorizon(ctx)
+	const op = "store.EventHorizon"
+	if err := s.SealEvents(ctx, tenant); err != nil {
+		return 0, err
+	}
+	var heads []int64
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		heads, err = q.EventHead(ctx, string(tenant))
 		return err
 	})
-	if err != nil {
-		return EventCursor{}, err
-	}
-	transaction, err := strconv.ParseUint(xid, 10, 64)
-	if err != nil {
-		return EventCursor{}, failure("store.EventHorizon", err)
-	}
-	return EventCursor{Transaction: transaction}, nil
+	return EventCursor(last(heads)), err
 }
 
-func eventOf(row db.RunEvent) tool.Event {
-	return tool.Event{
-		RunID: row.RunID, Seq: row.Seq, Type: tool.EventType(row.Type), InvocationID: value(row.InvocationID), Data: row.Data, At: row.At,
+func last(heads []int64) int64 {
+	if len(heads) == 0 {
+		return 0
 	}
+	return heads[len(heads)-1]
+}
+
+func eventOf(run string, seq int64, kind string, invocation *string, data json.RawMessage, at time.Time) tool.Event {
+	return tool.Event{RunID: run, Seq: seq, Type: tool.EventType(kind), InvocationID: value(invocation), Data: data, At: at}
 }

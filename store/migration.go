@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -25,17 +26,26 @@ type Migration struct {
 	Checksum  string     `json:"checksum"`             // sha256 of the text that was, or is to be, applied.
 	AppliedAt *time.Time `json:"applied_at,omitempty"` // Nil while it waits.
 
-	up, down string
+	up, down   string
+	online     bool // Its statements commit one by one; see applyOnline.
+	compatible int  // The least version that a binary must know to work with the schema behind this step.
 }
 
 // SchemaError says that a database's schema does not fit this binary.
 type SchemaError struct {
 	Have int // Version of the database; zero when it was never migrated.
 	Want int // Version this binary needs.
+	// Needs is the least version that a binary has to know to work with the
+	// database; zero where that is not what is wrong.
+	Needs int
 }
 
 // Error implements the error interface.
 func (e *SchemaError) Error() string {
+	if e.Needs > e.Want {
+		return fmt.Sprintf("the database is at schema version %d, which works with binaries that know version %d or later; "+
+			"this one knows %d: use a newer binary", e.Have, e.Needs, e.Want)
+	}
 	if e.Have > e.Want {
 		return fmt.Sprintf("the database is at schema version %d, newer than the %d this binary knows: use a newer binary", e.Have, e.Want)
 	}
@@ -43,7 +53,10 @@ func (e *SchemaError) Error() string {
 }
 
 func schemaFailure(op string, have, want int) error {
-	cause := &SchemaError{Have: have, Want: want}
+	return schemaMisfit(op, &SchemaError{Have: have, Want: want})
+}
+
+func schemaMisfit(op string, cause *SchemaError) error {
 	return &tool.Error{Kind: tool.Conflict, Op: op, Msg: cause.Error(), Err: cause}
 }
 
@@ -74,9 +87,13 @@ func Migrations() ([]Migration, error) {
 			return nil, fmt.Errorf("reading migration number: %w", err)
 		}
 		sum := sha256.Sum256(up)
-		steps = append(steps, Migration{
+		step := Migration{
 			Version: version, Name: parts[2], Checksum: hex.EncodeToString(sum[:]), up: string(up), down: string(down),
-		})
+		}
+		if err := step.parseDirectives(); err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
 	}
 	slices.SortFunc(steps, func(a, b Migration) int { return cmp.Compare(a.Version, b.Version) })
 	for i, step := range steps {
@@ -85,4 +102,32 @@ func Migrations() ([]Migration, error) {
 		}
 	}
 	return steps, nil
+}
+
+// parseDirectives reads the lines of a step that speak to the migrator:
+//
+//	-- migrate: online           its statements commit one by one
+//	-- migrate: compatible 17    binaries that know version 17 or later work with
+//	                             the schema behind it; without it, all that worked before
+func (m *Migration) parseDirectives() error {
+	for line := range strings.Lines(m.up) {
+		directive, ok := strings.CutPrefix(strings.TrimSpace(line), "-- migrate:")
+		if !ok {
+			continue
+		}
+		word, argument, _ := strings.Cut(strings.TrimSpace(directive), " ")
+		switch word {
+		case "online":
+			m.online = true
+		case "compatible":
+			version, err := strconv.Atoi(argument)
+			if err != nil || version < 1 || version > m.Version {
+				return fmt.Errorf("migration %03d_%s: compatible %q is not the number of a step up to it", m.Version, m.Name, argument)
+			}
+			m.compatible = version
+		default:
+			return fmt.Errorf("migration %03d_%s: unknown directive %q", m.Version, m.Name, word)
+		}
+	}
+	return nil
 }

@@ -61,6 +61,9 @@ func startNotifier(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, wa
 
 // wake has listeners told that a run has something new. It does not block.
 func (s *Store) wake(tenant tool.TenantID, runID string) {
+	if s.sealer != nil {
+		s.sealer.written(tenant)
+	}
 	if s.notifier == nil {
 		return
 	}

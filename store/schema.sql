@@ -23,6 +23,18 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.drop_event_seals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+    delete from event_seals s using gone g where s.tenant_id = g.tenant_id and s.run_id = g.run_id and s.run_seq = g.seq;
+    return null;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.ensure_invocation_partitions(months_ahead integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -134,6 +146,89 @@ CREATE OR REPLACE FUNCTION public.refuse_change()
 AS $function$
 begin
     raise exception 'what stands in % is immutable', tg_table_name using errcode = 'restrict_violation';
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.seal_events(of_tenant uuid, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    head tenant_event_heads;
+    newest bigint;
+    writers text[];
+    ended boolean;
+    found_count integer;
+    cut bigint;
+    sealed integer;
+begin
+    select h.* into head from tenant_event_heads h where h.tenant_id = of_tenant;
+    if not exists (select from run_events e where e.tenant_id = of_tenant and e.id > coalesce(head.settled_id, 0)) then
+        return 0;
+    end if;
+    if head.tenant_id is null then
+        insert into tenant_event_heads (tenant_id) values (of_tenant) on conflict do nothing;
+    end if;
+    select h.* into head from tenant_event_heads h where h.tenant_id = of_tenant for update;
+
+    -- The snapshot of this statement is older than its look at the locks: who
+    -- drew an id up to newest has ended, or is among the writers.
+    select (select coalesce(max(e.id), 0) from run_events e where e.tenant_id = of_tenant),
+           array(select distinct l.virtualtransaction from pg_locks l
+                 where l.locktype = 'relation' and l.relation = 'run_events'::regclass and l.granted
+                   and l.database = (select d.oid from pg_database d where d.datname = current_database())
+                   and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+                   and l.pid is distinct from pg_backend_pid())
+    into newest, writers;
+    ended := head.pending_id is not null and not head.pending_writers && writers;
+
+    -- A statement of its own, whose snapshot sees what those who ended wrote.
+    with unsealed as (
+        select e.id, e.run_id, e.seq from run_events e
+        where e.tenant_id = of_tenant and e.id > head.settled_id
+          and not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq)
+        order by e.id
+        limit most
+    ), spans as ( -- From each run everything up to the last one, so that its order holds.
+        select u.run_id, max(u.seq) as last_seq, least(min(u.seq), (
+            select coalesce(max(s.run_seq), 0) + 1 from event_seals s where s.tenant_id = of_tenant and s.run_id = u.run_id)) as first_seq
+        from unsealed u
+        group by u.run_id
+    ), fresh as (
+        select e.run_id, e.seq, max(e.id) over (partition by e.run_id order by e.seq) as place
+        from spans p
+        join run_events e on e.tenant_id = of_tenant and e.run_id = p.run_id and e.seq between p.first_seq and p.last_seq
+        where not exists (select from event_seals s where s.tenant_id = of_tenant and s.run_id = e.run_id and s.run_seq = e.seq)
+    ), added as (
+        insert into event_seals (tenant_id, run_id, run_seq, seq)
+        select of_tenant, f.run_id, f.seq, head.last_seq + row_number() over (order by f.place, f.run_id, f.seq)
+        from fresh f
+        returning 1
+    )
+    select (select count(*) from added), (select count(*) from unsealed), (select max(u.id) from unsealed u)
+    into sealed, found_count, cut;
+
+    if found_count < most then
+        cut := greatest(newest, head.pending_id);
+    end if;
+    if ended then
+        head.settled_id := greatest(head.settled_id, least(head.pending_id, cut));
+        head.pending_id := null;
+    end if;
+    if writers = '{}' then
+        head.settled_id := greatest(head.settled_id, least(newest, cut));
+        head.pending_id := null;
+    elsif head.pending_id is null and least(newest, cut) > head.settled_id then
+        head.pending_id := least(newest, cut);
+        head.pending_writers := writers;
+    end if;
+    update tenant_event_heads h set last_seq = head.last_seq + sealed, settled_id = head.settled_id,
+        pending_id = head.pending_id, pending_writers = case when head.pending_id is null then '{}' else head.pending_writers end
+    where h.tenant_id = of_tenant;
+    return sealed;
 end
 $function$
 ;
@@ -473,6 +568,20 @@ grant insert, select, update on effects to toolcrib_app;
 grant select on effects to toolcrib_maintenance;
 comment on table effects is 'The effect ledger: how far each call has come; every move is a compare-and-set on phase and fence.';
 
+create table event_seals (
+    tenant_id uuid not null,
+    run_id uuid not null,
+    run_seq bigint not null,
+    seq bigint not null,
+    constraint event_seals_pkey PRIMARY KEY (tenant_id, run_id, run_seq),
+    constraint event_seals_tenant_id_seq_key UNIQUE (tenant_id, seq)
+);
+alter table event_seals enable row level security;
+alter table event_seals force row level security;
+create policy tenant_isolation on event_seals for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant select on event_seals to toolcrib_app;
+comment on table event_seals is 'The place of each committed event in its tenant''s stream.';
+
 create table idempotency_keys (
     tenant_id uuid not null,
     subject text not null,
@@ -669,7 +778,8 @@ create table run_events (
     constraint run_events_pkey PRIMARY KEY (tenant_id, run_id, seq),
     constraint run_events_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
 );
-CREATE INDEX run_events_stream ON public.run_events USING btree (tenant_id, xid, id);
+CREATE INDEX run_events_order ON public.run_events USING btree (tenant_id, id);
+CREATE TRIGGER run_events_seals AFTER DELETE ON public.run_events REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION drop_event_seals();
 alter table run_events enable row level security;
 alter table run_events force row level security;
 create policy tenant_isolation on run_events for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
@@ -741,6 +851,21 @@ alter table runs enable row level security;
 alter table runs force row level security;
 create policy tenant_isolation on runs for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on runs to toolcrib_app;
+
+create table tenant_event_heads (
+    tenant_id uuid not null,
+    last_seq bigint not null default 0,
+    settled_id bigint not null default 0,
+    pending_id bigint,
+    pending_writers text[] not null default '{}'::text[],
+    constraint tenant_event_heads_pkey PRIMARY KEY (tenant_id),
+    constraint tenant_event_heads_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+) with (fillfactor=50);
+alter table tenant_event_heads enable row level security;
+alter table tenant_event_heads force row level security;
+create policy tenant_isolation on tenant_event_heads for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant select on tenant_event_heads to toolcrib_app;
+comment on table tenant_event_heads is 'How far the events of each tenant are numbered.';
 
 create table tenant_keys (
     tenant_id uuid not null,
@@ -963,6 +1088,7 @@ create table toolcrib_migrations (
     name text not null,
     checksum text not null,
     applied_at timestamp with time zone not null default now(),
+    compatible integer not null default 0,
     constraint toolcrib_migrations_pkey PRIMARY KEY (version)
 );
 grant select on toolcrib_migrations to toolcrib_app;

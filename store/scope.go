@@ -80,6 +80,14 @@ func queue[T any](b *pgx.Batch, into *[]T, sql string, args ...any) {
 	})
 }
 
+// queueScalars is queue for a query of one column.
+func queueScalars[T any](b *pgx.Batch, into *[]T, sql string, args ...any) {
+	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
+		*into, err = pgx.CollectRows(rows, pgx.RowTo[T])
+		return err
+	})
+}
+
 // checkTenant refuses what is not the name of a tenant. Only the platform acts
 // for none, and for nobody else.
 func (s *Store) checkTenant(op string, tenant tool.TenantID) error {

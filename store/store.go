@@ -47,6 +47,10 @@ type Options struct {
 	// NotifyInterval is how long wake-ups for listeners of [EventChannel] are
 	// gathered before they are sent. Defaults to 20 ms; negative sends none.
 	NotifyInterval time.Duration
+	// SealInterval is how often the events that this store wrote are given their
+	// numbers in the streams of their tenants, which reading a stream does too.
+	// Defaults to 2 s; negative for reading only.
+	SealInterval time.Duration
 }
 
 // Store keeps the data of tenants. It is safe for concurrent use.
@@ -55,6 +59,7 @@ type Store struct {
 	log      *slog.Logger
 	platform bool // Acts for no tenant, on what is global.
 	notifier *notifier
+	sealer   *sealer
 	closing  sync.Once
 
 	transcripts *transcripts
@@ -89,6 +94,9 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if opts.NotifyInterval >= 0 {
 		s.notifier = startNotifier(ctx, s.pool, s.log, cmp.Or(opts.NotifyInterval, defaultNotifyInterval))
 	}
+	if opts.SealInterval >= 0 {
+		s.sealer = startSealer(ctx, s, cmp.Or(opts.SealInterval, defaultSealInterval))
+	}
 	return s, nil
 }
 
@@ -96,6 +104,9 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 // nothing.
 func (s *Store) Close() {
 	s.closing.Do(func() {
+		if s.sealer != nil {
+			s.sealer.stop()
+		}
 		if s.notifier != nil {
 			s.notifier.stop()
 		}

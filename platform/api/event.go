@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -76,7 +75,10 @@ func (s *server) registerEvents() {
 	handle(s, route{
 		id: "listTenantEvents", method: http.MethodGet, path: "/v1/events", tag: "runs", permission: RunsRead,
 		summary: "List or follow the events of all runs",
-		detail: "Each event comes once; those of different runs in no particular order, and output not at all.\n\n" + streamDetail +
+		detail: "Each event comes once; those of a run in its order, those of different runs in the order they were found committed, and " +
+			"output not at all. A place is a number of the tenant's own, which a copy of the database on another server keeps. One beyond " +
+			"the end of the stream is a conflict: it is of another database, or of a time after the backup that this one was restored " +
+			"from.\n\n" + streamDetail +
 			"\n\nThis stream has no end.",
 	}, s.listTenantEvents)
 	s.describeStream("/v1/runs/{id}/events", reflect.TypeFor[v1.Page[tool.Event]](), true)
@@ -216,7 +218,7 @@ func (s *server) readTenant(ctx context.Context, tenant tool.TenantID, after str
 func (s *server) place(ctx context.Context, tenant tool.TenantID, text string) (store.EventCursor, error) {
 	switch text {
 	case "":
-		return store.EventCursor{}, nil
+		return 0, nil
 	case "now":
 		return s.cfg.Store.EventHorizon(ctx, tenant)
 	default:
@@ -224,26 +226,20 @@ func (s *server) place(ctx context.Context, tenant tool.TenantID, text string) (
 	}
 }
 
-// placeText writes a place as "<transaction>-<id>".
-func placeText(c store.EventCursor) string {
-	return strconv.FormatUint(c.Transaction, 10) + "-" + strconv.FormatInt(c.ID, 10)
-}
+// placeText writes a place as its number.
+func placeText(c store.EventCursor) string { return strconv.FormatInt(int64(c), 10) }
 
 func parsePlace(text string) (store.EventCursor, error) {
-	transaction, id, _ := strings.Cut(text, "-")
-	xid, err := strconv.ParseUint(transaction, 10, 64)
+	place, err := strconv.ParseUint(text, 10, 63)
 	if err != nil {
-		return store.EventCursor{}, badPlace()
+		return 0, badPlace()
 	}
-	row, err := strconv.ParseUint(id, 10, 63)
-	if err != nil {
-		return store.EventCursor{}, badPlace()
-	}
-	return store.EventCursor{Transaction: xid, ID: int64(row)}, nil
+	return store.EventCursor(place), nil
 }
 
 func badPlace() error {
-	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "after", Msg: "the place is malformed: use the id of an event you have, or none"}
+	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "after", Msg: "the place is not a number (those of earlier versions held two): " +
+		"use the id of an event you have, or \"now\", or none for the beginning"}
 }
 
 // answerPage answers with a page where a stream was possible.

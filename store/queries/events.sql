@@ -1,21 +1,23 @@
 -- name: ListEvents :many
-select * from run_events
-where tenant_id = @tenant_id and run_id = @run_id and seq > @after
-order by seq
+select e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at from run_events e
+where e.tenant_id = @tenant_id and e.run_id = @run_id and e.seq > @after
+order by e.seq
 limit sqlc.arg('limit')::int;
+
+-- name: SealEvents :one
+select seal_events(@tenant_id::uuid, @most::int)::int as sealed;
 
 -- name: ListTenantEvents :many
--- Only rows of transactions older than every open one, so that a cursor never
--- passes a row that is still to appear.
-select * from run_events
-where tenant_id = @tenant_id
-  and (xid > (@after_xid::text)::xid8 or (xid = (@after_xid::text)::xid8 and id > @after_id))
-  and xid < pg_snapshot_xmin(pg_current_snapshot())
-order by xid, id
+select s.seq as place, e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at
+from event_seals s
+join run_events e on e.tenant_id = s.tenant_id and e.run_id = s.run_id and e.seq = s.run_seq
+where s.tenant_id = @tenant_id and s.seq > @after
+order by s.seq
 limit sqlc.arg('limit')::int;
 
--- name: EventHorizon :one
-select pg_snapshot_xmin(pg_current_snapshot())::text;
+-- name: EventHead :many
+-- The last number of a tenant's stream; no row before its first event.
+select h.last_seq from tenant_event_heads h where h.tenant_id = @tenant_id;
 
 -- name: NotifyEvents :exec
 select pg_notify('toolcrib_events', n.payload) from unnest(@payloads::text[]) as n (payload);

@@ -394,14 +394,22 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 	"TenantEvents": func(t *testing.T, f foreign) {
 		t.Helper()
-		events, err := f.Store.TenantEvents(t.Context(), f.stranger, store.EventCursor{}, 0)
+		events, err := f.Store.TenantEvents(t.Context(), f.stranger, 0, 0)
 		require.NoError(t, err)
 		require.Empty(t, events)
 	},
-	"EventHorizon": func(t *testing.T, f foreign) { // The same for everybody.
+	"EventHorizon": func(t *testing.T, f foreign) { // That of the asking tenant's own events.
 		t.Helper()
-		_, err := f.Store.EventHorizon(t.Context(), f.stranger)
+		place, err := f.Store.EventHorizon(t.Context(), f.stranger)
 		require.NoError(t, err)
+		require.Zero(t, place)
+	},
+	"SealEvents": func(t *testing.T, f foreign) {
+		t.Helper()
+		require.NoError(t, f.Store.SealEvents(t.Context(), f.stranger))
+		place, err := f.Store.EventHorizon(t.Context(), f.stranger)
+		require.NoError(t, err)
+		require.Zero(t, place)
 	},
 	"FindTenant": func(t *testing.T, f foreign) { // It has no id but the asking tenant's own.
 		t.Helper()

@@ -7,23 +7,38 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
-const EventHorizon = `-- name: EventHorizon :one
-select pg_snapshot_xmin(pg_current_snapshot())::text
+const EventHead = `-- name: EventHead :many
+select h.last_seq from tenant_event_heads h where h.tenant_id = $1
 `
 
-func (q *Queries) EventHorizon(ctx context.Context) (string, error) {
-	row := q.db.QueryRow(ctx, EventHorizon)
-	var column_1 string
-	err := row.Scan(&column_1)
-	return column_1, err
+// The last number of a tenant's stream; no row before its first event.
+func (q *Queries) EventHead(ctx context.Context, tenantID string) ([]int64, error) {
+	rows, err := q.db.Query(ctx, EventHead, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var last_seq int64
+		if err := rows.Scan(&last_seq); err != nil {
+			return nil, err
+		}
+		items = append(items, last_seq)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const ListEvents = `-- name: ListEvents :many
-select id, tenant_id, run_id, seq, type, invocation_id, data, xid, at from run_events
-where tenant_id = $1 and run_id = $2 and seq > $3
-order by seq
+select e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at from run_events e
+where e.tenant_id = $1 and e.run_id = $2 and e.seq > $3
+order by e.seq
 limit $4::int
 `
 
@@ -34,7 +49,16 @@ type ListEventsParams struct {
 	Limit    int32
 }
 
-func (q *Queries) ListEvents(ctx context.Context, arg ListEventsParams) ([]RunEvent, error) {
+type ListEventsRow struct {
+	RunID        string
+	Seq          int64
+	Type         string
+	InvocationID *string
+	Data         []byte
+	At           time.Time
+}
+
+func (q *Queries) ListEvents(ctx context.Context, arg ListEventsParams) ([]ListEventsRow, error) {
 	rows, err := q.db.Query(ctx, ListEvents,
 		arg.TenantID,
 		arg.RunID,
@@ -45,18 +69,15 @@ func (q *Queries) ListEvents(ctx context.Context, arg ListEventsParams) ([]RunEv
 		return nil, err
 	}
 	defer rows.Close()
-	var items []RunEvent
+	var items []ListEventsRow
 	for rows.Next() {
-		var i RunEvent
+		var i ListEventsRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.TenantID,
 			&i.RunID,
 			&i.Seq,
 			&i.Type,
 			&i.InvocationID,
 			&i.Data,
-			&i.Xid,
 			&i.At,
 		); err != nil {
 			return nil, err
@@ -70,46 +91,46 @@ func (q *Queries) ListEvents(ctx context.Context, arg ListEventsParams) ([]RunEv
 }
 
 const ListTenantEvents = `-- name: ListTenantEvents :many
-select id, tenant_id, run_id, seq, type, invocation_id, data, xid, at from run_events
-where tenant_id = $1
-  and (xid > ($2::text)::xid8 or (xid = ($2::text)::xid8 and id > $3))
-  and xid < pg_snapshot_xmin(pg_current_snapshot())
-order by xid, id
-limit $4::int
+select s.seq as place, e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at
+from event_seals s
+join run_events e on e.tenant_id = s.tenant_id and e.run_id = s.run_id and e.seq = s.run_seq
+where s.tenant_id = $1 and s.seq > $2
+order by s.seq
+limit $3::int
 `
 
 type ListTenantEventsParams struct {
 	TenantID string
-	AfterXid string
-	AfterID  int64
+	After    int64
 	Limit    int32
 }
 
-// Only rows of transactions older than every open one, so that a cursor never
-// passes a row that is still to appear.
-func (q *Queries) ListTenantEvents(ctx context.Context, arg ListTenantEventsParams) ([]RunEvent, error) {
-	rows, err := q.db.Query(ctx, ListTenantEvents,
-		arg.TenantID,
-		arg.AfterXid,
-		arg.AfterID,
-		arg.Limit,
-	)
+type ListTenantEventsRow struct {
+	Place        int64
+	RunID        string
+	Seq          int64
+	Type         string
+	InvocationID *string
+	Data         []byte
+	At           time.Time
+}
+
+func (q *Queries) ListTenantEvents(ctx context.Context, arg ListTenantEventsParams) ([]ListTenantEventsRow, error) {
+	rows, err := q.db.Query(ctx, ListTenantEvents, arg.TenantID, arg.After, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []RunEvent
+	var items []ListTenantEventsRow
 	for rows.Next() {
-		var i RunEvent
+		var i ListTenantEventsRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.TenantID,
+			&i.Place,
 			&i.RunID,
 			&i.Seq,
 			&i.Type,
 			&i.InvocationID,
 			&i.Data,
-			&i.Xid,
 			&i.At,
 		); err != nil {
 			return nil, err
@@ -129,4 +150,20 @@ select pg_notify('toolcrib_events', n.payload) from unnest($1::text[]) as n (pay
 func (q *Queries) NotifyEvents(ctx context.Context, payloads []string) error {
 	_, err := q.db.Exec(ctx, NotifyEvents, payloads)
 	return err
+}
+
+const SealEvents = `-- name: SealEvents :one
+select seal_events($1::uuid, $2::int)::int as sealed
+`
+
+type SealEventsParams struct {
+	TenantID string
+	Most     int32
+}
+
+func (q *Queries) SealEvents(ctx context.Context, arg SealEventsParams) (int32, error) {
+	row := q.db.QueryRow(ctx, SealEvents, arg.TenantID, arg.Most)
+	var sealed int32
+	err := row.Scan(&sealed)
+	return sealed, err
 }

@@ -252,18 +252,6 @@ type Run struct {
 	Calls              int32
 }
 
-type RunEvent struct {
-	ID           int64
-	TenantID     string
-	RunID        string
-	Seq          int64
-	Type         string
-	InvocationID *string
-	Data         []byte
-	Xid          uint64
-	At           time.Time
-}
-
 type Tenant struct {
 	ID        string
 	Slug      string

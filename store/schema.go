@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// checkSchema refuses a database that lacks steps this binary needs, or has
+// steps behind which this binary does not work. Other newer steps are accepted:
+// binaries of two versions share a database during a roll-out.
+func (s *Store) checkSchema(ctx context.Context) error {
+	const op = "store.Open"
+	steps, err := Migrations()
+	if err != nil {
+		return err
+	}
+	// As JSON, because databases that were not migrated for long lack a column.
+	rows, _ := s.pool.Query(ctx, `select m.version, m.name, m.checksum, coalesce((to_jsonb(m) ->> 'compatible')::integer, 0)
+		from toolcrib_migrations m order by m.version`)
+	applied, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Migration, err error) {
+		err = row.Scan(&a.Version, &a.Name, &a.Checksum, &a.compatible)
+		return a, err
+	})
+	if err != nil && !undefinedTable(err) {
+		return failure(op, err)
+	}
+	have, needs := 0, 0
+	for _, a := range applied {
+		needs = max(needs, a.compatible)
+		if have == a.Version-1 && (a.Version > len(steps) || steps[a.Version-1].Checksum == a.Checksum) {
+			have = a.Version
+		}
+	}
+	switch {
+	case have < len(steps):
+		return schemaFailure(op, have, len(steps))
+	case needs > len(steps):
+		return schemaMisfit(op, &SchemaError{Have: have, Want: len(steps), Needs: needs})
+	case applied[len(applied)-1].Version > len(steps):
+		s.log.WarnContext(ctx, "the database schema is newer than this binary",
+			slog.Int("have", applied[len(applied)-1].Version), slog.Int("want", len(steps)))
+	}
+	return nil
+}
+
+func undefinedTable(err error) bool {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pgErr.Code == codeUndefinedTable
+}

@@ -1,0 +1,1 @@
+-- The number is kept for what comes here.

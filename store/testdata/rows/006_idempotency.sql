@@ -1,0 +1,2 @@
+insert into idempotency_keys ("tenant_id", "subject", "key_hash", "id", "digest", "fence", "lease_until", "status", "header", "body", "created_at", "expires_at") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', '', E'\\x8254c329a92850f6d539dd376f4816ee2764517da5e0235514af433164480d7a', '01a205c9-b8d3-7cd5-bcef-e8c19ab46678', '0000000000000000000000000000000000000000000000000000000000000000', '1', '2026-11-23 01:23:55.860351+00', NULL, NULL, NULL, '2026-11-23 00:23:55.860351+00', '2026-11-23 01:23:55.860351+00');

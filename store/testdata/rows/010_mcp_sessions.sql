@@ -1,0 +1,2 @@
+insert into mcp_sessions ("tenant_id", "run_id", "server_key", "session_id", "protocol", "handshake", "server", "created_at", "expires_at") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', '01a205c9-b7b8-76fd-b799-9568e7d8ad49', '0b1b0ae4da40f1fcf243f1a17ada81cacb7abde7297f3e9018a0101f8489f4ac', 's1', '2025-11-25', '{"protocolVersion":"2025-11-25"}', '{"server_url":"https://mcp.example/s1","headers":{"X-Team":"desk"}}', '2026-11-23 00:23:55.885484+00', '2026-11-23 01:23:55.885484+00');

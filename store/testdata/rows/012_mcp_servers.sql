@@ -1,0 +1,5 @@
+insert into mcp_servers ("id", "tenant_id", "slug", "name", "transport", "url", "command", "headers", "auth", "allowed_tools", "trust_hints", "status", "discovered_at", "discovery_error", "protocol_version", "server_name", "server_version", "revision", "created_by", "created_at", "updated_at", "detached_at") values
+    ('01a205c9-b92f-7294-87f4-741b53dbc410', '01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', 'files', '', 'streamable_http', '', '', 'null', NULL, '{}', 'false', 'active', NULL, '', '', '', '', '2', '', '2026-11-23 00:23:55.951718+00', '2026-11-23 00:23:55.95484+00', NULL);
+
+insert into mcp_remote_tools ("tenant_id", "server_id", "name", "tool_id", "state", "reason", "pinned_digest", "pinned", "approved_digest", "approved_by", "approved_at", "seen_digest", "seen", "first_seen_at", "seen_at", "changed_at") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', '01a205c9-b92f-7294-87f4-741b53dbc410', 'read', NULL, 'offered', '', '', NULL, '', '', NULL, '', NULL, '2026-11-23 00:23:55.95484+00', '0001-01-01 00:00:00+00', '0001-01-01 00:00:00+00');
