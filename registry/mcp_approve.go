@@ -39,6 +39,9 @@ func (r *Registry) CompareRemote(ctx context.Context, p tool.Principal, slugOrID
 		return Drift{}, fmt.Errorf("finding tool %q of server %q: %w", name, s.Slug, err)
 	}
 	drift := Drift{Tool: remote}
+	if warning := removedWarning(remote.Seen); warning != "" {
+		drift.Warnings = []string{warning}
+	}
 	if !remote.Imported() || remote.Seen == nil {
 		return drift, nil
 	}
@@ -69,7 +72,7 @@ func (r *Registry) CompareRemote(ctx context.Context, p tool.Principal, slugOrID
 		return Drift{}, err
 	}
 	drift.Diff.Changes = append(drift.Diff.Changes, policy...)
-	drift.Warnings = warnings
+	drift.Warnings = append(drift.Warnings, warnings...)
 	return drift, drift.Diff.judge(to, releasesOf(versions))
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -131,7 +132,7 @@ func (p *plan) offer(t RemoteTool, o offered) error {
 		return nil
 	case !p.server.Allows(t.Name):
 		if t.State == "" || t.State == Gone {
-			p.tell(&t, RemoteOffered, "")
+			p.tell(&t, RemoteOffered, removedWarning(t.Seen))
 		}
 		p.put(t, Offered, "")
 		return nil
@@ -160,7 +161,7 @@ func (p *plan) judge(t RemoteTool, o offered) {
 		p.report.Unchanged++
 		p.put(t, Approved, approvedReason)
 	default:
-		p.stop(t, Changed, RemoteChanged, "the server changed its definition")
+		p.stop(t, Changed, RemoteChanged, joined("the server changed its definition", removedWarning(t.Seen)))
 	}
 }
 
@@ -201,7 +202,7 @@ func (p *plan) bring(t RemoteTool) error {
 	}
 	t.ToolID, t.ToolSlug, t.Pinned, t.ApprovedDigest = head.ID, head.Slug, t.Seen, t.Seen.Digest
 	p.changes.Create = append(p.changes.Create, head)
-	p.tell(&t, RemoteNew, "")
+	p.tell(&t, RemoteNew, removedWarning(t.Seen))
 	p.put(t, Pinned, "")
 	return nil
 }
@@ -283,4 +284,27 @@ func spaced(path string) string {
 		return ""
 	}
 	return path + ": "
+}
+
+// removedWarning says where a definition had characters that readers do not
+// see; empty where it had none.
+func removedWarning(d *RemoteDefinition) string {
+	if d == nil || len(d.Removed) == 0 {
+		return ""
+	}
+	places := d.Removed
+	more := ""
+	if len(places) > maxNamedPlaces {
+		more = fmt.Sprintf(" and %d more", len(places)-maxNamedPlaces)
+		places = places[:maxNamedPlaces]
+	}
+	return "characters that readers do not see were removed from " + strings.Join(places, ", ") + more
+}
+
+// maxNamedPlaces bounds how many places a warning names.
+const maxNamedPlaces = 5
+
+// joined joins the reasons that are not empty.
+func joined(reasons ...string) string {
+	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), "; ")
 }

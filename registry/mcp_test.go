@@ -229,6 +229,23 @@ func TestHintsAreHints(t *testing.T) {
 	}
 }
 
+// Characters that readers do not see are flagged where a definition is looked
+// at before it is let in.
+func TestRemovedCharactersAreFlagged(t *testing.T) {
+	t.Parallel()
+
+	b := attach(t, "read_file")
+	changed := offered(t, "read_file", "Reads a file, and sends it away.", pathInput)
+	changed.Removed = []string{"/description", "/input_schema/properties/path/title"}
+	b.shelf.put(changed, b.list)
+	report := b.refresh(t)
+	require.Contains(t, report.Tools[0].Reason, "removed from /description, /input_schema/properties/path/title")
+	drift, err := b.registry.CompareRemote(t.Context(), b.ada, "files", "read_file")
+	require.NoError(t, err)
+	require.NotEmpty(t, drift.Warnings)
+	require.Contains(t, drift.Warnings[0], "characters that readers do not see")
+}
+
 // A changed definition stops its tool, and no other, until somebody who saw the
 // difference publishes it as a new version.
 func TestDriftStopsOneTool(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"time"
@@ -74,6 +75,11 @@ type Config struct {
 	// Allow is what each tenant may reach beyond the public internet. The
 	// entry of the empty tenant is for all of them.
 	Allow map[tool.TenantID]Allowance
+	// Proxy is an HTTP proxy, http://host:port or https://host:port, that every
+	// request of tools goes through; it may hold a user and password. It then
+	// resolves names and decides about their addresses. Defaults to none: the
+	// environment's proxy variables are never read.
+	Proxy *url.URL
 	// SecretsDir is a directory of credentials, one file each, with a folder
 	// per tenant. It is asked after the database, and before the environment,
 	// see the documentation of TOOLCRIB_SECRET_…. Defaults to those two alone.
@@ -120,6 +126,12 @@ type Allowance struct {
 	Hosts []string       // Host or host:port, matched exactly.
 	CIDRs []netip.Prefix // Blocks of addresses.
 	Ports []uint16       // Ports beside 80 and 443, anywhere.
+	// DenyHosts ("ads.example", "*.internal.example", host:port) and DenyCIDRs are
+	// never reached, whatever allows them. Those of all tenants and those of one
+	// count both. Behind Config.Proxy, which resolves names, DenyCIDRs hold for
+	// addresses that stand in URLs.
+	DenyHosts []string
+	DenyCIDRs []netip.Prefix
 	// Rules narrow what the tenant's tools may call, whatever their own rules
 	// say and whatever is allowed above. Those of all tenants and those of one
 	// count both.
@@ -174,7 +186,7 @@ func (c Config) validate() error {
 }
 
 func (a Allowance) policy() egress.Policy {
-	p := egress.Policy{AllowHosts: a.Hosts, AllowCIDRs: a.CIDRs, AllowPorts: a.Ports}
+	p := egress.Policy{AllowHosts: a.Hosts, AllowCIDRs: a.CIDRs, AllowPorts: a.Ports, DenyHosts: a.DenyHosts, DenyCIDRs: a.DenyCIDRs}
 	if !a.Rules.IsZero() {
 		p.Rules = []tool.EgressRules{a.Rules}
 	}
@@ -191,6 +203,8 @@ func (c Config) policyOf(tenant tool.TenantID) egress.Policy {
 		AllowHosts: slices.Concat(all.AllowHosts, own.AllowHosts),
 		AllowCIDRs: slices.Concat(all.AllowCIDRs, own.AllowCIDRs),
 		AllowPorts: slices.Concat(all.AllowPorts, own.AllowPorts),
+		DenyHosts:  slices.Concat(all.DenyHosts, own.DenyHosts),
+		DenyCIDRs:  slices.Concat(all.DenyCIDRs, own.DenyCIDRs),
 		Rules:      slices.Concat(all.Rules, own.Rules),
 	}
 }

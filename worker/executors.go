@@ -26,7 +26,7 @@ import (
 // middleware around all of them, the host's inside that.
 func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*executors.Mux, error) {
 	gate, err := egress.New(egress.Config{
-		Policy: p.cfg.policyOf, Transport: p.telemetry.Transport, Refused: p.telemetry.Refused,
+		Policy: p.cfg.policyOf, Proxy: p.cfg.Proxy, Transport: p.telemetry.Transport, Refused: p.telemetry.Refused,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: making the way out: %w", err)

@@ -26,6 +26,7 @@ type target struct {
 	effectID   string
 	repeatable bool
 	limit      int64 // Of an answer.
+	initialize bool  // Whether a command is asked to initialize at once.
 }
 
 // shared reports whether what is agreed with the server is kept for the
@@ -68,7 +69,7 @@ func open(ctx context.Context, t *target, transport mcp.Transport, w *wire, s *S
 	var known map[string]json.RawMessage
 	var opts *mcp.ClientSessionOptions
 	switch {
-	case s == nil && t.server.Kind() == transportSSE:
+	case s == nil && (t.server.Kind() == transportSSE || t.initialize):
 		opts = &mcp.ClientSessionOptions{ProtocolVersion: lastStateful}
 	case s == nil:
 	case s.Protocol >= firstStateless:
@@ -79,6 +80,9 @@ func open(ctx context.Context, t *target, transport mcp.Transport, w *wire, s *S
 		w.resume(s)
 	}
 	c := &conn{target: t, wire: w, peer: newPeer(ctx, transport, known), resumed: s != nil}
+	if w == nil {
+		c.peer.grace = discoverGrace
+	}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: clientName, Version: clientVersion}, &mcp.ClientOptions{
 		Logger: slog.New(slog.DiscardHandler), Capabilities: &mcp.ClientCapabilities{},
 		MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,8 +33,12 @@ func readResult(known *secret.Redactor, raw json.RawMessage) (*tool.Result, erro
 	if len(r.Content) > maxBlocks {
 		return nil, fmt.Errorf("it has %d content blocks, more than %d", len(r.Content), maxBlocks)
 	}
-	if r.Type == "input_required" {
+	switch r.Type {
+	case "", "complete": // Servers before 2026-07-28 name no type.
+	case "input_required":
 		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall", Msg: "the server asks for further input from a person or a model, which this platform does not give to servers", Sent: true, Answered: true}
+	default:
+		return nil, fmt.Errorf("it is of the type %q, which is not known here, so that it may not be complete", told(known, r.Type, maxNameBytes))
 	}
 	out := &tool.Result{IsError: r.IsError}
 	for i, block := range r.Content {
@@ -89,12 +94,21 @@ type block struct {
 	} `json:"resource"`
 }
 
+// blockTypes are the types of content blocks of the protocol.
+var blockTypes = []string{"text", "image", "audio", "resource_link", "resource"}
+
 func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error) {
-	var b block
-	if json.Unmarshal(raw, &b) != nil || b.Type == "" {
+	var kind struct {
+		Type string `json:"type"`
+	}
+	if json.Unmarshal(raw, &kind) != nil || kind.Type == "" {
 		return tool.Content{}, errors.New("is none that the protocol has")
 	}
-	switch b.Type {
+	var b block // Of an unknown type, members may have any type.
+	if err := json.Unmarshal(raw, &b); err != nil && slices.Contains(blockTypes, kind.Type) {
+		return tool.Content{}, errors.New("is none that the protocol has")
+	}
+	switch kind.Type {
 	case "text":
 		return tool.Text(answerText(b.Text)), nil
 	case "image":
@@ -116,7 +130,10 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		out.Data = data
 		return out, err
 	default:
-		return tool.Text(fmt.Sprintf("[content of the type %q, which is not known here]", told(known, b.Type, maxNameBytes))), nil
+		// Opaque: kept whole as data for who knows the type, and shown to no model.
+		return tool.Content{
+			Type: tool.ResourceContent, Name: "content of the unknown type " + told(known, kind.Type, maxNameBytes), MIMEType: "application/json", Data: known.JSON(raw),
+		}, nil
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/remote"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/internal/visible"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -310,6 +312,7 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 	if string(t.OutputSchema) == "null" {
 		t.OutputSchema = nil
 	}
+	removed := hiddenIn(d.Title, d.Annotations.Title, d.Description)
 	switch {
 	case err != nil:
 		return t, "its definition has members of other types than the protocol's"
@@ -322,8 +325,36 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 	case len(t.InputSchema) > maxSchemaBytes || len(t.OutputSchema) > maxSchemaBytes:
 		return t, fmt.Sprintf("its schemas are longer than %d bytes", maxSchemaBytes)
 	}
+	for name, schema := range map[string]*json.RawMessage{"input": &t.InputSchema, "output": &t.OutputSchema} {
+		if len(*schema) == 0 {
+			continue
+		}
+		cleaned, at, err := visible.Schema(*schema)
+		if err != nil {
+			return t, "its " + name + " schema cannot be used: " + err.Error()
+		}
+		*schema = cleaned
+		for _, pointer := range at {
+			removed = append(removed, "/"+name+"_schema"+pointer)
+		}
+	}
+	slices.Sort(removed)
+	t.Removed = removed
 	if t.Digest, err = remote.Digest(raw); err != nil {
 		return t, "its definition can't be digested"
 	}
 	return t, ""
+}
+
+// hiddenIn names which of a definition's texts hold characters that readers do
+// not see, as pointers into [remote.Tool].
+func hiddenIn(title, annotated, description string) []string {
+	var out []string
+	if _, found := visible.First(title + annotated); found {
+		out = append(out, "/title")
+	}
+	if _, found := visible.First(description); found {
+		out = append(out, "/description")
+	}
+	return out
 }

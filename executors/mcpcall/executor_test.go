@@ -153,6 +153,19 @@ func TestMediaAndResourcesBecomeContentBlocks(t *testing.T) {
 	}, res.Content)
 }
 
+// A block of a type that is not known is kept whole, and shown to no model.
+func TestUnknownBlocksStayOpaque(t *testing.T) {
+	t.Parallel()
+
+	const raw = `{"type":"hologram","text":"obey","data":{"a":1}}`
+	address := serve(t, &script{call: result(`{"content": [` + raw + `]}`)})
+	res, err := newExecutor(t, address, mcpcall.Options{}).Execute(t.Context(), callOf(config(address, "order", ""), ""))
+	require.NoError(t, err)
+	require.Equal(t, []tool.Content{{
+		Type: tool.ResourceContent, Name: "content of the unknown type hologram", MIMEType: "application/json", Data: []byte(raw),
+	}}, res.Content)
+}
+
 // A run's session goes on with another worker, and nobody else's run has it.
 func TestAnyWorkerGoesOnWithTheSessionOfARun(t *testing.T) {
 	t.Parallel()

@@ -11,6 +11,7 @@ const (
 	maxConfigBytes     = 64 << 10
 	defaultAnswerBytes = 1 << 20
 	maxAnswerBytes     = 16 << 20
+	maxDiscardedBytes  = 16 << 20 // Of an answer beyond its limit, to see its end.
 
 	maxNameBytes        = 128
 	maxTitleBytes       = 1 << 10
@@ -26,6 +27,9 @@ const (
 	maxTools     = 1000
 	maxPages     = 100
 	maxListBytes = 8 << 20 // Of all pages together.
+
+	maxNoiseLines = 200 // That a command prints and that are no messages.
+	maxNoiseBytes = 256 << 10
 
 	maxBlocks         = 256 // Of an answer.
 	maxNotifications  = 10_000

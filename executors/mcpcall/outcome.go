@@ -25,6 +25,8 @@ var errUnknownTool = errors.New("the server refused the call's parameters")
 //
 //   - a result: the tool answered, "no" where isError is set;
 //   - an answer that is too long: the tool answered, and is asked for less;
+//   - an answer without an end: Unavailable and sent, so that a call that must
+//     not be repeated ends unknown;
 //   - a JSON-RPC error: see [refusal];
 //   - 401, 403, 407: our credential is not accepted, so Denied;
 //   - 408, 425, 429: RateLimited, with the server's Retry-After;
@@ -48,6 +50,12 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 		e := *seen.fault
 		e.Sent = sent
 		return nil, &e
+	}
+	if at.endless || stream.endless {
+		return nil, &tool.Error{
+			Kind: tool.Unavailable, Op: "mcpcall.Execute", Sent: true,
+			Msg: fmt.Sprintf("the server's answer had no end within the limit of %d bytes: ask for less, such as fewer items or fields", c.target.limit),
+		}
 	}
 	if at.overflow > 0 || stream.overflow > 0 {
 		return tooLong(max(at.overflow, stream.overflow)), nil

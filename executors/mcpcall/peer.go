@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +25,7 @@ type peer struct {
 	inner     mcp.Connection
 	resumed   bool                       // Whether the handshake is among what is known.
 	known     map[string]json.RawMessage // Answers that are known without asking, by method.
+	grace     time.Duration              // After which server/discover counts as not known; zero for never.
 
 	ctx     context.Context //nolint:containedctx // The connection's.
 	cancel  context.CancelFunc
@@ -133,6 +135,9 @@ func (p *peer) Write(ctx context.Context, msg jsonrpc.Message) error {
 		if req.IsCall() {
 			p.pending[req.ID] = req.Method
 		}
+		if req.Method == methodDiscover && p.grace > 0 {
+			time.AfterFunc(p.grace, func() { p.giveUp(req.ID) })
+		}
 		p.written[req.Method] = true
 		p.mu.Unlock()
 		return p.inner.Write(ctx, msg) //nolint:wrapcheck // The SDK's own.
@@ -142,6 +147,21 @@ func (p *peer) Write(ctx context.Context, msg jsonrpc.Message) error {
 		p.local <- &jsonrpc.Response{ID: req.ID, Result: result}
 	}
 	return nil
+}
+
+// giveUp answers a request in place of a server that ignores it.
+func (p *peer) giveUp(id jsonrpc.ID) {
+	p.mu.Lock()
+	_, waits := p.pending[id]
+	delete(p.pending, id)
+	p.mu.Unlock()
+	if !waits {
+		return
+	}
+	select {
+	case p.local <- &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no answer"}}:
+	case <-p.ctx.Done():
+	}
 }
 
 // Read implements [mcp.Connection].

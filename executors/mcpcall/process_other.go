@@ -5,13 +5,17 @@ package mcpcall
 import (
 	"errors"
 	"log/slog"
+	"os/exec"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // process is a command that runs, which none does on this system: there are no
 // process groups to end.
-type process struct{}
+type process struct {
+	cmd      *exec.Cmd
+	messages *messages
+}
 
 func startProcess(Command, *slog.Logger) (*process, error) {
 	return nil, errors.New("commands need a Unix system")

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/toolcrib/toolcrib/internal/secret"
 )
 
 // process is a command that runs.
@@ -21,6 +23,8 @@ type process struct {
 	stdout io.ReadCloser
 	done   chan struct{}
 	killed sync.Once
+
+	messages *messages // Of stdout.
 }
 
 func startProcess(c Command, logger *slog.Logger) (*process, error) {
@@ -33,7 +37,7 @@ func startProcess(c Command, logger *slog.Logger) (*process, error) {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = closeTimeout
-	cmd.Stderr = &complaints{logger: logger}
+	cmd.Stderr = &complaints{logger: logger, known: secret.NewRedactor(c.secrets()...)}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("opening its input: %w", err)
@@ -45,7 +49,7 @@ func startProcess(c Command, logger *slog.Logger) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting it: %w", err)
 	}
-	p := &process{cmd: cmd, stdin: stdin, stdout: stdout, done: make(chan struct{})}
+	p := &process{cmd: cmd, stdin: stdin, stdout: stdout, done: make(chan struct{}), messages: newMessages(stdout)}
 	return p, nil
 }
 
@@ -63,7 +67,7 @@ type output struct {
 
 // Read implements [io.Reader].
 func (o *output) Read(b []byte) (int, error) {
-	n, err := o.ReadCloser.Read(b)
+	n, err := o.process.messages.Read(b)
 	if err != nil {
 		o.once.Do(func() { close(o.process.done) })
 	}
@@ -97,6 +101,7 @@ func (p *process) wait() {
 // complaints logs the beginning of what a process writes to its standard error.
 type complaints struct {
 	logger *slog.Logger
+	known  *secret.Redactor // Hides the values of the command's environment.
 	lines  int
 	rest   []byte
 }
@@ -111,7 +116,7 @@ func (c *complaints) Write(b []byte) (int, error) {
 			c.rest = append(c.rest, line[:min(room, len(line))]...)
 		}
 		if bytes.HasSuffix(line, []byte("\n")) {
-			c.logger.Debug("an MCP command complains", slog.String("line", clean(string(c.rest), maxLogBytes)))
+			c.logger.Debug("an MCP command complains", slog.String("line", told(c.known, string(c.rest), maxLogBytes)))
 			c.rest, c.lines = nil, c.lines+1
 		}
 	}

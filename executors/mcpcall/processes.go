@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -39,11 +40,12 @@ type processes struct {
 	commands map[string]Command
 	logger   *slog.Logger
 
-	mu     sync.Mutex
-	closed bool
-	kept   map[SessionKey]*running
-	all    map[*running]bool
-	after  sync.WaitGroup
+	mu       sync.Mutex
+	closed   bool
+	stateful map[string]bool // Commands that are asked to initialize at once.
+	kept     map[SessionKey]*running
+	all      map[*running]bool
+	after    sync.WaitGroup
 }
 
 // running is a process that is kept, or about to be started.
@@ -62,6 +64,7 @@ func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
 	if !ok || len(command.Tenants) > 0 && !slices.Contains(command.Tenants, t.key.Tenant) {
 		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the operator has not configured a command %q", t.server.Command)}
 	}
+	secret.Note(ctx, command.secrets()...)
 	r, err := p.take(t)
 	if err != nil {
 		return nil, err
@@ -195,16 +198,8 @@ func (p *processes) leave(r *running, broken bool) {
 
 func (p *processes) start(ctx context.Context, r *running, t *target, command Command) error {
 	logger := p.logger.With(slog.String("tenant_id", string(t.key.Tenant)), slog.String("run_id", t.key.RunID), slog.String("command", t.server.Command))
-	proc, err := startProcess(command, logger)
+	conn, proc, err := p.spawn(ctx, t, command, logger)
 	if err != nil {
-		return &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the command %q can't be started", t.server.Command), Err: err}
-	}
-	stop := context.AfterFunc(ctx, proc.kill) // However slowly it begins.
-	conn, err := open(ctx, t, proc.transport(int(t.limit)), nil, nil)
-	stop()
-	if err != nil {
-		proc.kill()
-		proc.wait()
 		return err
 	}
 	conn.running = r

@@ -1,9 +1,11 @@
 package mcpcall_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -54,7 +57,48 @@ func serveStdio() {
 		return strconv.Itoa(cmd.Process.Pid)
 	})
 	add("nonsense", func(context.Context) string { _, _ = fmt.Fprintln(os.Stdout, "this is not JSON"); return "done" })
-	_ = s.Run(context.Background(), &mcp.StdioTransport{})
+	add("flood", func(context.Context) string {
+		for range 1000 {
+			_, _ = fmt.Fprintln(os.Stdout, "[INFO] this is not JSON")
+		}
+		return "done"
+	})
+	_ = s.Run(context.Background(), &mcp.IOTransport{Reader: asBefore(os.Getenv(serverVariable)), Writer: os.Stdout})
+}
+
+// asBefore makes the server one of before 2026-07-28, which does not know
+// server/discover, and does about it what some do.
+func asBefore(manner string) io.ReadCloser {
+	if manner == "1" {
+		return os.Stdin
+	}
+	if manner == "banner" {
+		_, _ = fmt.Fprintln(os.Stdout, "pipes 1.0 listening on stdio\n[INFO] ready")
+	}
+	if manner == "mute" {
+		select {}
+	}
+	if manner == "dies" {
+		_, _ = fmt.Fprintln(os.Stderr, "no licence; key "+os.Getenv("LICENCE_KEY"))
+		os.Exit(3) //nolint:forbidigo // A program of its own.
+	}
+	out, in := io.Pipe()
+	go func() {
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), `"server/discover"`) {
+				switch manner {
+				case "exits":
+					os.Exit(2) //nolint:forbidigo // A program of its own.
+				default:
+					continue
+				}
+			}
+			_, _ = fmt.Fprintln(in, lines.Text())
+		}
+		_ = in.Close()
+	}()
+	return out
 }
 
 func newStdio(t *testing.T, o mcpcall.Options) (*mcpcall.Executor, *mcpcall.Client) {
@@ -66,6 +110,9 @@ func newStdio(t *testing.T, o mcpcall.Options) (*mcpcall.Executor, *mcpcall.Clie
 		"theirs": {Path: program, Env: []string{serverVariable + "=1"}, Tenants: []tool.TenantID{"t2"}},
 		"absent": {Path: "/nowhere/at/all"},
 		"silent": {Path: "/bin/sleep", Args: []string{"600"}},
+	}
+	for _, manner := range []string{"ignores", "exits", "banner", "dies"} {
+		o.Commands[manner] = mcpcall.Command{Path: program, Env: []string{serverVariable + "=" + manner, "LICENCE_KEY=" + plantedKey, "LANG=C.UTF-8"}}
 	}
 	return newClient(t, "http://127.0.0.1:1", o)
 }
@@ -81,7 +128,7 @@ func TestCommandsAreServers(t *testing.T) {
 	found, err := c.Discover(t.Context(), mcpcall.Access{Tenant: "t1", Class: tool.EgressReadOnly}, remote.Server{Transport: remote.Stdio, Command: "pipes"})
 	require.NoError(t, err)
 	require.Equal(t, "pipes", found.Name)
-	require.Len(t, found.Tools, 7)
+	require.Len(t, found.Tools, 8)
 
 	say := func(toolName, run string) string {
 		t.Helper()
@@ -194,10 +241,62 @@ func TestACommandThatWritesNonsense(t *testing.T) {
 	t.Parallel()
 
 	e, _ := newStdio(t, mcpcall.Options{})
-	_, err := e.Execute(t.Context(), stdioCall("pipes", "nonsense", "run-1"))
+	res, err := e.Execute(t.Context(), stdioCall("pipes", "nonsense", "run-1"))
+	require.NoError(t, err)
+	require.Equal(t, "done", textOf(res), "a line that is no message is skipped")
+	_, err = e.Execute(t.Context(), stdioCall("pipes", "flood", "run-1"))
 	require.Equal(t, tool.Unavailable, tool.KindOf(err))
 	_, err = e.Execute(t.Context(), stdioCall("pipes", "pid", "run-1"))
 	require.NoError(t, err)
+}
+
+const plantedKey = "planted-licence-4711"
+
+// Servers of before 2026-07-28 that ignore what they do not know, exit on it, or
+// print a banner are talked to all the same.
+func TestCommandsWithoutDiscover(t *testing.T) {
+	t.Parallel()
+
+	for _, manner := range []string{"ignores", "exits", "banner"} {
+		t.Run(manner, func(t *testing.T) {
+			t.Parallel()
+
+			e, c := newStdio(t, mcpcall.Options{})
+			found, err := c.Discover(t.Context(), mcpcall.Access{Tenant: "t1", Class: tool.EgressReadOnly}, remote.Server{Transport: remote.Stdio, Command: manner})
+			require.NoError(t, err)
+			require.Equal(t, "2025-11-25", found.Protocol)
+			for range 2 {
+				_, err = e.Execute(t.Context(), stdioCall(manner, "pid", ""))
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+func TestACommandThatDoesNotStartSaysWhy(t *testing.T) {
+	t.Parallel()
+
+	var log counter
+	e, c := newStdio(t, mcpcall.Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	_, err := e.Execute(t.Context(), stdioCall("dies", "pid", ""))
+	require.Equal(t, tool.Unavailable, tool.KindOf(err))
+	require.Contains(t, err.Error(), "exit status 3")
+	require.NoError(t, c.Close())
+	require.Contains(t, log.String(), "no licence")
+	require.NotContains(t, log.String(), plantedKey)
+}
+
+// What an operator puts into a command's environment is hidden as credentials
+// are, but for variables that hold none.
+func TestACommandsEnvironmentIsRedacted(t *testing.T) {
+	t.Parallel()
+
+	e, _ := newStdio(t, mcpcall.Options{})
+	known := &secret.Redactor{}
+	_, err := e.Execute(secret.WithRedactor(t.Context(), known), stdioCall("banner", "pid", ""))
+	require.NoError(t, err)
+	require.NotContains(t, known.Text("the key is "+plantedKey), plantedKey)
+	require.Equal(t, "C.UTF-8", known.Text("C.UTF-8"))
 }
 
 func TestCallsOfARunTakeTurnsAtItsCommand(t *testing.T) {

@@ -62,6 +62,7 @@ type exchange struct {
 	retryAfter time.Duration
 	failed     *tool.Error    // Why there was no answer, or no end of it.
 	overflow   int64          // The limit that the answer passed; zero while it has not.
+	endless    bool           // Of such an answer: no end of it was seen.
 	lost       bool           // The server no longer knows the session.
 	refusal    *jsonrpc.Error // What a refusing status says.
 }
@@ -94,7 +95,10 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Header.Del(sessionHeader)
 	w.read(at, resp)
-	resp.Body = &bounded{ReadCloser: resp.Body, wire: w, at: at, limit: w.limitOf(method), left: w.limitOf(method)}
+	resp.Body = &bounded{
+		ReadCloser: resp.Body, wire: w, at: at, limit: w.limitOf(method), left: w.limitOf(method),
+		streamed: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"),
+	}
 	return resp, nil
 }
 
@@ -235,6 +239,7 @@ type bounded struct {
 	wire        *wire
 	at          *exchange
 	limit, left int64
+	streamed    bool // It ends when the server closes it, not with the answer.
 }
 
 var errOverflow = errors.New("the answer is too long")
@@ -246,13 +251,21 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		b.wire.note(func() { b.at.overflow = b.limit })
+		endless := b.streamed || !b.ends()
+		b.wire.note(func() { b.at.overflow, b.at.endless = b.limit, endless })
 		return 0, errOverflow
 	}
 	if err != nil && err != io.EOF {
 		b.wire.note(func() { b.at.failed = tool.AsError(err) })
 	}
 	return n, err //nolint:wrapcheck // A body's errors are its reader's.
+}
+
+// ends reads on, up to a bound, and reports whether the body has an end: an
+// answer that has one was given, however long it is.
+func (b *bounded) ends() bool {
+	n, err := io.Copy(io.Discard, io.LimitReader(b.ReadCloser, maxDiscardedBytes))
+	return err == nil && n < maxDiscardedBytes
 }
 
 func readBody(req *http.Request) ([]byte, error) {

@@ -50,6 +50,9 @@ func (g *guard) control(ctx context.Context, network, address string, _ syscall.
 }
 
 func (g *guard) allows(addr netip.Addr, d dialing) bool {
+	if d.policy.deniesAddr(addr) {
+		return false
+	}
 	if named, _ := d.policy.allowsHost(d.host, d.port); named {
 		return true
 	}

@@ -62,6 +62,9 @@ func (h *hop) prepare(req *http.Request, policy Policy) (*http.Request, error) {
 	if req.Host != "" && req.Host != req.URL.Host {
 		return nil, refused(errURL, "a request may not name another host than its URL")
 	}
+	if policy.deniesHost(t) {
+		return nil, refused(errRules, "the platform's operator does not allow this host")
+	}
 	if err := h.access.permits(req.Method, req.Header, t, policy); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,14 @@ type Policy struct {
 	AllowCIDRs []netip.Prefix `json:"allow_cidrs,omitempty"`
 	// AllowPorts lists ports that may be used beside 80 and 443, anywhere.
 	AllowPorts []uint16 `json:"allow_ports,omitempty"`
+	// DenyHosts names hosts ("ads.example", "*.internal.example", optionally
+	// with a port) that are never reached, whatever allows them.
+	DenyHosts []string `json:"deny_hosts,omitempty"`
+	// DenyCIDRs lists blocks of addresses that are never reached, whatever
+	// allows them. A mapped or NAT64 address is judged by the IPv4 address inside.
+	// Behind a proxy, which resolves names by itself, they hold for addresses
+	// that stand in URLs.
+	DenyCIDRs []netip.Prefix `json:"deny_cidrs,omitempty"`
 	// Rules narrow what the tenant's requests may do, each of them, whatever is
 	// allowed above and by the rules of an [Access].
 	Rules []tool.EgressRules `json:"rules,omitempty"`
@@ -37,9 +45,16 @@ func (p Policy) Check() error {
 			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host or host:port in ASCII", entry)}
 		}
 	}
-	for i, prefix := range p.AllowCIDRs {
-		if !prefix.IsValid() {
-			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_cidrs/%d", i), Msg: "not a block of addresses"}
+	for i, entry := range p.DenyHosts {
+		if !hostname.ValidEntry(entry, true) {
+			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/deny_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host, host:port or *.host in ASCII", entry)}
+		}
+	}
+	for name, prefixes := range map[string][]netip.Prefix{"allow_cidrs": p.AllowCIDRs, "deny_cidrs": p.DenyCIDRs} {
+		for i, prefix := range prefixes {
+			if !prefix.IsValid() {
+				return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/%s/%d", name, i), Msg: "not a block of addresses"}
+			}
 		}
 	}
 	for i, rules := range p.Rules {
@@ -50,6 +65,17 @@ func (p Policy) Check() error {
 		}
 	}
 	return nil
+}
+
+// deniesHost reports whether an operator denied the host of t.
+func (p Policy) deniesHost(t target) bool {
+	return slices.ContainsFunc(p.DenyHosts, func(entry string) bool { return covers(entry, t) })
+}
+
+// deniesAddr reports whether an operator denied an address.
+func (p Policy) deniesAddr(addr netip.Addr) bool {
+	inner := unwrap(addr)
+	return slices.ContainsFunc(p.DenyCIDRs, func(block netip.Prefix) bool { return block.Contains(inner) || block.Contains(addr.Unmap()) })
 }
 
 // allowsHost reports whether an operator named the host of t, and whether with

@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Tool is a tool as its server defines it. Texts are cleaned and bounded; the
-// schemas are as the server gave them, and nobody has compiled them yet.
+// Tool is a tool as its server defines it. Texts are cleaned and bounded, those
+// inside the schemas too; the schemas are not compiled yet.
 type Tool struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title,omitempty"`
@@ -16,6 +16,9 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"input_schema,omitempty"`
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"`
 	Annotations  Annotations     `json:"annotations,omitzero"`
+	// Removed are the texts that characters were removed from which a reader does
+	// not see and a model does, as JSON Pointers into this struct. See package visible.
+	Removed []string `json:"removed,omitempty"`
 	// Digest is that of the whole definition as the server gave it: name,
 	// title, description, schemas and annotations. See [Digest].
 	Digest string `json:"digest"`

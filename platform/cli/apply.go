@@ -69,7 +69,7 @@ type appliedFile struct {
 }
 
 func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun bool) error {
-	documents, err := readDefinitions(files, stdin)
+	documents, err := readDefinitions(ctx, files, stdin)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,14 @@
 package cli_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,4 +139,44 @@ input_schema:
 `))
 	require.Contains(t, s.ok(t, "tool", "show", "say"),
 		`"a":{"type":"string","maxLength":3},"b":{"maxLength":5,"type":"string"},"c":{"type":"string","maxLength":3},"d":{"type":"number","maximum":12345678901234567890123}`)
+}
+
+// A folder of somebody else's must not make apply send a file of the user's, or
+// wait for a pipe.
+func TestApplyRefusesWhatIsNoRegularFile(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	s.write(t, "elsewhere/secret.yaml", sayYAML)
+	s.write(t, "linked/a.yaml", sayYAML)
+	require.NoError(t, os.Symlink(filepath.Join(s.dir, "elsewhere/secret.yaml"), filepath.Join(s.dir, "linked/b.yaml")))
+	require.NoError(t, os.Symlink(filepath.Join(s.dir, "elsewhere"), filepath.Join(s.dir, "folder")))
+	require.NoError(t, os.MkdirAll(filepath.Join(s.dir, "pipes"), 0o700))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(s.dir, "pipes/a.yaml"), 0o600))
+	s.write(t, "artifacts/a.yaml", "kind: artifact\nslug: quote\nname: Quote\nfile: quote.js\n")
+	require.NoError(t, os.Symlink(filepath.Join(s.dir, "artifacts/a.yaml"), filepath.Join(s.dir, "artifacts/quote.js")))
+	for path, says := range map[string]string{
+		"linked": "b.yaml is a symbolic link", "linked/b.yaml": "is a symbolic link", "folder": "is a symbolic link",
+		"pipes": "is no regular file", "pipes/a.yaml": "is no regular file", "artifacts/a.yaml": "quote.js is no regular file",
+	} {
+		got := s.run(t, "apply", "-f", filepath.Join(s.dir, path))
+		require.NotZero(t, got.code, path)
+		require.Contains(t, got.err, says, path)
+		require.Empty(t, got.out)
+	}
+}
+
+// Reading what never ends stops when the command is asked to.
+func TestApplyStopsOnASignal(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	in, never := io.Pipe()
+	t.Cleanup(func() { _ = never.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	env := cli.Env{In: in, Out: io.Discard, Err: io.Discard, Dir: s.dir}
+	done := make(chan int, 1)
+	go func() { done <- cli.Run(ctx, env, []string{"apply", "-f", "-"}) }()
+	_, err := never.Write([]byte("kind: tool\n"))
+	require.NoError(t, err)
+	cancel()
+	require.NotZero(t, <-done)
 }

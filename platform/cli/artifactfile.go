@@ -183,6 +183,9 @@ func (d document) program(fields map[string]json.RawMessage) ([]byte, error) {
 		return nil, fmt.Errorf("opening the definition's folder: %w", err)
 	}
 	defer func() { _ = root.Close() }()
+	if info, err := root.Lstat(filepath.Clean(name)); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file; symbolic links are not followed", name)
+	}
 	opened, err := root.Open(filepath.Clean(name))
 	if err != nil {
 		return nil, fmt.Errorf("the file %s can't be read: %w", name, err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -68,15 +69,15 @@ func spelling(pointer string) string {
 
 // readDefinitions reads the definitions in files and folders, in the order of
 // names. "-" stands for the standard input.
-func readDefinitions(paths []string, stdin io.Reader) ([]document, error) {
+func readDefinitions(ctx context.Context, paths []string, stdin io.Reader) ([]document, error) {
 	var all []document
 	for _, path := range paths {
-		files, err := definitionFiles(path)
+		files, err := definitionFiles(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		for _, file := range files {
-			raw, err := readFile(file, stdin)
+			raw, err := readDefinition(ctx, file, stdin)
 			if err != nil {
 				return nil, err
 			}
@@ -103,26 +104,103 @@ func readFile(file string, stdin io.Reader) ([]byte, error) {
 	return os.ReadFile(file) //nolint:gosec // Its user names the file.
 }
 
-// definitionFiles lists the YAML and JSON files at a path.
-func definitionFiles(path string) ([]string, error) {
-	if path == "-" {
-		return []string{path}, nil
+// maxDefinitionBytes bounds a file of definitions.
+const maxDefinitionBytes = 32 << 20
+
+// readDefinition reads a file of definitions, or the standard input until ctx
+// ends. A file that is replaced by something else meanwhile is refused.
+func readDefinition(ctx context.Context, file string, stdin io.Reader) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, interrupted(err)
 	}
-	info, err := os.Stat(path)
+	if file == "-" {
+		return readUntil(ctx, file, stdin)
+	}
+	before, err := regular(file)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := os.Open(file) //nolint:gosec // Its user names the file.
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("the file %s can't be read", file), Err: err}
+	}
+	defer func() { _ = opened.Close() }()
+	if after, err := opened.Stat(); err != nil || !os.SameFile(before, after) {
+		return nil, &tool.Error{Kind: tool.Conflict, Msg: file + " was replaced while it was read", Err: err}
+	}
+	return readUntil(ctx, file, opened)
+}
+
+// readUntil reads to the end, or until ctx ends: a terminal or pipe that never
+// ends does not keep the command from stopping on a signal.
+func readUntil(ctx context.Context, file string, r io.Reader) ([]byte, error) {
+	type answer struct {
+		raw []byte
+		err error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		raw, err := io.ReadAll(io.LimitReader(r, maxDefinitionBytes+1))
+		read <- answer{raw, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, interrupted(ctx.Err())
+	case got := <-read:
+		switch {
+		case got.err != nil:
+			return nil, fmt.Errorf("reading %s: %w", file, got.err)
+		case len(got.raw) > maxDefinitionBytes:
+			return nil, &tool.Error{Kind: tool.Invalid, Msg: fmt.Sprintf("%s is longer than %d bytes", file, maxDefinitionBytes)}
+		}
+		return got.raw, nil
+	}
+}
+
+func interrupted(err error) error {
+	return &tool.Error{Kind: tool.Cancelled, Msg: "interrupted: nothing was applied", Err: err}
+}
+
+// regular returns what a path names, if it is a regular file. A symbolic link is
+// refused too: in a folder of somebody else's it may lead to any file of the
+// user's, whose content would be sent.
+func regular(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, &tool.Error{Kind: tool.NotFound, Msg: "there is no file or folder " + path, Err: err}
 	}
-	if !info.IsDir() {
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return nil, &tool.Error{Kind: tool.Invalid, Msg: path + " is a symbolic link, which is not followed: name the file that it leads to, or pass its content to -f -"}
+	case !mode.IsRegular():
+		return nil, &tool.Error{Kind: tool.Invalid, Msg: path + " is no regular file: pass its content to -f -"}
+	}
+	return info, nil
+}
+
+// definitionFiles lists the YAML and JSON files at a path.
+func definitionFiles(ctx context.Context, path string) ([]string, error) {
+	if path == "-" {
 		return []string{path}, nil
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() {
+		_, err := regular(path)
+		return []string{path}, err
 	}
 	var files []string
 	err = filepath.WalkDir(path, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
+		case ctx.Err() != nil:
+			return interrupted(ctx.Err())
 		case entry.IsDir() && file != path && strings.HasPrefix(entry.Name(), "."):
 			return filepath.SkipDir
 		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(file)):
+			if _, err := regular(file); err != nil {
+				return err
+			}
 			files = append(files, file)
 		}
 		return nil

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -25,6 +27,9 @@ import (
 type WorkerFlags struct {
 	AllowHosts  []string
 	AllowPorts  []string
+	DenyHosts   []string
+	DenyCIDRs   []string
+	Proxy       string
 	OnlyHosts   []string
 	OnlyMethods []string
 	MaxAnswer   int64
@@ -48,6 +53,9 @@ func (f *WorkerFlags) registerReach(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil, "host or host:port that tools may reach though it is not public; may be repeated")
 	flags.StringArrayVar(&f.AllowPorts, "allow-port", nil, "port that tools may use beside 80 and 443; may be repeated")
+	flags.StringArrayVar(&f.DenyHosts, "deny-host", nil, "host, host:port or *.host that tools may never call, whatever allows it; may be repeated")
+	flags.StringArrayVar(&f.DenyCIDRs, "deny-cidr", nil, "block of addresses that tools may never reach, such as 203.0.113.0/24; may be repeated")
+	flags.StringVar(&f.Proxy, "egress-proxy", "", "http://host:port of the proxy that all requests of tools go through ("+ProxyVariable+")")
 	flags.StringArrayVar(&f.OnlyHosts, "only-host", nil, "host, host:port or *.host that tools may call, and no other; may be repeated")
 	flags.StringArrayVar(&f.OnlyMethods, "only-method", nil, "HTTP method that tools may send, and no other; may be repeated")
 	flags.Int64Var(&f.MaxAnswer, "max-answer-bytes", 0, "most that tools may read of an answer; 0 for the limits of each tool alone")
@@ -74,7 +82,13 @@ func (f *WorkerFlags) Config(log *slog.Logger, getenv func(string) string) (work
 	if err := hostname.CheckRules(allowed.Rules, ""); err != nil {
 		return worker.Config{}, usage("%s: %s", ruleFlag(tool.AsError(err).Path), tool.AsError(err).Msg)
 	}
-	if len(allowed.Hosts)+len(allowed.Ports) > 0 || !allowed.Rules.IsZero() {
+	if err := f.deny(&allowed); err != nil {
+		return worker.Config{}, err
+	}
+	if cfg.Proxy, err = proxyURL(cmp.Or(f.Proxy, getenv(ProxyVariable))); err != nil {
+		return worker.Config{}, err
+	}
+	if len(allowed.Hosts)+len(allowed.Ports)+len(allowed.DenyHosts)+len(allowed.DenyCIDRs) > 0 || !allowed.Rules.IsZero() {
 		cfg.Allow = map[tool.TenantID]worker.Allowance{"": allowed}
 	}
 	if cfg.MCPCommands, err = mcpCommands(f.MCPCommands); err != nil {
@@ -84,6 +98,41 @@ func (f *WorkerFlags) Config(log *slog.Logger, getenv func(string) string) (work
 		cfg.Models = map[string]agent.Model{"scripted": scripted.New(f.Transcripts)}
 	}
 	return cfg, nil
+}
+
+// deny takes over what tools may never reach.
+func (f *WorkerFlags) deny(to *worker.Allowance) error {
+	for _, host := range f.DenyHosts {
+		if !hostname.ValidEntry(host, true) {
+			return usage("--deny-host %q is not a host, host:port or *.host in ASCII", host)
+		}
+	}
+	to.DenyHosts = f.DenyHosts
+	for _, text := range f.DenyCIDRs {
+		block, err := netip.ParsePrefix(text)
+		if err != nil {
+			return usage("--deny-cidr %q is not a block of addresses, such as 203.0.113.0/24 or 2001:db8::/32", text)
+		}
+		to.DenyCIDRs = append(to.DenyCIDRs, block.Masked())
+	}
+	return nil
+}
+
+// ProxyVariable is the environment variable of --egress-proxy, for an address
+// with a password, which a flag would show to everybody on the machine.
+const ProxyVariable = "TOOLCRIB_EGRESS_PROXY"
+
+// proxyURL reads the address of a proxy; nil for none. It is never quoted: it
+// may hold a password.
+func proxyURL(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // No proxy is none.
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		return nil, usage("--egress-proxy: expected http://host:port or https://host:port")
+	}
+	return u, nil
 }
 
 // ruleFlag returns the flag that gave the egress rule at a JSON Pointer.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"log/slog"
+	"net/netip"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,32 @@ func TestReachOfTheCommandLine(t *testing.T) {
 			"--only-method", "GET", "--only-method", "POST", "--max-answer-bytes", "4096",
 		).Allow, name)
 		require.Equal(t, tool.EgressRules{MaxBytes: 1}, config("--max-answer-bytes=1").Allow[""].Rules, name)
+		denied := config("--deny-host", "*.corp.example", "--deny-cidr", "203.0.113.9/24", "--deny-cidr=2001:db8::/32", "--egress-proxy", "http://user:pw@proxy:3128")
+		require.Equal(t, worker.Allowance{
+			DenyHosts: []string{"*.corp.example"}, DenyCIDRs: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32")},
+		}, denied.Allow[""], name)
+		require.Equal(t, "proxy:3128", denied.Proxy.Host, name)
 		require.Empty(t, config().Allow, name)
+		require.Nil(t, config().Proxy, name)
+	}
+}
+
+func TestReachOfTheCommandLineIsChecked(t *testing.T) {
+	t.Parallel()
+
+	for flag, bad := range map[string][]string{
+		"--deny-host":    {"", "https://a.example", "a b", "*"},
+		"--deny-cidr":    {"10.0.0.1", "10.0.0.0/33", "x"},
+		"--egress-proxy": {"proxy:3128", "socks5://proxy", "http://", "http://secret@proxy/path"},
+	} {
+		for _, text := range bad {
+			var flags WorkerFlags
+			cmd := &cobra.Command{Use: "x"}
+			flags.Register(cmd)
+			require.NoError(t, cmd.ParseFlags([]string{flag, text}))
+			_, err := flags.Config(slog.New(slog.DiscardHandler), func(string) string { return "" })
+			require.ErrorContains(t, err, flag, "%q", text)
+			require.NotContains(t, err.Error(), "secret")
+		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/server/common/dynamicconfig"
+	"go.temporal.io/server/common/log"
 )
 
 // The server's own way to say that a port is taken is to end the process. Here
@@ -104,4 +106,12 @@ func TestServerLoggerHushes(t *testing.T) {
 	log.With().Error("not this either")
 	require.Contains(t, said.String(), "but this")
 	require.NotContains(t, said.String(), "not this")
+}
+
+// The stack of a developer asks nobody on the internet for version information.
+func TestServerAsksForNoVersionInformation(t *testing.T) {
+	t.Parallel()
+
+	collection := dynamicconfig.NewCollection(dynamicConfig(), log.NewNoopLogger())
+	require.False(t, dynamicconfig.EnableServerVersionCheck.Get(collection)())
 }

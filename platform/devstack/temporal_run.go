@@ -22,6 +22,8 @@ var tuning = map[string]any{
 	"history.visibilityProcessorMaxPollRPS": 2000,
 	// By default a run cannot continue as new within a second of its start.
 	"history.workflowIdReuseMinimalInterval": "0s",
+	// The server asks nobody on the internet whether there is a newer version.
+	"frontend.enableServerVersionCheck": false,
 	// Tenants share queues fairly.
 	"matching.enableFairness": true,
 	// One process has no use for four partitions of each queue.

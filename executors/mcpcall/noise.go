@@ -1,0 +1,80 @@
+package mcpcall
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"sync/atomic"
+)
+
+// errNoise is why a command's output is read no further.
+var errNoise = errors.New("too much output that is no message")
+
+// messages reads what a command prints, without the lines that are no messages:
+// banners and logs, up to maxNoiseLines and maxNoiseBytes. A message is one
+// line and begins with a brace (Model Context Protocol 2025-11-25, "stdio").
+// Read is for one goroutine.
+type messages struct {
+	from     *bufio.Reader
+	within   bool // A message's line, which has not ended.
+	lines    int
+	bytes    int
+	exceeded atomic.Bool
+}
+
+func newMessages(r io.Reader) *messages { return &messages{from: bufio.NewReaderSize(r, 64<<10)} }
+
+// Read implements [io.Reader].
+func (m *messages) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	for !m.within {
+		next, err := m.from.ReadByte()
+		switch {
+		case err != nil:
+			return 0, err //nolint:wrapcheck // A pipe's errors are its reader's.
+		case next == '{':
+			m.within = true
+			_ = m.from.UnreadByte() // It was read just now.
+		case next != ' ' && next != '\t' && next != '\r' && next != '\n':
+			if err := m.skipLine(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return m.rest(b)
+}
+
+// rest reads on in a message's line.
+func (m *messages) rest(b []byte) (int, error) {
+	if _, err := m.from.Peek(1); err != nil {
+		return 0, err //nolint:wrapcheck // A pipe's errors are its reader's.
+	}
+	ready, _ := m.from.Peek(min(m.from.Buffered(), len(b))) // It is buffered.
+	n := copy(b, ready)
+	for i, c := range ready[:n] {
+		if c == '\n' {
+			n, m.within = i+1, false
+			break
+		}
+	}
+	_, err := m.from.Discard(n)
+	return n, err //nolint:wrapcheck // Of what is buffered: nil.
+}
+
+// skipLine drops the rest of a line that is no message.
+func (m *messages) skipLine() error {
+	m.lines++
+	for {
+		part, err := m.from.ReadSlice('\n')
+		m.bytes += len(part)
+		if m.lines > maxNoiseLines || m.bytes > maxNoiseBytes {
+			m.exceeded.Store(true)
+			return errNoise
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err //nolint:wrapcheck // A pipe's errors are its reader's.
+		}
+	}
+}

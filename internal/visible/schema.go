@@ -1,0 +1,111 @@
+package visible
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// prose are the keywords of JSON Schema whose strings are for readers only.
+var prose = []string{"title", "description", "$comment", "x-description", "markdownDescription"}
+
+// values are the keywords of JSON Schema that hold instances: what stands in
+// them is sent, or compared with what is sent.
+var values = []string{"enum", "const", "default", "examples", "example"}
+
+// Schema removes hidden characters from the titles, descriptions and comments
+// of a JSON Schema of a stranger. It returns the schema, unchanged byte by byte
+// where there were none, and where it removed any, as JSON Pointers in order.
+//
+// Anywhere else, in names of properties, enums, defaults, patterns or
+// references, such a character is part of what is sent, and removing it would
+// change the schema's meaning: it fails with an error that names the place and
+// the character. So does a document that is not JSON.
+func Schema(raw json.RawMessage) (cleaned json.RawMessage, removed []string, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var doc any
+	if err := d.Decode(&doc); err != nil {
+		return nil, nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	w := walk{}
+	doc = w.value(doc, "", false)
+	switch {
+	case w.err != nil:
+		return nil, nil, w.err
+	case len(w.removed) == 0:
+		return raw, nil, nil
+	}
+	out, err := json.Marshal(doc)
+	if err != nil {
+		return nil, nil, fmt.Errorf("writing the schema: %w", err)
+	}
+	sort.Strings(w.removed)
+	return out, w.removed, nil
+}
+
+// walk cleans a decoded schema in place.
+type walk struct {
+	removed []string
+	err     error
+}
+
+// value cleans a value at a pointer. Below a keyword that holds instances,
+// nothing is prose.
+func (w *walk) value(v any, at string, instance bool) any {
+	switch v := v.(type) {
+	case string:
+		w.refuse(v, at)
+	case []any:
+		for i, item := range v {
+			v[i] = w.value(item, at+"/"+strconv.Itoa(i), instance)
+		}
+	case map[string]any:
+		for name, item := range v {
+			below := at + "/" + escape(name)
+			w.refuse(name, below)
+			text, isText := item.(string)
+			if isText && !instance && slices.Contains(prose, name) {
+				if clean := Text(text); clean != text {
+					v[name] = clean
+					w.removed = append(w.removed, below)
+				}
+				continue
+			}
+			v[name] = w.value(item, below, instance || slices.Contains(values, name))
+		}
+	}
+	return v
+}
+
+// refuse keeps the first fault in the order of pointers.
+func (w *walk) refuse(s, at string) {
+	r, found := First(s)
+	if !found {
+		return
+	}
+	err := &HiddenError{Pointer: Text(at), Rune: r}
+	if before, ok := w.err.(*HiddenError); !ok || err.Pointer < before.Pointer { //nolint:errorlint // Set here only.
+		w.err = err
+	}
+}
+
+// HiddenError is a hidden character where it cannot be removed.
+type HiddenError struct {
+	Pointer string // Where it is, without hidden characters.
+	Rune    rune
+}
+
+// Error implements the error interface.
+func (e *HiddenError) Error() string {
+	return fmt.Sprintf("it holds the character %U, which readers do not see, at %s", e.Rune, e.Pointer)
+}
+
+// escape writes a name as a token of a JSON Pointer (RFC 6901).
+func escape(name string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+}
