@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,8 +39,18 @@ type child struct {
 	since  time.Time // When it was last used.
 	lacks  string    // What its fence lacks, as it says; empty where it is whole.
 
-	mu   sync.Mutex
-	gone bool // It was waited for: its number may be another's now.
+	base atomic.Int64 // Processor time before the present run, in nanoseconds.
+	last atomic.Int64 // Processor time when it was last read.
+
+	mu      sync.Mutex
+	gone    bool // It was waited for: its number may be another's now.
+	demoted bool // It has a lower priority.
+}
+
+// budget is what a run may use.
+type budget struct {
+	limits Limits
+	cpu    time.Duration // Processor time; zero for as much as the time allows.
 }
 
 // start starts a child that nobody has used yet. It gives up when ctx ends.
@@ -99,24 +108,68 @@ func (c *child) end() {
 	if c.gone {
 		return
 	}
+	c.used()
 	kill(c.cmd)
 	_ = c.stdin.Close()
 	_ = c.cmd.Wait() // That it was killed is known.
 	c.gone = true
 }
 
+// begin starts the account of a run. The first run of a child pays for its
+// start.
+func (c *child) begin() {
+	if c.runs > 0 {
+		c.used()
+		c.base.Store(c.last.Load())
+	}
+}
+
+// used returns the processor time of the present run, or of the last.
+func (c *child) used() time.Duration {
+	if now, ok := processorTime(c.cmd.Process.Pid); ok && int64(now) > c.last.Load() {
+		c.last.Store(int64(now))
+	}
+	return time.Duration(c.last.Load() - c.base.Load())
+}
+
+// demote gives the process a lower priority. Where the system refuses that, it
+// keeps its own.
+func (c *child) demote() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gone && !c.demoted {
+		c.demoted = setPriority(c.cmd, true) == nil
+	}
+}
+
+// restore undoes demote. Where the system refuses that, as it does to processes
+// without privileges, the child keeps its lower priority while it lives.
+func (c *child) restore() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.gone && c.demoted {
+		c.demoted = setPriority(c.cmd, false) != nil
+	}
+}
+
 // run runs a job. Whether the child may be used again is said by sound.
-func (c *child) run(ctx context.Context, j *Job, l Limits) (out *Outcome, sound bool, err error) {
+func (c *child) run(ctx context.Context, j *Job, b budget) (out *Outcome, sound bool, err error) {
 	c.runs++
+	l := b.limits
 	var late, left atomic.Bool
 	timer := time.AfterFunc(l.Time+grace, func() { late.Store(true); c.shoot() })
 	defer timer.Stop()
 	stop := context.AfterFunc(ctx, func() { left.Store(true); c.shoot() })
 	defer stop()
+	if b.cpu > 0 {
+		defer c.ration(b.cpu, func() { late.Store(true); c.shoot() })()
+	}
 
 	out, err = c.converse(j, l)
 	var broken *brokenError
 	switch {
+	case errors.Is(err, errFlood):
+		return nil, false, &ProgramError{Class: OverSize, Msg: fmt.Sprintf("the program printed more than %d bytes", l.flood())}
 	case !errors.As(err, &broken):
 		// A child that was shot when it had answered is of no more use.
 		return out, timer.Stop() && stop(), err
@@ -129,6 +182,30 @@ func (c *child) run(ctx context.Context, j *Job, l Limits) (out *Outcome, sound 
 		return nil, false, c.autopsy(broken)
 	}
 }
+
+// ration calls over when the present run has used so much processor time. The
+// returned function ends that.
+func (c *child) ration(most time.Duration, over func()) (stop func()) {
+	tick, done := time.NewTicker(watchInterval), make(chan struct{})
+	go func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if c.used() > most {
+					over()
+					return
+				}
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// errFlood is the end of a conversation by a program that prints without end.
+var errFlood = errors.New("the program floods its output")
 
 // brokenError is the end of a conversation by a child that died, or lost its
 // mind.
@@ -154,8 +231,10 @@ func (c *child) converse(j *Job, l Limits) (*Outcome, error) {
 		case PrintFrame:
 			if j.Print != nil && printed < l.Output {
 				text := f.Data[:min(int64(len(f.Data)), l.Output-printed)]
-				printed += int64(len(text))
 				j.Print(strings.ToValidUTF8(string(text), "\uFFFD"))
+			}
+			if printed += int64(len(f.Data)); printed > l.flood() {
+				return nil, errFlood
 			}
 		case WantFrame:
 			if err := c.send(j, l, digest, true); err != nil {
@@ -168,7 +247,7 @@ func (c *child) converse(j *Job, l Limits) (*Outcome, error) {
 			if err := json.Unmarshal(f.Data, &e); err != nil {
 				return nil, &brokenError{fmt.Errorf("reading error: %w", err)}
 			}
-			return nil, &e
+			return nil, e.cleaned()
 		case OrderFrame, ProgramFrame, InputFrame, ReadyFrame:
 			return nil, &brokenError{fmt.Errorf("unexpected frame %q", f.Type)}
 		default:
@@ -188,6 +267,9 @@ func result(raw []byte, j *Job, l Limits) (*Outcome, error) {
 		return nil, &ProgramError{Class: OverDepth, Msg: fmt.Sprintf("the result is nested more than %d levels deep", MaxDepth)}
 	case !json.Valid(raw):
 		return nil, &ProgramError{Class: BadOutput, Msg: "the result is not JSON"}
+	}
+	if err := checkText(raw); err != nil {
+		return nil, err
 	}
 	return &Outcome{Output: raw}, nil
 }
@@ -225,14 +307,32 @@ func (c *child) knows(digest string) bool {
 	return false
 }
 
-// autopsy says of what a child died that nobody killed.
+// fatal are the last words of Go's runtime by which a child dies that is out of
+// memory, or of stack. They are whole lines: in what a panic prints of a
+// program's text, every line after the first begins with a tab.
+var fatal = map[string]*ProgramError{
+	"fatal error: runtime: out of memory":          {Class: OverSpace, Msg: outOfMemory},
+	"fatal error: runtime: cannot allocate memory": {Class: OverSpace, Msg: outOfMemory},
+	"fatal error: cannot allocate memory":          {Class: OverSpace, Msg: outOfMemory},
+	"fatal error: out of memory":                   {Class: OverSpace, Msg: outOfMemory},
+	"fatal error: stack overflow":                  {Class: OverDepth, Msg: tooDeep},
+}
+
+const (
+	outOfMemory = "the program used more memory than it may"
+	tooDeep     = "the program recursed deeper than it may"
+)
+
+// autopsy says of what a child died that was not killed by its pool.
 func (c *child) autopsy(cause error) error {
 	last := c.said.String()
+	for line := range strings.Lines(last) {
+		line = strings.TrimSuffix(line, "\n")
+		if e := fatal[line]; e != nil {
+			return e
+		}
+	}
 	switch {
-	case strings.Contains(last, "out of memory") || strings.Contains(last, "cannot allocate memory"):
-		return &ProgramError{Class: OverSpace, Msg: "the program used more memory than it may"}
-	case strings.Contains(last, "stack exceeds") || strings.Contains(last, "stack overflow"):
-		return &ProgramError{Class: OverDepth, Msg: "the program recursed deeper than it may"}
 	case signalled(c.cmd):
 		return &tool.Error{Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox was killed from outside", Err: cause}
 	case last != "":
@@ -254,26 +354,4 @@ func cancelled(ctx context.Context) error {
 		kind, msg = tool.Timeout, "the call's time was over before its program's"
 	}
 	return &tool.Error{Kind: kind, Op: "sandbox.Run", Msg: msg, Err: ctx.Err()}
-}
-
-// words keeps the beginning of what is written to it: that is where a process
-// that dies says of what.
-type words struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (t *words) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if room := lastWords - t.buf.Len(); room > 0 {
-		t.buf.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
-}
-
-func (t *words) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.buf.String()
 }

@@ -83,6 +83,10 @@ func (l Limits) Within(most Limits) Limits {
 	}
 }
 
+// flood is how much a program may print before it is ended. What it prints
+// beyond Output, and below that, is dropped.
+func (l Limits) flood() int64 { return 4*l.Output + 1<<20 }
+
 // Job is one run of a program.
 type Job struct {
 	Tenant   tool.TenantID
@@ -144,29 +148,3 @@ func withinDepth(raw []byte) bool {
 	}
 	return true
 }
-
-// Class says what a program did wrong. Classes are stored: never rename one.
-type Class string
-
-// Classes.
-const (
-	Malformed Class = "malformed" // It does not compile, or is too large.
-	BadInput  Class = "bad_input" // It was given what no program takes.
-	Failed    Class = "failed"    // It failed by itself: it threw, or a filter found an error.
-	OverTime  Class = "time"
-	OverSpace Class = "memory"
-	OverSize  Class = "output"
-	OverDepth Class = "depth" // It recursed too deep, or its result is nested too deep.
-	BadOutput Class = "bad_output"
-	Crashed   Class = "crashed" // It brought its process down.
-)
-
-// ProgramError is a program's own failure. Its text is for the caller and the
-// model: it holds what the program says, and nothing of the platform.
-type ProgramError struct {
-	Class Class  `json:"class"`
-	Msg   string `json:"msg"`
-}
-
-// Error implements the error interface.
-func (e *ProgramError) Error() string { return e.Msg }

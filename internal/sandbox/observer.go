@@ -24,7 +24,7 @@ type Observer interface {
 
 // Why a child ended that no run brought down.
 const (
-	EndIdle     = "idle"     // Nobody used it for a while.
+	EndIdle     = "idle"     // Nothing used it for a while.
 	EndReplaced = "replaced" // It had its share of runs.
 	EndEvicted  = "evicted"  // Another tenant needed the place.
 	EndClosed   = "closed"   // The pool was closed.
@@ -54,12 +54,12 @@ func outcomeOf(sound bool, err error) string {
 	}
 }
 
-type nobody struct{}
+type noObserver struct{}
 
-func (nobody) Started() {}
+func (noObserver) Started() {}
 
-func (nobody) Ended(string) {}
+func (noObserver) Ended(string) {}
 
-func (nobody) Waited(time.Duration) {}
+func (noObserver) Waited(time.Duration) {}
 
-func (nobody) Ran(Language, string, time.Duration) {}
+func (noObserver) Ran(Language, string, time.Duration) {}

@@ -80,6 +80,6 @@ func TestALackIsLogged(t *testing.T) {
 		_, err := p.Run(t.Context(), job("t", "echo"))
 		require.NoError(t, err)
 	}
-	require.Equal(t, 1, strings.Count(out.String(), "without a filter of system calls"))
+	require.Equal(t, 1, strings.Count(out.String(), "without a part of their fence"))
 	require.Contains(t, out.String(), "of glass")
 }

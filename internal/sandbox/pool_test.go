@@ -9,12 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -91,8 +91,31 @@ func misbehave(how string) int {
 			fmt.Fprintln(os.Stderr, "fatal error: runtime: out of memory")
 			return 2
 		case "stack":
-			fmt.Fprintln(os.Stderr, "runtime: goroutine stack exceeds 1000000000-byte limit")
+			fmt.Fprintln(os.Stderr, "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow")
 			return 2
+		case "false words": // As a panic prints a text of several lines.
+			fmt.Fprintln(os.Stderr, "panic: error: out of memory, cannot allocate memory, stack exceeds\n\tfatal error: stack overflow")
+			return 2
+		case "false class":
+			say(sandbox.ErrorFrame, `{"class":"unheard of","msg":"no\u0000 \u001b[31msuch\u0085 order `+strings.Repeat("é", 4000)+`"}`)
+		case "nul":
+			say(sandbox.ResultFrame, `{"a\u0000":1,"a\ufffd":2}`)
+		case "surrogate":
+			say(sandbox.ResultFrame, `["\ud83d\ude00", "\ud83d!"]`)
+		case "bytes":
+			say(sandbox.ResultFrame, "\"\xff\"")
+		case "text":
+			say(sandbox.ResultFrame, `"\\u0000 \ud83d\ude00 \\ud83d"`)
+		case "burn":
+			for began := cpu(); cpu()-began < 1200*time.Millisecond; {
+			}
+			say(sandbox.ResultFrame, "1")
+		case "burn for ever":
+			for { //nolint:revive // It is to burn.
+			}
+		case "nice":
+			raw, _ := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
+			say(sandbox.ResultFrame, strconv.Itoa(20-raw)) // As the system call has it.
 		case "fail":
 			say(sandbox.ErrorFrame, `{"class":"failed","msg":"no such order"}`)
 		case "garbage":
@@ -112,6 +135,13 @@ func misbehave(how string) int {
 			}
 		}
 	}
+}
+
+// cpu returns the processor time of this process.
+func cpu() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func newPool(t *testing.T, change ...func(*sandbox.Config)) *sandbox.Pool {
@@ -146,8 +176,13 @@ func TestEnds(t *testing.T) { //nolint:tparallel // Its cases follow one another
 	}{
 		{"fail", sandbox.Failed, ""},
 		{"hang", sandbox.OverTime, ""},
-		{"flood", sandbox.OverTime, ""},
+		{"flood", sandbox.OverSize, ""},
 		{"panic", sandbox.Crashed, ""},
+		{"false words", sandbox.Crashed, ""},
+		{"false class", sandbox.Crashed, ""},
+		{"nul", sandbox.BadOutput, ""},
+		{"surrogate", sandbox.BadOutput, ""},
+		{"bytes", sandbox.BadOutput, ""},
 		{"memory", sandbox.OverSpace, ""},
 		{"stack", sandbox.OverDepth, ""},
 		{"no JSON", sandbox.BadOutput, ""},
@@ -167,6 +202,9 @@ func TestEnds(t *testing.T) { //nolint:tparallel // Its cases follow one another
 			if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
 				require.Equal(t, tt.class, e.Class, "%v", err)
 				require.NotContains(t, e.Msg, "/secret")
+				require.NotRegexp(t, `[\x00-\x08\x1b\x{80}-\x{9f}]`, e.Msg)
+				require.True(t, utf8.ValidString(e.Msg))
+				require.LessOrEqual(t, len(e.Msg), sandbox.MaxMessage+len("…"))
 			} else {
 				require.Equal(t, tt.kind, tool.KindOf(err), "%v", err)
 				require.Empty(t, tt.class)
@@ -231,6 +269,14 @@ func TestForgottenProgram(t *testing.T) {
 	require.EqualValues(t, 1, p.Stats().Started)
 }
 
+// Text that is no NUL character and no half of a pair is kept as it is.
+func TestTextIsKept(t *testing.T) {
+	t.Parallel()
+	out, err := newPool(t).Run(t.Context(), job("t", "text"))
+	require.NoError(t, err)
+	require.Equal(t, `"\\u0000 \ud83d\ude00 \\ud83d"`, string(out.Output))
+}
+
 func TestPrints(t *testing.T) {
 	t.Parallel()
 	p := newPool(t)
@@ -240,42 +286,6 @@ func TestPrints(t *testing.T) {
 	_, err := p.Run(t.Context(), j)
 	require.NoError(t, err)
 	require.Equal(t, "hello \uFFFD", said.String())
-}
-
-// Where a tenant keeps every place busy, another's job comes next, before all
-// that the first one has waiting.
-func TestFairness(t *testing.T) {
-	t.Parallel()
-	p := newPool(t, func(c *sandbox.Config) { c.Max.Time = 10 * time.Minute })
-	first, rest := newLatch(t), newLatch(t)
-	var wg sync.WaitGroup
-	var served atomic.Int64
-	noisy := func(l latch, jobs int) {
-		for range jobs {
-			wg.Go(func() {
-				j := job("noisy", "await "+string(l))
-				j.Limits.Time = 10 * time.Minute
-				if _, err := p.Run(t.Context(), j); err == nil {
-					served.Add(1)
-				}
-			})
-		}
-	}
-	noisy(first, 2)
-	require.Eventually(t, func() bool { return p.Stats().Started == 2 }, time.Minute, time.Millisecond)
-	noisy(rest, 18)
-	require.Eventually(t, func() bool { return p.Stats().Waiting == 18 }, time.Minute, time.Millisecond)
-	quiet := make(chan error, 1)
-	go func() {
-		_, err := p.Run(t.Context(), job("quiet", "echo"))
-		quiet <- err
-	}()
-	require.Eventually(t, func() bool { return p.Stats().Waiting == 19 }, time.Minute, time.Millisecond)
-	first.open(t)
-	require.NoError(t, <-quiet, "it did not wait for those before it, which wait themselves")
-	rest.open(t)
-	wg.Wait()
-	require.EqualValues(t, 20, served.Load())
 }
 
 // latch holds children until it is opened. It is the path of a named pipe.
@@ -370,4 +380,12 @@ func TestClose(t *testing.T) {
 	_, err = p.Run(t.Context(), job("t", "echo"))
 	require.Equal(t, tool.Unavailable, tool.KindOf(err))
 	require.Zero(t, p.Stats().Live)
+}
+
+// classOf returns the class of a program's error; empty where it is another's.
+func classOf(err error) sandbox.Class {
+	if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
+		return e.Class
+	}
+	return ""
 }

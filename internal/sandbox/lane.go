@@ -1,0 +1,319 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// lane shares a number of children among tenants.
+//
+// A tenant with no child at work may take any free place. One that has some may
+// take another only while that leaves the reserve free, so that no tenant ever
+// holds all of them. Of the tenants that wait and may take a place, the one with
+// the least recent processor time is served first.
+type lane struct {
+	cfg     Config
+	size    int
+	reserve int
+	low     bool // Its children always run at a lower priority.
+	notice  *fenceNotice
+
+	mu       sync.Mutex
+	idle     []*child // The one that was used last stands last.
+	live     int      // Children there are, and those about to be.
+	busy     int      // Places taken.
+	accounts map[tool.TenantID]*account
+	stats    Stats
+	closed   bool
+	reaper   *time.Timer
+}
+
+// waiter is a job that waits for a place.
+type waiter struct {
+	grant chan placement // Closed when the lane closes.
+}
+
+// placement is what a job is given: a child of its tenant, or the right to start
+// one when another's has ended.
+type placement struct {
+	child *child
+	evict *child
+}
+
+func newLane(cfg Config, size int, notice *fenceNotice) *lane {
+	l := &lane{cfg: cfg, size: size, notice: notice, accounts: make(map[tool.TenantID]*account)}
+	if size > 1 {
+		l.reserve = max(1, size/4)
+	}
+	return l
+}
+
+// account returns a tenant's, made where there is none.
+func (l *lane) account(tenant tool.TenantID) *account {
+	a := l.accounts[tenant]
+	if a == nil {
+		a = &account{tenant: tenant, running: make(map[*child]bool)}
+		l.accounts[tenant] = a
+	}
+	return a
+}
+
+// forget drops an account that holds nothing.
+func (l *lane) forget(a *account, now time.Time) {
+	if a.forgettable(now) {
+		delete(l.accounts, a.tenant)
+	}
+}
+
+// admits reports whether a tenant may take a place now.
+func (l *lane) admits(a *account) bool {
+	free := l.size - l.busy
+	return free > 0 && (a.places == 0 || free > l.reserve)
+}
+
+// acquire returns a child for a tenant, or waits until it may have one.
+func (l *lane) acquire(ctx context.Context, tenant tool.TenantID) (*child, error) {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return nil, unavailable(errClosed)
+	}
+	a := l.account(tenant)
+	if len(a.waiting) == 0 && l.admits(a) {
+		at := l.place(a)
+		l.mu.Unlock()
+		return l.take(ctx, at, tenant)
+	}
+	if len(a.waiting) >= l.cfg.MaxWaiting {
+		l.mu.Unlock()
+		return nil, busy(fmt.Sprintf("%d programs of this tenant wait for a sandbox already", l.cfg.MaxWaiting), nil)
+	}
+	w := &waiter{grant: make(chan placement, 1)}
+	a.waiting = append(a.waiting, w)
+	l.mu.Unlock()
+	select {
+	case at, ok := <-w.grant:
+		if !ok {
+			return nil, unavailable(errClosed)
+		}
+		return l.take(ctx, at, tenant)
+	case <-ctx.Done():
+		return nil, l.leave(ctx, w, tenant)
+	}
+}
+
+// place takes a place for a tenant that [lane.admits]: with a child of its own
+// that is idle, or one to start. Where that is one too many, an idle child of
+// the tenant that has most of them makes way.
+func (l *lane) place(a *account) placement {
+	l.busy++
+	a.places++
+	for i, c := range slices.Backward(l.idle) {
+		if c.tenant == a.tenant {
+			l.idle = slices.Delete(l.idle, i, i+1)
+			return placement{child: c}
+		}
+	}
+	if l.live < l.size {
+		l.live++
+		return placement{}
+	}
+	return placement{evict: l.spare()}
+}
+
+// spare takes out the idle child that matters least: of the tenant with the most
+// idle children, the one that was used longest ago.
+func (l *lane) spare() *child {
+	count := make(map[tool.TenantID]int, len(l.idle))
+	for _, c := range l.idle {
+		count[c.tenant]++
+	}
+	best := -1
+	for i, c := range l.idle {
+		if best < 0 || count[c.tenant] > count[l.idle[best].tenant] {
+			best = i
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	c := l.idle[best]
+	l.idle = slices.Delete(l.idle, best, best+1)
+	return c
+}
+
+// take turns a placement into a child at work.
+func (l *lane) take(ctx context.Context, at placement, tenant tool.TenantID) (*child, error) {
+	if at.evict != nil {
+		l.bury(at.evict, EndEvicted)
+	}
+	c := at.child
+	if c == nil {
+		var err error
+		if c, err = start(ctx, l.cfg.Command); err != nil {
+			l.give(nil, tenant)
+			if ctx.Err() != nil {
+				return nil, cancelled(ctx)
+			}
+			return nil, unavailable(err)
+		}
+		c.tenant = tenant
+		l.notice.say(ctx, c.lacks)
+		l.cfg.Observer.Started()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at.child == nil {
+		l.stats.Started++
+	}
+	c.begin()
+	a := l.account(tenant)
+	a.running[c] = true
+	return c, nil
+}
+
+// leave takes a waiter out of the queue whose time is over. What it was given
+// meanwhile goes to the next.
+func (l *lane) leave(ctx context.Context, w *waiter, tenant tool.TenantID) error {
+	l.mu.Lock()
+	a := l.account(tenant)
+	i := slices.Index(a.waiting, w)
+	if i >= 0 {
+		a.waiting = slices.Delete(a.waiting, i, i+1)
+		l.forget(a, time.Now())
+	}
+	l.mu.Unlock()
+	if i < 0 {
+		if at, ok := <-w.grant; ok {
+			if at.evict != nil {
+				l.bury(at.evict, EndEvicted)
+			}
+			l.give(at.child, tenant)
+		}
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return busy("all sandboxes were busy for as long as the call may take", ctx.Err())
+	}
+	return cancelled(ctx)
+}
+
+// release takes a child back; why is how its last run ended.
+func (l *lane) release(c *child, sound bool, why string) {
+	used := c.used() // Before it is buried: its clock ends with it.
+	l.mu.Lock()
+	l.stats.Runs++
+	if !sound {
+		l.stats.Killed++
+	}
+	a := l.account(c.tenant)
+	delete(a.running, c)
+	a.charge(time.Now(), used)
+	l.mu.Unlock()
+	tenant := c.tenant
+	switch {
+	case !sound:
+		l.bury(c, why)
+		c = nil
+	case c.runs >= l.cfg.MaxRuns:
+		l.bury(c, EndReplaced)
+		c = nil
+	case !l.low:
+		c.restore()
+	}
+	l.give(c, tenant)
+}
+
+// give returns a tenant's place, with its child or without, and serves those who
+// wait.
+func (l *lane) give(c *child, tenant tool.TenantID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	a := l.account(tenant)
+	a.places--
+	l.busy--
+	if c != nil && !l.closed {
+		c.since = now
+		l.idle = append(l.idle, c)
+	} else {
+		l.live--
+		if c != nil {
+			go l.bury(c, EndClosed) // It takes no lock of the lane's.
+		}
+	}
+	l.serve(now)
+	l.forget(a, now)
+	l.reapLater()
+}
+
+// serve gives free places to those who wait.
+func (l *lane) serve(now time.Time) {
+	for !l.closed {
+		var best *account
+		var least time.Duration
+		for _, a := range l.accounts {
+			if len(a.waiting) == 0 || !l.admits(a) {
+				continue
+			}
+			if use := a.usage(now); best == nil || use < least {
+				best, least = a, use
+			}
+		}
+		if best == nil {
+			return
+		}
+		w := best.waiting[0]
+		best.waiting = best.waiting[1:]
+		w.grant <- l.place(best)
+	}
+}
+
+// bury ends a child, and says why.
+func (l *lane) bury(c *child, why string) {
+	c.end()
+	l.cfg.Observer.Ended(why)
+}
+
+func (l *lane) statistics() Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.stats
+	s.Live, s.Idle = l.live, len(l.idle)
+	for _, a := range l.accounts {
+		s.Waiting += len(a.waiting)
+	}
+	return s
+}
+
+func (l *lane) close() {
+	l.mu.Lock()
+	l.closed = true
+	idle := l.idle
+	l.idle, l.live = nil, l.live-len(l.idle)
+	for _, a := range l.accounts {
+		for _, w := range a.waiting {
+			close(w.grant)
+		}
+		a.waiting = nil
+	}
+	if l.reaper != nil {
+		l.reaper.Stop()
+	}
+	l.mu.Unlock()
+	for _, c := range idle {
+		l.bury(c, EndClosed)
+	}
+}
+
+// busyRetry is when a job that found no child may be tried again.
+const busyRetry = time.Second
+
+func busy(msg string, err error) error {
+	return &tool.Error{Kind: tool.RateLimited, Op: "sandbox.Run", Msg: msg, RetryAfter: busyRetry, Err: err}
+}

@@ -1,0 +1,12 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"os/exec"
+	"time"
+)
+
+func processorTime(int) (time.Duration, bool) { return 0, false }
+
+func setPriority(*exec.Cmd, bool) error { return nil }

@@ -1,0 +1,28 @@
+package sandbox
+
+import (
+	"bytes"
+	"sync"
+)
+
+// words keeps the beginning of what is written to it: that is where a process
+// that dies says of what.
+type words struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (t *words) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := lastWords - t.buf.Len(); room > 0 {
+		t.buf.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+func (t *words) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.buf.String()
+}
