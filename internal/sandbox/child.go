@@ -22,7 +22,7 @@ const (
 	// startTime is how long a child may take to be ready.
 	startTime = 20 * time.Second
 	// lastWords is how much of what a dying child says is kept.
-	lastWords = 8 << 10
+	lastWords = 16 << 10
 	// knownPrograms is how many programs a child remembers, see [Order.Digest].
 	knownPrograms = 16
 )
@@ -305,43 +305,6 @@ func (c *child) knows(digest string) bool {
 		c.known = c.known[1:]
 	}
 	return false
-}
-
-// fatal are the last words of Go's runtime by which a child dies that is out of
-// memory, or of stack. They are whole lines: in what a panic prints of a
-// program's text, every line after the first begins with a tab.
-var fatal = map[string]*ProgramError{
-	"fatal error: runtime: out of memory":          {Class: OverSpace, Msg: outOfMemory},
-	"fatal error: runtime: cannot allocate memory": {Class: OverSpace, Msg: outOfMemory},
-	"fatal error: cannot allocate memory":          {Class: OverSpace, Msg: outOfMemory},
-	"fatal error: out of memory":                   {Class: OverSpace, Msg: outOfMemory},
-	"fatal error: stack overflow":                  {Class: OverDepth, Msg: tooDeep},
-}
-
-const (
-	outOfMemory = "the program used more memory than it may"
-	tooDeep     = "the program recursed deeper than it may"
-)
-
-// autopsy says of what a child died that was not killed by its pool.
-func (c *child) autopsy(cause error) error {
-	last := c.said.String()
-	for line := range strings.Lines(last) {
-		line = strings.TrimSuffix(line, "\n")
-		if e := fatal[line]; e != nil {
-			return e
-		}
-	}
-	switch {
-	case signalled(c.cmd):
-		return &tool.Error{Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox was killed from outside", Err: cause}
-	case last != "":
-		return &ProgramError{Class: Crashed, Msg: "the program brought its sandbox down"}
-	default:
-		return &tool.Error{
-			Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox ended without a word", Err: cause,
-		}
-	}
 }
 
 func overTime(l Limits) error {

@@ -14,6 +14,9 @@ const prSetNoNewPrivs = 38
 // fence takes from the process what no engine needs: more memory than any job
 // may have, files, core dumps, and rights that another binary would bring.
 func fence() error {
+	if err := closeInherited(); err != nil {
+		return err
+	}
 	most := uint64(sandbox.MaxLimits.Memory) //nolint:gosec // It is positive.
 	limits := map[int]syscall.Rlimit{
 		syscall.RLIMIT_DATA:  {Cur: most, Max: most},

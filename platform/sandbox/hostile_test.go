@@ -135,7 +135,7 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 					Tenant: "hostile", Language: tt.language, Program: []byte(tt.program), Input: json.RawMessage(input),
 					Limits: sandbox.Limits{Time: limit, Memory: 224 << 20, Output: 1 << 20},
 				})
-				t.Logf("%.60q %v", got, err)
+				t.Logf("%.60q %s %v", got, classOf(err), err)
 				if err != nil {
 					require.NotEmpty(t, classOf(err), "%v", err)
 					require.Less(t, len(err.Error()), 5<<10)

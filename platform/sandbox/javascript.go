@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"os"
 
 	"modernc.org/quickjs"
 
@@ -20,20 +20,45 @@ type jsEngine struct{}
 // for the process itself.
 const jsShare = 2
 
-// stackSize bounds recursion, far below where the process would die of it.
-const stackSize = 256 << 10
-
-func (jsEngine) compile(source []byte) (program, error) {
-	vm, err := quickjs.NewVM()
+func (jsEngine) compile(source []byte, l sandbox.Limits) (program, error) {
+	vm, refused, err := newMachine(l)
 	if err != nil {
-		return nil, fmt.Errorf("making a machine: %w", err)
+		return nil, err
 	}
 	defer func() { _ = vm.Close() }()
+	defer explain(refused)
 	vm.SetModuleLoader(refuseImports, nil)
 	if _, err := vm.Compile(string(source), quickjs.EvalModule); err != nil {
+		if refused() {
+			return nil, outOfMemory()
+		}
 		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module does not compile: " + err.Error()}
 	}
 	return jsProgram(source), nil
+}
+
+// newMachine makes a machine with so much memory, and what reports whether it
+// was refused any. Recursion has the engine's own limit.
+func newMachine(l sandbox.Limits) (vm *quickjs.VM, refused func() bool, err error) {
+	if vm, err = quickjs.NewVM(); err != nil {
+		return nil, nil, fmt.Errorf("making a machine: %w", err)
+	}
+	if refused, err = watchMemory(vm); err != nil {
+		return nil, nil, errors.Join(err, vm.Close())
+	}
+	vm.SetMemoryLimit(uintptr(l.Memory / jsShare)) //nolint:gosec // It is positive.
+	return vm, refused, nil
+}
+
+// explain says, when the engine panics, that it was refused memory, if it was: it
+// does not look at every allocation. The panic goes on and ends the process.
+func explain(refused func() bool) {
+	if caught := recover(); caught != nil {
+		if refused() {
+			fmt.Fprintln(os.Stderr, "fatal error: out of memory in the engine")
+		}
+		panic(caught)
+	}
 }
 
 func refuseImports(_ *quickjs.VM, name string) (string, error) {
@@ -42,37 +67,14 @@ func refuseImports(_ *quickjs.VM, name string) (string, error) {
 
 type jsProgram []byte
 
-// driver makes the console, calls the program with the input, and waits for a
-// promise that it returns. What it needs it takes before the program can spoil
-// it. Each call of the console prints a line.
-const driver = `(() => {
-  const print = __print, settle = __settle, input = JSON.parse(__input());
-  delete globalThis.__print; delete globalThis.__settle; delete globalThis.__input;
-  const stringify = JSON.stringify, String = globalThis.String, Err = Error;
-  const text = v => typeof v === "string" ? v : v instanceof Err ? String(v.stack || v) : (stringify(v) ?? String(v));
-  const say = (...all) => { print(all.map(text).join(" ") + "\n"); };
-  globalThis.console = Object.freeze({log: say, info: say, warn: say, error: say, debug: say});
-  const fail = e => settle("failed", e instanceof Err ? String(e) + "\n" + String(e.stack ?? "") : String(e));
-  const done = v => {
-    const raw = stringify(v === undefined ? null : v);
-    if (raw === undefined) settle("bad_output", "the function returned a " + typeof v + ", which is not JSON");
-    else settle("", raw);
-  };
-  import("program").then(module => {
-    if (typeof module.default !== "function") return settle("malformed", "the module has no function as its default export");
-    return Promise.resolve(module.default(input)).then(done);
-  }).catch(fail);
-})()`
-
 // run calls the module's default export in a machine of its own.
 func (p jsProgram) run(ctx context.Context, m machine) ([]byte, error) {
-	vm, err := quickjs.NewVM()
+	vm, refused, err := newMachine(m.limits)
 	if err != nil {
-		return nil, fmt.Errorf("making a machine: %w", err)
+		return nil, err
 	}
 	defer func() { _ = vm.Close() }()
-	vm.SetMemoryLimit(uintptr(m.limits.Memory / jsShare)) //nolint:gosec // It is positive.
-	vm.SetMaxStackSize(stackSize)
+	defer explain(refused)
 	stop := context.AfterFunc(ctx, vm.Interrupt)
 	defer stop()
 
@@ -100,42 +102,37 @@ func (p jsProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	}
 	switch {
 	case settled != nil:
-		return settled.result()
-	case err != nil:
-		return nil, jsFailure(err)
+		return settled.result(refused())
+	case refused():
+		return nil, outOfMemory()
+	case err != nil: // The driver's, before the program ran, or an interrupt.
+		return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: err.Error()}
 	default:
 		return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: "the function returned a promise that nothing settles"}
 	}
 }
 
-// outcome is what a program settled.
+// outcome is what the driver settled.
 type outcome struct {
 	class sandbox.Class // Empty for a result.
 	text  string
 }
 
-func (o *outcome) result() ([]byte, error) {
-	if o.class != "" {
-		if e := jsFailure(errors.New(o.text)); e.Class != sandbox.Failed {
-			return nil, e
-		}
-		return nil, &sandbox.ProgramError{Class: o.class, Msg: strings.TrimSpace(o.text)}
-	}
-	if !json.Valid([]byte(o.text)) {
-		return nil, &sandbox.ProgramError{Class: sandbox.BadOutput, Msg: "the result is not JSON"}
-	}
-	return []byte(o.text), nil
-}
-
-// jsFailure reads what the engine says of a limit it kept.
-func jsFailure(err error) *sandbox.ProgramError {
-	text := err.Error()
+// result judges the outcome: what looks like a lack of memory is one only where
+// memory was refused.
+func (o *outcome) result(refused bool) ([]byte, error) {
 	switch {
-	case strings.Contains(text, "out of memory"):
-		return &sandbox.ProgramError{Class: sandbox.OverSpace, Msg: "the program used more memory than it may"}
-	case strings.Contains(text, "stack overflow") || strings.Contains(text, "Maximum call stack"):
-		return &sandbox.ProgramError{Class: sandbox.OverDepth, Msg: "the program recursed deeper than it may"}
+	case o.class == sandbox.OverDepth:
+		return nil, tooDeep()
+	case o.class == sandbox.OverSpace && refused:
+		return nil, outOfMemory()
+	case o.class == sandbox.OverSpace:
+		return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: o.text}
+	case o.class != "":
+		return nil, &sandbox.ProgramError{Class: o.class, Msg: o.text}
+	case !json.Valid([]byte(o.text)):
+		return nil, &sandbox.ProgramError{Class: sandbox.BadOutput, Msg: "the result is not JSON"}
 	default:
-		return &sandbox.ProgramError{Class: sandbox.Failed, Msg: strings.TrimSpace(text)}
+		return []byte(o.text), nil
 	}
 }

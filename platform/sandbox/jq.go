@@ -16,7 +16,7 @@ import (
 // inputs.
 type jqEngine struct{}
 
-func (jqEngine) compile(source []byte) (program, error) {
+func (jqEngine) compile(source []byte, _ sandbox.Limits) (program, error) {
 	query, err := gojq.Parse(string(source))
 	if err != nil {
 		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the filter does not parse: " + err.Error()}
@@ -60,7 +60,10 @@ func (p *jqProgram) run(ctx context.Context, m machine) ([]byte, error) {
 		return nil, &sandbox.ProgramError{Class: sandbox.BadInput, Msg: "the input is not JSON"}
 	}
 	out := []byte{'['}
-	for iter := code.RunWithContext(ctx, input); ; {
+	guard := &jqGuard{Context: ctx}
+	iter := code.RunWithContext(guard, input)
+	guard.watch(iter)
+	for {
 		v, ok := iter.Next()
 		if !ok {
 			return append(out, ']'), nil
@@ -68,6 +71,9 @@ func (p *jqProgram) run(ctx context.Context, m machine) ([]byte, error) {
 		if err, ok := v.(error); ok {
 			if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
 				return append(out, ']'), nil
+			}
+			if guard.tooDeep {
+				return nil, tooDeep()
 			}
 			return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: err.Error()}
 		}

@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 )
 
 // Argument is what a binary is called with that is to be a child.
@@ -20,18 +22,25 @@ func Command() []string {
 	return []string{path, Argument}
 }
 
+// maxStack bounds the stack of an engine written in Go, in bytes: recursion ends
+// there, and not by the memory that it takes.
+const maxStack = 64 << 20
+
 // Main is the whole of the child process: it fences itself in and serves jobs
-// from its standard input until that ends. It returns the exit code. Where the
-// kernel takes no filter of system calls it goes on without, and says so to
-// whoever started it.
+// from its standard input until that ends. It returns the exit code. Where it
+// can't give up privileges, or the kernel takes no filter of system calls, it
+// goes on without, and says so to the pool that started it.
 func Main() int {
 	runtime.LockOSThread() // Threads are started by one whose rights are given up.
+	// One program runs at a time, and no tenant's takes more than a processor.
+	runtime.GOMAXPROCS(1)
+	debug.SetMaxStack(maxStack)
 	if err := fence(); err != nil {
 		fmt.Fprintln(os.Stderr, "sandbox:", err)
 		return 1
 	}
 	lacks := ""
-	if err := confine(); err != nil {
+	if err := errors.Join(dropPrivileges(), confine()); err != nil {
 		lacks = err.Error()
 	}
 	if err := serve(os.Stdin, os.Stdout, lacks); err != nil {

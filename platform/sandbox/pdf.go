@@ -17,7 +17,7 @@ import (
 // follows no references out of the document.
 type pdfEngine struct{}
 
-func (pdfEngine) compile([]byte) (program, error) { return pdfProgram{}, nil }
+func (pdfEngine) compile([]byte, sandbox.Limits) (program, error) { return pdfProgram{}, nil }
 
 type pdfProgram struct{}
 

@@ -15,9 +15,9 @@ import (
 
 // engine runs programs of one language.
 type engine interface {
-	// compile makes ready what runs of the program have in common. It fails
-	// with a [*sandbox.ProgramError].
-	compile(source []byte) (program, error)
+	// compile makes ready what runs of the program have in common, within limits
+	// of memory. It fails with a [*sandbox.ProgramError].
+	compile(source []byte, l sandbox.Limits) (program, error)
 }
 
 // program is compiled, and keeps nothing from one run to the next.
@@ -123,7 +123,7 @@ func (c *child) answer(j job) error {
 	var result []byte
 	if err == nil && !j.Check {
 		ctx, cancel := context.WithTimeout(context.Background(), j.Limits.Time)
-		result, err = p.run(ctx, machine{input: j.input, limits: j.Limits, print: c.printer(j.Limits)})
+		result, err = p.run(ctx, machine{input: j.input, limits: j.Limits, print: c.printer()})
 		if err != nil && ctx.Err() != nil {
 			err = &sandbox.ProgramError{Class: sandbox.OverTime, Msg: fmt.Sprintf("the program took longer than %s", j.Limits.Time)}
 		}
@@ -151,7 +151,7 @@ func (c *child) program(j job) (program, error) {
 	if e == nil {
 		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: fmt.Sprintf("there is no language %q here", j.Language)}
 	}
-	p, err := e.compile(j.source)
+	p, err := e.compile(j.source, j.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -173,14 +173,19 @@ func (c *child) use(digest string) {
 	}
 }
 
-// printer returns what sends what a program prints, up to the limit.
-func (c *child) printer(l sandbox.Limits) func(string) {
-	left := l.Output
+// printFrame is the largest piece of printed text that is sent at once, in bytes.
+const printFrame = 64 << 10
+
+// printer returns what sends what a program prints. What is beyond the limit, the
+// pool drops, and it ends a program that goes on.
+func (c *child) printer() func(string) {
 	return func(text string) {
-		text = text[:min(int64(len(text)), left)]
-		left -= int64(len(text))
-		if text != "" {
-			_ = c.send(sandbox.Frame{Type: sandbox.PrintFrame, Data: []byte(text)}) // The result finds out.
+		for len(text) > 0 {
+			n := min(len(text), printFrame)
+			if c.send(sandbox.Frame{Type: sandbox.PrintFrame, Data: []byte(text[:n])}) != nil {
+				return // The result finds out.
+			}
+			text = text[n:]
 		}
 	}
 }
@@ -190,18 +195,12 @@ func (c *child) sendError(err error) error {
 	if !ok {
 		e = &sandbox.ProgramError{Class: sandbox.Failed, Msg: err.Error()}
 	}
-	if len(e.Msg) > maxMessage {
-		e = &sandbox.ProgramError{Class: e.Class, Msg: e.Msg[:maxMessage] + "…"}
-	}
-	raw, err := json.Marshal(e)
+	raw, err := json.Marshal(&sandbox.ProgramError{Class: e.Class, Msg: sandbox.Message(e.Msg)})
 	if err != nil {
 		return fmt.Errorf("encoding error: %w", err)
 	}
 	return c.send(sandbox.Frame{Type: sandbox.ErrorFrame, Data: raw})
 }
-
-// maxMessage bounds what a program says of its failure.
-const maxMessage = 4 << 10
 
 func (c *child) send(f sandbox.Frame) error {
 	c.mu.Lock()

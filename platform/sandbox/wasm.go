@@ -7,9 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"github.com/tetratelabs/wazero/sys"
 
@@ -24,65 +28,96 @@ type wasmEngine struct{}
 
 const wasmPage = 64 << 10
 
-func (wasmEngine) compile(source []byte) (program, error) {
-	p := &wasmProgram{source: source, cache: wazero.NewCompilationCache()}
-	if err := p.prepare(sandbox.DefaultLimits.Memory); err != nil {
-		_ = p.cache.Close(context.Background())
-		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module does not compile: " + err.Error()}
-	}
-	if _, ok := p.module.ExportedFunctions()["_start"]; !ok {
-		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module is no WASI command: it exports no _start"}
-	}
-	for _, f := range p.module.ImportedFunctions() {
-		if from, name, _ := f.Import(); from != wasi_snapshot_preview1.ModuleName {
-			return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: fmt.Sprintf("the module imports %s.%s; there is only %s", from, name, wasi_snapshot_preview1.ModuleName)}
-		}
+func (wasmEngine) compile(source []byte, l sandbox.Limits) (program, error) {
+	ctx := context.Background()
+	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true))
+	p := &wasmProgram{runtime: runtime}
+	if err := p.prepare(ctx, source, l); err != nil {
+		_ = runtime.Close(ctx)
+		return nil, err
 	}
 	return p, nil
 }
 
-// wasmProgram is a module compiled for a limit of memory. Each run has an
-// instance of its own: memory, tables, globals and descriptors.
+// wasmProgram is a compiled module. Each run has an instance of its own: memory,
+// tables, globals and descriptors.
 type wasmProgram struct {
-	source  []byte
-	cache   wazero.CompilationCache // Keeps the code for other limits.
-	memory  int64                   // The limit.
 	runtime wazero.Runtime
 	module  wazero.CompiledModule
+	pages   uint64 // Of memory, at least.
 }
 
-// prepare compiles the module for a limit of memory, unless it is.
-func (p *wasmProgram) prepare(memory int64) error {
-	if p.runtime != nil && p.memory == memory {
-		return nil
+// prepare compiles the module and checks that it can run: it is a command, what
+// it imports is there, and its memory has room.
+func (p *wasmProgram) prepare(ctx context.Context, source []byte, l sandbox.Limits) (err error) {
+	if p.module, err = p.runtime.CompileModule(ctx, source); err != nil {
+		return malformed("the module does not compile: %v", err)
 	}
-	ctx := context.Background()
-	pages := uint32(memory / jsShare / wasmPage) //nolint:gosec // Far below 4 GiB.
-	runtime := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
-		WithCompilationCache(p.cache).WithCloseOnContextDone(true).WithMemoryLimitPages(pages))
-	module, err := runtime.CompileModule(ctx, p.source)
-	if err == nil {
-		_, err = wasi_snapshot_preview1.Instantiate(ctx, runtime)
-	}
+	head, err := readHead(source)
 	if err != nil {
-		_ = runtime.Close(ctx)
-		return err //nolint:wrapcheck // The caller wraps it.
+		return malformed("the module does not compile: %v", err)
 	}
-	if p.runtime != nil {
-		_ = p.runtime.Close(ctx)
+	if _, err := wasi_snapshot_preview1.Instantiate(ctx, p.runtime); err != nil {
+		return fmt.Errorf("preparing the host's module: %w", err)
 	}
-	p.memory, p.runtime, p.module = memory, runtime, module
+	if err := checkImports(head.imports, p.module.ImportedFunctions(), p.runtime.Module(wasi_snapshot_preview1.ModuleName).ExportedFunctionDefinitions()); err != nil {
+		return err
+	}
+	if _, ok := p.module.ExportedFunctions()["_start"]; !ok {
+		return malformed("the module is no WASI command: it exports no _start")
+	}
+	p.pages = head.pages
+	return p.checkMemory(l)
+}
+
+// checkImports refuses a module that imports what the host has not.
+func checkImports(all []moduleImport, wanted []api.FunctionDefinition, host map[string]api.FunctionDefinition) error {
+	for _, i := range all {
+		switch {
+		case i.kind != functionKind:
+			return malformed("the module imports the %s %.64s.%.64s; there are only functions of %s", kindNames[i.kind], i.from, i.name, wasi_snapshot_preview1.ModuleName)
+		case i.from != wasi_snapshot_preview1.ModuleName:
+			return malformed("the module imports %.64s.%.64s; there is only %s", i.from, i.name, wasi_snapshot_preview1.ModuleName)
+		case host[i.name] == nil:
+			return malformed("the module imports %s.%.64s, which does not exist there", i.from, i.name)
+		}
+	}
+	for _, f := range wanted {
+		_, name, _ := f.Import()
+		if have := host[name]; !slices.Equal(f.ParamTypes(), have.ParamTypes()) || !slices.Equal(f.ResultTypes(), have.ResultTypes()) {
+			return malformed("the module imports %s.%s with other parameters or results than it has there", wasi_snapshot_preview1.ModuleName, name)
+		}
+	}
 	return nil
+}
+
+// wasmShare is the memory of a command, in bytes.
+func wasmShare(l sandbox.Limits) uint64 {
+	return uint64(l.Memory/jsShare) / wasmPage * wasmPage //nolint:gosec // It is positive.
+}
+
+func (p *wasmProgram) checkMemory(l sandbox.Limits) error {
+	if most := wasmShare(l); p.pages > most/wasmPage {
+		return &sandbox.ProgramError{Class: sandbox.OverSpace, Msg: fmt.Sprintf(
+			"the module begins with %d MiB of memory; of a limit of %d MiB it may have %d", p.pages*wasmPage>>20, l.Memory>>20, most>>20)}
+	}
+	return nil
+}
+
+func malformed(format string, args ...any) error {
+	return &sandbox.ProgramError{Class: sandbox.Malformed, Msg: fmt.Sprintf(format, args...)}
 }
 
 // run runs the command in a machine of its own.
 func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
-	if err := p.prepare(m.limits.Memory); err != nil { //nolint:contextcheck // What is compiled outlives the run.
-		return nil, fmt.Errorf("compiling again: %w", err)
+	if err := p.checkMemory(m.limits); err != nil {
+		return nil, err
 	}
-	out := &limited{left: m.limits.Output}
-	instance, err := p.runtime.InstantiateModule(ctx, p.module, wazero.NewModuleConfig().WithName("").
-		WithStdin(bytes.NewReader(m.input)).WithStdout(out).WithStderr(printed(m.print)).WithRandSource(rand.Reader))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	out, memory, said := &limited{left: m.limits.Output, stop: stop}, &wasmMemory{most: wasmShare(m.limits)}, &printed{print: m.print}
+	instance, err := p.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), p.module, wazero.NewModuleConfig().WithName("").
+		WithStdin(bytes.NewReader(m.input)).WithStdout(out).WithStderr(said).WithRandSource(rand.Reader))
 	if exit, ok := errors.AsType[*sys.ExitError](err); ok && exit.ExitCode() == 0 {
 		err = nil
 	}
@@ -93,33 +128,57 @@ func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	case out.over:
 		return nil, &sandbox.ProgramError{Class: sandbox.OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", m.limits.Output)}
 	case err != nil:
-		return nil, wasmFailure(err)
+		return nil, wasmFailure(err, memory.refused, said)
 	}
 	result := bytes.TrimSpace(out.buf.Bytes())
 	if !json.Valid(result) {
-		return nil, &sandbox.ProgramError{Class: sandbox.BadOutput, Msg: "what the command wrote to its standard output is not JSON"}
+		return nil, &sandbox.ProgramError{Class: sandbox.BadOutput, Msg: said.after("what the command wrote to its standard output is not JSON")}
 	}
 	return result, nil
 }
 
-func wasmFailure(err error) *sandbox.ProgramError {
-	text := err.Error()
+// wasmFailure says how a command ended, and what it said at last.
+func wasmFailure(err error, refused bool, said *printed) *sandbox.ProgramError {
+	e := &sandbox.ProgramError{Class: sandbox.Failed}
+	trap, trapped := trapOf(err)
 	switch exit, exited := errors.AsType[*sys.ExitError](err); {
 	case exited:
-		return &sandbox.ProgramError{Class: sandbox.Failed, Msg: fmt.Sprintf("the command ended with exit code %d", exit.ExitCode())}
-	case strings.Contains(text, "stack overflow"):
-		return &sandbox.ProgramError{Class: sandbox.OverDepth, Msg: "the program recursed deeper than it may"}
+		e.Msg = fmt.Sprintf("the command ended with exit code %d", exit.ExitCode())
+	case trap == stackOverflow:
+		return tooDeep()
+	case trapped:
+		e.Msg = "the command trapped: " + trap
 	default:
-		first, _, _ := strings.Cut(text, "\n")
-		return &sandbox.ProgramError{Class: sandbox.Failed, Msg: "the command trapped: " + first}
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		e.Msg = "the command failed: " + first
 	}
+	if refused {
+		e.Class, e.Msg = sandbox.OverSpace, "the command asked for more memory than it may have; "+e.Msg
+	}
+	e.Msg = said.after(e.Msg)
+	return e
 }
 
-// limited takes so many bytes and then fails its writer.
+// stackOverflow is the engine's trap where a command recurses too deep.
+const stackOverflow = "stack overflow"
+
+// trapOf returns the engine's own name of a trap. The text of err has more, such
+// as the names of functions, which are the command's.
+func trapOf(err error) (name string, ok bool) {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if t := reflect.TypeOf(err); t.Kind() == reflect.Pointer && strings.HasSuffix(t.Elem().PkgPath(), "wazero/internal/wasmruntime") {
+			return err.Error(), true
+		}
+	}
+	return "", false
+}
+
+// limited takes so many bytes, and then fails and stops its writer.
 type limited struct {
 	buf  bytes.Buffer
 	left int64
 	over bool
+	stop func()
 }
 
 var errOver = errors.New("the output is larger than it may be")
@@ -127,16 +186,40 @@ var errOver = errors.New("the output is larger than it may be")
 func (l *limited) Write(p []byte) (int, error) {
 	if int64(len(p)) > l.left {
 		l.over = true
+		l.stop()
 		return 0, errOver
 	}
 	l.left -= int64(len(p))
 	return l.buf.Write(p) //nolint:wrapcheck // It never fails.
 }
 
-// printed writes to what prints.
-type printed func(string)
+// lastPrinted is how much of what a command printed last is told with its
+// failure, in bytes.
+const lastPrinted = 1 << 10
 
-func (p printed) Write(b []byte) (int, error) {
-	p(string(b))
+// printed writes to what prints, and keeps the end.
+type printed struct {
+	print func(string)
+	last  []byte
+}
+
+func (p *printed) Write(b []byte) (int, error) {
+	p.print(string(b))
+	if p.last = append(p.last, b[max(0, len(b)-lastPrinted):]...); len(p.last) > lastPrinted {
+		p.last = slices.Delete(p.last, 0, len(p.last)-lastPrinted)
+	}
 	return len(b), nil
+}
+
+// String returns the last that was printed.
+func (p *printed) String() string {
+	return strings.TrimSpace(strings.ToValidUTF8(string(p.last), "\uFFFD"))
+}
+
+// after returns a message followed by the last that was printed.
+func (p *printed) after(msg string) string {
+	if said := p.String(); said != "" {
+		return msg + "\n" + said
+	}
+	return msg
 }

@@ -1,0 +1,75 @@
+package sandbox
+
+import (
+	"errors"
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+
+	"modernc.org/libc"
+	lib "modernc.org/libquickjs"
+	"modernc.org/quickjs"
+)
+
+// An engine that is out of memory says so in an error that a program may have
+// made as well, or, where there is no memory for that error, in null. What says
+// for certain that memory is exhausted is its allocator, which is watched here.
+
+// allocate and reallocate are the engine's own, the same for every machine.
+var allocate, reallocate atomic.Uintptr
+
+// refusals counts the allocations that the engine refused. A process runs one
+// program at a time.
+var refusals atomic.Int64
+
+func watchedAllocate(tls *libc.TLS, state uintptr, size lib.Tsize_t) uintptr {
+	p := allocate.Load()
+	at := (*(*func(*libc.TLS, uintptr, lib.Tsize_t) uintptr)(unsafe.Pointer(&p)))(tls, state, size)
+	if at == 0 && size > 0 {
+		refusals.Add(1)
+	}
+	return at
+}
+
+func watchedReallocate(tls *libc.TLS, state, old uintptr, size lib.Tsize_t) uintptr {
+	p := reallocate.Load()
+	at := (*(*func(*libc.TLS, uintptr, uintptr, lib.Tsize_t) uintptr)(unsafe.Pointer(&p)))(tls, state, old, size)
+	if at == 0 && size > 0 {
+		refusals.Add(1)
+	}
+	return at
+}
+
+var errNoAllocator = errors.New("the machine has no allocator where one was expected")
+
+// watchMemory counts the allocations that a machine is refused from now on. The
+// returned function reports whether there were any.
+func watchMemory(vm *quickjs.VM) (refused func() bool, err error) {
+	v := reflect.ValueOf(vm).Elem().FieldByName("runtime")
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return nil, errNoAllocator
+	}
+	if v = v.Elem().FieldByName("cRuntime"); v.Kind() != reflect.Uintptr || v.Uint() == 0 {
+		return nil, errNoAllocator
+	}
+	handle := uintptr(v.Uint())
+	functions := &(*(**lib.TJSRuntime)(unsafe.Pointer(&handle))).Fmalloc_ctx.Fmf
+	replace(&functions.Fjs_malloc, &allocate, pointerTo(watchedAllocate))
+	replace(&functions.Fjs_realloc, &reallocate, pointerTo(watchedReallocate))
+	before := refusals.Load()
+	return func() bool { return refusals.Load() > before }, nil
+}
+
+// replace puts a function in the place of the engine's own, which is kept.
+func replace(place *uintptr, own *atomic.Uintptr, by uintptr) {
+	if *place != by {
+		own.Store(*place)
+		*place = by
+	}
+}
+
+// pointerTo returns a function as the engine keeps them. f is a declared
+// function, which never moves.
+func pointerTo(f any) uintptr {
+	return (*[2]uintptr)(unsafe.Pointer(&f))[1]
+}

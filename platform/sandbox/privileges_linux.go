@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// unprivileged is the user and group that a child of root becomes: "nobody".
+const unprivileged = 65534
+
+// closeInherited closes the descriptors that the process was started with, beside
+// its standard streams. They are those which stay open across an exec: Go opens
+// none of its own like that.
+func closeInherited() error {
+	const fewest = 1024 // Descriptors that are looked at one by one.
+	last := uint(fewest)
+	for fd := uint(3); fd < fewest; fd++ {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+		if err != nil || flags&unix.FD_CLOEXEC != 0 {
+			continue
+		}
+		if err := unix.Close(int(fd)); err != nil { //nolint:gosec // Below 1024.
+			return fmt.Errorf("closing inherited descriptor %d: %w", fd, err)
+		}
+	}
+	err := unix.CloseRange(last, ^uint(0)>>1&0x7fffffff, 0)
+	if err != nil && err != unix.ENOSYS { //nolint:errorlint // It is a number.
+		return fmt.Errorf("closing inherited descriptors: %w", err)
+	}
+	return nil
+}
+
+// dropPrivileges gives up root and every capability, for all threads. It fails
+// where it keeps some, as in a user namespace that has root alone.
+func dropPrivileges() error {
+	for c := uintptr(0); c < 64; c++ { // Also of what a later exec would bring; the kernel refuses numbers it does not know.
+		if errno := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c); errno != 0 {
+			break
+		}
+	}
+	if os.Geteuid() == 0 || os.Getuid() == 0 {
+		if err := becomeNobody(); err != nil {
+			return fmt.Errorf("programs run as root: %w", err)
+		}
+	}
+	var none [2]unix.CapUserData
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	if errno := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none))); errno != 0 { //nolint:gosec // The call's form.
+		return fmt.Errorf("giving up capabilities: %w", errno)
+	}
+	return nil
+}
+
+func becomeNobody() error {
+	if err := syscall.Setgroups([]int{}); err != nil {
+		return fmt.Errorf("leaving groups: %w", err)
+	}
+	if err := syscall.Setresgid(unprivileged, unprivileged, unprivileged); err != nil {
+		return fmt.Errorf("changing the group: %w", err)
+	}
+	if err := syscall.Setresuid(unprivileged, unprivileged, unprivileged); err != nil {
+		return fmt.Errorf("changing the user: %w", err)
+	}
+	return nil
+}
+
+// everyThread makes a system call in every thread; in a binary with C code, where
+// Go can't do that, in this one, which starts those that there will be.
+func everyThread(trap, first, second uintptr) syscall.Errno {
+	_, _, errno := syscall.AllThreadsSyscall(trap, first, second, 0)
+	if errno == syscall.ENOTSUP {
+		_, _, errno = syscall.RawSyscall(trap, first, second, 0)
+	}
+	return errno
+}
