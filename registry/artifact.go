@@ -76,6 +76,9 @@ type ArtifactRules struct {
 	// Compile tells, in the sandbox, whether a program compiles. It fails as
 	// CheckProgram does, or with another kind where nobody can tell now.
 	Compile func(ctx context.Context, tenant tool.TenantID, language string, program []byte) error
+	// CompileFor does so within the limits in the configuration of a tool that
+	// runs the program.
+	CompileFor func(ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage) error
 	// CheckConfig judges the configuration of a tool whose program was uploaded.
 	CheckConfig func(config json.RawMessage) error
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -22,15 +23,40 @@ func checkArtifact(s *ToolSpec) error {
 	return nil
 }
 
-// checkCompiles refuses to publish a program that does not compile.
+// checkCompiles refuses to publish a program that does not compile, or not within
+// the tool's limits.
 func (r *Registry) checkCompiles(ctx context.Context, t *tool.Tool, v *tool.Version) error {
 	d := &v.Snapshot.Definition
-	compiles := r.opts.Compilers[d.ImplementationType()]
-	if v.Published || compiles == nil || t.ArtifactID != "" || d.Artifact != nil { // What is uploaded was compiled then.
+	switch compiles := r.opts.Compilers[d.ImplementationType()]; {
+	case v.Published:
+		return nil
+	case d.Artifact != nil:
+		return r.checkUploaded(ctx, t.Tenant, d)
+	case compiles == nil || t.ArtifactID != "":
+		return nil
+	default:
+		return withinConfig(compiles(ctx, t.Tenant, d.Config))
+	}
+}
+
+// withinConfig places a fault, if there is one, in the configuration.
+func withinConfig(err error) error {
+	if err == nil {
 		return nil
 	}
-	if err := compiles(ctx, t.Tenant, d.Config); err != nil {
-		return within("/implementation_config", err)
+	return within("/implementation_config", err)
+}
+
+// checkUploaded compiles the program that a tool pins within the tool's limits:
+// uploading it knew none.
+func (r *Registry) checkUploaded(ctx context.Context, tenant tool.TenantID, d *tool.Definition) error {
+	compiles := r.opts.Artifacts.CompileFor
+	if compiles == nil {
+		return nil
 	}
-	return nil
+	code, err := r.store.LoadArtifact(ctx, tenant, d.Artifact.ID, d.Artifact.Version)
+	if err != nil {
+		return fmt.Errorf("loading the tool's artifact: %w", err)
+	}
+	return withinConfig(compiles(ctx, tenant, code.Language, code.Content, d.Config))
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -163,6 +164,34 @@ func TestPublishingPins(t *testing.T) {
 	require.Equal(t, []string{"1.0.0", "1.0.1", "1.0.0"}, []string{
 		versions[0].Snapshot.Artifact.Version, versions[1].Snapshot.Artifact.Version, versions[2].Snapshot.Artifact.Version,
 	})
+}
+
+// The program that a tool pins is compiled within the tool's own limits before
+// the tool is published: uploading it knew none.
+func TestPinsAreCompiledWithinTheToolsLimits(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	makeArtifact(t, b)
+	var compiled []string
+	r := registry.New(b.store, registry.Options{Artifacts: registry.ArtifactRules{
+		CompileFor: func(_ context.Context, tenant tool.TenantID, _ string, program []byte, config json.RawMessage) error {
+			compiled = append(compiled, string(tenant)+" "+string(program)+" "+string(config))
+			if strings.Contains(string(config), "224") {
+				return &tool.Error{Kind: tool.Invalid, Path: "/source", Msg: "the program used more memory than it may"}
+			}
+			return nil
+		},
+	}})
+	s := boundTo("quote", "^1.0")
+	s.Config = json.RawMessage(`{"limits":{"memory_mb":224}}`)
+	_, err := r.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+	requireRefused(t, err, tool.Invalid, "/implementation_config/source", "more memory")
+	s.Config = json.RawMessage(`{"limits":{"memory_mb":300}}`)
+	_, err = r.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+	require.NoError(t, err)
+	tenant := string(b.ada.Tenant)
+	require.Equal(t, []string{tenant + ` first {"limits":{"memory_mb":224}}`, tenant + ` first {"limits":{"memory_mb":300}}`}, compiled)
 }
 
 // What a tool asks for must be there, be the tenant's, and take what the tool's

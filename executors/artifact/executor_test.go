@@ -143,6 +143,13 @@ func TestCompile(t *testing.T) {
 	require.NoError(t, artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script)))
 	require.True(t, asked.Check)
 	require.Equal(t, tool.TenantID("t1"), asked.Tenant)
+	require.EqualValues(t, 256<<20, asked.Limits.Memory, "the tool's memory holds")
+	require.NoError(t, artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(`{"language": "jq", "source": "."}`)))
+	require.Zero(t, asked.Limits.Memory, "the default of calls holds")
+	require.NoError(t, artifact.Judge{Box: b}.CompileUploaded(t.Context(), "t1", "jq", []byte("."), json.RawMessage(`{"limits": {"memory_mb": 300}}`)))
+	require.EqualValues(t, 300<<20, asked.Limits.Memory)
+	require.NoError(t, artifact.Judge{Box: b, Max: sandbox.Limits{Memory: 400 << 20}}.CompileProgram(t.Context(), "t1", "jq", []byte(".")))
+	require.EqualValues(t, 400<<20, asked.Limits.Memory, "no tool is known yet")
 
 	fail = &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module does not compile: line 1"}
 	err := tool.AsError(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script)))

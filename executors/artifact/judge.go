@@ -21,10 +21,6 @@ const (
 	MaxUploadedSource = 256 << 10
 )
 
-// compileMemory is what compiling an uploaded program may take, in bytes, where
-// an operator allows it.
-const compileMemory = 512 << 20
-
 // Judge tells whether artifact tools, and programs that are uploaded, may be
 // kept: by their form, by an operator's limits, and where there is a sandbox by
 // compiling them. The zero Judge has the largest limits and no sandbox.
@@ -94,19 +90,31 @@ func (j Judge) Compile(ctx context.Context, tenant tool.TenantID, config json.Ra
 	return j.compile(ctx, tenant, p.language, p.code, p.limits.Memory)
 }
 
-// CompileProgram does so for a program that is uploaded.
+// CompileProgram does so for a program that is uploaded, with the memory that a
+// tool may ask for at most here: what tools will run it is not known yet.
 func (j Judge) CompileProgram(ctx context.Context, tenant tool.TenantID, language string, program []byte) error {
-	return j.compile(ctx, tenant, sandbox.Language(language), program, 0)
+	return j.compile(ctx, tenant, sandbox.Language(language), program, j.most().Memory)
 }
 
+// CompileUploaded does so for a program that was uploaded, within the limits of a
+// tool that runs it.
+func (j Judge) CompileUploaded(ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage) error {
+	limits, err := readLimits(config)
+	if err != nil {
+		return err
+	}
+	return j.compile(ctx, tenant, sandbox.Language(language), program, limits.Memory)
+}
+
+// compile has a program compiled in so much memory; zero for the default of calls.
+// How long that may take is the sandbox's to say: a program's own time is for
+// calls, most of which find it compiled.
 func (j Judge) compile(ctx context.Context, tenant tool.TenantID, language sandbox.Language, program []byte, memory int64) error {
 	if j.Box == nil {
 		return nil
 	}
-	// A program's own time is for calls, most of which find it compiled.
-	limits := sandbox.Limits{Time: sandbox.MaxLimits.Time, Memory: cmp.Or(memory, compileMemory)}
 	_, err := j.Box.Run(ctx, sandbox.Job{
-		Tenant: tenant, Language: language, Program: program, Input: json.RawMessage("null"), Limits: limits, Check: true,
+		Tenant: tenant, Language: language, Program: program, Input: json.RawMessage("null"), Limits: sandbox.Limits{Memory: memory}, Check: true,
 	})
 	if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
 		return &tool.Error{Kind: tool.Invalid, Op: "artifact.Compile", Path: "/source", Msg: e.Msg}

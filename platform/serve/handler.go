@@ -125,7 +125,9 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
 			tool.Artifact: judge.Compile,
 		},
-		Artifacts: registry.ArtifactRules{CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CheckConfig: judge.CheckUploaded},
+		Artifacts: registry.ArtifactRules{
+			CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CompileFor: judge.CompileUploaded, CheckConfig: judge.CheckUploaded,
+		},
 		Checks: map[tool.Implementation]func(json.RawMessage) error{
 			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: judge.CheckConfig,
 			tool.Custom: custom.CheckConfig, tool.RAGRetrieval: ragcall.CheckConfig,
