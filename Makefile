@@ -29,6 +29,10 @@ migrate: ## Bring the database of TOOLCRIB_DATABASE_URL up to date
 bench: ## Measure against the floor: JSON lines, and a report in bench.md (BENCH=-quick)
 	@scripts/bench $(BENCH)
 
+.PHONY: bench-sandbox
+bench-sandbox: ## Measure a tenant's calls in the sandbox beside another's attacks
+	@cd platform && go test ./sandbox -run '^$$' -bench BesideAttacks -benchtime 10s
+
 ##@ Test
 
 .PHONY: test

@@ -64,6 +64,8 @@ type Activities struct {
 	Config
 	// definitions keeps pinned agent definitions, which never change.
 	definitions *otter.Cache[definitionKey, agent.Definition]
+	// warnings limits what calls of one tenant could log without end.
+	warnings warnings
 }
 
 type definitionKey struct {

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 
@@ -40,7 +41,10 @@ func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model
 		case err != nil:
 			return nil, err
 		case obstacle != "":
-			activity.GetLogger(ctx).Warn("a provider's tool is not passed to the model", "tenant_id", k.principal.Tenant, "tool", t.pin.Slug, "version", t.pin.Version, "reason", obstacle)
+			if held, ok := a.warnings.pass("tool "+string(k.principal.Tenant)+" "+t.pin.ToolID, time.Now()); ok { // It is the same at every turn.
+				activity.GetLogger(ctx).Warn("a provider's tool is not passed to the model", "tenant_id", k.principal.Tenant, "tool", t.pin.Slug,
+					"version", t.pin.Version, "reason", obstacle, "others_since_last_warning", held)
+			}
 		default:
 			out = append(out, p)
 		}

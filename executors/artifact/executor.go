@@ -4,14 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"sync"
 
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/tool"
 )
-
-// maxKept bounds the memory of programs that are kept ready, in bytes.
-const maxKept = 64 << 20
 
 // Sandbox runs programs that nobody trusts. Package internal/sandbox
 // implements it.
@@ -33,14 +29,12 @@ type Executor struct {
 	box  Sandbox
 	opts Options
 
-	mu       sync.RWMutex
-	programs map[string]*program // By configuration, or by what is pinned.
-	kept     int                 // Their bytes.
+	programs shelf
 }
 
 // New returns an executor that runs programs in box.
 func New(box Sandbox, opts Options) *Executor {
-	return &Executor{box: box, opts: opts, programs: make(map[string]*program)}
+	return &Executor{box: box, opts: opts}
 }
 
 // Execute implements [tool.Executor]. The program's input are the arguments,
@@ -88,15 +82,15 @@ func (e *Executor) program(ctx context.Context, call *tool.Call) (*program, erro
 	if d.Artifact != nil {
 		return e.uploaded(ctx, call.Principal.Tenant, *d.Artifact, d.Config)
 	}
-	key := string(d.Config)
-	if p := e.known(key); p != nil {
+	tenant, key := call.Principal.Tenant, string(d.Config)
+	if p := e.programs.get(tenant, key); p != nil {
 		return p, nil
 	}
 	p, err := read(d.Config)
 	if err != nil {
 		return nil, malformed(err)
 	}
-	e.keep(key, p, len(key)+len(p.code))
+	e.programs.put(tenant, key, p, len(key)+len(p.code))
 	return p, nil
 }
 
@@ -105,28 +99,6 @@ func malformed(err error) *tool.Error {
 	return &tool.Error{
 		Kind: tool.Invalid, Op: "artifact.Execute", Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
 	}
-}
-
-func (e *Executor) known(key string) *program {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.programs[key]
-}
-
-// keep keeps a program of so many bytes ready, and forgets all others where
-// there is no more room.
-func (e *Executor) keep(key string, p *program, size int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.programs[key] != nil {
-		return
-	}
-	if e.kept+size > maxKept {
-		clear(e.programs)
-		e.kept = 0
-	}
-	e.kept += size
-	e.programs[key] = p
 }
 
 // over is the end of a call whose context ended before it began.

@@ -25,8 +25,8 @@ type Programs interface {
 // uploaded returns the program that a tool's version pins, read and verified
 // once. Whether it may run now was read when the call was admitted.
 func (e *Executor) uploaded(ctx context.Context, tenant tool.TenantID, pin tool.ArtifactPin, config json.RawMessage) (*program, error) {
-	key := string(tenant) + "\x00" + pin.ID + "\x00" + pin.Version + "\x00" + pin.Digest
-	p := e.known(key)
+	key := pin.ID + "\x00" + pin.Version + "\x00" + pin.Digest
+	p := e.programs.get(tenant, key)
 	if p == nil {
 		if e.opts.Programs == nil {
 			return nil, &tool.Error{Kind: tool.Unavailable, Op: "artifact.Execute", Msg: "this worker has no way to read uploaded programs"}
@@ -42,7 +42,7 @@ func (e *Executor) uploaded(ctx context.Context, tenant tool.TenantID, pin tool.
 			}
 		}
 		p = &program{language: sandbox.Language(code.Language), code: code.Content, inputs: code.Inputs}
-		e.keep(key, p, len(code.Content))
+		e.programs.put(tenant, key, p, len(code.Content))
 	}
 	limits, err := readLimits(config)
 	if err != nil {

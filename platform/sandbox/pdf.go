@@ -67,12 +67,24 @@ func openPDF(raw []byte) (*pdf.Reader, error) {
 	switch {
 	case errors.Is(err, pdf.ErrInvalidPassword):
 		return nil, &sandbox.ProgramError{Class: sandbox.BadInput, Msg: "the PDF is encrypted: save it without a password"}
-	case err != nil && strings.Contains(err.Error(), "ncrypt"):
+	case err != nil && encryptionFault(err.Error()):
 		return nil, &sandbox.ProgramError{Class: sandbox.BadInput, Msg: "the PDF is encrypted in a way that is not supported: save it without encryption"}
 	case err != nil:
 		return nil, malformedPDF(err.Error())
 	}
 	return r, nil
+}
+
+// encryptionFault reports whether the library's text says that it does not know a
+// document's encryption: by its beginning, which no document makes up. The library
+// has no type for that.
+func encryptionFault(text string) bool {
+	for _, begins := range []string{"unsupported PDF: encryption ", "malformed PDF: encryption ", "malformed PDF: missing O= or U= encryption "} {
+		if strings.HasPrefix(text, begins) {
+			return true
+		}
+	}
+	return false
 }
 
 func malformedPDF(why string) error {

@@ -24,6 +24,7 @@ type command struct {
 	pages   uint64      // Of memory, at least.
 	entries uint64      // Of the table, at least.
 	body    []byte      // Of _start, which is the function after the imports.
+	locals  uint64      // Variables of _start, of type i32.
 	data    string      // At the beginning of the memory.
 	mute    bool        // It exports no _start.
 }
@@ -60,7 +61,11 @@ func (c command) assemble() []byte {
 	if c.starts {
 		out = append(out, append([]byte{8}, append(u(nil, 1), start)...)...)
 	}
-	code := append(append([]byte{0}, c.body...), 0x0b)
+	code := []byte{0}
+	if c.locals > 0 {
+		code = append(u([]byte{1}, c.locals), i32)
+	}
+	code = append(append(code, c.body...), 0x0b)
 	out = append(out, section(10, 1, append(u(nil, uint64(len(code))), code...)...)...)
 	if c.data != "" {
 		out = append(out, section(11, 1, append([]byte{0, 0x41, 0, 0x0b}, name(c.data)...)...)...)
