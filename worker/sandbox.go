@@ -14,7 +14,7 @@ type SandboxLimits struct {
 	Memory   int64         // Of a child process, in bytes; 224 MiB to 1 GiB.
 	Output   int64         // Of a result, and of what is printed, in bytes; at most 8 MiB.
 	Program  int           // Bytes, beside what its language allows.
-	Children int           // How many run at once; twice the processors by default, at most 256.
+	Children int           // How many run calls at once; twice the processors by default, at most 256. Two more compile at publish.
 }
 
 // maxChildren bounds the processes that a worker starts.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -107,12 +108,10 @@ func misbehave(how string) int {
 		case "text":
 			say(sandbox.ResultFrame, `"\\u0000 \ud83d\ude00 \\ud83d"`)
 		case "burn":
-			for began := cpu(); cpu()-began < 1200*time.Millisecond; {
-			}
+			burn(1200 * time.Millisecond)
 			say(sandbox.ResultFrame, "1")
 		case "burn for ever":
-			for { //nolint:revive // It is to burn.
-			}
+			burn(time.Hour)
 		case "nice":
 			raw, _ := syscall.Getpriority(syscall.PRIO_PROCESS, 0)
 			say(sandbox.ResultFrame, strconv.Itoa(20-raw)) // As the system call has it.
@@ -134,6 +133,14 @@ func misbehave(how string) int {
 				say(sandbox.PrintFrame, strings.Repeat("x", 1<<16))
 			}
 		}
+	}
+}
+
+// burn uses so much processor time.
+func burn(d time.Duration) {
+	began := cpu()
+	for cpu()-began < d {
+		runtime.Gosched()
 	}
 }
 
