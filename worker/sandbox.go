@@ -10,11 +10,13 @@ import (
 // SandboxLimits are the most that programs in the sandbox may have. A zero field
 // takes the largest there is.
 type SandboxLimits struct {
-	Time     time.Duration // Of a run; at most 30 s.
-	Memory   int64         // Of a child process, in bytes; 224 MiB to 1 GiB.
-	Output   int64         // Of a result, and of what is printed, in bytes; at most 8 MiB.
-	Program  int           // Bytes, beside what its language allows.
-	Children int           // How many run calls at once; twice the processors by default, at most 256. Two more compile at publish.
+	Time    time.Duration // Of a run; at most 30 s.
+	Memory  int64         // Of a child process, in bytes; 224 MiB to 1 GiB.
+	Output  int64         // Of a result, and of what is printed, in bytes; at most 8 MiB.
+	Program int           // Bytes, beside what its language allows.
+	// Children is how many run calls at once; twice the processors by default,
+	// at most 256. Two more compile at publish.
+	Children int
 }
 
 // maxChildren bounds the processes that a worker starts.

@@ -49,7 +49,9 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.Max = Limits{
-		Time: cmp.Or(c.Max.Time, MaxLimits.Time), Memory: cmp.Or(c.Max.Memory, MaxLimits.Memory), Output: cmp.Or(c.Max.Output, MaxLimits.Output),
+		Time:   cmp.Or(c.Max.Time, MaxLimits.Time),
+		Memory: cmp.Or(c.Max.Memory, MaxLimits.Memory),
+		Output: cmp.Or(c.Max.Output, MaxLimits.Output),
 	}
 	positive := func(v *int, otherwise int) {
 		if *v <= 0 {
@@ -163,5 +165,8 @@ func (p *Pool) Close() error {
 }
 
 func unavailable(err error) error {
-	return &tool.Error{Kind: tool.Unavailable, Op: "sandbox.Run", Msg: "the sandbox does not start; the worker's operator finds the reason in its log", Err: err}
+	return &tool.Error{
+		Kind: tool.Unavailable, Op: "sandbox.Run", Err: err,
+		Msg: "the sandbox does not start; the worker's operator finds the reason in its log",
+	}
 }

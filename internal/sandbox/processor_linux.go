@@ -11,7 +11,9 @@ import (
 // processorTime returns the processor time that a process has used, all its
 // threads included. It fails for one that is gone.
 func processorTime(pid int) (time.Duration, bool) {
-	const schedClock = 2 // CPUCLOCK_SCHED of the kernel; a clock of a process has its number, inverted, above three bits.
+	// CPUCLOCK_SCHED of the kernel. The clock of a process has its number,
+	// inverted, above three bits.
+	const schedClock = 2
 	clock := uintptr(^pid<<3 | schedClock)
 	var at syscall.Timespec
 	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&at)), 0) //nolint:gosec // The call's form.

@@ -38,7 +38,8 @@ func checkText(raw []byte) error {
 }
 
 func unkept(at int, what string) error {
-	return &ProgramError{Class: BadOutput, Msg: fmt.Sprintf("the result has %s at byte %d of its JSON: remove or encode it", what, at)}
+	msg := fmt.Sprintf("the result has %s at byte %d of its JSON: remove or encode it", what, at)
+	return &ProgramError{Class: BadOutput, Msg: msg}
 }
 
 // codeUnit reads the escape \uXXXX that raw begins with.

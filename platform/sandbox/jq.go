@@ -61,7 +61,7 @@ func (p *jqProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	}
 	out := []byte{'['}
 	guard := &jqGuard{Context: ctx}
-	iter := code.RunWithContext(guard, input)
+	iter := code.RunWithContext(guard, input) //nolint:contextcheck // It is ctx, under guard.
 	guard.watch(iter)
 	for {
 		v, ok := iter.Next()

@@ -24,7 +24,8 @@ var refusals atomic.Int64
 
 func watchedAllocate(tls *libc.TLS, state uintptr, size lib.Tsize_t) uintptr {
 	p := allocate.Load()
-	at := (*(*func(*libc.TLS, uintptr, lib.Tsize_t) uintptr)(unsafe.Pointer(&p)))(tls, state, size)
+	own := *(*func(*libc.TLS, uintptr, lib.Tsize_t) uintptr)(unsafe.Pointer(&p)) //nolint:gosec // As the engine does.
+	at := own(tls, state, size)
 	if at == 0 && size > 0 {
 		refusals.Add(1)
 	}
@@ -33,7 +34,8 @@ func watchedAllocate(tls *libc.TLS, state uintptr, size lib.Tsize_t) uintptr {
 
 func watchedReallocate(tls *libc.TLS, state, old uintptr, size lib.Tsize_t) uintptr {
 	p := reallocate.Load()
-	at := (*(*func(*libc.TLS, uintptr, uintptr, lib.Tsize_t) uintptr)(unsafe.Pointer(&p)))(tls, state, old, size)
+	own := *(*func(*libc.TLS, uintptr, uintptr, lib.Tsize_t) uintptr)(unsafe.Pointer(&p)) //nolint:gosec // As above.
+	at := own(tls, state, old, size)
 	if at == 0 && size > 0 {
 		refusals.Add(1)
 	}
@@ -53,7 +55,8 @@ func watchMemory(vm *quickjs.VM) (refused func() bool, err error) {
 		return nil, errNoAllocator
 	}
 	handle := uintptr(v.Uint())
-	functions := &(*(**lib.TJSRuntime)(unsafe.Pointer(&handle))).Fmalloc_ctx.Fmf
+	engine := *(**lib.TJSRuntime)(unsafe.Pointer(&handle)) //nolint:gosec // In memory that Go does not move.
+	functions := &engine.Fmalloc_ctx.Fmf
 	replace(&functions.Fjs_malloc, &allocate, pointerTo(watchedAllocate))
 	replace(&functions.Fjs_realloc, &reallocate, pointerTo(watchedReallocate))
 	before := refusals.Load()
@@ -71,5 +74,5 @@ func replace(place *uintptr, own *atomic.Uintptr, by uintptr) {
 // pointerTo returns a function as the engine keeps them. f is a declared
 // function, which never moves.
 func pointerTo(f any) uintptr {
-	return (*[2]uintptr)(unsafe.Pointer(&f))[1]
+	return (*[2]uintptr)(unsafe.Pointer(&f))[1] //nolint:gosec // A function's place in its interface value.
 }

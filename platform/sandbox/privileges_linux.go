@@ -23,12 +23,12 @@ func closeInherited() error {
 		if err != nil || flags&unix.FD_CLOEXEC != 0 {
 			continue
 		}
-		if err := unix.Close(int(fd)); err != nil { //nolint:gosec // Below 1024.
+		if err := unix.Close(int(fd)); err != nil {
 			return fmt.Errorf("closing inherited descriptor %d: %w", fd, err)
 		}
 	}
 	err := unix.CloseRange(last, ^uint(0)>>1&0x7fffffff, 0)
-	if err != nil && err != unix.ENOSYS { //nolint:errorlint // It is a number.
+	if err != nil && err != unix.ENOSYS {
 		return fmt.Errorf("closing inherited descriptors: %w", err)
 	}
 	return nil
@@ -37,7 +37,7 @@ func closeInherited() error {
 // dropPrivileges gives up root and every capability, for all threads. It fails
 // where it keeps some, as in a user namespace that has root alone.
 func dropPrivileges() error {
-	for c := uintptr(0); c < 64; c++ { // Also of what a later exec would bring; the kernel refuses numbers it does not know.
+	for c := range uintptr(64) { // What a later exec would bring; the kernel refuses numbers it does not know.
 		if errno := everyThread(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c); errno != 0 {
 			break
 		}
@@ -49,7 +49,8 @@ func dropPrivileges() error {
 	}
 	var none [2]unix.CapUserData
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	if errno := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none))); errno != 0 { //nolint:gosec // The call's form.
+	errno := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none))) //nolint:gosec // Its form.
+	if errno != 0 {
 		return fmt.Errorf("giving up capabilities: %w", errno)
 	}
 	return nil

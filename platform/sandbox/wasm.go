@@ -60,7 +60,8 @@ func (p *wasmProgram) prepare(ctx context.Context, source []byte, l sandbox.Limi
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, p.runtime); err != nil {
 		return fmt.Errorf("preparing the host's module: %w", err)
 	}
-	if err := checkImports(head.imports, p.module.ImportedFunctions(), p.runtime.Module(wasi_snapshot_preview1.ModuleName).ExportedFunctionDefinitions()); err != nil {
+	host := p.runtime.Module(wasi_snapshot_preview1.ModuleName).ExportedFunctionDefinitions()
+	if err := checkImports(head.imports, p.module.ImportedFunctions(), host); err != nil {
 		return err
 	}
 	if _, ok := p.module.ExportedFunctions()["_start"]; !ok {
@@ -75,17 +76,21 @@ func checkImports(all []moduleImport, wanted []api.FunctionDefinition, host map[
 	for _, i := range all {
 		switch {
 		case i.kind != functionKind:
-			return malformed("the module imports the %s %.64s.%.64s; there are only functions of %s", kindNames[i.kind], i.from, i.name, wasi_snapshot_preview1.ModuleName)
+			return malformed("the module imports the %s %.64s.%.64s; there are only functions of %s",
+				kindNames[i.kind], i.from, i.name, wasi_snapshot_preview1.ModuleName)
 		case i.from != wasi_snapshot_preview1.ModuleName:
-			return malformed("the module imports %.64s.%.64s; there is only %s", i.from, i.name, wasi_snapshot_preview1.ModuleName)
+			return malformed("the module imports %.64s.%.64s; there is only %s",
+				i.from, i.name, wasi_snapshot_preview1.ModuleName)
 		case host[i.name] == nil:
 			return malformed("the module imports %s.%.64s, which does not exist there", i.from, i.name)
 		}
 	}
 	for _, f := range wanted {
 		_, name, _ := f.Import()
-		if have := host[name]; !slices.Equal(f.ParamTypes(), have.ParamTypes()) || !slices.Equal(f.ResultTypes(), have.ResultTypes()) {
-			return malformed("the module imports %s.%s with other parameters or results than it has there", wasi_snapshot_preview1.ModuleName, name)
+		have := host[name]
+		if !slices.Equal(f.ParamTypes(), have.ParamTypes()) || !slices.Equal(f.ResultTypes(), have.ResultTypes()) {
+			return malformed("the module imports %s.%s with other parameters or results than it has there",
+				wasi_snapshot_preview1.ModuleName, name)
 		}
 	}
 	return nil
@@ -99,7 +104,8 @@ func wasmShare(l sandbox.Limits) uint64 {
 func (p *wasmProgram) checkMemory(l sandbox.Limits) error {
 	if most := wasmShare(l); p.pages > most/wasmPage {
 		return &sandbox.ProgramError{Class: sandbox.OverSpace, Msg: fmt.Sprintf(
-			"the module begins with %d MiB of memory; of a limit of %d MiB it may have %d", p.pages*wasmPage>>20, l.Memory>>20, most>>20)}
+			"the module begins with %d MiB of memory; of a limit of %d MiB it may have %d",
+			p.pages*wasmPage>>20, l.Memory>>20, most>>20)}
 	}
 	return nil
 }
@@ -115,9 +121,11 @@ func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	out, memory, said := &limited{left: m.limits.Output, stop: stop}, &wasmMemory{most: wasmShare(m.limits)}, &printed{print: m.print}
-	instance, err := p.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), p.module, wazero.NewModuleConfig().WithName("").
-		WithStdin(bytes.NewReader(m.input)).WithStdout(out).WithStderr(said).WithRandSource(rand.Reader))
+	out, said := &limited{left: m.limits.Output, stop: stop}, &printed{print: m.print}
+	memory := &wasmMemory{most: wasmShare(m.limits)}
+	config := wazero.NewModuleConfig().WithName("").
+		WithStdin(bytes.NewReader(m.input)).WithStdout(out).WithStderr(said).WithRandSource(rand.Reader)
+	instance, err := p.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), p.module, config)
 	if exit, ok := errors.AsType[*sys.ExitError](err); ok && exit.ExitCode() == 0 {
 		err = nil
 	}
@@ -132,7 +140,8 @@ func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	}
 	result := bytes.TrimSpace(out.buf.Bytes())
 	if !json.Valid(result) {
-		return nil, &sandbox.ProgramError{Class: sandbox.BadOutput, Msg: said.after("what the command wrote to its standard output is not JSON")}
+		msg := said.after("what the command wrote to its standard output is not JSON")
+		return nil, &sandbox.ProgramError{Class: sandbox.BadOutput, Msg: msg}
 	}
 	return result, nil
 }
@@ -166,7 +175,8 @@ const stackOverflow = "stack overflow"
 // as the names of functions, which are the command's.
 func trapOf(err error) (name string, ok bool) {
 	for ; err != nil; err = errors.Unwrap(err) {
-		if t := reflect.TypeOf(err); t.Kind() == reflect.Pointer && strings.HasSuffix(t.Elem().PkgPath(), "wazero/internal/wasmruntime") {
+		t := reflect.TypeOf(err)
+		if t.Kind() == reflect.Pointer && strings.HasSuffix(t.Elem().PkgPath(), "wazero/internal/wasmruntime") {
 			return err.Error(), true
 		}
 	}
