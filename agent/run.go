@@ -87,6 +87,11 @@ type Ancestor struct {
 	Detached bool
 }
 
+// EndedByReconciler is what ended a run whose workflow is over and did not say
+// so. Anything else that ends a run is an execution of its workflow, which has
+// the last word.
+const EndedByReconciler = "reconciler"
+
 // Events of a run; see the tool package for those of a call.
 const (
 	EventRunStarted   tool.EventType = "run.started"

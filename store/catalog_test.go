@@ -41,7 +41,7 @@ func TestRowLevelSecurityCoversEveryTable(t *testing.T) {
 	all := texts(t, conn, "select relname::text from "+tables)
 	require.Subset(t, all, []string{"tenants", "tool_invocations", "tool_invocations_default"})
 	require.Greater(t, len(all), 15, "the partitions are looked at too")
-	require.Equal(t, []string{"toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
+	require.ElementsMatch(t, []string{"leases", "toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
 		and c.relname <> 'tenants'
 		and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)`),
 		"every table has a tenant")
@@ -108,8 +108,20 @@ func TestRolesHoldLittle(t *testing.T) {
 			and has_table_privilege($1, c.oid, 'delete, truncate, references, trigger')`, role), "%s deletes little", role)
 		require.Empty(t, texts(t, conn, "select nspname::text from pg_namespace where nspname = current_schema() and has_schema_privilege($1, oid, 'create')", role))
 	}
-	require.Equal(t, []string{"effects", "tenants", "toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
+	require.Equal(t, []string{"effects", "leases", "tenants", "toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
 		and has_table_privilege($1, c.oid, 'select') order by 1`, store.MaintenanceRole))
+	require.Equal(t, []string{"leases", "tenants"}, texts(t, conn, "select relname::text from "+tables+`
+		and has_any_column_privilege($1, c.oid, 'insert, update') order by 1`, store.MaintenanceRole))
+	require.Equal(t, []string{
+		"documents: id, pipeline_id, status, tenant_id, updated_at, version",
+		"pipelines: deleted_at, id, next_generation, tenant_id, updated_at",
+		"runs: completed_at, created_at, first_run_id, id, kind, status, tenant_id, workflow_id",
+		"tool_invocations: id, run_id, status, tenant_id",
+	}, texts(t, conn, `
+		select c.relname || ': ' || string_agg(a.attname, ', ' order by a.attname)
+		from pg_attribute a join `+strings.Replace(tables, "where", "on a.attrelid = c.oid where", 1)+` and a.attnum > 0 and not a.attisdropped
+		and not has_table_privilege($1, c.oid, 'select') and has_column_privilege($1, c.oid, a.attnum, 'select')
+		group by c.relname order by 1`, store.MaintenanceRole), "it sees what is open, and nothing of what is in it")
 }
 
 // Without a tenant there is nothing; with one, nothing of another's can be
@@ -157,7 +169,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 		require.NoError(t, err)
 	}
 	exec("set role " + store.AppRole)
-	for _, table := range texts(t, super, "select relname::text from "+tables+" and not c.relispartition and c.relname <> 'toolcrib_migrations'") {
+	for _, table := range texts(t, super, "select relname::text from "+tables+" and not c.relispartition and c.relname not in ('leases', 'toolcrib_migrations')") {
 		column := "tenant_id"
 		if table == "tenants" {
 			column = "id"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -26,6 +27,9 @@ type Inspection struct {
 	Schema   int           // The last migration that was applied; 0 if none was.
 	Want     int           // The last migration that this binary knows.
 	Ahead    time.Duration // How far the server's clock is ahead of this machine's; less than zero behind.
+	// Reconciled is how long ago the reconciler last went through the record; nil
+	// if it never did, or the schema is older than it.
+	Reconciled *time.Duration
 }
 
 // Inspect looks at a database as a server or worker would meet it, and changes
@@ -59,7 +63,10 @@ func Inspect(ctx context.Context, url string) (Inspection, error) {
 		}
 		in.Danger = tool.AsError(err).Msg
 	}
-	return in, s.inspectSchema(ctx, &in)
+	if err := s.inspectSchema(ctx, &in); err != nil || in.Schema < in.Want {
+		return in, err
+	}
+	return in, s.inspectReconciler(ctx, &in)
 }
 
 // inspectSchema finds the last migration. Who may not read the table of
@@ -75,4 +82,19 @@ func (s *Store) inspectSchema(ctx context.Context, in *Inspection) error {
 		return nil
 	}
 	return failure("store.Inspect", err)
+}
+
+// inspectReconciler reads when the record was last reconciled.
+func (s *Store) inspectReconciler(ctx context.Context, in *Inspection) error {
+	row, err := db.New(s.pool).ReadLease(ctx, ReconcilerLease)
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && (pgErr.Code == codeUndefinedTable || pgErr.Code == codeInsufficient) || noLease(err) {
+		return nil
+	}
+	if err != nil {
+		return failure("store.Inspect", err)
+	}
+	if lease := leaseOf(db.ReadLeaseRow(row)); lease.PassedAt != nil {
+		in.Reconciled = &lease.Since
+	}
+	return nil
 }

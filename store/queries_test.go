@@ -11,9 +11,12 @@ import (
 	"github.com/toolcrib/toolcrib/store/internal/sqltext"
 )
 
-// crossTenant are the queries that only the platform runs, across tenants.
-// Each says so beside its name.
-var crossTenant = map[string]bool{"FindTenantBySlug": true, "ListTenants": true}
+// crossTenant are the queries that only the platform runs, or the maintenance
+// role, across tenants. Each says so beside its name.
+var crossTenant = map[string]bool{
+	"FindTenantBySlug": true, "ListTenants": true,
+	"ListOpenRuns": true, "ListStrandedRuns": true, "ListOpenDocuments": true, "ListOpenGenerations": true, "ListUnknownCalls": true,
+}
 
 // Row level security isolates tenants even where a query forgets to; this law
 // keeps queries from forgetting, so that neither is alone.

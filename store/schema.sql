@@ -532,10 +532,13 @@ create table documents (
     constraint documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
     constraint documents_tenant_id_pipeline_id_fkey FOREIGN KEY (tenant_id, pipeline_id) REFERENCES pipelines(tenant_id, id) ON DELETE CASCADE
 );
+CREATE INDEX documents_open ON public.documents USING btree (tenant_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'ingesting'::text]));
 alter table documents enable row level security;
 alter table documents force row level security;
+create policy maintenance_read on documents for select to toolcrib_maintenance using (true);
 create policy tenant_isolation on documents for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on documents to toolcrib_app;
+grant select (id, tenant_id, pipeline_id, version, status, updated_at) on documents to toolcrib_maintenance;
 comment on table documents is 'What pipelines were fed.';
 
 create table effects (
@@ -608,6 +611,24 @@ create policy expired_read on idempotency_keys for select to toolcrib_owner usin
 create policy tenant_isolation on idempotency_keys for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on idempotency_keys to toolcrib_app;
 comment on table idempotency_keys is 'Requests that callers named, and their answers; kept for a day.';
+
+create table leases (
+    name text not null,
+    holder text not null,
+    scope text not null,
+    fence bigint not null default 1,
+    expires_at timestamp with time zone not null,
+    passed_at timestamp with time zone,
+    constraint leases_pkey PRIMARY KEY (name),
+    constraint leases_name_check CHECK ((name <> ''::text))
+);
+alter table leases enable row level security;
+alter table leases force row level security;
+create policy app_read on leases for select to toolcrib_app using (true);
+create policy maintenance_leases on leases for all to toolcrib_maintenance using (true) with check (true);
+grant select on leases to toolcrib_app;
+grant insert, select, update on leases to toolcrib_maintenance;
+comment on table leases is 'Who does the work that one process does for all.';
 
 create table mcp_remote_tools (
     tenant_id uuid not null,
@@ -758,11 +779,14 @@ create table pipelines (
     constraint pipelines_search_check CHECK ((search = ANY (ARRAY['full_text'::text, 'vector'::text, 'hybrid'::text]))),
     constraint pipelines_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
 );
+CREATE INDEX pipelines_building ON public.pipelines USING btree (tenant_id, id) WHERE (next_generation <> 0);
 CREATE UNIQUE INDEX pipelines_slug ON public.pipelines USING btree (tenant_id, slug) WHERE (deleted_at IS NULL);
 alter table pipelines enable row level security;
 alter table pipelines force row level security;
+create policy maintenance_read on pipelines for select to toolcrib_maintenance using (true);
 create policy tenant_isolation on pipelines for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on pipelines to toolcrib_app;
+grant select (id, tenant_id, next_generation, updated_at, deleted_at) on pipelines to toolcrib_maintenance;
 comment on table pipelines is 'Collections of documents, and how they are searched.';
 
 create table run_events (
@@ -845,12 +869,15 @@ create table runs (
     constraint runs_tenant_id_parent_run_id_fkey FOREIGN KEY (tenant_id, parent_run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
 ) with (fillfactor=70);
 CREATE INDEX runs_agent ON public.runs USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX runs_open ON public.runs USING btree (tenant_id, id) WHERE (completed_at IS NULL);
 CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, id DESC) WHERE (parent_run_id IS NOT NULL);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 alter table runs enable row level security;
 alter table runs force row level security;
+create policy maintenance_read on runs for select to toolcrib_maintenance using (true);
 create policy tenant_isolation on runs for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on runs to toolcrib_app;
+grant select (id, tenant_id, kind, status, workflow_id, first_run_id, created_at, completed_at) on runs to toolcrib_maintenance;
 
 create table tenant_event_heads (
     tenant_id uuid not null,
@@ -982,8 +1009,10 @@ CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (t
 CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
 alter table tool_invocations enable row level security;
 alter table tool_invocations force row level security;
+create policy maintenance_read on tool_invocations for select to toolcrib_maintenance using (true);
 create policy tenant_isolation on tool_invocations for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant insert, select, update on tool_invocations to toolcrib_app;
+grant select (id, tenant_id, run_id, status) on tool_invocations to toolcrib_maintenance;
 comment on table tool_invocations is 'The record of each call; partitioned by month through the time in its id.';
 
 create table tool_invocations_default partition of tool_invocations (

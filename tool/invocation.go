@@ -99,6 +99,9 @@ type Invocation struct {
 	CreatedAt      time.Time        `json:"created_at"`
 	StartedAt      *time.Time       `json:"started_at,omitempty"`
 	CompletedAt    *time.Time       `json:"completed_at,omitempty"`
+	// Check says where to look for the effect of a call whose outcome is unknown.
+	// It is set where the call is asked for by itself.
+	Check *Check `json:"check,omitempty"`
 }
 
 // Phase is how far a call's effect has come in the ledger.

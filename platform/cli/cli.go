@@ -42,6 +42,8 @@ type globalFlags struct {
 	context string
 	data    string
 	json    bool
+
+	maintenance string // Of serve and reconcile.
 }
 
 // Extension adds a command that stands apart because of what it links.
@@ -109,7 +111,7 @@ mean something: "toolcrib help exit-codes".`,
 	flags.BoolVar(&a.flags.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(), a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.encryptionCommand(),
-		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.doctorCommand(), a.completionCommand(),
+		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.reconcileCommand(), a.doctorCommand(), a.completionCommand(),
 		exitCodesTopic(),
 	)
 	a.completeFlags(root)

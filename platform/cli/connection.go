@@ -14,14 +14,15 @@ import (
 
 // Environment variables that commands read.
 const (
-	ServerVariable   = "TOOLCRIB_SERVER"       // URL of the server.
-	KeyVariable      = "TOOLCRIB_KEY"          // API key.
-	ContextVariable  = "TOOLCRIB_CONTEXT"      // Name of the context.
-	ConfigVariable   = "TOOLCRIB_CONFIG"       // File of the contexts.
-	DataVariable     = "TOOLCRIB_DATA"         // Data folder of toolcrib dev.
-	DatabaseVariable = "TOOLCRIB_DATABASE_URL" // Database of serve, worker, migrate and tenant.
-	ListenVariable   = "TOOLCRIB_LISTEN"       // Address that serve listens on.
-	QueueVariable    = "TOOLCRIB_TASK_QUEUE"   // Task queue of serve and worker.
+	ServerVariable      = "TOOLCRIB_SERVER"                   // URL of the server.
+	KeyVariable         = "TOOLCRIB_KEY"                      // API key.
+	ContextVariable     = "TOOLCRIB_CONTEXT"                  // Name of the context.
+	ConfigVariable      = "TOOLCRIB_CONFIG"                   // File of the contexts.
+	DataVariable        = "TOOLCRIB_DATA"                     // Data folder of toolcrib dev.
+	DatabaseVariable    = "TOOLCRIB_DATABASE_URL"             // Database of serve, worker, migrate and tenant.
+	MaintenanceVariable = "TOOLCRIB_MAINTENANCE_DATABASE_URL" // The same with the login of the reconciler.
+	ListenVariable      = "TOOLCRIB_LISTEN"                   // Address that serve listens on.
+	QueueVariable       = "TOOLCRIB_TASK_QUEUE"               // Task queue of serve and worker.
 )
 
 const (

@@ -33,6 +33,10 @@ is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
 It calls out for one thing only: to ask the MCP servers that tenants attach what
 they offer, within what the flags allow, as workers do with theirs.
 
+With --maintenance-database-url it also reconciles: runs whose workflows were
+terminated or lost, and what else has ended without saying so, are closed within
+a minute. Of several servers one does it at a time.
+
 Metrics are at /metrics of an API that only this machine can reach, or else at
 --metrics-address. Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 		Example: `  toolcrib serve --database-url postgres://app@db/toolcrib --listen :8080`,
@@ -62,6 +66,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
 	reach.registerReach(cmd)
+	maintenanceFlag(cmd, &a.flags.maintenance)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
 	kekFlag(cmd, &kek)
@@ -113,6 +118,13 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	stopReconciler, err := a.startReconciler(ctx, serve.ReconcileConfig{
+		Store: s, Temporal: temporal, Namespace: opts.Namespace, Observer: o, Logger: settings.log,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopReconciler()
 	settings.log.InfoContext(ctx, "serving", slog.String("url", "http://"+listener.Addr().String()))
 	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...), settings.log,
 		func(ctx context.Context) error { return serve.HTTP(ctx, listener, handler, settings.log) })

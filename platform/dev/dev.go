@@ -31,6 +31,7 @@ type Dev struct {
 	stack  *devstack.Stack
 	store  *store.Store
 	worker *serve.Worker
+	record *serve.Reconciler
 	tenant store.Tenant
 	keys   *vault.Keyring
 	key    string
@@ -75,7 +76,22 @@ func (d *Dev) start(ctx context.Context) (err error) {
 	if err := d.startWorker(ctx); err != nil {
 		return err
 	}
+	if err := d.startReconciler(ctx); err != nil {
+		return err
+	}
 	return d.startAPI(ctx)
+}
+
+func (d *Dev) startReconciler(ctx context.Context) (err error) {
+	d.record, err = serve.NewReconciler(ctx, serve.ReconcileConfig{
+		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), MaintenanceURL: d.stack.DatabaseURL(),
+		SetRole: store.MaintenanceRole, Adopt: true, Observer: d.cfg.Observer, Logger: d.cfg.Logger, // Both are in one folder.
+	})
+	if err != nil {
+		return fmt.Errorf("opening the maintenance connection: %w", err)
+	}
+	d.record.Start(ctx)
+	return nil
 }
 
 // otherBuild says what to do about a database that another build of the
@@ -190,6 +206,9 @@ func (d *Dev) Stop(ctx context.Context) error {
 			for _, name := range []string{ServerFile, TemporalFile} {
 				errs = append(errs, ignoreMissing(os.Remove(filepath.Join(d.stack.DataDir(), name))))
 			}
+		}
+		if d.record != nil {
+			d.record.Stop()
 		}
 		if d.worker != nil {
 			d.worker.Stop()

@@ -57,7 +57,7 @@ func database(ctx context.Context, cfg Config) []Finding {
 		f.Status, f.Found = Fail, fmt.Sprintf("%s, which is older than %d", f.Found, store.MinServerMajor)
 		f.Mend = fmt.Sprintf("move to PostgreSQL %d or newer; to install it here: %s", store.MinServerMajor, cfg.Programs.InstallCommand())
 	}
-	return []Finding{f, role(in), schema(in), clock(in)}
+	return []Finding{f, role(in), schema(in), reconciler(in), clock(in)}
 }
 
 func unreached(cfg Config, err error) Finding {
@@ -95,6 +95,24 @@ func schema(in store.Inspection) Finding {
 	case in.Schema > in.Want:
 		f.Status, f.Mend = Warn, "update this binary to the release that migrated the database"
 		f.Found = fmt.Sprintf("version %d is newer than the %d this binary knows", in.Schema, in.Want)
+	}
+	return f
+}
+
+// reconciledLately is how long ago a working reconciler last passed, at the most.
+const reconciledLately = time.Minute
+
+func reconciler(in store.Inspection) Finding {
+	f := Finding{Check: "reconciler", Status: OK}
+	switch {
+	case in.Reconciled == nil:
+		f.Status, f.Found = Warn, "it has never passed: runs whose workflows are terminated or lost stay open"
+		f.Mend = fmt.Sprintf("give toolcrib serve a second login in TOOLCRIB_MAINTENANCE_DATABASE_URL, which is granted %s", store.MaintenanceRole)
+	case *in.Reconciled > reconciledLately:
+		f.Status, f.Found = Warn, fmt.Sprintf("it last passed %s ago", in.Reconciled.Round(time.Second))
+		f.Mend = "look at the log of toolcrib serve, or run: toolcrib reconcile --dry-run"
+	default:
+		f.Found = fmt.Sprintf("passed %s ago", in.Reconciled.Round(time.Second))
 	}
 	return f
 }

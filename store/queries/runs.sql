@@ -22,14 +22,17 @@ select * from run;
 
 -- name: BeginRun :one
 -- Starts a pending run once, and gives one that began without a plan its plan.
--- No row comes back when there is no such run, and a pending one when another
+-- A run that the reconciler closed as never started is started all the same:
+-- its workflow is there. No row comes back when there is no such run, and a pending one when another
 -- began it at the same moment.
 with began as (
     update runs r set status = 'running', started_at = now(), last_seq = r.last_seq + 1,
         plan = coalesce(r.plan, sqlc.narg('plan')::json),
         agent_version = coalesce(nullif(r.agent_version, ''), @agent_version),
-        first_run_id = coalesce(nullif(r.first_run_id, ''), @first_run_id)
-    where r.tenant_id = @tenant_id and r.id = @id and r.status = 'pending'
+        first_run_id = coalesce(nullif(r.first_run_id, ''), @first_run_id),
+        ended_by = '', completed_at = null, error_kind = '', error = ''
+    where r.tenant_id = @tenant_id and r.id = @id
+      and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
     returning *
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)

@@ -486,6 +486,7 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, credentialCases)
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)
+	maps.Copy(cases, reconcileCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {

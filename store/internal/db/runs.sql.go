@@ -161,8 +161,10 @@ with began as (
     update runs r set status = 'running', started_at = now(), last_seq = r.last_seq + 1,
         plan = coalesce(r.plan, $1::json),
         agent_version = coalesce(nullif(r.agent_version, ''), $2),
-        first_run_id = coalesce(nullif(r.first_run_id, ''), $3)
-    where r.tenant_id = $4 and r.id = $5 and r.status = 'pending'
+        first_run_id = coalesce(nullif(r.first_run_id, ''), $3),
+        ended_by = '', completed_at = null, error_kind = '', error = ''
+    where r.tenant_id = $4 and r.id = $5
+      and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
     returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
@@ -224,7 +226,8 @@ type BeginRunRow struct {
 }
 
 // Starts a pending run once, and gives one that began without a plan its plan.
-// No row comes back when there is no such run, and a pending one when another
+// A run that the reconciler closed as never started is started all the same:
+// its workflow is there. No row comes back when there is no such run, and a pending one when another
 // began it at the same moment.
 func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginRun,

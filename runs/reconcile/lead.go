@@ -1,0 +1,158 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Lead passes again and again while this process holds the lease, and waits for
+// it while another does, until ctx ends. A failing database or Temporal is
+// logged, and tried again.
+func (r *Reconciler) Lead(ctx context.Context) {
+	var lease *store.Lease
+	var said string
+	for {
+		held, err := r.turn(ctx)
+		switch {
+		case err == nil:
+			lease, said = &held, ""
+		case ctx.Err() == nil && tool.KindOf(err) != tool.Conflict && err.Error() != said:
+			said = err.Error() // Once, and not every few seconds.
+			r.log.WarnContext(ctx, "reconciling failed", slog.Any("error", err))
+		}
+		if errors.Is(err, errScope) && err.Error() != said {
+			said = err.Error()
+			r.log.ErrorContext(ctx, "the record is not reconciled", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			r.metrics.leading.Store(false)
+			if lease != nil {
+				r.release(ctx, *lease)
+			}
+			return
+		case <-time.After(r.cfg.Interval + time.Duration(rand.Int64N(int64(r.cfg.Interval/10)+1))): //nolint:gosec // It spreads processes.
+		}
+	}
+}
+
+// turn takes the lease, if it can, and passes once under it.
+func (r *Reconciler) turn(ctx context.Context) (store.Lease, error) {
+	lease, err := r.acquire(ctx)
+	r.metrics.leading.Store(err == nil)
+	if err != nil {
+		return lease, err
+	}
+	passing, stop := context.WithCancel(ctx)
+	defer stop()
+	renewed := make(chan struct{})
+	go func() { // So that a long pass stays this process's, and one that lost it ends.
+		defer close(renewed)
+		r.keep(passing, stop, lease)
+	}()
+	report, err := r.Pass(passing, PassOptions{})
+	stop()
+	<-renewed
+	if err != nil {
+		return lease, err
+	}
+	if n := report.Closed(); n > 0 {
+		r.log.InfoContext(ctx, "reconciled", slog.Int("closed", n), slog.Duration("took", report.Took))
+	}
+	return r.cfg.Maintenance.RenewLease(ctx, lease, r.cfg.Lease, true) //nolint:wrapcheck // It says which.
+}
+
+// keep renews a lease until ctx ends, and calls stop where another has taken it.
+func (r *Reconciler) keep(ctx context.Context, stop func(), lease store.Lease) {
+	tick := time.NewTicker(r.cfg.Lease / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := r.cfg.Maintenance.RenewLease(ctx, lease, r.cfg.Lease, false); tool.KindOf(err) == tool.Conflict {
+				stop()
+				return
+			}
+		}
+	}
+}
+
+// release lets the next process lead at once.
+func (r *Reconciler) release(ctx context.Context, lease store.Lease) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := r.cfg.Maintenance.ReleaseLease(ctx, lease); err != nil {
+		r.log.WarnContext(ctx, "the reconciler's lease was not released: it ends by itself", slog.Any("error", err))
+	}
+}
+
+// errScope is that the record belongs to another namespace.
+var errScope = errors.New("another namespace")
+
+// acquire takes the lease for this namespace.
+func (r *Reconciler) acquire(ctx context.Context) (store.Lease, error) {
+	if r.cfg.Maintenance == nil {
+		return store.Lease{}, &tool.Error{Kind: tool.Invalid, Op: "reconcile.Lead", Msg: "leading needs a maintenance connection to the database"}
+	}
+	scope, err := r.namespaceID(ctx)
+	if err != nil {
+		return store.Lease{}, err
+	}
+	lease, err := r.cfg.Maintenance.TakeLease(ctx, store.ReconcilerLease, r.holder, scope, r.cfg.Lease, r.cfg.Adopt)
+	if err != nil && lease.Scope != "" && lease.Scope != scope {
+		return lease, r.otherScope(scope, lease.Scope)
+	}
+	return lease, err //nolint:wrapcheck // It says which.
+}
+
+// CheckScope fails with tool.Conflict where the record belongs to another
+// namespace of Temporal than this reconciler's, in which its runs would all seem
+// to be lost. With [Config.Adopt] it does not.
+func (r *Reconciler) CheckScope(ctx context.Context) error {
+	if r.cfg.Maintenance == nil || r.cfg.Adopt {
+		return nil
+	}
+	scope, err := r.namespaceID(ctx)
+	if err != nil {
+		return err
+	}
+	lease, err := r.cfg.Maintenance.ReadLease(ctx, store.ReconcilerLease)
+	switch {
+	case tool.KindOf(err) == tool.NotFound:
+		return nil
+	case err != nil:
+		return err //nolint:wrapcheck // It says which.
+	case lease.Scope != scope:
+		return r.otherScope(scope, lease.Scope)
+	}
+	return nil
+}
+
+func (r *Reconciler) otherScope(scope, bound string) error {
+	return &tool.Error{Kind: tool.Conflict, Op: "reconcile", Err: errScope, Msg: fmt.Sprintf(
+		"the database was reconciled with the Temporal namespace of id %s, and %q has the id %s: correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, "+
+			"or, where Temporal was made anew and its workflows are lost, run: toolcrib reconcile --adopt-namespace", bound, r.cfg.Namespace, scope)}
+}
+
+// namespaceID returns the id of the namespace, which a namespace of the same
+// name elsewhere does not have.
+func (r *Reconciler) namespaceID(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	found, err := r.cfg.Temporal.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: r.cfg.Namespace})
+	if err != nil {
+		return "", unavailable("describing the namespace "+r.cfg.Namespace, err)
+	}
+	return found.GetNamespaceInfo().GetId(), nil
+}

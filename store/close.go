@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// RunClosure ends a run in place of its workflow, which is over and did not.
+type RunClosure struct {
+	Tenant     tool.TenantID
+	RunID      string
+	StatusSeen agent.RunStatus // As the run was when its workflow was looked at.
+	SeqSeen    int64           // The number of the run's last event then.
+	Status     agent.RunStatus // Final.
+	Kind       tool.Kind       // Empty for a run that is completed.
+	Msg        string
+	Output     string // Of a run that is completed; empty keeps what is there.
+	Reason     string // Why, in one word; it goes into the event.
+}
+
+// CloseRun ends a run, and reports whether it did: a run whose status or last
+// event is another than was seen is left alone. A workflow that ends it after
+// all has the last word. It fails with tool.Invalid for a status that is not
+// final.
+func (s *Store) CloseRun(ctx context.Context, c RunClosure) (bool, error) {
+	const op = "store.CloseRun"
+	if !c.Status.Final() {
+		return false, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a run cannot end as " + string(c.Status)}
+	}
+	if err := checkIDs(op, c.RunID); err != nil {
+		return false, err
+	}
+	event, err := encode(map[string]any{
+		"status": c.Status, "kind": c.Kind, "ended_by": agent.EndedByReconciler, "reason": c.Reason, "message": text(c.Msg),
+	})
+	if err != nil {
+		return false, err
+	}
+	params := db.CloseRunParams{
+		TenantID: string(c.Tenant), ID: c.RunID, StatusSeen: string(c.StatusSeen), SeqSeen: c.SeqSeen, Status: string(c.Status),
+		ErrorKind: string(c.Kind), Error: text(c.Msg), Output: text(c.Output), EndedBy: agent.EndedByReconciler,
+		EventType: string(runEndEvent(c.Status)), EventData: event,
+	}
+	var closed bool
+	err = s.do(ctx, op, c.Tenant, func(q *db.Queries) (err error) {
+		closed, err = q.CloseRun(ctx, params)
+		return err
+	})
+	if closed {
+		s.wake(c.Tenant, c.RunID)
+	}
+	return closed, err
+}
+
+// OpenCalls returns the calls of a run that have not ended, in order.
+func (s *Store) OpenCalls(ctx context.Context, tenant tool.TenantID, runID string, limit int) ([]tool.Invocation, error) {
+	const op = "store.OpenCalls"
+	if !tool.ValidID(runID) {
+		return nil, notFound(op, "run not found")
+	}
+	var rows []db.ToolInvocation
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListOpenCalls(ctx, db.ListOpenCallsParams{TenantID: string(tenant), RunID: &runID, Limit: pageSize(limit)})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, invocationOf)
+}
+
+// KnownWorkflows returns which of some workflows a tenant has runs of: those of
+// agents by the ids of their runs, others by the workflows' own.
+func (s *Store) KnownWorkflows(ctx context.Context, tenant tool.TenantID, runIDs, workflowIDs []string) (map[string]bool, error) {
+	const op = "store.KnownWorkflows"
+	if err := checkIDs(op, runIDs...); err != nil {
+		return nil, err
+	}
+	var rows []string
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		rows, err = q.ListKnownWorkflows(ctx, db.ListKnownWorkflowsParams{
+			TenantID: string(tenant), Ids: list(runIDs), WorkflowIds: list(workflowIDs),
+		})
+		return err
+	})
+	known := make(map[string]bool, len(rows))
+	for _, id := range rows {
+		known[id] = true
+	}
+	return known, err
+}
+
+// EffectState is how far an effect has come.
+type EffectState struct {
+	ID              string
+	Phase           tool.Phase
+	ArgumentsDigest string
+	VersionDigest   string
+	SentBefore      bool // An attempt before the last may have sent something.
+	Attempt         int
+}
+
+// FindEffect returns how far an effect has come. It fails with tool.NotFound.
+func (s *Store) FindEffect(ctx context.Context, tenant tool.TenantID, effectID string) (EffectState, error) {
+	const op = "store.FindEffect"
+	var row db.FindEffectRow
+	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindEffect(ctx, db.FindEffectParams{TenantID: string(tenant), EffectID: effectID})
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) || tool.KindOf(err) == tool.NotFound {
+		return EffectState{}, notFound(op, "effect not found")
+	}
+	return EffectState{
+		ID: row.EffectID, Phase: tool.Phase(row.Phase), ArgumentsDigest: row.ArgumentsDigest, VersionDigest: row.VersionDigest,
+		SentBefore: row.SentBefore, Attempt: int(row.Attempt),
+	}, err
+}

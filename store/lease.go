@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ReconcilerLease is the name of the lease of the process that reconciles.
+const ReconcilerLease = "reconciler"
+
+// Lease is the right of one process to do the work that one does for all. All
+// times are the database's.
+type Lease struct {
+	Name     string
+	Holder   string        // Names the process.
+	Scope    string        // What the work is bound to.
+	Fence    int64         // Grows with each holder: an earlier one can't prolong the lease.
+	Left     time.Duration // Until it ends; not positive when it has ended.
+	PassedAt *time.Time    // When the work was last done.
+	Since    time.Duration // Since PassedAt; zero where it was never done.
+}
+
+// TakeLease takes or prolongs a lease that is free or the holder's own. It fails
+// with tool.Conflict while another process holds it, and, unless adopt is set,
+// where it is bound to another scope; the returned lease is then the one that
+// stands in the way, and has another holder or another scope.
+func (m *Maintenance) TakeLease(ctx context.Context, name, holder, scope string, ttl time.Duration, adopt bool) (Lease, error) {
+	const op = "store.TakeLease"
+	var taken db.TakeLeaseRow
+	err := repeat(ctx, op, func() (err error) {
+		taken, err = m.q.TakeLease(ctx, db.TakeLeaseParams{
+			Name: name, Holder: text(holder), Scope: text(scope), Seconds: ttl.Seconds(), Adopt: adopt,
+		})
+		return err
+	})
+	if err == nil {
+		return leaseOf(db.ReadLeaseRow(taken)), nil
+	}
+	if !noLease(err) {
+		return Lease{}, err
+	}
+	held, err := m.ReadLease(ctx, name)
+	if err != nil {
+		return Lease{}, err
+	}
+	msg := fmt.Sprintf("the lease %s is held by %s", name, held.Holder)
+	if held.Scope != scope {
+		msg = fmt.Sprintf("the lease %s is bound to %s, not to %s", name, held.Scope, scope)
+	}
+	return held, &tool.Error{Kind: tool.Conflict, Op: op, Msg: msg}
+}
+
+// RenewLease prolongs a lease, and records that the work was done where passed
+// is set. It fails with tool.Conflict when another process has taken it.
+func (m *Maintenance) RenewLease(ctx context.Context, l Lease, ttl time.Duration, passed bool) (Lease, error) {
+	const op = "store.RenewLease"
+	var row db.RenewLeaseRow
+	err := repeat(ctx, op, func() (err error) {
+		row, err = m.q.RenewLease(ctx, db.RenewLeaseParams{
+			Name: l.Name, Holder: l.Holder, Fence: l.Fence, Seconds: ttl.Seconds(), Passed: passed,
+		})
+		return err
+	})
+	if noLease(err) {
+		return Lease{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: "another process has taken the lease " + l.Name}
+	}
+	return leaseOf(db.ReadLeaseRow(row)), err
+}
+
+// ReleaseLease ends a lease, if it is still the holder's, so that another process
+// need not wait.
+func (m *Maintenance) ReleaseLease(ctx context.Context, l Lease) error {
+	return repeat(ctx, "store.ReleaseLease", func() error {
+		return m.q.ReleaseLease(ctx, db.ReleaseLeaseParams{Name: l.Name, Holder: l.Holder, Fence: l.Fence})
+	})
+}
+
+// ReadLease returns a lease as it is. It fails with tool.NotFound where it was
+// never taken.
+func (m *Maintenance) ReadLease(ctx context.Context, name string) (Lease, error) {
+	var row db.ReadLeaseRow
+	err := repeat(ctx, "store.ReadLease", func() (err error) {
+		row, err = m.q.ReadLease(ctx, name)
+		return err
+	})
+	return leaseOf(row), explain(err, tool.NotFound, "the lease was never taken")
+}
+
+func leaseOf(row db.ReadLeaseRow) Lease {
+	l := Lease{
+		Name: row.Name, Holder: row.Holder, Scope: row.Scope, Fence: row.Fence, Left: row.ExpiresAt.Sub(row.ReadAt), PassedAt: row.PassedAt,
+	}
+	if row.PassedAt != nil {
+		l.Since = max(row.ReadAt.Sub(*row.PassedAt), 0)
+	}
+	return l
+}

@@ -1,0 +1,99 @@
+-- name: TakeLease :one
+-- Takes, or prolongs, a lease that is free or the holder's own. No row comes
+-- back while another holds it, or where it is bound to another scope.
+insert into leases as l (name, holder, scope, expires_at)
+values (@name, @holder, @scope, now() + make_interval(secs => @seconds::float8))
+on conflict (name) do update
+    set holder = excluded.holder, scope = excluded.scope, expires_at = excluded.expires_at,
+        fence = l.fence + case when l.holder = excluded.holder and l.expires_at > now() then 0 else 1 end
+    where (l.holder = excluded.holder or l.expires_at <= now()) and (l.scope = excluded.scope or @adopt::boolean)
+returning l.*, now()::timestamptz as read_at;
+
+-- name: RenewLease :one
+-- Prolongs a lease under its fence, and records that the work was done.
+update leases l set expires_at = now() + make_interval(secs => @seconds::float8),
+    passed_at = case when @passed::boolean then now() else l.passed_at end
+where l.name = @name and l.holder = @holder and l.fence = @fence
+returning l.*, now()::timestamptz as read_at;
+
+-- name: ReleaseLease :exec
+update leases set expires_at = now() where name = @name and holder = @holder and fence = @fence;
+
+-- name: ReadLease :one
+select l.*, now()::timestamptz as read_at from leases l where l.name = @name;
+
+-- name: ListOpenRuns :many
+-- Cross-tenant: the reconciler looks for runs whose workflows are over.
+select r.tenant_id, r.id, r.kind, r.status, r.workflow_id, r.first_run_id, r.created_at
+from runs r
+where r.completed_at is null and (r.tenant_id, r.id) > (@after_tenant::uuid, @after_id::uuid)
+  and r.created_at < now() - make_interval(secs => @grace::float8)
+order by r.tenant_id, r.id
+limit sqlc.arg('limit')::int;
+
+-- name: ListStrandedRuns :many
+-- Cross-tenant: the reconciler looks for runs that are over and calls of theirs that are not.
+select distinct r.tenant_id, r.id
+from effects e
+join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
+join runs r on r.tenant_id = i.tenant_id and r.id = i.run_id
+where e.phase <> 'done' and r.completed_at < now() - make_interval(secs => @grace::float8)
+  and e.created_at >= @since and e.created_at < now() - make_interval(secs => @grace::float8)
+order by r.tenant_id, r.id
+limit sqlc.arg('limit')::int;
+
+-- name: ListOpenDocuments :many
+-- Cross-tenant: the reconciler looks for documents whose ingestion is over.
+select d.tenant_id, d.id, d.pipeline_id, d.version
+from documents d
+where d.status in ('pending', 'ingesting') and (d.tenant_id, d.id) > (@after_tenant::uuid, @after_id::uuid)
+  and d.updated_at < now() - make_interval(secs => @grace::float8)
+order by d.tenant_id, d.id
+limit sqlc.arg('limit')::int;
+
+-- name: ListOpenGenerations :many
+-- Cross-tenant: the reconciler looks for generations of embeddings that nothing builds.
+select p.tenant_id, p.id, p.next_generation
+from pipelines p
+where p.next_generation <> 0 and p.deleted_at is null and (p.tenant_id, p.id) > (@after_tenant::uuid, @after_id::uuid)
+  and p.updated_at < now() - make_interval(secs => @grace::float8)
+order by p.tenant_id, p.id
+limit sqlc.arg('limit')::int;
+
+-- name: ListUnknownCalls :many
+-- Cross-tenant: operators are shown which calls to check.
+select e.tenant_id, e.invocation_id, e.created_at
+from effects e
+where e.phase = 'done' and e.status = 'unknown' and e.created_at >= @since
+order by e.created_at desc
+limit sqlc.arg('limit')::int;
+
+-- name: CloseRun :one
+-- Ends a run whose workflow is over and did not say so, if nothing has happened
+-- to the run since it was looked at. A workflow that ends it after all has the
+-- last word: see FinishRun.
+with closed as (
+    update runs r set status = @status, error_kind = @error_kind, error = @error,
+        output = coalesce(nullif(@output::text, ''), r.output), ended_by = @ended_by, completed_at = now(), last_seq = r.last_seq + 1
+    where r.tenant_id = @tenant_id and r.id = @id and r.status = @status_seen and r.last_seq = @seq_seen
+    returning r.tenant_id, r.id, r.last_seq
+), event as (
+    insert into run_events (tenant_id, run_id, seq, type, data)
+    select c.tenant_id, c.id, c.last_seq, @event_type, @event_data::json from closed c
+)
+select exists (select from closed) as closed;
+
+-- name: ListOpenCalls :many
+select i.* from tool_invocations i
+where i.tenant_id = @tenant_id and i.run_id = @run_id and i.status in ('pending', 'approved', 'running', 'waiting')
+order by i.id
+limit sqlc.arg('limit')::int;
+
+-- name: ListKnownWorkflows :many
+-- Which of some workflows have runs; those of agents are looked up by the run's id.
+select r.workflow_id from runs r
+where r.tenant_id = @tenant_id and (r.id = any (@ids::uuid[]) or r.kind <> 'agent' and r.workflow_id = any (@workflow_ids::text[]));
+
+-- name: FindEffect :one
+select e.effect_id, e.phase, e.arguments_digest, e.version_digest, e.sent_before, e.attempt
+from effects e where e.tenant_id = @tenant_id and e.effect_id = @effect_id;
