@@ -148,6 +148,7 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 		return ledger.Outcome{}, failure.Encode(e)
 	}
 	s := ending(e, t.in.Pin.Execution)
+	s.Unsent = t.marked && !e.Sent
 	// Without an admission of its own the attempt does not know what those
 	// before it sent; the ledger does.
 	s.UnknownIfSent = t.fence == 0 && e.Kind != tool.Cancelled && !t.in.Pin.Execution.Repeatable()

@@ -29,7 +29,7 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 		return wire.AdmitOutput{}, encode(ctx, err)
 	}
 	if ticket.Done != nil {
-		done := output(*ticket.Done, in.Full)
+		done := output(*ticket.Done, &in)
 		return wire.AdmitOutput{Done: &done}, nil
 	}
 	return wire.AdmitOutput{Fence: ticket.Fence, Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules}, nil
@@ -56,9 +56,11 @@ func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.Invo
 		return wire.InvokeOutput{InvocationID: outcome.InvocationID, Status: outcome.Status, Opened: t.opened}, nil
 	}
 	if err := outcome.Err(); err != nil {
-		return wire.InvokeOutput{}, failure.EncodeSettled(err)
+		e := *tool.AsError(err)
+		e.Acted = acted(outcome, &in)
+		return wire.InvokeOutput{}, failure.EncodeSettled(&e)
 	}
-	out := output(outcome, in.Full)
+	out := output(outcome, &in)
 	if activity.GetInfo(ctx).IsLocalActivity && size(out.Result) > maxMarkerResult {
 		return wire.InvokeOutput{}, failure.Encode(&tool.Error{
 			Kind: tool.Unavailable, Op: "activities.Invoke", RetryAfter: time.Millisecond,

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -113,6 +114,10 @@ func (p *pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) 
 	return pins, nil
 }
 
+// errTooMany is the cause of a plan that is too large: no tool of it is left out
+// for that.
+var errTooMany = errors.New("the plan is too large")
+
 func tooMany(format string, most int) *tool.Error {
-	return &tool.Error{Kind: tool.Conflict, Op: "activities.LoadPlan", Msg: fmt.Sprintf(format, most)}
+	return &tool.Error{Kind: tool.Conflict, Op: "activities.LoadPlan", Msg: fmt.Sprintf(format, most), Err: errTooMany}
 }

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -79,14 +80,21 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	if err != nil {
 		return nil, err
 	}
-	bound, err := a.Resolver.Bind(ctx, p, version.Snapshot.Tools, run.Mode)
+	bound, unavailable, err := a.Resolver.Bind(ctx, p, version.Snapshot.Tools, run.Mode)
 	if err != nil {
 		return nil, fmt.Errorf("binding the tools of agent %s: %w", version.Slug, err)
+	}
+	refuse := version.Snapshot.OnUnavailableTool == agent.RefuseRun
+	if err := resolver.RefuseRun(version.Slug, unavailable); refuse && err != nil {
+		return nil, err
 	}
 	plan := &agent.Plan{
 		AgentID: version.AgentID, Agent: version.Slug, AgentVersion: version.Number, AgentDigest: version.Digest,
 		ToolMode: version.Snapshot.ToolMode, Limits: version.Snapshot.Limits.WithDefaults(),
 		Tools: make([]agent.Pin, 0, len(bound)),
+	}
+	for _, u := range unavailable {
+		plan.Omitted = append(plan.Omitted, agent.Omission{Tool: u.Ref.String(), Kind: u.Err.Kind, Reason: u.Err.Msg})
 	}
 	pins := &pinner{a: a, principal: p, mode: run.Mode}
 	for _, r := range bound {
@@ -98,12 +106,23 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 		if tool.KindOf(err) == tool.Denied {
 			continue // What is made of tools that the principal may not use is left out as those are.
 		}
+		if err != nil && !refuse && omittable(ctx, err) {
+			e := tool.AsError(err)
+			plan.Omitted = append(plan.Omitted, agent.Omission{Tool: r.Tool.Slug, Kind: e.Kind, Reason: e.Msg})
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		plan.Tools = append(plan.Tools, pin)
 	}
 	return plan, nil
+}
+
+// omittable reports whether a tool that could not be pinned may be left out: an
+// agent or a step that it is made of cannot be used, and another try mends nothing.
+func omittable(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && !tool.KindOf(err).Retryable() && !errors.Is(err, errTooMany)
 }
 
 // chooseAgent returns the agent version a run is to use: the highest published

@@ -45,7 +45,7 @@ func (a *Activities) Settle(ctx context.Context, in wire.SettleInput) (wire.Invo
 			return wire.InvokeOutput{}, encode(ctx, err)
 		}
 	}
-	out := output(outcome, in.Invoke.Full)
+	out := output(outcome, &in.Invoke)
 	out.Calls = calls
 	return out, nil
 }
@@ -64,6 +64,7 @@ func mayPass(ctx context.Context, err error) bool {
 // came to, and returns how many calls a run made. An error is one that may pass.
 func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger.Settlement) (calls int, err error) {
 	s.UnknownIfSent = s.UnknownIfSent && in.Child == nil && in.Steps == nil // Nothing was sent but by those.
+	s.Acted = in.Child != nil || in.Steps != nil && in.Steps.Begun > 0
 	var result *tool.Result
 	switch {
 	case in.Child != nil:
@@ -130,19 +131,26 @@ func (a *Activities) FinishRun(ctx context.Context, in wire.FinishRunInput) erro
 }
 
 // output makes what histories carry of an outcome.
-func output(o ledger.Outcome, full bool) wire.InvokeOutput {
+func output(o ledger.Outcome, in *wire.InvokeInput) wire.InvokeOutput {
 	out := wire.InvokeOutput{
 		InvocationID: o.InvocationID, Status: o.Status, IsError: o.IsError(), Kind: o.Kind, Msg: o.Msg,
 	}
 	if o.Result == nil {
+		out.Acted = acted(o, in)
 		return out
 	}
-	if full {
+	if in.Full {
 		out.Result = fitting(o)
 	} else {
 		out.Preview = preview(o.Result.Content)
 	}
 	return out
+}
+
+// acted reports whether a call that got no answer may have had an effect that
+// must not happen twice.
+func acted(o ledger.Outcome, in *wire.InvokeInput) bool {
+	return o.Result == nil && o.Sent && !in.Pin.Execution.Repeatable()
 }
 
 // maxHistoryResult bounds the result that goes through a history, as JSON.

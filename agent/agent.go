@@ -31,6 +31,9 @@ type Definition struct {
 	Tools        []tool.Ref      `json:"tools"`
 	ToolMode     ToolMode        `json:"tool_mode,omitempty"` // Sequential when empty.
 	Limits       Limits          `json:"limits"`
+	// OnUnavailableTool is what becomes of a run when a tool of the agent cannot
+	// be used as it begins. OmitTool when empty.
+	OnUnavailableTool UnavailablePolicy `json:"on_unavailable_tool,omitempty"`
 	// Skills are what the agent can be told to do by name, by tools of type
 	// prompt in mode skill.
 	Skills map[string]Skill `json:"skills,omitempty"`
@@ -73,6 +76,20 @@ const (
 	Sequential   ToolMode = "sequential"    // One after the other.
 	ParallelSafe ToolMode = "parallel_safe" // Runs of pure calls at once, everything else alone.
 )
+
+// UnavailablePolicy is what becomes of a run of an agent one of whose tools
+// cannot be used when the run begins: it is disabled, say, or has no version
+// that the agent asks for.
+type UnavailablePolicy string
+
+// Policies for tools that cannot be used.
+const (
+	OmitTool  UnavailablePolicy = "omit"   // The run begins without the tool, and an event tool.warning says so.
+	RefuseRun UnavailablePolicy = "refuse" // The run is refused before it is accepted.
+)
+
+// UnavailablePolicies lists every policy; the first is the default.
+func UnavailablePolicies() []UnavailablePolicy { return []UnavailablePolicy{OmitTool, RefuseRun} }
 
 // Limits bounds a run. A zero field takes its default.
 type Limits struct {

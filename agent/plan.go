@@ -19,6 +19,19 @@ type Plan struct {
 	ToolMode     ToolMode `json:"tool_mode,omitempty"`
 	Limits       Limits   `json:"limits"`
 	Tools        []Pin    `json:"tools"` // Sorted by Slug, so that prompts cache.
+
+	Omitted []Omission `json:"omitted,omitempty"` // Tools of the agent that could not be used when the run began.
+}
+
+// WarningOmitted is the reason that an event tool.warning has of a tool that a
+// run goes without.
+const WarningOmitted = "omitted"
+
+// Omission is a tool that a run goes without.
+type Omission struct {
+	Tool   string    `json:"tool"` // The reference, as the agent has it.
+	Kind   tool.Kind `json:"kind"` // Of the failure to resolve it.
+	Reason string    `json:"reason"`
 }
 
 // Pin is one pinned tool version with what the scheduler must know of it.

@@ -111,6 +111,11 @@ type Settlement struct {
 	Result *tool.Result          // What the tool answered, if it did.
 	Kind   tool.Kind             // Why it did not; empty with a Result.
 	Msg    string                // For the caller and the model; empty with a Result.
+	// Unsent says that the attempt that settles sent nothing, although it marked
+	// the effect as sent.
+	Unsent bool
+	// Acted says that parts of the call were done: steps, or the run of an agent.
+	Acted bool
 	// UnknownIfSent turns a failure into StatusUnknown when the effect was
 	// sent: nobody can tell whether it happened.
 	UnknownIfSent bool
@@ -132,6 +137,7 @@ type Outcome struct {
 	Result       *tool.Result          `json:"result,omitempty"`
 	Kind         tool.Kind             `json:"kind,omitempty"`
 	Msg          string                `json:"msg,omitempty"`
+	Sent         bool                  `json:"-"` // Whether something of the call may have left, or parts of it were done.
 	Won          bool                  `json:"-"` // Whether this settlement is the one that counts.
 }
 
@@ -147,7 +153,7 @@ func (o Outcome) Err() error {
 	if o.Result != nil {
 		return nil
 	}
-	return &tool.Error{Kind: o.Kind, Op: "ledger.Outcome", Msg: o.Msg}
+	return &tool.Error{Kind: o.Kind, Op: "ledger.Outcome", Msg: o.Msg, Sent: o.Sent}
 }
 
 // Content returns what the model is shown of the outcome.

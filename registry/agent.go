@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -142,6 +143,9 @@ func checkAgentSpec(s *AgentSpec) ([]string, error) {
 	case "", agent.Sequential, agent.ParallelSafe:
 	default:
 		return nil, refuse(tool.Invalid, "/tool_mode", "tool mode %.40q: expected sequential or parallel_safe", s.ToolMode)
+	}
+	if p := s.OnUnavailableTool; p != "" && !slices.Contains(agent.UnavailablePolicies(), p) {
+		return nil, refuse(tool.Invalid, "/on_unavailable_tool", "on_unavailable_tool %.40q: expected omit or refuse", p)
 	}
 	if provider, name, ok := strings.Cut(s.Model, "/"); s.Model != "" && (!ok || provider == "" || name == "") {
 		return nil, refuse(tool.Invalid, "/model", `model %.80q: expected "provider/name"`, s.Model)

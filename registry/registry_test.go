@@ -446,12 +446,13 @@ func TestAgentGuardrails(t *testing.T) {
 	t.Parallel()
 
 	for path, edit := range map[string]func(*registry.AgentSpec){
-		"/slug":             func(s *registry.AgentSpec) { s.Slug = "" },
-		"/model":            func(s *registry.AgentSpec) { s.Model = "gpt" },
-		"/tool_mode":        func(s *registry.AgentSpec) { s.ToolMode = "chaos" },
-		"/limits/max_turns": func(s *registry.AgentSpec) { s.Limits.MaxTurns = -1 },
-		"/tools/1":          func(s *registry.AgentSpec) { s.Tools = []tool.Ref{{Slug: "a"}, {Slug: "a", Constraint: "^1"}} },
-		"/version":          func(s *registry.AgentSpec) { s.Version = "v1" },
+		"/slug":                func(s *registry.AgentSpec) { s.Slug = "" },
+		"/model":               func(s *registry.AgentSpec) { s.Model = "gpt" },
+		"/on_unavailable_tool": func(s *registry.AgentSpec) { s.OnUnavailableTool = "shrug" },
+		"/tool_mode":           func(s *registry.AgentSpec) { s.ToolMode = "chaos" },
+		"/limits/max_turns":    func(s *registry.AgentSpec) { s.Limits.MaxTurns = -1 },
+		"/tools/1":             func(s *registry.AgentSpec) { s.Tools = []tool.Ref{{Slug: "a"}, {Slug: "a", Constraint: "^1"}} },
+		"/version":             func(s *registry.AgentSpec) { s.Version = "v1" },
 	} {
 		b := setup(t)
 		s := registry.AgentSpec{Slug: "desk"}

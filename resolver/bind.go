@@ -14,24 +14,46 @@ import (
 // maxBinding is how many references are resolved at once.
 const maxBinding = 8
 
-// Bind resolves the tools of an agent that exists, sorted by slug: deprecated
-// tools still serve it, with a warning, and tools that the principal may not
-// use are left out, as if the agent did not have them. Every reference is tried, and the
-// error names all that failed, with their reasons; two references that give
-// the model the same name are a tool.Conflict that names both.
-func (r *Resolver) Bind(ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode) ([]*Resolved, error) {
-	return r.bind(ctx, Request{Principal: p, Mode: mode, AllowDeprecated: true}, refs)
+// Unavailable is a reference that cannot be used.
+type Unavailable struct {
+	Ref tool.Ref
+	Err *tool.Error // Why; never of a kind that another try may mend.
 }
 
-// BindNew is [Resolver.Bind] for an agent that is about to be published:
+// Bind resolves the tools of an agent that exists, sorted by slug, for a run
+// that is about to begin: deprecated tools still serve it, with a warning, and
+// tools that the principal may not use are left out, as if the agent did not have
+// them. References that cannot be used are returned beside the others, in the
+// order of refs. The error is of references that another try may resolve, and of
+// two that give the model the same name, a tool.Conflict that names both.
+func (r *Resolver) Bind(ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode) ([]*Resolved, []Unavailable, error) {
+	resolved, failures := r.resolveAll(ctx, Request{Principal: p, Mode: mode, AllowDeprecated: true}, refs)
+	var unavailable []Unavailable
+	for i, err := range failures {
+		if err == nil || tool.KindOf(err).Retryable() || ctx.Err() != nil {
+			continue
+		}
+		unavailable = append(unavailable, Unavailable{Ref: refs[i], Err: tool.AsError(err)})
+		failures[i] = nil
+	}
+	bound, err := joined(refs, resolved, failures)
+	return bound, unavailable, err
+}
+
+// BindNew resolves the tools of an agent that is about to be published:
 // deprecated tools are refused, and so is one that the principal may not use.
+// Every reference is tried, and the error names all that failed, with their
+// reasons.
 func (r *Resolver) BindNew(ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode) ([]*Resolved, error) {
-	return r.bind(ctx, Request{Principal: p, Mode: mode, New: true}, refs)
+	resolved, failures := r.resolveAll(ctx, Request{Principal: p, Mode: mode, New: true}, refs)
+	return joined(refs, resolved, failures)
 }
 
-func (r *Resolver) bind(ctx context.Context, req Request, refs []tool.Ref) ([]*Resolved, error) {
-	resolved := make([]*Resolved, len(refs))
-	failures := make([]error, len(refs))
+// resolveAll resolves every reference. One that the principal may not use is
+// neither resolved nor a failure, unless the agent is new.
+func (r *Resolver) resolveAll(ctx context.Context, req Request, refs []tool.Ref) (resolved []*Resolved, failures []error) {
+	resolved = make([]*Resolved, len(refs))
+	failures = make([]error, len(refs))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, maxBinding)
 	for i, ref := range refs {
@@ -47,6 +69,12 @@ func (r *Resolver) bind(ctx context.Context, req Request, refs []tool.Ref) ([]*R
 		})
 	}
 	wg.Wait()
+	return resolved, failures
+}
+
+// joined returns what was resolved, sorted by name, or the error of all that
+// was not.
+func joined(refs []tool.Ref, resolved []*Resolved, failures []error) ([]*Resolved, error) {
 	if err := bindError(refs, resolved, failures); err != nil {
 		return nil, err
 	}
@@ -102,4 +130,20 @@ func jointKind(causes []error) tool.Kind {
 		}
 	}
 	return kind
+}
+
+// RefuseRun returns the refusal of a run of an agent that does not begin without
+// the tools that cannot be used, or nil where there are none.
+func RefuseRun(agent string, unavailable []Unavailable) error {
+	if len(unavailable) == 0 {
+		return nil
+	}
+	texts := make([]string, len(unavailable))
+	for i, u := range unavailable {
+		texts[i] = fmt.Sprintf("%s (%s: %s)", u.Ref, u.Err.Kind, u.Err.Msg)
+	}
+	return &tool.Error{
+		Kind: tool.Conflict, Op: "resolver.RefuseRun",
+		Msg: fmt.Sprintf("agent %q refuses runs without all of its tools (on_unavailable_tool is refuse): %s", agent, strings.Join(texts, "; ")),
+	}
 }

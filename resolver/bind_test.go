@@ -32,8 +32,9 @@ func TestBind(t *testing.T) {
 	b.add(t, b.acme, "oldTool", status(tool.Deprecated), "1.0.0")
 	b.add(t, b.acme, "draftTool", status(tool.Draft))
 
-	bound, err := b.resolver.Bind(t.Context(), p, refs(t, "sendMail", "oldTool", "findOrder@^1"), tool.Production)
+	bound, unavailable, err := b.resolver.Bind(t.Context(), p, refs(t, "sendMail", "oldTool", "findOrder@^1"), tool.Production)
 	require.NoError(t, err)
+	require.Empty(t, unavailable)
 	var names []string
 	for _, r := range bound {
 		names = append(names, r.Version.String())
@@ -44,16 +45,30 @@ func TestBind(t *testing.T) {
 	_, err = b.resolver.BindNew(t.Context(), p, refs(t, "oldTool@1.0.0"), tool.Production)
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 
-	_, err = b.resolver.Bind(t.Context(), p, refs(t, "findOrder", "missingTool", "draftTool", "sendMail"), tool.Production)
+	some := refs(t, "findOrder", "missingTool", "draftTool", "sendMail")
+	bound, unavailable, err = b.resolver.Bind(t.Context(), p, some, tool.Production)
+	require.NoError(t, err)
+	require.Len(t, bound, 2, "a run begins with those that can be used")
+	require.Len(t, unavailable, 2)
+	require.Equal(t, some[1], unavailable[0].Ref)
+	require.Equal(t, tool.NotFound, unavailable[0].Err.Kind)
+	require.Equal(t, some[2], unavailable[1].Ref)
+	require.Equal(t, tool.Conflict, unavailable[1].Err.Kind)
+	refusal := resolver.RefuseRun("desk", unavailable)
+	require.Equal(t, tool.Conflict, tool.KindOf(refusal))
+	require.Contains(t, tool.AsError(refusal).Msg, `missingTool (not_found: tool "missingTool" not found)`)
+	require.NoError(t, resolver.RefuseRun("desk", nil))
+
+	_, err = b.resolver.BindNew(t.Context(), p, some, tool.Production)
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.Equal(t, `2 of 4 tools cannot be bound: missingTool (not_found: tool "missingTool" not found); `+
 		`draftTool (conflict: tool "draftTool" is a draft: publish it first, or use debug mode)`, tool.AsError(err).Msg)
 
-	_, err = b.resolver.Bind(t.Context(), p, refs(t, "findOrder@^1", find.ID), tool.Production)
+	_, _, err = b.resolver.Bind(t.Context(), p, refs(t, "findOrder@^1", find.ID), tool.Production)
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.Contains(t, tool.AsError(err).Msg, `findOrder@^1 and `+find.ID+` both give the model a tool named "findOrder"`)
 
-	bound, err = b.resolver.Bind(t.Context(), p, nil, tool.Production)
+	bound, _, err = b.resolver.Bind(t.Context(), p, nil, tool.Production)
 	require.NoError(t, err)
 	require.Empty(t, bound)
 }
@@ -69,15 +84,16 @@ func TestBindLeavesOutWhatIsNotPermitted(t *testing.T) {
 	b.add(t, b.acme, "refundOrder", func(t *tool.Tool) { t.RequiredPermission = "orders.refund" }, "1.0.0")
 	both := refs(t, "refundOrder", "sendMail")
 
-	bound, err := b.resolver.Bind(t.Context(), p, both, tool.Production)
+	bound, unavailable, err := b.resolver.Bind(t.Context(), p, both, tool.Production)
 	require.NoError(t, err)
+	require.Empty(t, unavailable, "what one may not use is not spoken of")
 	require.Len(t, bound, 1)
 	require.Equal(t, "sendMail", bound[0].Name())
 	_, err = b.resolver.BindNew(t.Context(), p, both, tool.Production)
 	require.Equal(t, tool.Denied, tool.KindOf(err))
 
 	p.Permissions = append(p.Permissions, "orders.refund")
-	bound, err = b.resolver.Bind(t.Context(), p, both, tool.Production)
+	bound, _, err = b.resolver.Bind(t.Context(), p, both, tool.Production)
 	require.NoError(t, err)
 	require.Len(t, bound, 2)
 }

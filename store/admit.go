@@ -116,6 +116,7 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 		return ledger.Ticket{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: "the idempotency key was used for another call"}
 	case tool.Phase(row.PriorPhase) == tool.PhaseDone:
 		outcome, err := outcomeOf(row.InvocationID, row.Status, row.Result, row.ErrorKind, row.Error)
+		outcome.Sent = row.Sent
 		ticket.Done = &outcome
 		return ticket, err
 	case tool.Phase(row.PriorPhase) == tool.PhaseSent && !req.Repeatable:

@@ -27,6 +27,9 @@ type Request struct {
 	Digest string // Of the request that has the key.
 	Fence  int64  // Who serves it shows this when it is done.
 	Taken  bool   // The caller of BeginRequest is to serve it.
+	// Wait is how long whoever serves it holds it at the most without renewing
+	// its lease; zero where it is taken or answered.
+	Wait   time.Duration
 	Answer *Answer
 }
 
@@ -64,6 +67,7 @@ func (s *Store) BeginRequest(ctx context.Context, k RequestKey, digest string, l
 	}
 	r := Request{ID: row.ID, Digest: row.Digest, Fence: row.Fence, Taken: row.Taken}
 	if row.Status == nil {
+		r.Wait = time.Duration(row.WaitS * float64(time.Second))
 		return r, nil
 	}
 	r.Answer = &Answer{Status: int(*row.Status), Body: row.Body}
@@ -85,12 +89,32 @@ func (s *Store) FinishRequest(ctx context.Context, k RequestKey, fence int64, a 
 	})
 }
 
+// RenewRequest extends the lease of a request that is being served, from now
+// on. It fails as [Store.FinishRequest] does.
+func (s *Store) RenewRequest(ctx context.Context, k RequestKey, fence int64, lease time.Duration) error {
+	return s.endRequest(ctx, "store.RenewRequest", k.Tenant, func(q *db.Queries) (int64, error) {
+		return q.RenewRequest(ctx, db.RenewRequestParams{
+			TenantID: string(k.Tenant), Subject: text(k.Subject), KeyHash: k.hash(), Fence: fence, LeaseS: lease.Seconds(),
+		})
+	})
+}
+
 // ReleaseRequest lets the next request of the same digest be served: this one
-// has no answer to keep. It fails as [Store.FinishRequest] does.
-func (s *Store) ReleaseRequest(ctx context.Context, k RequestKey, fence int64) error {
+// has no answer to keep. Anew gives the request another id, for one that is
+// over: what was made under the id it had is not found again. It fails as
+// [Store.FinishRequest] does.
+func (s *Store) ReleaseRequest(ctx context.Context, k RequestKey, fence int64, anew bool) error {
+	var id *string
+	if anew {
+		made, err := newID()
+		if err != nil {
+			return err
+		}
+		id = &made
+	}
 	return s.endRequest(ctx, "store.ReleaseRequest", k.Tenant, func(q *db.Queries) (int64, error) {
 		return q.ReleaseRequest(ctx, db.ReleaseRequestParams{
-			TenantID: string(k.Tenant), Subject: text(k.Subject), KeyHash: k.hash(), Fence: fence,
+			TenantID: string(k.Tenant), Subject: text(k.Subject), KeyHash: k.hash(), Fence: fence, NewID: id,
 		})
 	})
 }

@@ -47,7 +47,7 @@ func settledOutcome(op string, fence int64, row db.SettleCallRow) (ledger.Outcom
 	switch {
 	case row.InvocationID != nil:
 		outcome, err := outcomeOf(*row.InvocationID, row.Status, row.Result, row.ErrorKind, row.Error)
-		outcome.Won = row.Won
+		outcome.Won, outcome.Sent = row.Won, row.Sent
 		return outcome, err
 	case fence != 0 && row.PriorFence == nil:
 		return ledger.Outcome{}, notFound(op, "the call was never admitted")
@@ -91,7 +91,7 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 		Subject: text(s.Principal.Subject), Mode: string(e.mode),
 		ArgumentsStored: s.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
 		Status: string(s.Status), Result: result, ErrorKind: string(s.Kind), Error: text(s.Msg),
-		UnknownIfSent: s.UnknownIfSent, UnknownMessage: ledger.UnknownMessage,
+		UnknownIfSent: s.UnknownIfSent, Unsent: s.Unsent, Acted: s.Acted, UnknownMessage: ledger.UnknownMessage,
 		EventType: string(tool.EndEvent(s.Status)), AnswerID: e.answerID,
 		ParentID: optional(s.ParentID), DriftDeclared: declared, DriftAttempted: attempted,
 	}, nil

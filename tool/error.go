@@ -30,7 +30,7 @@ func Kinds() []Kind {
 }
 
 // Retryable reports whether trying the same call again may succeed. Whether it
-// is allowed is the tool's matter: see [Error.MayRetry].
+// is allowed is the tool's matter: see [Error.MayRetry] and [Error.Retryable].
 func (k Kind) Retryable() bool {
 	switch k {
 	case RateLimited, Unavailable, Timeout, InternalError:
@@ -52,6 +52,7 @@ type Error struct {
 	RetryAfter time.Duration // Earliest useful retry; zero for no hint.
 	Sent       bool          // Whether a request may have left the platform. Executors that cannot tell say true.
 	Answered   bool          // Whether upstream answered that it failed, so that its failure is no riddle.
+	Acted      bool          // Whether the call may have had an effect that must not happen twice: do not make it again.
 	Err        error         // Cause. Logged, never shown.
 }
 
@@ -76,6 +77,11 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) MayRetry(x Execution) bool {
 	return e.Kind.Retryable() && (!e.Sent || x.Repeatable())
 }
+
+// Retryable reports whether a caller may make the same call again and it may
+// then succeed. It is false for a call that may have had an effect and is of a
+// tool that is neither pure nor idempotent, whatever its kind.
+func (e *Error) Retryable() bool { return e.Kind.Retryable() && !e.Acted }
 
 // Riddle reports whether nobody can tell, after e, whether a call had its
 // effect: something may have left, no answer came, and asking again is not

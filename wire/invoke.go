@@ -60,6 +60,7 @@ type InvokeOutput struct {
 	Result       *tool.Result          `json:"result,omitempty"`  // When the whole was wanted and the tool answered.
 	Kind         tool.Kind             `json:"kind,omitempty"`
 	Msg          string                `json:"msg,omitempty"`
+	Acted        bool                  `json:"acted,omitempty"` // As in [tool.Error]; for a call that got no answer.
 	// Opened is set when the call is under way: the workflow makes the runs or
 	// calls that it is, and settles it.
 	Opened *Opened `json:"opened,omitempty"`

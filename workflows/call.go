@@ -77,7 +77,9 @@ func closeCall(ctx workflow.Context, inline bool, in wire.SettleInput) (out wire
 	defer cancel()
 	err = bookkeep(detached, inline, wire.SettleActivity, in, &out, bookkeepingOptions("settle "+label(in.Invoke)))
 	if err != nil {
-		return wire.InvokeOutput{}, &unsettledError{call: in.Invoke.Call.CallID, err: failure.Decode(err)}
+		e := *tool.AsError(failure.Decode(err))
+		e.Acted = !in.Invoke.Pin.Execution.Repeatable() // How far it came is in the ledger, which cannot be reached.
+		return wire.InvokeOutput{}, &unsettledError{call: in.Invoke.Call.CallID, err: &e}
 	}
 	return out, nil
 }
@@ -112,5 +114,5 @@ func outputError(out wire.InvokeOutput) error {
 	if out.Kind == "" {
 		return nil
 	}
-	return &tool.Error{Kind: out.Kind, Op: "workflows.invoke", Msg: out.Msg}
+	return &tool.Error{Kind: out.Kind, Op: "workflows.invoke", Msg: out.Msg, Acted: out.Acted}
 }

@@ -32,7 +32,9 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	case err != nil:
 		return nil, Failure(err)
 	case finishErr != nil:
-		return nil, failure.Encode(finishErr)
+		e := *tool.AsError(failure.Decode(finishErr))
+		e.Acted = true // The call was answered.
+		return nil, failure.Encode(&e)
 	default:
 		return result, nil
 	}

@@ -27,11 +27,12 @@ type details struct {
 	Path    string    `json:"path,omitempty"`
 	Sent    bool      `json:"sent,omitempty"`
 	Answer  bool      `json:"answered,omitempty"`
+	Acted   bool      `json:"acted,omitempty"`
 	Settled bool      `json:"settled,omitempty"`
 }
 
 // Encode returns err in the form that an activity or workflow must return. It
-// is retryable if its kind is; RetryAfter becomes the delay of the next
+// is retryable if [tool.Error.Retryable] says so; RetryAfter becomes the delay of the next
 // attempt. A Temporal cancellation stays one. Log the cause first: it is not
 // encoded.
 func Encode(err error) error { return encode(err, false, false) }
@@ -53,11 +54,13 @@ func encode(err error, final, settled bool) error {
 	te := tool.AsError(Decode(err))
 	if !settled && errors.Is(err, context.Canceled) {
 		// A context ended, and Temporal cancelled nothing: the worker stops, say.
-		te = &tool.Error{Kind: tool.Unavailable, Op: te.Op, Msg: "the work was interrupted", Sent: te.Sent}
+		te = &tool.Error{Kind: tool.Unavailable, Op: te.Op, Msg: "the work was interrupted", Sent: te.Sent, Acted: te.Acted}
 	}
 	opts := temporal.ApplicationErrorOptions{
-		NonRetryable: final || !te.Kind.Retryable(),
-		Details:      []any{details{Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Answer: te.Answered, Settled: settled}},
+		NonRetryable: final || !te.Retryable(),
+		Details: []any{details{
+			Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Answer: te.Answered, Acted: te.Acted, Settled: settled,
+		}},
 	}
 	if !opts.NonRetryable {
 		opts.NextRetryDelay = te.RetryAfter
@@ -85,7 +88,7 @@ func Decode(err error) error {
 	}
 	if d, app, ok := read(err); ok {
 		return &tool.Error{
-			Kind: d.Kind, Op: d.Op, Msg: d.Msg, Path: d.Path, Sent: d.Sent, Answered: d.Answer,
+			Kind: d.Kind, Op: d.Op, Msg: d.Msg, Path: d.Path, Sent: d.Sent, Answered: d.Answer, Acted: d.Acted,
 			RetryAfter: app.NextRetryDelay(), Err: err,
 		}
 	}

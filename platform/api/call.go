@@ -53,7 +53,7 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 		workflow, err = s.rejoin(ctx, &call)
 	}
 	if err != nil {
-		return nil, err
+		return nil, call.perhapsBegun(ctx, err)
 	}
 	wait := defaultWait
 	if in.Body.WaitS != nil {
@@ -85,6 +85,8 @@ type directCall struct {
 	slug       string
 	warnings   []string
 	workflowID string
+	repeatable bool   // The tool is pure or idempotent.
+	named      bool   // The caller gave the call an id: it is this call for as long as Temporal keeps it.
 	digest     string // Of what is asked for: equal digests, equal calls.
 	input      wire.ToolCallInput
 }
@@ -121,7 +123,8 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, ref.Constraint, in.Body.Mode, arguments),
 		input:  wire.NewToolCall(p, runID, wire.Node{ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode}),
 	}
-	if in.Body.ID != "" {
+	c.repeatable, c.named = resolved.Version.Snapshot.Execution.Repeatable(), in.Body.ID != ""
+	if c.named {
 		c.workflowID, c.input.Node.ID = "t/"+string(p.Tenant)+"/call/"+in.Body.ID, in.Body.ID
 	}
 	return c, nil
@@ -199,11 +202,27 @@ func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowR
 		return out, nil
 	}
 	ended, failed := outcome(err)
+	if !ended {
+		return nil, c.perhapsBegun(ctx, failed)
+	}
 	p := problemOf(failed)
-	if ended {
-		p.Instance = "/v1/runs/" + c.input.RunID
+	p.Instance = "/v1/runs/" + c.input.RunID
+	if c.named { // Whoever asks again is answered the same.
+		final(p)
+	}
+	if at := servingOf(ctx); at != nil {
+		at.final, at.over = !p.Retryable, true
 	}
 	return nil, p
+}
+
+// perhapsBegun returns the failure to start a call, or to wait for it: it may
+// have been begun. Who asks again finds it by its id or by the request's
+// idempotency key, and without either makes another call.
+func (c *directCall) perhapsBegun(ctx context.Context, err error) error {
+	e := *tool.AsError(err)
+	e.Acted = e.Kind.Retryable() && !c.repeatable && !c.named && requestID(ctx) == ""
+	return &e
 }
 
 // outOfTime reports whether waiting ended because its time was over, which the

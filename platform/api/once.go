@@ -11,6 +11,7 @@ import (
 	"hash"
 	"log/slog"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -32,15 +33,17 @@ const (
 const (
 	// keepRequests is how long an answer is kept.
 	keepRequests = 24 * time.Hour
-	// leaseMargin is how much longer a request may be served than it may take,
-	// before another server takes it for abandoned.
-	leaseMargin = 15 * time.Second
+	// keyLease is how long a server holds a key without renewing its lease: one
+	// that died leaves the key to the next request after at most that long.
+	keyLease = 12 * time.Second
+	// renewEvery is how often a server renews the lease of a key that it holds.
+	renewEvery = 2 * time.Second
 	// maxKeyLength bounds an idempotency key.
 	maxKeyLength = 255
 	// finishTimeout bounds the keeping of an answer.
 	finishTimeout = 5 * time.Second
-	// inUseRetry is when to ask again for an answer that is on its way, in seconds.
-	inUseRetry = 1
+	// takenOverRetry is when to ask for the answer of a server that took a request over.
+	takenOverRetry = time.Second
 )
 
 // keptHeaders are the headers that belong to an answer. Others, such as the
@@ -60,7 +63,10 @@ const confidential = "confidential"
 //
 // An answer is kept for a day, unless it says that the same request may succeed
 // later. A request whose server died is served again when its lease has run
-// out; operations that would then do something twice name it by [requestID].
+// out; operations that would then do something twice name it by [requestID]. A
+// server that lives renews the lease. One that could not, and was taken over
+// meanwhile, loses by the fence: its answer is not kept and not given, and what
+// it did is found by whoever took over.
 func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	given := r.Header.Values(KeyHeader)
@@ -83,7 +89,7 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 		s.refuse(ctx, credentialFailure(err))
 		return
 	}
-	request, err := s.cfg.Store.BeginRequest(r.Context(), key, digest, s.cfg.RequestTimeout+leaseMargin, keepRequests)
+	request, err := s.cfg.Store.BeginRequest(r.Context(), key, digest, keyLease, keepRequests)
 	switch {
 	case err != nil:
 		s.refuse(ctx, err)
@@ -93,9 +99,7 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 		w.Header().Set(ReplayedHeader, "true")
 		writeAnswer(w, *request.Answer)
 	case !request.Taken:
-		p := refusal(v1.KeyInUse, "a request with this idempotency key is being served")
-		p.RetryAfter = inUseRetry
-		writeProblem(w, r, p)
+		writeProblem(w, r, inUse(request.Wait))
 	default:
 		s.serveOnce(ctx, next, key, request)
 	}
@@ -118,26 +122,79 @@ func (s *server) serveOnce(ctx huma.Context, next func(huma.Context), key store.
 	r, w := humachi.Unwrap(ctx)
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx.Context()), s.cfg.RequestTimeout)
 	defer cancel()
-	detached = context.WithValue(detached, requestKey{}, request.ID)
+	detached, lost := context.WithCancelCause(detached)
+	defer lost(nil)
+	at := &serving{id: request.ID}
+	detached = context.WithValue(detached, requestKey{}, at)
+	release := s.holdLease(detached, key, request.Fence, lost)
+	defer release()
 	answered := false
 	defer func() {
 		if !answered { // It panicked.
-			s.endOnce(detached, key, request, nil)
+			_ = s.endOnce(detached, key, request, nil, false)
 		}
 	}()
 	taken := &recorder{header: http.Header{}}
 	next(humachi.NewContext(ctx.Operation(), r.WithContext(detached), taken))
 	answered = true
 	answer := taken.answer()
-	s.endOnce(detached, key, request, s.kept(ctx, answer))
+	release()
+	if err := s.endOnce(detached, key, request, s.kept(ctx, answer, at.final), at.over); tool.KindOf(err) == tool.Conflict && err != nil {
+		writeProblem(w, r, inUse(takenOverRetry))
+		return
+	}
 	maps.Copy(w.Header(), taken.header)
 	w.WriteHeader(answer.Status)
 	_, _ = w.Write(answer.Body) // Nobody is left to tell.
 }
 
+// inUse is the answer to a request that another serves. After wait the other has
+// answered, or renewed its lease, or died.
+func inUse(wait time.Duration) *v1.Problem {
+	p := refusal(v1.KeyInUse, "a request with this idempotency key is being served")
+	p.RetryAfter = math.Ceil(max(wait, time.Second).Seconds())
+	return p
+}
+
+// holdLease renews the lease of a key until release is called. Where another
+// server has taken the request over, lost ends the serving here.
+func (s *server) holdLease(ctx context.Context, key store.RequestKey, fence int64, lost context.CancelCauseFunc) (release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(renewEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			err := s.cfg.Store.RenewRequest(ctx, key, fence, keyLease)
+			switch {
+			case err == nil || ctx.Err() != nil:
+			case tool.KindOf(err) == tool.Conflict:
+				lost(err)
+				return
+			default: // Tried again: the lease outlasts several failures.
+				s.log.WarnContext(ctx, "the lease of an idempotency key was not renewed",
+					slog.String("tenant_id", string(key.Tenant)), slog.Any("error", err))
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
 // kept returns what is to be kept of an answer, and nothing where the request
-// has to be served again.
-func (s *server) kept(ctx huma.Context, a store.Answer) *store.Answer {
+// has to be served again. A final answer is kept whatever its status.
+func (s *server) kept(ctx huma.Context, a store.Answer, final bool) *store.Answer {
+	if final {
+		return &a
+	}
 	if a.Status >= http.StatusInternalServerError || a.Status == http.StatusTooManyRequests || a.Status == http.StatusRequestTimeout {
 		return nil
 	}
@@ -157,31 +214,51 @@ func (s *server) kept(ctx huma.Context, a store.Answer) *store.Answer {
 	return &store.Answer{Status: p.Status, Header: map[string][]string{"Content-Type": {v1.ProblemType}}, Body: body}
 }
 
-// endOnce keeps an answer, or frees the key where there is none to keep. If
-// neither can be done, the key is free when its lease runs out.
-func (s *server) endOnce(ctx context.Context, key store.RequestKey, request store.Request, a *store.Answer) {
+// endOnce keeps an answer, or frees the key where there is none to keep: anew
+// where what was begun under the request's id is over. If neither can be done,
+// the key is free when its lease runs out. It fails with tool.Conflict where
+// another server has taken the request over.
+func (s *server) endOnce(ctx context.Context, key store.RequestKey, request store.Request, a *store.Answer, anew bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()
 	var err error
 	if a != nil {
 		err = s.cfg.Store.FinishRequest(ctx, key, request.Fence, *a)
 	} else {
-		err = s.cfg.Store.ReleaseRequest(ctx, key, request.Fence)
+		err = s.cfg.Store.ReleaseRequest(ctx, key, request.Fence, anew)
 	}
 	if err != nil {
 		s.log.ErrorContext(ctx, "the answer to a request with an idempotency key was not kept",
 			slog.String("tenant_id", string(key.Tenant)), slog.String("trace_id", traceID(ctx)), slog.Any("error", err))
 	}
+	return err
 }
 
 type requestKey struct{}
+
+// serving is what is known of a request with an idempotency key while it is
+// served. One goroutine serves it.
+type serving struct {
+	id    string
+	final bool // The answer is to be kept, whatever its status: the request must not be served again.
+	over  bool // What was begun under the id has ended: served again, the request begins something else.
+}
 
 // requestID returns an id that is the same each time a request with an
 // idempotency key is served, and nothing for one without. What is made under
 // it is not made twice.
 func requestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestKey{}).(string)
-	return id
+	if at := servingOf(ctx); at != nil {
+		return at.id
+	}
+	return ""
+}
+
+// servingOf returns what is known of a request with an idempotency key, and nil
+// for one without.
+func servingOf(ctx context.Context) *serving {
+	at, _ := ctx.Value(requestKey{}).(*serving)
+	return at
 }
 
 // requestDigest tells requests apart: by what is asked for, not by how it is

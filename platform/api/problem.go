@@ -20,7 +20,15 @@ func problemOf(err error) *v1.Problem {
 	e := tool.AsError(err)
 	p := refusal(string(e.Kind), e.Msg)
 	p.Path, p.RetryAfter = e.Path, e.RetryAfter.Seconds()
+	if e.Acted {
+		final(p)
+	}
 	return p
+}
+
+// final marks a problem of a request that must not, or need not, be sent again.
+func final(p *v1.Problem) {
+	p.Retryable, p.RetryAfter = false, 0
 }
 
 // refusal returns a problem of the class of a name. Every problem is made here,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -132,6 +133,12 @@ func (s *server) newRun(ctx context.Context, p tool.Principal, in v1.NewRun) (ag
 	chosen, err := resolver.ChooseAgent(found, versions, constraint, in.Mode)
 	if err != nil {
 		return agent.Run{}, err
+	}
+	if chosen.Snapshot.OnUnavailableTool == agent.RefuseRun {
+		_, unavailable, err := s.cfg.Resolver.Bind(ctx, p, chosen.Snapshot.Tools, in.Mode)
+		if err = cmp.Or(err, resolver.RefuseRun(found.Slug, unavailable)); err != nil {
+			return agent.Run{}, err
+		}
 	}
 	id, err := newRunID(ctx)
 	if err != nil {

@@ -82,7 +82,7 @@ func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInp
 		workflow, err = s.rejoin(ctx, &c)
 	}
 	if err != nil {
-		return nil, err
+		return nil, c.perhapsBegun(ctx, err)
 	}
 	s.recordCall(ctx, c, workflow.GetRunID())
 	out := &testToolOutput{Status: http.StatusOK, Location: "/v1/runs/" + c.input.RunID}
@@ -95,7 +95,7 @@ func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInp
 	if wait > 0 {
 		err = workflow.Get(waitCtx, nil)
 		if ended, failed := outcome(err); err != nil && !ended && !outOfTime(waitCtx, err) {
-			return nil, failed
+			return nil, c.perhapsBegun(ctx, failed)
 		}
 	}
 	if out.Body, err = s.testOf(ctx, p.Tenant, c.input.RunID, c.slug); err != nil {

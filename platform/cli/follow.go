@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -34,6 +35,9 @@ type followed struct {
 func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 	seen := followed{Invocations: []tool.Invocation{}}
 	run, err := c.Watch(ctx, id, func(e tool.Event) error {
+		if e.Type == tool.EventWarning && !a.printer.json {
+			return writeWarning(a.printer.out, e)
+		}
 		if e.InvocationID == "" || !ends(e.Type) {
 			return nil
 		}
@@ -84,6 +88,25 @@ func ends(t tool.EventType) bool {
 	default:
 		return false
 	}
+}
+
+// writeWarning writes one line about a tool that somebody should look at.
+func writeWarning(w io.Writer, e tool.Event) error {
+	var warning struct {
+		Tool    string `json:"tool"`
+		Version string `json:"version"`
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+	}
+	if err := json.Unmarshal(e.Data, &warning); err != nil {
+		return fmt.Errorf("reading event %d: %w", e.Seq, err)
+	}
+	line := "  warning: " + clean(versioned(warning.Tool, warning.Version)) + " is " + clean(warning.Reason)
+	if warning.Reason == agent.WarningOmitted {
+		line = "  warning: the run goes without " + clean(warning.Tool) + ": " + short(warning.Message, 200)
+	}
+	_, err := fmt.Fprintln(w, line)
+	return err
 }
 
 // writeCall writes one line about a call that ended.

@@ -45,9 +45,9 @@ func asProblem(err error) *v1.Problem {
 	} else if _, ok := errors.AsType[*FileError](err); ok {
 		p.Title, p.Code = "malformed file", tool.Invalid
 	} else if _, ok := errors.AsType[*client.UnreachableError](err); ok {
-		p.Title, p.Code, p.Retryable = "unreachable", tool.Unavailable, true
+		p.Title, p.Code, p.Retryable = "unreachable", tool.Unavailable, tool.AsError(err).Retryable()
 	} else if e, ok := errors.AsType[*tool.Error](err); ok {
-		p.Code, p.Path, p.Retryable = e.Kind, e.Path, e.Kind.Retryable()
+		p.Code, p.Path, p.Retryable = e.Kind, e.Path, e.Retryable()
 	}
 	return p
 }

@@ -136,6 +136,10 @@ func writeRun(w io.Writer, r v1.Run) error {
 	for i, pin := range r.Tools {
 		pins[i] = pin.Tool + "@" + pin.Version
 	}
+	omitted := make([]string, len(r.Omitted))
+	for i, o := range r.Omitted {
+		omitted[i] = o.Tool + ": " + o.Reason
+	}
 	failed := ""
 	if r.ErrorKind != "" {
 		failed = string(r.ErrorKind) + ": " + r.Error
@@ -146,7 +150,7 @@ func writeRun(w io.Writer, r v1.Run) error {
 	}
 	return pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "asked by", above, "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "),
+		"status", string(r.Status), "asked by", above, "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "), "omitted", strings.Join(omitted, "; "),
 		"created", moments(r.CreatedAt), "started", momentsOf(r.StartedAt), "completed", momentsOf(r.CompletedAt),
 		"workflow", r.WorkflowID, "error", failed, "output", r.Output)
 }

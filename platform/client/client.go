@@ -99,13 +99,25 @@ type request struct {
 // do calls an endpoint under /v1. GETs are repeated on a stale connection.
 func (c *Client) do(ctx context.Context, r request) error {
 	got, err := c.send(ctx, r, append([]string{"v1"}, r.path...))
-	if err != nil {
-		return err
+	switch {
+	case err != nil:
+	case got.status >= http.StatusMultipleChoices:
+		err = c.problem(got)
+	default:
+		err = c.decode(got, r.out)
 	}
-	if got.status >= http.StatusMultipleChoices {
-		return c.problem(got)
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Sent && !c.repeatable(r.method) {
+		if _, answered := Problem(err); !answered { // The server says itself what may be sent again.
+			e.Acted = true
+		}
 	}
-	return c.decode(got, r.out)
+	return err
+}
+
+// repeatable reports whether a request may be sent again although it may have
+// been served: it changes nothing, or has an idempotency key.
+func (c *Client) repeatable(method string) bool {
+	return method == http.MethodGet || c.once != "" && method == http.MethodPost
 }
 
 // answer is what a server answered.
@@ -117,14 +129,13 @@ type answer struct {
 func (c *Client) send(ctx context.Context, r request, path []string) (got answer, err error) {
 	req := &egress.Request{
 		Method: r.method, URL: c.url(path, r.query), Header: http.Header{"Accept": {"application/json"}},
-		Repeatable: r.method == http.MethodGet,
+		Repeatable: c.repeatable(r.method),
 	}
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	if c.once != "" && r.method == http.MethodPost {
 		req.Header.Set("Idempotency-Key", c.once)
-		req.Repeatable = true
 	}
 	if r.body != nil {
 		if req.Body, err = json.Marshal(r.body); err != nil {

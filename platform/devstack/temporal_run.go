@@ -24,6 +24,9 @@ var tuning = map[string]any{
 	"history.workflowIdReuseMinimalInterval": "0s",
 	// The server asks nobody on the internet whether there is a newer version.
 	"frontend.enableServerVersionCheck": false,
+	// By default a namespace is listed and counted ten times a second, by all of
+	// its users together: the UI, the API and a person who pages through runs.
+	"frontend.namespaceRPS.visibility": 1000,
 	// Tenants share queues fairly.
 	"matching.enableFairness": true,
 	// One process has no use for four partitions of each queue.
@@ -31,6 +34,11 @@ var tuning = map[string]any{
 	"matching.numTaskqueueWritePartitions": 1,
 	// What was just registered is there: nobody else caches it.
 	"system.forceSearchAttributesCacheRefreshOnRead": true,
+	// So each row of a list reads what search attributes there are, from a database
+	// in this process: by default a frontend stops at 2,000 reads a second, which
+	// is two pages of a thousand workflows.
+	"frontend.persistenceMaxQPS": 100_000,
+	"history.persistenceMaxQPS":  100_000,
 }
 
 func dynamicConfig() dynamicconfig.Client {

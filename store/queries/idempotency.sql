@@ -19,10 +19,12 @@ with taken as (
         where k.expires_at <= now() or k.status is null and k.lease_until <= now() and k.digest = excluded.digest
     returning k.id, k.digest, k.fence
 )
-select t.id, t.digest, t.fence, true as taken, null::integer as status, null::json as header, null::bytea as body
+select t.id, t.digest, t.fence, true as taken, null::integer as status, null::json as header, null::bytea as body,
+       0::float8 as wait_s
 from taken t
 union all
-select k.id, k.digest, k.fence, false, k.status, k.header, k.body
+select k.id, k.digest, k.fence, false, k.status, k.header, k.body,
+       greatest(extract(epoch from k.lease_until - now())::float8, 0)
 from idempotency_keys k
 where k.tenant_id = @tenant_id and k.subject = @subject and k.key_hash = @key_hash and k.expires_at > now()
   and not exists (select from taken);
@@ -31,8 +33,12 @@ where k.tenant_id = @tenant_id and k.subject = @subject and k.key_hash = @key_ha
 update idempotency_keys set status = @status::integer, header = @header, body = @body
 where tenant_id = @tenant_id and subject = @subject and key_hash = @key_hash and fence = @fence and status is null;
 
+-- name: RenewRequest :execrows
+update idempotency_keys set lease_until = now() + make_interval(secs => @lease_s::float8)
+where tenant_id = @tenant_id and subject = @subject and key_hash = @key_hash and fence = @fence and status is null;
+
 -- name: ReleaseRequest :execrows
-update idempotency_keys set lease_until = now()
+update idempotency_keys set lease_until = now(), id = coalesce(sqlc.narg('new_id')::uuid, id)
 where tenant_id = @tenant_id and subject = @subject and key_hash = @key_hash and fence = @fence and status is null;
 
 -- name: SweepRequests :one

@@ -109,7 +109,8 @@ select a.verdict::text as verdict,
        coalesce(p.status, '')::text as status,
        p.result::json as result,
        coalesce(p.error_kind, '')::text as error_kind,
-       coalesce(p.error, '')::text as error
+       coalesce(p.error, '')::text as error,
+       coalesce(p.sent_before, false)::boolean as sent
 from authority a
 left join admitted e on true
 left join effects p on p.tenant_id = @tenant_id and p.effect_id = @effect_id;
@@ -138,6 +139,7 @@ select exists (select from moved) as moved,
 -- of another call under the same id is left alone: this call then ends as one
 -- that never had an effect. When nothing comes back and the fence is right,
 -- another attempt was at work at the same moment.
+-- What is done keeps in sent_before whether something of it may have left.
 with call as (
     select t.id as tool_id, t.scope_id, t.egress_class,
            coalesce(sqlc.narg('arguments')::json, m.prepared -> @position::int -> 'arguments') as arguments,
@@ -155,15 +157,16 @@ with call as (
     where e.tenant_id = @tenant_id and e.effect_id = sqlc.narg('effect_id')::text
 ), closed as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest,
-                              status, result, error_kind, error, done_at)
+                              status, result, error_kind, error, done_at, sent_before)
     select @tenant_id, sqlc.narg('effect_id')::text, 'done', 0, 0, @invocation_id, @digest, coalesce(c.arguments_digest, ''),
-           @status::text, sqlc.narg('result')::json, @error_kind::text, @error::text, now()
+           @status::text, sqlc.narg('result')::json, @error_kind::text, @error::text, now(), @acted::boolean
     from call c
     where sqlc.narg('effect_id') is not null
       and (@fence = 0 or exists (select from prior))
       and not exists (select from prior p where p.other_call or p.phase = 'done')
     on conflict (tenant_id, effect_id) do update
         set phase = 'done', done_at = now(), result = excluded.result,
+            sent_before = e.sent_before or excluded.sent_before or (e.phase = 'sent' and not @unsent::boolean),
             status = case when @unknown_if_sent::boolean and (e.phase = 'sent' or e.sent_before) and excluded.result is null
                           then 'unknown' else excluded.status end,
             error_kind = case when @unknown_if_sent and (e.phase = 'sent' or e.sent_before) and excluded.result is null
@@ -175,11 +178,11 @@ with call as (
               then not (coalesce(e.version_digest <> nullif(excluded.version_digest, ''), false)
                      or coalesce(e.arguments_digest <> nullif(excluded.arguments_digest, ''), false))
               else e.fence = @fence end
-    returning e.effect_id, e.invocation_id, e.status, e.result, e.error_kind, e.error, e.attempt
+    returning e.effect_id, e.invocation_id, e.status, e.result, e.error_kind, e.error, e.attempt, e.sent_before as sent
 ), ending as (
-    select c.effect_id, c.invocation_id, c.status, c.result, c.error_kind, c.error, c.attempt from closed c
+    select c.effect_id, c.invocation_id, c.status, c.result, c.error_kind, c.error, c.attempt, c.sent from closed c
     union all
-    select null, @invocation_id, @status::text, sqlc.narg('result')::json, @error_kind::text, @error::text, 0
+    select null, @invocation_id, @status::text, sqlc.narg('result')::json, @error_kind::text, @error::text, 0, false
     where sqlc.narg('effect_id') is null or exists (select from prior p where p.other_call)
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
@@ -196,13 +199,13 @@ with call as (
         where i.status in ('pending', 'approved', 'running', 'waiting')
     returning i.id, i.started_at
 ), outcome as (
-    select true as won, d.invocation_id, d.status, d.result, d.error_kind, d.error
+    select true as won, d.invocation_id, d.status, d.result, d.error_kind, d.error, d.sent
     from ending d join invocation i on i.id = d.invocation_id
     union all
-    select false, p.invocation_id, p.status, p.result, p.error_kind, p.error
+    select false, p.invocation_id, p.status, p.result, p.error_kind, p.error, p.sent_before
     from prior p where p.phase = 'done' and not p.other_call
     union all
-    select false, i.id, i.status, i.output, i.error_kind, i.error
+    select false, i.id, i.status, i.output, i.error_kind, i.error, false
     from tool_invocations i
     where i.tenant_id = @tenant_id and i.id = @invocation_id and i.status not in ('pending', 'approved', 'running', 'waiting')
       and (sqlc.narg('effect_id') is null or exists (select from prior p where p.other_call))
@@ -239,6 +242,7 @@ select coalesce(o.won, false)::boolean as won,
        o.result::json as result,
        coalesce(o.error_kind, '')::text as error_kind,
        coalesce(o.error, '')::text as error,
+       coalesce(o.sent, false)::boolean as sent,
        p.fence as prior_fence
 from call c
 left join outcome o on true

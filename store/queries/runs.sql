@@ -23,10 +23,12 @@ select * from run;
 -- name: BeginRun :one
 -- Starts a pending run once, and gives one that began without a plan its plan.
 -- A run that the reconciler closed as never started is started all the same:
--- its workflow is there. No row comes back when there is no such run, and a pending one when another
--- began it at the same moment.
+-- its workflow is there. No row comes back when there is no such run, and a
+-- pending one when another began it at the same moment. Tools that the plan
+-- omits are warned of.
 with began as (
-    update runs r set status = 'running', started_at = now(), last_seq = r.last_seq + 1,
+    update runs r set status = 'running', started_at = now(),
+        last_seq = r.last_seq + 1 + coalesce(json_array_length(sqlc.narg('plan')::json -> 'omitted'), 0),
         plan = coalesce(r.plan, sqlc.narg('plan')::json),
         agent_version = coalesce(nullif(r.agent_version, ''), @agent_version),
         first_run_id = coalesce(nullif(r.first_run_id, ''), @first_run_id),
@@ -36,9 +38,14 @@ with began as (
     returning *
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
-    select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
-        'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
+    select b.tenant_id, b.id, b.last_seq - coalesce(json_array_length(sqlc.narg('plan')::json -> 'omitted'), 0), 'run.started',
+        json_build_object('kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
     from began b
+    union all
+    select b.tenant_id, b.id, b.last_seq - json_array_length(sqlc.narg('plan')::json -> 'omitted') + o.place, 'tool.warning',
+        json_build_object('tool', o.item ->> 'tool', 'reason', 'omitted', 'kind', o.item ->> 'kind', 'message', o.item ->> 'reason')
+    from began b
+    cross join json_array_elements(sqlc.narg('plan')::json -> 'omitted') with ordinality as o (item, place)
 ), planned as (
     update runs r set plan = sqlc.narg('plan')::json, agent_version = coalesce(nullif(r.agent_version, ''), @agent_version)
     where r.tenant_id = @tenant_id and r.id = @id and r.status = 'running' and r.plan is null and sqlc.narg('plan') is not null

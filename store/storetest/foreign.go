@@ -461,7 +461,12 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		key := f.begin(t)
 		key.Tenant = f.stranger
-		RequireKind(t, tool.Conflict, f.Store.ReleaseRequest(t.Context(), key, 1))
+		RequireKind(t, tool.Conflict, f.Store.ReleaseRequest(t.Context(), key, 1, true))
+	},
+	"RenewRequest": func(t *testing.T, f foreign) {
+		t.Helper()
+		key := store.RequestKey{Tenant: f.stranger, Text: "k"}
+		RequireKind(t, tool.Conflict, f.Store.RenewRequest(t.Context(), key, 1, time.Hour))
 	},
 	"Authenticate": func(t *testing.T, f foreign) { // A key's tenant cannot be exchanged for another.
 		t.Helper()

@@ -48,7 +48,7 @@ func testRequests(t *testing.T, d *Database) {
 		require.Equal(t, first.ID, again.ID)
 		require.Equal(t, &answer, again.Answer)
 		RequireKind(t, tool.Conflict, d.Store.FinishRequest(t.Context(), k, first.Fence, answer))
-		RequireKind(t, tool.Conflict, d.Store.ReleaseRequest(t.Context(), k, first.Fence))
+		RequireKind(t, tool.Conflict, d.Store.ReleaseRequest(t.Context(), k, first.Fence, false))
 	})
 
 	t.Run("AnotherSubjectOrKeyIsAnotherRequest", func(t *testing.T) {
@@ -79,8 +79,35 @@ func testRequests(t *testing.T, d *Database) {
 		t.Parallel()
 		k := key(t, "k")
 		first := begin(t, k, digestA, time.Hour, time.Hour)
-		require.NoError(t, d.Store.ReleaseRequest(t.Context(), k, first.Fence))
+		require.NoError(t, d.Store.ReleaseRequest(t.Context(), k, first.Fence, false))
 		require.True(t, begin(t, k, digestA, time.Hour, time.Hour).Taken)
+	})
+
+	t.Run("ReleasedAnew", func(t *testing.T) {
+		t.Parallel()
+		k := key(t, "k")
+		first := begin(t, k, digestA, time.Hour, time.Hour)
+		require.NoError(t, d.Store.ReleaseRequest(t.Context(), k, first.Fence, true))
+		second := begin(t, k, digestA, time.Hour, time.Hour)
+		require.True(t, second.Taken)
+		require.NotEqual(t, first.ID, second.ID, "what was made under the first id is over")
+		require.False(t, begin(t, k, digestB, time.Hour, time.Hour).Taken, "the key is still that request's")
+	})
+
+	t.Run("Renewed", func(t *testing.T) {
+		t.Parallel()
+		k := key(t, "k")
+		slow := begin(t, k, digestA, 0, time.Hour) // Its lease has run out at once.
+		require.NoError(t, d.Store.RenewRequest(t.Context(), k, slow.Fence, time.Minute))
+		waiting := begin(t, k, digestA, time.Hour, time.Hour)
+		require.False(t, waiting.Taken, "it is still served")
+		require.InDelta(t, time.Minute.Seconds(), waiting.Wait.Seconds(), 30)
+		require.NoError(t, d.Store.RenewRequest(t.Context(), k, slow.Fence, 0))
+		heir := begin(t, k, digestA, time.Hour, time.Hour)
+		require.True(t, heir.Taken)
+		RequireKind(t, tool.Conflict, d.Store.RenewRequest(t.Context(), k, slow.Fence, time.Hour))
+		require.NoError(t, d.Store.FinishRequest(t.Context(), k, heir.Fence, answer))
+		RequireKind(t, tool.Conflict, d.Store.RenewRequest(t.Context(), k, heir.Fence, time.Hour))
 	})
 
 	t.Run("OneOfMany", func(t *testing.T) {
@@ -112,6 +139,6 @@ func testRequests(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		require.Equal(t, 1, gone)
 		require.False(t, begin(t, kept, digestA, time.Hour, time.Hour).Taken)
-		RequireKind(t, tool.Conflict, d.Store.ReleaseRequest(t.Context(), old, now.Fence))
+		RequireKind(t, tool.Conflict, d.Store.ReleaseRequest(t.Context(), old, now.Fence, false))
 	})
 }

@@ -212,10 +212,33 @@ func testSettle(t *testing.T, d *Database) {
 			outcome, err := f.Store.Settle(t.Context(), failed(e, true))
 			require.NoError(t, err)
 			if sent {
-				require.Equal(t, ledger.Outcome{InvocationID: e.InvocationID, Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage, Won: true}, outcome)
+				require.Equal(t, ledger.Outcome{InvocationID: e.InvocationID, Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage, Sent: true, Won: true}, outcome)
 			} else {
 				require.Equal(t, ledger.Outcome{InvocationID: e.InvocationID, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: "too late", Won: true}, outcome)
 			}
+		}
+	})
+
+	t.Run("SaysWhetherItWasSent", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		for name, c := range map[string]struct{ sent, unsent, acted, want bool }{
+			"Admitted": {}, "Sent": {sent: true, want: true}, "Unsent": {sent: true, unsent: true}, "Acted": {acted: true, want: true},
+		} {
+			e := f.Lone(t)
+			ticket := f.Admit(t, e, false, false)
+			if c.sent {
+				require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, ticket.Fence), name)
+			}
+			end := failed(e, false)
+			end.Fence, end.Unsent, end.Acted = ticket.Fence, c.unsent, c.acted
+			outcome, err := f.Store.Settle(t.Context(), end)
+			require.NoError(t, err, name)
+			require.Equal(t, c.want, outcome.Sent, name)
+			again, err := f.Store.Settle(t.Context(), failed(e, true))
+			require.NoError(t, err, name)
+			require.Equal(t, c.want, again.Sent, name)
+			require.Equal(t, c.want, f.Admit(t, e, false, false).Done.Sent, name)
 		}
 	})
 

@@ -21,7 +21,7 @@ type Problem struct { //nolint:errname // The RFC's name for it.
 	Detail     string       `json:"detail,omitempty" doc:"What went wrong, for people" example:"tool \"searchOrders\" not found"`
 	Path       string       `json:"path,omitempty" doc:"JSON Pointer of the offending value in the request"`
 	Instance   string       `json:"instance,omitempty" doc:"The run that ended so, when the problem is how a call ended"`
-	Retryable  bool         `json:"retryable" doc:"Whether the same request may succeed later"`
+	Retryable  bool         `json:"retryable" doc:"Whether the same request may be sent again, and may then succeed. False for a call that may have had an effect, unless its tool is pure or idempotent"`
 	RetryAfter float64      `json:"retry_after_s,omitempty" doc:"Earliest useful retry, in seconds"`
 	TraceID    string       `json:"trace_id,omitempty" doc:"Names the request in the server's log" example:"4bf92f3577b34da6a3ce929d0e0e4736"`
 	Errors     []FieldError `json:"errors,omitempty" doc:"Every fault found, when there are several"`
@@ -59,6 +59,6 @@ func (p *Problem) GetHeaders() http.Header {
 func (p *Problem) ToolError() *tool.Error {
 	return &tool.Error{
 		Kind: p.Code, Op: "api", Msg: cmp.Or(p.Detail, p.Title), Path: p.Path,
-		RetryAfter: time.Duration(p.RetryAfter * float64(time.Second)), Sent: true, Answered: true, Err: p,
+		RetryAfter: time.Duration(p.RetryAfter * float64(time.Second)), Sent: true, Answered: true, Acted: !p.Retryable, Err: p,
 	}
 }

@@ -38,6 +38,7 @@ type Run struct {
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`
 	WorkflowID   string          `json:"workflow_id" doc:"In Temporal" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/run/01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tools        []Pin           `json:"tools,omitempty" doc:"The exact versions the run is pinned to"`
+	Omitted      []Omission      `json:"omitted,omitempty" doc:"Tools of the agent that could not be used when the run began"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    *time.Time      `json:"started_at,omitempty"`
 	CompletedAt  *time.Time      `json:"completed_at,omitempty"`
@@ -48,6 +49,13 @@ type Parent struct {
 	RunID        string `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c0"`
 	InvocationID string `json:"invocation_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000e1"`
 	Detached     bool   `json:"detached,omitempty" doc:"The call ended when the run began, which goes on by itself"`
+}
+
+// Omission is a tool that a run goes without.
+type Omission struct {
+	Tool   string    `json:"tool" doc:"The reference, as the agent has it" example:"searchOrders@^1.2"`
+	Kind   tool.Kind `json:"kind" example:"conflict"`
+	Reason string    `json:"reason" example:"tool \"searchOrders\" is disabled"`
 }
 
 // Pin is a tool version that a run is pinned to.
@@ -72,6 +80,9 @@ func FromRun(r agent.Run) Run {
 	if r.Plan != nil {
 		for _, p := range r.Plan.Tools {
 			out.Tools = append(out.Tools, Pin{Tool: p.Slug, Version: p.Version, Digest: p.Digest, Implementation: p.Implementation})
+		}
+		for _, o := range r.Plan.Omitted {
+			out.Omitted = append(out.Omitted, Omission(o))
 		}
 	}
 	return out

@@ -27,10 +27,12 @@ with taken as (
         where k.expires_at <= now() or k.status is null and k.lease_until <= now() and k.digest = excluded.digest
     returning k.id, k.digest, k.fence
 )
-select t.id, t.digest, t.fence, true as taken, null::integer as status, null::json as header, null::bytea as body
+select t.id, t.digest, t.fence, true as taken, null::integer as status, null::json as header, null::bytea as body,
+       0::float8 as wait_s
 from taken t
 union all
-select k.id, k.digest, k.fence, false, k.status, k.header, k.body
+select k.id, k.digest, k.fence, false, k.status, k.header, k.body,
+       greatest(extract(epoch from k.lease_until - now())::float8, 0)
 from idempotency_keys k
 where k.tenant_id = $1 and k.subject = $2 and k.key_hash = $3 and k.expires_at > now()
   and not exists (select from taken)
@@ -54,6 +56,7 @@ type BeginRequestRow struct {
 	Status *int32
 	Header []byte
 	Body   []byte
+	WaitS  float64
 }
 
 // Takes a key that is free: a new one, one whose time is over, or one whose
@@ -78,6 +81,7 @@ func (q *Queries) BeginRequest(ctx context.Context, arg BeginRequestParams) (Beg
 		&i.Status,
 		&i.Header,
 		&i.Body,
+		&i.WaitS,
 	)
 	return i, err
 }
@@ -114,11 +118,12 @@ func (q *Queries) FinishRequest(ctx context.Context, arg FinishRequestParams) (i
 }
 
 const ReleaseRequest = `-- name: ReleaseRequest :execrows
-update idempotency_keys set lease_until = now()
-where tenant_id = $1 and subject = $2 and key_hash = $3 and fence = $4 and status is null
+update idempotency_keys set lease_until = now(), id = coalesce($1::uuid, id)
+where tenant_id = $2 and subject = $3 and key_hash = $4 and fence = $5 and status is null
 `
 
 type ReleaseRequestParams struct {
+	NewID    *string
 	TenantID string
 	Subject  string
 	KeyHash  []byte
@@ -127,6 +132,34 @@ type ReleaseRequestParams struct {
 
 func (q *Queries) ReleaseRequest(ctx context.Context, arg ReleaseRequestParams) (int64, error) {
 	result, err := q.db.Exec(ctx, ReleaseRequest,
+		arg.NewID,
+		arg.TenantID,
+		arg.Subject,
+		arg.KeyHash,
+		arg.Fence,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const RenewRequest = `-- name: RenewRequest :execrows
+update idempotency_keys set lease_until = now() + make_interval(secs => $1::float8)
+where tenant_id = $2 and subject = $3 and key_hash = $4 and fence = $5 and status is null
+`
+
+type RenewRequestParams struct {
+	LeaseS   float64
+	TenantID string
+	Subject  string
+	KeyHash  []byte
+	Fence    int64
+}
+
+func (q *Queries) RenewRequest(ctx context.Context, arg RenewRequestParams) (int64, error) {
+	result, err := q.db.Exec(ctx, RenewRequest,
+		arg.LeaseS,
 		arg.TenantID,
 		arg.Subject,
 		arg.KeyHash,

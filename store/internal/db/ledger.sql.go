@@ -117,7 +117,8 @@ select a.verdict::text as verdict,
        coalesce(p.status, '')::text as status,
        p.result::json as result,
        coalesce(p.error_kind, '')::text as error_kind,
-       coalesce(p.error, '')::text as error
+       coalesce(p.error, '')::text as error,
+       coalesce(p.sent_before, false)::boolean as sent
 from authority a
 left join admitted e on true
 left join effects p on p.tenant_id = $3 and p.effect_id = $4
@@ -170,6 +171,7 @@ type AdmitCallRow struct {
 	Result             []byte
 	ErrorKind          string
 	Error              string
+	Sent               bool
 }
 
 // Reads the authority over a call and admits it, in one statement: whatever
@@ -223,6 +225,7 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		&i.Result,
 		&i.ErrorKind,
 		&i.Error,
+		&i.Sent,
 	)
 	return i, err
 }
@@ -354,40 +357,41 @@ with call as (
     where e.tenant_id = $8 and e.effect_id = $11::text
 ), closed as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest,
-                              status, result, error_kind, error, done_at)
+                              status, result, error_kind, error, done_at, sent_before)
     select $8, $11::text, 'done', 0, 0, $12, $10, coalesce(c.arguments_digest, ''),
-           $13::text, $14::json, $15::text, $16::text, now()
+           $13::text, $14::json, $15::text, $16::text, now(), $17::boolean
     from call c
     where $11 is not null
       and ($9 = 0 or exists (select from prior))
       and not exists (select from prior p where p.other_call or p.phase = 'done')
     on conflict (tenant_id, effect_id) do update
         set phase = 'done', done_at = now(), result = excluded.result,
-            status = case when $17::boolean and (e.phase = 'sent' or e.sent_before) and excluded.result is null
+            sent_before = e.sent_before or excluded.sent_before or (e.phase = 'sent' and not $18::boolean),
+            status = case when $19::boolean and (e.phase = 'sent' or e.sent_before) and excluded.result is null
                           then 'unknown' else excluded.status end,
-            error_kind = case when $17 and (e.phase = 'sent' or e.sent_before) and excluded.result is null
+            error_kind = case when $19 and (e.phase = 'sent' or e.sent_before) and excluded.result is null
                           then 'unknown' else excluded.error_kind end,
-            error = case when $17 and (e.phase = 'sent' or e.sent_before) and excluded.result is null
-                          then $18::text else excluded.error end
+            error = case when $19 and (e.phase = 'sent' or e.sent_before) and excluded.result is null
+                          then $20::text else excluded.error end
         where e.phase <> 'done'
           and case $9 when 0
               then not (coalesce(e.version_digest <> nullif(excluded.version_digest, ''), false)
                      or coalesce(e.arguments_digest <> nullif(excluded.arguments_digest, ''), false))
               else e.fence = $9 end
-    returning e.effect_id, e.invocation_id, e.status, e.result, e.error_kind, e.error, e.attempt
+    returning e.effect_id, e.invocation_id, e.status, e.result, e.error_kind, e.error, e.attempt, e.sent_before as sent
 ), ending as (
-    select c.effect_id, c.invocation_id, c.status, c.result, c.error_kind, c.error, c.attempt from closed c
+    select c.effect_id, c.invocation_id, c.status, c.result, c.error_kind, c.error, c.attempt, c.sent from closed c
     union all
-    select null, $12, $13::text, $14::json, $15::text, $16::text, 0
+    select null, $12, $13::text, $14::json, $15::text, $16::text, 0, false
     where $11 is null or exists (select from prior p where p.other_call)
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, attempt, input, receipt,
         output, is_error, error_kind, error, completed_at, parent_id)
-    select d.invocation_id, $8, $6, $19, $2, $20, d.effect_id, c.tool_id, c.scope_id, $21,
-           $22, $10, $23, $24, $25::uuid, $26, d.status,
-           coalesce(c.egress_class, ''), d.attempt, c.arguments, $27::json,
-           d.result, answer_is_error(d.result), d.error_kind, d.error, now(), $28::uuid
+    select d.invocation_id, $8, $6, $21, $2, $22, d.effect_id, c.tool_id, c.scope_id, $23,
+           $24, $10, $25, $26, $27::uuid, $28, d.status,
+           coalesce(c.egress_class, ''), d.attempt, c.arguments, $29::json,
+           d.result, answer_is_error(d.result), d.error_kind, d.error, now(), $30::uuid
     from ending d cross join call c
     on conflict (tenant_id, id) do update
         set status = excluded.status, output = excluded.output, is_error = excluded.is_error,
@@ -395,39 +399,39 @@ with call as (
         where i.status in ('pending', 'approved', 'running', 'waiting')
     returning i.id, i.started_at
 ), outcome as (
-    select true as won, d.invocation_id, d.status, d.result, d.error_kind, d.error
+    select true as won, d.invocation_id, d.status, d.result, d.error_kind, d.error, d.sent
     from ending d join invocation i on i.id = d.invocation_id
     union all
-    select false, p.invocation_id, p.status, p.result, p.error_kind, p.error
+    select false, p.invocation_id, p.status, p.result, p.error_kind, p.error, p.sent_before
     from prior p where p.phase = 'done' and not p.other_call
     union all
-    select false, i.id, i.status, i.output, i.error_kind, i.error
+    select false, i.id, i.status, i.output, i.error_kind, i.error, false
     from tool_invocations i
     where i.tenant_id = $8 and i.id = $12 and i.status not in ('pending', 'approved', 'running', 'waiting')
       and ($11 is null or exists (select from prior p where p.other_call))
 ), numbered as (
-    update runs r set last_seq = r.last_seq + case when $29::text is null then 1 else 2 end
+    update runs r set last_seq = r.last_seq + case when $31::text is null then 1 else 2 end
     from invocation i
     where r.tenant_id = $8 and r.id = $6
     returning r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
     select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
-           json_build_object('tool', $21::text, 'version', $22::text, 'call_id', $20::text, 'reason', 'egress_drift',
-               'declared', $30::text, 'attempted', $29::text)
+           json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'egress_drift',
+               'declared', $32::text, 'attempted', $31::text)
     from numbered n join outcome o on o.won
-    where $29 is not null
+    where $31 is not null
     union all
     select $8, $6, n.last_seq,
-           case when o.status = $13 then $31::text else 'tool.failed' end, o.invocation_id,
-           json_build_object('tool', $21::text, 'version', $22::text, 'call_id', $20::text, 'status', o.status,
+           case when o.status = $13 then $33::text else 'tool.failed' end, o.invocation_id,
+           json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'status', o.status,
                'kind', o.error_kind, 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $32, $8, $6, $7, $19, $2, 'tool',
-           answer_content(o.result, o.error_kind, o.error), $20, answer_is_error(o.result)
+    select $34, $8, $6, $7, $21, $2, 'tool',
+           answer_content(o.result, o.error_kind, o.error), $22, answer_is_error(o.result)
     from outcome o
     where $7 is not null
     on conflict do nothing
@@ -438,6 +442,7 @@ select coalesce(o.won, false)::boolean as won,
        o.result::json as result,
        coalesce(o.error_kind, '')::text as error_kind,
        coalesce(o.error, '')::text as error,
+       coalesce(o.sent, false)::boolean as sent,
        p.fence as prior_fence
 from call c
 left join outcome o on true
@@ -462,6 +467,8 @@ type SettleCallParams struct {
 	Result             []byte
 	ErrorKind          string
 	Error              string
+	Acted              bool
+	Unsent             bool
 	UnknownIfSent      bool
 	UnknownMessage     string
 	Turn               int32
@@ -487,6 +494,7 @@ type SettleCallRow struct {
 	Result       []byte
 	ErrorKind    string
 	Error        string
+	Sent         bool
 	PriorFence   *int64
 }
 
@@ -495,6 +503,7 @@ type SettleCallRow struct {
 // of another call under the same id is left alone: this call then ends as one
 // that never had an effect. When nothing comes back and the fence is right,
 // another attempt was at work at the same moment.
+// What is done keeps in sent_before whether something of it may have left.
 func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleCallRow, error) {
 	row := q.db.QueryRow(ctx, SettleCall,
 		arg.Arguments,
@@ -513,6 +522,8 @@ func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleC
 		arg.Result,
 		arg.ErrorKind,
 		arg.Error,
+		arg.Acted,
+		arg.Unsent,
 		arg.UnknownIfSent,
 		arg.UnknownMessage,
 		arg.Turn,
@@ -538,6 +549,7 @@ func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleC
 		&i.Result,
 		&i.ErrorKind,
 		&i.Error,
+		&i.Sent,
 		&i.PriorFence,
 	)
 	return i, err

@@ -158,7 +158,8 @@ func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (Beg
 
 const BeginRun = `-- name: BeginRun :one
 with began as (
-    update runs r set status = 'running', started_at = now(), last_seq = r.last_seq + 1,
+    update runs r set status = 'running', started_at = now(),
+        last_seq = r.last_seq + 1 + coalesce(json_array_length($1::json -> 'omitted'), 0),
         plan = coalesce(r.plan, $1::json),
         agent_version = coalesce(nullif(r.agent_version, ''), $2),
         first_run_id = coalesce(nullif(r.first_run_id, ''), $3),
@@ -168,9 +169,14 @@ with began as (
     returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
-    select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
-        'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
+    select b.tenant_id, b.id, b.last_seq - coalesce(json_array_length($1::json -> 'omitted'), 0), 'run.started',
+        json_build_object('kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
     from began b
+    union all
+    select b.tenant_id, b.id, b.last_seq - json_array_length($1::json -> 'omitted') + o.place, 'tool.warning',
+        json_build_object('tool', o.item ->> 'tool', 'reason', 'omitted', 'kind', o.item ->> 'kind', 'message', o.item ->> 'reason')
+    from began b
+    cross join json_array_elements($1::json -> 'omitted') with ordinality as o (item, place)
 ), planned as (
     update runs r set plan = $1::json, agent_version = coalesce(nullif(r.agent_version, ''), $2)
     where r.tenant_id = $4 and r.id = $5 and r.status = 'running' and r.plan is null and $1 is not null
@@ -227,8 +233,9 @@ type BeginRunRow struct {
 
 // Starts a pending run once, and gives one that began without a plan its plan.
 // A run that the reconciler closed as never started is started all the same:
-// its workflow is there. No row comes back when there is no such run, and a pending one when another
-// began it at the same moment.
+// its workflow is there. No row comes back when there is no such run, and a
+// pending one when another began it at the same moment. Tools that the plan
+// omits are warned of.
 func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginRun,
 		arg.Plan,
