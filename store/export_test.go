@@ -4,7 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // TenantOf returns the tenant that a pooled connection is set to outside any
@@ -21,3 +24,40 @@ var (
 	Text     = text
 	Failure  = failure
 )
+
+// MakeReadOnly has sessions of the pool refuse writes, as those of a primary do
+// that was demoted.
+func (s *Store) MakeReadOnly(tb testing.TB, sessions int) {
+	tb.Helper()
+	for range sessions {
+		conn, err := s.pool.Acquire(tb.Context())
+		require.NoError(tb, err)
+		defer conn.Release()
+		_, err = conn.Exec(tb.Context(), "set default_transaction_read_only = on")
+		require.NoError(tb, err)
+	}
+}
+
+// SessionTimeouts returns the time-outs of a pooled connection outside any
+// transaction.
+func (s *Store) SessionTimeouts(tb testing.TB) (values []string) {
+	tb.Helper()
+	for _, name := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
+		var value string
+		require.NoError(tb, s.pool.QueryRow(tb.Context(), "select current_setting($1)", name).Scan(&value))
+		values = append(values, value)
+	}
+	return values
+}
+
+// Backend returns the process id of the pool's connection at the server.
+func (s *Store) Backend(tb testing.TB) (pid int) {
+	tb.Helper()
+	require.NoError(tb, s.pool.QueryRow(tb.Context(), "select pg_backend_pid()").Scan(&pid))
+	return pid
+}
+
+// Dawdle is an operation that takes too long.
+func (s *Store) Dawdle(ctx context.Context, tenant tool.TenantID) error {
+	return s.read(ctx, "store.Dawdle", tenant, func(b *pgx.Batch) { b.Queue("select pg_sleep(30)") })
+}

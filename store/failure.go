@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,21 +19,32 @@ const (
 	codeRestrictViolation   = "23001"
 	codeForeignKeyViolation = "23503"
 	codeUniqueViolation     = "23505"
+	codeReadOnly            = "25006" // Of a standby, or a primary that was demoted.
+	codeIdleInTransaction   = "25P03"
+	codeTransactionTimeout  = "25P04"
 	codeSerialization       = "40001"
 	codeDeadlock            = "40P01"
 	codeInsufficient        = "42501"
 	codeUndefinedTable      = "42P01"
 	codeDuplicateObject     = "42710"
+	codeDiskFull            = "53100"
+	codeObjectInUse         = "55006"
 	codeLockNotAvailable    = "55P03"
-	codeConcurrentUpdate    = "XX000" // "tuple concurrently updated", which has no code of its own.
 	codeQueryCanceled       = "57014"
+	codeIO                  = "58030"
+	codeConcurrentUpdate    = "XX000" // "tuple concurrently updated", which has no code of its own.
 
-	classData       = "22"
-	classIntegrity  = "23"
-	classConnection = "08"
-	classResources  = "53"
-	classLimit      = "54"
-	classOperator   = "57"
+	classConnection    = "08"
+	classData          = "22"
+	classIntegrity     = "23"
+	classAuthorization = "28"
+	classCatalog       = "3D"
+	classRollback      = "40"
+	classResources     = "53"
+	classLimit         = "54"
+	classOperator      = "57"
+	classSystem        = "58"
+	classSnapshot      = "72"
 )
 
 // failure classifies what the database said. The text of the database stays in
@@ -45,24 +57,47 @@ func failure(op string, err error) error {
 		return err
 	}
 	e := &tool.Error{Op: op, Err: err}
-	pgErr, answered := errors.AsType[*pgconn.PgError](err)
-	switch {
+	switch code := codeOf(err); {
 	case errors.Is(err, pgx.ErrNoRows):
 		e.Kind, e.Msg = tool.NotFound, "not found"
-	case answered:
-		e.Kind, e.Msg = answerKind(pgErr.Code)
+	case code != "":
+		e.Kind, e.Msg = answerKind(code)
+	case errors.Is(err, pgconn.ErrReadOnlyConnection):
+		e.Kind, e.Msg = tool.Unavailable, "the database is read-only"
 	case errors.Is(err, context.Canceled):
 		e.Kind, e.Msg = tool.Cancelled, "cancelled"
-	case errors.Is(err, context.DeadlineExceeded):
-		e.Kind, e.Msg = tool.Timeout, "the database took too long"
 	case disconnected(err):
 		e.Kind, e.Msg = tool.Unavailable, "the database is not answering"
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Kind, e.Msg = tool.Timeout, "the database took too long"
 	default:
 		e.Kind, e.Msg = tool.InternalError, "internal error"
 	}
 	return e
 }
 
+// IsOutage reports whether err is, or wraps, a store's tool.Unavailable: what is asked
+// of the database next will probably fail too.
+func IsOutage(err error) bool {
+	for e, ok := errors.AsType[*tool.Error](err); ok; e, ok = errors.AsType[*tool.Error](e.Err) {
+		if e.Kind == tool.Unavailable && strings.HasPrefix(e.Op, "store.") {
+			return true
+		}
+	}
+	return false
+}
+
+// codeOf returns the SQLSTATE of what the server answered; empty where it did not.
+func codeOf(err error) string {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return answer.Code
+	}
+	return ""
+}
+
+// answerKind classifies a SQLSTATE (PostgreSQL, appendix A). What is the state of
+// the server and not of the request is tool.Unavailable: a standby, a restart, a
+// full disk, a lock that is held, a login that is refused.
 func answerKind(code string) (tool.Kind, string) {
 	switch code {
 	case codeUniqueViolation:
@@ -73,18 +108,61 @@ func answerKind(code string) (tool.Kind, string) {
 		return tool.Conflict, "it must not change any more"
 	case codeInsufficient:
 		return tool.Denied, "the database role may not do this"
-	case codeSerialization, codeDeadlock, codeLockNotAvailable:
+	case codeLockNotAvailable, codeObjectInUse:
 		return tool.Unavailable, "the database is too busy with the same rows"
-	case codeQueryCanceled:
-		return tool.Timeout, "the database took too long"
+	case codeQueryCanceled, codeIdleInTransaction, codeTransactionTimeout:
+		return tool.Unavailable, "the database took too long"
+	case codeReadOnly:
+		return tool.Unavailable, "the database is read-only"
+	case codeDiskFull:
+		return tool.Unavailable, "the database's disk is full"
 	}
 	switch code[:min(2, len(code))] {
 	case classData, classIntegrity, classLimit:
 		return tool.Invalid, "a value is not acceptable"
-	case classConnection, classResources, classOperator:
+	case classRollback, classSnapshot:
+		return tool.Unavailable, "the database is too busy with the same rows"
+	case classAuthorization, classCatalog:
+		return tool.Unavailable, "the database refuses this process"
+	case classConnection, classResources, classOperator, classSystem:
 		return tool.Unavailable, "the database is not available"
 	default:
 		return tool.InternalError, "internal error"
+	}
+}
+
+// refusesWrites reports whether the server takes no writes: a standby, a primary
+// that was demoted, or one whose operator set default_transaction_read_only. Such
+// a transaction changed nothing, so that it may be repeated.
+func refusesWrites(err error) bool {
+	return codeOf(err) == codeReadOnly || errors.Is(err, pgconn.ErrReadOnlyConnection)
+}
+
+// diskFull reports whether the server could not write for want of room or because
+// its disk failed.
+func diskFull(err error) bool {
+	code := codeOf(err)
+	return code == codeDiskFull || code == codeIO
+}
+
+// stalls reports whether an operation ended because it waited too long at the
+// server, or for one.
+func stalls(err error) bool {
+	code := codeOf(err)
+	return code == codeLockNotAvailable || code == codeQueryCanceled || refusesWrites(err)
+}
+
+// lost reports whether nothing came of an attempt, because of another transaction,
+// because there was no connection, or because nothing was sent on it.
+func lost(err error) bool {
+	switch codeOf(err) {
+	case codeSerialization, codeDeadlock:
+		return true
+	case "":
+		_, unconnected := errors.AsType[*pgconn.ConnectError](err)
+		return unconnected || errors.Is(err, errRaced) || pgconn.SafeToRetry(err)
+	default:
+		return false
 	}
 }
 
@@ -94,11 +172,11 @@ func disconnected(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[net.Error](err); ok {
+	if _, ok := errors.AsType[net.Error](err); ok && !errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		pgconn.SafeToRetry(err)
+		pgconn.SafeToRetry(err) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // constraintOf returns the constraint or index that refused a row.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -36,7 +37,7 @@ func TestFailures(t *testing.T) {
 		{"Deadlock", code("40P01"), tool.Unavailable},
 		{"Starting", code("57P03"), tool.Unavailable},
 		{"TooMany", code("53300"), tool.Unavailable},
-		{"StatementTimeout", code("57014"), tool.Timeout},
+		{"StatementTimeout", code("57014"), tool.Unavailable},
 		{"Syntax", code("42601"), tool.InternalError},
 		{"Disconnected", io.ErrUnexpectedEOF, tool.Unavailable},
 		{"Cancelled", context.Canceled, tool.Cancelled},
@@ -53,6 +54,44 @@ func TestFailures(t *testing.T) {
 		})
 	}
 	require.NoError(t, store.Failure("store.X", nil))
+}
+
+// Every class of SQLSTATE (PostgreSQL, appendix A), and each code that is unlike its
+// class: what the server's state is to blame for is unavailable, what the request's
+// values are is invalid, and what our statements are is a defect.
+func TestSQLStates(t *testing.T) {
+	t.Parallel()
+
+	want := map[tool.Kind][]string{
+		tool.Unavailable: {
+			"08000", "08003", "08006", "08001", "08004", "08007", "08P01", // Connections.
+			"25006", "25P03", "25P04", // Read-only; a transaction that the server ended.
+			"28000", "28P01", "3D000", // This process is not let in.
+			"40000", "40001", "40002", "40003", "40P01", // Rolled back.
+			"53000", "53100", "53200", "53300", "53400", // No room: disk, memory, connections.
+			"55006", "55P03", // Locks.
+			"57000", "57014", "57P01", "57P02", "57P03", "57P04", "57P05", // An operator, or a time-out.
+			"58000", "58030", "58P01", "58P02", // The system below the server.
+			"72000",
+		},
+		tool.Invalid:  {"22000", "22001", "22003", "22021", "22P02", "22P05", "23000", "23502", "23514", "23P01", "54000", "54001", "54011", "54023"},
+		tool.Conflict: {"23505", "23001"},
+		tool.NotFound: {"23503"},
+		tool.Denied:   {"42501"},
+		tool.InternalError: {
+			"01000", "02000", "03000", "09000", "0A000", "0B000", "0F000", "0L000", "0P000", "0Z000", "20000", "21000", "24000",
+			"25000", "25001", "25P01", "25P02", "26000", "27000", "2B000", "2D000", "2F000", "34000", "38000", "39000", "3B000",
+			"3F000", "42000", "42601", "42703", "42P01", "44000", "55000", "55P02", "55P04", "F0000", "HV000", "P0000", "P0001",
+			"XX000", "XX001", "XX002", "?",
+		},
+	}
+	for kind, codes := range want {
+		for _, code := range codes {
+			err := store.Failure("store.X", fmt.Errorf("querying: %w", &pgconn.PgError{Code: code}))
+			require.Equal(t, kind, tool.KindOf(err), "SQLSTATE %s", code)
+			require.Equal(t, kind == tool.Unavailable, store.IsOutage(err), "SQLSTATE %s", code)
+		}
+	}
 }
 
 // A server that goes away is unavailable, and one that comes back serves on.

@@ -138,8 +138,8 @@ const sweepSize = 1000
 func (s *Store) SweepRequests(ctx context.Context) (int, error) {
 	for total := 0; ; {
 		var gone int32
-		err := repeat(ctx, "store.SweepRequests", func() (err error) {
-			gone, err = db.New(s.pool).SweepRequests(ctx, sweepSize)
+		err := s.doGlobal(ctx, "store.SweepRequests", func(q *db.Queries) (err error) {
+			gone, err = q.SweepRequests(ctx, sweepSize)
 			return err
 		})
 		total += int(gone)

@@ -36,6 +36,8 @@ type Inspection struct {
 // nothing. It fails as [Open] does where the database can't be reached.
 func Inspect(ctx context.Context, url string) (Inspection, error) {
 	const op = "store.Inspect"
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
 	s, err := connect(ctx, url, Options{MaxConns: 1})
 	if err != nil {
 		return Inspection{}, err

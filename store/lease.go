@@ -31,8 +31,8 @@ type Lease struct {
 func (m *Maintenance) TakeLease(ctx context.Context, name, holder, scope string, ttl time.Duration, adopt bool) (Lease, error) {
 	const op = "store.TakeLease"
 	var taken db.TakeLeaseRow
-	err := repeat(ctx, op, func() (err error) {
-		taken, err = m.q.TakeLease(ctx, db.TakeLeaseParams{
+	err := m.store.doGlobal(ctx, op, func(q *db.Queries) (err error) {
+		taken, err = q.TakeLease(ctx, db.TakeLeaseParams{
 			Name: name, Holder: text(holder), Scope: text(scope), Seconds: ttl.Seconds(), Adopt: adopt,
 		})
 		return err
@@ -59,8 +59,8 @@ func (m *Maintenance) TakeLease(ctx context.Context, name, holder, scope string,
 func (m *Maintenance) RenewLease(ctx context.Context, l Lease, ttl time.Duration, passed bool) (Lease, error) {
 	const op = "store.RenewLease"
 	var row db.RenewLeaseRow
-	err := repeat(ctx, op, func() (err error) {
-		row, err = m.q.RenewLease(ctx, db.RenewLeaseParams{
+	err := m.store.doGlobal(ctx, op, func(q *db.Queries) (err error) {
+		row, err = q.RenewLease(ctx, db.RenewLeaseParams{
 			Name: l.Name, Holder: l.Holder, Fence: l.Fence, Seconds: ttl.Seconds(), Passed: passed,
 		})
 		return err
@@ -74,8 +74,8 @@ func (m *Maintenance) RenewLease(ctx context.Context, l Lease, ttl time.Duration
 // ReleaseLease ends a lease, if it is still the holder's, so that another process
 // need not wait.
 func (m *Maintenance) ReleaseLease(ctx context.Context, l Lease) error {
-	return repeat(ctx, "store.ReleaseLease", func() error {
-		return m.q.ReleaseLease(ctx, db.ReleaseLeaseParams{Name: l.Name, Holder: l.Holder, Fence: l.Fence})
+	return m.store.doGlobal(ctx, "store.ReleaseLease", func(q *db.Queries) error {
+		return q.ReleaseLease(ctx, db.ReleaseLeaseParams{Name: l.Name, Holder: l.Holder, Fence: l.Fence})
 	})
 }
 
@@ -83,8 +83,8 @@ func (m *Maintenance) ReleaseLease(ctx context.Context, l Lease) error {
 // never taken.
 func (m *Maintenance) ReadLease(ctx context.Context, name string) (Lease, error) {
 	var row db.ReadLeaseRow
-	err := repeat(ctx, "store.ReadLease", func() (err error) {
-		row, err = m.q.ReadLease(ctx, name)
+	err := m.store.doGlobal(ctx, "store.ReadLease", func(q *db.Queries) (err error) {
+		row, err = q.ReadLease(ctx, name)
 		return err
 	})
 	return leaseOf(row), explain(err, tool.NotFound, "the lease was never taken")

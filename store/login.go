@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"regexp"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -30,7 +28,7 @@ func CreateAppLogin(ctx context.Context, ownerURL, name string) (string, error) 
 	if err != nil || u.Host == "" {
 		return "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the database URL is malformed"}
 	}
-	conn, err := pgx.Connect(ctx, ownerURL)
+	conn, err := dialOnce(ctx, ownerURL)
 	if err != nil {
 		return "", failure(op, err)
 	}

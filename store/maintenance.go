@@ -22,7 +22,6 @@ const nilID = globalScope
 // changes leases and nothing else. It is safe for concurrent use.
 type Maintenance struct {
 	store *Store
-	q     *db.Queries
 }
 
 // OpenMaintenance connects to a migrated database with a login that is a member
@@ -41,7 +40,7 @@ func OpenMaintenance(ctx context.Context, url string, opts Options) (*Maintenanc
 		s.pool.Close()
 		return nil, reached(err)
 	}
-	return &Maintenance{store: s, q: db.New(s.pool)}, nil
+	return &Maintenance{store: s}, nil
 }
 
 func (s *Store) checkMaintenance(ctx context.Context) error {
@@ -85,8 +84,8 @@ type OpenRun struct {
 // the page before; its zero value is the beginning.
 func (m *Maintenance) OpenRuns(ctx context.Context, after OpenRun, grace time.Duration, limit int) ([]OpenRun, error) {
 	var rows []db.ListOpenRunsRow
-	err := repeat(ctx, "store.OpenRuns", func() (err error) {
-		rows, err = m.q.ListOpenRuns(ctx, db.ListOpenRunsParams{
+	err := m.store.doGlobal(ctx, "store.OpenRuns", func(q *db.Queries) (err error) {
+		rows, err = q.ListOpenRuns(ctx, db.ListOpenRunsParams{
 			AfterTenant: orNil(string(after.Tenant)), AfterID: orNil(after.ID), Grace: grace.Seconds(), Limit: pageSize(limit),
 		})
 		return err
@@ -109,8 +108,8 @@ type RunRef struct {
 // begun since a time, that did not.
 func (m *Maintenance) StrandedRuns(ctx context.Context, since time.Time, grace time.Duration, limit int) ([]RunRef, error) {
 	var rows []db.ListStrandedRunsRow
-	err := repeat(ctx, "store.StrandedRuns", func() (err error) {
-		rows, err = m.q.ListStrandedRuns(ctx, db.ListStrandedRunsParams{Grace: grace.Seconds(), Since: since, Limit: pageSize(limit)})
+	err := m.store.doGlobal(ctx, "store.StrandedRuns", func(q *db.Queries) (err error) {
+		rows, err = q.ListStrandedRuns(ctx, db.ListStrandedRunsParams{Grace: grace.Seconds(), Since: since, Limit: pageSize(limit)})
 		return err
 	})
 	return convert(rows, func(r db.ListStrandedRunsRow) RunRef { return RunRef{tool.TenantID(r.TenantID), r.ID} }), err
@@ -126,8 +125,8 @@ type OpenDocument struct {
 // have not changed for grace, as [Maintenance.OpenRuns] does.
 func (m *Maintenance) OpenDocuments(ctx context.Context, after retrieval.DocumentRef, grace time.Duration, limit int) ([]OpenDocument, error) {
 	var rows []db.ListOpenDocumentsRow
-	err := repeat(ctx, "store.OpenDocuments", func() (err error) {
-		rows, err = m.q.ListOpenDocuments(ctx, db.ListOpenDocumentsParams{
+	err := m.store.doGlobal(ctx, "store.OpenDocuments", func(q *db.Queries) (err error) {
+		rows, err = q.ListOpenDocuments(ctx, db.ListOpenDocumentsParams{
 			AfterTenant: orNil(string(after.Tenant)), AfterID: orNil(after.Document), Grace: grace.Seconds(), Limit: pageSize(limit),
 		})
 		return err
@@ -144,8 +143,8 @@ func (m *Maintenance) OpenDocuments(ctx context.Context, after retrieval.Documen
 // [Maintenance.OpenRuns] does.
 func (m *Maintenance) OpenGenerations(ctx context.Context, after retrieval.GenerationRef, grace time.Duration, limit int) ([]retrieval.GenerationRef, error) {
 	var rows []db.ListOpenGenerationsRow
-	err := repeat(ctx, "store.OpenGenerations", func() (err error) {
-		rows, err = m.q.ListOpenGenerations(ctx, db.ListOpenGenerationsParams{
+	err := m.store.doGlobal(ctx, "store.OpenGenerations", func(q *db.Queries) (err error) {
+		rows, err = q.ListOpenGenerations(ctx, db.ListOpenGenerationsParams{
 			AfterTenant: orNil(string(after.Tenant)), AfterID: orNil(after.Pipeline), Grace: grace.Seconds(), Limit: pageSize(limit),
 		})
 		return err
@@ -165,8 +164,8 @@ type CallRef struct {
 // since a time, newest first.
 func (m *Maintenance) UnknownCalls(ctx context.Context, since time.Time, limit int) ([]CallRef, error) {
 	var rows []db.ListUnknownCallsRow
-	err := repeat(ctx, "store.UnknownCalls", func() (err error) {
-		rows, err = m.q.ListUnknownCalls(ctx, db.ListUnknownCallsParams{Since: since, Limit: pageSize(limit)})
+	err := m.store.doGlobal(ctx, "store.UnknownCalls", func(q *db.Queries) (err error) {
+		rows, err = q.ListUnknownCalls(ctx, db.ListUnknownCallsParams{Since: since, Limit: pageSize(limit)})
 		return err
 	})
 	return convert(rows, func(r db.ListUnknownCallsRow) CallRef { return CallRef{tool.TenantID(r.TenantID), r.InvocationID} }), err

@@ -93,8 +93,8 @@ func (s *Store) DropMCPSession(ctx context.Context, key session.Key, lost *sessi
 // their servers is the caller's.
 func (s *Store) TakeExpiredMCPSessions(ctx context.Context, most int) ([]session.Expired, error) {
 	var rows []db.TakeExpiredMCPSessionsRow
-	err := repeat(ctx, "store.TakeExpiredMCPSessions", func() (err error) {
-		rows, err = db.New(s.pool).TakeExpiredMCPSessions(ctx, number(most))
+	err := s.doGlobal(ctx, "store.TakeExpiredMCPSessions", func(q *db.Queries) (err error) {
+		rows, err = q.TakeExpiredMCPSessions(ctx, number(most))
 		return err
 	})
 	if err != nil {

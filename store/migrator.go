@@ -32,7 +32,7 @@ type migrator struct {
 }
 
 func withMigrator(ctx context.Context, op, url string, fn func(m *migrator) error) error {
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := dialOnce(ctx, url)
 	if err != nil {
 		if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 			return &tool.Error{Kind: tool.Invalid, Op: op, Msg: "the database URL is malformed", Err: err}

@@ -2,12 +2,13 @@ package store
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -39,20 +40,20 @@ func wakeOf(payload string) Wake {
 // once for all of an interval. Listeners must treat it as a wake-up only, and
 // poll besides.
 type notifier struct {
-	pool *pgxpool.Pool
-	log  *slog.Logger
-	wait time.Duration
-	kick chan struct{} // Holds one token while wake-ups wait.
-	quit chan struct{}
-	done chan struct{}
+	store *Store
+	log   *slog.Logger
+	wait  time.Duration
+	kick  chan struct{} // Holds one token while wake-ups wait.
+	quit  chan struct{}
+	done  chan struct{}
 
 	mu    sync.Mutex
 	wakes map[Wake]struct{}
 }
 
-func startNotifier(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger, wait time.Duration) *notifier {
+func startNotifier(ctx context.Context, s *Store, wait time.Duration) *notifier {
 	n := &notifier{
-		pool: pool, log: log, wait: wait, wakes: map[Wake]struct{}{},
+		store: s, log: s.log, wait: wait, wakes: map[Wake]struct{}{},
 		kick: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	go n.run(context.WithoutCancel(ctx))
@@ -79,25 +80,52 @@ func (s *Store) wake(tenant tool.TenantID, runID string) {
 // Listen calls woken with each run that has new events or output, written by any
 // store on the database, until ctx ends or the connection fails. Wake-ups are
 // gathered, and lost while nobody listens: poll besides, and once after Listen
-// has begun again. It keeps one connection of its own, outside the pool.
+// has begun again. It keeps one connection of its own, outside the pool, and
+// looks now and then whether the server is still there.
 func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 	const op = "store.Listen"
-	pooled, err := s.pool.Acquire(ctx)
+	conn, err := s.listen(ctx)
 	if err != nil {
 		return failure(op, err)
 	}
-	conn := pooled.Hijack()
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "listen "+EventChannel); err != nil {
-		return failure(op, err)
-	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeouts.Connect)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
 	for {
-		n, err := conn.WaitForNotification(ctx)
-		if err != nil {
+		quiet, cancel := context.WithTimeout(ctx, s.quiet)
+		n, err := conn.WaitForNotification(quiet)
+		cancel()
+		switch {
+		case err == nil:
+			woken(wakeOf(n.Payload))
+		case ctx.Err() != nil || quiet.Err() == nil:
 			return failure(op, err)
+		default:
+			asking, cancel := context.WithTimeout(ctx, s.timeouts.Connect)
+			err := conn.Ping(asking)
+			cancel()
+			if err != nil {
+				return failure(op, err)
+			}
 		}
-		woken(wakeOf(n.Payload))
 	}
+}
+
+// listen returns a connection that listens.
+func (s *Store) listen(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Operation)
+	defer cancel()
+	pooled, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn := pooled.Hijack()
+	if _, err := conn.Exec(ctx, "listen "+EventChannel); err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	return conn, nil
 }
 
 func (n *notifier) run(ctx context.Context) {
@@ -128,9 +156,8 @@ func (n *notifier) flush(ctx context.Context) {
 	if len(payloads) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if err := db.New(n.pool).NotifyEvents(ctx, payloads); err != nil {
+	err := n.store.doGlobal(ctx, "store.Notify", func(q *db.Queries) error { return q.NotifyEvents(ctx, payloads) })
+	if err != nil {
 		n.log.WarnContext(ctx, "listeners were not woken", slog.Any("error", err))
 	}
 }

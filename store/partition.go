@@ -14,8 +14,8 @@ import (
 // with tool.Unavailable where something else, such as a backup, keeps the table.
 func (s *Store) EnsurePartitions(ctx context.Context, monthsAhead int) (int, error) {
 	var made int32
-	err := repeat(ctx, "store.EnsurePartitions", func() (err error) {
-		made, err = db.New(s.pool).EnsureInvocationPartitions(ctx, number(monthsAhead))
+	err := s.doGlobal(ctx, "store.EnsurePartitions", func(q *db.Queries) (err error) {
+		made, err = q.EnsureInvocationPartitions(ctx, number(monthsAhead))
 		return err
 	})
 	return int(made), err

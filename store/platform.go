@@ -26,7 +26,9 @@ func OpenPlatform(ctx context.Context, url string, opts Options) (*Platform, err
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkSchema(ctx); err != nil {
+	checking, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	if err := s.checkSchema(checking); err != nil {
 		s.pool.Close()
 		return nil, err
 	}

@@ -55,6 +55,8 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return tool.Cancelled, "cancelled"
+	case errors.Is(err, pgconn.ErrReadOnlyConnection):
+		return tool.Unavailable, fmt.Sprintf("the database at %s is read-only: give the address of the primary, or of all hosts, in the URL", at)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
 		return tool.Unavailable, fmt.Sprintf("nobody listens for the database at %s: start the server, or correct the URL", at)
 	case strings.Contains(err.Error(), "server refused TLS connection"):
@@ -80,7 +82,7 @@ func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind
 	case answer.Code == codeNoDatabase:
 		return tool.NotFound, fmt.Sprintf("the database %q does not exist at %s: make it with CREATE DATABASE, or correct the URL", to.Database, at)
 	case answer.Code == codeTooMany:
-		return tool.Unavailable, fmt.Sprintf("the database at %s has no connections left: raise max_connections, or lower pool_max_conns in the URLs", at)
+		return tool.Unavailable, fmt.Sprintf("the database at %s has no connections left: raise max_connections, or lower --database-connections of the processes", at)
 	case answer.Code == codeStarting:
 		return tool.Unavailable, fmt.Sprintf("the database at %s is starting up: try again in a moment", at)
 	default:

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -26,21 +25,31 @@ var errRaced = errors.New("raced with another transaction")
 // do runs fn as tenant. Each statement of fn is a round trip and a transaction
 // of its own. What lost to a concurrent transaction is repeated.
 func (s *Store) do(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
-	if err := s.checkTenant(op, tenant); err != nil {
-		return err
-	}
-	q := db.New(scope{pool: s.pool, tenant: tenant, enter: db.SetTenant})
-	return repeat(ctx, op, func() error { return fn(q) })
+	return s.doAfter(ctx, op, db.SetTenant, tenant, fn)
 }
 
 // doPlanned is do for the large statements of a call's way, which are planned
 // once a connection: they look rows up by their keys, whatever the parameters.
 func (s *Store) doPlanned(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
+	return s.doAfter(ctx, op, db.SetTenantPlanOnce, tenant, fn)
+}
+
+// doAfter is do behind the given statement that sets the tenant.
+func (s *Store) doAfter(ctx context.Context, op, enter string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
 	if err := s.checkTenant(op, tenant); err != nil {
 		return err
 	}
-	q := db.New(scope{pool: s.pool, tenant: tenant, enter: db.SetTenantPlanOnce})
-	return repeat(ctx, op, func() error { return fn(q) })
+	return s.run(ctx, op, func(ctx context.Context) error {
+		return fn(db.New(bind(ctx, scope{pool: s.pool, enter: enter, settings: s.settings(op, tenant)})))
+	})
+}
+
+// doGlobal is do for what is of no tenant, or of all of them: functions of the
+// database that are granted for that.
+func (s *Store) doGlobal(ctx context.Context, op string, fn func(q *db.Queries) error) error {
+	return s.run(ctx, op, func(ctx context.Context) error {
+		return fn(db.New(bind(ctx, scope{pool: s.pool, enter: db.SetTenant, settings: s.settings(op, "")})))
+	})
 }
 
 // inTx runs fn as tenant in one transaction of several round trips.
@@ -48,10 +57,10 @@ func (s *Store) inTx(ctx context.Context, op string, tenant tool.TenantID, fn fu
 	if err := s.checkTenant(op, tenant); err != nil {
 		return err
 	}
-	return repeat(ctx, op, func() error {
+	return s.run(ctx, op, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			q := db.New(tx)
-			if err := q.SetTenant(ctx, string(tenant)); err != nil {
+			q := db.New(bind(ctx, tx))
+			if err := q.SetTenant(ctx, s.settings(op, tenant)); err != nil {
 				return err
 			}
 			return fn(q)
@@ -65,11 +74,19 @@ func (s *Store) read(ctx context.Context, op string, tenant tool.TenantID, fill 
 	if err := s.checkTenant(op, tenant); err != nil {
 		return err
 	}
-	return repeat(ctx, op, func() error {
-		b := tenantBatch(db.SetTenant, tenant)
+	return s.run(ctx, op, func(ctx context.Context) error {
+		b := tenantBatch(db.SetTenant, s.settings(op, tenant))
 		fill(b)
 		return s.pool.SendBatch(ctx, b).Close()
 	})
+}
+
+// settings are those of a transaction of the operation.
+func (s *Store) settings(op string, tenant tool.TenantID) db.SetTenantParams {
+	return db.SetTenantParams{
+		TenantID: string(tenant), StatementTimeout: milliseconds(s.timeouts.statement(op)),
+		LockTimeout: milliseconds(s.timeouts.Lock), IdleTimeout: milliseconds(s.timeouts.Idle),
+	}
 }
 
 // queue adds a query to b whose rows land in into.
@@ -97,52 +114,26 @@ func (s *Store) checkTenant(op string, tenant tool.TenantID) error {
 	return nil
 }
 
-// repeat calls fn until it does not lose to a concurrent transaction.
-func repeat(ctx context.Context, op string, fn func() error) error {
-	var err error
-	for try := range maxTries {
-		if err = fn(); err == nil || !lost(err) {
-			return failure(op, err)
-		}
-		select {
-		case <-ctx.Done():
-			return failure(op, ctx.Err())
-		case <-time.After(time.Duration(try) * time.Millisecond):
-		}
-	}
-	if errors.Is(err, errRaced) {
-		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the database is too busy with the same rows", Err: err}
-	}
-	return failure(op, err)
-}
-
-func lost(err error) bool {
-	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pgErr.Code == codeSerialization || pgErr.Code == codeDeadlock
-	}
-	return errors.Is(err, errRaced) || pgconn.SafeToRetry(err)
-}
-
 // scope runs each statement in a batch behind the one that sets the tenant: one
 // round trip, and one transaction, because the server commits at the end of
 // the batch. The setting ends with it, so a pooled connection carries nothing
 // to the next user.
 type scope struct {
-	pool   *pgxpool.Pool
-	tenant tool.TenantID
-	enter  string // The statement that sets the tenant.
+	pool     *pgxpool.Pool
+	enter    string // The statement that sets the tenant and the time-outs.
+	settings db.SetTenantParams
 }
 
 var _ db.DBTX = scope{}
 
-func tenantBatch(enter string, tenant tool.TenantID) *pgx.Batch {
+func tenantBatch(enter string, settings db.SetTenantParams) *pgx.Batch {
 	b := &pgx.Batch{}
-	b.Queue(enter, string(tenant))
+	b.Queue(enter, settings.TenantID, settings.StatementTimeout, settings.LockTimeout, settings.IdleTimeout)
 	return b
 }
 
 func (s scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
-	b := tenantBatch(s.enter, s.tenant)
+	b := tenantBatch(s.enter, s.settings)
 	b.Queue(sql, args...)
 	results := s.pool.SendBatch(ctx, b)
 	if _, err := results.Exec(); err != nil {

@@ -48,11 +48,11 @@ func (s *Store) SearchIndex(ctx context.Context, tenant tool.TenantID, query ret
 	}
 	query.Limit = max(1, min(query.Limit, maxLimit))
 	var hits retrieval.IndexHits
-	err = repeat(ctx, op, func() error {
+	err = s.run(ctx, op, func(ctx context.Context) error {
 		// One snapshot: no document is replaced between two statements.
 		options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 		return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) (err error) {
-			search := search{tx: tx, q: db.New(tx), op: op, query: query, conditions: conditions, vectors: s.vectors}
+			search := search{tx: tx, q: db.New(tx), op: op, settings: s.settings(op, tenant), query: query, conditions: conditions, vectors: s.vectors}
 			hits, err = search.run(ctx, tenant)
 			return err
 		})
@@ -73,6 +73,7 @@ type search struct {
 	tx         pgx.Tx
 	q          *db.Queries
 	op         string
+	settings   db.SetTenantParams
 	query      retrieval.IndexQuery
 	conditions []byte
 	vectors    bool
@@ -80,7 +81,7 @@ type search struct {
 }
 
 func (s *search) run(ctx context.Context, tenant tool.TenantID) (hits retrieval.IndexHits, err error) {
-	if err := s.q.SetTenant(ctx, string(tenant)); err != nil {
+	if err := s.q.SetTenant(ctx, s.settings); err != nil {
 		return hits, err
 	}
 	s.pipeline, err = s.q.ReadPipeline(ctx, db.ReadPipelineParams{TenantID: string(tenant), ID: s.query.Pipeline})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +17,6 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
-	"github.com/toolcrib/toolcrib/tool"
 )
 
 // The group roles that [Migrate] creates. Grant one to a login role to let it
@@ -33,9 +33,12 @@ type Options struct {
 	Logger *slog.Logger
 	// Tracer sees each query; nil for none.
 	Tracer pgx.QueryTracer
-	// MaxConns bounds the pool. Defaults to the URL's pool_max_conns, else to
-	// the greater of 4 and the number of CPUs.
+	// MaxConns bounds how many connections are in use at once. Defaults to the
+	// URL's pool_max_conns, else to [DefaultMaxConns]. Readiness probes and
+	// [Store.Listen] use one more each.
 	MaxConns int
+	// Timeouts bounds how long the database is waited for.
+	Timeouts Timeouts
 	// SetRole is the role every connection switches to, such as [AppRole]. For
 	// development and tests, where one login may take any role: what the login
 	// could do besides is not looked at. Empty to keep the login's own.
@@ -51,15 +54,23 @@ type Options struct {
 	// numbers in the streams of their tenants, which reading a stream does too.
 	// Defaults to 2 s; negative for reading only.
 	SealInterval time.Duration
+	// ListenQuiet is how long a connection that listens may say nothing before
+	// [Store.Listen] asks whether the server is there. Defaults to 10 s.
+	ListenQuiet time.Duration
 }
 
 // Store keeps the data of tenants. It is safe for concurrent use.
 type Store struct {
 	pool     *pgxpool.Pool
+	gate     *gate // Passed by whatever uses the pool, but probes and listeners.
+	timeouts Timeouts
+	writes   *writeFailures
+	unheard  atomic.Int32 // Operations since the server last answered one, which it did not.
 	log      *slog.Logger
 	platform bool // Acts for no tenant, on what is global.
 	notifier *notifier
 	sealer   *sealer
+	quiet    time.Duration // Options.ListenQuiet.
 	closing  sync.Once
 
 	transcripts *transcripts
@@ -75,6 +86,9 @@ var (
 	_ retrieval.Store = (*Store)(nil)
 )
 
+// openTimeout bounds the checks of a database that is opened.
+const openTimeout = 30 * time.Second
+
 // Open connects to a migrated database.
 //
 // It fails with tool.Unavailable where the database does not answer, with a
@@ -87,12 +101,14 @@ func Open(ctx context.Context, url string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.check(ctx, opts); err != nil {
+	checking, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	if err := s.check(checking, opts); err != nil {
 		s.pool.Close()
 		return nil, reached(err)
 	}
 	if opts.NotifyInterval >= 0 {
-		s.notifier = startNotifier(ctx, s.pool, s.log, cmp.Or(opts.NotifyInterval, defaultNotifyInterval))
+		s.notifier = startNotifier(ctx, s, cmp.Or(opts.NotifyInterval, defaultNotifyInterval))
 	}
 	if opts.SealInterval >= 0 {
 		s.sealer = startSealer(ctx, s, cmp.Or(opts.SealInterval, defaultSealInterval))
@@ -112,42 +128,6 @@ func (s *Store) Close() {
 		}
 		s.pool.Close()
 	})
-}
-
-// Ping reports whether the database answers. It fails with tool.Unavailable.
-func (s *Store) Ping(ctx context.Context) error {
-	return failure("store.Ping", s.pool.Ping(ctx))
-}
-
-func connect(ctx context.Context, url string, opts Options) (*Store, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "store.Open", Msg: "the database URL is malformed", Err: err}
-	}
-	if opts.MaxConns > 0 {
-		config.MaxConns = int32(min(opts.MaxConns, 10_000))
-	}
-	if config.ConnConfig.RuntimeParams["application_name"] == "" {
-		config.ConnConfig.RuntimeParams["application_name"] = "toolcrib"
-	}
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = 10 * time.Second
-	}
-	config.ConnConfig.Tracer = opts.Tracer
-	if opts.SetRole != "" {
-		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			return takeRole(ctx, conn, opts.SetRole)
-		}
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, failure("store.Open", err)
-	}
-	s := &Store{pool: pool, log: opts.Logger, transcripts: newTranscripts()}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
-	return s, nil
 }
 
 // check refuses a role that tenants are not safe from, and a schema that is too old.

@@ -10,22 +10,51 @@ import (
 )
 
 const SetTenant = `-- name: SetTenant :exec
-select set_config('app.tenant_id', $1::text, true)
+select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
+       set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true)
 `
 
-// First statement of every transaction; the setting ends with it.
-func (q *Queries) SetTenant(ctx context.Context, tenantID string) error {
-	_, err := q.db.Exec(ctx, SetTenant, tenantID)
+type SetTenantParams struct {
+	TenantID         string
+	StatementTimeout string
+	LockTimeout      string
+	IdleTimeout      string
+}
+
+// First statement of every transaction; the settings end with it. Time-outs are
+// in milliseconds, and of the transaction rather than of the connection, so that
+// they hold behind a pooler too.
+func (q *Queries) SetTenant(ctx context.Context, arg SetTenantParams) error {
+	_, err := q.db.Exec(ctx, SetTenant,
+		arg.TenantID,
+		arg.StatementTimeout,
+		arg.LockTimeout,
+		arg.IdleTimeout,
+	)
 	return err
 }
 
 const SetTenantPlanOnce = `-- name: SetTenantPlanOnce :exec
-select set_config('app.tenant_id', $1::text, true), set_config('plan_cache_mode', 'force_generic_plan', true)
+select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
+       set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),
+       set_config('plan_cache_mode', 'force_generic_plan', true)
 `
+
+type SetTenantPlanOnceParams struct {
+	TenantID         string
+	StatementTimeout string
+	LockTimeout      string
+	IdleTimeout      string
+}
 
 // SetTenant for what looks rows up by their keys in large statements: planning
 // them anew for each set of parameters costs more than running them.
-func (q *Queries) SetTenantPlanOnce(ctx context.Context, tenantID string) error {
-	_, err := q.db.Exec(ctx, SetTenantPlanOnce, tenantID)
+func (q *Queries) SetTenantPlanOnce(ctx context.Context, arg SetTenantPlanOnceParams) error {
+	_, err := q.db.Exec(ctx, SetTenantPlanOnce,
+		arg.TenantID,
+		arg.StatementTimeout,
+		arg.LockTimeout,
+		arg.IdleTimeout,
+	)
 	return err
 }

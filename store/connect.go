@@ -1,0 +1,157 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// DefaultMaxConns is how many connections a store uses at once, unless
+// [Options.MaxConns] or the URL's pool_max_conns says otherwise.
+const DefaultMaxConns = 16
+
+// MaxMaxConns is the most that [Options.MaxConns] may be.
+const MaxMaxConns = 10_000
+
+func connect(ctx context.Context, url string, opts Options) (*Store, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "store.Open", Msg: "the database URL is malformed", Err: err}
+	}
+	limit := DefaultMaxConns
+	switch parsed, err := pgx.ParseConfig(url); { // It leaves what is the pool's among the parameters.
+	case opts.MaxConns > 0:
+		limit = min(opts.MaxConns, MaxMaxConns)
+	case err == nil && parsed.RuntimeParams["pool_max_conns"] != "":
+		limit = min(int(config.MaxConns), MaxMaxConns)
+	}
+	timeouts := opts.Timeouts.withDefaults()
+	configure(config.ConnConfig, opts.Timeouts)
+	// The gate bounds the connections in use. Those that are being given up, which
+	// a silent network makes slow, are beside them and keep nobody waiting.
+	config.MaxConns = int32(2*limit + 2) //nolint:gosec // Bounded above.
+	config.PingTimeout = min(time.Second, timeouts.Connect)
+	config.ConnConfig.Tracer = opts.Tracer
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		if err := limitSession(ctx, conn, timeouts); err != nil || opts.SetRole == "" {
+			return err
+		}
+		return takeRole(ctx, conn, opts.SetRole)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, failure("store.Open", err)
+	}
+	s := &Store{
+		pool: pool, log: opts.Logger, transcripts: newTranscripts(),
+		timeouts: timeouts, gate: newGate(limit), writes: &writeFailures{},
+		quiet: cmp.Or(opts.ListenQuiet, 10*time.Second),
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	return s, nil
+}
+
+// configure bounds how long a connection is made, and how long a silent one is
+// kept, and refuses servers that take no writes: after a failover the next of the
+// URL's hosts is tried, or the name is looked up anew. What the URL says counts
+// before the defaults.
+func configure(config *pgx.ConnConfig, asked Timeouts) {
+	timeouts := asked.withDefaults()
+	if asked.Connect > 0 || config.ConnectTimeout == 0 {
+		config.ConnectTimeout = timeouts.Connect
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "toolcrib"
+	}
+	if config.ValidateConnect == nil {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
+			// Where the system takes none of these, the time-outs of operations remain.
+			_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+			limitUnacknowledged(tcp, timeouts.Unacknowledged)
+		}
+		return conn, err
+	}
+}
+
+// limitSession sets the time-outs of what is outside any transaction: a statement is
+// prepared before its transaction begins, and waits for locks then too. They are no
+// parameters of the connection's start, which poolers refuse.
+func limitSession(ctx context.Context, conn *pgx.Conn, t Timeouts) error {
+	_, err := conn.Exec(ctx, `select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
+		set_config('idle_in_transaction_session_timeout', $3, false)`, pgx.QueryExecModeExec,
+		milliseconds(t.statement("")), milliseconds(t.Lock), milliseconds(t.Idle))
+	return err //nolint:wrapcheck // The attempt to connect describes it.
+}
+
+// dialOnce makes a connection outside any pool, as a store's are.
+func dialOnce(ctx context.Context, url string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // The caller says what it was for.
+	}
+	configure(config, Timeouts{Connect: max(config.ConnectTimeout, 10*time.Second)})
+	return pgx.ConnectConfig(ctx, config) //nolint:wrapcheck // The caller says what it was for.
+}
+
+// renewInterval is how often a pool is emptied at most.
+const renewInterval = 250 * time.Millisecond
+
+// renew has every connection closed that is open now: the server behind them takes
+// no writes any more, or is not heard of. The next ones are made anew.
+func (s *Store) renew() {
+	s.writes.mu.Lock()
+	due := time.Since(s.writes.renewed) >= renewInterval
+	if due {
+		s.writes.renewed = time.Now()
+	}
+	s.writes.mu.Unlock()
+	if due {
+		s.pool.Reset()
+	}
+}
+
+// writeFailures remembers when writes failed for want of a server or a disk that
+// takes them.
+type writeFailures struct {
+	mu      sync.Mutex
+	renewed time.Time
+	last    time.Time
+	err     error
+}
+
+// writeMemory is for how long a failed write counts against the database's
+// readiness: a probe that changes one row does not notice a disk without room for
+// more rows.
+const writeMemory = 5 * time.Second
+
+func (w *writeFailures) note(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last, w.err = time.Now(), err
+}
+
+// recent returns the last failure, if it was a moment ago.
+func (w *writeFailures) recent() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil || time.Since(w.last) > writeMemory {
+		return nil
+	}
+	return w.err
+}

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+)
+
+// Timeouts bounds how long a store waits for the database. Zero fields take the
+// defaults, which suit servers whose callers wait for an answer; patience beyond
+// them is the caller's, who repeats what failed with tool.Unavailable.
+type Timeouts struct {
+	// Connect bounds one attempt to connect, for each host of the URL. Defaults to
+	// the URL's connect_timeout, else to 3 s.
+	Connect time.Duration
+	// Operation bounds one operation: a third of it may be spent waiting for a
+	// connection, the rest on its statements and their repetition where they lost
+	// to another transaction. Defaults to 4.5 s.
+	Operation time.Duration
+	// Long bounds the statements of what reads or writes much: searches, documents,
+	// embeddings, programs, partitions and sweeps. Defaults to 60 s.
+	Long time.Duration
+	// Lock bounds the wait for each lock. Defaults to 2 s.
+	Lock time.Duration
+	// Idle bounds how long the server keeps a transaction whose client sends
+	// nothing, and with it its locks. Defaults to 15 s.
+	Idle time.Duration
+	// Unacknowledged bounds how long the network may lose what was sent before the
+	// connection is closed (TCP_USER_TIMEOUT, on Linux). Defaults to 10 s.
+	Unacknowledged time.Duration
+}
+
+// BackgroundTimeouts are for workers, whose callers are patient: nothing is gained
+// by giving a busy database up early.
+func BackgroundTimeouts() Timeouts {
+	return Timeouts{Operation: 9 * time.Second, Lock: 4 * time.Second}
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	t.Connect = cmp.Or(t.Connect, 3*time.Second)
+	t.Operation = cmp.Or(t.Operation, 4500*time.Millisecond)
+	t.Long = max(cmp.Or(t.Long, time.Minute), t.Operation)
+	t.Lock = cmp.Or(t.Lock, 2*time.Second)
+	t.Idle = cmp.Or(t.Idle, 15*time.Second)
+	t.Unacknowledged = cmp.Or(t.Unacknowledged, 10*time.Second)
+	return t
+}
+
+// longOperations are those that Timeouts.Long is for.
+var longOperations = map[string]bool{
+	"store.AddArtifactVersion": true,
+	"store.BeginGeneration":    true,
+	"store.DeleteDocument":     true,
+	"store.DeletePipeline":     true,
+	"store.DropGeneration":     true,
+	"store.EnsurePartitions":   true,
+	"store.FinishDocument":     true,
+	"store.LoadArtifact":       true,
+	"store.OpenDocuments":      true,
+	"store.OpenGenerations":    true,
+	"store.OpenRuns":           true,
+	"store.PendingEmbeddings":  true,
+	"store.PendingGeneration":  true,
+	"store.PromoteGeneration":  true,
+	"store.PutDocument":        true,
+	"store.ReplaceChunks":      true,
+	"store.SaveArtifact":       true,
+	"store.SaveEmbeddings":     true,
+	"store.SaveGeneration":     true,
+	"store.SealEvents":         true,
+	"store.SearchIndex":        true,
+	"store.StrandedRuns":       true,
+	"store.SweepRequests":      true,
+	"store.UnknownCalls":       true,
+}
+
+// wait returns how long an operation may wait for a connection.
+func (t Timeouts) wait() time.Duration { return t.Operation / 3 }
+
+// operation returns how long an operation may take that has a connection.
+func (t Timeouts) operation(op string) time.Duration {
+	if longOperations[op] {
+		return t.Long
+	}
+	return t.Operation - t.wait()
+}
+
+// statement returns the server's limit on a statement of an operation: below the
+// operation's own, so that the server says so on a connection that stays usable,
+// and nothing runs on there for a client that has left.
+func (t Timeouts) statement(op string) time.Duration { return t.operation(op) * 9 / 10 }
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(max(1, d.Milliseconds()), 10) }
