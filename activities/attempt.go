@@ -56,8 +56,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 		return t.open(ctx, ticket, version)
 	}
 	if !t.in.Pin.Execution.Pure {
-		t.marked = true // Also when the answer is lost: then it may be marked.
-		err := t.a.Ledger.MarkSent(ctx, t.in.Principal.Tenant, t.in.EffectID, t.fence)
+		err := t.mark(ctx)
 		if tool.KindOf(err) == tool.Conflict {
 			return t.lost(ctx)
 		}
@@ -84,16 +83,46 @@ func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.
 
 // admit admits the attempt, unless it is the first of a call that an Admit
 // activity has just admitted. A later one needs a fence of its own, so that the
-// one before it can send nothing should it wake up.
+// one before it can send nothing should it wake up; so does one of a workflow that
+// was reset since, because the mark of the fence may be that of the run before.
 func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
-	fresh := time.Since(activity.GetInfo(ctx).ScheduledTime) < maxTicketAge
+	info := activity.GetInfo(ctx)
+	fresh := time.Since(info.ScheduledTime) < maxTicketAge && t.in.FenceOf == info.WorkflowExecution.RunID
 	if t.in.Fence == 0 || t.number > 1 || t.in.Call.Stored || !fresh {
-		return patiently(ctx, admitPatience, func() (ledger.Ticket, error) { return t.a.admit(ctx, t.in) })
+		return patiently(ctx, admitPatience, func() (ledger.Ticket, error) {
+			t.began = time.Now() // It waits, and is not frozen.
+			return t.a.admit(ctx, t.in)
+		})
 	}
 	return ledger.Ticket{
 		InvocationID: t.in.Call.InvocationID, Fence: t.in.Fence,
 		Policy: tool.Policy{EgressClass: t.in.Egress, EgressRules: t.in.EgressRules}, Arguments: t.in.Call.Arguments,
 	}, nil
+}
+
+// mark marks the effect as sent. Where the answer of the ledger is lost the mark may
+// have arrived: it is taken back before it is made again, which harms nothing,
+// because nothing is sent before mark returns.
+func (t *attempt) mark(ctx context.Context) error {
+	_, err := patiently(ctx, admitPatience, func() (struct{}, error) {
+		if t.marked {
+			if err := t.takeBack(ctx); err != nil {
+				return struct{}{}, err
+			}
+		}
+		t.marked = true
+		return struct{}{}, t.a.Ledger.MarkSent(ctx, t.in.Principal.Tenant, t.in.EffectID, t.fence)
+	})
+	return err //nolint:wrapcheck // The ledger's own.
+}
+
+// takeBack takes back this attempt's own mark, if it arrived.
+func (t *attempt) takeBack(ctx context.Context) error {
+	err := t.a.Ledger.MarkUnsent(ctx, t.in.Principal.Tenant, t.in.EffectID, t.fence)
+	if tool.KindOf(err) == tool.Conflict {
+		return nil // The mark did not arrive.
+	}
+	return err //nolint:wrapcheck // The ledger's own.
 }
 
 // stale reports whether this process slept for so long that Temporal has given
@@ -177,10 +206,7 @@ func (t *attempt) unsend(ctx context.Context, e *tool.Error) error {
 	if !t.marked || e.Sent || t.in.Pin.Execution.Repeatable() {
 		return nil
 	}
-	err := t.a.Ledger.MarkUnsent(ctx, t.in.Principal.Tenant, t.in.EffectID, t.fence)
-	if tool.KindOf(err) == tool.Conflict {
-		return nil // The mark did not arrive.
-	}
+	_, err := patiently(ctx, admitPatience, func() (struct{}, error) { return struct{}{}, t.takeBack(ctx) })
 	return err
 }
 
@@ -191,12 +217,17 @@ func (t *attempt) lost(ctx context.Context) (ledger.Outcome, error) {
 }
 
 // settle closes the call, even when its own time is over. An answer is not lost
-// to a database that is away for a moment.
+// to a database that is away, or locked, for minutes; heartbeats go on meanwhile.
+// In the fast lane, whose calls may be repeated, the regular activity takes over.
 func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outcome, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settlePatience)
+	patience := settlePatience
+	if activity.GetInfo(ctx).IsLocalActivity {
+		patience = fastSettlePatience
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	s.Entry, s.Fence = t.in.Entry(), t.fence
-	outcome, err := patiently(ctx, settlePatience, func() (ledger.Outcome, error) { return t.a.Ledger.Settle(ctx, s) })
+	outcome, err := patiently(ctx, patience, func() (ledger.Outcome, error) { return t.a.Ledger.Settle(ctx, s) })
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(t.in)...)
 		if tool.KindOf(err) == tool.Conflict {

@@ -14,9 +14,10 @@ import (
 // worker throttles heartbeats more.
 const maxHeartbeatInterval = 2 * time.Second
 
-// heartbeat reports to Temporal that the activity is alive for as long as it
-// runs, which is also how it learns that it was cancelled. Temporal is told
-// the latest progress. The returned function stops it.
+// heartbeat reports to Temporal that the activity is alive until the returned
+// function is called, which is also how it learns that it was cancelled, with the
+// latest progress. It goes on after the activity's context has ended: an answer is
+// settled then too, and a settlement may have to wait.
 func heartbeat(ctx context.Context, latest ...func() tool.Progress) (stop func()) {
 	timeout := activity.GetInfo(ctx).HeartbeatTimeout
 	if timeout <= 0 {
@@ -31,14 +32,12 @@ func heartbeat(ctx context.Context, latest ...func() tool.Progress) (stop func()
 			select {
 			case <-done:
 				return
-			case <-ctx.Done():
-				return
 			case <-tick.C:
 				var details []any
 				for _, fn := range latest {
 					details = append(details, fn())
 				}
-				activity.RecordHeartbeat(ctx, details...)
+				activity.RecordHeartbeat(context.WithoutCancel(ctx), details...)
 			}
 		}
 	})

@@ -32,7 +32,10 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 		done := output(*ticket.Done, &in)
 		return wire.AdmitOutput{Done: &done}, nil
 	}
-	return wire.AdmitOutput{Fence: ticket.Fence, Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules}, nil
+	return wire.AdmitOutput{
+		Fence: ticket.Fence, Execution: activity.GetInfo(ctx).WorkflowExecution.RunID,
+		Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules,
+	}, nil
 }
 
 // Invoke runs one attempt of a call: admission, the tool, settlement.

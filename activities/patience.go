@@ -7,12 +7,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// How long an activity itself waits for a database that is away. Together they
-// are shorter than what Temporal adds to a tool's own time.
+// How long an activity itself waits for a database that is away, locked or busy.
+// Together they are shorter than what Temporal adds to a tool's own time
+// (workflows/options.go).
 const (
-	admitPatience  = 6 * time.Second
-	settlePatience = 10 * time.Second
-	turnPatience   = time.Minute // What the model said was paid for.
+	admitPatience      = 30 * time.Second // Also of marking as sent, and of taking the mark back.
+	settlePatience     = 5 * time.Minute  // What a tool answered may not be had again.
+	fastSettlePatience = 10 * time.Second
+	turnPatience       = time.Minute // What the model said was paid for.
 )
 
 // patiently repeats fn, which must be safe to repeat, for as long as it fails

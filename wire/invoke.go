@@ -23,6 +23,7 @@ type InvokeInput struct {
 	Call        Call             `json:"call"`
 	EffectID    string           `json:"effect_id,omitempty"`
 	Fence       int64            `json:"fence,omitempty"`       // From Admit; zero when Invoke admits by itself.
+	FenceOf     string           `json:"fence_of,omitempty"`    // AdmitOutput.Execution.
 	Egress      tool.Egress      `json:"egress,omitempty"`      // From Admit.
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"` // From Admit.
 	Full        bool             `json:"full,omitempty"`        // Whether the whole result is wanted, or a preview.
@@ -45,6 +46,7 @@ type Step struct {
 // AdmitOutput is the admission of a call that must not be repeated.
 type AdmitOutput struct {
 	Fence       int64            `json:"fence"`
+	Execution   string           `json:"execution,omitempty"` // Temporal's run that the fence was given to.
 	Egress      tool.Egress      `json:"egress,omitempty"`
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"`
 	// Done is set when the effect was settled before: the call is over.

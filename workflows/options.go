@@ -11,9 +11,10 @@ import (
 
 const (
 	// grace is how much longer than the tool's own deadline Temporal waits for an
-	// attempt: time to be admitted and settled, also by a database that is away
-	// for a moment.
-	grace = 20 * time.Second
+	// attempt: time to be admitted, marked and settled, also by a database that is
+	// away for minutes (activities/patience.go). A dead worker is noticed by its
+	// heartbeats.
+	grace = 7 * time.Minute
 	// heartbeatTimeout bounds how long a dead worker goes unnoticed.
 	heartbeatTimeout = 10 * time.Second
 	// fastGrace is how much longer than the tool's own deadline an attempt in the

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -77,28 +79,43 @@ func yes(context.Context, *tool.Call) (*tool.Result, error) {
 	return tool.JSONResult(json.RawMessage(`{"ok":true}`)), nil
 }
 
-// An answer is not lost to a database that is away for a moment, or slow, when
-// the call is settled.
+// An answer is not lost to a database that is away for a moment, slow, or locked by
+// another session for longer than heartbeats may stay away, when the call is settled.
 func TestSettlementIsPatient(t *testing.T) {
 	t.Parallel()
 
-	for name, first := range map[string]func() error{
-		"Away": func() error {
+	for name, first := range map[string]func(s *site) error{
+		"Away": func(*site) error {
 			return &tool.Error{Kind: tool.Unavailable, Op: "e2e", Msg: "the database is not answering"}
 		},
-		"Slow": func() error { time.Sleep(4 * time.Second); return nil },
+		"Slow":   func(*site) error { time.Sleep(4 * time.Second); return nil },
+		"Locked": func(s *site) error { return s.lock("effects", 12*time.Second) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			s := newSite(t)
 			s.publish("effect", functionTool("effect", onlyOnce), tool.Policy{})
-			s.startWith(&faulty{Ledger: s.Store, first: first}, tool.ExecutorFunc(yes), nil)
+			s.startWith(&faulty{Ledger: s.Store, first: func() error { return first(s) }}, tool.ExecutorFunc(yes), nil)
 			_, id, _, err := s.toolCall("effect", `{}`)
 			require.NoError(t, err)
 			require.Equal(t, tool.StatusCompleted, s.invocations(id)[0].Status)
 		})
 	}
+}
+
+// lock keeps a table to another session for a time.
+func (s *site) lock(table string, d time.Duration) error {
+	ctx := context.WithoutCancel(s.t.Context())
+	conn, err := pgx.Connect(ctx, s.db.URL)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "begin; lock table "+table+" in access exclusive mode"); err != nil {
+		return errors.Join(err, conn.Close(ctx))
+	}
+	time.AfterFunc(d, func() { _ = conn.Close(ctx) }) // Which ends the transaction.
+	return nil
 }
 
 // Heartbeats that do not get through cancel nothing: what may be repeated is,
