@@ -31,6 +31,13 @@ type Config struct {
 	DatabaseURL string
 	// Store is an open store to use instead. The plugin does not close it.
 	Store *store.Store
+	// DatabaseConnections bounds the connections to the database that are in use at
+	// once. Defaults to pool_max_conns of DatabaseURL, else to
+	// [store.DefaultMaxConns].
+	DatabaseConnections int
+	// DatabaseTimeouts bounds how long the database is waited for, before an
+	// activity tries again. Defaults to [store.BackgroundTimeouts].
+	DatabaseTimeouts store.Timeouts
 
 	// Functions are the Go functions that function tools may call. They are
 	// opened when the first worker starts, and closed with the plugin. Defaults to
@@ -152,6 +159,16 @@ func (c Config) withDefaults() Config {
 		c.Functions = function.NewRegistry()
 	}
 	return c
+}
+
+// StoreOptions returns how the plugin opens DatabaseURL, for a process that opens the
+// store itself.
+func (c Config) StoreOptions() store.Options {
+	o := store.Options{Logger: c.Logger, MaxConns: c.DatabaseConnections, Timeouts: c.DatabaseTimeouts}
+	if o.Timeouts == (store.Timeouts{}) {
+		o.Timeouts = store.BackgroundTimeouts()
+	}
+	return o
 }
 
 func (c Config) validate() error {

@@ -97,7 +97,7 @@ func New(ctx context.Context, cfg Config) (*Plugin, error) {
 func (p *Plugin) assemble(ctx context.Context) error {
 	p.store = p.cfg.Store
 	if p.store == nil {
-		opened, err := store.Open(ctx, p.cfg.DatabaseURL, store.Options{Logger: p.cfg.Logger})
+		opened, err := store.Open(ctx, p.cfg.DatabaseURL, p.cfg.StoreOptions())
 		if err != nil {
 			return fmt.Errorf("worker: opening the database: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -46,11 +47,18 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 	b.order, b.cycles = s.cfg.Registry.Order(b.definitions)
 	b.each(ctx, s.cfg.Registry.Check)
 	b.checkTools(ctx)
+	if b.outage != nil {
+		return nil, b.outage // Nothing was written.
+	}
+	b.written = 0
 	switch {
 	case b.failed > 0:
 		b.skipRest()
 	case !in.Body.DryRun:
 		b.each(ctx, s.cfg.Registry.Apply)
+	}
+	if b.outage != nil && b.written == 0 {
+		return nil, b.outage
 	}
 	return &applyOutput{Body: v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}}, nil
 }
@@ -64,18 +72,28 @@ type batch struct {
 	order       []int         // In which they are applied.
 	cycles      map[int]error // Of definitions that are made of themselves.
 	failed      int
+	written     int
+	outage      error // Why the definitions that follow were not looked at.
 }
 
-// each calls fn with the definitions that did not fail.
+// each calls fn with the definitions that did not fail. It stops where the database
+// does not answer, which the next definitions would wait for too.
 func (b *batch) each(ctx context.Context, fn func(context.Context, tool.Principal, registry.Definition) (registry.Change, error)) {
 	for _, i := range b.order {
 		if b.items[i].Error != nil {
+			continue
+		}
+		if b.outage != nil {
+			b.items[i].Action, b.items[i].Published = v1.Skipped, false
 			continue
 		}
 		change, err := fn(ctx, b.principal, b.definitions[i])
 		if err != nil {
 			b.fail(ctx, i, err)
 			continue
+		}
+		if change.Action != registry.Unchanged {
+			b.written++
 		}
 		b.items[i] = v1.AppliedItem{
 			Index: b.items[i].Index, Kind: change.Kind, Slug: change.Slug, ID: change.ID, Version: change.Version,
@@ -101,6 +119,9 @@ func (b *batch) refuseTwins(ctx context.Context) {
 
 func (b *batch) fail(ctx context.Context, i int, err error) {
 	b.failed++
+	if store.IsOutage(err) {
+		b.outage = err
+	}
 	p := *b.server.problem(ctx, "apply", err)
 	p.TraceID = traceID(ctx)
 	item := v1.AppliedItem{Index: b.items[i].Index, Action: v1.Failed, Error: &p}

@@ -21,5 +21,8 @@ func (b *batch) checkTools(ctx context.Context) {
 		if err := b.server.cfg.Registry.CheckTools(ctx, b.principal, d, b.definitions); err != nil {
 			b.fail(ctx, i, err)
 		}
+		if b.outage != nil {
+			return
+		}
 	}
 }

@@ -11,8 +11,9 @@ import (
 )
 
 type healthOutput struct {
-	Status int
-	Body   v1.Health
+	Status     int
+	RetryAfter string `header:"Retry-After" doc:"When to look again, in seconds, where something is missing"`
+	Body       v1.Health
 }
 
 // registerHealth adds the endpoints that orchestrators ask, without a key.
@@ -28,13 +29,13 @@ func (s *server) registerHealth() {
 	ready := huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: []string{"health"},
 		Summary: "Whether the server can do its work",
-		Description: "Looks at the database, its schema, and Temporal, and says of each what was found and for how long " +
+		Description: "Looks at the database, its schema, whether it takes writes, and Temporal, and says of each what was found and for how long " +
 			"it has been so. Answers 503 when one is missing. Without a key.",
 		Responses: map[string]*huma.Response{"default": s.problemResponse()},
 	}
 	huma.Register(s.api, ready, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {
 		health := prober.Ready(ctx)
-		return &healthOutput{Status: probe.StatusOf(health), Body: health}, nil
+		return &healthOutput{Status: probe.StatusOf(health), RetryAfter: probe.RetryAfter(health), Body: health}, nil
 	})
 	describeLike(ready, http.StatusServiceUnavailable, "Something is missing")
 }

@@ -44,6 +44,9 @@ const (
 	finishTimeout = 5 * time.Second
 	// takenOverRetry is when to ask for the answer of a server that took a request over.
 	takenOverRetry = time.Second
+	// releaseTimeout bounds the release of a key whose request failed, perhaps
+	// because the database is away: its caller waits for the answer.
+	releaseTimeout = 1500 * time.Millisecond
 )
 
 // keptHeaders are the headers that belong to an answer. Others, such as the
@@ -219,7 +222,11 @@ func (s *server) kept(ctx huma.Context, a store.Answer, final bool) *store.Answe
 // the key is free when its lease runs out. It fails with tool.Conflict where
 // another server has taken the request over.
 func (s *server) endOnce(ctx context.Context, key store.RequestKey, request store.Request, a *store.Answer, anew bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
+	timeout := finishTimeout
+	if a == nil {
+		timeout = releaseTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	var err error
 	if a != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -40,7 +42,14 @@ func toolsOf(t *testing.T, b *bundle, key ...string) []v1.Tool {
 func TestDuplicatesAreServedOnce(t *testing.T) {
 	t.Parallel()
 	const duplicates = 10_000
-	b := setup(t, func(c *api.Config) { c.RequestTimeout = 10 * time.Minute })
+	b := setup(t)
+	s, err := store.Open(t.Context(), b.URL, store.Options{
+		SetRole: store.AppRole, MaxConns: 4, Logger: slog.New(slog.DiscardHandler),
+		Timeouts: store.Timeouts{Operation: 20 * time.Minute, Lock: 10 * time.Minute}, // All of them wait for a connection.
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	server := newHandler(t, s, slog.New(slog.DiscardHandler), func(c *api.Config) { c.RequestTimeout = 10 * time.Minute })
 	served := make(chan struct{}) // Closed when the first answer is there: who was told to wait asks again then.
 	var once sync.Once
 	ask := func() *httptest.ResponseRecorder {
@@ -49,7 +58,7 @@ func TestDuplicatesAreServedOnce(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set(api.KeyHeader, "one")
 		w := httptest.NewRecorder()
-		b.server.ServeHTTP(w, r)
+		server.ServeHTTP(w, r)
 		return w
 	}
 	answers := make([]*httptest.ResponseRecorder, duplicates)

@@ -19,7 +19,10 @@ func problemOf(err error) *v1.Problem {
 	}
 	e := tool.AsError(err)
 	p := refusal(string(e.Kind), e.Msg)
-	p.Path, p.RetryAfter = e.Path, e.RetryAfter.Seconds()
+	p.Path = e.Path
+	if e.RetryAfter > 0 {
+		p.RetryAfter = e.RetryAfter.Seconds()
+	}
 	if e.Acted {
 		final(p)
 	}
@@ -31,6 +34,13 @@ func final(p *v1.Problem) {
 	p.Retryable, p.RetryAfter = false, 0
 }
 
+// Retry-After of problems that pass by themselves, in seconds, where their cause
+// names no time.
+const (
+	retryUnavailable = 2
+	retryLimited     = 1
+)
+
 // refusal returns a problem of the class of a name. Every problem is made here,
 // so that none is of a class that is not listed.
 func refusal(name, detail string) *v1.Problem {
@@ -39,7 +49,14 @@ func refusal(name, detail string) *v1.Problem {
 		class, _ = v1.FindProblemClass(string(tool.InternalError))
 		detail = "something is wrong on our side; the log has it under the trace id"
 	}
-	return class.Problem(detail)
+	p := class.Problem(detail)
+	switch {
+	case class.Retryable && class.Status == http.StatusServiceUnavailable:
+		p.RetryAfter = retryUnavailable
+	case class.Retryable && class.Status == http.StatusTooManyRequests:
+		p.RetryAfter = retryLimited
+	}
+	return p
 }
 
 // refused lists the problems that stand for statuses with which the framework

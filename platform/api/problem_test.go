@@ -86,5 +86,5 @@ func TestHealth(t *testing.T) {
 		states[name] = check.State
 	}
 	require.Equal(t, "unavailable", health.Status)
-	require.Equal(t, map[string]string{"database": "ok", "schema": "ok", "temporal": "not answering"}, states)
+	require.Equal(t, map[string]string{"database": "ok", "schema": "ok", "writes": "ok", "temporal": "not answering"}, states)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/stretchr/testify/require"
@@ -83,4 +84,19 @@ func TestProblemsAreMadeByTheList(t *testing.T) {
 		})
 	}
 	require.Greater(t, refusals, 10)
+}
+
+// Every class of problem that says to come back later says when.
+func TestPassingProblemsSayWhen(t *testing.T) {
+	t.Parallel()
+
+	for _, class := range v1.ProblemClasses() {
+		if !class.Retryable || class.Status != http.StatusServiceUnavailable && class.Status != http.StatusTooManyRequests {
+			continue
+		}
+		p := problemOf(&tool.Error{Kind: class.Code, Msg: "not now"})
+		require.NotEmpty(t, p.GetHeaders().Get("Retry-After"), class.Name)
+	}
+	p := problemOf(&tool.Error{Kind: tool.Unavailable, RetryAfter: 7 * time.Second})
+	require.Equal(t, "7", p.GetHeaders().Get("Retry-After"), "the cause knows better")
 }

@@ -17,6 +17,32 @@ func databaseFlag(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "database-url", "", "URL of the database ("+DatabaseVariable+")")
 }
 
+// ConnectionsVariable says how many connections to the database a server or worker
+// uses at once.
+const ConnectionsVariable = "TOOLCRIB_DATABASE_CONNECTIONS"
+
+func connectionsFlag(cmd *cobra.Command, n *int) {
+	cmd.Flags().IntVar(n, "database-connections", 0, fmt.Sprintf(
+		"connections to the database that are in use at once (default: the URL's pool_max_conns, else %d; %s)",
+		store.DefaultMaxConns, ConnectionsVariable))
+}
+
+// connections returns how many connections the user wants; zero for the default.
+func (a *app) connections(flag int) (int, error) {
+	n, where := flag, "--database-connections"
+	if text := a.env.Getenv(ConnectionsVariable); n == 0 && text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			return 0, usage("%s %q is no number", ConnectionsVariable, text)
+		}
+		where = ConnectionsVariable
+	}
+	if n < 0 || n > store.MaxMaxConns {
+		return 0, usage("%s %d is out of range: expected 1 to %d", where, n, store.MaxMaxConns)
+	}
+	return n, nil
+}
+
 // databaseURL returns the database the user means.
 func (a *app) databaseURL(flag string) (string, error) {
 	url := cmp.Or(flag, a.env.Getenv(DatabaseVariable))

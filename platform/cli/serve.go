@@ -20,6 +20,7 @@ const defaultListen = "127.0.0.1:8080"
 
 func (a *app) serveCommand() *cobra.Command {
 	var database, address, metrics, queue, kek string
+	var connections int
 	var verbose bool
 	var reach WorkerFlags
 	cmd := &cobra.Command{
@@ -46,6 +47,10 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			if err != nil {
 				return err
 			}
+			conns, err := a.connections(connections)
+			if err != nil {
+				return err
+			}
 			keys, err := a.keyring(kek)
 			if err != nil {
 				return err
@@ -57,7 +62,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			}
 			plugin.KeyEncryption, plugin.SandboxCommand = keys.Keys(), a.env.Sandbox
 			return a.serve(cmd.Context(), serveSettings{
-				plugin: plugin, keys: keys, database: url, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
+				plugin: plugin, keys: keys, database: url, connections: conns, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
 				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: log,
 			})
 		},
@@ -69,6 +74,7 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	maintenanceFlag(cmd, &a.flags.maintenance)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
+	connectionsFlag(cmd, &connections)
 	kekFlag(cmd, &kek)
 	return cmd
 }
@@ -77,6 +83,7 @@ type serveSettings struct {
 	plugin                            worker.Config // What may be reached, and with which credentials.
 	keys                              *vault.Keyring
 	database, address, metrics, queue string
+	connections                       int
 	log                               *slog.Logger
 }
 
@@ -86,7 +93,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 		return err
 	}
 	defer stop()
-	s, err := store.Open(ctx, settings.database, store.Options{Logger: settings.log})
+	s, err := store.Open(ctx, settings.database, store.Options{Logger: settings.log, MaxConns: settings.connections})
 	if err != nil {
 		return err
 	}

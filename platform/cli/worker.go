@@ -150,6 +150,7 @@ func ruleFlag(path string) string {
 func (a *app) workerCommand() *cobra.Command {
 	var database, metrics, queue, kek string
 	var flags WorkerFlags
+	var connections int
 	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -174,6 +175,9 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 			if err != nil {
 				return err
 			}
+			if cfg.DatabaseConnections, err = a.connections(connections); err != nil {
+				return err
+			}
 			keys, err := a.keyring(kek)
 			if err != nil {
 				return err
@@ -188,6 +192,7 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where to listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
+	connectionsFlag(cmd, &connections)
 	kekFlag(cmd, &kek)
 	return cmd
 }
@@ -198,7 +203,7 @@ func (a *app) work(ctx context.Context, cfg worker.Config, queue, metrics string
 		return err
 	}
 	defer stop()
-	if cfg.Store, err = store.Open(ctx, cfg.DatabaseURL, store.Options{Logger: log}); err != nil {
+	if cfg.Store, err = store.Open(ctx, cfg.DatabaseURL, cfg.StoreOptions()); err != nil {
 		return err
 	}
 	defer cfg.Store.Close()

@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	silence        = 45 * time.Second // Three heartbeats without a word: the connection is dead.
-	slowestRetry   = 5 * time.Second
-	followPatience = 2 * time.Minute // Without an answer, after which following fails.
-	maxStreamLine  = 32 << 20
+	silence           = 45 * time.Second // Three heartbeats without a word: the connection is dead.
+	slowestRetry      = 5 * time.Second
+	longestRetryAfter = time.Minute
+	followPatience    = 2 * time.Minute // Without an answer, after which following fails.
+	maxStreamLine     = 32 << 20
 )
 
 // FollowRun returns a run's events and output after a number as they come, each
@@ -49,7 +50,7 @@ func (c *Client) FollowRun(ctx context.Context, id string, after int64) iter.Seq
 			case <-ctx.Done():
 				yield(tool.Event{}, ctx.Err())
 				return
-			case <-time.After(f.pause()):
+			case <-time.After(f.pause(err)):
 			}
 		}
 	}
@@ -88,9 +89,13 @@ func (f *following) worthRetrying(err error) bool {
 
 // pause is how long to wait before the next connection: hardly at all after one
 // that brought something, longer from failure to failure, and never quite as
-// long as others do.
-func (f *following) pause() time.Duration {
+// long as others do. A server that says when to come back is not asked before.
+func (f *following) pause(failed error) time.Duration {
 	f.failures++
+	if after := tool.AsError(failed).RetryAfter; after > 0 {
+		after = min(after, longestRetryAfter)
+		return after + time.Duration(rand.Int64N(int64(after)/4+1)) //nolint:gosec // Nobody gains by guessing it.
+	}
 	if f.failures == 1 {
 		return time.Duration(rand.Int64N(int64(f.retry)/10 + 1)) //nolint:gosec // Nobody gains by guessing it.
 	}

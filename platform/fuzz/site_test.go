@@ -43,6 +43,7 @@ type site struct {
 	doc     *document
 	log     *eavesdropper
 	global  []string // Ids of what all tenants share.
+	client  client.Client
 	servers fickle
 }
 
@@ -87,7 +88,8 @@ func newSite(t *testing.T) *site {
 	require.NoError(t, err)
 	t.Cleanup(w.Stop)
 	s.servers.Discoverer = w.Discoverer()
-	s.address = s.serve(t, s.db.Store, w.Client())
+	s.client = w.Client()
+	s.address = s.serve(t, s.db.Store, s.client)
 
 	s.addActor(t, "ann", s.db.Tenant(t), "*")
 	s.addActor(t, "bob", s.db.Tenant(t), "*")

@@ -245,7 +245,7 @@ func TestHealth(t *testing.T) {
 	health, err := c.Ready(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "ok", health.Status)
-	for _, name := range []string{"database", "schema", "temporal"} {
+	for _, name := range []string{"database", "schema", "writes", "temporal"} {
 		require.Equal(t, "ok", health.Checks[name].State, name)
 	}
 }

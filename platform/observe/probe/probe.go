@@ -32,11 +32,12 @@ type Check struct {
 	Fault string
 }
 
-// Database looks at a store and at its schema.
+// Database looks at a store, at its schema, and whether it takes writes.
 func Database(s *store.Store) []Check {
 	return []Check{
 		{Name: "database", Look: s.Ping, Fault: "not answering"},
 		{Name: "schema", Look: s.CheckSchema, Fault: "older than this binary, or not to be read"},
+		{Name: "writes", Look: s.CheckWrites, Fault: "refused or not answering"},
 	}
 }
 
@@ -116,6 +117,15 @@ func StatusOf(h v1.Health) int {
 	return http.StatusServiceUnavailable
 }
 
+// RetryAfter returns the header of that name that goes with an answer, in
+// seconds; empty for none.
+func RetryAfter(h v1.Health) string {
+	if h.Status == ok {
+		return ""
+	}
+	return "1" // A finding is repeated for as long.
+}
+
 // Alive answers that the process runs.
 func Alive() v1.Health { return v1.Health{Status: ok} }
 
@@ -127,6 +137,9 @@ func (p *Prober) Register(mux *http.ServeMux) {
 
 func write(w http.ResponseWriter, h v1.Health) {
 	w.Header().Set("Content-Type", "application/json")
+	if after := RetryAfter(h); after != "" {
+		w.Header().Set("Retry-After", after)
+	}
 	w.WriteHeader(StatusOf(h))
 	_ = json.NewEncoder(w).Encode(h) // Nobody is left to tell.
 }

@@ -1,0 +1,66 @@
+package fuzz_test
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/store/storetest"
+)
+
+// While another session keeps a table to itself, operations that need it are
+// unavailable and say when to come back; those that do not are served. None waits
+// until the lock is gone: that is after all of them were answered.
+func TestLockedTables(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	db, err := store.Open(t.Context(), s.db.URL, store.Options{
+		Logger: slog.New(slog.DiscardHandler), MaxConns: 4, SetRole: store.AppRole,
+		Timeouts: store.Timeouts{Lock: 50 * time.Millisecond},
+	})
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	p := newSession(s, 1)
+	p.furnish(t)
+	p.host, p.judge.outage = s.serve(t, db, s.client), true
+
+	for table, atLeast := range map[string][2]int{ // Operations that are refused, and that are served.
+		"runs": {3, 20}, "tool_registry": {5, 20}, "agents": {3, 20}, "api_keys": {50, 0}, "idempotency_keys": {0, 40},
+	} {
+		holder, err := storetest.Connect(t, s.db.URL).Begin(t.Context())
+		require.NoError(t, err)
+		_, err = holder.Exec(t.Context(), "lock table "+table+" in access exclusive mode")
+		require.NoError(t, err)
+		refused, served := 0, 0
+		for _, o := range s.doc.operations {
+			began := time.Now()
+			got := p.ask(t, p.compose(o, s.actors[ann], 0))
+			if took := time.Since(began); took > time.Second {
+				t.Logf("%s took %s with %s locked", o.id, took.Round(time.Millisecond), table)
+			}
+			switch got.status {
+			case http.StatusServiceUnavailable:
+				refused++
+				after, err := strconv.Atoi(got.header.Get("Retry-After"))
+				require.NoError(t, err, "%s with %s locked", o.id, table)
+				require.Positive(t, after)
+			case http.StatusGatewayTimeout, http.StatusInternalServerError:
+				t.Errorf("%s answered %d with %s locked: %s", o.id, got.status, table, got.body)
+			default:
+				served++
+			}
+		}
+		t.Logf("%s locked: %d operations refused, %d served", table, refused, served)
+		require.GreaterOrEqual(t, refused, atLeast[0], table)
+		require.GreaterOrEqual(t, served, atLeast[1], table)
+		require.NoError(t, holder.Rollback(t.Context()))
+	}
+	for _, failure := range p.failures {
+		t.Error(failure)
+	}
+}
