@@ -25,7 +25,7 @@ func Redact(always ...secret.Value) tool.Middleware {
 				tool.ReportProgress(ctx, p)
 			})
 			if tool.Watched(ctx) {
-				out := cleaned{redactor: r, next: func(text string) { tool.AppendOutput(ctx, text) }}
+				out := cleaned{stream: secret.NewStream(r), next: func(text string) { tool.AppendOutput(ctx, text) }}
 				inner = tool.WithOutput(inner, out.say)
 				defer out.flush()
 			}

@@ -42,21 +42,17 @@ func (b *bounded) say(text string) {
 // cleaned hands output on without known secrets, those included that come in
 // two pieces: what may be the beginning of one is kept back until more is known.
 type cleaned struct {
-	redactor *secret.Redactor
-	next     tool.OutputFunc
+	next tool.OutputFunc
 
-	mu   sync.Mutex
-	back string
+	mu     sync.Mutex
+	stream *secret.Stream
 }
 
 func (c *cleaned) say(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	text = c.redactor.Text(c.back + text)
-	safe := c.redactor.TrimPartial(text)
-	c.back = text[len(safe):]
-	if safe != "" {
-		c.next(safe)
+	if text = c.stream.Next(text); text != "" {
+		c.next(text)
 	}
 }
 
@@ -64,8 +60,7 @@ func (c *cleaned) say(text string) {
 func (c *cleaned) flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.back != "" {
-		c.next(c.back)
+	if rest := c.stream.Rest(); rest != "" {
+		c.next(rest)
 	}
-	c.back = ""
 }
