@@ -141,16 +141,28 @@ func unbound(v secret.Value, t target) string {
 		"or add %[2]s to its TOOLCRIB_SECRET_…_HOSTS variable or its .hosts file", why, t.host)
 }
 
-// echoed reports whether an upstream that redirects elsewhere has put the
-// credential into the address.
-func (c *Credential) echoed(u *url.URL) bool {
+// disclosed reports whether an upstream that redirects elsewhere has put the
+// credential, or another secret that the call has opened, into the address.
+// Both what it wrote and what was made of that are looked at.
+func (c *Credential) disclosed(req *http.Request) bool {
+	addresses := []string{req.URL.String()}
+	if req.Response != nil {
+		addresses = append(addresses, req.Response.Header.Values("Location")...)
+	}
+	opened := secret.RedactorFrom(req.Context())
+	for _, address := range addresses {
+		if opened.Holds([]byte(address)) {
+			return true
+		}
+	}
 	if c == nil || c.Value.IsZero() {
 		return false
 	}
-	if c.Scheme == Query && slices.Contains(u.Query()[c.Name], c.Value.Reveal()) {
+	if c.Scheme == Query && slices.Contains(req.URL.Query()[c.Name], c.Value.Reveal()) {
 		return true
 	}
-	return secret.NewRedactor(c.Value).Holds([]byte(u.String()))
+	own := secret.NewRedactor(c.Value)
+	return slices.ContainsFunc(addresses, func(address string) bool { return own.Holds([]byte(address)) })
 }
 
 var _ http.RoundTripper = bearing{}

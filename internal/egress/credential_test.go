@@ -1,11 +1,14 @@
 package egress_test
 
 import (
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -157,6 +160,52 @@ func TestCredentialsCrossNoOrigin(t *testing.T) {
 	access.Credential.Value = secret.NewValue("s3", "127.0.0.1") // Too short to be looked for everywhere.
 	_, err = g.Do(t.Context(), access, get(srv.URL+"/query"))
 	requireRefused(t, err)
+}
+
+// A redirect to another origin whose address spells a secret of the call, by
+// whatever encoder, is not followed.
+func TestSecretsInRedirectsCrossNoOrigin(t *testing.T) {
+	t.Parallel()
+
+	const key, other = "k3y/of(the)stock's+42", "another&opened/secret"
+	percent := func(s, kept string) string {
+		var out strings.Builder
+		for _, b := range []byte(s) {
+			if b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || strings.IndexByte(kept, b) >= 0 {
+				out.WriteByte(b)
+				continue
+			}
+			fmt.Fprintf(&out, "%%%02x", b)
+		}
+		return out.String()
+	}
+	addresses := map[string]string{
+		"none": "/?a=1", "path.Escape": "/" + url.PathEscape(key), "query.Escape": "/?a=" + url.QueryEscape(key),
+		"slash kept": "/?a=" + percent(key, "/"), "JavaScript": "/?a=" + percent(key, "!'()*"), "lower case": "/?a=" + percent(key, ""),
+		"twice": "/?a=" + url.QueryEscape(percent(key, "")), "another": "/?a=" + percent(other, "/"), "fragment": "/#" + percent(key, "'"),
+		"hexadecimal": "/" + fmt.Sprintf("%X", other), "base64": "/" + base64.URLEncoding.EncodeToString([]byte("u:"+key)),
+	}
+	var arrived atomic.Int64
+	away := serve(t, func(http.ResponseWriter, *http.Request) { arrived.Add(1) })
+	for name, address := range addresses {
+		srv := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", away.URL+address)
+			w.WriteHeader(http.StatusFound)
+		})
+		g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL, away.URL)})
+		access := writer
+		access.Credential = &egress.Credential{Value: secret.NewValue(key, "127.0.0.1")}
+		ctx := secret.WithRedactor(t.Context(), secret.NewRedactor(secret.NewValue(other)))
+		_, err := g.Do(ctx, access, get(srv.URL))
+		if name == "none" {
+			require.NoError(t, err)
+			require.EqualValues(t, 1, arrived.Swap(0))
+			continue
+		}
+		requireRefused(t, err)
+		require.NotContains(t, err.Error(), address[1:])
+		require.Zero(t, arrived.Load(), name)
+	}
 }
 
 // TestErrorsHideTheCredential proves it of requests that fail on their way.

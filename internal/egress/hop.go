@@ -122,8 +122,8 @@ func (h *hop) redirect(req *http.Request, via []*http.Request) error {
 		}
 		return nil
 	}
-	if credential.echoed(to) {
-		err := refused(errCredential, "the upstream redirected to another origin with the credential in the address")
+	if credential.disclosed(req) {
+		err := refused(errCredential, "the upstream redirected to another origin with a credential in the address")
 		h.gate.tell(req.Context(), err)
 		return err
 	}
