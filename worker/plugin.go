@@ -59,6 +59,7 @@ type Plugin struct {
 	builtins   *builtins.Catalog
 	box        builtins.Sandbox // Nil without a command.
 	vault      *vault.Vault
+	sessions   *vault.Sessions // Nil without a key-encryption key.
 	mcp        *mcpcall.Client
 	custom     *custom.Mux
 	models     map[string]agent.Model

@@ -97,9 +97,8 @@ func (c *Client) connect(ctx context.Context, t *target) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := begun.agreed()
+	own, err := begun.agreed(ctx)
 	if err == nil {
-		secret.Note(ctx, own.ID)
 		kept, err = c.opts.Sessions.SaveMCPSession(ctx, t.key, own)
 	}
 	if err != nil {

@@ -105,13 +105,16 @@ func (c *conn) protocol() string { return c.session.InitializeResult().ProtocolV
 
 func (c *conn) stateless() bool { return c.protocol() >= firstStateless }
 
-// agreed returns what another connection needs to go on.
-func (c *conn) agreed() (*Session, error) {
+// agreed returns what another connection needs to go on. What the server says of
+// itself is kept without secrets, the session's own id included.
+func (c *conn) agreed(ctx context.Context) (*Session, error) {
+	id := c.wire.sessionID()
+	secret.Note(ctx, id)
 	method := methodInitialize
 	if c.stateless() {
 		method = methodDiscover
 	}
-	h, err := readHandshake(method, c.peer.of(method).answer.result)
+	h, err := readHandshake(method, secret.RedactorFrom(ctx).JSON(c.peer.of(method).answer.result))
 	if err != nil {
 		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: err.Error()}
 	}
@@ -119,7 +122,7 @@ func (c *conn) agreed() (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Session{ID: c.wire.sessionID(), Protocol: c.protocol(), Handshake: shape, Server: c.target.server}, nil
+	return &Session{ID: id, Protocol: c.protocol(), Handshake: shape, Server: c.target.server}, nil
 }
 
 // close ends the connection, and with end the session too. ctx bounds what is

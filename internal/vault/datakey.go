@@ -118,9 +118,9 @@ func (k DataKey) openedID() openedID {
 	return sha256.Sum256(bound(k.Tenant, k.Version, k.KEK, k.Wrapped))
 }
 
-func newOpened() *otter.Cache[openedID, *dataKey] {
-	return otter.Must(&otter.Options[openedID, *dataKey]{
-		MaximumSize: maxOpened, ExpiryCalculator: otter.ExpiryWriting[openedID, *dataKey](openedLife),
+func newOpened[ID comparable]() *otter.Cache[ID, *dataKey] {
+	return otter.Must(&otter.Options[ID, *dataKey]{
+		MaximumSize: maxOpened, ExpiryCalculator: otter.ExpiryWriting[ID, *dataKey](openedLife),
 	})
 }
 

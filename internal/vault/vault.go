@@ -26,7 +26,9 @@ type Vault struct {
 	keys   *Keyring
 	log    *slog.Logger
 	opened *otter.Cache[openedID, *dataKey]
-	uses   *uses
+	// versions are those of sessions: an id is opened at each call.
+	versions *otter.Cache[versionID, *dataKey]
+	uses     *uses
 }
 
 // Options configures [New].
@@ -44,7 +46,7 @@ func New(store Store, opts Options) *Vault {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Vault{store: store, keys: opts.Keys, log: log, opened: newOpened(), uses: newUses(store, log)}
+	return &Vault{store: store, keys: opts.Keys, log: log, opened: newOpened[openedID](), versions: newOpened[versionID](), uses: newUses(store, log)}
 }
 
 // Close waits for what goes on in the background.
