@@ -72,6 +72,9 @@ func walk(v any, nesting int) any {
 				continue
 			}
 			out[i] = walk(item, nesting)
+			if i > 0 && optionBefore(v[i-1], item) {
+				out[i] = tool.Redacted
+			}
 		}
 		return out
 	case string:
@@ -88,7 +91,7 @@ func object(v map[string]any, nesting int) any {
 		switch properties, ok := member.(map[string]any); {
 		case k == "properties" && ok:
 			out[k] = schemas(properties, nesting)
-		case hides(member) && (SensitiveKey(k) || named && (k == "value" || k == "values")):
+		case hides(member) && (SensitiveKey(k) || named && valueMembers[strings.ToLower(k)]):
 			out[k] = tool.Redacted
 		default:
 			out[k] = walk(member, nesting)
@@ -97,11 +100,16 @@ func object(v map[string]any, nesting int) any {
 	return out
 }
 
+var (
+	nameMembers  = words(`name key header field parameter param variable attribute k id`)
+	valueMembers = words(`value values val v content stringvalue string_value default defaultvalue default_value`)
+)
+
 // headerName reports whether an object names a sensitive header, parameter or
 // variable whose value it holds: {"name": "Authorization", "value": "…"}.
 func headerName(v map[string]any) bool {
-	for _, member := range []string{"name", "key", "header"} {
-		if name, ok := v[member].(string); ok && SensitiveKey(name) {
+	for k, member := range v {
+		if name, ok := member.(string); ok && nameMembers[strings.ToLower(k)] && SensitiveKey(name) {
 			return true
 		}
 	}
@@ -175,6 +183,14 @@ func each(v any, fn func(map[string]any) any) any {
 	default:
 		return v
 	}
+}
+
+// optionBefore reports whether an item of a list of arguments is the value of a
+// sensitive option, as the one after "--password" is.
+func optionBefore(option, item any) bool {
+	name, ok := option.(string)
+	value, isText := item.(string)
+	return ok && isText && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, "= ") && !strings.HasPrefix(value, "--") && SensitiveKey(name)
 }
 
 // pair takes ["name", value] apart.

@@ -1,60 +1,132 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// sensitiveWords hide a key wherever they stand in its name.
-var sensitiveWords = words(`password passwd passphrase passcode pwd secret secrets authorization
-	bearer cookie cookies credential credentials jwt otp totp cvv cvc dsn htpasswd apikey apikeys
-	apisecret apitoken accesskey accesstoken authtoken secretkey privatekey clientsecret
-	refreshtoken sessionid sessiontoken xsrf csrf sas signingkey`)
-
-// sensitivePairs hide a key when they stand side by side in its name.
-var sensitivePairs = words(`api_key api_keys access_key access_keys private_key private_keys
-	secret_key signing_key encryption_key encryption_keys master_key account_key shared_key
-	service_key role_key deploy_key ssh_key pgp_key gpg_key hmac_key webhook_key license_key auth_key
-	app_key application_key storage_key symmetric_key session_id session_key connection_string
-	database_url connection_url recovery_code recovery_codes backup_codes security_code
-	verification_code one_time pin_code card_number client_assertion saml_assertion x_auth
-	proxy_auth basic_auth user_pass db_pass smtp_pass`)
-
-// tokenCompany are words that make "token" a measure or a thing of text.
-var tokenCompany = words(`max min num number count counts total limit limits used usage input output
-	prompt completion cached reasoning per budget cost size type types expiry expires ttl endpoint
-	url uri window estimate estimated remaining price ids length
-	page next previous continuation pagination cursor sync`)
-
-// keptEndings make a name one of a reference or a fact about a secret.
-var keptEndings = words(`ref refs id ids name names type policy length hosts host expiry expires at
-	ttl enabled required algorithm count hint url endpoint rotated version set present`)
-
-// SensitiveKey reports whether a member, header or variable of this name
-// usually holds a secret, however it is spelled: api_key, apiKey, X-API-Key.
-// Look-alikes (max_tokens, primary_key, author, credentials_ref) do not.
+// SensitiveKey reports whether a member, header, parameter or variable of this
+// name usually holds a secret, however it is spelled: api_key, apiKey,
+// X-API-Key, smtppassword. Names that only speak of a secret do not: max_tokens,
+// secret_count, password_policy, primary_key, author.
 func SensitiveKey(name string) bool {
-	parts := splitWords(name)
-	if len(parts) == 0 {
+	words := keyWords(name)
+	if len(words) == 0 || speaksOf(words) {
 		return false
 	}
-	last := parts[len(parts)-1]
-	if len(parts) > 1 && keptEndings[last] && !sensitivePairs[parts[len(parts)-2]+"_"+last] {
-		return false
-	}
-	counted, token := false, false
-	for i, p := range parts {
-		if sensitiveWords[p] || i > 0 && sensitivePairs[parts[i-1]+"_"+p] {
+	token := false
+	for i, word := range words {
+		if sensitiveWords[word] || i > 0 && sensitivePairs[words[i-1]+"_"+word] {
 			return true
 		}
-		counted = counted || tokenCompany[p]
-		token = token || p == "token" || p == "tokens"
+		token = token || word == "token" || word == "tokens"
 	}
-	if token {
-		return !counted
+	last := words[len(words)-1]
+	switch {
+	case token:
+		return !measuresTokens(words)
+	case len(words) == 1:
+		return sensitiveAlone[last]
+	case last == "pass":
+		return passOwners[words[len(words)-2]]
+	case last == "signature" || slices.Contains(words, "signature") && isNumber(last):
+		return slices.ContainsFunc(words, func(w string) bool { return signers[w] })
+	case last == "sign":
+		return slices.Contains(words, "access") || slices.Contains(words, "api") || slices.Contains(words, "bapi")
+	default:
+		return false
 	}
-	// Alone, these are secrets; in company they are mostly not.
-	return len(parts) == 1 && (last == "auth" || last == "pass" || last == "pin" || last == "sid" || last == "signature")
+}
+
+// speaksOf reports whether a name states a fact about a secret.
+func speaksOf(words []string) bool {
+	if len(words) < 2 {
+		return false
+	}
+	first, last := words[0], words[len(words)-1]
+	before := words[len(words)-2]
+	if factBeginnings[first] || before == "allow" {
+		return true
+	}
+	if isNumber(last) && len(words) > 2 {
+		last, before = before, words[len(words)-3]
+	}
+	return factEndings[last] && !sensitivePairs[before+"_"+last]
+}
+
+// measuresTokens reports whether a name with token in it speaks of text, or of a
+// place in a list.
+func measuresTokens(words []string) bool {
+	for i, word := range words {
+		switch {
+		case tokenCompany[word]:
+			return true
+		case word == "tokens" && i > 0 && !tokenHolders[words[i-1]]:
+			return true // completion_tokens and the like.
+		}
+	}
+	return false
+}
+
+// keyWords takes a name apart into words: at punctuation, at changes of case,
+// and where words that are known run together. Numbers at the ends of words are
+// words.
+func keyWords(name string) []string {
+	var words []string
+	for _, word := range splitWords(name) {
+		letters := strings.TrimRight(word, "0123456789")
+		if letters == "" || wholeWords[word] {
+			words = append(words, word)
+			continue
+		}
+		words = append(words, runTogether(letters)...)
+		if letters != word {
+			words = append(words, word[len(letters):])
+		}
+	}
+	return words
+}
+
+// runTogether takes a word apart that is made of known words, one of which is
+// for a secret: accesskeyid gives access, key, id. Of others, what names a secret
+// at the end comes off: smtppassword gives smtp, password.
+func runTogether(word string) []string {
+	if vocabulary[word] || len(word) < 6 || len(word) > 64 {
+		return []string{word}
+	}
+	if !slices.ContainsFunc(strongWords, func(strong string) bool { return strings.Contains(word, strong) }) {
+		return []string{word}
+	}
+	if parts := dissect(word); parts != nil {
+		return parts
+	}
+	for _, strong := range strongWords {
+		if rest, ok := strings.CutSuffix(word, strong); ok && rest != "" && strong != "key" {
+			return []string{rest, strong}
+		}
+	}
+	if rest, ok := strings.CutPrefix(word, "password"); ok && rest != "" {
+		return []string{"password", rest}
+	}
+	return []string{word}
+}
+
+// dissect returns the fewest known words that make up word; nil where there are
+// none.
+func dissect(word string) []string {
+	best := make([][]string, len(word)+1)
+	best[0] = []string{}
+	for end := 1; end <= len(word); end++ {
+		for start := range end {
+			part := word[start:end]
+			if best[start] == nil || !vocabulary[part] || best[end] != nil && len(best[end]) <= len(best[start])+1 {
+				continue
+			}
+			best[end] = append(slices.Clip(best[start]), part)
+		}
+	}
+	return best[len(word)]
 }
 
 // splitWords takes a name apart at punctuation and changes of case, in lower
@@ -76,10 +148,4 @@ func splitWords(name string) []string {
 	return strings.Fields(b.String())
 }
 
-func words(list string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(list) {
-		set[w] = true
-	}
-	return set
-}
+func isNumber(word string) bool { return strings.Trim(word, "0123456789") == "" }

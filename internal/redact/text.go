@@ -13,8 +13,9 @@ import (
 
 // Text returns s without what looks like a secret in it: passwords of URLs and
 // data source names, sensitive parameters and assignments, values of sensitive
-// headers, what follows Basic and Bearer, private keys; within JSON and base64
-// too. What an expression stands for, as {token}, is no secret.
+// headers, what follows Basic and Bearer, private keys, credentials on command
+// lines, and tokens of a well-known form; within JSON and base64 too. What an
+// expression stands for, as {token}, is no secret.
 func Text(s string) string { return text(s, 0) }
 
 var (
@@ -25,7 +26,11 @@ var (
 	scheme      = regexp.MustCompile(`(?i)\b(basic|bearer|token|apikey)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
 	privateKey  = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
 	blob        = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}={0,2}`)
-	hidden      = regexp.MustCompile(`(?:\S[=:]\s*|://|(?i:basic|bearer|token|apikey)\s+)` + regexp.QuoteMeta(tool.Redacted))
+	member      = regexp.MustCompile(`(\\?["'])([A-Za-z][A-Za-z0-9_.-]*)(\\?["']\s*:\s*\\?["'])((?:[^"'\\]|\\[^"'])+)`)
+	pairLine    = regexp.MustCompile(`(?m)^([ \t>*-]*)([A-Za-z][A-Za-z0-9_.-]*)([ \t]*:[ \t]+)([^\s"'{}\[\]][^\n]*)$`)
+	inline      = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9_-]*)(\s*:\s*)((?i:basic|bearer|token|digest|negotiate|apikey)\s+)?([^\s"',;{}\[\]]{6,})`)
+	element     = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9_.:-]*)>([^<>]+)</`)
+	hidden      = regexp.MustCompile(`(?:\S[=:]\s*|://|(?i:basic|bearer|token|apikey)\s+|--?[A-Za-z][A-Za-z0-9_-]*\s+)` + regexp.QuoteMeta(tool.Redacted))
 	placeholder = regexp.MustCompile(`^\{[^{}]*\}$`)
 )
 
@@ -40,10 +45,14 @@ func text(s string, nesting int) string {
 		}
 		return s
 	}
-	if m := header.FindStringSubmatchIndex(s); m != nil && SensitiveKey(s[m[2]:m[3]]) && !stands(s[m[4]:m[5]]) {
+	if m := header.FindStringSubmatchIndex(s); m != nil && SensitiveKey(s[m[2]:m[3]]) && !stands(s[m[4]:m[5]]) &&
+		(carriesScheme(s[m[2]:m[3]]) || len(strings.Fields(s[m[4]:m[5]])) <= 3) {
 		return s[:m[4]] + tool.Redacted
 	}
-	s = privateKey.ReplaceAllString(s, tool.Redacted)
+	if strings.Contains(s, "PRIVATE KEY") {
+		s = privateKey.ReplaceAllString(s, tool.Redacted)
+	}
+	s = commands(named(s))
 	s = replace(userinfo, s, func(m []string) string {
 		switch {
 		case m[3] == "" && (m[2] == "" || stands(m[2]) || !strings.HasPrefix(strings.ToLower(m[1]), "http")), m[3] != "" && stands(m[3][1:]):
@@ -67,12 +76,68 @@ func text(s string, nesting int) string {
 		}
 		return m[1] + m[2] + tool.Redacted
 	})
-	return replace(blob, s, func(m []string) string {
+	return replace(blob, tokens(s), func(m []string) string {
 		if conceals(m[0], nesting) {
 			return tool.Redacted
 		}
 		return m[0]
 	})
+}
+
+// named hides the values of sensitive names that stand before a colon, and of
+// sensitive elements.
+func named(s string) string {
+	if strings.Contains(s, ":") {
+		s = replace(member, s, func(m []string) string {
+			if !SensitiveKey(m[2]) || stands(m[4]) {
+				return m[0]
+			}
+			return m[1] + m[2] + m[3] + tool.Redacted
+		})
+		s = replace(pairLine, s, func(m []string) string {
+			value := strings.TrimSpace(m[4])
+			if !SensitiveKey(m[2]) || stands(value) || plainValue(value) || strings.Contains(value, " ") && !carriesScheme(m[2]) {
+				return m[0]
+			}
+			return m[1] + m[2] + m[3] + tool.Redacted
+		})
+		s = replace(inline, s, func(m []string) string {
+			if !SensitiveKey(m[1]) || stands(m[4]) || strings.HasPrefix(m[4], "//") || strings.HasPrefix(m[4], "=") || m[3] == "" && isWord(m[4]) {
+				return m[0]
+			}
+			return m[1] + m[2] + m[3] + tool.Redacted
+		})
+	}
+	if strings.Contains(s, "</") {
+		s = replace(element, s, func(m []string) string {
+			if !SensitiveKey(m[1]) || stands(m[2]) || strings.TrimSpace(m[2]) == "" {
+				return m[0]
+			}
+			return "<" + m[1] + ">" + tool.Redacted + "</"
+		})
+	}
+	return s
+}
+
+// carriesScheme reports whether the value of a header may have spaces in it.
+func carriesScheme(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, "authorization") || strings.HasSuffix(name, "cookie")
+}
+
+// plainValue reports whether a value is none that a secret has.
+func plainValue(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "false", "null", "none", "~", "string", "required", "optional", "yes", "no", "on", "off", "|", ">":
+		return true
+	default:
+		return false
+	}
+}
+
+// isWord reports whether a text is a word of prose.
+func isWord(s string) bool {
+	return strings.Trim(strings.ToLower(strings.TrimRight(s, ".!?):")), "abcdefghijklmnopqrstuvwxyz-_()") == ""
 }
 
 // Stands reports whether a text is one that [JSON] shows for a secret, or holds
