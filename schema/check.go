@@ -1,15 +1,15 @@
 package schema
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
 // Dialects that are understood, by $schema without its trailing "#".
@@ -47,18 +47,15 @@ func decodeSchema(raw json.RawMessage) (any, error) {
 	if len(raw) > MaxSchemaBytes {
 		return nil, invalidSchema("", fmt.Sprintf("larger than %d KiB", MaxSchemaBytes>>10))
 	}
-	doc, err := decode(bytes.TrimSpace(raw))
-	if err != nil {
-		return nil, invalidSchema("", tool.AsError(err).Msg)
+	doc, err := jsonvalue.Decode(raw, MaxSchemaDepth)
+	if e, ok := errors.AsType[*jsonvalue.Error](err); ok {
+		return nil, invalidSchema(e.Path, e.Msg)
 	}
-	if pointer, reason := checkValue(doc, MaxSchemaDepth); reason != "" {
-		return nil, invalidSchema(pointer, reason)
-	}
-	switch doc.(type) {
-	case map[string]any, bool:
-		return doc, nil
+	switch doc.Kind() {
+	case jsonvalue.Object, jsonvalue.True, jsonvalue.False:
+		return doc.Any(), nil
 	default:
-		return nil, invalidSchema("", "expected an object or a boolean, got "+kindOf(doc))
+		return nil, invalidSchema("", "expected an object or a boolean, got "+kindName(doc))
 	}
 }
 

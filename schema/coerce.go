@@ -1,170 +1,216 @@
 package schema
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// reading is one way to understand a value: what it becomes, and the edits.
-type reading struct {
-	value any
-	edits Receipt
+// value reads v as r wants it, or as it is when that is not certain. What comes
+// out depends on r and v alone and is found once for each pair.
+func (p *preparation) value(r *rule, v *jsonvalue.Value) reading {
+	asIs := reading{value: v}
+	if r == nil || p.work.accepts(r, v) || !p.work.spend(4) {
+		return asIs
+	}
+	key := visit{r, v}
+	if known, ok := p.readings[key]; ok {
+		return known // While it is being read, too: a schema may want a list of itself.
+	}
+	p.work.frames++
+	defer func() { p.work.frames-- }()
+	if len(p.readings) >= maxVerdicts || p.work.frames > maxFrames {
+		p.work.err = tooCostly()
+		return asIs
+	}
+	p.readings[key] = asIs
+	found := p.interpret(r, v)
+	p.readings[key] = found
+	return found
 }
 
-// value returns v as sch wants it, or as it is when that is not certain. v
-// itself is never changed.
-func (p *preparation) value(sch *jsonschema.Schema, v any, path string) any {
-	if p.budget--; p.budget < 0 || sch == nil || accepts(sch, v) {
-		return v
-	}
-	sh := shapeOf(sch)
+func (p *preparation) interpret(r *rule, v *jsonvalue.Value) reading {
+	sh := p.shape(r)
 	var readings []reading
 	for _, choice := range sh.choices {
-		readings = append(readings, p.try(func() any { return p.value(choice, v, path) }))
+		readings = append(readings, p.value(choice, v))
 	}
-	readings = append(readings, p.convert(sch, sh, v, path)...)
-	readings = append(readings, p.try(func() any { return p.parts(sh, v, path) }))
+	readings = append(readings, p.convert(r, sh, v)...)
+	readings = append(readings, p.parts(sh, v))
 
-	if r, ok := only(readings, func(r reading) bool { return accepts(sch, r.value) }); ok {
-		p.edits = append(p.edits, r.edits...)
-		return r.value
+	if found, ok := p.only(readings, func(read reading) bool { return p.work.accepts(r, read.value) }); ok {
+		return found
 	}
 	// Nothing fits. The one reading of a right kind makes the better message.
-	if r, ok := only(readings, func(r reading) bool { return sh.allows(kindOf(r.value)) }); ok {
-		p.edits = append(p.edits, r.edits...)
-		return r.value
+	if found, ok := p.only(readings, func(read reading) bool { return sh.allows(kindName(read.value)) }); ok {
+		return found
 	}
-	return v
-}
-
-// try runs read and takes its edits back.
-func (p *preparation) try(read func() any) reading {
-	before := len(p.edits)
-	v := read()
-	r := reading{v, slices.Clone(p.edits[before:])}
-	p.edits = p.edits[:before]
-	return r
+	return reading{value: v}
 }
 
 // only returns the one value among the readings that pass, however often it
 // was arrived at; the shortest way to it counts.
-func only(readings []reading, pass func(reading) bool) (reading, bool) {
+func (p *preparation) only(readings []reading, pass func(reading) bool) (reading, bool) {
 	var found *reading
-	var key []byte
 	for i, r := range readings {
 		if !pass(r) {
 			continue
 		}
-		raw, err := encode(r.value)
-		if err != nil {
-			continue
-		}
 		switch {
 		case found == nil:
-			found, key = &readings[i], raw
-		case !bytes.Equal(key, raw):
+			found = &readings[i]
+		case !p.work.same(found.value, r.value):
 			return reading{}, false
-		case len(r.edits) < len(found.edits):
+		case r.trail.count < found.trail.count:
 			found = &readings[i]
 		}
 	}
-	if found == nil {
+	if found == nil || p.work.err != nil {
 		return reading{}, false
 	}
 	return *found, true
 }
 
-// parts coerces the properties or items of v.
-func (p *preparation) parts(sh *shape, v any, path string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return p.object(sh, v, path)
-	case []any:
-		out := slices.Clone(v)
-		for i, item := range v {
-			out[i] = p.value(sh.item(i), item, path+"/"+strconv.Itoa(i))
+// same reports whether two values are written alike.
+func (w *work) same(a, b *jsonvalue.Value) bool {
+	if a == b {
+		return true
+	}
+	if !w.spend(1) || a.Kind() != b.Kind() || a.Text() != b.Text() || a.Len() != b.Len() {
+		return false
+	}
+	others := b.Items()
+	for i, item := range a.Items() {
+		if !w.same(item, others[i]) {
+			return false
 		}
-		return out
+	}
+	named := b.Members()
+	for i, m := range a.Members() {
+		if m.Name != named[i].Name || !w.same(m.Value, named[i].Value) {
+			return false
+		}
+	}
+	return true
+}
+
+// parts coerces the members or items of v.
+func (p *preparation) parts(sh *shape, v *jsonvalue.Value) reading {
+	switch v.Kind() {
+	case jsonvalue.Object:
+		return p.object(sh, v)
+	case jsonvalue.Array:
+		return p.array(sh, v)
 	default:
-		return v
+		return reading{value: v}
 	}
 }
 
-// object coerces names and values of properties.
-func (p *preparation) object(sh *shape, v map[string]any, path string) any {
-	out := maps.Clone(v)
-	p.respell(sh, out, path)
-	p.dealias(sh, out, path)
-	for _, name := range slices.Sorted(maps.Keys(out)) {
+func (p *preparation) array(sh *shape, v *jsonvalue.Value) reading {
+	var t trail
+	var out []*jsonvalue.Value // Nil while nothing changed.
+	p.work.spend(v.Len() / 4)
+	for i, item := range v.Items() {
+		read := p.value(sh.item(i), item)
+		if read.value != item && out == nil {
+			out = slices.Clone(v.Items())
+		}
+		if out != nil {
+			out[i] = read.value
+		}
+		t.include("/"+strconv.Itoa(i), read.trail)
+	}
+	if out == nil {
+		return reading{value: v}
+	}
+	return reading{jsonvalue.NewArray(out), t}
+}
+
+// object coerces names and values of members.
+func (p *preparation) object(sh *shape, v *jsonvalue.Value) reading {
+	if !p.work.spend(6 * v.Len()) {
+		return reading{value: v}
+	}
+	o := newObjectReading(v)
+	p.respell(sh, o)
+	p.dealias(sh, o)
+	for _, name := range o.sorted() {
+		item := o.members[name]
 		sub, declared := sh.props[name]
-		if !declared && !sh.declares(name) {
+		if !declared && !sh.declares(p.work, name) {
 			sub = sh.extra
 		}
-		at := path + "/" + escapeToken(name)
-		if out[name] == nil && declared && !slices.Contains(sh.required, name) && !accepts(sub, nil) {
-			delete(out, name)
-			p.edit(at, "null", "nothing", RuleDropNull)
+		at := "/" + escapeToken(name)
+		if item.Kind() == jsonvalue.Null && declared && !slices.Contains(sh.required, name) && !p.work.accepts(sub, item) {
+			delete(o.members, name)
+			o.changed = true
+			o.trail.record(at, "null", "nothing", RuleDropNull)
 			continue
 		}
-		out[name] = p.value(sub, out[name], at)
+		read := p.value(sub, item)
+		o.changed = o.changed || read.value != item
+		o.members[name] = read.value
+		o.trail.include(at, read.trail)
 	}
-	return out
+	if !o.changed {
+		return reading{value: v}
+	}
+	return reading{o.value(), o.trail}
 }
 
 // convert lists what v of a wrong kind may have been meant to be.
-func (p *preparation) convert(sch *jsonschema.Schema, sh *shape, v any, path string) []reading {
-	kind := kindOf(v)
+func (p *preparation) convert(r *rule, sh *shape, v *jsonvalue.Value) []reading {
+	kind := kindName(v)
 	var out []reading
-	add := func(w any, rule Rule) {
-		out = append(out, p.try(func() any {
-			p.edit(path, kind, kindOf(w), rule)
-			return p.parts(sh, w, path)
-		}))
+	add := func(w *jsonvalue.Value, rule Rule) {
+		var t trail
+		t.record("", kind, kindName(w), rule)
+		read := p.parts(sh, w)
+		t.include("", read.trail)
+		out = append(out, reading{read.value, t})
 	}
-	if text, ok := v.(string); ok {
-		for _, member := range spellings(sh.enum, text) {
+	if v.Kind() == jsonvalue.String {
+		for _, member := range p.spellings(sh, v.Text()) {
 			add(member, RuleEnum)
 		}
 	}
 	if sh.allows(kind) {
 		return out
 	}
-	switch v := v.(type) {
-	case string:
-		if w, rule, ok := scalarOf(sh, v); ok {
+	switch v.Kind() {
+	case jsonvalue.String:
+		if w, rule, ok := scalarOf(sh, v.Text()); ok {
 			add(w, rule)
 		}
-		if w, ok := structureOf(v); ok && sh.wants(kindOf(w)) && !tooCostly(sch, w) {
+		if w := p.structureOf(v); w != nil && sh.wants(kindName(w)) {
 			add(w, RuleJSONText)
 			return out
 		}
-		if sh.wants("array") && isOneItem(v) {
-			add([]any{v}, RuleList)
+		if sh.wants("array") && isOneItem(v.Text()) {
+			add(jsonvalue.NewArray([]*jsonvalue.Value{v}), RuleList)
 		}
 		return out
-	case json.Number:
+	case jsonvalue.Number:
 		if sh.wants("string") {
-			add(string(v), RuleText)
+			add(jsonvalue.NewString(v.Text()), RuleText)
 		}
-	case bool:
+	case jsonvalue.True, jsonvalue.False:
 		if sh.wants("string") {
-			add(strconv.FormatBool(v), RuleText)
+			add(jsonvalue.NewString(strconv.FormatBool(v.Kind() == jsonvalue.True)), RuleText)
 		}
-	case []any:
-		if len(v) == 1 {
-			out = append(out, p.try(func() any {
-				p.edit(path, kind, kindOf(v[0]), RuleSingle)
-				return p.value(sch, v[0], path)
-			}))
+	case jsonvalue.Array:
+		if v.Len() == 1 {
+			var t trail
+			t.record("", kind, kindName(v.Items()[0]), RuleSingle)
+			read := p.value(r, v.Items()[0])
+			t.include("", read.trail)
+			out = append(out, reading{read.value, t})
 		}
+	case jsonvalue.Null, jsonvalue.Object:
 	}
-	if sh.wants("array") && v != nil {
-		add([]any{v}, RuleList)
+	if sh.wants("array") && v.Kind() != jsonvalue.Null {
+		add(jsonvalue.NewArray([]*jsonvalue.Value{v}), RuleList)
 	}
 	return out
 }

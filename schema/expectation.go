@@ -2,8 +2,10 @@ package schema
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
 // expectation says in words what a keyword of the subschema m asks for. The
@@ -90,31 +92,21 @@ func literal(v any) string {
 }
 
 // describe names the kind and size of a value, never the value.
-func describe(v any) string {
-	switch v := v.(type) {
-	case string:
-		return fmt.Sprintf("a string of %d characters", len([]rune(v)))
-	case []any:
-		return fmt.Sprintf("an array of %d items", len(v))
-	case map[string]any:
-		return fmt.Sprintf("an object of %d properties", len(v))
-	case nil:
+func describe(v *jsonvalue.Value) string {
+	switch v.Kind() {
+	case jsonvalue.String:
+		return fmt.Sprintf("a string of %d characters", utf8.RuneCountInString(v.Text()))
+	case jsonvalue.Array:
+		return fmt.Sprintf("an array of %d items", v.Len())
+	case jsonvalue.Object:
+		return fmt.Sprintf("an object of %d properties", v.Len())
+	case jsonvalue.Null:
 		return "null"
 	default:
-		kind := kindOf(v)
+		kind := kindName(v)
 		if kind == "integer" {
 			return "an integer"
 		}
 		return "a " + kind
 	}
-}
-
-// matchesAny reports whether one of the patterns matches name.
-func matchesAny(patterns map[string]any, name string) bool {
-	for pattern := range patterns {
-		if ok, err := regexp.MatchString(pattern, name); err == nil && ok {
-			return true
-		}
-	}
-	return false
 }

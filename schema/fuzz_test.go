@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzPrepare sends anything at every schema of the cases: what comes back is
-// valid JSON that meets the schema, or a refusal.
+// canonical JSON that meets the schema, or a refusal.
 func FuzzPrepare(f *testing.F) {
 	cache := schema.New(0)
 	for _, seed := range []string{
@@ -25,14 +25,19 @@ func FuzzPrepare(f *testing.F) {
 		for name, text := range schemas {
 			s, err := cache.Compile(json.RawMessage(text))
 			require.NoError(t, err)
-			got, receipt, err := s.Prepare(raw)
+			got, receipt, err := s.Prepare(t.Context(), raw)
 			if err != nil {
 				require.Equal(t, tool.Invalid, tool.KindOf(err), "%s: %v", name, err)
 				continue
 			}
 			require.True(t, json.Valid(got), name)
-			require.NoError(t, s.Validate(got), name)
-			require.Equal(t, len(receipt) == 0, string(got) == string(raw), name)
+			require.NoError(t, s.Validate(t.Context(), got), name)
+			once, err := tool.Canonical(got)
+			require.NoError(t, err)
+			require.Equal(t, string(once), string(got), name)
+			if same, err := tool.Canonical(raw); err == nil {
+				require.True(t, len(receipt) > 0 || string(got) == string(same), name)
+			}
 		}
 	})
 }
@@ -56,7 +61,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		for _, payload := range []string{`{}`, `[1,"2",null]`, `"x"`, `{"a":{"a":[{"a":1.5}]},"b":true}`} {
-			_, _, err := s.Prepare(json.RawMessage(payload))
+			_, _, err := s.Prepare(t.Context(), json.RawMessage(payload))
 			if err != nil {
 				require.Equal(t, tool.Invalid, tool.KindOf(err), "%v", err)
 			}
@@ -72,7 +77,7 @@ func BenchmarkPrepareValid(b *testing.B) {
 	raw := json.RawMessage(`{"orderId":"1","status":"open","tags":["a","b"],"amount":1.5,"address":{"city":"x"},"lines":[{"sku":"a","count":1},{"sku":"b","count":2}]}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := s.Prepare(raw); err != nil {
+		if _, _, err := s.Prepare(b.Context(), raw); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -84,7 +89,7 @@ func BenchmarkPrepareMended(b *testing.B) {
 	raw := json.RawMessage("```json\n{'order_id': 7, 'status': 'Closed', 'tags': 'a', 'amount': '1.5',}\n```")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := s.Prepare(raw); err != nil {
+		if _, _, err := s.Prepare(b.Context(), raw); err != nil {
 			b.Fatal(err)
 		}
 	}

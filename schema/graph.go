@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -9,70 +11,49 @@ import (
 // maxWeight is how many steps a schema may cost per value without recursion.
 const maxWeight = 100_000
 
-// edge leads from a compiled schema to one it applies.
-type edge struct {
-	to *jsonschema.Schema
-	// in gives the values the schema is applied to, of the value at hand.
-	in func(n *node) []*node
-}
-
-// edges lists what s applies: to the same value, or to its parts.
-func edges(s *jsonschema.Schema) []edge {
-	var out []edge
-	add := func(to *jsonschema.Schema, in func(*node) []*node) {
-		if to != nil {
-			out = append(out, edge{to, in})
+// edges lists the compiled schemas that s applies: to the same value, or to its
+// parts.
+func edges(s *jsonschema.Schema) []*jsonschema.Schema {
+	var out []*jsonschema.Schema
+	add := func(subs ...*jsonschema.Schema) {
+		for _, sub := range subs {
+			if sub != nil {
+				out = append(out, sub)
+			}
 		}
 	}
-	for _, sub := range []*jsonschema.Schema{s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else} {
-		add(sub, itself)
-	}
-	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf} {
-		for _, sub := range list {
-			add(sub, itself)
-		}
-	}
-	for _, sub := range s.DependentSchemas {
-		add(sub, itself)
-	}
+	add(s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else)
+	add(s.AllOf...)
+	add(s.AnyOf...)
+	add(s.OneOf...)
+	add(slices.Collect(maps.Values(s.DependentSchemas))...)
 	for _, sub := range s.Dependencies {
 		if sub, ok := sub.(*jsonschema.Schema); ok {
-			add(sub, itself)
+			add(sub)
 		}
 	}
-	for name, sub := range s.Properties {
-		add(sub, func(n *node) []*node { return n.property(name) })
-	}
-	for _, sub := range s.PatternProperties {
-		add(sub, everyProperty)
-	}
+	add(slices.Collect(maps.Values(s.Properties))...)
+	add(slices.Collect(maps.Values(s.PatternProperties))...)
 	if sub, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
-		add(sub, everyProperty)
+		add(sub)
 	}
-	add(s.UnevaluatedProperties, everyProperty)
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
-		add(items, everyItem)
+		add(items)
 	case []*jsonschema.Schema:
-		for i, sub := range items {
-			add(sub, func(n *node) []*node { return n.item(i) })
-		}
+		add(items...)
 	}
 	if sub, ok := s.AdditionalItems.(*jsonschema.Schema); ok {
-		add(sub, everyItem)
+		add(sub)
 	}
-	for i, sub := range s.PrefixItems {
-		add(sub, func(n *node) []*node { return n.item(i) })
-	}
-	add(s.Items2020, everyItem)
-	add(s.Contains, everyItem)
-	add(s.UnevaluatedItems, everyItem)
+	add(s.PrefixItems...)
+	add(s.PropertyNames, s.Items2020, s.Contains, s.UnevaluatedItems, s.UnevaluatedProperties)
 	return out
 }
 
 // checkGraph refuses references into places that were not checked as schemas,
-// and schemas that cost too much. It returns the weight of root.
-func checkGraph(root *jsonschema.Schema, positions map[string]bool) (int, error) {
+// and schemas that cost too much. It returns the schemas that root applies.
+func checkGraph(root *jsonschema.Schema, positions map[string]bool) (map[*jsonschema.Schema]int, error) {
 	weights := make(map[*jsonschema.Schema]int)
 	unchecked := ""
 	var weigh func(s *jsonschema.Schema) int
@@ -85,8 +66,8 @@ func checkGraph(root *jsonschema.Schema, positions map[string]bool) (int, error)
 			unchecked = fragment(s.Location)
 		}
 		total := ownCost(s)
-		for _, e := range edges(s) {
-			w := weigh(e.to)
+		for _, to := range edges(s) {
+			w := weigh(to)
 			switch {
 			case w < 0 || total < 0:
 				total = -1
@@ -100,11 +81,11 @@ func checkGraph(root *jsonschema.Schema, positions map[string]bool) (int, error)
 	weight := weigh(root)
 	switch {
 	case unchecked != "":
-		return 0, invalidSchema(unchecked, "a reference leads here, which is no place for a schema")
+		return nil, invalidSchema(unchecked, "a reference leads here, which is no place for a schema")
 	case weight > maxWeight:
-		return 0, invalidSchema("", "references expand too far")
+		return nil, invalidSchema("", "references expand too far")
 	default:
-		return weight, nil
+		return weights, nil
 	}
 }
 

@@ -104,8 +104,8 @@ func TestKeywords(t *testing.T) {
 
 				s, err := cache.Compile(json.RawMessage(raw))
 				require.NoError(t, err)
-				require.NoError(t, s.Validate(json.RawMessage(tt.good)))
-				err = s.Validate(json.RawMessage(tt.bad))
+				require.NoError(t, s.Validate(t.Context(), json.RawMessage(tt.good)))
+				err = s.Validate(t.Context(), json.RawMessage(tt.bad))
 				require.Error(t, err)
 				require.Contains(t, err.Error(), " expected ")
 				require.False(t, strings.Contains(err.Error(), "what the schema allows here (") && !strings.Contains(raw, "false"), err.Error())

@@ -1,44 +1,58 @@
 package schema
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Prepare makes raw, as a model wrote it, into arguments that meet the schema.
+// Prepare makes raw, as a model wrote it, into arguments that meet the schema,
+// in canonical form: members sorted by name, no white space, numbers as they
+// were spelled. They are what is recorded and what is sent.
 //
-// A valid payload comes back byte for byte, with an empty receipt. Otherwise
-// the text is repaired and the value coerced, only where nothing is lost and
-// only one reading is possible; the result is validated again, and the receipt
-// lists each change without values. A payload that was cut off is never
-// completed: it fails, as does all that stays invalid, with tool.Invalid and
-// the Path of the first offending value. Defaults are not filled in.
-func (s *Schema) Prepare(raw json.RawMessage) (json.RawMessage, Receipt, error) {
-	if err := checkText(raw); err != nil {
+// A valid payload keeps its value, with an empty receipt. Otherwise the text is
+// repaired and the value coerced, only where nothing is lost and only one
+// reading is possible; the result is validated again, and the receipt lists
+// each change without values. A payload that was cut off is never completed.
+// Defaults are not filled in.
+//
+// Prepare fails with tool.Invalid, and the Path of the first offending value,
+// for what stays invalid, for what [Decode] refuses, and when repair, coercion
+// and validation together would take more work than a payload of this size may
+// cause. It fails with tool.Cancelled when ctx ends first.
+func (s *Schema) Prepare(ctx context.Context, raw json.RawMessage) (json.RawMessage, Receipt, error) {
+	if len(raw) > MaxArgumentBytes {
+		_, err := decodeValue(raw)
 		return nil, nil, err
 	}
+	w := newWork(ctx, len(raw))
 	text := strings.TrimSpace(string(raw))
 	if text == "" {
-		return s.prepareEmpty()
+		return s.prepareEmpty(w)
 	}
 	v, err := decodeValue(raw)
-	if err == nil && s.validate(v, len(raw)) == nil {
-		return raw, nil, nil
+	if err == nil && w.accepts(s.root, v) {
+		return v.Append(make([]byte, 0, len(raw)+8)), nil, nil
 	}
-	p := &preparation{schema: s, budget: maxCoercions}
+	if w.err != nil || breaksRule(err) {
+		return nil, nil, cmp.Or(w.err, err)
+	}
+	p := newPreparation(s, w)
 	if err != nil {
-		if v, err = p.read(text); err != nil {
+		if v, err = p.read(text, err); err != nil {
 			return nil, nil, err
 		}
 	}
-	return p.finish(v, len(raw))
+	return p.finish(v)
 }
 
 // prepareEmpty makes an omitted argument list the empty object.
-func (s *Schema) prepareEmpty() (json.RawMessage, Receipt, error) {
-	if err := s.validate(map[string]any{}, 0); err != nil {
+func (s *Schema) prepareEmpty(w *work) (json.RawMessage, Receipt, error) {
+	if err := s.judge(w, jsonvalue.NewObject(nil)); err != nil {
 		return nil, nil, err
 	}
 	return json.RawMessage("{}"), Receipt{{From: "nothing", To: "object", Rule: RuleEmpty}}, nil
@@ -46,57 +60,73 @@ func (s *Schema) prepareEmpty() (json.RawMessage, Receipt, error) {
 
 // preparation is the state of one call of [Schema.Prepare].
 type preparation struct {
-	schema *Schema
-	edits  Receipt
-	budget int // Values that may still be looked at.
+	schema   *Schema
+	work     *work
+	edits    Receipt // Of the whole payload.
+	shapes   map[*rule]*shape
+	readings map[visit]reading
+	texts    map[*jsonvalue.Value]*jsonvalue.Value // JSON text in strings; nil where there is none.
 }
 
-// maxCoercions bounds the work of coercing one payload.
-const maxCoercions = 20_000
-
-func (p *preparation) edit(path, from, to string, rule Rule) {
-	p.edits = append(p.edits, Edit{Path: clip(path, 240), From: from, To: to, Rule: rule})
+func newPreparation(s *Schema, w *work) *preparation {
+	w.remember = w.left // From now on verdicts are asked for again and again.
+	return &preparation{
+		schema: s, work: w,
+		shapes: make(map[*rule]*shape), readings: make(map[visit]reading), texts: make(map[*jsonvalue.Value]*jsonvalue.Value),
+	}
 }
 
-// read makes a value of text that is no JSON: JSON in a fence, JSON with
-// mistakes, or, where the schema takes a bare string, the text itself.
-func (p *preparation) read(text string) (any, error) {
+func (p *preparation) edit(from, to string, rule Rule) {
+	p.edits = append(p.edits, Edit{From: from, To: to, Rule: rule})
+}
+
+// read makes a value of text that the strict reader refused for the reason
+// given: JSON in a fence, JSON with mistakes, or, where the schema takes a bare
+// string, the text itself.
+func (p *preparation) read(text string, reason error) (*jsonvalue.Value, error) {
+	if !p.work.spend(len(text) / 8) {
+		return nil, p.work.err
+	}
 	if looksLikeJSON(text) || strings.HasPrefix(text, "```") || strings.HasPrefix(text, `"`) {
 		v, edits, err := repairText(text)
 		p.edits = append(p.edits, edits...)
 		return v, err
 	}
-	if strings.ContainsAny(text, "{[") || !p.schema.takesText() {
+	if jsonvalue.CheckString(text) != "" {
+		return nil, reason
+	}
+	if strings.ContainsAny(text, "{[") || !p.takesText() {
 		return nil, invalidValue("", "not JSON: expected JSON and nothing else")
 	}
-	p.edit("", "text", "string", RuleBareText)
-	return text, nil
+	p.edit("text", "string", RuleBareText)
+	return jsonvalue.NewString(text), nil
 }
 
 // finish coerces a decoded value, validates it again and writes it.
-func (p *preparation) finish(v any, size int) (json.RawMessage, Receipt, error) {
-	if err := p.schema.meter(v, size); err != nil {
-		return nil, nil, err
-	}
+func (p *preparation) finish(v *jsonvalue.Value) (json.RawMessage, Receipt, error) {
 	v, err := p.top(v)
+	if err == nil {
+		err = p.work.err
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	args, err := encode(v)
-	if err != nil {
-		return nil, nil, &tool.Error{Kind: tool.InternalError, Op: "schema.Prepare", Msg: "internal error", Err: err}
-	}
-	if len(args) > MaxArgumentBytes {
-		return nil, nil, invalidValue("", "too large once repaired")
-	}
-	if err := p.schema.validate(v, len(args)); err != nil {
+	if err := p.schema.judge(p.work, v); err != nil {
 		return nil, nil, err
+	}
+	args := v.Append(nil)
+	// What was taken out of JSON text may nest deeper than a payload may.
+	if _, err := jsonvalue.Check(args, MaxArgumentDepth); err != nil || len(args) > MaxArgumentBytes {
+		return nil, nil, invalidValue("", "too large or too deeply nested once repaired")
 	}
 	return args, p.edits, nil
 }
 
 // takesText reports whether a bare string can only mean one property.
-func (s *Schema) takesText() bool {
-	name, sub := shapeOf(s.root).soleRequired()
-	return name != "" && shapeOf(sub).allows("string")
+func (p *preparation) takesText() bool {
+	name, sub := p.shape(p.schema.root).soleRequired()
+	return name != "" && p.shape(sub).allows("string")
 }
+
+// cancelled reports whether err means that the caller left.
+func cancelled(err error) bool { return err != nil && tool.KindOf(err) == tool.Cancelled }

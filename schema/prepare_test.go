@@ -56,17 +56,17 @@ func TestPrepareMistakes(t *testing.T) {
 	}{
 		// Nothing is wrong: nothing changes.
 		{name: "valid", schema: "search", raw: `{"query":"a"}`, want: `{"query":"a"}`},
-		{name: "valid with odd white space", schema: "search", raw: " {\n\"query\" : \"a\" }\n", want: " {\n\"query\" : \"a\" }\n"},
-		{name: "valid with unsorted keys", schema: "search", raw: `{"query":"a","limit":5,"exact":true}`, want: `{"query":"a","limit":5,"exact":true}`},
+		{name: "valid with odd white space", schema: "search", raw: " {\n\"query\" : \"a\" }\n", want: `{"query":"a"}`},
+		{name: "valid with unsorted keys", schema: "search", raw: `{"query":"a","limit":5,"exact":true}`, want: `{"exact":true,"limit":5,"query":"a"}`},
 		{name: "valid string that looks like a number", schema: "search", raw: `{"query":"5"}`, want: `{"query":"5"}`},
 		{name: "valid string that holds JSON", schema: "search", raw: `{"query":"{\"a\":1}"}`, want: `{"query":"{\"a\":1}"}`},
 		{name: "valid big number", schema: "ids", raw: `{"ids":[123456789012345678901234567890]}`, want: `{"ids":[123456789012345678901234567890]}`},
-		{name: "valid whole float", schema: "search", raw: `{"query":"a","limit":5.0}`, want: `{"query":"a","limit":5.0}`},
-		{name: "valid open object keeps strangers", schema: "open", raw: `{"query":"a","q":"b"}`, want: `{"query":"a","q":"b"}`},
+		{name: "valid whole float", schema: "search", raw: `{"query":"a","limit":5.0}`, want: `{"limit":5.0,"query":"a"}`},
+		{name: "valid open object keeps strangers", schema: "open", raw: `{"query":"a","q":"b"}`, want: `{"q":"b","query":"a"}`},
 		{name: "valid null", schema: "maybe", raw: `{"when":null}`, want: `{"when":null}`},
 		{name: "valid string or integer", schema: "flags", raw: `{"x":"5"}`, want: `{"x":"5"}`},
 		{name: "valid truncated text inside a string", schema: "search", raw: `{"query":"{\"a\":"}`, want: `{"query":"{\"a\":"}`},
-		{name: "valid duplicate-free escapes", schema: "search", raw: `{"query":"\u00e9<&>"}`, want: `{"query":"\u00e9<&>"}`},
+		{name: "valid duplicate-free escapes", schema: "search", raw: `{"query":"\u00e9<&>"}`, want: `{"query":"é<&>"}`},
 
 		// Nothing was sent.
 		{name: "no arguments", schema: "none", raw: ``, want: `{}`, rules: []schema.Rule{schema.RuleEmpty}},
@@ -198,7 +198,7 @@ func TestPrepareMistakes(t *testing.T) {
 		{name: "one object for an array of objects", schema: "order", raw: `{"orderId":"1","status":"open","lines":{"sku":"a","count":1}}`, want: `{"lines":[{"count":1,"sku":"a"}],"orderId":"1","status":"open"}`, rules: []schema.Rule{schema.RuleList}},
 		{name: "object as text in an array", schema: "order", raw: `{"orderId":"1","status":"open","lines":["{\"sku\":\"a\",\"count\":\"2\"}"]}`, want: `{"lines":[{"count":2,"sku":"a"}],"orderId":"1","status":"open"}`, rules: []schema.Rule{schema.RuleJSONText, schema.RuleNumber}},
 		{name: "one for a tuple of draft 7", schema: "old", raw: `{"pair":["a","2"]}`, want: `{"pair":["a",2]}`, rules: []schema.Rule{schema.RuleNumber}},
-		{name: "tuple too long", schema: "old", raw: `{"pair":["a",2,3]}`, path: "/pair"},
+		{name: "tuple too long", schema: "old", raw: `{"pair":["a",2,3]}`, path: "/pair/2"},
 		{name: "recipient for a list", schema: "send", raw: `{"to":"ada@example.com","message":"hi"}`, want: `{"message":"hi","to":["ada@example.com"]}`, rules: []schema.Rule{schema.RuleList}},
 
 		// Objects.
@@ -263,7 +263,7 @@ func TestPrepareMistakes(t *testing.T) {
 			require.Contains(t, schemas, tt.schema)
 			s, err := cache.Compile(json.RawMessage(schemas[tt.schema]))
 			require.NoError(t, err)
-			got, receipt, err := s.Prepare(json.RawMessage(tt.raw))
+			got, receipt, err := s.Prepare(t.Context(), json.RawMessage(tt.raw))
 			if tt.want == "" {
 				require.Error(t, err, "became %s", got)
 				require.Equal(t, tool.Invalid, tool.KindOf(err))
@@ -280,7 +280,7 @@ func TestPrepareMistakes(t *testing.T) {
 				rules = append(rules, e.Rule)
 			}
 			require.Equal(t, tt.rules, rules)
-			require.NoError(t, s.Validate(got))
+			require.NoError(t, s.Validate(t.Context(), got))
 		})
 	}
 }

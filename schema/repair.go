@@ -4,12 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/kaptinlin/jsonrepair"
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
-
-// maxRepairBytes bounds the text that is repaired: the library's cost grows
-// with the square of its input.
-const maxRepairBytes = 32 << 10
 
 // looksLikeJSON reports whether text starts as an object or an array.
 func looksLikeJSON(text string) bool {
@@ -18,37 +14,28 @@ func looksLikeJSON(text string) bool {
 
 // repairText reads JSON that stands in a code fence, is malformed, or both. It
 // fails with tool.Invalid for text that was cut off, leaves something out, or
-// can be read in more than one way.
-func repairText(text string) (any, Receipt, error) {
+// can be read in more than one way, and for what the strict reader refuses
+// although it is JSON.
+func repairText(text string) (*jsonvalue.Value, Receipt, error) {
 	var receipt Receipt
 	if inner, ok := unfence(text); ok {
 		text = inner
 		receipt = append(receipt, Edit{From: "text", To: "text", Rule: RuleCodeFence})
-		if v, err := decodeValue(json.RawMessage(text)); err == nil && text != "" {
-			return v, receipt, nil
-		}
 	}
-	if len(text) > maxRepairBytes {
-		return nil, nil, invalidValue("", "not JSON, and too large to be repaired")
+	v, err := decodeValue(json.RawMessage(text))
+	if err == nil && text != "" {
+		return v, receipt, nil
+	}
+	if breaksRule(err) {
+		return nil, nil, err
 	}
 	if !looksLikeJSON(text) {
 		return nil, nil, invalidValue("", "not JSON: expected an object")
 	}
-	if reason := scan(text); reason != "" {
-		return nil, nil, invalidValue("", reason)
-	}
-	repaired, err := jsonrepair.Repair(text)
-	if err != nil {
-		return nil, nil, invalidValue("", "not JSON, and not to be repaired with certainty")
-	}
-	v, err := decodeValue(json.RawMessage(repaired))
-	if err != nil {
+	if v, err = mend(text); err != nil {
 		return nil, nil, err
 	}
-	if text[0] == '{' && kindOf(v) == "array" { // Several objects, one after the other.
-		return nil, nil, invalidValue("", "expected one JSON object, got several")
-	}
-	return v, append(receipt, Edit{From: "text", To: kindOf(v), Rule: RuleRepair}), nil
+	return v, append(receipt, Edit{From: "text", To: kindName(v), Rule: RuleRepair}), nil
 }
 
 // unfence returns what stands in the one code fence that makes up text.

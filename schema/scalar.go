@@ -2,43 +2,48 @@ package schema
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
-
-var numberPattern = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // scalarOf reads a number, a boolean or null that was written as a string.
 // Only the spelling of JSON counts as a number: "007" and "1,000" do not.
-func scalarOf(sh *shape, text string) (any, Rule, bool) {
+func scalarOf(sh *shape, text string) (*jsonvalue.Value, Rule, bool) {
 	text = strings.TrimSpace(text)
 	switch {
-	case (sh.wants("number") || sh.wants("integer")) && numberPattern.MatchString(text) && checkNumber(json.Number(text)) == "":
-		return json.Number(text), RuleNumber, true
+	case (sh.wants("number") || sh.wants("integer")) && jsonvalue.CheckNumber(text) == "":
+		return jsonvalue.NewNumber(text), RuleNumber, true
 	case sh.wants("boolean") && strings.EqualFold(text, "true"):
-		return true, RuleBoolean, true
+		return jsonvalue.NewBool(true), RuleBoolean, true
 	case sh.wants("boolean") && strings.EqualFold(text, "false"):
-		return false, RuleBoolean, true
+		return jsonvalue.NewBool(false), RuleBoolean, true
 	case sh.wants("null") && (strings.EqualFold(text, "null") || strings.EqualFold(text, "none")):
-		return nil, RuleNull, true
+		return jsonvalue.NullValue, RuleNull, true
 	default:
 		return nil, "", false
 	}
 }
 
-// structureOf reads an object or an array that was written as a string.
-func structureOf(text string) (any, bool) {
-	text = strings.TrimSpace(text)
+// structureOf reads an object or an array that was written as a string; nil
+// when v holds none.
+func (p *preparation) structureOf(v *jsonvalue.Value) *jsonvalue.Value {
+	text := strings.TrimSpace(v.Text())
 	if !looksLikeJSON(text) {
-		return nil, false
+		return nil
 	}
-	if v, err := decodeValue(json.RawMessage(text)); err == nil {
-		return v, true
+	if known, ok := p.texts[v]; ok || !p.work.spend(1+len(text)/4) {
+		return known
 	}
-	v, _, err := repairText(text)
-	return v, err == nil
+	out, err := decodeValue(json.RawMessage(text))
+	if err != nil && !breaksRule(err) {
+		out, _, err = repairText(text)
+	}
+	if err != nil {
+		out = nil
+	}
+	p.texts[v] = out
+	return out
 }
 
 // isOneItem reports whether text names one thing: "a, b" may be meant as two.
@@ -47,25 +52,28 @@ func isOneItem(text string) bool {
 }
 
 // spellings lists the members of an enum that text may stand for.
-func spellings(enum []any, text string) []any {
-	var out []any
-	for _, member := range enum {
-		switch member := member.(type) {
-		case string:
-			if member != text && fold(member) == fold(text) {
-				out = append(out, member)
-			}
-		case json.Number:
-			if string(member) == strings.TrimSpace(text) {
-				out = append(out, member)
+func (p *preparation) spellings(sh *shape, text string) []*jsonvalue.Value {
+	if len(sh.enum) == 0 || !p.work.spend(1+len(text)/16) {
+		return nil
+	}
+	if sh.spelled == nil {
+		p.work.spend(len(sh.enum))
+		sh.spelled = make(map[string][]*jsonvalue.Value, len(sh.enum))
+		for _, member := range sh.enum {
+			switch member.Kind() {
+			case jsonvalue.String:
+				sh.spelled[fold(member.Text())] = append(sh.spelled[fold(member.Text())], member)
+			case jsonvalue.Number:
+				sh.spelled["number "+member.Text()] = append(sh.spelled["number "+member.Text()], member)
+			default:
 			}
 		}
 	}
-	return out
-}
-
-// tooCostly reports whether validating v by sch takes too many steps.
-func tooCostly(sch *jsonschema.Schema, v any) bool {
-	m := meter{costs: make(map[visit]int)}
-	return m.cost(sch, newNode(v)) > maxSteps
+	var out []*jsonvalue.Value
+	for _, member := range sh.spelled[fold(text)] {
+		if member.Kind() == jsonvalue.String && member.Text() != text {
+			out = append(out, member)
+		}
+	}
+	return append(out, sh.spelled["number "+strings.TrimSpace(text)]...)
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,11 +18,8 @@ const baseURL = "toolcrib:///schema.json"
 
 // Schema is a compiled JSON Schema. It is immutable and safe for concurrent use.
 type Schema struct {
-	root *jsonschema.Schema
+	root *rule
 	doc  any // The decoded source, for messages.
-	// weight is how many steps validation takes at most per value; it tells
-	// when the steps must be counted beforehand. Negative: it has no bound.
-	weight int
 }
 
 // compile checks and compiles raw.
@@ -53,53 +51,25 @@ func compile(raw json.RawMessage) (s *Schema, err error) {
 	if err != nil {
 		return nil, explainCompileError(err)
 	}
-	weight, err := checkGraph(root, positions)
+	graph, err := checkGraph(root, positions)
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{root: root, doc: doc, weight: weight}, nil
+	return &Schema{root: newRule(root, graph), doc: doc}, nil
 }
 
 // Validate checks raw against the schema. An empty raw stands for the empty
 // object. It fails with tool.Invalid, whose Path is the JSON Pointer of the
 // first offending value and whose message gives, for the first few, path, what
-// was expected and the kind of what was found, never a value.
-func (s *Schema) Validate(raw json.RawMessage) error {
+// was expected and the kind of what was found, never a value; also where the
+// check would take more work than a payload of this size may cause. When ctx
+// ends first it fails with tool.Cancelled.
+func (s *Schema) Validate(ctx context.Context, raw json.RawMessage) error {
 	v, err := decodeValue(raw)
 	if err != nil {
 		return err
 	}
-	return s.validate(v, len(raw))
-}
-
-// validate checks a decoded value whose source has the given size.
-func (s *Schema) validate(v any, size int) (err error) {
-	if err := s.meter(v, size); err != nil {
-		return err
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = &tool.Error{Kind: tool.InternalError, Op: "schema.Validate", Msg: "internal error", Err: fmt.Errorf("validating: %v", r)}
-		}
-	}()
-	err = s.root.Validate(v)
-	if err == nil {
-		return nil
-	}
-	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		return s.explain(ve, v)
-	}
-	return &tool.Error{Kind: tool.Invalid, Op: "schema.Validate", Msg: "the schema refers to itself without end", Err: err}
-}
-
-// accepts reports whether v meets sch.
-func accepts(sch *jsonschema.Schema, v any) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	return sch.Validate(v) == nil
+	return s.judge(newWork(ctx, len(raw)), v)
 }
 
 // remoteError is the refusal to load a schema from anywhere.
@@ -112,8 +82,10 @@ func explainCompileError(err error) error {
 		return invalidSchema("", fmt.Sprintf("it refers to %q: only references within the schema are allowed", clip(re.url, 80)))
 	}
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		leaf := firstLeaf(ve)
-		return invalidSchema(unescapeLocation(leaf.InstanceLocation), "malformed: "+clip(leaf.Message, 160))
+		for len(ve.Causes) > 0 {
+			ve = ve.Causes[0]
+		}
+		return invalidSchema(unescapeLocation(ve.InstanceLocation), "malformed: "+clip(ve.Message, 160))
 	}
 	text := err.Error()
 	if _, after, found := strings.Cut(text, "compilation failed: "); found {

@@ -4,84 +4,78 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// shape is what a compiled schema says of a value in the open, references and
-// allOf followed: enough to guess what a wrong value was meant to be. Whether
-// a guess is right, only validation tells.
+// shape is what a subschema says of a value in the open, references and allOf
+// followed: enough to guess what a wrong value was meant to be. Whether a guess
+// is right, only validation tells.
 type shape struct {
 	types    []string // Nil for any.
-	props    map[string]*jsonschema.Schema
+	props    map[string]*rule
 	required []string
 	closed   bool // Undeclared properties are refused.
-	extra    *jsonschema.Schema
-	items    *jsonschema.Schema
-	prefix   []*jsonschema.Schema
-	enum     []any
-	choices  []*jsonschema.Schema // Of anyOf or oneOf.
-	parts    []*jsonschema.Schema
+	extra    *rule
+	items    *rule
+	prefix   []*rule
+	enum     []*jsonvalue.Value
+	spelled  map[string][]*jsonvalue.Value // Members of enum by folded spelling, once asked for.
+	choices  []*rule                       // Of anyOf or oneOf.
+	parts    []*rule
 }
 
-// maxParts bounds how many schemas a shape is put together from.
+// maxParts bounds how many subschemas a shape is put together from.
 const maxParts = 64
 
-// shapeOf returns the shape of s; that of "anything" when s is nil.
-func shapeOf(s *jsonschema.Schema) *shape {
-	sh := &shape{props: make(map[string]*jsonschema.Schema)}
-	sh.add(s)
+// shape returns the shape of r; that of "anything" when r is nil.
+func (p *preparation) shape(r *rule) *shape {
+	if sh, ok := p.shapes[r]; ok {
+		return sh
+	}
+	sh := &shape{props: make(map[string]*rule)}
+	sh.add(r)
 	slices.Sort(sh.required)
 	sh.required = slices.Compact(sh.required)
+	p.shapes[r] = sh
+	p.work.spend(4 + len(sh.parts) + 2*len(sh.props) + len(sh.enum)/4)
 	return sh
 }
 
-func (sh *shape) add(s *jsonschema.Schema) {
-	if s == nil || len(sh.parts) >= maxParts || slices.Contains(sh.parts, s) {
+func (sh *shape) add(r *rule) {
+	if r == nil || r.src == nil || len(sh.parts) >= maxParts || slices.Contains(sh.parts, r) {
 		return
 	}
-	sh.parts = append(sh.parts, s)
-	sh.narrow(s.Types)
-	for name, sub := range s.Properties {
+	sh.parts = append(sh.parts, r)
+	sh.narrow(r.src.Types)
+	for name, sub := range r.properties {
 		if _, ok := sh.props[name]; !ok {
 			sh.props[name] = sub
 		}
 	}
-	sh.required = append(sh.required, s.Required...)
-	switch extra := s.AdditionalProperties.(type) {
-	case bool:
-		sh.closed = sh.closed || !extra
-	case *jsonschema.Schema:
-		sh.extra = extra
-	}
-	if u := s.UnevaluatedProperties; u != nil && u.Always != nil && !*u.Always {
+	sh.required = append(sh.required, r.required...)
+	switch {
+	case r.additional == nil || r.additional.always == always:
+	case r.additional.always == never:
 		sh.closed = true
+	default:
+		sh.extra = r.additional
 	}
-	sh.addItems(s)
+	sh.closed = sh.closed || r.unevaluatedProperties != nil && r.unevaluatedProperties.always == never
+	if sh.items == nil {
+		sh.items = r.items
+	}
+	if sh.prefix == nil {
+		sh.prefix = r.prefix
+	}
 	if sh.enum == nil {
-		sh.enum = append(slices.Clone(s.Enum), s.Constant...)
+		sh.enum = append(r.enum.values(), r.constant.values()...)
 	}
 	if sh.choices == nil {
-		sh.choices = append(slices.Clone(s.AnyOf), s.OneOf...)
+		sh.choices = append(slices.Clone(r.anyOf), r.oneOf...)
 	}
-	sh.add(s.Ref)
-	sh.add(s.DynamicRef)
-	for _, sub := range s.AllOf {
+	sh.add(r.ref)
+	for _, sub := range r.all {
 		sh.add(sub)
-	}
-}
-
-func (sh *shape) addItems(s *jsonschema.Schema) {
-	if items, ok := s.Items.(*jsonschema.Schema); ok && sh.items == nil {
-		sh.items = items
-	}
-	if s.Items2020 != nil && sh.items == nil {
-		sh.items = s.Items2020
-	}
-	if prefix, ok := s.Items.([]*jsonschema.Schema); ok && sh.prefix == nil {
-		sh.prefix = prefix
-	}
-	if s.PrefixItems != nil && sh.prefix == nil {
-		sh.prefix = s.PrefixItems
 	}
 }
 
@@ -120,7 +114,7 @@ func (sh *shape) wants(kind string) bool { return sh.types != nil && sh.allows(k
 
 // soleRequired returns the one required property; no name when there are more
 // or none.
-func (sh *shape) soleRequired() (string, *jsonschema.Schema) {
+func (sh *shape) soleRequired() (string, *rule) {
 	if len(sh.required) != 1 {
 		return "", nil
 	}
@@ -128,13 +122,13 @@ func (sh *shape) soleRequired() (string, *jsonschema.Schema) {
 }
 
 // declares reports whether the schema speaks of a property called name.
-func (sh *shape) declares(name string) bool {
+func (sh *shape) declares(w *work, name string) bool {
 	if _, ok := sh.props[name]; ok {
 		return true
 	}
 	for _, part := range sh.parts {
-		for pattern := range part.PatternProperties {
-			if pattern.MatchString(name) {
+		for _, p := range part.patterns {
+			if w.matches(p.pattern, p.size, name) {
 				return true
 			}
 		}
@@ -142,15 +136,15 @@ func (sh *shape) declares(name string) bool {
 	return false
 }
 
-// item returns the schema of the item at i; nil for any.
-func (sh *shape) item(i int) *jsonschema.Schema {
+// item returns the rule of the item at i; nil for any.
+func (sh *shape) item(i int) *rule {
 	if i < len(sh.prefix) {
 		return sh.prefix[i]
 	}
 	return sh.items
 }
 
+var folder = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
+
 // fold makes spellings of a name alike.
-func fold(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))
-}
+func fold(name string) string { return strings.ToLower(folder.Replace(name)) }

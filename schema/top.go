@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
 // maxEncodings is how often a payload may be JSON text within JSON text.
@@ -12,62 +14,73 @@ const maxEncodings = 3
 // top coerces a whole payload: what [preparation.value] does, and the mistakes
 // that only the top sees. It fails with tool.Invalid for JSON text that was
 // cut off.
-func (p *preparation) top(v any) (any, error) {
+func (p *preparation) top(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 	root := p.schema.root
-	sh := shapeOf(root)
+	sh := p.shape(root)
 	if sh.allows("string") || !sh.allows("object") {
-		return p.value(root, v, ""), nil
+		return p.choose(p.value(root, v)), nil
 	}
 	v, err := p.decodeText(v)
 	if err != nil {
 		return nil, err
 	}
 	var readings []reading
-	switch v := v.(type) {
-	case nil:
-		p.edit("", "null", "object", RuleEmpty)
-		return p.value(root, map[string]any{}, ""), nil
-	case map[string]any:
-		readings = append(readings, p.try(func() any { return p.value(root, v, "") }))
-		if inner, ok := unwrap(sh, v); ok {
-			readings = append(readings, p.try(func() any {
-				p.edit("", "object", "object", RuleUnwrap)
-				return p.value(root, inner, "")
-			}))
+	switch v.Kind() {
+	case jsonvalue.Null:
+		p.edit("null", "object", RuleEmpty)
+		return p.choose(p.value(root, jsonvalue.NewObject(nil))), nil
+	case jsonvalue.Object:
+		readings = append(readings, p.value(root, v))
+		if inner := p.unwrap(sh, v); inner != nil {
+			readings = append(readings, p.after("", "object", RuleUnwrap, inner))
 		}
 	default:
-		readings = append(readings, p.try(func() any { return p.value(root, v, "") }))
+		readings = append(readings, p.value(root, v))
 		if name, _ := sh.soleRequired(); name != "" {
-			readings = append(readings, p.try(func() any {
-				p.edit("/"+escapeToken(name), kindOf(v), "object", RuleSoleProperty)
-				return p.value(root, map[string]any{name: v}, "")
-			}))
+			whole := jsonvalue.NewObject([]jsonvalue.Member{{Name: name, Value: v}})
+			readings = append(readings, p.after("/"+escapeToken(name), kindName(v), RuleSoleProperty, whole))
 		}
 	}
-	r, ok := only(readings, func(r reading) bool { return accepts(root, r.value) })
+	r, ok := p.only(readings, func(r reading) bool { return p.work.accepts(root, r.value) })
 	if !ok {
 		r = readings[0]
-		if kindOf(r.value) != "object" {
+		if r.value.Kind() != jsonvalue.Object {
 			r = readings[len(readings)-1]
 		}
 	}
-	p.edits = append(p.edits, r.edits...)
-	return r.value, nil
+	return p.choose(r), nil
+}
+
+// after reads v as the whole payload, after an edit that made it an object.
+func (p *preparation) after(at, from string, rule Rule, v *jsonvalue.Value) reading {
+	var t trail
+	t.record(at, from, "object", rule)
+	read := p.value(p.schema.root, v)
+	t.include("", read.trail)
+	return reading{read.value, t}
+}
+
+// choose takes a reading of the whole payload.
+func (p *preparation) choose(r reading) *jsonvalue.Value {
+	p.edits = r.trail.appendTo(p.edits, "")
+	return r.value
 }
 
 // decodeText replaces a string that holds JSON by what it holds.
-func (p *preparation) decodeText(v any) (any, error) {
+func (p *preparation) decodeText(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 	for range maxEncodings {
-		text, ok := v.(string)
-		if !ok {
+		if v.Kind() != jsonvalue.String {
 			return v, nil
 		}
-		text = strings.TrimSpace(text)
+		text := strings.TrimSpace(v.Text())
 		if text == "" {
-			return nil, nil //nolint:nilnil // JSON's null: no arguments.
+			return jsonvalue.NullValue, nil // No arguments.
 		}
 		if !looksLikeJSON(text) && !strings.HasPrefix(text, "```") && !strings.HasPrefix(text, `"`) {
 			return v, nil
+		}
+		if !p.work.spend(len(text) / 4) {
+			return nil, p.work.err
 		}
 		decoded, err := decodeValue(json.RawMessage(text))
 		if err != nil {
@@ -77,10 +90,10 @@ func (p *preparation) decodeText(v any) (any, error) {
 			}
 			p.edits = append(p.edits, edits...)
 		}
-		p.edit("", "string", kindOf(decoded), RuleJSONText)
+		p.edit("string", kindName(decoded), RuleJSONText)
 		v = decoded
 	}
-	return v, p.schema.meter(v, MaxArgumentBytes)
+	return v, nil
 }
 
 // Names that models put around arguments, folded.
@@ -90,26 +103,28 @@ var (
 )
 
 // unwrap returns the arguments that stand under a name such as "arguments",
-// alone or beside the name of the tool.
-func unwrap(sh *shape, object map[string]any) (any, bool) {
-	var inner any
-	for name, value := range object {
-		_, isText := value.(string)
+// alone or beside the name of the tool; nil when there are none.
+func (p *preparation) unwrap(sh *shape, object *jsonvalue.Value) *jsonvalue.Value {
+	if object.Len() > len(calleeNames)+1 {
+		return nil
+	}
+	var inner *jsonvalue.Value
+	for _, m := range object.Members() {
 		switch {
-		case sh.declares(name):
-			return nil, false
-		case slices.Contains(calleeNames, fold(name)) && isText:
-		case slices.Contains(wrapperNames, fold(name)) && inner == nil:
-			inner = value
+		case sh.declares(p.work, m.Name):
+			return nil
+		case slices.Contains(calleeNames, fold(m.Name)) && m.Value.Kind() == jsonvalue.String:
+		case slices.Contains(wrapperNames, fold(m.Name)) && inner == nil:
+			inner = m.Value
 		default:
-			return nil, false
+			return nil
 		}
 	}
-	if text, ok := inner.(string); ok {
-		decoded, ok := structureOf(text)
-		inner = decoded
-		return inner, ok && kindOf(inner) == "object"
+	if inner != nil && inner.Kind() == jsonvalue.String {
+		inner = p.structureOf(inner)
 	}
-	_, ok := inner.(map[string]any)
-	return inner, ok
+	if inner == nil || inner.Kind() != jsonvalue.Object {
+		return nil
+	}
+	return inner
 }

@@ -1,0 +1,114 @@
+package schema
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Bounds of the work that one payload may cause: reading, coercion, validation
+// and the explanation of a failure draw from one budget. A step is a visit of a
+// value by a subschema, or work of about the same cost.
+const (
+	baseSteps   = 80_000 // Of any payload; three more for each two bytes of it.
+	maxVerdicts = 60_000 // Remembered at once; bounds memory.
+	maxFrames   = 10_000 // Nested visits; bounds the stack.
+	pollEvery   = 2_048  // Steps between two looks at the context.
+)
+
+// work is the budget of one payload and what was found out with it. It is for
+// one goroutine. Once it is spent, err is set, every verdict is false and none
+// may be believed.
+type work struct {
+	ctx      context.Context //nolint:containedctx // It lives for one call and ends its loops.
+	total    int
+	left     int
+	poll     int // The context is looked at when left falls below.
+	remember int // Verdicts are remembered when left falls below.
+	frames   int
+	verdicts map[visit]bool
+	err      error
+}
+
+// visit is a value seen by a subschema.
+type visit struct {
+	rule  *rule
+	value *jsonvalue.Value
+}
+
+// newWork returns the budget of a payload of size bytes.
+func newWork(ctx context.Context, size int) *work {
+	steps := baseSteps + size*3/2
+	// A schema without alternatives sees each value a few times: what it finds
+	// is not worth remembering, unless there is more to it.
+	return &work{ctx: ctx, total: steps, left: steps, poll: steps - pollEvery, remember: steps - 500 - size/2}
+}
+
+// spend takes n steps and reports whether there were any left.
+func (w *work) spend(n int) bool {
+	if w.err != nil {
+		return false
+	}
+	if w.left -= n; w.left < 0 {
+		w.err = tooCostly()
+		return false
+	}
+	if w.left < w.poll {
+		w.poll = w.left - pollEvery
+		if err := w.ctx.Err(); err != nil {
+			w.err = &tool.Error{Kind: tool.Cancelled, Op: "schema.Validate", Msg: "the caller left while the arguments were checked", Err: err}
+		}
+	}
+	return w.err == nil
+}
+
+// extend grants a third of the budget once more, to say why a value was refused.
+func (w *work) extend() {
+	w.left += w.total / 3
+	w.poll, w.remember = w.left-pollEvery, w.left
+}
+
+func tooCostly() error {
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "schema.Validate",
+		Msg: "too large or too deeply nested to be checked against the schema: send fewer, smaller or less deeply nested values",
+	}
+}
+
+// accepts reports whether v meets r.
+func (w *work) accepts(r *rule, v *jsonvalue.Value) bool { return w.visit(r, v, nil) }
+
+// visit reports whether v meets r, and adds to seen, unless nil, which parts of
+// v were evaluated.
+func (w *work) visit(r *rule, v *jsonvalue.Value, seen *evaluated) bool {
+	if !w.spend(1) {
+		return false
+	}
+	if r.always != undecided {
+		return r.always == always
+	}
+	if !r.takes(v) {
+		return false
+	}
+	remember := seen == nil && w.left < w.remember && v.Len() > 0
+	if remember {
+		if verdict, ok := w.verdicts[visit{r, v}]; ok {
+			return verdict
+		}
+	}
+	if w.frames++; w.frames > maxFrames {
+		w.err = tooCostly()
+		return false
+	}
+	ok := w.meets(r, v, seen)
+	w.frames--
+	if remember && w.err == nil && len(w.verdicts) < maxVerdicts {
+		if w.verdicts == nil {
+			w.verdicts = make(map[visit]bool)
+		}
+		w.verdicts[visit{r, v}] = ok
+		w.spend(1)
+	}
+	return ok
+}
