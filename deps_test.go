@@ -24,7 +24,6 @@ var directRequirements = []string{
 	"github.com/google/jsonschema-go",
 	"github.com/google/uuid",
 	"github.com/jackc/pgx/v5",
-	"github.com/kaptinlin/jsonrepair",
 	"github.com/maypok86/otter/v2",
 	"github.com/modelcontextprotocol/go-sdk",
 	"github.com/santhosh-tekuri/jsonschema/v5",

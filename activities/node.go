@@ -57,7 +57,10 @@ func (a *Activities) planNode(ctx context.Context, in wire.LoadPlanInput, run ag
 		return wire.LoadPlanOutput{}, err
 	}
 	kit.test = in.Node.Test
-	prepared := kit.prepare(agent.Call{ID: in.Node.ID, Name: plan.Tools[0].Slug, Arguments: in.Node.Arguments})
+	prepared, err := kit.prepare(ctx, agent.Call{ID: in.Node.ID, Name: plan.Tools[0].Slug, Arguments: in.Node.Arguments})
+	if err != nil {
+		return wire.LoadPlanOutput{}, err
+	}
 	if prepared.InvocationID, err = newID(); err != nil {
 		return wire.LoadPlanOutput{}, err
 	}

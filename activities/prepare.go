@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -67,14 +68,16 @@ func (k *kit) specs() []agent.ToolSpec {
 
 // prepareAll prepares the calls of an answer. What must not run is refused
 // here, with a reason that the model can act on.
-func (k *kit) prepareAll(resp *agent.ModelResponse, limits agent.Limits) ([]agent.PreparedCall, error) {
+func (k *kit) prepareAll(ctx context.Context, resp *agent.ModelResponse, limits agent.Limits) ([]agent.PreparedCall, error) {
 	calls := make([]agent.PreparedCall, len(resp.Calls))
 	for i, call := range resp.Calls {
 		id, err := newID()
 		if err != nil {
 			return nil, err
 		}
-		calls[i] = k.prepare(call)
+		if calls[i], err = k.prepare(ctx, call); err != nil {
+			return nil, err
+		}
 		calls[i].InvocationID = id
 		switch {
 		case resp.Truncated && i == len(resp.Calls)-1:
@@ -87,8 +90,8 @@ func (k *kit) prepareAll(resp *agent.ModelResponse, limits agent.Limits) ([]agen
 }
 
 // prepare resolves one call against the plan, coerces its arguments and asks
-// the policy. It never fails: a call that must not run is Refused.
-func (k *kit) prepare(call agent.Call) agent.PreparedCall {
+// the policy. A call that must not run is Refused; it fails only when ctx ends.
+func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall, error) {
 	out := agent.PreparedCall{CallID: call.ID, Name: call.Name, Arguments: call.Arguments}
 	for _, t := range k.tools {
 		if t.pin.Slug != call.Name {
@@ -96,22 +99,24 @@ func (k *kit) prepare(call agent.Call) agent.PreparedCall {
 		}
 		if t.pin.Implementation == tool.Provider {
 			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
-			return out
+			return out, nil
 		}
-		t.prepare(k.principal, k.test, &out)
-		return out
+		return out, t.prepare(ctx, k.principal, k.test, &out)
 	}
 	out.Refused = &agent.Refusal{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", clip(call.Name, 64), k.names())}
-	return out
+	return out, nil
 }
 
-func (t *kitTool) prepare(p tool.Principal, test *wire.Test, out *agent.PreparedCall) {
+func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test, out *agent.PreparedCall) error {
 	out.Slug = t.pin.Slug
-	arguments, receipt, err := t.input.Prepare(out.Arguments)
+	arguments, receipt, err := t.input.Prepare(ctx, out.Arguments)
 	if err != nil {
-		e := tool.AsError(err)
+		e, ok := errors.AsType[*tool.Error](err)
+		if !ok {
+			return fmt.Errorf("preparing a call of %s: %w", t.pin, err)
+		}
 		out.Refused = &agent.Refusal{Kind: e.Kind, Msg: e.Msg}
-		return
+		return nil
 	}
 	out.Arguments = arguments
 	if len(receipt) > 0 {
@@ -119,9 +124,10 @@ func (t *kitTool) prepare(p tool.Principal, test *wire.Test, out *agent.Prepared
 	}
 	if out.Digest, err = tool.Digest(arguments); err != nil {
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
-		return
+		return nil
 	}
 	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy, Test: policyTest(test, t.pin)})
+	return nil
 }
 
 // policyTest returns what the policy is to know of a test of the pinned tool.

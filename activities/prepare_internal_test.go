@@ -68,7 +68,8 @@ func TestPrepareCalls(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got := testKit(t).prepare(tt.call)
+			got, err := testKit(t).prepare(t.Context(), tt.call)
+			require.NoError(t, err)
 			if tt.refused != "" {
 				require.NotNil(t, got.Refused)
 				require.Equal(t, tt.refused, got.Refused.Kind)
@@ -101,7 +102,8 @@ func TestPrepareAsksThePolicy(t *testing.T) {
 
 			k := testKit(t)
 			k.tools[1].policy = tt.policy
-			got := k.prepare(agent.Call{Name: "ping"})
+			got, err := k.prepare(t.Context(), agent.Call{Name: "ping"})
+			require.NoError(t, err)
 			require.NotNil(t, got.Refused)
 			require.Equal(t, tool.Denied, got.Refused.Kind)
 			require.Contains(t, got.Refused.Msg, tt.want)
@@ -116,7 +118,7 @@ func TestPrepareAllRefusesTheRest(t *testing.T) {
 
 	k := testKit(t)
 	ping := agent.Call{Name: "ping"}
-	calls, err := k.prepareAll(&agent.ModelResponse{Calls: []agent.Call{ping, ping, ping}, Truncated: true}, agent.Limits{MaxCallsPerTurn: 1})
+	calls, err := k.prepareAll(t.Context(), &agent.ModelResponse{Calls: []agent.Call{ping, ping, ping}, Truncated: true}, agent.Limits{MaxCallsPerTurn: 1})
 	require.NoError(t, err)
 	require.Nil(t, calls[0].Refused)
 	require.Equal(t, tool.Denied, calls[1].Refused.Kind)

@@ -31,7 +31,8 @@ func TestRefusedCallOfAProviderTool(t *testing.T) {
 	t.Parallel()
 
 	k := searcher(t)
-	got := k.prepare(agent.Call{ID: "c", Name: "ping", Arguments: json.RawMessage(`{}`)})
+	got, err := k.prepare(t.Context(), agent.Call{ID: "c", Name: "ping", Arguments: json.RawMessage(`{}`)})
+	require.NoError(t, err)
 	require.Equal(t, "ping", got.Slug)
 	require.NotNil(t, got.Refused)
 	require.Equal(t, tool.Invalid, got.Refused.Kind)
@@ -39,7 +40,8 @@ func TestRefusedCallOfAProviderTool(t *testing.T) {
 
 	require.Len(t, k.specs(), 1)
 	require.Equal(t, "searchOrders", k.specs()[0].Name)
-	got = k.prepare(agent.Call{Name: "pong"})
+	got, err = k.prepare(t.Context(), agent.Call{Name: "pong"})
+	require.NoError(t, err)
 	require.Contains(t, got.Refused.Msg, "there is searchOrders")
 	require.NotContains(t, got.Refused.Msg, "ping")
 }

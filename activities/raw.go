@@ -29,7 +29,7 @@ func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 	if err != nil {
 		return fmt.Errorf("compiling the input schema of %s: %w", in.Pin, err)
 	}
-	arguments, receipt, err := input.Prepare(in.Call.Arguments)
+	arguments, receipt, err := input.Prepare(ctx, in.Call.Arguments)
 	if err != nil {
 		return err
 	}

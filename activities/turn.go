@@ -84,7 +84,7 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if len(resp.Content) == 0 && resp.Text != "" {
 		turn.Message.Content = []tool.Content{tool.Text(resp.Text)}
 	}
-	if turn.Calls, err = kit.prepareAll(resp, open.Run.Plan.Limits.WithDefaults()); err != nil {
+	if turn.Calls, err = kit.prepareAll(ctx, resp, open.Run.Plan.Limits.WithDefaults()); err != nil {
 		return agent.Turn{}, nil, err
 	}
 	stored, err := patiently(ctx, turnPatience, func() (agent.Turn, error) { return a.Runs.SaveTurn(ctx, turn) })

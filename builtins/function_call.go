@@ -69,7 +69,7 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 			if err != nil {
 				return nil, fmt.Errorf("compiling the input schema of function %q: %w", in.FunctionName, err)
 			}
-			args, _, err := s.Prepare(in.Arguments)
+			args, _, err := s.Prepare(ctx, in.Arguments)
 			if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Invalid {
 				return tool.ErrorResult(fmt.Sprintf("arguments%s: %s", e.Path, e.Msg)), nil
 			}

@@ -168,7 +168,7 @@ func TestOutput(t *testing.T) {
 		if err != nil {
 			return fmt.Errorf("compiling: %w", err)
 		}
-		return compiled.Validate(value)
+		return compiled.Validate(t.Context(), value)
 	}
 	const want = `{"type": "object", "required": ["total"], "properties": {"total": {"type": "integer"}}}`
 	for name, tt := range map[string]struct {

@@ -446,7 +446,7 @@ func TestHostileOffers(t *testing.T) {
 	require.Equal(t, "its slug would be filesTaken, which another tool has", reasons["taken"])
 	require.Contains(t, reasons["remote_ref"], "/input_schema: schema: it refers to")
 	require.Equal(t, "the server lists it twice", reasons["twice"])
-	require.Contains(t, reasons["nul"], "cannot be stored")
+	require.Contains(t, reasons["nul"], "NUL")
 	require.NoError(t, b.runs(t, "filesReadFile"))
 	slug := b.remote(t, long).ToolSlug
 	require.Len(t, slug, 64)

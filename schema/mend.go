@@ -306,7 +306,7 @@ func (m *mender) adjacent() string {
 func (m *mender) name() (string, string) {
 	var name, reason string
 	c := m.next()
-	style := c
+	style, start := c, m.pos
 	switch {
 	case c == 0:
 		return "", truncated
@@ -331,6 +331,9 @@ func (m *mender) name() (string, string) {
 	}
 	if reason != "" {
 		return "", reason
+	}
+	if strings.ContainsAny(name, "\n\r") && strings.ContainsAny(m.text[start:m.pos], "\n\r") {
+		return "", quoting
 	}
 	if m.names != 0 && m.names != style {
 		return "", mixedNames
@@ -382,6 +385,16 @@ func (m *mender) word() (*jsonvalue.Value, string) {
 	}
 }
 
+// endsLine reports whether text ends with a comma and white space.
+func endsLine(text []byte) bool {
+	for i := len(text) - 1; i >= 0 && len(text)-i < 256; i-- {
+		if strings.IndexByte(" \t\r", text[i]) < 0 {
+			return text[i] == ','
+		}
+	}
+	return false
+}
+
 // quoted reads a string. A line break or tab may stand in double quotes as it
 // is. Escapes are those that JSON, JavaScript and Python read alike.
 func (m *mender) quoted(quote byte) (string, string) {
@@ -410,8 +423,9 @@ func (m *mender) quoted(quote byte) (string, string) {
 			}
 			out = utf8.AppendRune(out, r)
 			i += size
-		case c < ' ' && (quote == '\'' || strings.IndexByte("\n\r\t", c) < 0):
-			m.pos = i
+		case c < ' ' && (quote == '\'' || strings.IndexByte("\n\r\t", c) < 0),
+			c == '\n' && endsLine(out):
+			m.pos = i // Behind a comma, the line may end a member whose quote is missing.
 			return "", quoting
 		default:
 			out = append(out, c)

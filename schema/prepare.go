@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
-	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Prepare makes raw, as a model wrote it, into arguments that meet the schema,
@@ -23,7 +23,7 @@ import (
 // Prepare fails with tool.Invalid, and the Path of the first offending value,
 // for what stays invalid, for what [Decode] refuses, and when repair, coercion
 // and validation together would take more work than a payload of this size may
-// cause. It fails with tool.Cancelled when ctx ends first.
+// cause. It fails with the error of ctx when that ends first.
 func (s *Schema) Prepare(ctx context.Context, raw json.RawMessage) (json.RawMessage, Receipt, error) {
 	if len(raw) > MaxArgumentBytes {
 		_, err := decodeValue(raw)
@@ -128,5 +128,7 @@ func (p *preparation) takesText() bool {
 	return name != "" && p.shape(sub).allows("string")
 }
 
-// cancelled reports whether err means that the caller left.
-func cancelled(err error) bool { return err != nil && tool.KindOf(err) == tool.Cancelled }
+// cancelled reports whether err means that the caller's context ended.
+func cancelled(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -63,7 +63,7 @@ func compile(raw json.RawMessage) (s *Schema, err error) {
 // first offending value and whose message gives, for the first few, path, what
 // was expected and the kind of what was found, never a value; also where the
 // check would take more work than a payload of this size may cause. When ctx
-// ends first it fails with tool.Cancelled.
+// ends first it fails with the error of ctx.
 func (s *Schema) Validate(ctx context.Context, raw json.RawMessage) error {
 	v, err := decodeValue(raw)
 	if err != nil {

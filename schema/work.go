@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 	"github.com/toolcrib/toolcrib/tool"
@@ -57,7 +58,7 @@ func (w *work) spend(n int) bool {
 	if w.left < w.poll {
 		w.poll = w.left - pollEvery
 		if err := w.ctx.Err(); err != nil {
-			w.err = &tool.Error{Kind: tool.Cancelled, Op: "schema.Validate", Msg: "the caller left while the arguments were checked", Err: err}
+			w.err = fmt.Errorf("checking a payload: %w", err)
 		}
 	}
 	return w.err == nil

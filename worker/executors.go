@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -132,6 +133,7 @@ func validator(schemas *schema.Cache) func(raw, value json.RawMessage) error {
 		if err != nil {
 			return fmt.Errorf("compiling the output schema: %w", err)
 		}
-		return s.Validate(value)
+		// The tool has answered: that its caller leaves now is no reason to lose it.
+		return s.Validate(context.Background(), value)
 	}
 }

@@ -154,9 +154,9 @@ func ExampleWith() {
 		_, _ = reg.Run(context.Background(), "queryDatabase", json.RawMessage(arguments))
 	}
 	// Output:
-	// executing {"query": "select name from items"}
+	// executing {"query":"select name from items"}
 	// done
-	// executing {"query": "drop table items"}
+	// executing {"query":"drop table items"}
 	// refused: only select is allowed
 }
 

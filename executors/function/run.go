@@ -25,7 +25,7 @@ func (r *Registry) Run(ctx context.Context, name string, arguments json.RawMessa
 	if err := r.ready(f); err != nil {
 		return nil, err
 	}
-	prepared, _, err := f.input.Prepare(arguments)
+	prepared, _, err := f.input.Prepare(ctx, arguments)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package promptcall
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ type said struct {
 }
 
 // answer makes a result of what the model said.
-func (e *Executor) answer(p *prompt, call *tool.Call, resp *agent.ModelResponse) (*tool.Result, error) {
+func (e *Executor) answer(ctx context.Context, p *prompt, call *tool.Call, resp *agent.ModelResponse) (*tool.Result, error) {
 	switch {
 	case resp == nil:
 		return nil, &tool.Error{
@@ -40,7 +41,7 @@ func (e *Executor) answer(p *prompt, call *tool.Call, resp *agent.ModelResponse)
 	case strings.TrimSpace(resp.Text) == "":
 		return tool.ErrorResult(p.Model + " said nothing"), nil
 	case p.wantsJSON(call):
-		return e.value(p, call, resp.Text)
+		return e.value(ctx, p, call, resp.Text)
 	}
 	structured, err := json.Marshal(said{Text: resp.Text, Model: p.Model, Usage: resp.Usage})
 	if err != nil {
@@ -51,7 +52,7 @@ func (e *Executor) answer(p *prompt, call *tool.Call, resp *agent.ModelResponse)
 
 // value makes a result of the JSON value that a text holds, repaired where that
 // loses nothing. Whether it meets the output schema is checked as for any tool.
-func (e *Executor) value(p *prompt, call *tool.Call, text string) (*tool.Result, error) {
+func (e *Executor) value(ctx context.Context, p *prompt, call *tool.Call, text string) (*tool.Result, error) {
 	outputSchema := call.Version.Snapshot.OutputSchema
 	if len(outputSchema) == 0 {
 		outputSchema = json.RawMessage(`true`)
@@ -62,7 +63,7 @@ func (e *Executor) value(p *prompt, call *tool.Call, text string) (*tool.Result,
 			Kind: tool.InternalError, Op: "promptcall.Execute", Msg: "the tool's output schema can't be used", Sent: true, Answered: true, Err: err,
 		}
 	}
-	value, receipt, err := want.Prepare(json.RawMessage(text))
+	value, receipt, err := want.Prepare(ctx, json.RawMessage(text))
 	if err != nil {
 		return tool.ErrorResult(fmt.Sprintf("the answer of %s is not the JSON that is wanted: %s. It said: %s", p.Model, tool.AsError(err).Msg, clip(text))), nil
 	}

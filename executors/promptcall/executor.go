@@ -55,7 +55,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	return e.answer(p, call, resp)
+	return e.answer(context.WithoutCancel(ctx), p, call, resp)
 }
 
 // configured reads a version's configuration.

@@ -148,7 +148,7 @@ func withOutput(e tool.Executor) tool.Executor {
 			if err != nil {
 				return err
 			}
-			return s.Validate(value)
+			return s.Validate(context.Background(), value)
 		},
 	})) {
 		e = m(e)

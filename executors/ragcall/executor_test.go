@@ -84,7 +84,7 @@ func TestPassagesAreCited(t *testing.T) {
 	require.Equal(t, retrieval.DefaultLimit, l.asked.Limit)
 	output, err := schema.New(0).Compile(json.RawMessage(ask.OutputSchema))
 	require.NoError(t, err)
-	require.NoError(t, output.Validate(res.Structured))
+	require.NoError(t, output.Validate(t.Context(), res.Structured))
 }
 
 func TestNothingFoundIsAnAnswer(t *testing.T) {

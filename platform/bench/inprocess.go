@@ -125,7 +125,7 @@ func (s *site) pipeline(ctx context.Context, t tool.Tool, v tool.Version, argume
 			if err != nil {
 				return err
 			}
-			return compiled.Validate(value)
+			return compiled.Validate(ctx, value)
 		},
 	})...)
 	mux.Handle(tool.Function, function.New(s.functions))
@@ -138,7 +138,7 @@ func (s *site) pipeline(ctx context.Context, t tool.Tool, v tool.Version, argume
 		if err != nil {
 			return nil, err
 		}
-		prepared, _, err := input.Prepare(arguments)
+		prepared, _, err := input.Prepare(ctx, arguments)
 		if err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func (in callArguments) read(ctx context.Context, c *client.Client, stdin io.Rea
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", slug, err)
 	}
-	prepared, _, err := compiled.Prepare(raw)
+	prepared, _, err := compiled.Prepare(ctx, raw)
 	if err != nil {
 		e := tool.AsError(err)
 		return nil, &tool.Error{Kind: tool.Invalid, Path: e.Path, Msg: fmt.Sprintf("the arguments do not fit %s: %s", slug, e.Msg)}

@@ -130,7 +130,7 @@ func TestRequestsAreWhatTheDocumentSays(t *testing.T) {
 					arguments := sampleArguments(t, o.Spec.InputSchema, all)
 					compiled, err := schema.New(4).Compile(o.Spec.InputSchema)
 					require.NoError(t, err, what)
-					require.NoError(t, compiled.Validate(arguments), "%s: %s", what, arguments)
+					require.NoError(t, compiled.Validate(t.Context(), arguments), "%s: %s", what, arguments)
 					got, err := u.call(t.Context(), o, arguments)
 					require.NoError(t, err, "%s: %s", what, arguments)
 					require.False(t, got.IsError, "%s: %s\n%s", what, arguments, textOf(got))

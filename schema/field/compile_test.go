@@ -78,10 +78,10 @@ func TestEveryTypeAndDisplay(t *testing.T) {
 		require.JSONEq(t, `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","additionalProperties":false,"required":["it"],"properties":{"it":`+c.schema+`}}`, string(raw), c.field)
 		s, err := schema.New(1).Compile(raw)
 		require.NoError(t, err)
-		require.NoError(t, s.Validate(json.RawMessage(`{"it":`+c.takes+`}`)), c.field)
-		require.Equal(t, tool.Invalid, tool.KindOf(s.Validate(json.RawMessage(`{"it":`+c.refuses+`}`))), c.field)
-		require.Error(t, s.Validate(json.RawMessage(`{"it":`+c.takes+`,"more":1}`)), "the form is closed")
-		require.Error(t, s.Validate(json.RawMessage(`{}`)))
+		require.NoError(t, s.Validate(t.Context(), json.RawMessage(`{"it":`+c.takes+`}`)), c.field)
+		require.Equal(t, tool.Invalid, tool.KindOf(s.Validate(t.Context(), json.RawMessage(`{"it":`+c.refuses+`}`))), c.field)
+		require.Error(t, s.Validate(t.Context(), json.RawMessage(`{"it":`+c.takes+`,"more":1}`)), "the form is closed")
+		require.Error(t, s.Validate(t.Context(), json.RawMessage(`{}`)))
 	}
 	shown := 0
 	for _, kind := range field.Types() {
@@ -113,8 +113,8 @@ func TestFieldsValidateAsWrittenByHand(t *testing.T) {
 		`{"customer":"Ada","size":"small","amount":2}`, `{"customer":"A"}`, `{"customer":"Ada","size":"Small","amount":"2"}`, `{"customer":7}`,
 		`{"customer":"Ada","more":1}`, `{}`, ``, `"Ada"`, `{'customer':'Ada',}`, `{"arguments":{"customer":"Ada"}}`, `{"customer":"Ada","amount":6}`, `[`, `null`,
 	} {
-		gotA, receiptA, errA := a.Prepare(json.RawMessage(payload))
-		gotB, receiptB, errB := b.Prepare(json.RawMessage(payload))
+		gotA, receiptA, errA := a.Prepare(t.Context(), json.RawMessage(payload))
+		gotB, receiptB, errB := b.Prepare(t.Context(), json.RawMessage(payload))
 		require.Equal(t, string(gotB), string(gotA), payload)
 		require.Equal(t, receiptB, receiptA, payload)
 		if errB == nil {

@@ -64,7 +64,7 @@ func TestSchemasSurviveTheirFields(t *testing.T) {
 		}
 		for range 8 {
 			value := []byte(encoded(t, drawValueOf(t, raw)))
-			if was, is := before.Validate(value) == nil, after.Validate(value) == nil; was != is {
+			if was, is := before.Validate(t.Context(), value) == nil, after.Validate(t.Context(), value) == nil; was != is {
 				t.Fatalf("%s became %s: %s was accepted: %v, and is: %v", raw, wrote, value, was, is)
 			}
 		}
