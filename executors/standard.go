@@ -18,13 +18,14 @@ type Options struct {
 // outside sees what the inner ones made of an answer.
 //
 //   - [Recover], so that no panic passes, whoever's it is;
+//   - [Arguments], so that what is sent is what was checked;
 //   - [Progress], which closes when the call ends;
 //   - [Deadline];
 //   - [SizeLimit];
 //   - [Output], of what will be stored;
 //   - [Redact], before anything else reads an answer.
 func Standard(o Options) []tool.Middleware {
-	chain := []tool.Middleware{Recover(o.Logger), Progress(), Deadline(), SizeLimit(o.MaxResultBytes)}
+	chain := []tool.Middleware{Recover(o.Logger), Arguments(), Progress(), Deadline(), SizeLimit(o.MaxResultBytes)}
 	if o.Validate != nil {
 		chain = append(chain, Output(o.Validate))
 	}

@@ -28,6 +28,25 @@ const (
 // is the JSON Pointer of the offending value.
 func Decode(raw json.RawMessage) (*jsonvalue.Value, error) { return decodeValue(raw) }
 
+// Canonical returns raw in the form in which arguments are recorded and sent,
+// which is raw itself where it has that form: members sorted by name, no white
+// space, no HTML escapes, numbers as they were spelled. It fails where [Decode]
+// does.
+func Canonical(raw json.RawMessage) (json.RawMessage, error) {
+	if len(bytes.TrimSpace(raw)) == 0 || len(raw) > MaxArgumentBytes {
+		v, err := decodeValue(raw)
+		if err != nil {
+			return nil, err
+		}
+		return v.Append(nil), nil
+	}
+	out, err := jsonvalue.Canonical(raw, MaxArgumentDepth)
+	if err != nil {
+		return nil, invalidJSON(err)
+	}
+	return out, nil
+}
+
 func decodeValue(raw json.RawMessage) (*jsonvalue.Value, error) {
 	if len(raw) > MaxArgumentBytes {
 		return nil, invalidValue("", fmt.Sprintf("larger than %d KiB", MaxArgumentBytes>>10))

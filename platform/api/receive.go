@@ -17,9 +17,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
 const jsonType = "application/json"
+
+// maxBodyDepth bounds how deeply a body nests; what it holds has bounds of its own.
+const maxBodyDepth = 1000
 
 // heldBody is a request's body that was read already.
 type heldBody struct {
@@ -74,26 +78,28 @@ func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
 	case op.RequestBody == nil || len(raw) == 0:
 		return raw, nil // Whether it may be missing is the operation's to say.
 	}
-	var v json.RawMessage
-	if err := json.Unmarshal(raw, &v); err != nil {
+	// The standard library takes the last of two members and replaces characters
+	// that it cannot read: another reader of the same body may not.
+	if _, err := jsonvalue.Check(raw, maxBodyDepth); err != nil {
 		return nil, refusal(v1.MalformedJSON, misspelled(raw, err))
 	}
 	return raw, nil
 }
 
-// misspelled tells where a text stops being JSON.
+// misspelled tells where a body stops being JSON, or breaks the rule of
+// [jsonvalue.Decode].
 func misspelled(raw []byte, err error) string {
-	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	e, ok := errors.AsType[*jsonvalue.Error](err)
 	if !ok {
 		return "the body is no JSON"
 	}
-	before := raw[:min(max(syntax.Offset-1, 0), int64(len(raw)))] // The offset is behind the offending byte.
-	if strings.HasPrefix(syntax.Error(), "unexpected end") {
-		before = raw
-	}
+	before := raw[:min(e.Offset, len(raw))]
 	line := bytes.Count(before, []byte("\n")) + 1
 	column := len(bytes.Runes(before[bytes.LastIndexByte(before, '\n')+1:])) + 1
-	return fmt.Sprintf("the body is no JSON: line %d, column %d: %s", line, column, syntax)
+	if !e.Syntax {
+		return fmt.Sprintf("the body is refused at %q, line %d, column %d: %s", e.Path, line, column, e.Msg)
+	}
+	return fmt.Sprintf("the body is no JSON: line %d, column %d: %s", line, column, strings.TrimPrefix(e.Msg, "not JSON: "))
 }
 
 // unmarshal decodes a body that is JSON, and words what its types can't hold.

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -100,6 +101,9 @@ func pairArguments(pairs []string, text json.RawMessage) (json.RawMessage, error
 		path := strings.Split(name, ".")
 		if _, whole := declared.Properties[name]; whole {
 			path = []string{name}
+		}
+		if reason := jsonvalue.CheckString(pair); reason != "" { // Encoding would replace what it cannot write.
+			return nil, usage("--arg %q: %s", name, reason)
 		}
 		if err := put(root, path, value); err != nil {
 			return nil, usage("--arg %q: %v", pair, err)

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -78,10 +80,16 @@ func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) 
 	case text == "":
 		return nil, nil
 	}
-	if !json.Valid([]byte(text)) {
+	canonical, err := schema.Canonical(json.RawMessage(text))
+	switch {
+	case err == nil:
+		return canonical, nil
+	case json.Valid([]byte(text)) || !utf8.ValidString(text):
+		e := tool.AsError(err)
+		return nil, &tool.Error{Kind: tool.Invalid, Path: e.Path, Msg: "the arguments are refused: " + e.Msg}
+	default:
 		return nil, &tool.Error{Kind: tool.Invalid, Msg: "the arguments are not JSON: quote them for the shell, as in --args '{\"id\": 1}'"}
 	}
-	return json.RawMessage(text), nil
 }
 
 func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.NewCall) error {

@@ -1,0 +1,32 @@
+package executors
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Arguments gives executors the arguments in canonical form, so that upstream
+// reads what was checked and recorded. It refuses, with [tool.Invalid], what two
+// readers may read differently; see [schema.Canonical].
+func Arguments() tool.Middleware {
+	return func(next tool.Executor) tool.Executor {
+		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			if len(call.Arguments) == 0 {
+				return next.Execute(ctx, call) // No arguments: each type sends what that means to it.
+			}
+			canonical, err := schema.Canonical(call.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			if !bytes.Equal(canonical, call.Arguments) {
+				same := *call
+				same.Arguments = canonical
+				call = &same
+			}
+			return next.Execute(ctx, call)
+		})
+	}
+}
