@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Sandbox runs programs that nobody trusts. Package internal/sandbox
+// Sandbox runs untrusted programs. Package internal/sandbox
 // implements it.
 type Sandbox interface {
 	Run(ctx context.Context, j sandbox.Job) (*sandbox.Outcome, error)

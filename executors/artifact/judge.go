@@ -81,7 +81,7 @@ func (j Judge) CheckProgram(language string, program []byte) error {
 
 // Compile reports whether the program of a configuration compiles, for a tenant,
 // without running it: [tool.Invalid] with a Path where it does not. Any other
-// failure says that nobody could tell now. Without a sandbox it passes.
+// failure says that it could not be decided now. Without a sandbox it passes.
 func (j Judge) Compile(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
 	p, err := read(config)
 	if err != nil {
