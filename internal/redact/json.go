@@ -101,8 +101,8 @@ func object(v map[string]any, nesting int) any {
 }
 
 var (
-	nameMembers  = words(`name key header field parameter param variable attribute k id`)
-	valueMembers = words(`value values val v content stringvalue string_value default defaultvalue default_value`)
+	nameMembers  = words(`name key header field parameter param variable attribute k`)
+	valueMembers = words(`value values val v stringvalue string_value default defaultvalue default_value`)
 )
 
 // headerName reports whether an object names a sensitive header, parameter or

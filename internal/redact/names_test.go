@@ -44,3 +44,17 @@ func TestNamesOfPublicAPIs(t *testing.T) {
 		require.GreaterOrEqual(t, share, 0.97, "%s: wrong: %v", path, wrong)
 	}
 }
+
+// What is judged by name in JSON is judged so in texts.
+func TestNamesInTexts(t *testing.T) {
+	t.Parallel()
+
+	for _, name := range names(t, "testdata/sensitive.txt") {
+		if !redact.SensitiveKey(name) || strings.HasPrefix(name, "_") {
+			continue
+		}
+		for _, text := range []string{name + "=hush4f1c", `said {"` + name + `": "hush4f1c"}`, "POST /?" + name + "=hush4f1c&a=1"} {
+			require.NotContains(t, redact.Text(text), "hush4f1c", text)
+		}
+	}
+}

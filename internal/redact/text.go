@@ -25,7 +25,6 @@ var (
 	assignment  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)(\s*=\s*)("[^"]*"|'[^']*'|[^\s;&#,"']+)`)
 	scheme      = regexp.MustCompile(`(?i)\b(basic|bearer|token|apikey)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
 	privateKey  = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
-	blob        = regexp.MustCompile(`[A-Za-z0-9+/_-]{16,}={0,2}`)
 	member      = regexp.MustCompile(`(\\?["'])([A-Za-z][A-Za-z0-9_.-]*)(\\?["']\s*:\s*\\?["'])((?:[^"'\\]|\\[^"'])+)`)
 	pairLine    = regexp.MustCompile(`(?m)^([ \t>*-]*)([A-Za-z][A-Za-z0-9_.-]*)([ \t]*:[ \t]+)([^\s"'{}\[\]][^\n]*)$`)
 	inline      = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9_-]*)(\s*:\s*)((?i:basic|bearer|token|digest|negotiate|apikey)\s+)?([^\s"',;{}\[\]]{6,})`)
@@ -52,36 +51,116 @@ func text(s string, nesting int) string {
 	if strings.Contains(s, "PRIVATE KEY") {
 		s = privateKey.ReplaceAllString(s, tool.Redacted)
 	}
+	return blobs(tokens(judged(s)), nesting)
+}
+
+// judged hides what names and places give away, in the lines that hold any word
+// of a name.
+func judged(s string) string {
+	if !strings.Contains(s, "\n") {
+		return judgedLine(s)
+	}
+	var out strings.Builder
+	changed := false
+	for line := range strings.Lines(s) {
+		shown := judgedLine(line)
+		changed = changed || shown != line
+		out.WriteString(shown)
+	}
+	if !changed {
+		return s
+	}
+	return out.String()
+}
+
+func judgedLine(s string) string {
+	if strings.Contains(s, "@") {
+		s = replace(userinfo, s, func(m []string) string {
+			switch {
+			case m[3] == "" && (m[2] == "" || stands(m[2]) || !strings.HasPrefix(strings.ToLower(m[1]), "http")), m[3] != "" && stands(m[3][1:]):
+				return m[0] // Names of users are no secrets, but tokens that stand in their place.
+			case m[3] == "":
+				return m[1] + tool.Redacted + "@"
+			default:
+				return m[1] + m[2] + ":" + tool.Redacted + "@"
+			}
+		})
+		s = mysql.ReplaceAllString(s, "${1}:"+tool.Redacted+"@${3}")
+	}
+	if !speaks(s) {
+		return s
+	}
 	s = commands(named(s))
-	s = replace(userinfo, s, func(m []string) string {
-		switch {
-		case m[3] == "" && (m[2] == "" || stands(m[2]) || !strings.HasPrefix(strings.ToLower(m[1]), "http")), m[3] != "" && stands(m[3][1:]):
-			return m[0] // Names of users are no secrets, but tokens that stand in their place.
-		case m[3] == "":
-			return m[1] + tool.Redacted + "@"
-		default:
-			return m[1] + m[2] + ":" + tool.Redacted + "@"
-		}
-	})
-	s = mysql.ReplaceAllString(s, "${1}:"+tool.Redacted+"@${3}")
 	s = replace(assignment, s, func(m []string) string {
 		if !SensitiveKey(m[1]) || stands(strings.Trim(m[3], `"'`)) || m[3] == "true" || m[3] == "false" {
 			return m[0]
 		}
 		return m[1] + m[2] + tool.Redacted
 	})
-	s = replace(scheme, s, func(m []string) string {
+	return replace(scheme, s, func(m []string) string {
 		if len(m[3]) < 20 && !strings.ContainsFunc(m[3], unicode.IsDigit) {
 			return m[0] // A word.
 		}
 		return m[1] + m[2] + tool.Redacted
 	})
-	return replace(blob, tokens(s), func(m []string) string {
-		if conceals(m[0], nesting) {
-			return tool.Redacted
+}
+
+// stems are parts of every name and word that gives a secret away.
+var stems = strings.Fields(`pass pwd psw secret token key auth cookie cred bearer basic sig otp pin sess sid jwt cvv cvc
+	psk dsn mnemonic phrase code card csrf xsrf sas hmac netrc kubeconfig conn saml assertion url curl mysql maria redis
+	ldap one_time one-time onetime bapi material login mongo sqlcmd smbclient wget database`)
+
+// stemsBy lists stems by their first letter.
+var stemsBy = func() (index [256][]string) {
+	for _, stem := range stems {
+		index[stem[0]] = append(index[stem[0]], stem)
+		index[stem[0]-'a'+'A'] = append(index[stem[0]-'a'+'A'], stem)
+	}
+	return index
+}()
+
+// speaks reports whether a text has a word in it that may give a secret away.
+func speaks(s string) bool {
+	for i := range len(s) {
+		for _, stem := range stemsBy[s[i]] {
+			if len(s)-i >= len(stem) && strings.EqualFold(s[i:i+len(stem)], stem) {
+				return true
+			}
 		}
-		return m[0]
-	})
+	}
+	return false
+}
+
+// minBlob is how long base64 is that is looked into.
+const minBlob = 16
+
+// blobs hides base64 that has something to hide.
+func blobs(s string, nesting int) string {
+	var out strings.Builder
+	rest := 0
+	for i := 0; i < len(s); {
+		if !base64d[s[i]] || s[i] == '=' {
+			i++
+			continue
+		}
+		end := i
+		for end < len(s) && base64d[s[end]] && s[end] != '=' {
+			end++
+		}
+		long := end-i >= minBlob
+		for n := 0; n < 2 && end < len(s) && s[end] == '='; n++ {
+			end++
+		}
+		if long && conceals(s[i:end], nesting) {
+			out.WriteString(s[rest:i] + tool.Redacted)
+			rest = end
+		}
+		i = end
+	}
+	if rest == 0 {
+		return s
+	}
+	return out.String() + s[rest:]
 }
 
 // named hides the values of sensitive names that stand before a colon, and of

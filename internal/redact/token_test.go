@@ -229,7 +229,7 @@ func TestNamesBesideValues(t *testing.T) {
 	const s = "hush4f1c"
 	for _, in := range []string{
 		`{"name":"password","value":"§"}`, `{"Name":"DB_PASSWORD","Value":"§"}`, `[{"key":"api_key","value":"§"}]`, `{"k":"token","v":"§"}`,
-		`{"field":"clientSecret","content":"§"}`, `{"headers":[{"key":"DD-API-KEY","values":["§"]}]}`, `{"url":"https://b.example/x?X-Amz-Signature=§&X-Amz-Date=1"}`,
+		`{"field":"clientSecret","val":"§"}`, `{"headers":[{"key":"DD-API-KEY","values":["§"]}]}`, `{"url":"https://b.example/x?X-Amz-Signature=§&X-Amz-Date=1"}`,
 		`{"url":"https://b.example/x?sv=1&sig=§"}`, `{"url":"https://b.example/x?Expires=1&Signature=§"}`, `{"x":"{\"password\":\"§\"} and more"}`,
 		`{"x":"said {\\\"api_key\\\":\\\"§\\\"}"}`, `{"x":"<login><password>§</password></login>"}`, `{"x":"user: ada\npassword: §\nhost: db"}`,
 		`{"x":"GET / HTTP/1.1\r\nAuthorization: Basic §§==\r\nAccept: */*"}`, `{"smtppassword":"§"}`,
