@@ -46,6 +46,7 @@ var formerSteps = []formerStep{
 	{15, otherBlankStep, ""},
 	{16, otherBlankStep, ""},
 	{17, otherBlankStep, ""},
+	{19, "e0f169307d40428d024721b077f05ae29c1ce38d0b7bbf1c5c0b304f883d00c7", "019_reconciler.sql"},
 }
 
 // formerOf returns what an applied step was formerly, if it is not what it is now.

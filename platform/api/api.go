@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/runs/reconcile"
 	"github.com/toolcrib/toolcrib/store"
 )
 
@@ -107,6 +108,7 @@ type server struct {
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
+	records *reconcile.Reconciler // Looks at single runs.
 	pollers *pollers
 	hub     *hub
 	streams *openStreams
@@ -123,6 +125,12 @@ func New(cfg Config) (http.Handler, error) {
 	s.pollers = &pollers{temporal: s.cfg.Temporal, queue: s.cfg.TaskQueue}
 	var err error
 	if s.metrics, err = newMetrics(s.cfg.MeterProvider); err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
+	s.records, err = reconcile.New(reconcile.Config{
+		Store: s.cfg.Store, Temporal: s.cfg.Temporal, MeterProvider: s.cfg.MeterProvider, Logger: s.log,
+	})
+	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	s.hub = newHub(s.cfg.Store.Listen, s.log)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -42,7 +43,8 @@ func (s *server) registerInvocations() {
 	}, s.listInvocations)
 	handle(s, route{
 		id: "getInvocation", method: http.MethodGet, path: "/v1/invocations/{id}", tag: "invocations", permission: RunsRead,
-		summary: "Get an invocation", detail: "With arguments, the receipt of what was changed in them, and the answer.",
+		summary: "Get an invocation", detail: "With arguments, the receipt of what was changed in them, and the answer. " +
+			"A call whose outcome is unknown comes with `check`: where to look for its effect. List those by `status=unknown`.",
 	}, s.getInvocation)
 }
 
@@ -90,6 +92,13 @@ func (s *server) getInvocation(ctx context.Context, p tool.Principal, in *invoca
 	invocation, err := s.cfg.Store.FindInvocation(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
+	}
+	if invocation.Status == tool.StatusUnknown {
+		check, err := s.records.Check(ctx, &invocation)
+		if err != nil {
+			return nil, fmt.Errorf("looking at the call: %w", err)
+		}
+		invocation.Check = &check
 	}
 	return &invocationOutput{Body: invocation}, nil
 }

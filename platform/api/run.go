@@ -237,11 +237,36 @@ func (s *server) cancelRun(ctx context.Context, p tool.Principal, in *runInput) 
 	case run.Status.Final():
 		return nil, conflict
 	}
-	if err := s.cfg.Temporal.CancelWorkflow(ctx, run.WorkflowID, ""); gone(err) {
-		conflict.Msg = "the run's workflow has ended"
-		return nil, conflict
-	} else if err != nil {
+	err = s.cfg.Temporal.CancelWorkflow(ctx, run.WorkflowID, "")
+	if err != nil && !gone(err) {
 		return nil, temporalError("cancelling the run", err)
 	}
+	if run, err = s.afterCancel(ctx, run, gone(err)); err != nil {
+		return nil, err
+	}
 	return &runOutput{Body: v1.FromRun(run)}, nil
+}
+
+// afterCancel returns a run whose workflow was asked to stop, as it is. Temporal
+// takes the request for a workflow that is over as well: then the run is closed
+// here. It fails with tool.Conflict for a run that ended otherwise.
+func (s *server) afterCancel(ctx context.Context, run agent.Run, ended bool) (agent.Run, error) {
+	run, err := s.records.Run(ctx, run.Tenant, run.ID)
+	if err != nil {
+		return run, fmt.Errorf("looking at the run: %w", err)
+	}
+	conflict := &tool.Error{Kind: tool.Conflict, Op: "api.cancelRun", Msg: fmt.Sprintf("the run is %s already", run.Status)}
+	switch {
+	case run.Status == agent.RunCancelled:
+		return run, nil
+	case run.Status.Final():
+		return run, conflict
+	case ended && run.StartedAt == nil:
+		conflict.Msg = "the run's workflow has not been started yet: try again in a moment"
+		return run, conflict
+	case ended:
+		conflict.Msg = "the run's workflow has ended, and its last calls are being settled: look at the run again in a moment"
+		return run, conflict
+	}
+	return run, nil
 }

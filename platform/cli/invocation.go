@@ -130,6 +130,10 @@ func writeInvocation(w io.Writer, v tool.Invocation) error {
 		"attempt", strconv.Itoa(v.Attempt), "ms", millis(v.StartedAt, v.CompletedAt), "run", v.RunID, "call", v.CallID,
 		"subject", v.Subject, "created", moments(v.CreatedAt), "error", failed,
 		"input", string(v.Input), "coerced", string(v.Receipt))
+	if err == nil && v.Check != nil {
+		err = pairs(w, "sent to", v.Check.Host, "sent after", stamp(v.Check.SentAfter), "sent before", stamp(v.Check.SentBefore),
+			"idempotency key", v.Check.IdempotencyKey, "arguments digest", v.Check.ArgumentsDigest, "check", v.Check.Advice)
+	}
 	if err != nil || v.Output == nil {
 		return err
 	}

@@ -6,7 +6,4 @@ drop policy maintenance_read on pipelines;
 drop policy maintenance_read on documents;
 drop policy maintenance_read on tool_invocations;
 drop policy maintenance_read on runs;
-drop index pipelines_building;
-drop index documents_open;
-drop index runs_open;
 drop table leases;

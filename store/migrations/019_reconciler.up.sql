@@ -23,12 +23,6 @@ create policy app_read on leases for select to toolcrib_app using (true);
 grant select, insert, update on leases to toolcrib_maintenance;
 grant select on leases to toolcrib_app;
 
--- Neither index holds a column that changes between a row's first state and its end,
--- so that what happens in between updates rows in place.
-create index runs_open on runs (tenant_id, id) where completed_at is null;
-create index documents_open on documents (tenant_id, id) where status in ('pending', 'ingesting');
-create index pipelines_building on pipelines (tenant_id, id) where next_generation <> 0;
-
 create policy maintenance_read on runs for select to toolcrib_maintenance using (true);
 grant select (tenant_id, id, kind, status, workflow_id, first_run_id, created_at, completed_at) on runs to toolcrib_maintenance;
 

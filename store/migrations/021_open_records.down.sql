@@ -1,0 +1,3 @@
+drop index pipelines_building;
+drop index documents_open;
+drop index runs_open;
