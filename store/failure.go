@@ -19,6 +19,7 @@ const (
 	codeRestrictViolation   = "23001"
 	codeForeignKeyViolation = "23503"
 	codeUniqueViolation     = "23505"
+	codeCheckViolation      = "23514"
 	codeReadOnly            = "25006" // Of a standby, or a primary that was demoted.
 	codeIdleInTransaction   = "25P03"
 	codeTransactionTimeout  = "25P04"
@@ -26,6 +27,7 @@ const (
 	codeDeadlock            = "40P01"
 	codeInsufficient        = "42501"
 	codeUndefinedTable      = "42P01"
+	codeUndefinedObject     = "42704"
 	codeDuplicateObject     = "42710"
 	codeDiskFull            = "53100"
 	codeObjectInUse         = "55006"

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,6 +17,19 @@ func newID() (string, error) {
 		return "", fmt.Errorf("making an id: %w", err)
 	}
 	return id.String(), nil
+}
+
+// idTime returns the time that ids are compared with: to the millisecond, and
+// none before 1970, which ids cannot tell of. The zero time is none.
+func idTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	if epoch := time.Unix(0, 0); t.Before(epoch) {
+		return &epoch
+	}
+	t = t.Truncate(time.Millisecond)
+	return &t
 }
 
 // idOrNew returns id, or a new one for none.

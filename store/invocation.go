@@ -16,8 +16,8 @@ type InvocationQuery struct {
 	RunID   string
 	AgentID string
 	Parent  string    // The invocation that they are steps of.
-	Since   time.Time // Created at or after.
-	Until   time.Time // Created before.
+	Since   time.Time // Asked for at or after, by the time in its id.
+	Until   time.Time // Asked for before.
 	Before  string    // Start after this invocation in the order of the page: the last id of the page before.
 	Limit   int       // Default 100, at most 1000.
 }
@@ -46,10 +46,10 @@ func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q Inv
 		return nil, err
 	}
 	var rows []db.ToolInvocation
-	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
+	err := s.doFiltered(ctx, op, tenant, func(queries *db.Queries) (err error) {
 		rows, err = queries.ListInvocations(ctx, db.ListInvocationsParams{
 			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool), Kind: string(q.Kind),
-			RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: optionalTime(q.Since), Until: optionalTime(q.Until),
+			RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: idTime(q.Since), Until: idTime(q.Until),
 			Limit: pageSize(q.Limit),
 		})
 		return err

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"github.com/toolcrib/toolcrib/store/internal/db"
 )
 
 // partitionsAhead is how many months of partitions stand ready after a migration.
@@ -54,7 +56,7 @@ func Migrate(ctx context.Context, url string) ([]Migration, error) {
 			return fmt.Errorf("numbering events: %w", err)
 		}
 		return m.patiently(ctx, func() error {
-			_, err := m.conn.Exec(ctx, "select ensure_invocation_partitions($1)", partitionsAhead)
+			_, err := ensurePartitions(ctx, db.New(m.conn), partitionsAhead)
 			return err
 		})
 	})

@@ -243,8 +243,9 @@ func TestRacingPartitions(t *testing.T) {
 		_, err = f.Store.Settle(t.Context(), storetest.Completed(entries[i], ticket.Fence))
 		require.NoError(t, err)
 	})
-	require.Equal(t, int32(4), made.Load())
-	require.Empty(t, texts(t, conn, "select id::text from tool_invocations_default"))
+	// Calls that came before the month's partition keep it from being made in the last two days of a month.
+	require.Contains(t, []int32{3, 4}, made.Load())
+	require.Empty(t, texts(t, conn, "select conname::text from pg_constraint where conname like 'outside%'"))
 	for i, e := range entries {
 		if i%4 != 0 {
 			record, err := f.Store.FindInvocation(t.Context(), f.Tenant, e.InvocationID)

@@ -178,11 +178,11 @@ func (s *Store) ListRuns(ctx context.Context, tenant tool.TenantID, q RunQuery) 
 		return nil, err
 	}
 	var rows []db.Run
-	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
+	err := s.doFiltered(ctx, op, tenant, func(queries *db.Queries) (err error) {
 		rows, err = queries.ListRuns(ctx, db.ListRunsParams{
 			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Kind: string(q.Kind),
 			AgentID: optional(q.AgentID), ParentRunID: optional(q.Parent),
-			Since: optionalTime(q.Since), Until: optionalTime(q.Until), Limit: pageSize(q.Limit),
+			Since: idTime(q.Since), Until: idTime(q.Until), Limit: pageSize(q.Limit),
 		})
 		return err
 	})

@@ -23,6 +23,22 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.drop_default_fence(fence text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+begin
+    if fence !~ '^outside_\d{8}$' then
+        raise exception 'no fence is named %', fence using errcode = 'invalid_parameter_value';
+    end if;
+    execute format('alter table tool_invocations_default drop constraint if exists %I', fence);
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.drop_event_seals()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -39,45 +55,87 @@ CREATE OR REPLACE FUNCTION public.ensure_invocation_partitions(months_ahead inte
  RETURNS integer
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET lock_timeout TO '2s'
  SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
 AS $function$
 declare
     first_day date;
+    begins date;
+    fence text;
     partition_name text;
     reference text;
-    lower_id uuid;
-    upper_id uuid;
     made integer := 0;
 begin
     for i in 0 .. least(greatest(months_ahead, 0), 24) loop
         first_day := (date_trunc('month', now() at time zone 'utc') + make_interval(months => i))::date;
         partition_name := 'tool_invocations_' || to_char(first_day, 'YYYY_MM');
         continue when to_regclass(partition_name) is not null;
-        lower_id := uuid_floor(first_day::timestamp at time zone 'utc');
-        upper_id := uuid_floor((first_day + interval '1 month') at time zone 'utc');
 
         lock table tool_invocations in access exclusive mode;
         continue when to_regclass(partition_name) is not null;
+        begins := first_day;
+        select c.conname::text into fence from pg_constraint c
+        where c.conrelid = 'tool_invocations_default'::regclass and c.convalidated
+          and c.conname ~ ('^outside_' || to_char(first_day, 'YYYYMM') || '\d\d$')
+        order by c.conname limit 1;
+        if fence is not null then
+            begins := to_date(right(fence, 8), 'YYYYMMDD');
+        elsif pg_relation_size('tool_invocations_default') > 0 then
+            continue;
+        end if;
         execute format('create table %I (like tool_invocations including defaults including constraints)', partition_name);
-        -- The references are made before the rows come: checking them on rows
-        -- that are there would be subject to row level security.
         for reference in
             select pg_get_constraintdef(f.oid) from pg_constraint f
             where f.conrelid = 'tool_invocations'::regclass and f.contype = 'f'
         loop
             execute format('alter table %I add %s', partition_name, reference);
         end loop;
-        alter table tool_invocations_default no force row level security;
-        execute format('with moved as (delete from tool_invocations_default where id >= %L and id < %L returning *)
-            insert into %I select * from moved', lower_id, upper_id, partition_name);
-        alter table tool_invocations_default force row level security;
-        execute format('alter table tool_invocations attach partition %I for values from (%L) to (%L)',
-            partition_name, lower_id, upper_id);
+        execute format('alter table tool_invocations attach partition %I for values from (%L) to (%L)', partition_name,
+            uuid_floor(begins::timestamp at time zone 'utc'),
+            uuid_floor((first_day + interval '1 month') at time zone 'utc'));
         call protect_partition(partition_name);
+        if fence is not null then
+            execute format('alter table tool_invocations_default drop constraint %I', fence);
+        end if;
         made := made + 1;
     end loop;
     return made;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.fence_default_partition(months_ahead integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+    fence text;
+    first_day date;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('toolcrib.fence_default_partition', 0));
+    select c.conname::text into fence from pg_constraint c
+    where c.conrelid = 'tool_invocations_default'::regclass and c.conname ~ '^outside_\d{8}$'
+    order by c.conname limit 1;
+    if fence is not null or pg_relation_size('tool_invocations_default') = 0 then
+        return fence;
+    end if;
+    for i in 0 .. least(greatest(months_ahead, 0), 24) loop
+        first_day := (date_trunc('month', now() at time zone 'utc') + make_interval(months => i))::date;
+        continue when to_regclass('tool_invocations_' || to_char(first_day, 'YYYY_MM')) is not null;
+        if i = 0 then
+            first_day := (now() at time zone 'utc')::date + 2;
+            continue when first_day >= (date_trunc('month', now() at time zone 'utc') + interval '1 month')::date;
+        end if;
+        fence := 'outside_' || to_char(first_day, 'YYYYMMDD');
+        execute format('alter table tool_invocations_default add constraint %I check (id < %L or id >= %L) not valid', fence,
+            uuid_floor(first_day::timestamp at time zone 'utc'),
+            uuid_floor((date_trunc('month', first_day::timestamp) + interval '1 month') at time zone 'utc'));
+        return fence;
+    end loop;
+    return null;
 end
 $function$
 ;
@@ -138,6 +196,41 @@ begin
         $policy$, partition_name);
 end
 $procedure$
+;
+
+CREATE OR REPLACE FUNCTION public.purge_runs(ended_before timestamp with time zone, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+    tenant uuid;
+    gone uuid[];
+    purged integer := 0;
+begin
+    for tenant in select t.id from tenants t order by t.id loop
+        perform set_config('app.tenant_id', tenant::text, true);
+        gone := array(
+            select r.id from runs r
+            where r.tenant_id = tenant and r.id < uuid_floor(ended_before)
+              and (r.status in ('completed', 'failed', 'cancelled') and r.completed_at < ended_before
+                or r.status = 'hosted' and not exists (
+                    select from run_events e where e.tenant_id = tenant and e.run_id = r.id and e.at >= ended_before))
+              and not exists (select from runs c where c.tenant_id = tenant and c.parent_run_id = r.id)
+            order by r.id
+            limit most - purged
+            for update skip locked);
+        delete from effects e using tool_invocations i
+        where i.tenant_id = tenant and i.run_id = any (gone) and e.tenant_id = tenant and e.effect_id = i.effect_id;
+        delete from runs r where r.tenant_id = tenant and r.id = any (gone);
+        purged := purged + cardinality(gone);
+        exit when purged >= most;
+    end loop;
+    perform set_config('app.tenant_id', '', true);
+    return purged;
+end
+$function$
 ;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
@@ -268,6 +361,22 @@ CREATE OR REPLACE FUNCTION public.uuid_floor(at timestamp with time zone)
  IMMUTABLE STRICT
 AS $function$
     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.validate_default_fence(fence text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+begin
+    if fence !~ '^outside_\d{8}$' then
+        raise exception 'no fence is named %', fence using errcode = 'invalid_parameter_value';
+    end if;
+    execute format('alter table tool_invocations_default validate constraint %I', fence);
+end
 $function$
 ;
 
@@ -871,6 +980,7 @@ create table runs (
 CREATE INDEX runs_agent ON public.runs USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
 CREATE INDEX runs_open ON public.runs USING btree (tenant_id, id) WHERE (completed_at IS NULL);
 CREATE INDEX runs_parent ON public.runs USING btree (tenant_id, parent_run_id, id DESC) WHERE (parent_run_id IS NOT NULL);
+CREATE INDEX runs_status ON public.runs USING btree (tenant_id, status, id DESC);
 CREATE UNIQUE INDEX runs_workflow ON public.runs USING btree (tenant_id, workflow_id, first_run_id) WHERE (kind <> 'agent'::text);
 alter table runs enable row level security;
 alter table runs force row level security;
@@ -1006,6 +1116,7 @@ create table tool_invocations (
 CREATE INDEX tool_invocations_agent ON ONLY public.tool_invocations USING btree (tenant_id, agent_id, id DESC) WHERE (agent_id IS NOT NULL);
 CREATE INDEX tool_invocations_approval ON ONLY public.tool_invocations USING btree (tenant_id, id) WHERE (approval_status = 'pending'::text);
 CREATE INDEX tool_invocations_run ON ONLY public.tool_invocations USING btree (tenant_id, run_id, id DESC) WHERE (run_id IS NOT NULL);
+CREATE INDEX tool_invocations_status ON ONLY public.tool_invocations USING btree (tenant_id, status, id DESC);
 CREATE INDEX tool_invocations_tool ON ONLY public.tool_invocations USING btree (tenant_id, tool_id, id DESC) WHERE (tool_id IS NOT NULL);
 alter table tool_invocations enable row level security;
 alter table tool_invocations force row level security;

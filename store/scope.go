@@ -52,6 +52,12 @@ func (s *Store) doGlobal(ctx context.Context, op string, fn func(q *db.Queries) 
 	})
 }
 
+// doFiltered is do for lists whose filters decide which index serves: they are
+// planned for the values at hand.
+func (s *Store) doFiltered(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
+	return s.doAfter(ctx, op, db.SetTenantPlanEach, tenant, fn)
+}
+
 // inTx runs fn as tenant in one transaction of several round trips.
 func (s *Store) inTx(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
 	if err := s.checkTenant(op, tenant); err != nil {

@@ -63,6 +63,7 @@ var longOperations = map[string]bool{
 	"store.PendingGeneration":  true,
 	"store.PromoteGeneration":  true,
 	"store.PutDocument":        true,
+	"store.PurgeRuns":          true,
 	"store.ReplaceChunks":      true,
 	"store.SaveArtifact":       true,
 	"store.SaveEmbeddings":     true,

@@ -111,7 +111,8 @@ mean something: "toolcrib help exit-codes".`,
 	flags.BoolVar(&a.flags.json, "json", false, "print JSON")
 	root.AddCommand(
 		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(), a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.encryptionCommand(),
-		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.reconcileCommand(), a.doctorCommand(), a.completionCommand(),
+		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.reconcileCommand(),
+		a.purgeCommand(), a.doctorCommand(), a.completionCommand(),
 		exitCodesTopic(),
 	)
 	a.completeFlags(root)

@@ -2,6 +2,7 @@
 select * from tool_invocations where tenant_id = @tenant_id and id = @id;
 
 -- name: ListInvocations :many
+-- The time of a call is that in its id: by it the partitions are pruned.
 select * from tool_invocations
 where tenant_id = @tenant_id
   and (sqlc.narg('before')::uuid is null or id < sqlc.narg('before'))
@@ -11,7 +12,7 @@ where tenant_id = @tenant_id
   and (sqlc.narg('run_id')::uuid is null or run_id = sqlc.narg('run_id'))
   and (sqlc.narg('agent_id')::uuid is null or agent_id = sqlc.narg('agent_id'))
   and (sqlc.narg('parent_id')::uuid is null or parent_id = sqlc.narg('parent_id'))
-  and (sqlc.narg('since')::timestamptz is null or created_at >= sqlc.narg('since'))
-  and (sqlc.narg('until')::timestamptz is null or created_at < sqlc.narg('until'))
+  and (sqlc.narg('since')::timestamptz is null or id >= uuid_floor(sqlc.narg('since')))
+  and (sqlc.narg('until')::timestamptz is null or id < uuid_floor(sqlc.narg('until')))
 order by id desc
 limit sqlc.arg('limit')::int;

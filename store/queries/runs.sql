@@ -114,6 +114,7 @@ with recursive line as (
 select l.id::uuid as id, l.agent_id, l.agent::text as agent, l.detached::boolean as detached from line l order by l.above;
 
 -- name: ListRuns :many
+-- The time of a run is that in its id.
 select * from runs
 where tenant_id = @tenant_id
   and (sqlc.narg('before')::uuid is null or id < sqlc.narg('before'))
@@ -121,8 +122,8 @@ where tenant_id = @tenant_id
   and (@kind::text = '' or kind = @kind)
   and (sqlc.narg('agent_id')::uuid is null or agent_id = sqlc.narg('agent_id'))
   and (sqlc.narg('parent_run_id')::uuid is null or parent_run_id = sqlc.narg('parent_run_id'))
-  and (sqlc.narg('since')::timestamptz is null or created_at >= sqlc.narg('since'))
-  and (sqlc.narg('until')::timestamptz is null or created_at < sqlc.narg('until'))
+  and (sqlc.narg('since')::timestamptz is null or id >= uuid_floor(sqlc.narg('since')))
+  and (sqlc.narg('until')::timestamptz is null or id < uuid_floor(sqlc.narg('until')))
 order by id desc
 limit sqlc.arg('limit')::int;
 

@@ -17,3 +17,15 @@ update tenants set status = @status, updated_at = now() where id = @tenant_id re
 
 -- name: EnsureInvocationPartitions :one
 select ensure_invocation_partitions(@months_ahead::int)::int as made;
+
+-- name: FenceDefaultPartition :one
+select coalesce(fence_default_partition(@months_ahead::int), '')::text as fence;
+
+-- name: ValidateDefaultFence :exec
+select validate_default_fence(@fence::text);
+
+-- name: DropDefaultFence :exec
+select drop_default_fence(@fence::text);
+
+-- name: PurgeRuns :one
+select purge_runs(@ended_before::timestamptz, @most::int)::int as purged;

@@ -34,6 +34,31 @@ func (q *Queries) SetTenant(ctx context.Context, arg SetTenantParams) error {
 	return err
 }
 
+const SetTenantPlanEach = `-- name: SetTenantPlanEach :exec
+select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
+       set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),
+       set_config('plan_cache_mode', 'force_custom_plan', true)
+`
+
+type SetTenantPlanEachParams struct {
+	TenantID         string
+	StatementTimeout string
+	LockTimeout      string
+	IdleTimeout      string
+}
+
+// SetTenant for lists with optional filters: which index serves depends on what
+// they filter by, and which partitions are read on their values.
+func (q *Queries) SetTenantPlanEach(ctx context.Context, arg SetTenantPlanEachParams) error {
+	_, err := q.db.Exec(ctx, SetTenantPlanEach,
+		arg.TenantID,
+		arg.StatementTimeout,
+		arg.LockTimeout,
+		arg.IdleTimeout,
+	)
+	return err
+}
+
 const SetTenantPlanOnce = `-- name: SetTenantPlanOnce :exec
 select set_config('app.tenant_id', $1::text, true), set_config('statement_timeout', $2::text, true),
        set_config('lock_timeout', $3::text, true), set_config('idle_in_transaction_session_timeout', $4::text, true),

@@ -71,8 +71,8 @@ where tenant_id = $1
   and ($6::uuid is null or run_id = $6)
   and ($7::uuid is null or agent_id = $7)
   and ($8::uuid is null or parent_id = $8)
-  and ($9::timestamptz is null or created_at >= $9)
-  and ($10::timestamptz is null or created_at < $10)
+  and ($9::timestamptz is null or id >= uuid_floor($9))
+  and ($10::timestamptz is null or id < uuid_floor($10))
 order by id desc
 limit $11::int
 `
@@ -91,6 +91,7 @@ type ListInvocationsParams struct {
 	Limit    int32
 }
 
+// The time of a call is that in its id: by it the partitions are pruned.
 func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams) ([]ToolInvocation, error) {
 	rows, err := q.db.Query(ctx, ListInvocations,
 		arg.TenantID,

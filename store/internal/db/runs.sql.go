@@ -593,8 +593,8 @@ where tenant_id = $1
   and ($4::text = '' or kind = $4)
   and ($5::uuid is null or agent_id = $5)
   and ($6::uuid is null or parent_run_id = $6)
-  and ($7::timestamptz is null or created_at >= $7)
-  and ($8::timestamptz is null or created_at < $8)
+  and ($7::timestamptz is null or id >= uuid_floor($7))
+  and ($8::timestamptz is null or id < uuid_floor($8))
 order by id desc
 limit $9::int
 `
@@ -611,6 +611,7 @@ type ListRunsParams struct {
 	Limit       int32
 }
 
+// The time of a run is that in its id.
 func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, error) {
 	rows, err := q.db.Query(ctx, ListRuns,
 		arg.TenantID,

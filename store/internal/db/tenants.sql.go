@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
 const CreateTenant = `-- name: CreateTenant :one
@@ -33,6 +34,15 @@ func (q *Queries) CreateTenant(ctx context.Context, arg CreateTenantParams) (Ten
 	return i, err
 }
 
+const DropDefaultFence = `-- name: DropDefaultFence :exec
+select drop_default_fence($1::text)
+`
+
+func (q *Queries) DropDefaultFence(ctx context.Context, fence string) error {
+	_, err := q.db.Exec(ctx, DropDefaultFence, fence)
+	return err
+}
+
 const EnsureInvocationPartitions = `-- name: EnsureInvocationPartitions :one
 select ensure_invocation_partitions($1::int)::int as made
 `
@@ -42,6 +52,17 @@ func (q *Queries) EnsureInvocationPartitions(ctx context.Context, monthsAhead in
 	var made int32
 	err := row.Scan(&made)
 	return made, err
+}
+
+const FenceDefaultPartition = `-- name: FenceDefaultPartition :one
+select coalesce(fence_default_partition($1::int), '')::text as fence
+`
+
+func (q *Queries) FenceDefaultPartition(ctx context.Context, monthsAhead int32) (string, error) {
+	row := q.db.QueryRow(ctx, FenceDefaultPartition, monthsAhead)
+	var fence string
+	err := row.Scan(&fence)
+	return fence, err
 }
 
 const FindTenant = `-- name: FindTenant :one
@@ -118,6 +139,22 @@ func (q *Queries) ListTenants(ctx context.Context, arg ListTenantsParams) ([]Ten
 	return items, nil
 }
 
+const PurgeRuns = `-- name: PurgeRuns :one
+select purge_runs($1::timestamptz, $2::int)::int as purged
+`
+
+type PurgeRunsParams struct {
+	EndedBefore time.Time
+	Most        int32
+}
+
+func (q *Queries) PurgeRuns(ctx context.Context, arg PurgeRunsParams) (int32, error) {
+	row := q.db.QueryRow(ctx, PurgeRuns, arg.EndedBefore, arg.Most)
+	var purged int32
+	err := row.Scan(&purged)
+	return purged, err
+}
+
 const SetTenantStatus = `-- name: SetTenantStatus :one
 update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at
 `
@@ -139,4 +176,13 @@ func (q *Queries) SetTenantStatus(ctx context.Context, arg SetTenantStatusParams
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const ValidateDefaultFence = `-- name: ValidateDefaultFence :exec
+select validate_default_fence($1::text)
+`
+
+func (q *Queries) ValidateDefaultFence(ctx context.Context, fence string) error {
+	_, err := q.db.Exec(ctx, ValidateDefaultFence, fence)
+	return err
 }

@@ -1,0 +1,153 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/store/storetest"
+)
+
+// idAt returns an id of a point in time.
+func idAt(t *testing.T, at time.Time) string {
+	t.Helper()
+	id, err := uuid.NewV7()
+	require.NoError(t, err)
+	ms := at.UnixMilli()
+	for i := range 6 {
+		id[i] = byte(ms >> (40 - 8*i))
+	}
+	return id.String()
+}
+
+// explain returns the plan of a query of ours for the values at hand.
+func explain(t *testing.T, conn *pgx.Conn, sql string, args ...any) string {
+	t.Helper()
+	_, err := conn.Exec(t.Context(), "set plan_cache_mode = force_custom_plan")
+	require.NoError(t, err)
+	return strings.Join(texts(t, conn, "explain (costs off) "+sql, args...), "\n")
+}
+
+// Pages by status are read from an index in their order, without sorting and
+// without reading what has another status.
+func TestPagesByStatusUseAnIndex(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	conn := d.Conn(t)
+	for _, sql := range []string{
+		`insert into runs (id, tenant_id, kind, mode, status, workflow_id)
+			select (substr(uuid_floor(now() - n * interval '10 ms')::text, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, %[1]s, 'agent', 'production',
+				case when n %% 1000 = 0 then 'failed' else 'completed' end, 'w' || n from generate_series(1, 20000) n`,
+		`insert into tool_invocations (id, tenant_id, call_id, tool, mode, status)
+			select (substr(uuid_floor(now() - n * interval '10 ms')::text, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, %[1]s, 'c', 'x', 'production',
+				case when n %% 1000 = 0 then 'failed' else 'completed' end from generate_series(1, 20000) n`,
+		"analyze runs", "analyze tool_invocations",
+	} {
+		if strings.Contains(sql, "%[1]s") {
+			sql = fmt.Sprintf(sql, "'"+string(f.Tenant)+"'")
+		}
+		_, err := conn.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	runs := explain(t, conn, db.ListRuns, f.Tenant, nil, "failed", "", nil, nil, nil, nil, 50)
+	require.Contains(t, runs, "runs_status")
+	require.NotContains(t, runs, "Sort")
+	calls := explain(t, conn, db.ListInvocations, f.Tenant, nil, "failed", "", "", nil, nil, nil, nil, nil, 50)
+	// Partitions without rows, or with few, may be read in another way.
+	require.Regexp(t, `Index Scan using \w+status\w* on tool_invocations_\w+ \w+\n\s+Index Cond: .*status = 'failed'`, calls)
+
+	page, err := f.Store.ListInvocations(t.Context(), f.Tenant, store.InvocationQuery{Status: "failed"})
+	require.NoError(t, err)
+	require.Len(t, page, 20)
+}
+
+// since and until keep partitions of other months from being read.
+func TestTimesPrunePartitions(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	_, err := d.Platform.EnsurePartitions(t.Context(), 3)
+	require.NoError(t, err)
+	conn := d.Conn(t)
+	now := time.Now().UTC()
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	name := func(months int) string { return "tool_invocations_" + first.AddDate(0, months, 0).Format("2006_01") }
+	plan := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "", "", nil, nil, nil, first.AddDate(0, 1, 0), first.AddDate(0, 2, 0), 50)
+	require.Contains(t, plan, name(1))
+	require.NotContains(t, plan, name(0))
+	require.NotContains(t, plan, name(2))
+
+	e := f.Lone(t)
+	f.Admit(t, e, true, true)
+	for query, want := range map[*store.InvocationQuery]int{
+		{Since: now.Add(-time.Hour)}:                         1,
+		{Since: now.Add(time.Hour)}:                          0,
+		{Until: now.Add(time.Hour)}:                          1,
+		{Until: now.Add(-time.Hour)}:                         0,
+		{Until: time.Date(1, 1, 1, 1, 0, 0, 0, time.UTC)}:    0,
+		{Since: time.Date(1, 1, 1, 1, 0, 0, 0, time.UTC)}:    1,
+		{Since: time.Date(9999, 1, 1, 1, 0, 0, 0, time.UTC)}: 0,
+	} {
+		page, err := f.Store.ListInvocations(t.Context(), f.Tenant, *query)
+		require.NoError(t, err)
+		require.Len(t, page, want, "%+v", *query)
+	}
+}
+
+// A partition is attached without searching a default partition that holds
+// rows: PostgreSQL says that a constraint spares it the search.
+func TestPartitionIsAttachedWithoutASearch(t *testing.T) {
+	t.Parallel()
+
+	d := storetest.NewDatabase(t)
+	f := storetest.NewFixture(t, d)
+	_, err := d.Conn(t).Exec(t.Context(), `
+		insert into tool_invocations (id, tenant_id, call_id, tool, mode, status) values ($1, $2, 'c', 'x', 'production', 'completed')`,
+		idAt(t, time.Now().AddDate(-1, 0, 0)), f.Tenant)
+	require.NoError(t, err)
+
+	config, err := pgx.ParseConfig(d.URL)
+	require.NoError(t, err)
+	var notices []string
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { notices = append(notices, n.Message) }
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	for range 2 {
+		_, err = conn.Exec(t.Context(), "set client_min_messages = debug1")
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), "select ensure_invocation_partitions(4)")
+		require.NoError(t, err)
+		var fence *string
+		require.NoError(t, conn.QueryRow(t.Context(), "select fence_default_partition(4)").Scan(&fence))
+		if fence != nil {
+			_, err = conn.Exec(t.Context(), "select validate_default_fence($1)", *fence)
+			require.NoError(t, err)
+		}
+	}
+	require.Contains(t, strings.Join(notices, "\n"), `updated partition constraint for default partition "tool_invocations_default" is implied by existing constraints`)
+	require.Empty(t, texts(t, conn, "select conname::text from pg_constraint where conname like 'outside%'"))
+	made, err := f.Store.EnsurePartitions(t.Context(), 6)
+	require.NoError(t, err)
+	require.Equal(t, 2, made)
+
+	// Rows of a time to come stay in the default partition, and are told of.
+	_, err = conn.Exec(t.Context(), `
+		insert into tool_invocations (id, tenant_id, call_id, tool, mode, status) values ($1, $2, 'c', 'x', 'production', 'completed')`,
+		idAt(t, time.Now().UTC().AddDate(0, 7, 15-time.Now().UTC().Day())), f.Tenant)
+	require.NoError(t, err)
+	_, err = f.Store.EnsurePartitions(t.Context(), 7)
+	require.ErrorContains(t, err, "value is not acceptable")
+	require.Empty(t, texts(t, conn, "select conname::text from pg_constraint where conname like 'outside%'"), "later calls of that time are taken")
+}

@@ -1,0 +1,2 @@
+drop index tool_invocations_status;
+drop index runs_status;

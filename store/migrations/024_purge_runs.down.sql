@@ -1,0 +1,1 @@
+drop function purge_runs(timestamptz, integer);
