@@ -8,4 +8,5 @@
 // guesses: Temporal is asked by the workflow's id, and each closure is a
 // compare-and-set on what was seen before, so that two reconcilers at once, or
 // one that was asleep, do nothing twice. A workflow that is open is left alone.
+// See docs/decisions/0016-reconciler.md.
 package reconcile
