@@ -35,7 +35,7 @@ func TestMCPCall(t *testing.T) {
 	require.JSONEq(t, `{"done": true}`, string(res.Structured))
 	require.Equal(t, tool.MCP, last().Version.Snapshot.Implementation)
 	require.JSONEq(t, `{"server_url": "https://mcp.example/mcp", "tool_name": "lookUp"}`, string(last().Version.Snapshot.Config))
-	require.Equal(t, `{"id": 1.10}`, string(last().Arguments), "to the digit")
+	require.Equal(t, `{"id":1.10}`, string(last().Arguments), "to the digit")
 	require.Equal(t, tool.EgressWrite, last().Egress)
 	require.Equal(t, "effect-1", last().EffectID)
 	require.Equal(t, tool.TenantID("t1"), last().Principal.Tenant)

@@ -220,7 +220,7 @@ func TestConfiguredHTTPRequest(t *testing.T) {
 		_, err = h.call(t, c, h.ada, "changeOrder", s.at(args))
 		require.NoError(t, err)
 	}
-	require.Equal(t, []string{`PATCH /orders/1 shop-k3y application/json {"n": 1.10}`, `GET /orders/1 shop-k3y  `}, got)
+	require.Equal(t, []string{`PATCH /orders/1 shop-k3y application/json {"n":1.10}`, `GET /orders/1 shop-k3y  `}, got)
 	_, err = h.call(t, c, h.ada, "changeOrder", s.at(`{"method": "GET", "url": "$URL/refused"}`))
 	require.Equal(t, tool.Denied, tool.KindOf(err), "our credential was refused")
 	_, err = h.call(t, c, h.ada, "changeOrder", `{"method": "GET", "url": "http://search.example/"}`)
