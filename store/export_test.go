@@ -27,7 +27,7 @@ var (
 
 // MakeReadOnly has sessions of the pool refuse writes, as those of a primary do
 // that was demoted.
-func (s *Store) MakeReadOnly(tb testing.TB, sessions int) {
+func MakeReadOnly(tb testing.TB, s *Store, sessions int) {
 	tb.Helper()
 	for range sessions {
 		conn, err := s.pool.Acquire(tb.Context())
@@ -40,7 +40,7 @@ func (s *Store) MakeReadOnly(tb testing.TB, sessions int) {
 
 // SessionTimeouts returns the time-outs of a pooled connection outside any
 // transaction.
-func (s *Store) SessionTimeouts(tb testing.TB) (values []string) {
+func SessionTimeouts(tb testing.TB, s *Store) (values []string) {
 	tb.Helper()
 	for _, name := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
 		var value string
@@ -51,13 +51,13 @@ func (s *Store) SessionTimeouts(tb testing.TB) (values []string) {
 }
 
 // Backend returns the process id of the pool's connection at the server.
-func (s *Store) Backend(tb testing.TB) (pid int) {
+func Backend(tb testing.TB, s *Store) (pid int) {
 	tb.Helper()
 	require.NoError(tb, s.pool.QueryRow(tb.Context(), "select pg_backend_pid()").Scan(&pid))
 	return pid
 }
 
 // Dawdle is an operation that takes too long.
-func (s *Store) Dawdle(ctx context.Context, tenant tool.TenantID) error {
+func Dawdle(ctx context.Context, s *Store, tenant tool.TenantID) error {
 	return s.read(ctx, "store.Dawdle", tenant, func(b *pgx.Batch) { b.Queue("select pg_sleep(30)") })
 }

@@ -229,10 +229,10 @@ func TestReadOnlySessionIsReplaced(t *testing.T) {
 
 	d := storetest.NewDatabase(t, store.Options{MaxConns: 2})
 	tenant := d.Tenant(t)
-	d.Store.MakeReadOnly(t, 2)
+	store.MakeReadOnly(t, d.Store, 2)
 	_, _, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "k", Permissions: []string{"*"}})
 	require.NoError(t, err)
-	d.Store.MakeReadOnly(t, 2)
+	store.MakeReadOnly(t, d.Store, 2)
 	require.Error(t, d.Store.CheckWrites(t.Context()))
 	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, 10*time.Second, 50*time.Millisecond)
 }
@@ -254,7 +254,7 @@ func TestTransactionsHaveTimeouts(t *testing.T) {
 	require.Equal(t, []any{"", "54000", "2000", "15000"}, seen.settings())
 	_, err = d.Store.SweepRequests(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"2700ms", "2s", "15s"}, d.Store.SessionTimeouts(t), "they end with their transaction")
+	require.Equal(t, []string{"2700ms", "2s", "15s"}, store.SessionTimeouts(t, d.Store), "they end with their transaction")
 }
 
 // The server ends a statement that takes too long, in a batch too, and the
@@ -264,15 +264,15 @@ func TestStatementTimeout(t *testing.T) {
 
 	d := storetest.NewDatabase(t, store.Options{MaxConns: 1, Timeouts: store.Timeouts{Operation: 500 * time.Millisecond}})
 	tenant := d.Tenant(t)
-	before := d.Store.Backend(t)
-	storetest.RequireKind(t, tool.Unavailable, d.Store.Dawdle(t.Context(), tenant))
-	require.Equal(t, before, d.Store.Backend(t))
+	before := store.Backend(t, d.Store)
+	storetest.RequireKind(t, tool.Unavailable, store.Dawdle(t.Context(), d.Store, tenant))
+	require.Equal(t, before, store.Backend(t, d.Store))
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	storetest.RequireKind(t, tool.Timeout, d.Store.Dawdle(ctx, tenant))
+	storetest.RequireKind(t, tool.Timeout, store.Dawdle(ctx, d.Store, tenant))
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	storetest.RequireKind(t, tool.Cancelled, d.Store.Dawdle(ctx, tenant))
+	storetest.RequireKind(t, tool.Cancelled, store.Dawdle(ctx, d.Store, tenant))
 }
 
 // statements keeps the arguments of the last statement that set a tenant.

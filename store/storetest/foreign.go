@@ -28,6 +28,7 @@ type foreign struct {
 var methodsWithoutTenant = map[string]string{
 	"Close":            "ends the store",
 	"Ping":             "asks the server only",
+	"CheckWrites":      "asks the server only",
 	"CheckSchema":      "asks for the schema only",
 	"PoolStats":        "counts this process's connections",
 	"Listen":           "tells the process which runs have events, and nothing of them",
