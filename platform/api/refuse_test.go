@@ -29,7 +29,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"method":          {http.MethodDelete, "/v1/tools/say", "", nil, 405, v1.MethodNotAllowed, "GET, HEAD, PUT"},
 		"no JSON":         {http.MethodPost, "/v1/runs", "{\n \"agent\": \"ä\" 1}", nil, 400, v1.MalformedJSON, "line 2, column 15"},
 		"JSON breaks off": {http.MethodPost, "/v1/runs", `{"agent":`, nil, 400, v1.MalformedJSON, "line 1, column 10"},
-		"a duplicate":     {http.MethodPost, "/v1/tools/say/call", `{"arguments":{"to":"attacker","to":"allowed"}}`, nil, 400, v1.MalformedJSON, `"/arguments/to", line 1, column 33: duplicate member`},
+		"a duplicate":     {http.MethodPost, "/v1/tools/say/call", `{"arguments":{"to":"attacker","to":"allowed"}}`, nil, 400, v1.MalformedJSON, `"/arguments/to", line 1, column 31: duplicate member`},
 		"NUL":             {http.MethodPost, "/v1/tools/say/call", `{"arguments":{"to":"\u0000"}}`, nil, 400, v1.MalformedJSON, "NUL"},
 		"half a pair":     {http.MethodPost, "/v1/tools/say/call", `{"arguments":{"to":"\ud800"}}`, nil, 400, v1.MalformedJSON, "surrogate"},
 		"out of range":    {http.MethodPost, "/v1/tools/say/call", `{"arguments":{"n":1e400}}`, nil, 400, v1.MalformedJSON, "out of range"},
@@ -47,7 +47,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"unknown member":  {http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","verson":"1"}`, nil, 422, "invalid", "did you mean version?"},
 		"another case":    {http.MethodPost, "/v1/runs", `{"AGENT":"x","input":"y"}`, nil, 422, "invalid", ""},
 		"both cases":      {http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","Agent":"` + strings.Repeat("z", 500) + `"}`, nil, 422, "invalid", "/Agent"},
-		"huge number":     {http.MethodPost, "/v1/runs", `{"agent":"x","input":1e400}`, nil, 400, v1.MalformedRequest, "the body holds a number that is out of range"},
+		"huge number":     {http.MethodPost, "/v1/runs", `{"agent":"x","input":1e400}`, nil, 400, v1.MalformedJSON, "\"/input\", line 1, column 22: a number out of range"},
 		"unknown query":   {http.MethodGet, "/v1/tools?serch=x", "", nil, 422, "invalid", "did you mean search?"},
 	} {
 		t.Run(name, func(t *testing.T) {
