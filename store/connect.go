@@ -38,7 +38,7 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	configure(config.ConnConfig, opts.Timeouts)
 	// The gate bounds the connections in use. Those that are being given up, which
 	// a silent network makes slow, are beside them and keep nobody waiting.
-	config.MaxConns = int32(2*limit + 2) //nolint:gosec // Bounded above.
+	config.MaxConns = int32(2*limit + 2)
 	config.PingTimeout = min(time.Second, timeouts.Connect)
 	config.ConnConfig.Tracer = opts.Tracer
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -92,7 +93,7 @@ func TestGateIsLeft(t *testing.T) {
 		for range maxWaiting {
 			go func() {
 				_, err := g.enter(ctx, "op")
-				require.ErrorIs(t, err, context.Canceled)
+				assert.ErrorIs(t, err, context.Canceled)
 			}()
 		}
 		synctest.Wait()

@@ -128,15 +128,15 @@ func bind(ctx context.Context, to db.DBTX) db.DBTX {
 
 // Exec implements [db.DBTX].
 func (w within) Exec(_ context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	return w.DBTX.Exec(w.bound(), sql, args...)
+	return w.DBTX.Exec(w.bound(), sql, args...) //nolint:contextcheck // It derives from the context of the caller.
 }
 
 // Query implements [db.DBTX].
 func (w within) Query(_ context.Context, sql string, args ...any) (pgx.Rows, error) {
-	return w.DBTX.Query(w.bound(), sql, args...)
+	return w.DBTX.Query(w.bound(), sql, args...) //nolint:contextcheck // It derives from the context of the caller.
 }
 
 // QueryRow implements [db.DBTX].
 func (w within) QueryRow(_ context.Context, sql string, args ...any) pgx.Row {
-	return w.DBTX.QueryRow(w.bound(), sql, args...)
+	return w.DBTX.QueryRow(w.bound(), sql, args...) //nolint:contextcheck // It derives from the context of the caller.
 }

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -60,7 +61,7 @@ func (s *silence) through(t *testing.T, address string) string {
 }
 
 func (s *silence) join(client net.Conn) {
-	server, err := (&net.Dialer{}).Dial("tcp", s.server) //nolint:noctx // It ends with its connection.
+	server, err := (&net.Dialer{}).Dial("tcp", s.server)
 	if err != nil {
 		_ = client.Close()
 		return
@@ -81,7 +82,7 @@ func (s *silence) pass(to, from net.Conn) {
 			_, err = to.Write(buffer[:n])
 		}
 		if err != nil {
-			if err == io.EOF && s.silent.Load() {
+			if errors.Is(err, io.EOF) && s.silent.Load() {
 				return // Nothing is heard of the end either.
 			}
 			_, _ = to.Close(), from.Close()
