@@ -47,9 +47,6 @@ var formerSteps = []formerStep{
 	{16, otherBlankStep, ""},
 	{17, otherBlankStep, ""},
 	{19, "e0f169307d40428d024721b077f05ae29c1ce38d0b7bbf1c5c0b304f883d00c7", "019_reconciler.sql"},
-	{17, "6091483d0772d0755768b00f268c1b6faa3f6a87d7377d929eb48818d2cfc019", "017_sealed_sessions.sql"},
-	{19, "e0f169307d40428d024721b077f05ae29c1ce38d0b7bbf1c5c0b304f883d00c7", "019_reconciler.sql"},
-	{19, "6091483d0772d0755768b00f268c1b6faa3f6a87d7377d929eb48818d2cfc019", "019_sealed_sessions.sql"},
 }
 
 // formerOf returns what an applied step was formerly, if it is not what it is now.
