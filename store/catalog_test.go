@@ -63,7 +63,7 @@ func TestUniqueKeysIncludeTheTenant(t *testing.T) {
 	t.Parallel()
 
 	conn := storetest.NewDatabase(t).Conn(t)
-	require.Equal(t, []string{"tenants_pkey", "tenants_slug_key", "toolcrib_migrations_pkey"}, texts(t, conn, `
+	require.Equal(t, []string{"leases_pkey", "tenants_pkey", "tenants_slug_key", "toolcrib_migrations_pkey"}, texts(t, conn, `
 		select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
 		where c.relnamespace = current_schema()::regnamespace and i.indisunique and c.relkind in ('r', 'p')
 		  and not exists (

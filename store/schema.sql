@@ -28,7 +28,7 @@ CREATE OR REPLACE FUNCTION public.drop_default_fence(fence text)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
- SET lock_timeout TO '2s'
+ SET lock_timeout TO '200ms'
 AS $function$
 begin
     if fence !~ '^outside_\d{8}$' then
@@ -56,7 +56,7 @@ CREATE OR REPLACE FUNCTION public.ensure_invocation_partitions(months_ahead inte
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
- SET lock_timeout TO '2s'
+ SET lock_timeout TO '200ms'
 AS $function$
 declare
     first_day date;
@@ -70,9 +70,6 @@ begin
         first_day := (date_trunc('month', now() at time zone 'utc') + make_interval(months => i))::date;
         partition_name := 'tool_invocations_' || to_char(first_day, 'YYYY_MM');
         continue when to_regclass(partition_name) is not null;
-
-        lock table tool_invocations in access exclusive mode;
-        continue when to_regclass(partition_name) is not null;
         begins := first_day;
         select c.conname::text into fence from pg_constraint c
         where c.conrelid = 'tool_invocations_default'::regclass and c.convalidated
@@ -83,6 +80,10 @@ begin
         elsif pg_relation_size('tool_invocations_default') > 0 then
             continue;
         end if;
+        -- Not before there is something to make: every call waits for this lock.
+        lock table tool_invocations in access exclusive mode;
+        continue when to_regclass(partition_name) is not null;
+        continue when fence is null and pg_relation_size('tool_invocations_default') > 0;
         execute format('create table %I (like tool_invocations including defaults including constraints)', partition_name);
         for reference in
             select pg_get_constraintdef(f.oid) from pg_constraint f
@@ -109,7 +110,7 @@ CREATE OR REPLACE FUNCTION public.fence_default_partition(months_ahead integer)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
- SET lock_timeout TO '2s'
+ SET lock_timeout TO '200ms'
 AS $function$
 declare
     fence text;
