@@ -107,9 +107,14 @@ var reachLaws = []reachLaw{
 		name: "only the store knows PostgreSQL",
 		from: []string{
 			"tool", "agent", "ledger", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...", "retrieval/...",
-			"activities", "workflows", "internal/...",
+			"activities", "workflows", "runs", "internal/...",
 		},
 		deny: slices.Concat(postgres, []string{"database/sql/..."}), why: "SQL lives in package store",
+	},
+	{
+		name: "runs know Temporal and the vocabulary", from: []string{"runs"},
+		only: slices.Concat([]string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wire", "golang.org/x/sync/..."}, temporal),
+		why:  "API, reconciler and MCP server share the use cases on runs",
 	},
 	{
 		name: "executors do not import the house", from: []string{"executors/..."},

@@ -41,6 +41,7 @@ func TestLawsCanFail(t *testing.T) {
 			}, "resolver -> github.com/toolcrib/toolcrib/internal/a -> go.temporal.io/sdk/temporal",
 		},
 		"only the store knows PostgreSQL":       {one("internal/a/a.go", `import _ "database/sql"`), "internal/a -> database/sql"},
+		"runs know Temporal and the vocabulary": {one("runs/a.go", `import _ `+root+`/store"`), "runs -> github.com/toolcrib/toolcrib/store"},
 		"executors do not import the house":     {one("executors/x/a.go", `import _ `+root+`/registry"`), "executors/x -> github.com/toolcrib/toolcrib/registry"},
 		"read and write side know no executors": {one("registry/a.go", `import _ `+root+`/executors"`), "registry -> github.com/toolcrib/toolcrib/executors"},
 		"the root never imports the platform":   {one("worker/a.go", `import _ `+root+`/platform/api"`), "worker -> github.com/toolcrib/toolcrib/platform/api"},

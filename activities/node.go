@@ -93,6 +93,9 @@ func (a *Activities) beginCaller(ctx context.Context, in wire.LoadPlanInput, mod
 	if err != nil {
 		return agent.Run{}, fmt.Errorf("recording the workflow: %w", err)
 	}
+	if run.EndedUnbegun() {
+		return agent.Run{}, run.EndError()
+	}
 	return run, nil
 }
 

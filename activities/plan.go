@@ -39,6 +39,9 @@ func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (
 	if err != nil {
 		return wire.LoadPlanOutput{}, fmt.Errorf("finding run %s: %w", in.RunID, err)
 	}
+	if run.EndedUnbegun() {
+		return wire.LoadPlanOutput{}, run.EndError()
+	}
 	if run.Plan == nil {
 		plan, err := a.agentPlan(ctx, in.Principal, run)
 		if err != nil {
@@ -47,6 +50,9 @@ func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (
 		run.Plan, run.FirstRunID, run.AgentVersion = plan, in.FirstRunID, plan.AgentVersion
 		if run, err = a.Runs.BeginRun(ctx, run); err != nil {
 			return wire.LoadPlanOutput{}, fmt.Errorf("beginning run %s: %w", in.RunID, err)
+		}
+		if run.EndedUnbegun() { // Between the two statements.
+			return wire.LoadPlanOutput{}, run.EndError()
 		}
 	}
 	if run.Plan == nil {

@@ -64,6 +64,26 @@ type Run struct {
 	CreatedAt     time.Time       `json:"created_at"`
 	StartedAt     *time.Time      `json:"started_at,omitempty"`
 	CompletedAt   *time.Time      `json:"completed_at,omitempty"`
+
+	// EndedBy is Temporal's run id of the execution that reported the end. Empty
+	// where the platform ended the run on its own.
+	EndedBy string `json:"ended_by,omitempty"`
+}
+
+// EndedUnbegun reports whether the run ended before its workflow began. The
+// workflow executes nothing of it then, even if it starts later.
+func (r *Run) EndedUnbegun() bool {
+	return r.Status.Final() && r.StartedAt == nil
+}
+
+// EndError returns the recorded end of a run that ended unbegun, as the error that
+// its workflow fails with. It is never retried.
+func (r *Run) EndError() *tool.Error {
+	e := &tool.Error{Kind: tool.Conflict, Op: "agent.Run", Msg: r.Error}
+	if r.Status == RunCancelled {
+		e.Kind = tool.Cancelled
+	}
+	return e
 }
 
 // Parent is the call that a run answers.

@@ -280,7 +280,7 @@ func runOf(row db.Run) (agent.Run, error) {
 		AgentVersion: row.AgentVersion, Mode: tool.Mode(row.Mode),
 		Principal: tool.Principal{Tenant: tool.TenantID(row.TenantID), Subject: row.Subject, Permissions: row.Permissions, Scopes: row.Scopes},
 		Status:    agent.RunStatus(row.Status), Input: row.Input, Output: row.Output, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error,
-		WorkflowID: row.WorkflowID, FirstRunID: row.FirstRunID, HeadMessageID: value(row.HeadMessageID), Turns: int(row.Turns),
+		WorkflowID: row.WorkflowID, FirstRunID: row.FirstRunID, EndedBy: row.EndedBy, HeadMessageID: value(row.HeadMessageID), Turns: int(row.Turns),
 		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
 		Depth: int(row.Depth), Calls: int(row.Calls),
 	}

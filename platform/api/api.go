@@ -22,6 +22,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
 	"github.com/toolcrib/toolcrib/store"
 )
@@ -42,9 +43,9 @@ type Config struct {
 	Temporal client.Client
 	// TaskQueue is where the workers listen that run Toolcrib's workflows.
 	TaskQueue string
-	// SearchAttributes says that the namespace has the attributes of package
-	// wire, so that workflows are started with them.
-	SearchAttributes bool
+	// Runs accepts runs and starts their workflows. Defaults to a service of its
+	// own over Store, Temporal and TaskQueue.
+	Runs *runs.Service
 	// Version of the platform, as the description states it. Defaults to "dev".
 	Version string
 	// RequestTimeout bounds a request. Defaults to [DefaultRequestTimeout].
@@ -108,6 +109,7 @@ type server struct {
 	cfg     Config
 	log     *slog.Logger
 	metrics *metrics
+	runs    *runs.Service
 	records *reconcile.Reconciler // Looks at single runs.
 	pollers *pollers
 	hub     *hub
@@ -124,6 +126,12 @@ func New(cfg Config) (http.Handler, error) {
 	s.log = s.cfg.Logger
 	s.pollers = &pollers{temporal: s.cfg.Temporal, queue: s.cfg.TaskQueue}
 	var err error
+	if s.runs = s.cfg.Runs; s.runs == nil {
+		s.runs, err = runs.New(runs.Config{Store: s.cfg.Store, Temporal: s.cfg.Temporal, TaskQueue: s.cfg.TaskQueue, Logger: s.log})
+		if err != nil {
+			return nil, fmt.Errorf("api: %w", err)
+		}
+	}
 	if s.metrics, err = newMetrics(s.cfg.MeterProvider); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}

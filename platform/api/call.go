@@ -2,20 +2,15 @@ package api
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"time"
-
-	"github.com/google/uuid"
-	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -48,10 +43,7 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 	if err != nil {
 		return nil, err
 	}
-	workflow, err := s.startWorkflow(ctx, p.Tenant, call.start())
-	if isStarted(err) && (in.Body.ID != "" || requestID(ctx) != "") {
-		workflow, err = s.rejoin(ctx, &call)
-	}
+	confirmed, err := s.acceptCall(ctx, &call)
 	if err != nil {
 		return nil, call.perhapsBegun(ctx, err)
 	}
@@ -59,25 +51,33 @@ func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) 
 	if in.Body.WaitS != nil {
 		wait = time.Duration(*in.Body.WaitS * float64(time.Second))
 	}
-	out, err := s.awaitCall(ctx, call, workflow, wait)
-	if err == nil && out.Status == http.StatusAccepted {
-		s.recordCall(ctx, call, workflow.GetRunID())
+	if !confirmed {
+		wait = 0
 	}
-	return out, err
+	return s.awaitCall(ctx, call, wait)
 }
 
-// recordCall makes sure that a call which is still running is found as a run,
-// even if no worker has taken it up.
-func (s *server) recordCall(ctx context.Context, c directCall, firstRunID string) {
-	p := c.input.Principal
-	_, err := s.cfg.Store.BeginRun(ctx, agent.Run{
-		ID: c.input.RunID, Tenant: p.Tenant, Kind: c.kind(), Mode: c.input.Node.Mode, Principal: p,
-		Status: agent.RunRunning, WorkflowID: c.workflowID, FirstRunID: firstRunID,
-	})
-	if err != nil { // Its workflow records it too.
-		s.log.WarnContext(ctx, "a call was started and not recorded", slog.String("tenant_id", string(p.Tenant)),
-			slog.String("run_id", c.input.RunID), slog.Any("error", err))
+// acceptCall records a call as a run and starts its workflow, or makes c the
+// call that an earlier request of the same name began. It reports whether
+// Temporal has the workflow.
+func (s *server) acceptCall(ctx context.Context, c *directCall) (confirmed bool, err error) {
+	named := c.named || requestID(ctx) != ""
+	if named {
+		if joined, confirmed, err := s.rejoin(ctx, c); joined || err != nil {
+			return confirmed, err
+		}
 	}
+	start, err := c.start(ctx)
+	if err != nil {
+		return false, err
+	}
+	accepted, err := s.runs.Accept(ctx, c.run(), nil, start)
+	if named && tool.KindOf(err) == tool.Conflict { // Another request of the name came first.
+		if joined, confirmed, err := s.rejoin(ctx, c); joined || err != nil {
+			return confirmed, err
+		}
+	}
+	return accepted.Confirmed, err
 }
 
 // directCall is a call as the API makes it.
@@ -127,63 +127,87 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (
 	if c.named {
 		c.workflowID, c.input.Node.ID = "t/"+string(p.Tenant)+"/call/"+in.Body.ID, in.Body.ID
 	}
-	return c, nil
+	return c, s.runs.Available(ctx)
 }
 
-// newRunID returns the id of a run that is to be begun. A request with an
-// idempotency key begins one run, however often it is served.
-func newRunID(ctx context.Context) (string, error) {
-	if id := requestID(ctx); id != "" {
-		return id, nil
-	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("making a run id: %w", err)
-	}
-	return id.String(), nil
-}
+// memoDigest is where a call's workflow keeps the digest of what was asked for.
+const memoDigest = "toolcrib_call"
 
-// What a call's workflow remembers for a caller that asks again.
-const (
-	memoRun    = "toolcrib_run"
-	memoDigest = "toolcrib_call"
-)
-
-func (c directCall) start() start {
-	return start{
-		id: c.workflowID, workflow: wire.ToolCallWorkflow, summary: "call " + c.slug,
-		memo:  map[string]any{memoRun: c.input.RunID, memoDigest: c.digest},
-		input: c.input,
+// run describes the call as it is recorded.
+func (c directCall) run() agent.Run {
+	p := c.input.Principal
+	return agent.Run{
+		ID: c.input.RunID, Tenant: p.Tenant, Kind: c.kind(), Mode: c.input.Node.Mode, Principal: p,
+		Status: agent.RunPending, WorkflowID: c.workflowID,
 	}
 }
 
-// rejoin finds the workflow of a call that was asked for before, and makes c
-// that call. It fails with tool.Conflict when that was another call.
-func (s *server) rejoin(ctx context.Context, c *directCall) (client.WorkflowRun, error) {
-	found, err := s.cfg.Temporal.DescribeWorkflowExecution(ctx, c.workflowID, "")
+func (c directCall) start(ctx context.Context) (agent.Start, error) {
+	input, err := json.Marshal(c.input)
 	if err != nil {
-		return nil, temporalError("looking for the call", err)
+		return agent.Start{}, fmt.Errorf("encoding the workflow's input: %w", err)
 	}
-	memo := found.GetWorkflowExecutionInfo().GetMemo().GetFields()
-	var digest, runID string
-	err = errors.Join(
-		converter.GetDefaultDataConverter().FromPayload(memo[memoDigest], &digest),
-		converter.GetDefaultDataConverter().FromPayload(memo[memoRun], &runID))
-	if err != nil {
-		return nil, fmt.Errorf("reading the call's memo: %w", err)
+	kept := memo(ctx)
+	kept[runs.MemoRun], kept[memoDigest] = c.input.RunID, c.digest
+	return agent.Start{Workflow: wire.ToolCallWorkflow, Summary: "call " + c.slug, Memo: kept, Input: input}, nil
+}
+
+// rejoin makes c the call that was asked for before under its name, and reports
+// whether there is one, and whether Temporal has its workflow. It fails with
+// tool.Conflict when that was another call. A call that Temporal has forgotten
+// is made anew, under another run id.
+func (s *server) rejoin(ctx context.Context, c *directCall) (joined, confirmed bool, err error) {
+	tenant := c.input.Principal.Tenant
+	before, err := s.runBefore(ctx, c)
+	if err != nil || before == nil {
+		return false, false, err
 	}
-	if digest != c.digest {
-		return nil, &tool.Error{
-			Kind: tool.Conflict, Op: "api.callTool", Path: "/id",
-			Msg: fmt.Sprintf("the id %q was used for another call", c.input.Node.ID),
+	memo, err := s.runs.Memo(ctx, c.workflowID)
+	confirmed = err == nil
+	if tool.KindOf(err) == tool.NotFound {
+		var start agent.Start
+		start, err = s.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: tenant, WorkflowID: c.workflowID})
+		memo = start.Memo
+	}
+	switch {
+	case err == nil && memo[memoDigest] == c.digest:
+		c.input.RunID = memo[runs.MemoRun]
+		return true, confirmed, nil
+	case err == nil:
+		return true, confirmed, &tool.Error{
+			Kind: tool.Conflict, Op: "api.callTool", Path: "/id", Msg: fmt.Sprintf("the id %q was used for another call", c.input.Node.ID),
+		}
+	case tool.KindOf(err) != tool.NotFound:
+		return false, false, err
+	case !before.Status.Final():
+		return false, false, &tool.Error{
+			Kind: tool.Unavailable, Op: "api.callTool", RetryAfter: time.Second, Msg: "the call is recorded, and Temporal does not know it yet",
 		}
 	}
-	c.input.RunID = runID
-	return s.cfg.Temporal.GetWorkflow(ctx, c.workflowID, ""), nil
+	if c.input.RunID, err = freshRunID(); err != nil {
+		return false, false, err
+	}
+	if !c.named {
+		c.workflowID = wire.RunWorkflowID(tenant, c.input.RunID)
+	}
+	return false, false, nil
+}
+
+// runBefore returns the run of the call that was asked for before under the name
+// of c, and nil where there is none.
+func (s *server) runBefore(ctx context.Context, c *directCall) (*agent.Run, error) {
+	if !c.named {
+		return s.runOfRequest(ctx, c.input.Principal.Tenant)
+	}
+	run, err := s.cfg.Store.FindRunOfWorkflow(ctx, c.input.Principal.Tenant, c.workflowID)
+	if tool.KindOf(err) == tool.NotFound {
+		return nil, nil
+	}
+	return &run, err
 }
 
 // awaitCall answers with the call's answer, or that it is still running.
-func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowRun, wait time.Duration) (*callOutput, error) {
+func (s *server) awaitCall(ctx context.Context, c directCall, wait time.Duration) (*callOutput, error) {
 	out := &callOutput{Status: http.StatusAccepted, Body: v1.Call{
 		RunID: c.input.RunID, Tool: c.slug, Status: agent.RunRunning, Warnings: c.warnings,
 	}}
@@ -193,17 +217,14 @@ func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowR
 	waitCtx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var result *tool.Result
-	err := w.Get(waitCtx, &result)
-	switch {
-	case err == nil:
+	err := s.cfg.Temporal.GetWorkflow(waitCtx, c.workflowID, "").Get(waitCtx, &result)
+	if err == nil {
 		out.Status, out.Body.Status, out.Body.Result = http.StatusOK, agent.RunCompleted, result
 		return out, nil
-	case ctx.Err() == nil && outOfTime(waitCtx, err):
-		return out, nil
 	}
-	ended, failed := outcome(err)
-	if !ended {
-		return nil, c.perhapsBegun(ctx, failed)
+	failed, ended := outcome(err)
+	if !ended { // The time is over, or Temporal went away: the call goes on.
+		return out, nil
 	}
 	p := problemOf(failed)
 	p.Instance = "/v1/runs/" + c.input.RunID
@@ -216,23 +237,11 @@ func (s *server) awaitCall(ctx context.Context, c directCall, w client.WorkflowR
 	return nil, p
 }
 
-// perhapsBegun returns the failure to start a call, or to wait for it: it may
-// have been begun. Who asks again finds it by its id or by the request's
-// idempotency key, and without either makes another call.
+// perhapsBegun returns the failure to record a call: the database may have taken
+// it, and then it is started. A request that is made again finds it by its id or
+// by its idempotency key, and without either makes another call.
 func (c *directCall) perhapsBegun(ctx context.Context, err error) error {
 	e := *tool.AsError(err)
-	e.Acted = e.Kind.Retryable() && !c.repeatable && !c.named && requestID(ctx) == ""
+	e.Acted = e.Kind.Retryable() && e.Kind != tool.RateLimited && !c.repeatable && !c.named && requestID(ctx) == ""
 	return &e
-}
-
-// outOfTime reports whether waiting ended because its time was over, which the
-// client of Temporal may notice before the context itself does.
-func outOfTime(ctx context.Context, err error) bool {
-	_, late := errors.AsType[*serviceerror.DeadlineExceeded](err)
-	return late || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded)
-}
-
-func isStarted(err error) bool {
-	_, ok := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err)
-	return ok
 }

@@ -86,6 +86,9 @@ func (s *server) addDocument(ctx context.Context, p tool.Principal, in *addDocum
 	if err := wanted.Check(content); err != nil {
 		return nil, fmt.Errorf("checking the document: %w", err)
 	}
+	if err := s.runs.Available(ctx); err != nil { // It would not be ingested.
+		return nil, err
+	}
 	stored, changed, err := s.cfg.Retrieval.PutDocument(ctx, wanted, content)
 	if err != nil {
 		return nil, fmt.Errorf("storing document %q: %w", wanted.Key, err)

@@ -2,25 +2,29 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// ingest starts the ingestion of a document's version, unless somebody has.
+// ingest starts the ingestion of a document's version, unless it was started
+// before.
 func (s *server) ingest(ctx context.Context, d retrieval.Document) error {
 	id, input := wire.NewIngest(d.Tenant, d.ID, d.Version)
-	return s.begin(ctx, d.Tenant, start{id: id, workflow: wire.IngestWorkflow, summary: "ingest " + d.Key, input: input})
+	return s.begin(ctx, agent.Start{Tenant: d.Tenant, WorkflowID: id, Workflow: wire.IngestWorkflow, Summary: "ingest " + d.Key}, input)
 }
 
-// begin starts a workflow that is started once, whoever asks for it.
-func (s *server) begin(ctx context.Context, tenant tool.TenantID, w start) error {
-	if _, err := s.startWorkflow(ctx, tenant, w); err != nil && !isStarted(err) {
-		return err
+// begin starts a workflow that has no run, once for each workflow id.
+func (s *server) begin(ctx context.Context, start agent.Start, input any) (err error) {
+	if start.Input, err = json.Marshal(input); err != nil {
+		return fmt.Errorf("encoding the workflow's input: %w", err)
 	}
-	return nil
+	start.Memo = memo(ctx)
+	return s.runs.Begin(ctx, start)
 }
 
 // reembedPipeline makes the model that of a new generation, and starts the
@@ -34,12 +38,16 @@ func (s *server) reembedPipeline(ctx context.Context, p tool.Principal, in *reem
 	if err := config.Check("/embedding"); err != nil {
 		return nil, fmt.Errorf("checking the embedding model: %w", err)
 	}
+	if err := s.runs.Available(ctx); err != nil { // The pipeline would wait for it.
+		return nil, err
+	}
 	begun, err := s.cfg.Retrieval.BeginGeneration(ctx, found, config)
 	if err != nil {
 		return nil, in.outrun(err)
 	}
 	id, input := wire.NewReembed(p.Tenant, begun.ID, begun.NextGeneration)
-	if err := s.begin(ctx, p.Tenant, start{id: id, workflow: wire.ReembedWorkflow, summary: "re-embed " + begun.Slug, input: input}); err != nil {
+	start := agent.Start{Tenant: p.Tenant, WorkflowID: id, Workflow: wire.ReembedWorkflow, Summary: "re-embed " + begun.Slug}
+	if err := s.begin(ctx, start, input); err != nil {
 		return nil, err
 	}
 	begun.Documents = found.Documents

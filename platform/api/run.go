@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -80,39 +79,49 @@ func (s *server) startRun(ctx context.Context, p tool.Principal, in *startRunInp
 	if err != nil {
 		return nil, err
 	}
-	if run, err = s.recordRun(ctx, run, agent.Message{Role: agent.User, Content: content}); err != nil {
-		return nil, fmt.Errorf("recording the run: %w", err)
-	}
-	_, err = s.startWorkflow(ctx, p.Tenant, start{
-		id: run.WorkflowID, workflow: wire.AgentRunWorkflow, summary: "agent " + run.Agent, agent: run.Agent,
-		input: wire.NewAgentRun(p, run.ID),
-	})
-	if err != nil && !(isStarted(err) && requestID(ctx) != "") { // By a server that died before it could say so.
-		s.giveUp(ctx, run, err)
+	if run, err = s.acceptRun(ctx, run, agent.Message{Role: agent.User, Content: content}); err != nil {
 		return nil, err
 	}
 	return &runOutput{Location: "/v1/runs/" + run.ID, Body: v1.FromRun(run)}, nil
 }
 
-// recordRun records a run that is to be started. Where the request was served
-// before, by a server that died, its run is taken up again, unless that could
-// not be started: then this is another one.
-func (s *server) recordRun(ctx context.Context, run agent.Run, first agent.Message) (agent.Run, error) {
-	if requestID(ctx) != "" {
-		before, err := s.cfg.Store.FindRun(ctx, run.Tenant, run.ID)
-		switch {
-		case err == nil && (before.Status != agent.RunFailed || before.StartedAt != nil):
-			return before, nil
-		case err == nil:
-			if run.ID, err = newRunID(context.WithValue(ctx, requestKey{}, "")); err != nil {
-				return agent.Run{}, err
-			}
-			run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)
-		case tool.KindOf(err) != tool.NotFound:
+// acceptRun records a run and starts its workflow. A request that a server died
+// over, and that is served again, finds the run that it began, unless that run
+// could not be started: then it begins another.
+func (s *server) acceptRun(ctx context.Context, run agent.Run, first agent.Message) (agent.Run, error) {
+	before, err := s.runOfRequest(ctx, run.Tenant)
+	switch {
+	case err != nil:
+		return agent.Run{}, err
+	case before == nil:
+	case !before.EndedUnbegun():
+		return *before, nil
+	default:
+		if run.ID, err = freshRunID(); err != nil {
 			return agent.Run{}, err
 		}
+		run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)
 	}
-	return s.cfg.Store.CreateRun(ctx, run, first)
+	input, err := json.Marshal(wire.NewAgentRun(run.Principal, run.ID))
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("encoding the workflow's input: %w", err)
+	}
+	accepted, err := s.runs.Accept(ctx, run, &first, agent.Start{
+		Workflow: wire.AgentRunWorkflow, Summary: "agent " + run.Agent, Agent: run.Agent, Input: input, Memo: memo(ctx),
+	})
+	return accepted.Run, err
+}
+
+// runOfRequest returns the run that an earlier service of this request recorded.
+func (s *server) runOfRequest(ctx context.Context, tenant tool.TenantID) (*agent.Run, error) {
+	if requestID(ctx) == "" {
+		return nil, nil
+	}
+	run, err := s.cfg.Store.FindRun(ctx, tenant, requestID(ctx))
+	if tool.KindOf(err) == tool.NotFound {
+		return nil, nil
+	}
+	return &run, err
 }
 
 // newRun checks what is asked for and describes the run. What could only fail
@@ -170,21 +179,6 @@ func inputContent(input json.RawMessage) ([]tool.Content, error) {
 	}
 }
 
-// giveUp records that a run's workflow could not be started, even if the
-// caller has left.
-func (s *server) giveUp(ctx context.Context, run agent.Run, cause error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	e := tool.AsError(cause)
-	err := s.cfg.Store.FinishRun(ctx, agent.RunEnd{
-		Tenant: run.Tenant, RunID: run.ID, Status: agent.RunFailed, Kind: e.Kind, Msg: "the run could not be started: " + e.Msg,
-	})
-	if err != nil {
-		s.log.ErrorContext(ctx, "a run that did not start could not be recorded as failed",
-			slog.String("tenant_id", string(run.Tenant)), slog.String("run_id", run.ID), slog.Any("error", err))
-	}
-}
-
 func (s *server) getRun(ctx context.Context, p tool.Principal, in *runInput) (*runOutput, error) {
 	run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.ID)
 	if err != nil {
@@ -229,19 +223,12 @@ func (s *server) cancelRun(ctx context.Context, p tool.Principal, in *runInput) 
 	if err != nil {
 		return nil, err
 	}
-	conflict := &tool.Error{Kind: tool.Conflict, Op: "api.cancelRun", Msg: fmt.Sprintf("the run is %s already", run.Status)}
-	switch {
-	case run.Kind == agent.HostRun:
-		conflict.Msg = "the run is a workflow of its host: cancel it there"
-		return nil, conflict
-	case run.Status.Final():
-		return nil, conflict
+	run, err = s.runs.Cancel(ctx, run)
+	ended := tool.KindOf(err) == tool.NotFound
+	if err != nil && !ended || run.Status.Final() {
+		return &runOutput{Body: v1.FromRun(run)}, err
 	}
-	err = s.cfg.Temporal.CancelWorkflow(ctx, run.WorkflowID, "")
-	if err != nil && !gone(err) {
-		return nil, temporalError("cancelling the run", err)
-	}
-	if run, err = s.afterCancel(ctx, run, gone(err)); err != nil {
+	if run, err = s.afterCancel(ctx, run, ended); err != nil {
 		return nil, err
 	}
 	return &runOutput{Body: v1.FromRun(run)}, nil

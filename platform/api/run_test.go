@@ -4,36 +4,73 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// A run whose workflow cannot be started is recorded as failed, and the caller
-// is told to come back.
+// While Temporal is away nothing is recorded, and the caller is asked to come
+// back.
 func TestRunThatCannotStart(t *testing.T) {
 	t.Parallel()
-	b := setup(t, func(c *api.Config) { c.RequestTimeout = time.Second })
+	b := setup(t)
 	b.apply(t, echo("say"), desk("desk", `["say"]`))
-	got := b.do(t, http.MethodPost, "/v1/runs", `{"agent":"desk","input":"hello"}`)
-	require.Equal(t, http.StatusServiceUnavailable, got.status, string(got.body))
-	p := got.problem(t)
-	require.True(t, p.Retryable)
-	require.Contains(t, p.Detail, "Temporal")
-
+	run, err := b.Store.CreateRun(t.Context(), agent.Run{
+		Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", Principal: tool.Principal{Tenant: b.tenant},
+	}, agent.Message{})
+	require.NoError(t, err)
+	_, err = b.Store.BeginRun(t.Context(), agent.Run{
+		ID: run.ID, Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", FirstRunID: "r", Status: agent.RunRunning,
+	})
+	require.NoError(t, err)
+	for path, body := range map[string]string{
+		"/v1/runs":                       `{"agent":"desk","input":"hello"}`,
+		"/v1/tools/say/call":             `{"arguments":{}}`,
+		"/v1/tools/say/test":             `{"arguments":{}}`,
+		"/v1/tools/say/test/stream":      `{"arguments":{}}`,
+		"/v1/runs/" + run.ID + "/cancel": "",
+	} {
+		got := b.do(t, http.MethodPost, path, body)
+		require.Equal(t, http.StatusServiceUnavailable, got.status, path+": "+string(got.body))
+		p := got.problem(t)
+		require.True(t, p.Retryable, path)
+		require.Contains(t, p.Detail, "Temporal", path)
+		require.NotEmpty(t, got.header.Get("Retry-After"), path)
+	}
 	var page v1.Page[v1.Run]
 	b.do(t, http.MethodGet, "/v1/runs", "").into(t, &page)
-	require.Len(t, page.Items, 1)
-	require.Equal(t, agent.RunFailed, page.Items[0].Status)
-	require.Equal(t, tool.Unavailable, page.Items[0].ErrorKind)
+	require.Len(t, page.Items, 1, "only the run that was there")
+	backlog, err := b.Store.CountStarts(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, backlog.Count)
+}
 
-	cancel := b.do(t, http.MethodPost, "/v1/runs/"+page.Items[0].ID+"/cancel", "")
-	require.Equal(t, http.StatusConflict, cancel.status)
+// A run that waits to be started is cancelled without Temporal.
+func TestCancelOfAPendingRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	applied := b.apply(t, echo("say"), desk("desk", `["say"]`))
+	run, err := b.Store.AcceptRun(t.Context(), agent.Acceptance{
+		Run: agent.Run{
+			Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "desk", Mode: tool.Production,
+			WorkflowID: "w", Principal: tool.Principal{Tenant: b.tenant},
+		},
+		First: &agent.Message{Content: []tool.Content{tool.Text("hello")}},
+		Start: agent.Start{Workflow: "x", Input: []byte("{}")},
+	})
+	require.NoError(t, err)
+	got := b.do(t, http.MethodPost, "/v1/runs/"+run.ID+"/cancel", "")
+	require.Equal(t, http.StatusAccepted, got.status, string(got.body))
+	var shown v1.Run
+	got.into(t, &shown)
+	require.Equal(t, agent.RunCancelled, shown.Status)
+	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPost, "/v1/runs/"+run.ID+"/cancel", "").status)
+	backlog, err := b.Store.CountStarts(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, backlog.Count)
 }
 
 // What could only fail is refused before anything is recorded.

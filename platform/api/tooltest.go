@@ -77,14 +77,10 @@ func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInp
 	if err != nil {
 		return nil, err
 	}
-	workflow, err := s.startWorkflow(ctx, p.Tenant, c.start())
-	if isStarted(err) && requestID(ctx) != "" {
-		workflow, err = s.rejoin(ctx, &c)
-	}
+	confirmed, err := s.acceptCall(ctx, &c)
 	if err != nil {
 		return nil, c.perhapsBegun(ctx, err)
 	}
-	s.recordCall(ctx, c, workflow.GetRunID())
 	out := &testToolOutput{Status: http.StatusOK, Location: "/v1/runs/" + c.input.RunID}
 	wait := defaultWait
 	if in.Body.WaitS != nil {
@@ -92,11 +88,8 @@ func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInp
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	if wait > 0 {
-		err = workflow.Get(waitCtx, nil)
-		if ended, failed := outcome(err); err != nil && !ended && !outOfTime(waitCtx, err) {
-			return nil, c.perhapsBegun(ctx, failed)
-		}
+	if wait > 0 && confirmed { // How the workflow ended is recorded.
+		_ = s.cfg.Temporal.GetWorkflow(waitCtx, c.workflowID, "").Get(waitCtx, nil)
 	}
 	if out.Body, err = s.testOf(ctx, p.Tenant, c.input.RunID, c.slug); err != nil {
 		return nil, err
@@ -154,11 +147,9 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 	if err != nil {
 		return nil, err
 	}
-	workflow, err := s.startWorkflow(ctx, p.Tenant, c.start())
-	if err != nil {
+	if _, err = s.acceptCall(ctx, &c); err != nil {
 		return nil, err
 	}
-	s.recordCall(ctx, c, workflow.GetRunID())
 	runID := c.input.RunID
 	sub := subscription{
 		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames, needs: RunsWrite, place: place,

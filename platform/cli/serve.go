@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -118,10 +119,14 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	if err != nil {
 		return err
 	}
-	handler, err := serve.Handler(ctx, serve.HandlerConfig{
+	config := serve.HandlerConfig{
 		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
 		Keys: settings.keys, Discoverer: plugin.Discoverer(), Searcher: plugin.Searcher(), Artifacts: plugin.Artifacts(), Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
-	})
+	}
+	if config.Runs, err = serve.Runs(ctx, config); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	handler, err := serve.Handler(ctx, config)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -134,7 +139,12 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	defer stopReconciler()
 	settings.log.InfoContext(ctx, "serving", slog.String("url", "http://"+listener.Addr().String()))
 	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...), settings.log,
-		func(ctx context.Context) error { return serve.HTTP(ctx, listener, handler, settings.log) })
+		func(ctx context.Context) error {
+			var dispatching sync.WaitGroup
+			defer dispatching.Wait()
+			dispatching.Go(func() { config.Runs.DispatchUntil(ctx) })
+			return serve.HTTP(ctx, listener, handler, settings.log)
+		})
 }
 
 // processLogger returns the log of a process: text on the error stream, or

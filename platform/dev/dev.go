@@ -131,19 +131,33 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	handler, err := serve.Handler(ctx, serve.HandlerConfig{
+	config := serve.HandlerConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
 		Runnable: runnable, Keys: d.keys, Discoverer: d.worker.Discoverer(), Searcher: d.worker.Searcher(), Artifacts: d.worker.Artifacts(), Customs: d.worker.Customs(), ModelProviders: d.worker.ModelProviders(), Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener),
-	})
+	}
+	if config.Runs, err = serve.Runs(ctx, config); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	handler, err := serve.Handler(ctx, config)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	d.url = "http://" + listener.Addr().String()
 	serving, hangUp := context.WithCancel(context.WithoutCancel(ctx))
 	d.hangUp, d.served = hangUp, make(chan error, 1)
-	go func() { d.served <- serve.HTTP(serving, listener, handler, d.cfg.Logger) }()
+	dispatched := make(chan struct{})
+	go func() {
+		defer close(dispatched)
+		config.Runs.DispatchUntil(serving)
+	}()
+	go func() {
+		err := serve.HTTP(serving, listener, handler, d.cfg.Logger)
+		hangUp() // Also where serving failed.
+		<-dispatched
+		d.served <- err
+	}()
 	return errors.Join(d.write(ServerFile, d.url), d.write(TemporalFile, d.stack.TemporalAddress()))
 }
 

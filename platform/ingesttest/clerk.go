@@ -4,10 +4,14 @@ package ingesttest
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/toolcrib/toolcrib/retrieval"
@@ -48,21 +52,33 @@ func (c *Clerk) Started() []string {
 }
 
 // ExecuteWorkflow implements [client.Client] for the workflows of retrieval.
-func (c *Clerk) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, _ any, args ...any) (client.WorkflowRun, error) {
+func (c *Clerk) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.away != nil {
 		return nil, c.away
 	}
 	c.started = append(c.started, o.ID)
-	switch in := args[0].(type) {
-	case wire.IngestInput:
+	input, ok := args[0].(json.RawMessage)
+	if !ok {
+		return nil, fmt.Errorf("the input of %s is no JSON", o.ID)
+	}
+	switch workflow {
+	case wire.IngestWorkflow:
+		var in wire.IngestInput
+		if err := json.Unmarshal(input, &in); err != nil {
+			return nil, fmt.Errorf("reading the input of %s: %w", o.ID, err)
+		}
 		ref := retrieval.DocumentRef{Tenant: in.Tenant, Document: in.DocumentID, Version: in.Version}
 		if err := Bring(ctx, c.ingester, ref); err != nil {
 			return nil, c.ingester.Fail(ctx, ref, tool.AsError(err).Msg)
 		}
 		return nil, nil //nolint:nilnil // Nobody waits for it.
-	case wire.ReembedInput:
+	case wire.ReembedWorkflow:
+		var in wire.ReembedInput
+		if err := json.Unmarshal(input, &in); err != nil {
+			return nil, fmt.Errorf("reading the input of %s: %w", o.ID, err)
+		}
 		ref := retrieval.GenerationRef{Tenant: in.Tenant, Pipeline: in.PipelineID, Generation: in.Generation}
 		if err := Change(ctx, c.ingester, ref); err != nil {
 			return nil, c.ingester.Drop(ctx, ref)
@@ -71,6 +87,16 @@ func (c *Clerk) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptio
 	default:
 		return nil, fmt.Errorf("nobody does %s", o.ID)
 	}
+}
+
+// DescribeWorkflowExecution implements [client.Client]: it remembers no execution.
+func (c *Clerk) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, started := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](c.away); c.away != nil && !started {
+		return nil, c.away
+	}
+	return nil, serviceerror.NewNotFound("no execution")
 }
 
 // Bring ingests one document.

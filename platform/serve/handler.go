@@ -25,6 +25,7 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -42,6 +43,12 @@ type HandlerConfig struct {
 	Namespace string
 	// TaskQueue is where the workers listen. Defaults to [DefaultTaskQueue].
 	TaskQueue string
+	// MaxUnfinishedRuns bounds the pending and running runs of each tenant, as
+	// [runs.Config] has it.
+	MaxUnfinishedRuns int
+	// Runs accepts runs and starts their workflows; see [Runs]. Defaults to one of
+	// the handler's own. Somebody has to dispatch the starts that it records.
+	Runs *runs.Service
 	// Runnable lists implementation types that the workers run beside the
 	// platform's own: internal, http, function, mcp, artifact, agent_call, task,
 	// composition, custom, prompt and provider.
@@ -91,13 +98,18 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if cfg.Namespace == "" {
 		cfg.Namespace = client.DefaultNamespace
 	}
+	var err error
+	if cfg.Runs == nil {
+		if cfg.Runs, err = Runs(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
 	resolve := resolver.New(cfg.Store, resolver.Options{})
 	config := api.Config{
 		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
-		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue,
-		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cfg.Namespace),
-		Vault:            vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
-		Version:          cfg.Version, Logger: cfg.Logger,
+		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
+		Vault:   vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
+		Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {
 		o.Collect(observe.Backlog(cfg.Temporal, cfg.Namespace, cfg.TaskQueue))

@@ -61,7 +61,8 @@ select r.* from runs r where r.tenant_id = @tenant_id and r.id = @id
 -- name: BeginHostRun :one
 -- Begins a run that was recorded before under the id, or records a workflow on
 -- first sight, and gives one that was recorded without a plan its plan. No row,
--- or a pending one, comes back when another did so at the same moment.
+-- or a pending one, comes back when another did so at the same moment. A run that
+-- ended before it began comes back as it is.
 with stored as (
     select r.* from runs r
     where r.tenant_id = @tenant_id and r.workflow_id = @workflow_id and r.first_run_id = @first_run_id and r.kind <> 'agent'
@@ -70,12 +71,16 @@ with stored as (
         first_run_id = @first_run_id, plan = coalesce(r.plan, sqlc.narg('plan')::json)
     where r.tenant_id = @tenant_id and r.id = @id and r.workflow_id = @workflow_id and r.kind <> 'agent' and r.status = 'pending'
     returning r.*
+), refused as (
+    select r.* from runs r
+    where r.tenant_id = @tenant_id and r.id = @id and r.workflow_id = @workflow_id and r.kind <> 'agent'
+      and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null
 ), recorded as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, plan, started_at, last_seq)
     select @id, @tenant_id, @kind, @agent_id, @agent, @agent_version, @mode, @subject, @permissions, @scopes,
            @status, @input, @workflow_id, @first_run_id, sqlc.narg('plan')::json, now(), 1
-    where not exists (select from stored) and not exists (select from begun)
+    where not exists (select from stored) and not exists (select from begun) and not exists (select from refused)
     on conflict do nothing
     returning *
 ), event as (
@@ -95,6 +100,8 @@ union all
 select * from recorded
 union all
 select * from planned
+union all
+select * from refused
 union all
 select * from stored where not exists (select from begun) and not exists (select from planned);
 
@@ -130,6 +137,8 @@ limit sqlc.arg('limit')::int;
 -- name: FinishRun :one
 -- Ends a run once for each execution of its workflow: one that was reset after
 -- its end runs, and ends, again. Its turns are then those of the later execution.
+-- An end that the platform wrote (ended_by = '') gives way to what an execution
+-- reports, unless the run never began and the execution only repeats its end.
 with ended as (
     update runs r set status = @status, error_kind = @error_kind, error = @error,
         output = coalesce(nullif(@output::text, ''), (
@@ -144,7 +153,8 @@ with ended as (
         calls = @calls, ended_by = @execution, completed_at = now(), last_seq = r.last_seq + 1
     where r.tenant_id = @tenant_id and r.id = @id
       and (r.status not in ('completed', 'failed', 'cancelled')
-        or r.ended_by <> '' and @execution::text <> '' and r.ended_by <> @execution)
+        or @execution::text <> '' and r.ended_by <> @execution
+          and (r.ended_by <> '' or r.started_at is not null or r.status <> @status or r.error <> @error))
     returning r.tenant_id, r.id, r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)

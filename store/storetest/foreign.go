@@ -34,6 +34,8 @@ var methodsWithoutTenant = map[string]string{
 	"Listen":           "tells the process which runs have events, and nothing of them",
 	"EnsurePartitions": "makes empty tables",
 	"SweepRequests":    "deletes what nobody reads any more",
+	"ClaimStarts":      "returns the keys of starts that are due, of every tenant, and nothing else of them",
+	"CountStarts":      "counts the starts of every tenant",
 
 	"TakeExpiredMCPSessions": "takes what no run uses any more, for ending it",
 }

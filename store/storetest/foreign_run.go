@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -51,6 +52,65 @@ var runCases = map[string]func(t *testing.T, f foreign){
 	"SaveTurn": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.SaveTurn(t.Context(), agent.Turn{Tenant: f.stranger, RunID: f.Run.ID, Key: "k"})
+		RequireKind(t, tool.NotFound, err)
+	},
+	"AcceptRun": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.AcceptRun(t.Context(), agent.Acceptance{
+			Run: agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"}, Start: agent.Start{Workflow: "x", Input: []byte("{}")},
+		})
+		RequireKind(t, tool.NotFound, err)
+	},
+	"AddStart": func(t *testing.T, f foreign) { // The same workflow id is free: nobody learns that it is taken elsewhere.
+		t.Helper()
+		start := f.Start(t)
+		start.Tenant, start.RunID = f.stranger, ""
+		added, err := f.Store.AddStart(t.Context(), start, 0)
+		require.NoError(t, err)
+		require.True(t, added)
+	},
+	"FindStart": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.FindStart(t.Context(), agent.StartKey{Tenant: f.stranger, WorkflowID: f.Start(t).WorkflowID})
+		RequireKind(t, tool.NotFound, err)
+	},
+	"DeleteStart": func(t *testing.T, f foreign) {
+		t.Helper()
+		start := f.Start(t)
+		theirs := start
+		theirs.Tenant = f.stranger
+		require.NoError(t, f.Store.DeleteStart(t.Context(), theirs))
+		f.findStart(t, start)
+	},
+	"PostponeStart": func(t *testing.T, f foreign) {
+		t.Helper()
+		start := f.Start(t)
+		theirs := start
+		theirs.Tenant = f.stranger
+		require.NoError(t, f.Store.PostponeStart(t.Context(), theirs, time.Hour, "changed"))
+		require.Empty(t, f.findStart(t, start).LastError)
+	},
+	"EndStart": func(t *testing.T, f foreign) {
+		t.Helper()
+		start := f.Start(t)
+		theirs := start
+		theirs.Tenant = f.stranger
+		ended, err := f.Store.EndStart(t.Context(), theirs, agent.RunEnd{Status: agent.RunFailed})
+		require.NoError(t, err)
+		require.False(t, ended)
+		f.findStart(t, start)
+	},
+	"EndPendingRun": func(t *testing.T, f foreign) {
+		t.Helper()
+		start := f.Start(t)
+		ended, err := f.Store.EndPendingRun(t.Context(), agent.RunEnd{Tenant: f.stranger, RunID: start.RunID, Status: agent.RunFailed})
+		require.NoError(t, err)
+		require.False(t, ended)
+		f.findStart(t, start)
+	},
+	"FindRunOfWorkflow": func(t *testing.T, f foreign) {
+		t.Helper()
+		_, err := f.Store.FindRunOfWorkflow(t.Context(), f.stranger, f.Run.WorkflowID)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"FinishRun": func(t *testing.T, f foreign) {

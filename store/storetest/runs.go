@@ -226,17 +226,18 @@ func testRuns(t *testing.T, d *Database) {
 		require.Equal(t, append(types, agent.EventRunCompleted), f.EventTypes(t, f.Run.ID))
 	})
 
-	t.Run("AnEndByNobodyStands", func(t *testing.T) {
+	t.Run("AnEndOfThePlatformGivesWay", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		for _, execution := range []string{"", "one"} {
+		for _, execution := range []string{"", "one", ""} {
 			require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{
 				Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed, Msg: "given up " + execution, Execution: execution,
 			}))
 		}
 		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
 		require.NoError(t, err)
-		require.Equal(t, "given up ", run.Error)
+		require.Equal(t, "given up one", run.Error)
+		require.Equal(t, "one", run.EndedBy)
 	})
 
 	t.Run("FinishTakesTheHeadsWords", func(t *testing.T) {

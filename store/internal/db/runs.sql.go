@@ -19,12 +19,16 @@ with stored as (
         first_run_id = $3, plan = coalesce(r.plan, $5::json)
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent' and r.status = 'pending'
     returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls
+), refused as (
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls from runs r
+    where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
+      and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null
 ), recorded as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, plan, started_at, last_seq)
     select $6, $1, $7, $8, $9, $10, $11, $12, $13, $14,
            $4, $15, $2, $3, $5::json, now(), 1
-    where not exists (select from stored) and not exists (select from begun)
+    where not exists (select from stored) and not exists (select from begun) and not exists (select from refused)
     on conflict do nothing
     returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
 ), event as (
@@ -44,6 +48,8 @@ union all
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from recorded
 union all
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from planned
+union all
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from refused
 union all
 select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from stored where not exists (select from begun) and not exists (select from planned)
 `
@@ -101,7 +107,8 @@ type BeginHostRunRow struct {
 
 // Begins a run that was recorded before under the id, or records a workflow on
 // first sight, and gives one that was recorded without a plan its plan. No row,
-// or a pending one, comes back when another did so at the same moment.
+// or a pending one, comes back when another did so at the same moment. A run that
+// ended before it began comes back as it is.
 func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (BeginHostRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginHostRun,
 		arg.TenantID,
@@ -482,7 +489,8 @@ with ended as (
         calls = $10, ended_by = $8, completed_at = now(), last_seq = r.last_seq + 1
     where r.tenant_id = $1 and r.id = $2
       and (r.status not in ('completed', 'failed', 'cancelled')
-        or r.ended_by <> '' and $8::text <> '' and r.ended_by <> $8)
+        or $8::text <> '' and r.ended_by <> $8
+          and (r.ended_by <> '' or r.started_at is not null or r.status <> $3 or r.error <> $5))
     returning r.tenant_id, r.id, r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
@@ -514,6 +522,8 @@ type FinishRunRow struct {
 
 // Ends a run once for each execution of its workflow: one that was reset after
 // its end runs, and ends, again. Its turns are then those of the later execution.
+// An end that the platform wrote (ended_by = ”) gives way to what an execution
+// reports, unless the run never began and the execution only repeats its end.
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRunRow, error) {
 	row := q.db.QueryRow(ctx, FinishRun,
 		arg.TenantID,

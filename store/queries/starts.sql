@@ -1,0 +1,88 @@
+-- name: LockAcceptance :exec
+-- Serializes the acceptance of runs of one tenant until the transaction ends.
+select pg_advisory_xact_lock(hashtextextended('accept:' || @tenant_id::text, 0));
+
+-- name: AcceptRun :one
+-- Records a pending run, its first message if it has one, and the start of its
+-- workflow. Nothing is recorded where the tenant has that many unfinished runs
+-- already; a bound of 0 does not bind.
+with busy as (
+    select count(*) as n from (
+        select from runs r
+        where r.tenant_id = @tenant_id and r.status in ('pending', 'running')
+        limit @bound::int) unfinished
+), run as (
+    insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
+                      status, input, workflow_id, head_message_id)
+    select @id, @tenant_id, @kind, sqlc.narg('agent_id'), @agent, @agent_version, @mode, @subject, @permissions, @scopes,
+           'pending', @input, @workflow_id, sqlc.narg('message_id')
+    from busy where @bound::int = 0 or busy.n < @bound::int
+    returning *
+), first as (
+    insert into messages (id, tenant_id, run_id, turn, role, content)
+    select r.head_message_id, r.tenant_id, r.id, 0, @role, @content from run r where r.head_message_id is not null
+), start as (
+    insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
+    select r.tenant_id, r.workflow_id, r.id, @workflow, @task_queue, @summary, @memo, r.agent, @start_input,
+           now() + make_interval(secs => @lease_s::float8)
+    from run r
+)
+select * from run;
+
+-- name: AddStart :execrows
+-- Records the start of a workflow that has no run.
+insert into workflow_starts (tenant_id, workflow_id, workflow, task_queue, summary, memo, agent, input, next_at)
+values (@tenant_id, @workflow_id, @workflow, @task_queue, @summary, @memo, @agent, @input, now() + make_interval(secs => @lease_s::float8))
+on conflict (tenant_id, workflow_id) do nothing;
+
+-- name: FindStart :one
+-- A start that waits, with the status of its run.
+select s.*, coalesce(r.status, '')::text as run_status
+from workflow_starts s
+left join runs r on r.tenant_id = s.tenant_id and r.id = s.run_id
+where s.tenant_id = @tenant_id and s.workflow_id = @workflow_id;
+
+-- name: DeleteStart :execrows
+delete from workflow_starts
+where tenant_id = @tenant_id and workflow_id = @workflow_id and run_id is not distinct from sqlc.narg('run_id')::uuid;
+
+-- name: PostponeStart :execrows
+-- Only the attempt that holds the row moves it.
+update workflow_starts set next_at = now() + make_interval(secs => @delay_s::float8), last_error = @last_error
+where tenant_id = @tenant_id and workflow_id = @workflow_id and attempts = @attempts;
+
+-- name: EndPendingRun :one
+-- Ends a run that has not begun, and forgets its start. With a fence, only for
+-- the attempt that holds the start. A call's workflow id is free for another run
+-- afterwards, so the first execution is marked as one that never was.
+with start as (
+    delete from workflow_starts s
+    using runs r
+    where r.tenant_id = @tenant_id and r.id = @id
+      and s.tenant_id = @tenant_id and s.workflow_id = r.workflow_id and s.run_id = r.id
+      and (sqlc.narg('fence')::int is null or s.attempts = sqlc.narg('fence')::int)
+    returning s.run_id
+), ended as (
+    update runs r set status = @status, error_kind = @error_kind, error = @error, completed_at = now(), last_seq = r.last_seq + 1,
+        first_run_id = case when r.kind = 'agent' then r.first_run_id else 'unbegun:' || r.id end
+    where r.tenant_id = @tenant_id and r.id = @id and r.status = 'pending'
+      and (sqlc.narg('fence')::int is null or exists (select from start))
+    returning r.tenant_id, r.id, r.last_seq
+), event as (
+    insert into run_events (tenant_id, run_id, seq, type, data)
+    select e.tenant_id, e.id, e.last_seq, @event_type, @event_data::json from ended e
+)
+select exists (select from ended) as ended;
+
+-- name: FindRunOfWorkflow :one
+-- The run of a call that was recorded last under a workflow id.
+select * from runs
+where tenant_id = @tenant_id and workflow_id = @workflow_id and kind <> 'agent'
+order by created_at desc
+limit 1;
+
+-- name: ClaimStarts :one
+select claim_workflow_starts(@most::int, make_interval(secs => @lease_s::float8))::json as claimed;
+
+-- name: CountStarts :one
+select count_workflow_starts()::json as counted;

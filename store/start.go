@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// exactFrom is how close to its bound a tenant may come before acceptances are
+// serialized. Further away they run side by side: together they would have to
+// overshoot by this many at one moment.
+const exactFrom = 64
+
+// busyRetry is the Retry-After of a tenant that is at its bound. Runs take
+// seconds to minutes, so earlier is rarely of use.
+const busyRetry = 5 * time.Second
+
+// AcceptRun records a pending run together with the start of its workflow, in
+// one transaction. An empty run id is made. It fails with tool.Conflict when the
+// run, or a pending run of the same workflow id, exists already, and with
+// tool.RateLimited when the tenant has a.MaxUnfinished unfinished runs.
+func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error) {
+	const op = "store.AcceptRun"
+	params, err := acceptParams(op, a)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	row, err := s.acceptRun(ctx, op, a, params)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return agent.Run{}, &tool.Error{
+			Kind: tool.RateLimited, Op: op, RetryAfter: busyRetry,
+			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and may have no more: wait until some end, or cancel them", a.MaxUnfinished),
+		}
+	}
+	if err != nil {
+		return agent.Run{}, explain(err, tool.Conflict, "the run exists already")
+	}
+	return runOf(db.Run(row))
+}
+
+// acceptRun serializes acceptances of a tenant only near its bound.
+func (s *Store) acceptRun(ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams) (row db.AcceptRunRow, err error) {
+	accept := func(q *db.Queries) error {
+		row, err = q.AcceptRun(ctx, params)
+		return err
+	}
+	if a.MaxUnfinished > 0 {
+		params.Bound = number(a.MaxUnfinished - exactFrom)
+	}
+	if a.MaxUnfinished == 0 || params.Bound > 0 {
+		if err = s.do(ctx, op, a.Run.Tenant, accept); a.MaxUnfinished == 0 || !errors.Is(err, pgx.ErrNoRows) {
+			return row, err
+		}
+	}
+	params.Bound = number(a.MaxUnfinished)
+	err = s.inTx(ctx, op, a.Run.Tenant, func(q *db.Queries) error {
+		if err := q.LockAcceptance(ctx, params.TenantID); err != nil {
+			return err
+		}
+		return accept(q)
+	})
+	return row, err
+}
+
+func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
+	var none db.AcceptRunParams
+	run, err := runParams(a.Run)
+	if err != nil {
+		return none, err
+	}
+	memo, err := encodePayload(a.Start.Memo)
+	if err != nil {
+		return none, err
+	}
+	params := db.AcceptRunParams{
+		ID: run.ID, TenantID: run.TenantID, Kind: run.Kind, AgentID: run.AgentID, Agent: run.Agent, AgentVersion: run.AgentVersion,
+		Mode: run.Mode, Subject: run.Subject, Permissions: run.Permissions, Scopes: run.Scopes, Input: run.Input,
+		WorkflowID: run.WorkflowID, Workflow: text(a.Start.Workflow), TaskQueue: text(a.Start.TaskQueue), Summary: text(a.Start.Summary),
+		Memo: memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(),
+	}
+	if a.First != nil {
+		id, err := idOrNew(a.First.ID)
+		if err != nil {
+			return none, err
+		}
+		params.MessageID, params.Role = &id, string(a.First.Role)
+		if params.Role == "" {
+			params.Role = string(agent.User)
+		}
+		if params.Content, err = contentBlocks(a.First.Content); err != nil {
+			return none, err
+		}
+	}
+	return params, checkIDs(op, params.ID, a.Run.AgentID, value(params.MessageID))
+}
+
+// AddStart records the start of a workflow that has no run, which belongs to the
+// caller for the length of lease, and reports whether there was none of its
+// workflow id.
+func (s *Store) AddStart(ctx context.Context, start agent.Start, lease time.Duration) (bool, error) {
+	memo, err := encodePayload(start.Memo)
+	if err != nil {
+		return false, err
+	}
+	var added int64
+	err = s.do(ctx, "store.AddStart", start.Tenant, func(q *db.Queries) (err error) {
+		added, err = q.AddStart(ctx, db.AddStartParams{
+			TenantID: string(start.Tenant), WorkflowID: text(start.WorkflowID), Workflow: text(start.Workflow),
+			TaskQueue: text(start.TaskQueue), Summary: text(start.Summary), Memo: memo, Agent: text(start.Agent),
+			Input: start.Input, LeaseS: lease.Seconds(),
+		})
+		return err
+	})
+	return added > 0, explain(err, tool.NotFound, "tenant not found")
+}
+
+// FindStart returns a start that Temporal has not confirmed. It fails with
+// tool.NotFound.
+func (s *Store) FindStart(ctx context.Context, key agent.StartKey) (agent.Start, error) {
+	const op = "store.FindStart"
+	var row db.FindStartRow
+	err := s.do(ctx, op, key.Tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindStart(ctx, db.FindStartParams{TenantID: string(key.Tenant), WorkflowID: text(key.WorkflowID)})
+		return err
+	})
+	if err != nil {
+		return agent.Start{}, explain(err, tool.NotFound, "no start is waiting")
+	}
+	start := agent.Start{
+		Tenant: tool.TenantID(row.TenantID), WorkflowID: row.WorkflowID, RunID: value(row.RunID), Workflow: row.Workflow,
+		TaskQueue: row.TaskQueue, Summary: row.Summary, Agent: row.Agent, Input: row.Input, Attempts: int(row.Attempts),
+		LastError: row.LastError, RunStatus: agent.RunStatus(row.RunStatus), CreatedAt: row.CreatedAt,
+	}
+	return start, decode(row.Memo, &start.Memo)
+}
+
+// ClaimStarts claims at most limit starts that are due, of any tenant, for the
+// length of lease, and returns their keys, the oldest among them. A start that
+// another process claimed is left out.
+func (s *Store) ClaimStarts(ctx context.Context, limit int, lease time.Duration) ([]agent.StartKey, error) {
+	var raw []byte
+	err := repeat(ctx, "store.ClaimStarts", func() (err error) {
+		raw, err = db.New(s.pool).ClaimStarts(ctx, db.ClaimStartsParams{Most: number(limit), LeaseS: lease.Seconds()})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var claimed []agent.StartKey
+	return claimed, decode(raw, &claimed)
+}
+
+// CountStarts counts the starts that Temporal has not confirmed, over all tenants.
+func (s *Store) CountStarts(ctx context.Context) (agent.StartBacklog, error) {
+	var backlog agent.StartBacklog
+	var raw []byte
+	err := repeat(ctx, "store.CountStarts", func() (err error) {
+		raw, err = db.New(s.pool).CountStarts(ctx)
+		return err
+	})
+	if err != nil {
+		return backlog, err
+	}
+	return backlog, decode(raw, &backlog)
+}
+
+// DeleteStart forgets a start, because Temporal has the workflow. A start that
+// is gone is no failure.
+func (s *Store) DeleteStart(ctx context.Context, start agent.Start) error {
+	return s.do(ctx, "store.DeleteStart", start.Tenant, func(q *db.Queries) error {
+		_, err := q.DeleteStart(ctx, db.DeleteStartParams{
+			TenantID: string(start.Tenant), WorkflowID: text(start.WorkflowID), RunID: optional(start.RunID),
+		})
+		return err
+	})
+}
+
+// PostponeStart lets the next attempt be made after delay, and keeps why this
+// one did not start the workflow. It does nothing where another attempt has
+// claimed the start meanwhile.
+func (s *Store) PostponeStart(ctx context.Context, start agent.Start, delay time.Duration, reason string) error {
+	return s.do(ctx, "store.PostponeStart", start.Tenant, func(q *db.Queries) error {
+		_, err := q.PostponeStart(ctx, db.PostponeStartParams{
+			TenantID: string(start.Tenant), WorkflowID: text(start.WorkflowID), Attempts: number(start.Attempts),
+			DelayS: delay.Seconds(), LastError: text(reason),
+		})
+		return err
+	})
+}
+
+// EndPendingRun ends a run that has not begun and forgets its start, and reports
+// whether it did: a run that has begun, or ended, stays as it is. A workflow of
+// the run that starts later finds the end, and executes nothing.
+func (s *Store) EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error) {
+	return s.endPendingRun(ctx, end, nil)
+}
+
+// EndStart is EndPendingRun for the attempt that holds the start: it changes
+// nothing where another attempt has claimed the start meanwhile.
+func (s *Store) EndStart(ctx context.Context, start agent.Start, end agent.RunEnd) (bool, error) {
+	end.Tenant, end.RunID = start.Tenant, start.RunID
+	fence := number(start.Attempts)
+	return s.endPendingRun(ctx, end, &fence)
+}
+
+func (s *Store) endPendingRun(ctx context.Context, end agent.RunEnd, fence *int32) (ended bool, err error) {
+	const op = "store.EndPendingRun"
+	if !end.Status.Final() {
+		return false, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a run cannot end as " + string(end.Status)}
+	}
+	if !tool.ValidID(end.RunID) {
+		return false, notFound(op, "run not found")
+	}
+	event, err := encodePayload(map[string]any{"status": end.Status, "kind": end.Kind, "turns": 0, "reason": end.Msg})
+	if err != nil {
+		return false, err
+	}
+	err = s.do(ctx, op, end.Tenant, func(q *db.Queries) (err error) {
+		ended, err = q.EndPendingRun(ctx, db.EndPendingRunParams{
+			TenantID: string(end.Tenant), ID: end.RunID, Fence: fence, Status: string(end.Status), ErrorKind: string(end.Kind),
+			Error: text(end.Msg), EventType: string(runEndEvent(end.Status)), EventData: event,
+		})
+		return err
+	})
+	if ended {
+		s.wake(end.Tenant, end.RunID)
+	}
+	return ended, err
+}
+
+// FindRunOfWorkflow returns the run of a call that was recorded last under a
+// workflow id. It fails with tool.NotFound.
+func (s *Store) FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error) {
+	var row db.Run
+	err := s.do(ctx, "store.FindRunOfWorkflow", tenant, func(q *db.Queries) (err error) {
+		row, err = q.FindRunOfWorkflow(ctx, db.FindRunOfWorkflowParams{TenantID: string(tenant), WorkflowID: text(workflowID)})
+		return err
+	})
+	if err != nil {
+		return agent.Run{}, explain(err, tool.NotFound, "run not found")
+	}
+	return runOf(row)
+}

@@ -1,0 +1,2 @@
+insert into workflow_starts ("tenant_id", "workflow_id", "workflow", "task_queue", "summary", "memo", "agent", "input", "attempts", "next_at", "last_error", "created_at") values
+    ('01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6', 't/01a205c9-b73e-7ee4-818a-d8f5fa2c6ff6/ingest/x/1', 'toolcrib.Ingest', 'toolcrib', 'ingest x', '{"toolcrib_trace":"t"}', '', '\x7b7d', '1', '2026-11-23 00:23:56.038866+00', 'Temporal is not answering', '2026-11-23 00:23:55.038866+00');
