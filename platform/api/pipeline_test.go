@@ -158,10 +158,14 @@ func TestDocuments(t *testing.T) {
 	b.do(t, http.MethodPost, at, `{"key":"returns.html","media_type":"text/html","content_base64":"`+page+`"}`)
 	require.Len(t, clerk().Started(), 3)
 
-	// Where nothing can be started, the request fails, and the next one starts it.
+	// Where Temporal goes away after it was looked at, the ingestion is started later.
 	clerk().Leave(errors.New("away"))
 	body := newDocument(t, "late.md", "# Late\n\nLater.", nil)
-	require.Equal(t, http.StatusServiceUnavailable, b.do(t, http.MethodPost, at, body).status)
+	require.Equal(t, http.StatusAccepted, b.do(t, http.MethodPost, at, body).status)
+	require.Equal(t, http.StatusServiceUnavailable, b.do(t, http.MethodPost, at, newDocument(t, "later.md", "# Later", nil)).status)
+	backlog, err := b.Store.CountStarts(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, backlog.Count)
 	clerk().Leave(nil)
 	late := as[v1.Document](t, b.do(t, http.MethodPost, at, body), http.StatusAccepted)
 	require.Equal(t, int64(1), late.Version)
