@@ -146,8 +146,8 @@ func (s *Store) FindStart(ctx context.Context, key agent.StartKey) (agent.Start,
 // another process claimed is left out.
 func (s *Store) ClaimStarts(ctx context.Context, limit int, lease time.Duration) ([]agent.StartKey, error) {
 	var raw []byte
-	err := repeat(ctx, "store.ClaimStarts", func() (err error) {
-		raw, err = db.New(s.pool).ClaimStarts(ctx, db.ClaimStartsParams{Most: number(limit), LeaseS: lease.Seconds()})
+	err := s.doGlobal(ctx, "store.ClaimStarts", func(q *db.Queries) (err error) {
+		raw, err = q.ClaimStarts(ctx, db.ClaimStartsParams{Most: number(limit), LeaseS: lease.Seconds()})
 		return err
 	})
 	if err != nil {
@@ -161,8 +161,8 @@ func (s *Store) ClaimStarts(ctx context.Context, limit int, lease time.Duration)
 func (s *Store) CountStarts(ctx context.Context) (agent.StartBacklog, error) {
 	var backlog agent.StartBacklog
 	var raw []byte
-	err := repeat(ctx, "store.CountStarts", func() (err error) {
-		raw, err = db.New(s.pool).CountStarts(ctx)
+	err := s.doGlobal(ctx, "store.CountStarts", func(q *db.Queries) (err error) {
+		raw, err = q.CountStarts(ctx)
 		return err
 	})
 	if err != nil {
