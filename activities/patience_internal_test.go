@@ -134,7 +134,7 @@ func TestHeartbeatsOutlastCancellation(t *testing.T) {
 	}, activity.RegisterOptions{Name: "wait"})
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			StartToCloseTimeout: time.Minute, HeartbeatTimeout: 30 * time.Millisecond,
+			StartToCloseTimeout: time.Minute, HeartbeatTimeout: 3 * time.Second,
 		})
 		return workflow.ExecuteActivity(ctx, "wait").Get(ctx, nil)
 	})

@@ -23,6 +23,38 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.claim_workflow_starts(most integer, lease interval)
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    with due as (
+        select d.tenant_id, d.workflow_id from workflow_starts d
+        where d.next_at <= now()
+        order by d.next_at
+        limit most
+        for update skip locked
+    ), claimed as (
+        update workflow_starts s set next_at = now() + lease, attempts = s.attempts + 1
+        from due where s.tenant_id = due.tenant_id and s.workflow_id = due.workflow_id
+        returning s.tenant_id, s.workflow_id
+    )
+    select coalesce(json_agg(json_build_object('t', c.tenant_id, 'w', c.workflow_id)), '[]') from claimed c
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.count_workflow_starts()
+ RETURNS json
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select json_build_object('count', count(*), 'oldest_s', coalesce(extract(epoch from now() - min(s.created_at)), 0))
+    from workflow_starts s
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.drop_default_fence(fence text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1234,4 +1266,31 @@ create table toolcrib_migrations (
 );
 grant select on toolcrib_migrations to toolcrib_app;
 grant select on toolcrib_migrations to toolcrib_maintenance;
+
+create table workflow_starts (
+    tenant_id uuid not null,
+    workflow_id text not null,
+    run_id uuid,
+    workflow text not null,
+    task_queue text not null,
+    summary text not null default ''::text,
+    memo json not null default '{}'::json,
+    agent text not null default ''::text,
+    input bytea not null,
+    attempts integer not null default 0,
+    next_at timestamp with time zone not null,
+    last_error text not null default ''::text,
+    created_at timestamp with time zone not null default now(),
+    constraint workflow_starts_pkey PRIMARY KEY (tenant_id, workflow_id),
+    constraint workflow_starts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint workflow_starts_tenant_id_run_id_fkey FOREIGN KEY (tenant_id, run_id) REFERENCES runs(tenant_id, id) ON DELETE CASCADE
+) with (fillfactor=70);
+CREATE INDEX workflow_starts_due ON public.workflow_starts USING btree (next_at);
+alter table workflow_starts enable row level security;
+alter table workflow_starts force row level security;
+create policy due_claim on workflow_starts for update to toolcrib_owner using ((next_at <= now())) with check (true);
+create policy due_read on workflow_starts for select to toolcrib_owner using (true);
+create policy tenant_isolation on workflow_starts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on workflow_starts to toolcrib_app;
+comment on table workflow_starts is 'Outbox: workflows that were accepted and not yet confirmed by Temporal.';
 
