@@ -65,15 +65,17 @@ type Run struct {
 	StartedAt     *time.Time      `json:"started_at,omitempty"`
 	CompletedAt   *time.Time      `json:"completed_at,omitempty"`
 
-	// EndedBy is Temporal's run id of the execution that reported the end. Empty
-	// where the platform ended the run on its own.
+	// EndedBy is Temporal's run id of the execution that reported the end, or
+	// "reconciler". Empty where the platform ended the run on its own.
 	EndedBy string `json:"ended_by,omitempty"`
 }
 
-// EndedUnbegun reports whether the run ended before its workflow began. The
-// workflow executes nothing of it then, even if it starts later.
+// EndedUnbegun reports whether the platform ended the run before its workflow
+// began: it was cancelled, or refused for good. The workflow executes nothing of
+// it then, even if it starts later. A run that the reconciler closed as never
+// started is another matter: it begins when its workflow does.
 func (r *Run) EndedUnbegun() bool {
-	return r.Status.Final() && r.StartedAt == nil
+	return r.Status.Final() && r.StartedAt == nil && r.EndedBy == ""
 }
 
 // EndError returns the recorded end of a run that ended unbegun, as the error that

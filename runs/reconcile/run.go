@@ -94,6 +94,12 @@ func (r *Reconciler) elsewhere(ctx context.Context, run agent.Run) (bool, error)
 	if run.Kind == agent.HostRun {
 		return true, nil
 	}
+	if run.Status == agent.RunPending {
+		_, err := r.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: run.Tenant, WorkflowID: run.WorkflowID})
+		if tool.KindOf(err) != tool.NotFound { // Its start waits, and is retried until it starts or says why.
+			return err == nil, err
+		}
+	}
 	if run.Parent == nil {
 		return run.Status == agent.RunPending && time.Since(run.CreatedAt) < r.cfg.Grace, nil
 	}

@@ -62,19 +62,22 @@ select r.* from runs r where r.tenant_id = @tenant_id and r.id = @id
 -- Begins a run that was recorded before under the id, or records a workflow on
 -- first sight, and gives one that was recorded without a plan its plan. No row,
 -- or a pending one, comes back when another did so at the same moment. A run that
--- ended before it began comes back as it is.
+-- ended before it began comes back as it is, unless the reconciler closed it as
+-- never started: its workflow is there, so it begins.
 with stored as (
     select r.* from runs r
     where r.tenant_id = @tenant_id and r.workflow_id = @workflow_id and r.first_run_id = @first_run_id and r.kind <> 'agent'
 ), begun as (
     update runs r set status = @status, started_at = now(), last_seq = r.last_seq + 1,
-        first_run_id = @first_run_id, plan = coalesce(r.plan, sqlc.narg('plan')::json)
-    where r.tenant_id = @tenant_id and r.id = @id and r.workflow_id = @workflow_id and r.kind <> 'agent' and r.status = 'pending'
+        first_run_id = @first_run_id, plan = coalesce(r.plan, sqlc.narg('plan')::json),
+        ended_by = '', completed_at = null, error_kind = '', error = ''
+    where r.tenant_id = @tenant_id and r.id = @id and r.workflow_id = @workflow_id and r.kind <> 'agent'
+      and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
     returning r.*
 ), refused as (
     select r.* from runs r
     where r.tenant_id = @tenant_id and r.id = @id and r.workflow_id = @workflow_id and r.kind <> 'agent'
-      and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null
+      and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null and r.ended_by = ''
 ), recorded as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, plan, started_at, last_seq)

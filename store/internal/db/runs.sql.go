@@ -16,13 +16,15 @@ with stored as (
     where r.tenant_id = $1 and r.workflow_id = $2 and r.first_run_id = $3 and r.kind <> 'agent'
 ), begun as (
     update runs r set status = $4, started_at = now(), last_seq = r.last_seq + 1,
-        first_run_id = $3, plan = coalesce(r.plan, $5::json)
-    where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent' and r.status = 'pending'
+        first_run_id = $3, plan = coalesce(r.plan, $5::json),
+        ended_by = '', completed_at = null, error_kind = '', error = ''
+    where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
+      and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
     returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls
 ), refused as (
     select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls from runs r
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
-      and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null
+      and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null and r.ended_by = ''
 ), recorded as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, plan, started_at, last_seq)
@@ -108,7 +110,8 @@ type BeginHostRunRow struct {
 // Begins a run that was recorded before under the id, or records a workflow on
 // first sight, and gives one that was recorded without a plan its plan. No row,
 // or a pending one, comes back when another did so at the same moment. A run that
-// ended before it began comes back as it is.
+// ended before it began comes back as it is, unless the reconciler closed it as
+// never started: its workflow is there, so it begins.
 func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (BeginHostRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginHostRun,
 		arg.TenantID,
