@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // complete returns the words that complete a command line.
@@ -28,9 +30,14 @@ func (s *shell) complete(t *testing.T, args ...string) []string {
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
+	tenant := s.Tenant(t)
+	s.vars[cli.KeyVariable] = s.Key(t, tenant, "*")
 	s.tools(t, "sayWords", "sayMore")
 	s.ok(t, "apply", "-f", s.write(t, "desk.yaml", "kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\n"))
-	s.run(t, "run", "start", "desk", "-i", "x") // It fails to start, and is recorded.
+	_, err := s.Store.CreateRun(t.Context(), agent.Run{
+		Tenant: tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", Principal: tool.Principal{Tenant: tenant},
+	}, agent.Message{})
+	require.NoError(t, err)
 	for _, command := range []string{"show", "publish", "version", "versions", "diff", "explain", "call", "enable", "disable", "deprecate"} {
 		require.ElementsMatch(t, []string{"sayMore", "sayWords"}, s.complete(t, "tool", command, "say"), command)
 	}
