@@ -96,7 +96,9 @@ func TestForeignToolIsNotFound(t *testing.T) {
 	s.start(worker.Config{Functions: readers(t), Models: map[string]agent.Model{"test": between(func() {})}})
 	for _, name := range []string{"read", theirs.ID} {
 		mine := *s
-		a := mine.publishAgentAs("desk"+name[:4], agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, name)})
+		a := mine.publishAgentAs("desk"+name[:4], agent.Definition{
+			Name: "Desk", Model: "test/x", Tools: refs(t, name), OnUnavailableTool: agent.RefuseRun,
+		})
 		run, w := mine.run(a, "go")
 		_, err := mine.wait(w)
 		require.Error(t, err)
