@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
@@ -46,7 +47,9 @@ func Start(target string) (*Proxy, error) {
 	p := &Proxy{listener: listener, upstream: upstream}
 	p.server = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{}), grpc.UnknownServiceHandler(p.forward),
-		grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32))
+		grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32),
+		// Clients of Temporal ping more often than gRPC's servers allow by default.
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: time.Second, PermitWithoutStream: true}))
 	p.wg.Go(func() { _ = p.server.Serve(listener) })
 	return p, nil
 }
