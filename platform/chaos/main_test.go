@@ -7,8 +7,8 @@
 //	CHAOS_TIME=2m CHAOS_SEED=7 make chaos
 //	go -C platform test ./chaos -seed 7 -time 30s
 //
-// Without flags, as a part of make test, every kind of fault happens once. A
-// seed decides which faults happen in which order and what the drivers ask
+// Without -time nothing is played: it is no part of make test yet. A seed
+// decides which faults happen in which order and what the drivers ask
 // for; how these interleave is the machine's. PostgreSQL and Temporal stand
 // behind proxies that lose, delay and reset what passes (package faulttest).
 package chaos_test
