@@ -115,7 +115,7 @@ func appendNumberKey(dst []byte, literal string) []byte {
 
 // distinct reports whether all values differ.
 func (w *work) distinct(items []*jsonvalue.Value) bool {
-	var seed = maphash.MakeSeed()
+	seed := maphash.MakeSeed()
 	first := make(map[uint64][]byte, len(items))
 	var buf []byte
 	for _, item := range items {

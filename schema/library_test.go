@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"encoding/json"
-
 	"math/rand/v2"
 	"slices"
 	"strings"

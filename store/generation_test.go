@@ -60,7 +60,7 @@ func plan(ctx context.Context, conn *pgx.Conn, name, sql string) error {
 	if n := len(prepared.ParamOIDs); n > 0 {
 		call += "(" + strings.TrimSuffix(strings.Repeat("null, ", n), ", ") + ")"
 	}
-	_, err = conn.Exec(ctx, fmt.Sprintf("explain execute %s", call))
+	_, err = conn.Exec(ctx, "explain execute "+call)
 	return err
 }
 

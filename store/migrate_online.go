@@ -38,7 +38,7 @@ func (m Migration) statements() []string {
 		}
 	}
 	var out []string
-	for _, statement := range strings.Split(strings.Join(lines, ""), ";\n") {
+	for statement := range strings.SplitSeq(strings.Join(lines, ""), ";\n") {
 		if statement = strings.TrimSpace(statement); statement != "" {
 			out = append(out, statement)
 		}

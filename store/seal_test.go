@@ -309,7 +309,7 @@ func TestCursorBeyondTheStreamIsRefused(t *testing.T) {
 	_, err := f.Store.TenantEvents(t.Context(), f.Tenant, 3, 10)
 	storetest.RequireKind(t, tool.Conflict, err)
 	var e *tool.Error
-	require.True(t, errors.As(err, &e))
+	require.ErrorAs(t, err, &e)
 	require.Contains(t, e.Msg, "ends at 2")
 	page, err := f.Store.TenantEvents(t.Context(), f.Tenant, 2, 10)
 	require.NoError(t, err)

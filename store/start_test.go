@@ -213,7 +213,7 @@ func TestUnfinishedRunsAreBounded(t *testing.T) {
 	for err := range failures {
 		storetest.RequireKind(t, tool.RateLimited, err)
 		var e *tool.Error
-		require.True(t, errors.As(err, &e))
+		require.ErrorAs(t, err, &e)
 		require.Positive(t, e.RetryAfter)
 	}
 

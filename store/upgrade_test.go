@@ -290,7 +290,7 @@ func TestMigrationsHoldNoOneUp(t *testing.T) {
 		for _, m := range onTable.FindAllStringSubmatch(text, -1) {
 			require.Contains(t, created, m[1], "%s: an index of a table in use is built concurrently, in a step that is online", name)
 		}
-		for _, statement := range strings.Split(text, ";") {
+		for statement := range strings.SplitSeq(text, ";") {
 			if problem := holdsUp(statement, created); problem != "" {
 				t.Errorf("%s: %s: %s", name, problem, strings.TrimSpace(statement))
 			}

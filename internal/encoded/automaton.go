@@ -42,8 +42,8 @@ func (a *automaton) insert(pattern []byte) {
 		b = fold(b)
 		next := a.next(at, b)
 		if next == 0 {
-			next = int32(len(a.nodes))                                                              //nolint:gosec // Bounded by the lengths of credentials.
-			a.nodes = append(a.nodes, node{on: b, depth: int32(i) + 1, sibling: a.nodes[at].child}) //nolint:gosec // As above.
+			next = int32(len(a.nodes)) //nolint:gosec // Bounded by the lengths of credentials.
+			a.nodes = append(a.nodes, node{on: b, depth: int32(i) + 1, sibling: a.nodes[at].child})
 			a.nodes[at].child = next
 			if at == 0 {
 				a.root[b] = next

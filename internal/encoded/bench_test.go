@@ -15,7 +15,7 @@ import (
 
 // texts returns texts of so many bytes, of the kinds that tools answer.
 func texts(size int) map[string]string {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // Data of a benchmark.
+	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields(`The order of the customer was shipped from Rotterdam to https://shop.example/orders?page=2&sort=asc and
 		<b>arrives</b> "tomorrow", id 0198c2f4-6d1e-7c3a-9b52-4f1c9e7a2b10 with total: 12.50 € on 2026-04-01T10:30:00Z`)
 	var prose strings.Builder
@@ -37,13 +37,13 @@ func texts(size int) map[string]string {
 		"form":           url.QueryEscape(english)[:size],
 		"image":          base64.StdEncoding.EncodeToString(blob)[:size],
 		"text in base64": base64.StdEncoding.EncodeToString([]byte(english))[:size],
-		"hexadecimal":    fmt.Sprintf("%x", blob)[:size],
+		"hexadecimal":    hex.EncodeToString(blob)[:size],
 		"hostile":        strings.Repeat(`%2541\u0026amp;41JTQxQQ`, size/20)[:size],
 	}
 }
 
 func secrets(n int) []string {
-	r := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // Data of a benchmark.
+	r := rand.New(rand.NewPCG(3, 4))
 	all := make([]string, n)
 	for i := range all {
 		all[i] = password(r) + password(r)

@@ -54,9 +54,11 @@ func encoders() []encoder {
 					return quoted(string(c), false)
 				}
 				var out string
+				var outSb57 strings.Builder
 				for _, unit := range utf16.Encode([]rune{c}) {
-					out += pick(r, fmt.Sprintf(`\u%04x`, unit), fmt.Sprintf(`\u%04X`, unit))
+					outSb57.WriteString(pick(r, fmt.Sprintf(`\u%04x`, unit), fmt.Sprintf(`\u%04X`, unit)))
 				}
+				out += outSb57.String()
 				return out
 			})
 		}, backslashes},

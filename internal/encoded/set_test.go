@@ -56,7 +56,7 @@ func TestSecretsAreFoundInAnyChainOfEncodings(t *testing.T) {
 	all := encoders()
 	cases, kept := 0, 0
 	for seed := range uint64(15_000) {
-		r := rand.New(rand.NewPCG(13, seed)) //nolint:gosec // A test that can be repeated.
+		r := rand.New(rand.NewPCG(13, seed))
 		secret := password(r)
 		set := encoded.NewSet(4, "another-secret", secret)
 		chain := make([]encoder, 1+r.IntN(4))

@@ -110,7 +110,7 @@ func TestWellKnownTokens(t *testing.T) {
 	places := []string{"%s", "use %s, please", "key: %s.", `const k = "%s";`, "x=%s&y=1", "line one\n%s\nline three", "https://%s", `{"note":"it is %s"}`}
 	total, missed := 0, make(map[string]int)
 	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A test that can be repeated.
+		r := rand.New(rand.NewPCG(seed, 5))
 		all := madeTokens(r)
 		require.GreaterOrEqual(t, len(all), 50)
 		for name, token := range all {
@@ -187,12 +187,12 @@ func TestOrdinaryTextIsLeft(t *testing.T) {
 	total, changed := 0, make(map[string]string)
 	wrong := 0
 	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 6)) //nolint:gosec // A test that can be repeated.
+		r := rand.New(rand.NewPCG(seed, 6))
 		for i, line := range ordinary(r) {
 			total++
 			if shown := redact.Text(line); shown != line {
 				wrong++
-				changed[fmt.Sprint(i)] = shown
+				changed[strconv.Itoa(i)] = shown
 			}
 		}
 	}

@@ -92,8 +92,10 @@ var vocabulary = func() map[string]bool {
 			}
 		}
 	}
-	for _, short := range []string{"pin", "sas", "age", "for", "pop", "of", "hapikey", "apikey", "apikeys", "secretkey", "privatekey", "accesskey",
-		"accesstoken", "authtoken", "clientsecret", "refreshtoken", "sessiontoken", "signingkey", "apisecret", "apitoken"} {
+	for _, short := range []string{
+		"pin", "sas", "age", "for", "pop", "of", "hapikey", "apikey", "apikeys", "secretkey", "privatekey", "accesskey",
+		"accesstoken", "authtoken", "clientsecret", "refreshtoken", "sessiontoken", "signingkey", "apisecret", "apitoken",
+	} {
 		delete(all, short)
 	}
 	return all
