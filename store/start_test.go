@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"

@@ -2,8 +2,8 @@ package encoded_test
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"html"
 	"math/rand/v2"
 	"net/url"
