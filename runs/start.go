@@ -141,7 +141,8 @@ func (s *Service) giveUp(ctx context.Context, start agent.Start, refusal error) 
 
 // end fails the pending run of a start for good.
 func (s *Service) end(ctx context.Context, start agent.Start, cause error) (bool, error) {
-	e, err := tool.AsError(cause), error(nil)
+	e := tool.AsError(cause)
+	var err error
 	if start.RunID == "" { // A later request starts it anew.
 		err = s.cfg.Store.DeleteStart(ctx, start)
 	} else {

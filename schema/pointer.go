@@ -65,8 +65,3 @@ func fragment(location string) string {
 	_, pointer, _ := strings.Cut(location, "#")
 	return unescapeLocation(pointer)
 }
-
-// lastToken returns the last name of a JSON Pointer.
-func lastToken(pointer string) string {
-	return tokenUnescaper.Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
-}

@@ -413,7 +413,8 @@ func (s *search) wide(l, below *layer) {
 
 // report notes what was found in a layer by its place in the text.
 func (s *search) report(l *layer, span Span) {
-	for ok := true; l.parent != nil; l = l.parent {
+	for ; l.parent != nil; l = l.parent {
+		var ok bool
 		if span, ok = l.above(span); !ok {
 			return
 		}
