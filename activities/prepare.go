@@ -110,13 +110,12 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test, out *agent.PreparedCall) error {
 	out.Slug = t.pin.Slug
 	arguments, receipt, err := t.input.Prepare(ctx, out.Arguments)
-	if err != nil {
-		e, ok := errors.AsType[*tool.Error](err)
-		if !ok {
-			return fmt.Errorf("preparing a call of %s: %w", t.pin, err)
-		}
+	if e, ok := errors.AsType[*tool.Error](err); ok {
 		out.Refused = &agent.Refusal{Kind: e.Kind, Msg: e.Msg}
 		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("preparing a call of %s: %w", t.pin, err)
 	}
 	out.Arguments = arguments
 	if len(receipt) > 0 {
@@ -124,7 +123,7 @@ func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test
 	}
 	if out.Digest, err = tool.Digest(arguments); err != nil {
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
-		return nil
+		return nil //nolint:nilerr // The refusal says it.
 	}
 	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy, Test: policyTest(test, t.pin)})
 	return nil

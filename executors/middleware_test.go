@@ -163,12 +163,12 @@ func TestOutput(t *testing.T) {
 	t.Parallel()
 
 	schemas := schema.New(8)
-	validate := func(s, value json.RawMessage) error {
+	validate := func(ctx context.Context, s, value json.RawMessage) error {
 		compiled, err := schemas.Compile(s)
 		if err != nil {
 			return fmt.Errorf("compiling: %w", err)
 		}
-		return compiled.Validate(t.Context(), value)
+		return compiled.Validate(ctx, value)
 	}
 	const want = `{"type": "object", "required": ["total"], "properties": {"total": {"type": "integer"}}}`
 	for name, tt := range map[string]struct {

@@ -20,7 +20,7 @@ import (
 // Invalid with the JSON Pointer of the fault; any other error, wrapped ones
 // included, means that the schema itself is unusable: a defect of the
 // platform, which let it be published.
-func Output(validate func(schema, value json.RawMessage) error) tool.Middleware {
+func Output(validate func(ctx context.Context, schema, value json.RawMessage) error) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			res, err := next.Execute(ctx, call)
@@ -30,7 +30,8 @@ func Output(validate func(schema, value json.RawMessage) error) tool.Middleware 
 			if len(res.Structured) == 0 {
 				return outside("", "there is no structured value"), nil
 			}
-			err = validate(call.Version.Snapshot.OutputSchema, res.Structured)
+			// The tool has answered: a caller that leaves now is no reason to lose it.
+			err = validate(context.WithoutCancel(ctx), call.Version.Snapshot.OutputSchema, res.Structured)
 			if err == nil {
 				return res, nil
 			}

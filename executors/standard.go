@@ -1,6 +1,7 @@
 package executors
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 
@@ -9,9 +10,9 @@ import (
 
 // Options configures [Standard].
 type Options struct {
-	Logger         *slog.Logger                              // Required.
-	MaxResultBytes int                                       // Defaults to [DefaultMaxResultBytes].
-	Validate       func(schema, value json.RawMessage) error // See [Output]; nil checks nothing.
+	Logger         *slog.Logger                                                   // Required.
+	MaxResultBytes int                                                            // Defaults to [DefaultMaxResultBytes].
+	Validate       func(ctx context.Context, schema, value json.RawMessage) error // See [Output]; nil checks nothing.
 }
 
 // Standard returns the platform's middleware, outermost first: what is

@@ -182,7 +182,8 @@ func (s *Service) postpone(ctx context.Context, start agent.Start, cause error) 
 	s.warn(ctx, "a workflow was not confirmed, and its start is retried", start, cause)
 }
 
-func (s *Service) warn(ctx context.Context, msg string, start agent.Start, err error) {
-	s.log.WarnContext(ctx, msg, slog.String("tenant_id", string(start.Tenant)), slog.String("run_id", start.RunID),
+// warn logs a start that did not go as it should, and what it means.
+func (s *Service) warn(ctx context.Context, state string, start agent.Start, err error) {
+	s.log.WarnContext(ctx, "starting a workflow", slog.String("state", state), slog.String("tenant_id", string(start.Tenant)), slog.String("run_id", start.RunID),
 		slog.String("workflow_id", start.WorkflowID), slog.Any("error", err))
 }

@@ -168,18 +168,18 @@ func adversaries() map[string]adversary {
 		schema:  `{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"anyOf":[{"type":"array","items":{"$ref":"#/$defs/a"}},{"type":"object"},{"type":"boolean"}]}}}`,
 		payload: `{"a":` + list(text, kb64) + `}`,
 	}
-	any := `{"type":"object","properties":{"a":{"type":"array"}}}`
-	out["deep arrays"] = adversary{schema: any, payload: `{"a":` + list(strings.Repeat("[", 100)+strings.Repeat("]", 100), kb64) + `}`}
-	out["quotes to repair"] = adversary{schema: any, payload: `{'a':['` + times(`\'\"`, kb64) + `',]}`}
-	out["escapes to repair"] = adversary{schema: any, payload: `{'a':['` + times(`\u0041\n`, kb64) + `',]}`}
-	out["strings to repair"] = adversary{schema: any, payload: `{'a':` + list(`'x'`, kb64) + `,}`}
-	out["comments to repair"] = adversary{schema: any, payload: `{'a':[` + times("1, /* x */", kb64) + `]}`}
-	out["open comments"] = adversary{schema: any, payload: `{'a':[` + times("/*", kb64) + `]}`}
-	out["64 KB of ["] = adversary{schema: any, payload: times("[", kb64)}
-	out[`64 KB of {"a":`] = adversary{schema: any, payload: times(`{"a":`, kb64)}
-	out["64 KB of {a:"] = adversary{schema: any, payload: times(`{a:`, kb64)}
-	out[`64 KB of "`] = adversary{schema: any, payload: times(`"`, kb64)}
-	out["64 KB of backticks"] = adversary{schema: any, payload: times("```", kb64)}
+	anyArray := `{"type":"object","properties":{"a":{"type":"array"}}}`
+	out["deep arrays"] = adversary{schema: anyArray, payload: `{"a":` + list(strings.Repeat("[", 100)+strings.Repeat("]", 100), kb64) + `}`}
+	out["quotes to repair"] = adversary{schema: anyArray, payload: `{'a':['` + times(`\'\"`, kb64) + `',]}`}
+	out["escapes to repair"] = adversary{schema: anyArray, payload: `{'a':['` + times(`\u0041\n`, kb64) + `',]}`}
+	out["strings to repair"] = adversary{schema: anyArray, payload: `{'a':` + list(`'x'`, kb64) + `,}`}
+	out["comments to repair"] = adversary{schema: anyArray, payload: `{'a':[` + times("1, /* x */", kb64) + `]}`}
+	out["open comments"] = adversary{schema: anyArray, payload: `{'a':[` + times("/*", kb64) + `]}`}
+	out["64 KB of ["] = adversary{schema: anyArray, payload: times("[", kb64)}
+	out[`64 KB of {"a":`] = adversary{schema: anyArray, payload: times(`{"a":`, kb64)}
+	out["64 KB of {a:"] = adversary{schema: anyArray, payload: times(`{a:`, kb64)}
+	out[`64 KB of "`] = adversary{schema: anyArray, payload: times(`"`, kb64)}
+	out["64 KB of backticks"] = adversary{schema: anyArray, payload: times("```", kb64)}
 	return out
 }
 
@@ -202,6 +202,7 @@ func wide(n int, value string) string {
 
 // cpuTime returns the CPU time of the process, garbage collection included.
 func cpuTime(tb testing.TB) time.Duration {
+	tb.Helper()
 	var usage syscall.Rusage
 	require.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())

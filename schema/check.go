@@ -54,9 +54,9 @@ func decodeSchema(raw json.RawMessage) (any, error) {
 	switch doc.Kind() {
 	case jsonvalue.Object, jsonvalue.True, jsonvalue.False:
 		return doc.Any(), nil
-	default:
-		return nil, invalidSchema("", "expected an object or a boolean, got "+kindName(doc))
+	case jsonvalue.Null, jsonvalue.Number, jsonvalue.String, jsonvalue.Array:
 	}
+	return nil, invalidSchema("", "expected an object or a boolean, got "+kindName(doc))
 }
 
 // checkDocument checks each subschema of doc and returns their positions.

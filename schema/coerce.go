@@ -102,9 +102,9 @@ func (p *preparation) parts(sh *shape, v *jsonvalue.Value) reading {
 		return p.object(sh, v)
 	case jsonvalue.Array:
 		return p.array(sh, v)
-	default:
-		return reading{value: v}
+	case jsonvalue.Null, jsonvalue.False, jsonvalue.True, jsonvalue.Number, jsonvalue.String:
 	}
+	return reading{value: v}
 }
 
 func (p *preparation) array(sh *shape, v *jsonvalue.Value) reading {

@@ -102,11 +102,10 @@ func describe(v *jsonvalue.Value) string {
 		return fmt.Sprintf("an object of %d properties", v.Len())
 	case jsonvalue.Null:
 		return "null"
-	default:
-		kind := kindName(v)
-		if kind == "integer" {
-			return "an integer"
-		}
+	case jsonvalue.False, jsonvalue.True, jsonvalue.Number:
+	}
+	if kind := kindName(v); kind != "integer" {
 		return "a " + kind
 	}
+	return "an integer"
 }

@@ -109,7 +109,7 @@ func (e *explainer) explain(r *rule, v *jsonvalue.Value, at *place) {
 				e.explain(r.item(i), item, at.item(i))
 			}
 		}
-	default:
+	case jsonvalue.Null, jsonvalue.False, jsonvalue.True, jsonvalue.Number, jsonvalue.String:
 	}
 	e.inPlace(r, v, at)
 	if len(e.problems) == before && !e.done() {
@@ -299,7 +299,7 @@ func (w *work) failing(r *rule, v *jsonvalue.Value) []string {
 		check("exclusiveMinimum", s.ExclusiveMinimum == nil || x.Cmp(s.ExclusiveMinimum) > 0)
 		check("exclusiveMaximum", s.ExclusiveMaximum == nil || x.Cmp(s.ExclusiveMaximum) < 0)
 		check("multipleOf", s.MultipleOf == nil || new(big.Rat).Quo(x, s.MultipleOf).IsInt())
-	default:
+	case jsonvalue.Null, jsonvalue.False, jsonvalue.True:
 	}
 	return out
 }

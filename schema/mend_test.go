@@ -3,7 +3,6 @@ package schema_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -308,7 +307,7 @@ func TestDamageIsRepairedOrRefused(t *testing.T) {
 		}
 	}
 	require.Greater(t, repaired, cases/10, "refusing everything is no repair")
-	t.Log(fmt.Sprintf("%d of %d were repaired", repaired, cases))
+	t.Logf("%d of %d were repaired", repaired, cases)
 }
 
 // TestDamageDrawn lets rapid look for a value that is read as a third one.

@@ -29,7 +29,7 @@ func (s *Schema) Prepare(ctx context.Context, raw json.RawMessage) (json.RawMess
 		_, err := decodeValue(raw)
 		return nil, nil, err
 	}
-	w := newWork(ctx, len(raw))
+	w := newWork(ctx.Err, len(raw))
 	text := strings.TrimSpace(string(raw))
 	if text == "" {
 		return s.prepareEmpty(w)

@@ -60,13 +60,13 @@ func (p *preparation) spellings(sh *shape, text string) []*jsonvalue.Value {
 		p.work.spend(len(sh.enum))
 		sh.spelled = make(map[string][]*jsonvalue.Value, len(sh.enum))
 		for _, member := range sh.enum {
-			switch member.Kind() {
-			case jsonvalue.String:
-				sh.spelled[fold(member.Text())] = append(sh.spelled[fold(member.Text())], member)
-			case jsonvalue.Number:
-				sh.spelled["number "+member.Text()] = append(sh.spelled["number "+member.Text()], member)
-			default:
+			key := "number " + member.Text()
+			if member.Kind() == jsonvalue.String {
+				key = fold(member.Text())
+			} else if member.Kind() != jsonvalue.Number {
+				continue
 			}
+			sh.spelled[key] = append(sh.spelled[key], member)
 		}
 	}
 	var out []*jsonvalue.Value

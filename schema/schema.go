@@ -69,7 +69,17 @@ func (s *Schema) Validate(ctx context.Context, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return s.judge(newWork(ctx, len(raw)), v)
+	return s.judge(newWork(ctx.Err, len(raw)), v)
+}
+
+// ValidateDefault is [Schema.Validate] for a value that is part of a definition,
+// while that is parsed: the budget of work is the only bound.
+func (s *Schema) ValidateDefault(raw json.RawMessage) error {
+	v, err := decodeValue(raw)
+	if err != nil {
+		return err
+	}
+	return s.judge(newWork(func() error { return nil }, len(raw)), v)
 }
 
 // remoteError is the refusal to load a schema from anywhere.

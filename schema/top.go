@@ -34,7 +34,7 @@ func (p *preparation) top(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 		if inner := p.unwrap(sh, v); inner != nil {
 			readings = append(readings, p.after("", "object", RuleUnwrap, inner))
 		}
-	default:
+	case jsonvalue.False, jsonvalue.True, jsonvalue.Number, jsonvalue.String, jsonvalue.Array:
 		readings = append(readings, p.value(root, v))
 		if name, _ := sh.soleRequired(); name != "" {
 			whole := jsonvalue.NewObject([]jsonvalue.Member{{Name: name, Value: v}})

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
@@ -15,17 +14,17 @@ const (
 	baseSteps   = 80_000 // Of any payload; three more for each two bytes of it.
 	maxVerdicts = 60_000 // Remembered at once; bounds memory.
 	maxFrames   = 10_000 // Nested visits; bounds the stack.
-	pollEvery   = 2_048  // Steps between two looks at the context.
+	pollEvery   = 2_048  // Steps between two calls of canceled.
 )
 
 // work is the budget of one payload and what was found out with it. It is for
 // one goroutine. Once it is spent, err is set, every verdict is false and none
 // may be believed.
 type work struct {
-	ctx      context.Context //nolint:containedctx // It lives for one call and ends its loops.
+	canceled func() error // Says why the work is to end early.
 	total    int
 	left     int
-	poll     int // The context is looked at when left falls below.
+	poll     int // Canceled is asked when left falls below.
 	remember int // Verdicts are remembered when left falls below.
 	frames   int
 	verdicts map[visit]bool
@@ -38,12 +37,13 @@ type visit struct {
 	value *jsonvalue.Value
 }
 
-// newWork returns the budget of a payload of size bytes.
-func newWork(ctx context.Context, size int) *work {
+// newWork returns the budget of a payload of size bytes. Canceled, a context's
+// Err, ends the work before the budget does.
+func newWork(canceled func() error, size int) *work {
 	steps := baseSteps + size*3/2
 	// A schema without alternatives sees each value a few times: what it finds
 	// is not worth remembering, unless there is more to it.
-	return &work{ctx: ctx, total: steps, left: steps, poll: steps - pollEvery, remember: steps - 500 - size/2}
+	return &work{canceled: canceled, total: steps, left: steps, poll: steps - pollEvery, remember: steps - 500 - size/2}
 }
 
 // spend takes n steps and reports whether there were any left.
@@ -57,7 +57,7 @@ func (w *work) spend(n int) bool {
 	}
 	if w.left < w.poll {
 		w.poll = w.left - pollEvery
-		if err := w.ctx.Err(); err != nil {
+		if err := w.canceled(); err != nil {
 			w.err = fmt.Errorf("checking a payload: %w", err)
 		}
 	}

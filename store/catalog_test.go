@@ -320,7 +320,6 @@ func TestPartitions(t *testing.T) {
 	require.Equal(t, "tool_invocations_default", partition())
 	_, err = f.Store.Settle(t.Context(), storetest.Completed(e, ticket.Fence))
 	require.NoError(t, err)
-	home = "tool_invocations_" + time.Now().UTC().AddDate(0, 1, 1-time.Now().UTC().Day()).Format("2006_01")
 	e.InvocationID = idAt(t, time.Now().UTC().AddDate(0, 1, 1-time.Now().UTC().Day()))
 
 	plan := texts(t, conn, fmt.Sprintf("explain select * from tool_invocations where tenant_id = '%s' and id = '%s'", f.Tenant, e.InvocationID))

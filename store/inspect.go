@@ -95,7 +95,7 @@ func (s *Store) inspectReconciler(ctx context.Context, in *Inspection) error {
 	if err != nil {
 		return failure("store.Inspect", err)
 	}
-	if lease := leaseOf(db.ReadLeaseRow(row)); lease.PassedAt != nil {
+	if lease := leaseOf(row); lease.PassedAt != nil {
 		in.Reconciled = &lease.Since
 	}
 	return nil

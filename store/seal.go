@@ -68,7 +68,10 @@ func (l *sealer) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-ctx.Done(): // What was written until now is numbered.
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sealTimeout)
+			defer cancel()
+			l.seal(ctx)
 			return
 		case <-tick.C:
 			l.seal(ctx)
@@ -95,11 +98,8 @@ func (l *sealer) seal(ctx context.Context) {
 	}
 }
 
-// stop ends the sealer and numbers what was written.
+// stop numbers what was written and ends the sealer.
 func (l *sealer) stop() {
 	l.end()
 	<-l.done
-	ctx, cancel := context.WithTimeout(context.Background(), sealTimeout)
-	defer cancel()
-	l.seal(ctx)
 }

@@ -87,9 +87,11 @@ func (r *follower) read(t *testing.T, s *store.Store, tenant tool.TenantID) {
 func TestStreamSkipsNothingInAnyOrderOfCommits(t *testing.T) {
 	t.Parallel()
 
-	f, pool := sealFixture(t)
 	for _, seed := range []uint64{1, 2, 3, 4, 5} {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+
+			f, pool := sealFixture(t)
 			random := rand.New(rand.NewPCG(seed, 0))
 			tenant := f.Tenant
 			runs := make([]string, 6)

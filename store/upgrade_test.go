@@ -62,21 +62,21 @@ func pastDatabase(t *testing.T, steps []pastStep) string {
 	t.Helper()
 	address := storetest.NewEmpty(t)
 	conn := storetest.Connect(t, address)
-	exec := func(sql string, args ...any) {
+	run := func(sql string, args ...any) {
 		_, err := conn.Exec(t.Context(), sql, args...)
 		require.NoError(t, err)
 	}
-	exec("grant create, usage on schema public to toolcrib_owner; grant usage on schema public to toolcrib_app, toolcrib_maintenance")
-	exec(`set role toolcrib_owner; create table toolcrib_migrations (
+	run("grant create, usage on schema public to toolcrib_owner; grant usage on schema public to toolcrib_app, toolcrib_maintenance")
+	run(`set role toolcrib_owner; create table toolcrib_migrations (
 		version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
 	for _, step := range steps {
-		exec("set role toolcrib_owner")
-		exec(step.text)
-		exec("insert into toolcrib_migrations (version, name, checksum) values ($1, $2, $3)", step.version, step.name, step.checksum)
-		exec("reset role")
+		run("set role toolcrib_owner")
+		run(step.text)
+		run("insert into toolcrib_migrations (version, name, checksum) values ($1, $2, $3)", step.version, step.name, step.checksum)
+		run("reset role")
 		rows, err := os.ReadFile(fmt.Sprintf("testdata/rows/%03d_%s.sql", step.version, step.name))
 		if err == nil && !step.nothing {
-			exec(string(rows))
+			run(string(rows))
 		}
 	}
 	return address

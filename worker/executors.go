@@ -127,13 +127,12 @@ func (p *Plugin) secrets() (secret.Resolver, error) {
 }
 
 // validator checks a tool's answer against its output schema.
-func validator(schemas *schema.Cache) func(raw, value json.RawMessage) error {
-	return func(raw, value json.RawMessage) error {
+func validator(schemas *schema.Cache) func(ctx context.Context, raw, value json.RawMessage) error {
+	return func(ctx context.Context, raw, value json.RawMessage) error {
 		s, err := schemas.Compile(raw)
 		if err != nil {
 			return fmt.Errorf("compiling the output schema: %w", err)
 		}
-		// The tool has answered: that its caller leaves now is no reason to lose it.
-		return s.Validate(context.Background(), value)
+		return s.Validate(ctx, value)
 	}
 }

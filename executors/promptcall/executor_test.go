@@ -143,12 +143,12 @@ func withOutput(e tool.Executor) tool.Executor {
 	schemas := schema.New(0)
 	for _, m := range slices.Backward(executors.Standard(executors.Options{
 		Logger: slog.New(slog.DiscardHandler),
-		Validate: func(raw, value json.RawMessage) error {
+		Validate: func(ctx context.Context, raw, value json.RawMessage) error {
 			s, err := schemas.Compile(raw)
 			if err != nil {
 				return err
 			}
-			return s.Validate(context.Background(), value)
+			return s.Validate(ctx, value)
 		},
 	})) {
 		e = m(e)

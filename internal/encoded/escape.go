@@ -101,6 +101,7 @@ func (kinds escapes) read(value *[16]byte, src []byte) (n, size int) {
 		return readBackslash(value, src)
 	case entity:
 		return readEntity(value, src)
+	case noEscapes, anyEscape:
 	}
 	return 0, 0
 }

@@ -222,7 +222,7 @@ func (s *server) awaitCall(ctx context.Context, c directCall, wait time.Duration
 		out.Status, out.Body.Status, out.Body.Result = http.StatusOK, agent.RunCompleted, result
 		return out, nil
 	}
-	failed, ended := outcome(err)
+	ended, failed := outcome(err)
 	if !ended { // The time is over, or Temporal went away: the call goes on.
 		return out, nil
 	}

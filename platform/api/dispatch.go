@@ -36,12 +36,11 @@ func freshRunID() (string, error) {
 	return id.String(), nil
 }
 
-// outcome returns what a workflow of ours failed with, as the error that it
-// encoded, and whether it has ended at all: any other failure concerns the
-// waiting and not the workflow.
-func outcome(err error) (of error, ended bool) {
+// outcome reports whether err says that a workflow has ended, and returns the
+// error that the workflow failed with. Any other error concerns the wait for it.
+func outcome(err error) (ended bool, of error) {
 	if _, ok := errors.AsType[*temporal.WorkflowExecutionError](err); ok {
-		return failure.Decode(err), true
+		return true, failure.Decode(err)
 	}
-	return nil, false
+	return false, nil
 }

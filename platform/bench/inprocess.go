@@ -120,7 +120,7 @@ func (s *site) pipeline(ctx context.Context, t tool.Tool, v tool.Version, argume
 	schemas, resolve, mux := schema.New(0), resolver.New(s.Store, resolver.Options{}), executors.NewMux()
 	mux.Use(executors.Standard(executors.Options{
 		Logger: slog.New(slog.DiscardHandler),
-		Validate: func(raw, value json.RawMessage) error {
+		Validate: func(ctx context.Context, raw, value json.RawMessage) error {
 			compiled, err := schemas.Compile(raw)
 			if err != nil {
 				return err

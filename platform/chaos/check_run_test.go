@@ -25,7 +25,7 @@ func (s *site) checkEvents(run runRow, invocations []invocationRow) {
 	var last int64
 	var ended []agent.RunStatus
 	ends := map[string]tool.EventType{}
-	for _, e := range query[eventRow](s, `
+	for _, e := range query[eventRow](s.t.Context(), s, `
 		select seq, type, coalesce(invocation_id::text, '') from run_events where tenant_id = $1 and run_id = $2
 		union all select seq, 'output', '' from run_output where tenant_id = $1 and run_id = $2 order by 1`, s.tenant, run.ID) {
 		last++
@@ -66,7 +66,7 @@ func (s *site) checkTranscript(run runRow) {
 		Position   int
 		Calls      json.RawMessage
 	}
-	rows := query[messageRow](s, `
+	rows := query[messageRow](s.t.Context(), s, `
 		with recursive chain as (
 			select m.* from messages m join runs r on r.tenant_id = m.tenant_id and r.head_message_id = m.id
 			where r.tenant_id = $1 and r.id = $2

@@ -25,7 +25,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "toolcrib-chaos-")
+	dir, err := os.MkdirTemp("", "toolcrib-chaos-") //nolint:usetesting // t.TempDir is closed to the account that runs PostgreSQL.
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711)) // The account that runs PostgreSQL passes through.
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })

@@ -120,12 +120,12 @@ func databaseFaults() []fault {
 		{"disk full", state("full_disk = true", "full_disk = false")},
 		{"clock an hour ahead", state("clock = '1 hour'", "clock = '0'")},
 		{"clock an hour behind", state("clock = '-1 hour'", "clock = '0'")},
-		{"table locked", lockTable},
+		{"table locked", (*site).lockTable},
 	}
 }
 
 // lockTable holds an exclusive lock on a table.
-func lockTable(s *site, ctx context.Context, dice *rand.Rand) (func() error, error) {
+func (s *site) lockTable(ctx context.Context, dice *rand.Rand) (func() error, error) {
 	ctx = context.WithoutCancel(ctx)
 	conn := s.cluster.connect(ctx, s.t)
 	table := lockable[dice.IntN(len(lockable))]

@@ -63,7 +63,7 @@ func workflowFaults() []fault {
 		{"workflow reset", (*site).resetOne},
 		{"workflow terminated", (*site).terminateOne},
 		{"workflow cancelled", func(s *site, ctx context.Context, dice *rand.Rand) (func() error, error) {
-			id, err := s.recent(dice)
+			id, err := s.recent(ctx, dice)
 			if err != nil {
 				return nil, err
 			}
@@ -76,8 +76,8 @@ func workflowFaults() []fault {
 }
 
 // recent returns the workflow id of one of the last runs.
-func (s *site) recent(dice *rand.Rand) (string, error) {
-	ids := query[struct{ ID string }](s, `select workflow_id from runs where tenant_id = $1 order by created_at desc limit 8`, s.tenant)
+func (s *site) recent(ctx context.Context, dice *rand.Rand) (string, error) {
+	ids := query[struct{ ID string }](ctx, s, `select workflow_id from runs where tenant_id = $1 order by created_at desc limit 8`, s.tenant)
 	if len(ids) == 0 {
 		return "", errNothing
 	}
@@ -85,7 +85,7 @@ func (s *site) recent(dice *rand.Rand) (string, error) {
 }
 
 func (s *site) terminateOne(ctx context.Context, dice *rand.Rand) (func() error, error) {
-	id, err := s.recent(dice)
+	id, err := s.recent(ctx, dice)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *site) terminateOne(ctx context.Context, dice *rand.Rand) (func() error,
 
 // resetOne takes a workflow back to one of its completed tasks.
 func (s *site) resetOne(ctx context.Context, dice *rand.Rand) (func() error, error) {
-	id, err := s.recent(dice)
+	id, err := s.recent(ctx, dice)
 	if err != nil {
 		return nil, err
 	}

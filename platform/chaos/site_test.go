@@ -148,11 +148,11 @@ func (s *site) handle(workflowID string) {
 }
 
 // query returns the rows of a statement, read as superuser.
-func query[T any](s *site, sql string, args ...any) []T {
+func query[T any](ctx context.Context, s *site, sql string, args ...any) []T {
 	s.t.Helper()
-	conn := s.cluster.connect(s.t.Context(), s.t)
-	defer func() { _ = conn.Close(context.WithoutCancel(s.t.Context())) }()
-	rows, err := conn.Query(s.t.Context(), sql, args...)
+	conn := s.cluster.connect(ctx, s.t)
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	rows, err := conn.Query(ctx, sql, args...)
 	require.NoError(s.t, err)
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[T])
 	require.NoError(s.t, err)

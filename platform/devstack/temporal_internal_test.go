@@ -99,11 +99,11 @@ func TestLocalName(t *testing.T) {
 func TestServerLoggerHushes(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder
-	log := newServerLogger(t.Context(), slog.New(slog.NewTextHandler(&said, nil)))
-	log.Info("not this")
-	log.Warn("but this")
-	log.hush()
-	log.With().Error("not this either")
+	logger := newServerLogger(t.Context(), slog.New(slog.NewTextHandler(&said, nil)))
+	logger.Info("not this")
+	logger.Warn("but this")
+	logger.hush()
+	logger.With().Error("not this either")
 	require.Contains(t, said.String(), "but this")
 	require.NotContains(t, said.String(), "not this")
 }

@@ -107,7 +107,7 @@ func reconciler(in store.Inspection) Finding {
 	switch {
 	case in.Reconciled == nil:
 		f.Status, f.Found = Warn, "it has never passed: runs whose workflows are terminated or lost stay open"
-		f.Mend = fmt.Sprintf("give toolcrib serve a second login in TOOLCRIB_MAINTENANCE_DATABASE_URL, which is granted %s", store.MaintenanceRole)
+		f.Mend = "give toolcrib serve a second login in TOOLCRIB_MAINTENANCE_DATABASE_URL, which is granted " + store.MaintenanceRole
 	case *in.Reconciled > reconciledLately:
 		f.Status, f.Found = Warn, fmt.Sprintf("it last passed %s ago", in.Reconciled.Round(time.Second))
 		f.Mend = "look at the log of toolcrib serve, or run: toolcrib reconcile --dry-run"

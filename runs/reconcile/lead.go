@@ -20,6 +20,7 @@ import (
 func (r *Reconciler) Lead(ctx context.Context) {
 	var lease *store.Lease
 	var said string
+	r.metrics.expose(ctx)
 	for {
 		held, err := r.turn(ctx)
 		switch {

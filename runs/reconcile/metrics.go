@@ -56,11 +56,16 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	for _, reason := range Reasons() { // So that the first of each is an increase.
-		out.closed.Add(context.Background(), 0, metric.WithAttributes(
+	return out, nil
+}
+
+// expose makes a counter of each reason, so that the first closure is an
+// increase.
+func (m *metrics) expose(ctx context.Context) {
+	for _, reason := range Reasons() {
+		m.closed.Add(ctx, 0, metric.WithAttributes(
 			attribute.String("subject", string(RunSubject)), attribute.String("reason", string(reason))))
 	}
-	return out, nil
 }
 
 func (m *metrics) count(ctx context.Context, f Finding) {

@@ -1,7 +1,6 @@
 package field
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -195,7 +194,7 @@ func (c *checker) accepted(f *Field, path string) error {
 	if len(f.Default) == 0 {
 		return nil
 	}
-	if err := s.Validate(context.Background(), f.Default); err != nil {
+	if err := s.ValidateDefault(f.Default); err != nil {
 		return refuse(path+"/default", "the field does not accept its own default: %s", tool.AsError(err).Msg)
 	}
 	return nil

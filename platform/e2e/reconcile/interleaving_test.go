@@ -29,7 +29,7 @@ func TestInterleavings(t *testing.T) {
 	s.workflowsThatEnd()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // It is a test.
+	random := rand.New(rand.NewPCG(seed, 0))
 
 	const runs = 40
 	var all []agent.Run

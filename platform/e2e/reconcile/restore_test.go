@@ -34,10 +34,10 @@ func TestRestoredDatabase(t *testing.T) {
 	require.NoError(t, err)
 
 	require.Empty(t, s.passWith(func(c *reconcile.Config) { c.Grace = time.Hour }))
-	found := s.found(1, dry)
+	require.False(t, s.found(1, dry)[0].Closed)
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, s.status(lost.WorkflowID))
 
-	found = s.found(1)
+	found := s.found(1)
 	require.Equal(t, reconcile.WorkflowSubject, found[0].Subject)
 	require.Equal(t, reconcile.RunMissing, found[0].Reason)
 	require.True(t, found[0].Closed)
