@@ -50,7 +50,8 @@ const (
 type Limits struct {
 	// Time is how long it may run, on the clock, its compilation included.
 	Time time.Duration `json:"time"`
-	// Memory bounds the whole child process, in bytes.
+	// Memory bounds the child process, in bytes: what is beyond is collected, or
+	// refused by the engine. The kernel ends the process 128 MiB above.
 	Memory int64 `json:"memory"`
 	// Output bounds its result, in bytes of JSON, and apart from that what it
 	// prints.

@@ -17,7 +17,7 @@ func fence() error {
 	if err := closeInherited(); err != nil {
 		return err
 	}
-	most := uint64(sandbox.MaxLimits.Memory) //nolint:gosec // It is positive.
+	most := dataLimit(sandbox.MaxLimits.Memory)
 	limits := map[int]syscall.Rlimit{
 		syscall.RLIMIT_DATA:  {Cur: most, Max: most},
 		syscall.RLIMIT_FSIZE: {},
@@ -36,9 +36,20 @@ func fence() error {
 	return nil
 }
 
+// reserve is how much more than a program's memory the kernel grants the process
+// at last, in bytes. The kernel counts what Go has mapped, also where programs
+// have given it back, and stacks that wait for the end of a collection: without
+// it, the program before, or a busy machine, would decide what fits.
+const reserve = 128 << 20
+
+// dataLimit is the kernel's limit for so much memory.
+func dataLimit(memory int64) uint64 {
+	return uint64(memory) + reserve //nolint:gosec // It is positive.
+}
+
 // fenceMemory bounds what the process may take for data.
-func fenceMemory(bytes int64) error {
-	limit := syscall.Rlimit{Cur: uint64(bytes), Max: uint64(sandbox.MaxLimits.Memory)} //nolint:gosec // It is positive.
+func fenceMemory(memory int64) error {
+	limit := syscall.Rlimit{Cur: dataLimit(memory), Max: dataLimit(sandbox.MaxLimits.Memory)}
 	if err := syscall.Setrlimit(syscall.RLIMIT_DATA, &limit); err != nil {
 		return fmt.Errorf("limiting the sandbox's memory: %w", err)
 	}
