@@ -96,7 +96,7 @@ var seeds = []string{
 	`{"kind":"tool","slug":"fetchIt","description":"Fetches.","implementation_type":"http","egress_class":"read_only",
 	  "implementation_config":{"url":"http://127.0.0.1:1/{id}"},"execution":{"is_pure":true,"timeout_s":1,"max_attempts":1},"version":"1.0.0"}`,
 	`{"kind":"tool","slug":"odd","description":"Holds a secret.","implementation_type":"custom",
-	  "implementation_config":{"api_key":"` + plantedSecret + `","nested":{"password":["` + plantedSecret + `"]}}}`,
+	  "implementation_config":{"executor":"odd","api_key":"` + plantedSecret + `","nested":{"password":["` + plantedSecret + `"]}}}`,
 	`{"kind":"tool","slug":"vault","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"vault.open"}`,
 	`{"kind":"mcp_server","slug":"files","server_url":"https://files.example.com/mcp","allowed_tools":["*"],"headers":{"X-Team":"shop"}}`,
 	`{"kind":"agent","slug":"talker","instructions":"Talk.","model":"scripted/talk","version":"1.0.0","publish":true,"tools":["echoIt"]}`,

@@ -61,6 +61,7 @@ func (s *session) furnish(t *testing.T) {
 				headers: [][2]string{{"Content-Type", "application/json"}},
 			})
 			require.Equal(t, http.StatusOK, got.status, "%s", got.body)
+			require.Contains(t, string(got.body), `"failed":0`)
 		}
 	}
 }
