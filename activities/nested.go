@@ -123,27 +123,20 @@ func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 	return nil
 }
 
-// unopen ends the run that an attempt at a call recorded and nobody starts any
-// more, because the call ended before its workflow heard of it.
+// unopen ends the run that an attempt at a call recorded and that no workflow
+// starts, because the call ended before its workflow received the answer. A run
+// that has begun is left alone.
 func (a *Activities) unopen(ctx context.Context, in *wire.InvokeInput, outcome ledger.Outcome) error {
 	if in.Pin.Agent == nil || outcome.Result != nil {
 		return nil
 	}
-	tenant := in.Principal.Tenant
-	run, err := a.Runs.FindRun(ctx, tenant, ledger.RunID(outcome.InvocationID))
-	switch {
-	case err != nil && tool.KindOf(err) == tool.NotFound:
-		return nil
-	case err != nil:
-		return fmt.Errorf("finding the run that was recorded: %w", err)
-	case run.Status != agent.RunPending:
-		return nil
-	}
-	err = a.Runs.FinishRun(ctx, agent.RunEnd{
-		Tenant: tenant, RunID: run.ID, Status: agent.RunCancelled, Kind: tool.Cancelled, Msg: "the call that asked for the run ended before it began",
+	id := ledger.RunID(outcome.InvocationID)
+	_, err := a.Runs.EndPendingRun(ctx, agent.RunEnd{ // There may be none.
+		Tenant: in.Principal.Tenant, RunID: id, Status: agent.RunCancelled, Kind: tool.Cancelled,
+		Msg: "the call that asked for the run ended before it began",
 	})
 	if err != nil {
-		return fmt.Errorf("finishing run %s: %w", run.ID, err)
+		return fmt.Errorf("ending run %s: %w", id, err)
 	}
 	return nil
 }

@@ -31,21 +31,18 @@ type oneRun struct {
 	ended []agent.RunEnd
 }
 
-func (r *oneRun) FindRun(_ context.Context, _ tool.TenantID, id string) (agent.Run, error) {
-	if id != r.run.ID {
-		return agent.Run{}, &tool.Error{Kind: tool.NotFound, Msg: "run not found"}
+func (r *oneRun) EndPendingRun(_ context.Context, end agent.RunEnd) (bool, error) {
+	if end.RunID != r.run.ID || r.run.Status != agent.RunPending {
+		return false, nil
 	}
-	return r.run, nil
-}
-
-func (r *oneRun) FinishRun(_ context.Context, end agent.RunEnd) error {
 	r.ended = append(r.ended, end)
-	return nil
+	return true, nil
 }
 
-// A run that was recorded for a call whose workflow never heard of it is not
-// left pending, and one that is at work or answered the call is left alone.
-func TestARunThatNobodyBeginsEndsWithItsCall(t *testing.T) {
+// A run that was recorded for a call, and that no workflow starts, is not left
+// pending; one that has begun, or answered the call, is left alone. Whether it
+// has begun is decided where it is ended, so that none can begin in between.
+func TestAnUnstartedRunEndsWithItsCall(t *testing.T) {
 	t.Parallel()
 
 	const invocation = "01890000-0000-7000-8000-0000000000aa"

@@ -89,4 +89,7 @@ type Runs interface {
 	// FinishRun ends a run once; a second end changes nothing, unless another
 	// execution made the first one: the later end then replaces it.
 	FinishRun(ctx context.Context, end RunEnd) error
+	// EndPendingRun ends a run that has not begun, and reports whether it did: any
+	// other run stays as it is.
+	EndPendingRun(ctx context.Context, end RunEnd) (bool, error)
 }
