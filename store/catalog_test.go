@@ -138,7 +138,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.Say(t, f.Run, 1, 1, "Let me look.")
 	_, _, err := f.Store.AddAgentVersion(t.Context(), f.Agent, storetest.AgentVersionOf(t, f.Agent, "1.0.0"))
 	require.NoError(t, err)
-	_, err = f.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: f.Tenant, Text: "k"}, strings.Repeat("0", 64), time.Hour, time.Hour)
+	_, err = f.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: f.Tenant, Text: "k"}, strings.Repeat("0", 64), time.Minute, time.Hour)
 	require.NoError(t, err)
 	key, session := f.MCPSession("s1")
 	_, err = f.Store.SaveMCPSession(t.Context(), key, session)

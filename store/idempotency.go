@@ -47,6 +47,9 @@ type Answer struct {
 // the same digest.
 func (s *Store) BeginRequest(ctx context.Context, k RequestKey, digest string, lease, keep time.Duration) (Request, error) {
 	const op = "store.BeginRequest"
+	if err := checkLease(op, lease); err != nil {
+		return Request{}, err
+	}
 	id, err := newID()
 	if err != nil {
 		return Request{}, err
@@ -92,7 +95,11 @@ func (s *Store) FinishRequest(ctx context.Context, k RequestKey, fence int64, a 
 // RenewRequest extends the lease of a request that is being served, from now
 // on. It fails as [Store.FinishRequest] does.
 func (s *Store) RenewRequest(ctx context.Context, k RequestKey, fence int64, lease time.Duration) error {
-	return s.endRequest(ctx, "store.RenewRequest", k.Tenant, func(q *db.Queries) (int64, error) {
+	const op = "store.RenewRequest"
+	if err := checkLease(op, lease); err != nil {
+		return err
+	}
+	return s.endRequest(ctx, op, k.Tenant, func(q *db.Queries) (int64, error) {
 		return q.RenewRequest(ctx, db.RenewRequestParams{
 			TenantID: string(k.Tenant), Subject: text(k.Subject), KeyHash: k.hash(), Fence: fence, LeaseS: lease.Seconds(),
 		})

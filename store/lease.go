@@ -12,6 +12,17 @@ import (
 // ReconcilerLease is the name of the lease of the process that reconciles.
 const ReconcilerLease = "reconciler"
 
+// MaxLease is the longest time that anything is leased for: a lease that ends
+// further ahead was taken while the database's clock was ahead, and binds no one.
+const MaxLease = 5 * time.Minute
+
+func checkLease(op string, d time.Duration) error {
+	if d > MaxLease {
+		return &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("a lease of %s is longer than %s", d, MaxLease)}
+	}
+	return nil
+}
+
 // Lease is the right of one process to do the work that one does for all. All
 // times are the database's.
 type Lease struct {
@@ -30,6 +41,9 @@ type Lease struct {
 // stands in the way, and has another holder or another scope.
 func (m *Maintenance) TakeLease(ctx context.Context, name, holder, scope string, ttl time.Duration, adopt bool) (Lease, error) {
 	const op = "store.TakeLease"
+	if err := checkLease(op, ttl); err != nil {
+		return Lease{}, err
+	}
 	var taken db.TakeLeaseRow
 	err := m.store.doGlobal(ctx, op, func(q *db.Queries) (err error) {
 		taken, err = q.TakeLease(ctx, db.TakeLeaseParams{
@@ -58,6 +72,9 @@ func (m *Maintenance) TakeLease(ctx context.Context, name, holder, scope string,
 // is set. It fails with tool.Conflict when another process has taken it.
 func (m *Maintenance) RenewLease(ctx context.Context, l Lease, ttl time.Duration, passed bool) (Lease, error) {
 	const op = "store.RenewLease"
+	if err := checkLease(op, ttl); err != nil {
+		return Lease{}, err
+	}
 	var row db.RenewLeaseRow
 	err := m.store.doGlobal(ctx, op, func(q *db.Queries) (err error) {
 		row, err = q.RenewLease(ctx, db.RenewLeaseParams{

@@ -36,7 +36,7 @@ func TestLease(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, holder := range []string{"a", "b", "c", "d"} {
 		wg.Go(func() {
-			if _, err := m.TakeLease(t.Context(), "work", holder, "s", time.Hour, false); err == nil {
+			if _, err := m.TakeLease(t.Context(), "work", holder, "s", time.Minute, false); err == nil {
 				holders.Add(1)
 			}
 		})
@@ -48,33 +48,33 @@ func TestLease(t *testing.T) {
 	require.Equal(t, int64(1), held.Fence)
 	require.Nil(t, held.PassedAt)
 
-	again, err := m.TakeLease(t.Context(), "work", held.Holder, "s", time.Hour, false)
+	again, err := m.TakeLease(t.Context(), "work", held.Holder, "s", time.Minute, false)
 	require.NoError(t, err)
 	require.Equal(t, held.Fence, again.Fence, "it is the holder's own")
-	again, err = m.RenewLease(t.Context(), held, time.Hour, true)
+	again, err = m.RenewLease(t.Context(), held, time.Minute, true)
 	require.NoError(t, err)
 	require.NotNil(t, again.PassedAt)
 	require.Positive(t, again.Left)
 
-	other, err := m.TakeLease(t.Context(), "work", "next", "s", time.Hour, false)
+	other, err := m.TakeLease(t.Context(), "work", "next", "s", time.Minute, false)
 	storetest.RequireKind(t, tool.Conflict, err)
 	require.Equal(t, held.Holder, other.Holder)
 	_, err = d.Conn(t).Exec(t.Context(), "update leases set expires_at = now()") // The holder has died.
 	require.NoError(t, err)
-	next, err := m.TakeLease(t.Context(), "work", "next", "s", time.Hour, false)
+	next, err := m.TakeLease(t.Context(), "work", "next", "s", time.Minute, false)
 	require.NoError(t, err)
 	require.Equal(t, int64(2), next.Fence)
-	_, err = m.RenewLease(t.Context(), held, time.Hour, true)
+	_, err = m.RenewLease(t.Context(), held, time.Minute, true)
 	storetest.RequireKind(t, tool.Conflict, err)
 	require.NoError(t, m.ReleaseLease(t.Context(), held), "it is not its own to release")
-	_, err = m.RenewLease(t.Context(), next, time.Hour, false)
+	_, err = m.RenewLease(t.Context(), next, time.Minute, false)
 	require.NoError(t, err)
 
 	require.NoError(t, m.ReleaseLease(t.Context(), next))
-	bound, err := m.TakeLease(t.Context(), "work", "next", "another", time.Hour, false)
+	bound, err := m.TakeLease(t.Context(), "work", "next", "another", time.Minute, false)
 	storetest.RequireKind(t, tool.Conflict, err)
 	require.Equal(t, "s", bound.Scope)
-	_, err = m.TakeLease(t.Context(), "work", "next", "another", time.Hour, true)
+	_, err = m.TakeLease(t.Context(), "work", "next", "another", time.Minute, true)
 	require.NoError(t, err)
 }
 

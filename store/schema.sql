@@ -31,7 +31,7 @@ CREATE OR REPLACE FUNCTION public.claim_workflow_starts(most integer, lease inte
 AS $function$
     with due as (
         select d.tenant_id, d.workflow_id from workflow_starts d
-        where d.next_at <= now()
+        where d.next_at <= now() or d.next_at > now() + interval '5 minutes'
         order by d.next_at
         limit most
         for update skip locked
@@ -1288,7 +1288,7 @@ create table workflow_starts (
 CREATE INDEX workflow_starts_due ON public.workflow_starts USING btree (next_at);
 alter table workflow_starts enable row level security;
 alter table workflow_starts force row level security;
-create policy due_claim on workflow_starts for update to toolcrib_owner using ((next_at <= now())) with check (true);
+create policy due_claim on workflow_starts for update to toolcrib_owner using (((next_at <= now()) OR (next_at > (now() + '00:05:00'::interval)))) with check (true);
 create policy due_read on workflow_starts for select to toolcrib_owner using (true);
 create policy tenant_isolation on workflow_starts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on workflow_starts to toolcrib_app;

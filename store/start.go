@@ -105,12 +105,13 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 // caller for the length of lease, and reports whether there was none of its
 // workflow id.
 func (s *Store) AddStart(ctx context.Context, start agent.Start, lease time.Duration) (bool, error) {
+	const op = "store.AddStart"
 	memo, err := encodePayload(start.Memo)
-	if err != nil {
+	if err := errors.Join(err, checkLease(op, lease)); err != nil {
 		return false, err
 	}
 	var added int64
-	err = s.do(ctx, "store.AddStart", start.Tenant, func(q *db.Queries) (err error) {
+	err = s.do(ctx, op, start.Tenant, func(q *db.Queries) (err error) {
 		added, err = q.AddStart(ctx, db.AddStartParams{
 			TenantID: string(start.Tenant), WorkflowID: text(start.WorkflowID), Workflow: text(start.Workflow),
 			TaskQueue: text(start.TaskQueue), Summary: text(start.Summary), Memo: memo, Agent: text(start.Agent),
@@ -145,8 +146,12 @@ func (s *Store) FindStart(ctx context.Context, key agent.StartKey) (agent.Start,
 // length of lease, and returns their keys, the oldest among them. A start that
 // another process claimed is left out.
 func (s *Store) ClaimStarts(ctx context.Context, limit int, lease time.Duration) ([]agent.StartKey, error) {
+	const op = "store.ClaimStarts"
+	if err := checkLease(op, lease); err != nil {
+		return nil, err
+	}
 	var raw []byte
-	err := s.doGlobal(ctx, "store.ClaimStarts", func(q *db.Queries) (err error) {
+	err := s.doGlobal(ctx, op, func(q *db.Queries) (err error) {
 		raw, err = q.ClaimStarts(ctx, db.ClaimStartsParams{Most: number(limit), LeaseS: lease.Seconds()})
 		return err
 	})

@@ -48,7 +48,7 @@ func TestClaimStarts(t *testing.T) {
 		f.Start(t)
 	}
 	held := f.Acceptance(t)
-	held.Lease = time.Hour
+	held.Lease = time.Minute
 	_, err := f.Store.AcceptRun(t.Context(), held)
 	require.NoError(t, err)
 
@@ -61,7 +61,7 @@ func TestClaimStarts(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for {
-				keys, err := f.Store.ClaimStarts(t.Context(), 3, time.Hour)
+				keys, err := f.Store.ClaimStarts(t.Context(), 3, time.Minute)
 				if err != nil || len(keys) == 0 {
 					return
 				}
@@ -74,7 +74,7 @@ func TestClaimStarts(t *testing.T) {
 		})
 	}
 	group.Wait()
-	left, err := f.Store.ClaimStarts(t.Context(), n, time.Hour) // A claimer leaves when it meets only locked rows.
+	left, err := f.Store.ClaimStarts(t.Context(), n, time.Minute) // A claimer leaves when it meets only locked rows.
 	require.NoError(t, err)
 	for _, key := range left {
 		seen[key]++
@@ -95,7 +95,7 @@ func TestAttemptsAreFenced(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t, storetest.NewDatabase(t))
 	stale := f.Start(t)
-	keys, err := f.Store.ClaimStarts(t.Context(), 1, time.Hour)
+	keys, err := f.Store.ClaimStarts(t.Context(), 1, time.Minute)
 	require.NoError(t, err)
 	require.Len(t, keys, 1)
 

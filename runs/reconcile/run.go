@@ -101,7 +101,9 @@ func (r *Reconciler) elsewhere(ctx context.Context, run agent.Run) (bool, error)
 		}
 	}
 	if run.Parent == nil {
-		return run.Status == agent.RunPending && time.Since(run.CreatedAt) < r.cfg.Grace, nil
+		age := time.Since(run.CreatedAt)
+		young := age < r.cfg.Grace && age > -store.MaxLease // What is dated further ahead was written while the clock was.
+		return run.Status == agent.RunPending && young, nil
 	}
 	line, err := r.cfg.Store.Ancestors(ctx, run.Tenant, run.ID)
 	if err != nil {

@@ -1,6 +1,7 @@
 -- name: BeginRequest :one
 -- Takes a key that is free: a new one, one whose time is over, or one whose
--- server did not come back. Else tells who has it. No row comes back when
+-- server did not come back: a lease that ends further ahead than any is long was
+-- taken while the database's clock was ahead. Else tells who has it. No row comes back when
 -- another transaction wrote it meanwhile.
 with taken as (
     insert into idempotency_keys as k (tenant_id, subject, key_hash, id, digest, lease_until, expires_at)
@@ -16,7 +17,8 @@ with taken as (
             status      = null,
             header      = null,
             body        = null
-        where k.expires_at <= now() or k.status is null and k.lease_until <= now() and k.digest = excluded.digest
+        where k.expires_at <= now()
+           or k.status is null and k.digest = excluded.digest and (k.lease_until <= now() or k.lease_until > now() + interval '5 minutes')
     returning k.id, k.digest, k.fence
 )
 select t.id, t.digest, t.fence, true as taken, null::integer as status, null::json as header, null::bytea as body,

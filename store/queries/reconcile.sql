@@ -1,12 +1,13 @@
 -- name: TakeLease :one
 -- Takes, or prolongs, a lease that is free or the holder's own. No row comes
--- back while another holds it, or where it is bound to another scope.
+-- back while another holds it, or where it is bound to another scope. One that
+-- ends further ahead than any is long was taken while the clock was ahead.
 insert into leases as l (name, holder, scope, expires_at)
 values (@name, @holder, @scope, now() + make_interval(secs => @seconds::float8))
 on conflict (name) do update
     set holder = excluded.holder, scope = excluded.scope, expires_at = excluded.expires_at,
         fence = l.fence + case when l.holder = excluded.holder and l.expires_at > now() then 0 else 1 end
-    where (l.holder = excluded.holder or l.expires_at <= now()) and (l.scope = excluded.scope or @adopt::boolean)
+    where (l.holder = excluded.holder or l.expires_at <= now() or l.expires_at > now() + interval '5 minutes') and (l.scope = excluded.scope or @adopt::boolean)
 returning l.*, now()::timestamptz as read_at;
 
 -- name: RenewLease :one
@@ -23,11 +24,12 @@ update leases set expires_at = now() where name = @name and holder = @holder and
 select l.*, now()::timestamptz as read_at from leases l where l.name = @name;
 
 -- name: ListOpenRuns :many
--- Cross-tenant: the reconciler looks for runs whose workflows are over.
+-- Cross-tenant: the reconciler looks for runs whose workflows are over. What is
+-- dated ahead, here and below, was written while the clock was, and is not young.
 select r.tenant_id, r.id, r.kind, r.status, r.workflow_id, r.first_run_id, r.created_at
 from runs r
 where r.completed_at is null and (r.tenant_id, r.id) > (@after_tenant::uuid, @after_id::uuid)
-  and r.created_at < now() - make_interval(secs => @grace::float8)
+  and (r.created_at < now() - make_interval(secs => @grace::float8) or r.created_at > now() + interval '5 minutes')
 order by r.tenant_id, r.id
 limit sqlc.arg('limit')::int;
 
@@ -37,8 +39,9 @@ select distinct r.tenant_id, r.id
 from effects e
 join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
 join runs r on r.tenant_id = i.tenant_id and r.id = i.run_id
-where e.phase <> 'done' and r.completed_at < now() - make_interval(secs => @grace::float8)
-  and e.created_at >= @since and e.created_at < now() - make_interval(secs => @grace::float8)
+where e.phase <> 'done' and e.created_at >= @since
+  and (r.completed_at < now() - make_interval(secs => @grace::float8) or r.completed_at > now() + interval '5 minutes')
+  and (e.created_at < now() - make_interval(secs => @grace::float8) or e.created_at > now() + interval '5 minutes')
 order by r.tenant_id, r.id
 limit sqlc.arg('limit')::int;
 
@@ -47,7 +50,7 @@ limit sqlc.arg('limit')::int;
 select d.tenant_id, d.id, d.pipeline_id, d.version
 from documents d
 where d.status in ('pending', 'ingesting') and (d.tenant_id, d.id) > (@after_tenant::uuid, @after_id::uuid)
-  and d.updated_at < now() - make_interval(secs => @grace::float8)
+  and (d.updated_at < now() - make_interval(secs => @grace::float8) or d.updated_at > now() + interval '5 minutes')
 order by d.tenant_id, d.id
 limit sqlc.arg('limit')::int;
 
@@ -56,7 +59,7 @@ limit sqlc.arg('limit')::int;
 select p.tenant_id, p.id, p.next_generation
 from pipelines p
 where p.next_generation <> 0 and p.deleted_at is null and (p.tenant_id, p.id) > (@after_tenant::uuid, @after_id::uuid)
-  and p.updated_at < now() - make_interval(secs => @grace::float8)
+  and (p.updated_at < now() - make_interval(secs => @grace::float8) or p.updated_at > now() + interval '5 minutes')
 order by p.tenant_id, p.id
 limit sqlc.arg('limit')::int;
 

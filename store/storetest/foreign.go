@@ -450,7 +450,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		key := f.begin(t)
 		key.Tenant = f.stranger
-		r, err := f.Store.BeginRequest(t.Context(), key, digestB, time.Hour, time.Hour)
+		r, err := f.Store.BeginRequest(t.Context(), key, digestB, time.Minute, time.Hour)
 		require.NoError(t, err)
 		require.True(t, r.Taken)
 	},
@@ -469,7 +469,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	"RenewRequest": func(t *testing.T, f foreign) {
 		t.Helper()
 		key := store.RequestKey{Tenant: f.stranger, Text: "k"}
-		RequireKind(t, tool.Conflict, f.Store.RenewRequest(t.Context(), key, 1, time.Hour))
+		RequireKind(t, tool.Conflict, f.Store.RenewRequest(t.Context(), key, 1, time.Minute))
 	},
 	"Authenticate": func(t *testing.T, f foreign) { // A key's tenant cannot be exchanged for another.
 		t.Helper()
@@ -482,7 +482,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 func (f foreign) begin(t *testing.T) store.RequestKey {
 	t.Helper()
 	key := store.RequestKey{Tenant: f.Tenant, Subject: "key:a", Text: "k"}
-	r, err := f.Store.BeginRequest(t.Context(), key, digestA, time.Hour, time.Hour)
+	r, err := f.Store.BeginRequest(t.Context(), key, digestA, time.Minute, time.Hour)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, r.Fence)
 	return key

@@ -36,14 +36,14 @@ func testRequests(t *testing.T, d *Database) {
 	t.Run("OnceAnswered", func(t *testing.T) {
 		t.Parallel()
 		k := key(t, "k")
-		first := begin(t, k, digestA, time.Hour, time.Hour)
+		first := begin(t, k, digestA, time.Minute, time.Hour)
 		require.True(t, first.Taken)
-		waiting := begin(t, k, digestB, time.Hour, time.Hour)
+		waiting := begin(t, k, digestB, time.Minute, time.Hour)
 		require.False(t, waiting.Taken)
 		require.Nil(t, waiting.Answer)
 		require.Equal(t, digestA, waiting.Digest)
 		require.NoError(t, d.Store.FinishRequest(t.Context(), k, first.Fence, answer))
-		again := begin(t, k, digestA, time.Hour, time.Hour)
+		again := begin(t, k, digestA, time.Minute, time.Hour)
 		require.False(t, again.Taken)
 		require.Equal(t, first.ID, again.ID)
 		require.Equal(t, &answer, again.Answer)
@@ -54,21 +54,21 @@ func testRequests(t *testing.T, d *Database) {
 	t.Run("AnotherSubjectOrKeyIsAnotherRequest", func(t *testing.T) {
 		t.Parallel()
 		k := key(t, "k")
-		begin(t, k, digestA, time.Hour, time.Hour)
+		begin(t, k, digestA, time.Minute, time.Hour)
 		other := k
 		other.Subject = "key:b"
-		require.True(t, begin(t, other, digestA, time.Hour, time.Hour).Taken)
+		require.True(t, begin(t, other, digestA, time.Minute, time.Hour).Taken)
 		other = k
 		other.Text = "l"
-		require.True(t, begin(t, other, digestA, time.Hour, time.Hour).Taken)
+		require.True(t, begin(t, other, digestA, time.Minute, time.Hour).Taken)
 	})
 
 	t.Run("AServerThatDied", func(t *testing.T) {
 		t.Parallel()
 		k := key(t, "k")
 		dead := begin(t, k, digestA, 0, time.Hour) // Its lease has run out at once.
-		require.False(t, begin(t, k, digestB, time.Hour, time.Hour).Taken, "another request does not inherit the key")
-		heir := begin(t, k, digestA, time.Hour, time.Hour)
+		require.False(t, begin(t, k, digestB, time.Minute, time.Hour).Taken, "another request does not inherit the key")
+		heir := begin(t, k, digestA, time.Minute, time.Hour)
 		require.True(t, heir.Taken)
 		require.Equal(t, dead.ID, heir.ID, "it is the same request")
 		RequireKind(t, tool.Conflict, d.Store.FinishRequest(t.Context(), k, dead.Fence, answer))
@@ -78,20 +78,20 @@ func testRequests(t *testing.T, d *Database) {
 	t.Run("Released", func(t *testing.T) {
 		t.Parallel()
 		k := key(t, "k")
-		first := begin(t, k, digestA, time.Hour, time.Hour)
+		first := begin(t, k, digestA, time.Minute, time.Hour)
 		require.NoError(t, d.Store.ReleaseRequest(t.Context(), k, first.Fence, false))
-		require.True(t, begin(t, k, digestA, time.Hour, time.Hour).Taken)
+		require.True(t, begin(t, k, digestA, time.Minute, time.Hour).Taken)
 	})
 
 	t.Run("ReleasedAnew", func(t *testing.T) {
 		t.Parallel()
 		k := key(t, "k")
-		first := begin(t, k, digestA, time.Hour, time.Hour)
+		first := begin(t, k, digestA, time.Minute, time.Hour)
 		require.NoError(t, d.Store.ReleaseRequest(t.Context(), k, first.Fence, true))
-		second := begin(t, k, digestA, time.Hour, time.Hour)
+		second := begin(t, k, digestA, time.Minute, time.Hour)
 		require.True(t, second.Taken)
 		require.NotEqual(t, first.ID, second.ID, "what was made under the first id is over")
-		require.False(t, begin(t, k, digestB, time.Hour, time.Hour).Taken, "the key is still that request's")
+		require.False(t, begin(t, k, digestB, time.Minute, time.Hour).Taken, "the key is still that request's")
 	})
 
 	t.Run("Renewed", func(t *testing.T) {
@@ -99,15 +99,15 @@ func testRequests(t *testing.T, d *Database) {
 		k := key(t, "k")
 		slow := begin(t, k, digestA, 0, time.Hour) // Its lease has run out at once.
 		require.NoError(t, d.Store.RenewRequest(t.Context(), k, slow.Fence, time.Minute))
-		waiting := begin(t, k, digestA, time.Hour, time.Hour)
+		waiting := begin(t, k, digestA, time.Minute, time.Hour)
 		require.False(t, waiting.Taken, "it is still served")
 		require.InDelta(t, time.Minute.Seconds(), waiting.Wait.Seconds(), 30)
 		require.NoError(t, d.Store.RenewRequest(t.Context(), k, slow.Fence, 0))
-		heir := begin(t, k, digestA, time.Hour, time.Hour)
+		heir := begin(t, k, digestA, time.Minute, time.Hour)
 		require.True(t, heir.Taken)
-		RequireKind(t, tool.Conflict, d.Store.RenewRequest(t.Context(), k, slow.Fence, time.Hour))
+		RequireKind(t, tool.Conflict, d.Store.RenewRequest(t.Context(), k, slow.Fence, time.Minute))
 		require.NoError(t, d.Store.FinishRequest(t.Context(), k, heir.Fence, answer))
-		RequireKind(t, tool.Conflict, d.Store.RenewRequest(t.Context(), k, heir.Fence, time.Hour))
+		RequireKind(t, tool.Conflict, d.Store.RenewRequest(t.Context(), k, heir.Fence, time.Minute))
 	})
 
 	t.Run("OneOfMany", func(t *testing.T) {
@@ -117,7 +117,7 @@ func testRequests(t *testing.T, d *Database) {
 		var wg sync.WaitGroup
 		for range 100 {
 			wg.Go(func() {
-				if r, err := d.Store.BeginRequest(t.Context(), k, digestA, time.Hour, time.Hour); err == nil && r.Taken {
+				if r, err := d.Store.BeginRequest(t.Context(), k, digestA, time.Minute, time.Hour); err == nil && r.Taken {
 					taken.Add(1)
 				}
 			})
@@ -129,16 +129,16 @@ func testRequests(t *testing.T, d *Database) {
 	t.Run("SweptWhenItsTimeIsOver", func(t *testing.T) {
 		t.Parallel()
 		old, kept := key(t, "old"), key(t, "kept")
-		was := begin(t, old, digestA, time.Hour, 0)
+		was := begin(t, old, digestA, time.Minute, 0)
 		require.NoError(t, d.Store.FinishRequest(t.Context(), old, was.Fence, answer))
-		now := begin(t, old, digestB, time.Hour, 0) // Not even swept yet: the key is free.
+		now := begin(t, old, digestB, time.Minute, 0) // Not even swept yet: the key is free.
 		require.True(t, now.Taken)
 		require.NotEqual(t, was.ID, now.ID)
-		begin(t, kept, digestA, time.Hour, time.Hour)
+		begin(t, kept, digestA, time.Minute, time.Hour)
 		gone, err := d.Store.SweepRequests(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, gone)
-		require.False(t, begin(t, kept, digestA, time.Hour, time.Hour).Taken)
+		require.False(t, begin(t, kept, digestA, time.Minute, time.Hour).Taken)
 		RequireKind(t, tool.Conflict, d.Store.ReleaseRequest(t.Context(), old, now.Fence, false))
 	})
 }

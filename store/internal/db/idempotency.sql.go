@@ -24,7 +24,8 @@ with taken as (
             status      = null,
             header      = null,
             body        = null
-        where k.expires_at <= now() or k.status is null and k.lease_until <= now() and k.digest = excluded.digest
+        where k.expires_at <= now()
+           or k.status is null and k.digest = excluded.digest and (k.lease_until <= now() or k.lease_until > now() + interval '5 minutes')
     returning k.id, k.digest, k.fence
 )
 select t.id, t.digest, t.fence, true as taken, null::integer as status, null::json as header, null::bytea as body,
@@ -60,7 +61,8 @@ type BeginRequestRow struct {
 }
 
 // Takes a key that is free: a new one, one whose time is over, or one whose
-// server did not come back. Else tells who has it. No row comes back when
+// server did not come back: a lease that ends further ahead than any is long was
+// taken while the database's clock was ahead. Else tells who has it. No row comes back when
 // another transaction wrote it meanwhile.
 func (q *Queries) BeginRequest(ctx context.Context, arg BeginRequestParams) (BeginRequestRow, error) {
 	row := q.db.QueryRow(ctx, BeginRequest,

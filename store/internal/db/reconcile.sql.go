@@ -196,7 +196,7 @@ const ListOpenDocuments = `-- name: ListOpenDocuments :many
 select d.tenant_id, d.id, d.pipeline_id, d.version
 from documents d
 where d.status in ('pending', 'ingesting') and (d.tenant_id, d.id) > ($1::uuid, $2::uuid)
-  and d.updated_at < now() - make_interval(secs => $3::float8)
+  and (d.updated_at < now() - make_interval(secs => $3::float8) or d.updated_at > now() + interval '5 minutes')
 order by d.tenant_id, d.id
 limit $4::int
 `
@@ -250,7 +250,7 @@ const ListOpenGenerations = `-- name: ListOpenGenerations :many
 select p.tenant_id, p.id, p.next_generation
 from pipelines p
 where p.next_generation <> 0 and p.deleted_at is null and (p.tenant_id, p.id) > ($1::uuid, $2::uuid)
-  and p.updated_at < now() - make_interval(secs => $3::float8)
+  and (p.updated_at < now() - make_interval(secs => $3::float8) or p.updated_at > now() + interval '5 minutes')
 order by p.tenant_id, p.id
 limit $4::int
 `
@@ -298,7 +298,7 @@ const ListOpenRuns = `-- name: ListOpenRuns :many
 select r.tenant_id, r.id, r.kind, r.status, r.workflow_id, r.first_run_id, r.created_at
 from runs r
 where r.completed_at is null and (r.tenant_id, r.id) > ($1::uuid, $2::uuid)
-  and r.created_at < now() - make_interval(secs => $3::float8)
+  and (r.created_at < now() - make_interval(secs => $3::float8) or r.created_at > now() + interval '5 minutes')
 order by r.tenant_id, r.id
 limit $4::int
 `
@@ -320,7 +320,8 @@ type ListOpenRunsRow struct {
 	CreatedAt  time.Time
 }
 
-// Cross-tenant: the reconciler looks for runs whose workflows are over.
+// Cross-tenant: the reconciler looks for runs whose workflows are over. What is
+// dated ahead, here and below, was written while the clock was, and is not young.
 func (q *Queries) ListOpenRuns(ctx context.Context, arg ListOpenRunsParams) ([]ListOpenRunsRow, error) {
 	rows, err := q.db.Query(ctx, ListOpenRuns,
 		arg.AfterTenant,
@@ -359,15 +360,16 @@ select distinct r.tenant_id, r.id
 from effects e
 join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
 join runs r on r.tenant_id = i.tenant_id and r.id = i.run_id
-where e.phase <> 'done' and r.completed_at < now() - make_interval(secs => $1::float8)
-  and e.created_at >= $2 and e.created_at < now() - make_interval(secs => $1::float8)
+where e.phase <> 'done' and e.created_at >= $1
+  and (r.completed_at < now() - make_interval(secs => $2::float8) or r.completed_at > now() + interval '5 minutes')
+  and (e.created_at < now() - make_interval(secs => $2::float8) or e.created_at > now() + interval '5 minutes')
 order by r.tenant_id, r.id
 limit $3::int
 `
 
 type ListStrandedRunsParams struct {
-	Grace float64
 	Since time.Time
+	Grace float64
 	Limit int32
 }
 
@@ -378,7 +380,7 @@ type ListStrandedRunsRow struct {
 
 // Cross-tenant: the reconciler looks for runs that are over and calls of theirs that are not.
 func (q *Queries) ListStrandedRuns(ctx context.Context, arg ListStrandedRunsParams) ([]ListStrandedRunsRow, error) {
-	rows, err := q.db.Query(ctx, ListStrandedRuns, arg.Grace, arg.Since, arg.Limit)
+	rows, err := q.db.Query(ctx, ListStrandedRuns, arg.Since, arg.Grace, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -534,7 +536,7 @@ values ($1, $2, $3, now() + make_interval(secs => $4::float8))
 on conflict (name) do update
     set holder = excluded.holder, scope = excluded.scope, expires_at = excluded.expires_at,
         fence = l.fence + case when l.holder = excluded.holder and l.expires_at > now() then 0 else 1 end
-    where (l.holder = excluded.holder or l.expires_at <= now()) and (l.scope = excluded.scope or $5::boolean)
+    where (l.holder = excluded.holder or l.expires_at <= now() or l.expires_at > now() + interval '5 minutes') and (l.scope = excluded.scope or $5::boolean)
 returning l.name, l.holder, l.scope, l.fence, l.expires_at, l.passed_at, now()::timestamptz as read_at
 `
 
@@ -557,7 +559,8 @@ type TakeLeaseRow struct {
 }
 
 // Takes, or prolongs, a lease that is free or the holder's own. No row comes
-// back while another holds it, or where it is bound to another scope.
+// back while another holds it, or where it is bound to another scope. One that
+// ends further ahead than any is long was taken while the clock was ahead.
 func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) (TakeLeaseRow, error) {
 	row := q.db.QueryRow(ctx, TakeLease,
 		arg.Name,
