@@ -53,6 +53,12 @@ type Config struct {
 	// MaxBodyBytes bounds a request's body; definitions may be
 	// [MaxApplyBytes]. Defaults to [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
+	// MaxRequests bounds the requests that are served at once; others are
+	// unavailable. Streams do not count. Defaults to [DefaultMaxRequests].
+	MaxRequests int
+	// MaxTenantRequests bounds those of each tenant; others are rate_limited.
+	// Defaults to [DefaultMaxTenantRequests].
+	MaxTenantRequests int
 	// TracerProvider makes a span of each request. Defaults to none.
 	TracerProvider trace.TracerProvider
 	// MeterProvider counts requests. Defaults to none.
@@ -82,6 +88,12 @@ func (c Config) withDefaults() Config {
 	if c.MaxBodyBytes <= 0 {
 		c.MaxBodyBytes = DefaultMaxBodyBytes
 	}
+	if c.MaxRequests <= 0 {
+		c.MaxRequests = DefaultMaxRequests
+	}
+	if c.MaxTenantRequests <= 0 {
+		c.MaxTenantRequests = DefaultMaxTenantRequests
+	}
 	c.Streams = c.Streams.withDefaults()
 	if c.Retrieval == nil {
 		c.Retrieval = c.Store
@@ -106,15 +118,16 @@ func (c Config) validate() error {
 }
 
 type server struct {
-	cfg     Config
-	log     *slog.Logger
-	metrics *metrics
-	runs    *runs.Service
-	records *reconcile.Reconciler // Looks at single runs.
-	pollers *pollers
-	hub     *hub
-	streams *openStreams
-	api     huma.API
+	cfg      Config
+	log      *slog.Logger
+	metrics  *metrics
+	runs     *runs.Service
+	records  *reconcile.Reconciler // Looks at single runs.
+	pollers  *pollers
+	hub      *hub
+	streams  *places
+	requests *places
+	api      huma.API
 }
 
 // New returns the handler that serves the API.
@@ -142,9 +155,10 @@ func New(cfg Config) (http.Handler, error) {
 		return nil, fmt.Errorf("api: %w", err)
 	}
 	s.hub = newHub(s.cfg.Store.Listen, s.log)
-	s.streams = newOpenStreams(s.cfg.Streams.PerTenant)
+	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)
+	s.requests = newPlaces(s.cfg.MaxTenantRequests, manyRequests)
 	router := chi.NewMux()
-	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitTime, middleware.GetHead)
+	router.Use(s.trace, s.logRequests, s.recoverPanics, limitHead, s.limitRequests, s.limitTime, middleware.GetHead)
 	router.NotFound(refusePath)
 	router.MethodNotAllowed(refuseMethod(router))
 	s.api = humachi.New(router, s.describe())

@@ -32,6 +32,14 @@ func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Co
 			return
 		}
 		recordOf(ctx.Context()).tenant = p.Tenant
+		if r, _ := humachi.Unwrap(ctx); !asksForStream(r) {
+			end, refused := s.requests.begin(p.Tenant)
+			if refused != nil {
+				s.refuse(ctx, refused)
+				return
+			}
+			defer end()
+		}
 		next(huma.WithValue(ctx, principalKey{}, p))
 	}
 }

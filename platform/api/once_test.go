@@ -49,7 +49,9 @@ func TestDuplicatesAreServedOnce(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	server := newHandler(t, s, slog.New(slog.DiscardHandler), func(c *api.Config) { c.RequestTimeout = 10 * time.Minute })
+	server := newHandler(t, s, slog.New(slog.DiscardHandler), func(c *api.Config) {
+		c.RequestTimeout, c.MaxRequests, c.MaxTenantRequests = 10*time.Minute, duplicates, duplicates
+	})
 	served := make(chan struct{}) // Closed when the first answer is there: who was told to wait asks again then.
 	var once sync.Once
 	ask := func() *httptest.ResponseRecorder {

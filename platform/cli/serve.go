@@ -24,6 +24,7 @@ func (a *app) serveCommand() *cobra.Command {
 	var connections int
 	var verbose bool
 	var reach WorkerFlags
+	var limits limitFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the HTTP API",
@@ -62,16 +63,21 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 				return err
 			}
 			plugin.KeyEncryption, plugin.SandboxCommand = keys.Keys(), a.env.Sandbox
-			return a.serve(cmd.Context(), serveSettings{
+			settings := serveSettings{
 				plugin: plugin, keys: keys, database: url, connections: conns, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
 				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: log,
-			})
+			}
+			if err := limits.apply(&settings.handler, a.env.Getenv); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), settings)
 		},
 	}
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultListen+"; "+ListenVariable+")")
 	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
 	cmd.Flags().StringVar(&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
 	reach.registerReach(cmd)
+	limits.register(cmd)
 	maintenanceFlag(cmd, &a.flags.maintenance)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
@@ -85,6 +91,7 @@ type serveSettings struct {
 	keys                              *vault.Keyring
 	database, address, metrics, queue string
 	connections                       int
+	handler                           serve.HandlerConfig // Its limits.
 	log                               *slog.Logger
 }
 
@@ -119,10 +126,11 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	if err != nil {
 		return err
 	}
-	config := serve.HandlerConfig{
-		Store: s, Temporal: temporal, Namespace: opts.Namespace, TaskQueue: settings.queue, Version: a.env.Version, Logger: settings.log,
-		Keys: settings.keys, Discoverer: plugin.Discoverer(), Searcher: plugin.Searcher(), Artifacts: plugin.Artifacts(), Observer: o, ShowMetrics: a.showMetrics(settings.metrics, listener),
-	}
+	config := settings.handler
+	config.Store, config.Temporal, config.Namespace, config.TaskQueue = s, temporal, opts.Namespace, settings.queue
+	config.Version, config.Logger, config.Keys = a.env.Version, settings.log, settings.keys
+	config.Discoverer, config.Searcher, config.Artifacts = plugin.Discoverer(), plugin.Searcher(), plugin.Artifacts()
+	config.Observer, config.ShowMetrics = o, a.showMetrics(settings.metrics, listener)
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -46,6 +46,9 @@ type HandlerConfig struct {
 	// MaxUnfinishedRuns bounds the pending and running runs of each tenant, as
 	// [runs.Config] has it.
 	MaxUnfinishedRuns int
+	// MaxRequests and MaxTenantRequests bound the requests that are served at
+	// once, as [api.Config] has it.
+	MaxRequests, MaxTenantRequests int
 	// Runs accepts runs and starts their workflows; see [Runs]. Defaults to one of
 	// the handler's own. Somebody has to dispatch the starts that it records.
 	Runs *runs.Service
@@ -109,6 +112,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
 		Vault:   vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
+		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		Version: cfg.Version, Logger: cfg.Logger,
 	}
 	if o := cfg.Observer; o != nil {

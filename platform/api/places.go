@@ -1,0 +1,51 @@
+package api
+
+import (
+	"fmt"
+	"sync"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// places counts what each tenant has under way, so that no tenant takes all the
+// connections and reads that the others need too. It is safe for concurrent use.
+type places struct {
+	most   int // For each tenant.
+	refuse func(most int) *v1.Problem
+
+	mu sync.Mutex
+	of map[tool.TenantID]int
+}
+
+func newPlaces(most int, refuse func(most int) *v1.Problem) *places {
+	return &places{most: most, refuse: refuse, of: map[tool.TenantID]int{}}
+}
+
+// begin takes a place, which the caller gives back, if there is one.
+func (p *places) begin(tenant tool.TenantID) (end func(), refused *v1.Problem) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of[tenant] >= p.most {
+		return nil, p.refuse(p.most)
+	}
+	p.of[tenant]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.of[tenant]--; p.of[tenant] == 0 {
+			delete(p.of, tenant)
+		}
+	}, nil
+}
+
+// manyStreamsRetry is when a place may have become free, in seconds.
+const manyStreamsRetry = 5
+
+// manyStreams refuses a stream of a tenant that has most of them already.
+func manyStreams(most int) *v1.Problem {
+	p := refusal(string(tool.RateLimited), fmt.Sprintf(
+		"the tenant has %d streams open here, and may have no more: close one, or follow /v1/events once", most))
+	p.RetryAfter = manyStreamsRetry
+	return p
+}
