@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,7 +50,9 @@ func (s *site) checkEvents(run runRow, invocations []invocationRow) {
 	require.NotEmpty(s.t, ended, "run %s has no end", run.ID)
 	require.Equal(s.t, run.Status, ended[len(ended)-1], "the last end of run %s", run.ID)
 	if !s.handled[run.WorkflowID] {
-		require.Len(s.t, ended, 1, "run %s ends more than once", run.ID)
+		// An end that the platform wrote gives way to another that the execution reports.
+		require.Len(s.t, slices.Compact(slices.Clone(ended)), len(ended), "run %s ends twice: %v", run.ID, ended)
+		require.LessOrEqual(s.t, len(ended), 2, "run %s ends again and again: %v", run.ID, ended)
 	}
 }
 

@@ -139,10 +139,23 @@ limit sqlc.arg('limit')::int;
 
 -- name: FinishRun :one
 -- Ends a run once for each execution of its workflow: one that was reset after
--- its end runs, and ends, again. Its turns are then those of the later execution.
+-- its end runs, and ends, again. Its turns are then those of the later execution,
+-- and an end that an earlier execution reports late changes nothing; ids of
+-- executions are in order where they are of version 7.
 -- An end that the platform wrote (ended_by = '') gives way to what an execution
--- reports, unless the run never began and the execution only repeats its end.
-with ended as (
+-- reports, unless the run never began and the execution only repeats its end. An
+-- execution that confirms the status adds no second event.
+with before as (
+    select b.tenant_id, b.id, b.ended_by = '' and b.status = @status and @execution::text <> '' as confirmed
+    from runs b
+    where b.tenant_id = @tenant_id and b.id = @id
+      and (b.status not in ('completed', 'failed', 'cancelled')
+        or @execution::text <> '' and b.ended_by <> @execution
+          and (b.ended_by <> '' or b.started_at is not null or b.status <> @status or b.error <> @error)
+          and not (b.ended_by collate "C" > @execution::text
+            and b.ended_by ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7' and @execution::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7'))
+    for update
+), ended as (
     update runs r set status = @status, error_kind = @error_kind, error = @error,
         output = coalesce(nullif(@output::text, ''), (
             select string_agg(block.item ->> 'text', '' order by block.place)
@@ -153,15 +166,14 @@ with ended as (
               and block.item ->> 'type' = 'text'), ''),
         head_message_id = coalesce(sqlc.narg('head_message_id')::uuid, r.head_message_id),
         turns = case when @execution::text = '' then greatest(r.turns, @turns) else @turns end,
-        calls = @calls, ended_by = @execution, completed_at = now(), last_seq = r.last_seq + 1
-    where r.tenant_id = @tenant_id and r.id = @id
-      and (r.status not in ('completed', 'failed', 'cancelled')
-        or @execution::text <> '' and r.ended_by <> @execution
-          and (r.ended_by <> '' or r.started_at is not null or r.status <> @status or r.error <> @error))
-    returning r.tenant_id, r.id, r.last_seq
+        calls = @calls, ended_by = @execution, completed_at = now(),
+        last_seq = r.last_seq + case when b.confirmed then 0 else 1 end
+    from before b
+    where r.tenant_id = b.tenant_id and r.id = b.id
+    returning r.tenant_id, r.id, r.last_seq, b.confirmed
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
-    select e.tenant_id, e.id, e.last_seq, @event_type, @event_data::json from ended e
+    select e.tenant_id, e.id, e.last_seq, @event_type, @event_data::json from ended e where not e.confirmed
 )
 select exists (select from ended) as ended,
        exists (select from runs r where r.tenant_id = @tenant_id and r.id = @id) as known;

@@ -478,26 +478,35 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (Run, error) {
 }
 
 const FinishRun = `-- name: FinishRun :one
-with ended as (
-    update runs r set status = $3, error_kind = $4, error = $5,
-        output = coalesce(nullif($6::text, ''), (
+with before as (
+    select b.tenant_id, b.id, b.ended_by = '' and b.status = $3 and $4::text <> '' as confirmed
+    from runs b
+    where b.tenant_id = $1 and b.id = $2
+      and (b.status not in ('completed', 'failed', 'cancelled')
+        or $4::text <> '' and b.ended_by <> $4
+          and (b.ended_by <> '' or b.started_at is not null or b.status <> $3 or b.error <> $5)
+          and not (b.ended_by collate "C" > $4::text
+            and b.ended_by ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7' and $4::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7'))
+    for update
+), ended as (
+    update runs r set status = $3, error_kind = $6, error = $5,
+        output = coalesce(nullif($7::text, ''), (
             select string_agg(block.item ->> 'text', '' order by block.place)
             from messages m
             cross join json_array_elements(m.content) with ordinality as block (item, place)
             where m.tenant_id = r.tenant_id and m.run_id = r.id and m.role = 'assistant'
-              and m.id = coalesce($7::uuid, r.head_message_id)
+              and m.id = coalesce($8::uuid, r.head_message_id)
               and block.item ->> 'type' = 'text'), ''),
-        head_message_id = coalesce($7::uuid, r.head_message_id),
-        turns = case when $8::text = '' then greatest(r.turns, $9) else $9 end,
-        calls = $10, ended_by = $8, completed_at = now(), last_seq = r.last_seq + 1
-    where r.tenant_id = $1 and r.id = $2
-      and (r.status not in ('completed', 'failed', 'cancelled')
-        or $8::text <> '' and r.ended_by <> $8
-          and (r.ended_by <> '' or r.started_at is not null or r.status <> $3 or r.error <> $5))
-    returning r.tenant_id, r.id, r.last_seq
+        head_message_id = coalesce($8::uuid, r.head_message_id),
+        turns = case when $4::text = '' then greatest(r.turns, $9) else $9 end,
+        calls = $10, ended_by = $4, completed_at = now(),
+        last_seq = r.last_seq + case when b.confirmed then 0 else 1 end
+    from before b
+    where r.tenant_id = b.tenant_id and r.id = b.id
+    returning r.tenant_id, r.id, r.last_seq, b.confirmed
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
-    select e.tenant_id, e.id, e.last_seq, $11, $12::json from ended e
+    select e.tenant_id, e.id, e.last_seq, $11, $12::json from ended e where not e.confirmed
 )
 select exists (select from ended) as ended,
        exists (select from runs r where r.tenant_id = $1 and r.id = $2) as known
@@ -507,11 +516,11 @@ type FinishRunParams struct {
 	TenantID      string
 	ID            string
 	Status        string
-	ErrorKind     string
+	Execution     string
 	Error         string
+	ErrorKind     string
 	Output        string
 	HeadMessageID *string
-	Execution     string
 	Turns         int32
 	Calls         int32
 	EventType     string
@@ -524,19 +533,22 @@ type FinishRunRow struct {
 }
 
 // Ends a run once for each execution of its workflow: one that was reset after
-// its end runs, and ends, again. Its turns are then those of the later execution.
+// its end runs, and ends, again. Its turns are then those of the later execution,
+// and an end that an earlier execution reports late changes nothing; ids of
+// executions are in order where they are of version 7.
 // An end that the platform wrote (ended_by = ”) gives way to what an execution
-// reports, unless the run never began and the execution only repeats its end.
+// reports, unless the run never began and the execution only repeats its end. An
+// execution that confirms the status adds no second event.
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRunRow, error) {
 	row := q.db.QueryRow(ctx, FinishRun,
 		arg.TenantID,
 		arg.ID,
 		arg.Status,
-		arg.ErrorKind,
+		arg.Execution,
 		arg.Error,
+		arg.ErrorKind,
 		arg.Output,
 		arg.HeadMessageID,
-		arg.Execution,
 		arg.Turns,
 		arg.Calls,
 		arg.EventType,
