@@ -7,10 +7,11 @@
 //	CHAOS_TIME=2m CHAOS_SEED=7 make chaos
 //	go -C platform test ./chaos -seed 7 -time 30s
 //
-// Without -time nothing is played: it is no part of make test yet. A seed
-// decides which faults happen in which order and what the drivers ask
-// for; how these interleave is the machine's. PostgreSQL and Temporal stand
-// behind proxies that lose, delay and reset what passes (package faulttest).
+// Without -time each kind of fault happens once, for up to a second: that is the
+// edition of make test. A seed decides which faults happen in which order and
+// what the drivers ask for; how these interleave is up to the machine. PostgreSQL
+// and Temporal stand behind proxies that lose, delay and reset what passes
+// (package faulttest).
 package chaos_test
 
 import (
@@ -27,7 +28,7 @@ import (
 )
 
 var (
-	seedFlag = flag.Uint64("seed", 0, "play this seed; by default a new one")
+	seedFlag = flag.Uint64("seed", 0, "play this seed; by default 1, or with -time a new one")
 	timeFlag = flag.Duration("time", 0, "for how long faults happen; by default each kind happens once")
 )
 

@@ -25,9 +25,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
 		os.Exit(childMain()) //nolint:forbidigo // This is main.
 	}
-	if os.Getenv(commandVariable) != "" {
-		os.Exit(commandMain()) //nolint:forbidigo // This is main.
-	}
 	os.Exit(run(m)) //nolint:forbidigo // This is main.
 }
 
