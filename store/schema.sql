@@ -1064,6 +1064,7 @@ create table tenants (
     status text not null default 'active'::text,
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
+    mask_sensitive boolean not null default true,
     constraint tenants_pkey PRIMARY KEY (id),
     constraint tenants_slug_key UNIQUE (slug),
     constraint tenants_name_check CHECK ((name <> ''::text)),
@@ -1076,7 +1077,8 @@ create policy platform_tenants on tenants for all to toolcrib_maintenance, toolc
 create policy tenant_isolation on tenants for all to public using ((id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
 grant select on tenants to toolcrib_app;
 grant insert, select on tenants to toolcrib_maintenance;
-grant update (name, status, updated_at) on tenants to toolcrib_maintenance;
+grant update (updated_at, mask_sensitive) on tenants to toolcrib_app;
+grant update (name, status, updated_at, mask_sensitive) on tenants to toolcrib_maintenance;
 
 create table tool_aliases (
     tenant_id uuid,

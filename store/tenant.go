@@ -19,12 +19,15 @@ const (
 
 // Tenant is an isolation boundary and who stands behind it.
 type Tenant struct {
-	ID        tool.TenantID `json:"id"`
-	Slug      string        `json:"slug"`
-	Name      string        `json:"name"`
-	Status    TenantStatus  `json:"status"`
-	CreatedAt time.Time     `json:"created_at"`
-	UpdatedAt time.Time     `json:"updated_at"`
+	ID     tool.TenantID `json:"id"`
+	Slug   string        `json:"slug"`
+	Name   string        `json:"name"`
+	Status TenantStatus  `json:"status"`
+	// MaskSensitive says whether what looks like a secret is hidden where the
+	// tenant's runs, messages, invocations and events are shown.
+	MaskSensitive bool      `json:"mask_sensitive"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
 }
 
 // FindTenant returns the tenant itself. It fails with tool.NotFound.
@@ -40,9 +43,23 @@ func (s *Store) FindTenant(ctx context.Context, tenant tool.TenantID) (Tenant, e
 	return tenantOf(row), nil
 }
 
+// SetTenantMasking chooses whether what looks like a secret is hidden where the
+// tenant's records are shown. It fails with tool.NotFound.
+func (s *Store) SetTenantMasking(ctx context.Context, tenant tool.TenantID, mask bool) (Tenant, error) {
+	var row db.Tenant
+	err := s.do(ctx, "store.SetTenantMasking", tenant, func(q *db.Queries) (err error) {
+		row, err = q.SetTenantMasking(ctx, db.SetTenantMaskingParams{TenantID: string(tenant), MaskSensitive: mask})
+		return err
+	})
+	if err != nil {
+		return Tenant{}, explain(err, tool.NotFound, "tenant not found")
+	}
+	return tenantOf(row), nil
+}
+
 func tenantOf(row db.Tenant) Tenant {
 	return Tenant{
-		ID: tool.TenantID(row.ID), Slug: row.Slug, Name: row.Name, Status: TenantStatus(row.Status),
+		ID: tool.TenantID(row.ID), Slug: row.Slug, Name: row.Name, Status: TenantStatus(row.Status), MaskSensitive: row.MaskSensitive,
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }

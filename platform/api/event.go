@@ -105,6 +105,13 @@ func (s *server) listMessages(ctx context.Context, p tool.Principal, in *runInpu
 	if err != nil {
 		return nil, err
 	}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	for i := range messages {
+		messages[i] = shown.message(messages[i])
+	}
 	if messages == nil {
 		messages = []agent.Message{}
 	}
@@ -119,6 +126,13 @@ func (s *server) listEvents(ctx context.Context, p tool.Principal, in *listEvent
 	if err != nil {
 		return nil, err
 	}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		events[i] = shown.event(events[i])
+	}
 	if events == nil {
 		events = []tool.Event{}
 	}
@@ -132,10 +146,14 @@ func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEvents
 	if _, err := strconv.ParseUint(after, 10, 63); err != nil {
 		return nil, badPlace()
 	}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	sub := subscription{
 		topic: store.Wake{Tenant: p.Tenant, RunID: in.ID}, after: after, names: in.Names,
 		read: func(ctx context.Context, after string) (passage, error) {
-			return s.readRun(ctx, p.Tenant, in.ID, after)
+			return s.readRun(ctx, p.Tenant, in.ID, after, shown)
 		},
 	}
 	first, err := sub.read(ctx, after)
@@ -148,7 +166,7 @@ func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEvents
 	return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil //nolint:contextcheck // huma's context holds the request's.
 }
 
-func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after string) (passage, error) {
+func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after string, shown mask) (passage, error) {
 	seq, err := strconv.ParseInt(after, 10, 64)
 	if err != nil {
 		return passage{}, badPlace()
@@ -159,7 +177,7 @@ func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after
 	}
 	b := passage{frames: make([]frame, len(page.Events))}
 	for i, e := range page.Events {
-		if b.frames[i], err = frameOf(strconv.FormatInt(e.Seq, 10), e); err != nil {
+		if b.frames[i], err = frameOf(strconv.FormatInt(e.Seq, 10), shown.event(e)); err != nil {
 			return passage{}, err
 		}
 	}
@@ -174,10 +192,16 @@ func (s *server) listTenantEvents(ctx context.Context, p tool.Principal, in *ten
 	if err != nil {
 		return nil, err
 	}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	if acceptsStream(in.Accept) {
 		sub := subscription{
 			topic: store.Wake{Tenant: p.Tenant}, after: placeText(after), names: in.Names,
-			read: func(ctx context.Context, after string) (passage, error) { return s.readTenant(ctx, p.Tenant, after) },
+			read: func(ctx context.Context, after string) (passage, error) {
+				return s.readTenant(ctx, p.Tenant, after, shown)
+			},
 		}
 		first, err := sub.read(ctx, sub.after)
 		if err != nil {
@@ -191,12 +215,12 @@ func (s *server) listTenantEvents(ctx context.Context, p tool.Principal, in *ten
 	}
 	page := v1.EventPage{Items: make([]tool.Event, len(events))}
 	for i, e := range events {
-		page.Items[i], page.Next = e.Event, placeText(e.Cursor)
+		page.Items[i], page.Next = shown.event(e.Event), placeText(e.Cursor)
 	}
 	return answerPage(page), nil
 }
 
-func (s *server) readTenant(ctx context.Context, tenant tool.TenantID, after string) (passage, error) {
+func (s *server) readTenant(ctx context.Context, tenant tool.TenantID, after string, shown mask) (passage, error) {
 	cursor, err := parsePlace(after)
 	if err != nil {
 		return passage{}, err
@@ -207,7 +231,7 @@ func (s *server) readTenant(ctx context.Context, tenant tool.TenantID, after str
 	}
 	b := passage{frames: make([]frame, len(events))}
 	for i, e := range events {
-		if b.frames[i], err = frameOf(placeText(e.Cursor), e.Event); err != nil {
+		if b.frames[i], err = frameOf(placeText(e.Cursor), shown.event(e.Event)); err != nil {
 			return passage{}, err
 		}
 	}

@@ -82,9 +82,12 @@ func (s *server) listInvocations(ctx context.Context, p tool.Principal, in *list
 	if err != nil {
 		return nil, err
 	}
-	same := func(i tool.Invocation) tool.Invocation { return i }
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
 	return &listInvocationsOutput{
-		Body: page(in.Paging, invocations, same, func(i tool.Invocation) string { return i.ID }),
+		Body: page(in.Paging, invocations, shown.invocation, func(i tool.Invocation) string { return i.ID }),
 	}, nil
 }
 
@@ -100,5 +103,9 @@ func (s *server) getInvocation(ctx context.Context, p tool.Principal, in *invoca
 		}
 		invocation.Check = &check
 	}
-	return &invocationOutput{Body: invocation}, nil
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return &invocationOutput{Body: shown.invocation(invocation)}, nil
 }

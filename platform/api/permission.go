@@ -20,6 +20,8 @@ const (
 	KeysWrite   = "keys.write"   // Make and revoke API keys.
 	TenantsRead = "tenants.read" // See the tenant of the key.
 
+	TenantsWrite = "tenants.write" // Change settings of the tenant of the key.
+
 	CredentialsRead  = "credentials.read"  // See credentials, never their values.
 	CredentialsWrite = "credentials.write" // Keep, rotate and revoke credentials.
 
@@ -29,7 +31,7 @@ const (
 
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite}
+	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, TenantsWrite, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite}
 }
 
 // narrow returns p with no more permissions than its scopes name, where it has

@@ -82,7 +82,11 @@ func (s *server) startRun(ctx context.Context, p tool.Principal, in *startRunInp
 	if run, err = s.acceptRun(ctx, run, agent.Message{Role: agent.User, Content: content}); err != nil {
 		return nil, err
 	}
-	return &runOutput{Location: "/v1/runs/" + run.ID, Body: v1.FromRun(run)}, nil
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		shown = true // The run was accepted.
+	}
+	return &runOutput{Location: "/v1/runs/" + run.ID, Body: shown.run(run)}, nil
 }
 
 // acceptRun records a run and starts its workflow. A request that a server died
@@ -184,7 +188,11 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *runInput) (*r
 	if err != nil {
 		return nil, err
 	}
-	out := &runOutput{Body: v1.FromRun(run)}
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	out := &runOutput{Body: shown.run(run)}
 	out.Body.Warning = s.pollers.waitsFor(ctx, run)
 	return out, nil
 }
@@ -215,7 +223,11 @@ func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInp
 	if err != nil {
 		return nil, err
 	}
-	return &listRunsOutput{Body: page(in.Paging, runs, v1.FromRun, func(r agent.Run) string { return r.ID })}, nil
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	return &listRunsOutput{Body: page(in.Paging, runs, shown.run, func(r agent.Run) string { return r.ID })}, nil
 }
 
 func (s *server) cancelRun(ctx context.Context, p tool.Principal, in *runInput) (*runOutput, error) {
@@ -231,7 +243,11 @@ func (s *server) cancelRun(ctx context.Context, p tool.Principal, in *runInput) 
 	if run, err = s.afterCancel(ctx, run, ended); err != nil {
 		return nil, err
 	}
-	return &runOutput{Body: v1.FromRun(run)}, nil
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		shown = true // The run was cancelled.
+	}
+	return &runOutput{Body: shown.run(run)}, nil
 }
 
 // afterCancel returns a run whose workflow was asked to stop, as it is. Temporal

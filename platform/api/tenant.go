@@ -18,6 +18,11 @@ type tenantInput struct {
 	Tenant string `path:"tenant" maxLength:"64" doc:"Slug or id"`
 }
 
+type maskingInput struct {
+	Tenant string `path:"tenant" maxLength:"64" doc:"Slug or id"`
+	Body   v1.Masking
+}
+
 type tenantOutput struct {
 	Body v1.Tenant
 }
@@ -34,6 +39,12 @@ func (s *server) registerTenants() {
 		id: "getTenant", method: http.MethodGet, path: "/v1/tenants/{tenant}", tag: "tenants", permission: TenantsRead,
 		summary: "Get the tenant of the key", detail: "Any other tenant is not found, whether there is one or not.",
 	}, s.getTenant)
+	handle(s, route{
+		id: "setTenantMasking", method: http.MethodPut, path: "/v1/tenants/{tenant}/masking", tag: "tenants", permission: TenantsWrite,
+		summary: "Choose whether what looks like a secret is hidden",
+		detail: "Where it is on, as it is at first, values that look like a secret by their name or form read `[redacted]` in the inputs of runs, in " +
+			"messages, invocations and events. Calls go on with the values themselves, which stay in the database.",
+	}, s.setTenantMasking)
 }
 
 func (s *server) listTenants(ctx context.Context, p tool.Principal, _ *struct{}) (*listTenantsOutput, error) {
@@ -45,18 +56,38 @@ func (s *server) listTenants(ctx context.Context, p tool.Principal, _ *struct{})
 }
 
 func (s *server) getTenant(ctx context.Context, p tool.Principal, in *tenantInput) (*tenantOutput, error) {
-	own, err := s.cfg.Store.FindTenant(ctx, p.Tenant)
+	own, err := s.ownTenant(ctx, p, in.Tenant)
 	if err != nil {
 		return nil, err
-	}
-	if in.Tenant != own.Slug && in.Tenant != string(own.ID) {
-		return nil, &tool.Error{Kind: tool.NotFound, Op: "api.getTenant", Msg: fmt.Sprintf("tenant %q not found", in.Tenant)}
 	}
 	return &tenantOutput{Body: showTenant(own)}, nil
 }
 
+func (s *server) setTenantMasking(ctx context.Context, p tool.Principal, in *maskingInput) (*tenantOutput, error) {
+	if _, err := s.ownTenant(ctx, p, in.Tenant); err != nil {
+		return nil, err
+	}
+	changed, err := s.cfg.Store.SetTenantMasking(ctx, p.Tenant, in.Body.MaskSensitive)
+	if err != nil {
+		return nil, err
+	}
+	return &tenantOutput{Body: showTenant(changed)}, nil
+}
+
+// ownTenant returns the tenant of the key, if that is the one that is named.
+func (s *server) ownTenant(ctx context.Context, p tool.Principal, name string) (store.Tenant, error) {
+	own, err := s.cfg.Store.FindTenant(ctx, p.Tenant)
+	if err != nil {
+		return store.Tenant{}, err
+	}
+	if name != own.Slug && name != string(own.ID) {
+		return store.Tenant{}, &tool.Error{Kind: tool.NotFound, Op: "api.tenant", Msg: fmt.Sprintf("tenant %q not found", name)}
+	}
+	return own, nil
+}
+
 func showTenant(t store.Tenant) v1.Tenant {
 	return v1.Tenant{
-		ID: t.ID, Slug: t.Slug, Name: t.Name, Status: string(t.Status), CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		ID: t.ID, Slug: t.Slug, Name: t.Name, Status: string(t.Status), MaskSensitive: t.MaskSensitive, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 }

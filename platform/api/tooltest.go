@@ -151,10 +151,14 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 		return nil, err
 	}
 	runID := c.input.RunID
+	shown, err := s.maskOf(ctx, p.Tenant)
+	if err != nil {
+		shown = true // The test was started.
+	}
 	sub := subscription{
 		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames, needs: RunsWrite, place: place,
 		read: func(ctx context.Context, after string) (passage, error) {
-			b, err := s.readRun(ctx, p.Tenant, runID, after)
+			b, err := s.readRun(ctx, p.Tenant, runID, after, shown)
 			if err != nil || b.end == nil {
 				return b, err
 			}

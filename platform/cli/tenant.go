@@ -11,10 +11,10 @@ import (
 )
 
 func (a *app) tenantCommand() *cobra.Command {
-	cmd := group("tenant", "Make and list tenants, on the owner's database", a.tenantCreateCommand(), a.tenantListCommand())
-	return describe(cmd, `These commands act on the database and not on a server: they need its owner's
+	cmd := group("tenant", "Make and list tenants, and choose what their records hide", a.tenantCreateCommand(), a.tenantListCommand(), a.tenantMaskCommand())
+	return describe(cmd, `Create and list act on the database and not on a server: they need its owner's
 URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of
-its own.`, `  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
+its own. Mask asks the server, with the tenant's own key.`, `  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
   toolcrib tenant list`)
 }
 
@@ -84,4 +84,40 @@ func (a *app) tenantListCommand() *cobra.Command {
 	cmd.Flags().IntVar(&limit, "limit", 100, "how many")
 	databaseFlag(cmd, &database)
 	return cmd
+}
+
+func (a *app) tenantMaskCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "mask on|off", Short: "Choose whether records hide what looks like a secret", Args: operands("on|off"),
+		Long: `Chooses for the tenant of the key in use whether values that look like a secret,
+by their name or form, read [redacted] in the inputs of runs, in messages,
+invocations and events. It is on at first. Calls go on with the values themselves,
+which stay in the database.`,
+		Example:   `  toolcrib tenant mask off`,
+		ValidArgs: []string{"on", "off"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "on" && args[0] != "off" {
+				return usage("%q: say on or off", args[0])
+			}
+			c, err := a.connect()
+			if err != nil {
+				return err
+			}
+			own, err := c.Tenants(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if len(own) != 1 {
+				return usage("the key belongs to no tenant")
+			}
+			changed, err := c.SetTenantMasking(cmd.Context(), string(own[0].ID), args[0] == "on")
+			if err != nil {
+				return err
+			}
+			return a.printer.show(changed, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "records of %s hide what looks like a secret: %s\n", changed.Slug, args[0])
+				return err
+			})
+		},
+	}
 }

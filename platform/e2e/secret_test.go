@@ -37,7 +37,8 @@ func secretForms(s string) []string {
 	return []string{
 		s, url.QueryEscape(s), url.PathEscape(s), hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))),
 		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="), strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(s)), "="),
-		strings.Trim(string(quoted), `"`),
+		strings.Trim(string(quoted), `"`), spelled("slashes", s), spelled("javascript", s), spelled("lower", s), spelled("entities", s),
+		spelled("unicode", s), strings.Trim(spelled("nested", s), `"\\`), spelled("mixed", s),
 	}
 }
 
@@ -82,7 +83,45 @@ func (b both) WithGroup(name string) slog.Handler {
 }
 
 // The ways in which an upstream gives away what it was sent.
-var echoes = []string{"header", "body", "base64", "hex", "escaped", "refusal", "failure", "text"}
+var echoes = []string{
+	"header", "body", "base64", "hex", "escaped", "refusal", "failure", "text", "slashes", "javascript", "lower", "entities", "unicode", "nested", "mime", "mixed", "away",
+}
+
+// spelled returns a text as an encoder writes it that differs from those of Go.
+func spelled(encoder, s string) string {
+	percent := func(kept, format string) string {
+		var out strings.Builder
+		for _, b := range []byte(s) {
+			if b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || strings.IndexByte(kept, b) >= 0 {
+				out.WriteByte(b)
+				continue
+			}
+			fmt.Fprintf(&out, format, b)
+		}
+		return out.String()
+	}
+	switch encoder {
+	case "slashes":
+		return percent("-._~/", "%%%02X")
+	case "javascript":
+		return percent("-._~!'()*", "%%%02X")
+	case "lower":
+		return percent("", "%%%02x")
+	case "entities":
+		return percent("", "&#x%x;")
+	case "unicode":
+		return percent("", `\u%04X`)
+	case "nested":
+		inner, _ := json.Marshal(s)
+		outer, _ := json.Marshal(string(inner))
+		return string(outer)
+	case "mime":
+		encoded := base64.StdEncoding.EncodeToString([]byte("user:" + s))
+		return encoded[:len(encoded)/2] + "\r\n" + encoded[len(encoded)/2:]
+	default:
+		return base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(percent("/", "&#%d;"))))
+	}
+}
 
 // leaky is an upstream that sends back whatever it was sent as a credential. It
 // gives out the tokens it is asked for.
@@ -115,6 +154,11 @@ func leaky(c *canary, tokens map[string]string) {
 			_, _ = fmt.Fprintf(w, `{"ok":true,"echo":%q}`, hex.EncodeToString([]byte(got)))
 		case "escaped":
 			_, _ = fmt.Fprintf(w, `{"ok":true,"url":%q}`, "https://x.example/?t="+url.QueryEscape(got))
+		case "slashes", "javascript", "lower", "entities", "unicode", "nested", "mime", "mixed":
+			_, _ = fmt.Fprintf(w, `{"ok":true,"echo":%q}`, "before "+spelled(echo, got)+" after")
+		case "away": // To another origin, which no tool of the test may know of.
+			w.Header().Set("Location", strings.Replace(c.URL, "127.0.0.1", "localhost", 1)+"/"+spelled("javascript", got))
+			w.WriteHeader(http.StatusFound)
 		case "refusal":
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			_, _ = fmt.Fprintf(w, `{"error":"bad key %s"}`, got)
@@ -223,7 +267,7 @@ func TestSecretsStayOut(t *testing.T) {
 	for i, auth := range auths {
 		for j, echo := range echoes {
 			ref := fmt.Sprintf("cred-%d-%d", i, j)
-			value := fmt.Sprintf("tc-planted-%s-%d-%d", newID(t)[24:], i, j)
+			value := fmt.Sprintf("tc/planted(%s)-%d-%d", newID(t)[24:], i, j)
 			planted = append(planted, value)
 			switch {
 			case strings.Contains(auth, "basic"):

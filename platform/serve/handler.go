@@ -19,6 +19,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/ragcall"
 	"github.com/toolcrib/toolcrib/internal/nested"
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
+	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/observe"
@@ -100,6 +101,9 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	}
 	if cfg.Namespace == "" {
 		cfg.Namespace = client.DefaultNamespace
+	}
+	if cfg.Logger != nil {
+		cfg.Logger = slog.New(redact.Handler(cfg.Logger.Handler()))
 	}
 	var err error
 	if cfg.Runs == nil {

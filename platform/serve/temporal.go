@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/contrib/envconfig"
 	sdklog "go.temporal.io/sdk/log"
 
+	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -24,7 +25,7 @@ func TemporalOptions(env envconfig.EnvLookup, log *slog.Logger) (client.Options,
 	if err != nil {
 		return client.Options{}, &tool.Error{Kind: tool.Invalid, Op: "serve", Msg: "Temporal's configuration: " + err.Error(), Err: err}
 	}
-	opts.Logger = sdklog.NewStructuredLogger(log)
+	opts.Logger = sdklog.NewStructuredLogger(slog.New(redact.Handler(log.Handler())))
 	return opts, nil
 }
 

@@ -29,3 +29,6 @@ select drop_default_fence(@fence::text);
 
 -- name: PurgeRuns :one
 select purge_runs(@ended_before::timestamptz, @most::int)::int as purged;
+
+-- name: SetTenantMasking :one
+update tenants set mask_sensitive = @mask_sensitive, updated_at = now() where id = @tenant_id returning *;

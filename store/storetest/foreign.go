@@ -420,6 +420,18 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Equal(t, f.stranger, found.ID)
 	},
+	"SetTenantMasking": func(t *testing.T, f foreign) { // As FindTenant.
+		t.Helper()
+		changed, err := f.Store.SetTenantMasking(t.Context(), f.stranger, false)
+		require.NoError(t, err)
+		require.Equal(t, f.stranger, changed.ID)
+		require.False(t, changed.MaskSensitive)
+		own, err := f.Store.FindTenant(t.Context(), f.Tenant)
+		require.NoError(t, err)
+		require.True(t, own.MaskSensitive)
+		_, err = f.Store.SetTenantMasking(t.Context(), tool.TenantID(NewID(t)), false)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"CreateKey": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, _, err := f.Store.CreateKey(t.Context(), store.Key{Tenant: tool.TenantID(NewID(t)), Name: "nobody's"})

@@ -253,12 +253,13 @@ type Run struct {
 }
 
 type Tenant struct {
-	ID        string
-	Slug      string
-	Name      string
-	Status    string
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	ID            string
+	Slug          string
+	Name          string
+	Status        string
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+	MaskSensitive bool
 }
 
 // Data keys of tenants, wrapped; credentials are encrypted by them.

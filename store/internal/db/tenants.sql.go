@@ -11,7 +11,7 @@ import (
 )
 
 const CreateTenant = `-- name: CreateTenant :one
-insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at
+insert into tenants (id, slug, name) values ($1, $2, $3) returning id, slug, name, status, created_at, updated_at, mask_sensitive
 `
 
 type CreateTenantParams struct {
@@ -30,6 +30,7 @@ func (q *Queries) CreateTenant(ctx context.Context, arg CreateTenantParams) (Ten
 		&i.Status,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.MaskSensitive,
 	)
 	return i, err
 }
@@ -66,7 +67,7 @@ func (q *Queries) FenceDefaultPartition(ctx context.Context, monthsAhead int32) 
 }
 
 const FindTenant = `-- name: FindTenant :one
-select id, slug, name, status, created_at, updated_at from tenants where id = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive from tenants where id = $1
 `
 
 func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, error) {
@@ -79,12 +80,13 @@ func (q *Queries) FindTenant(ctx context.Context, tenantID string) (Tenant, erro
 		&i.Status,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.MaskSensitive,
 	)
 	return i, err
 }
 
 const FindTenantBySlug = `-- name: FindTenantBySlug :one
-select id, slug, name, status, created_at, updated_at from tenants where slug = $1
+select id, slug, name, status, created_at, updated_at, mask_sensitive from tenants where slug = $1
 `
 
 // Cross-tenant: the platform looks tenants up by name.
@@ -98,12 +100,13 @@ func (q *Queries) FindTenantBySlug(ctx context.Context, slug string) (Tenant, er
 		&i.Status,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.MaskSensitive,
 	)
 	return i, err
 }
 
 const ListTenants = `-- name: ListTenants :many
-select id, slug, name, status, created_at, updated_at from tenants where slug > $1 order by slug limit $2::int
+select id, slug, name, status, created_at, updated_at, mask_sensitive from tenants where slug > $1 order by slug limit $2::int
 `
 
 type ListTenantsParams struct {
@@ -128,6 +131,7 @@ func (q *Queries) ListTenants(ctx context.Context, arg ListTenantsParams) ([]Ten
 			&i.Status,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.MaskSensitive,
 		); err != nil {
 			return nil, err
 		}
@@ -155,8 +159,32 @@ func (q *Queries) PurgeRuns(ctx context.Context, arg PurgeRunsParams) (int32, er
 	return purged, err
 }
 
+const SetTenantMasking = `-- name: SetTenantMasking :one
+update tenants set mask_sensitive = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive
+`
+
+type SetTenantMaskingParams struct {
+	MaskSensitive bool
+	TenantID      string
+}
+
+func (q *Queries) SetTenantMasking(ctx context.Context, arg SetTenantMaskingParams) (Tenant, error) {
+	row := q.db.QueryRow(ctx, SetTenantMasking, arg.MaskSensitive, arg.TenantID)
+	var i Tenant
+	err := row.Scan(
+		&i.ID,
+		&i.Slug,
+		&i.Name,
+		&i.Status,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.MaskSensitive,
+	)
+	return i, err
+}
+
 const SetTenantStatus = `-- name: SetTenantStatus :one
-update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at
+update tenants set status = $1, updated_at = now() where id = $2 returning id, slug, name, status, created_at, updated_at, mask_sensitive
 `
 
 type SetTenantStatusParams struct {
@@ -174,6 +202,7 @@ func (q *Queries) SetTenantStatus(ctx context.Context, arg SetTenantStatusParams
 		&i.Status,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.MaskSensitive,
 	)
 	return i, err
 }

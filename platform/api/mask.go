@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/redact"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// mask hides what looks like a secret, by its name or its form, in records that
+// are shown: those of calls under way hold it as it came. A mask that is off
+// shows them as they are.
+type mask bool
+
+// maskOf returns what a tenant has chosen.
+func (s *server) maskOf(ctx context.Context, tenant tool.TenantID) (mask, error) {
+	own, err := s.cfg.Store.FindTenant(ctx, tenant)
+	if err != nil {
+		return true, err
+	}
+	return mask(own.MaskSensitive), nil
+}
+
+func (m mask) json(raw json.RawMessage) json.RawMessage {
+	if !m || len(raw) == 0 {
+		return raw
+	}
+	return redact.JSON(raw)
+}
+
+func (m mask) text(s string) string {
+	if !m {
+		return s
+	}
+	return redact.Text(s)
+}
+
+func (m mask) run(r agent.Run) v1.Run {
+	shown := v1.FromRun(r)
+	shown.Input, shown.Error = m.json(shown.Input), m.text(shown.Error)
+	return shown
+}
+
+func (m mask) content(blocks []tool.Content) []tool.Content {
+	if !m {
+		return blocks
+	}
+	blocks = slices.Clone(blocks)
+	for i := range blocks {
+		b := &blocks[i]
+		b.Text, b.JSON, b.URI = m.text(b.Text), m.json(b.JSON), m.text(b.URI)
+	}
+	return blocks
+}
+
+func (m mask) message(msg agent.Message) agent.Message {
+	msg.Content = m.content(msg.Content)
+	msg.Calls = slices.Clone(msg.Calls)
+	for i := range msg.Calls {
+		msg.Calls[i].Arguments = m.json(msg.Calls[i].Arguments)
+	}
+	return msg
+}
+
+func (m mask) invocation(i tool.Invocation) tool.Invocation {
+	i.Input, i.Receipt, i.Error = m.json(i.Input), m.json(i.Receipt), m.text(i.Error)
+	if i.Output != nil {
+		out := *i.Output
+		out.Content, out.Structured = m.content(out.Content), m.json(out.Structured)
+		out.Warnings = slices.Clone(out.Warnings)
+		for at := range out.Warnings {
+			out.Warnings[at] = m.text(out.Warnings[at])
+		}
+		i.Output = &out
+	}
+	return i
+}
+
+func (m mask) event(e tool.Event) tool.Event {
+	e.Data = m.json(e.Data)
+	return e
+}
