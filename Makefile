@@ -62,6 +62,10 @@ fuzz: ## Ask the API for everything, properly and otherwise, for FUZZ_TIME (1m)
 chaos: ## Play seeded faults for CHAOS_TIME (20m), from CHAOS_SEED, and check all records
 	@scripts/with-postgres bash -c 'cd platform && go test ./chaos -count=1 -v -timeout 3h -time $(or $(CHAOS_TIME),20m) -seed $(or $(CHAOS_SEED),0)'
 
+.PHONY: upgrade-check
+upgrade-check: ## Replace the binaries of the commit FROM by these, in both orders and back, on one database
+	@scripts/upgrade-check $(or $(FROM),$(error give FROM=<commit>))
+
 .PHONY: check
 check: lint vet workflowcheck verify test ## Everything that CI asks for
 

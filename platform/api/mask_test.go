@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -41,13 +42,14 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 		"/v1/runs/" + run.ID, "/v1/runs", "/v1/runs/" + run.ID + "/messages", "/v1/runs/" + run.ID + "/events", "/v1/events",
 		"/v1/invocations/" + invocation, "/v1/invocations",
 	}
-	shown := func() (all string) {
+	shown := func() string {
+		var all strings.Builder
 		for _, path := range paths {
 			got := b.do(t, http.MethodGet, path, "")
 			require.Equal(t, http.StatusOK, got.status, path)
-			all += string(got.body)
+			all.Write(got.body)
 		}
-		return all
+		return all.String()
 	}
 	masked := shown()
 	require.NotContains(t, masked, planted)

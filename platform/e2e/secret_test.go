@@ -38,7 +38,7 @@ func secretForms(s string) []string {
 		s, url.QueryEscape(s), url.PathEscape(s), hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))),
 		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="), strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(s)), "="),
 		strings.Trim(string(quoted), `"`), spelled("slashes", s), spelled("javascript", s), spelled("lower", s), spelled("entities", s),
-		spelled("unicode", s), strings.Trim(spelled("nested", s), `"\\`), spelled("mixed", s),
+		spelled("unicode", s), strings.Trim(spelled("nested", s), "\"\\"), spelled("mixed", s),
 	}
 }
 

@@ -115,7 +115,7 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	config := api.Config{
 		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
-		Vault:   vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
+		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
 		Version: cfg.Version, Logger: cfg.Logger,
 	}
