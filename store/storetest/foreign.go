@@ -5,7 +5,6 @@ import (
 	"maps"
 	"reflect"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -432,72 +431,6 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err = f.Store.SetTenantMasking(t.Context(), tool.TenantID(NewID(t)), false)
 		RequireKind(t, tool.NotFound, err)
 	},
-	"CreateKey": func(t *testing.T, f foreign) {
-		t.Helper()
-		_, _, err := f.Store.CreateKey(t.Context(), store.Key{Tenant: tool.TenantID(NewID(t)), Name: "nobody's"})
-		RequireKind(t, tool.NotFound, err)
-	},
-	"ListKeys": func(t *testing.T, f foreign) {
-		t.Helper()
-		f.Key(t, f.Tenant)
-		keys, err := f.Store.ListKeys(t.Context(), f.stranger)
-		require.NoError(t, err)
-		require.Empty(t, keys)
-	},
-	"RevokeKey": func(t *testing.T, f foreign) {
-		t.Helper()
-		key, err := f.Store.Authenticate(t.Context(), f.Key(t, f.Tenant))
-		require.NoError(t, err)
-		_, err = f.Store.RevokeKey(t.Context(), f.stranger, key.ID)
-		RequireKind(t, tool.NotFound, err)
-	},
-	"FindKey": func(t *testing.T, f foreign) {
-		t.Helper()
-		key, err := f.Store.Authenticate(t.Context(), f.Key(t, f.Tenant))
-		require.NoError(t, err)
-		_, err = f.Store.FindKey(t.Context(), f.stranger, key.ID)
-		RequireKind(t, tool.NotFound, err)
-	},
-	"BeginRequest": func(t *testing.T, f foreign) { // The same key, of the same subject, is free.
-		t.Helper()
-		key := f.begin(t)
-		key.Tenant = f.stranger
-		r, err := f.Store.BeginRequest(t.Context(), key, digestB, time.Minute, time.Hour)
-		require.NoError(t, err)
-		require.True(t, r.Taken)
-	},
-	"FinishRequest": func(t *testing.T, f foreign) {
-		t.Helper()
-		key := f.begin(t)
-		key.Tenant = f.stranger
-		RequireKind(t, tool.Conflict, f.Store.FinishRequest(t.Context(), key, 1, store.Answer{Status: 200}))
-	},
-	"ReleaseRequest": func(t *testing.T, f foreign) {
-		t.Helper()
-		key := f.begin(t)
-		key.Tenant = f.stranger
-		RequireKind(t, tool.Conflict, f.Store.ReleaseRequest(t.Context(), key, 1, true))
-	},
-	"RenewRequest": func(t *testing.T, f foreign) {
-		t.Helper()
-		key := store.RequestKey{Tenant: f.stranger, Text: "k"}
-		RequireKind(t, tool.Conflict, f.Store.RenewRequest(t.Context(), key, 1, time.Minute))
-	},
-	"Authenticate": func(t *testing.T, f foreign) { // A key's tenant cannot be exchanged for another.
-		t.Helper()
-		_, err := f.Store.Authenticate(t.Context(), WithTenant(t, f.Key(t, f.Tenant), f.stranger))
-		RequireKind(t, tool.Denied, err)
-	},
-}
-
-// begin takes a key of the fixture's tenant.
-func (f foreign) begin(t *testing.T) store.RequestKey {
-	t.Helper()
-	key := store.RequestKey{Tenant: f.Tenant, Subject: "key:a", Text: "k"}
-	r, err := f.Store.BeginRequest(t.Context(), key, digestA, time.Minute, time.Hour)
-	require.NoError(t, err)
-	require.EqualValues(t, 1, r.Fence)
-	return key
 }
 
 func testForeign(t *testing.T, d *Database) {
@@ -507,6 +440,8 @@ func testForeign(t *testing.T, d *Database) {
 	maps.Copy(cases, retrievalCases)
 	maps.Copy(cases, runCases)
 	maps.Copy(cases, reconcileCases)
+	maps.Copy(cases, keyCases)
+	maps.Copy(cases, requestCases)
 	t.Run("EveryMethodHasACase", func(t *testing.T) {
 		t.Parallel()
 		for method := range reflect.TypeFor[*store.Store]().Methods() {
