@@ -16,7 +16,9 @@ import (
 
 // template is a checked URL template.
 type template struct {
+	raw        string
 	parsed     *uritemplate.Template
+	modified   bool           // Some variable has a prefix or is exploded: {id:3}, {?pairs*}.
 	origin     *url.URL       // The literal scheme, host and port.
 	required   []string       // Variables outside {?…} and {&…}.
 	reserved   []string       // Variables of {+…}, whose values are not escaped.
@@ -40,7 +42,7 @@ func parseTemplate(raw string) (*template, error) {
 	if holdsSecret(rest) {
 		return nil, fault("/url", noLiteralSecret)
 	}
-	t := &template{parsed: parsed, origin: origin, names: parsed.Varnames(), uses: make(map[string]int)}
+	t := &template{raw: raw, parsed: parsed, origin: origin, names: parsed.Varnames(), uses: make(map[string]int)}
 	inQuery := false
 	for i, part := range strings.Split(rest, "{") {
 		expression, literal, closed := strings.Cut(part, "}")
@@ -48,6 +50,7 @@ func parseTemplate(raw string) (*template, error) {
 			inQuery = inQuery || strings.Contains(part, "?")
 			continue
 		}
+		t.modified = t.modified || strings.ContainsAny(expression, ":*")
 		for _, name := range variables(expression) {
 			t.uses[name]++
 			t.references++
@@ -123,7 +126,7 @@ func literalOrigin(raw string) (*url.URL, string, error) {
 // variables returns the names in an expression.
 func variables(expression string) []string {
 	var names []string
-	for v := range strings.SplitSeq(strings.TrimLeft(expression, "+./;?&#"), ",") {
+	for v := range strings.SplitSeq(strings.TrimLeft(expression, operators), ",") {
 		name, _, _ := strings.Cut(strings.TrimSuffix(v, "*"), ":")
 		names = append(names, name)
 	}
@@ -162,7 +165,7 @@ func (t *template) expand(ctx context.Context, args *arguments, variables Values
 		}
 		values[name] = v
 	}
-	text, err := t.parsed.Expand(values)
+	text, err := t.fill(values)
 	if err != nil {
 		return nil, argument("", "can't be filled into the URL")
 	}
