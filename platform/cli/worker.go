@@ -3,9 +3,13 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -95,9 +99,30 @@ func (f *WorkerFlags) Config(log *slog.Logger, getenv func(string) string) (work
 		return worker.Config{}, err
 	}
 	if f.Transcripts != "" {
+		if err := requireFolder("--transcripts", f.Transcripts); err != nil {
+			return worker.Config{}, err
+		}
 		cfg.Models = map[string]agent.Model{"scripted": scripted.New(f.Transcripts)}
 	}
 	return cfg, nil
+}
+
+// requireFolder refuses a folder that is not there, and says where it was looked
+// for.
+func requireFolder(flag, folder string) error {
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if whole, absErr := filepath.Abs(folder); absErr == nil {
+			folder = whole
+		}
+		return usage("%s: there is no folder %s", flag, folder)
+	case err != nil:
+		return usage("%s: %v", flag, err)
+	case !info.IsDir():
+		return usage("%s: %s is a file: give the folder that it is in", flag, folder)
+	}
+	return nil
 }
 
 // deny takes over what tools may never reach.

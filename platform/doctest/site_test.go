@@ -73,25 +73,19 @@ func (s *site) clone() {
 	require.NoError(s.t, err)
 	home, err := os.UserHomeDir()
 	require.NoError(s.t, err)
-	require.NoError(s.t, os.Symlink(filepath.Join(root, "Makefile"), filepath.Join(s.dir, "Makefile")))
+	require.NoError(s.t, os.MkdirAll(filepath.Join(s.dir, "platform"), 0o755))
+	for _, name := range []string{"Makefile", "scripts", "platform/go.sum"} {
+		require.NoError(s.t, os.Symlink(filepath.Join(root, name), filepath.Join(s.dir, name)))
+	}
 	stands := func(name string) string {
 		return fmt.Sprintf("#!/bin/sh\n%s=%s exec %q \"$@\"\n", commandVariable, name, self)
 	}
 	for name, script := range map[string]string{
 		"platform/bin/toolcrib": stands("toolcrib"),
 		"commands/temporal":     stands("temporal"),
-		// Of what is compiled there is a cache for the repository's own place.
-		"commands/go": fmt.Sprintf("#!/bin/sh\ncd %q && HOME=%q exec %q \"$@\"\n", root, home, goCommand),
-		// It builds nothing, and asks for free ports.
-		"scripts/run-platform": `#!/usr/bin/env bash
-set -euo pipefail
-export TOOLCRIB_DATA="$PWD/.toolcrib"
-free=()
-if [[ $2 == dev ]]; then
-	free=(--listen 127.0.0.1:0 --temporal-port -1 --ui-port -1 --postgres-port -1)
-fi
-exec "platform/bin/$1" "${@:2}" "${free[@]}"
-`,
+		// Of what is compiled there is a cache for the repository's own place; the
+		// platform's commands are there already.
+		"commands/go": fmt.Sprintf("#!/bin/sh\n[ \"$1\" = build ] && exit\ncd %q && HOME=%q exec %q \"$@\"\n", root, home, goCommand),
 	} {
 		s.write(name, script, 0o755)
 	}

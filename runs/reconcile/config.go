@@ -79,6 +79,9 @@ func New(cfg Config) (*Reconciler, error) {
 	if cfg.Lease <= 0 {
 		cfg.Lease = DefaultLease
 	}
+	if cfg.Lease > store.MaxLease {
+		return nil, fmt.Errorf("reconcile: Config.Lease is %s, and at most %s", cfg.Lease, store.MaxLease)
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}

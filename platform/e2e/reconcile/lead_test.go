@@ -100,7 +100,7 @@ func TestLeaderDies(t *testing.T) {
 	after := holder()
 	require.NotEqual(t, "dead", after.Holder)
 	require.Greater(t, after.Fence, dead.Fence)
-	_, err = s.maintenance.RenewLease(t.Context(), dead, time.Hour, true)
+	_, err = s.maintenance.RenewLease(t.Context(), dead, time.Minute, true)
 	storetest.RequireKind(t, tool.Conflict, err)
 	_, ends := s.ending(run.ID, agent.EventRunCancelled)
 	require.Equal(t, 1, ends)
@@ -113,7 +113,7 @@ func TestAnotherNamespace(t *testing.T) {
 
 	s := newSite(t)
 	run := s.recorded()
-	_, err := s.maintenance.TakeLease(t.Context(), store.ReconcilerLease, "before", "another", time.Hour, false)
+	_, err := s.maintenance.TakeLease(t.Context(), store.ReconcilerLease, "before", "another", time.Minute, false)
 	require.NoError(t, err)
 	_, err = s.reconciler().Once(t.Context(), reconcile.PassOptions{})
 	storetest.RequireKind(t, tool.Conflict, err)
