@@ -57,7 +57,7 @@ type Config struct {
 	// unavailable. Streams do not count. Defaults to [DefaultMaxRequests].
 	MaxRequests int
 	// MaxTenantRequests bounds those of each tenant; others are rate_limited.
-	// Defaults to [DefaultMaxTenantRequests].
+	// Defaults to [DefaultMaxTenantRequests], or a quarter of MaxRequests.
 	MaxTenantRequests int
 	// TracerProvider makes a span of each request. Defaults to none.
 	TracerProvider trace.TracerProvider
@@ -92,7 +92,7 @@ func (c Config) withDefaults() Config {
 		c.MaxRequests = DefaultMaxRequests
 	}
 	if c.MaxTenantRequests <= 0 {
-		c.MaxTenantRequests = DefaultMaxTenantRequests
+		c.MaxTenantRequests = max(1, min(DefaultMaxTenantRequests, c.MaxRequests/4))
 	}
 	c.Streams = c.Streams.withDefaults()
 	if c.Retrieval == nil {

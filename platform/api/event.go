@@ -156,11 +156,26 @@ func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEvents
 			return s.readRun(ctx, p.Tenant, in.ID, after, shown)
 		},
 	}
-	first, err := sub.read(ctx, after)
+	return s.openStream(ctx, p, sub, in.LastEventID != "")
+}
+
+// openStream takes a place for a stream, before anything is read for it, and
+// reads its beginning. One that has nothing to go on with is over.
+func (s *server) openStream(ctx context.Context, p tool.Principal, sub subscription, goesOn bool) (out *eventsOutput, err error) {
+	place, refused := s.streams.begin(p.Tenant)
+	if refused != nil {
+		return nil, refused
+	}
+	sub.place = place
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.RequestTimeout) // Of the start; the stream lasts longer.
+	defer cancel()
+	first, err := sub.read(ctx, sub.after)
 	if err != nil {
+		place()
 		return nil, err
 	}
-	if in.LastEventID != "" && first.end != nil && len(first.frames) == 0 {
+	if goesOn && first.end != nil && len(first.frames) == 0 {
+		place()
 		return &eventsOutput{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}, nil
 	}
 	return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil //nolint:contextcheck // huma's context holds the request's.
@@ -203,11 +218,7 @@ func (s *server) listTenantEvents(ctx context.Context, p tool.Principal, in *ten
 				return s.readTenant(ctx, p.Tenant, after, shown)
 			},
 		}
-		first, err := sub.read(ctx, sub.after)
-		if err != nil {
-			return nil, err
-		}
-		return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil //nolint:contextcheck // huma's context holds the request's.
+		return s.openStream(ctx, p, sub, false)
 	}
 	events, err := s.cfg.Store.TenantEvents(ctx, p.Tenant, after, in.Limit)
 	if err != nil {

@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"mime"
 	"slices"
+	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/redact"
@@ -45,6 +47,27 @@ func (m mask) run(r agent.Run) v1.Run {
 	return shown
 }
 
+// data masks bytes that are text by their media type.
+func (m mask) data(mimeType string, raw []byte) []byte {
+	media, _, _ := mime.ParseMediaType(mimeType) // One that does not parse is no text.
+	switch {
+	case !bool(m) || len(raw) == 0:
+	case (media == "application/json" || strings.HasSuffix(media, "+json")) && json.Valid(raw):
+		return redact.JSON(raw)
+	case strings.HasPrefix(media, "text/"):
+		return []byte(redact.Text(string(raw)))
+	}
+	return raw
+}
+
+// request masks what a call was made with, and not what it answered.
+func (m mask) request(i tool.Invocation) tool.Invocation {
+	output := i.Output
+	i = m.invocation(i)
+	i.Output = output
+	return i
+}
+
 func (m mask) content(blocks []tool.Content) []tool.Content {
 	if !m {
 		return blocks
@@ -52,7 +75,7 @@ func (m mask) content(blocks []tool.Content) []tool.Content {
 	blocks = slices.Clone(blocks)
 	for i := range blocks {
 		b := &blocks[i]
-		b.Text, b.JSON, b.URI = m.text(b.Text), m.json(b.JSON), m.text(b.URI)
+		b.Text, b.JSON, b.URI, b.Data = m.text(b.Text), m.json(b.JSON), m.text(b.URI), m.data(b.MIMEType, b.Data)
 	}
 	return blocks
 }

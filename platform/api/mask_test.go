@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -27,7 +28,10 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	principal := tool.Principal{Tenant: b.tenant, Subject: "test"}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", Input: arguments,
-	}, agent.Message{Content: []tool.Content{tool.JSON(arguments), tool.Text("log in with curl -u ada:" + planted)}})
+	}, agent.Message{Content: []tool.Content{
+		tool.JSON(arguments), tool.Text("log in with curl -u ada:" + planted),
+		{Type: tool.ResourceContent, MIMEType: "application/vnd.shop+json", Data: arguments},
+	}})
 	require.NoError(t, err)
 	invocation := uuid.Must(uuid.NewV7()).String()
 	_, err = b.Store.Settle(t.Context(), ledger.Settlement{
@@ -53,6 +57,8 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	}
 	masked := shown()
 	require.NotContains(t, masked, planted)
+	whole := base64.StdEncoding.EncodeToString(arguments) // As a block of bytes is written.
+	require.NotContains(t, masked, whole)
 	require.Contains(t, masked, `"smtppassword":"[redacted]"`)
 	require.Contains(t, masked, `"user":"ada"`)
 	require.Contains(t, masked, `"max_tokens":5`)
@@ -65,6 +71,7 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	b.do(t, http.MethodPut, "/v1/tenants/"+string(b.tenant)+"/masking", `{"mask_sensitive":false}`).into(t, &own)
 	require.False(t, own.MaskSensitive)
 	require.Contains(t, shown(), planted)
+	require.Contains(t, shown(), whole)
 	b.do(t, http.MethodPut, "/v1/tenants/"+own.Slug+"/masking", `{"mask_sensitive":true}`).into(t, &own)
 	require.True(t, own.MaskSensitive)
 	require.NotContains(t, shown(), planted)

@@ -118,26 +118,19 @@ type subscription struct {
 	names v1.Names
 	read  func(ctx context.Context, after string) (passage, error)
 	needs string      // The permission to follow; RunsRead when empty.
-	place func()      // Gives back the place that was taken for the stream; nil where none was.
+	place func()      // Gives back the place that was taken for the stream.
 	again func() bool // Whether the client may still read it.
 }
 
 // follow writes the stream to the client until it is over, the client has left
 // or is too slow, or the server stops.
 func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, first passage) {
+	defer sub.place()
 	r, w := humachi.Unwrap(ctx)
 	if r.Method == http.MethodHead {
 		w.Header().Set("Content-Type", v1.StreamType)
 		return
 	}
-	if sub.place == nil {
-		var refused *v1.Problem
-		if sub.place, refused = s.streams.begin(p.Tenant); refused != nil {
-			writeProblem(w, r, refused)
-			return
-		}
-	}
-	defer sub.place()
 	sub.again = func() bool { return s.stillAllowed(ctx, p, cmp.Or(sub.needs, RunsRead)) }
 	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: sub.names}
 	err := out.open(sub.after)

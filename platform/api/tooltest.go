@@ -125,6 +125,11 @@ func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug s
 	if err != nil {
 		return out, fmt.Errorf("finding the record of the test: %w", err)
 	}
+	shown, err := s.maskOf(ctx, tenant)
+	if err != nil {
+		return out, err
+	}
+	invocation, out.Error = shown.request(invocation), shown.text(out.Error)
 	out.Invocation = &invocation
 	return out, nil
 }

@@ -139,9 +139,7 @@ limit sqlc.arg('limit')::int;
 
 -- name: FinishRun :one
 -- Ends a run once for each execution of its workflow: one that was reset after
--- its end runs, and ends, again. Its turns are then those of the later execution,
--- and an end that an earlier execution reports late changes nothing; ids of
--- executions are in order where they are of version 7.
+-- its end runs, and ends, again. Its turns are then those of the later execution.
 -- An end that the platform wrote (ended_by = '') gives way to what an execution
 -- reports, unless the run never began and the execution only repeats its end. An
 -- execution that confirms the status adds no second event.
@@ -151,9 +149,7 @@ with before as (
     where b.tenant_id = @tenant_id and b.id = @id
       and (b.status not in ('completed', 'failed', 'cancelled')
         or @execution::text <> '' and b.ended_by <> @execution
-          and (b.ended_by <> '' or b.started_at is not null or b.status <> @status or b.error <> @error)
-          and not (b.ended_by collate "C" > @execution::text
-            and b.ended_by ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7' and @execution::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7'))
+          and (b.ended_by <> '' or b.started_at is not null or b.status <> @status or b.error <> @error))
     for update
 ), ended as (
     update runs r set status = @status, error_kind = @error_kind, error = @error,

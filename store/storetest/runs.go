@@ -242,23 +242,6 @@ func testRuns(t *testing.T, d *Database) {
 		require.Equal(t, types, f.EventTypes(t, f.Run.ID), "the execution confirmed the end")
 	})
 
-	t.Run("ALateEndOfAnEarlierExecution", func(t *testing.T) {
-		t.Parallel()
-		f := NewFixture(t, d)
-		earlier, later := NewID(t), NewID(t)
-		for _, end := range []agent.RunEnd{
-			{Status: agent.RunCompleted, Output: "done", Execution: later},
-			{Status: agent.RunFailed, Msg: "it was reset", Execution: earlier},
-		} {
-			end.Tenant, end.RunID = f.Tenant, f.Run.ID
-			require.NoError(t, f.Store.FinishRun(t.Context(), end))
-		}
-		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
-		require.NoError(t, err)
-		require.Equal(t, agent.RunCompleted, run.Status)
-		require.Equal(t, later, run.EndedBy)
-	})
-
 	t.Run("FinishTakesTheHeadsWords", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

@@ -484,9 +484,7 @@ with before as (
     where b.tenant_id = $1 and b.id = $2
       and (b.status not in ('completed', 'failed', 'cancelled')
         or $4::text <> '' and b.ended_by <> $4
-          and (b.ended_by <> '' or b.started_at is not null or b.status <> $3 or b.error <> $5)
-          and not (b.ended_by collate "C" > $4::text
-            and b.ended_by ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7' and $4::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-7'))
+          and (b.ended_by <> '' or b.started_at is not null or b.status <> $3 or b.error <> $5))
     for update
 ), ended as (
     update runs r set status = $3, error_kind = $6, error = $5,
@@ -533,9 +531,7 @@ type FinishRunRow struct {
 }
 
 // Ends a run once for each execution of its workflow: one that was reset after
-// its end runs, and ends, again. Its turns are then those of the later execution,
-// and an end that an earlier execution reports late changes nothing; ids of
-// executions are in order where they are of version 7.
+// its end runs, and ends, again. Its turns are then those of the later execution.
 // An end that the platform wrote (ended_by = ”) gives way to what an execution
 // reports, unless the run never began and the execution only repeats its end. An
 // execution that confirms the status adds no second event.
