@@ -56,11 +56,11 @@ func adversaries() map[string]adversary {
 		out[fmt.Sprintf("recursive anyOf, %d KB", kb)] = adversary{schema: recursive, payload: bushy(20, 1, kb<<10)}
 	}
 	differing := `{"type":"object","required":["n"],"oneOf":[`
-	var differingSb59 strings.Builder
+	var alternatives strings.Builder
 	for i := range 8 {
-		differingSb59.WriteString(fmt.Sprintf(`{"properties":{"n":{"type":"integer","minimum":%d},"kids":{"type":"array","items":{"$ref":"#"}}}},`, i))
+		alternatives.WriteString(fmt.Sprintf(`{"properties":{"n":{"type":"integer","minimum":%d},"kids":{"type":"array","items":{"$ref":"#"}}}},`, i))
 	}
-	differing += differingSb59.String()
+	differing += alternatives.String()
 	out["nested oneOf"] = adversary{schema: strings.TrimSuffix(differing, ",") + `]}`, payload: bushy(20, 1, kb64)}
 	out["aliases in branches"] = adversary{
 		schema: `{"type":"object","required":["v"],"properties":{"v":{"$ref":"#/$defs/v"}},"$defs":{"v":{"anyOf":[

@@ -142,7 +142,7 @@ func TestPartitionIsAttachedWithoutASearch(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, made)
 
-	// Rows of a time to come stay in the default partition, and are told of.
+	// Rows of a time to come stay in the default partition, and are reported.
 	_, err = conn.Exec(t.Context(), `
 		insert into tool_invocations (id, tenant_id, call_id, tool, mode, status) values ($1, $2, 'c', 'x', 'production', 'completed')`,
 		idAt(t, time.Now().UTC().AddDate(0, 7, 15-time.Now().UTC().Day())), f.Tenant)

@@ -39,8 +39,8 @@ func (b *bundle) hold(t *testing.T, key string) (end func() int) {
 	}
 }
 
-// A process serves so many requests at once. Others are told when to come back,
-// before they cost anything; probes are answered all the same.
+// Requests beyond the process's limit get 503 with Retry-After before they are
+// read; probes and streams are answered.
 func TestRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.MaxRequests = 1 })

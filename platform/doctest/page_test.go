@@ -117,11 +117,11 @@ func (b block) named(comment string) (file, rest string, err error) {
 func TestEveryPageIsTried(t *testing.T) {
 	t.Parallel()
 
-	known := slices.Concat(untried, firstSteps, ownTemporal, told)
+	known := slices.Concat(untried, firstSteps, ownTemporal, descriptive)
 	for _, page := range findPages(t) {
 		require.Contains(t, known, page, "a page that no test reads: add it to a list in pages_test.go")
 	}
-	for _, page := range told {
+	for _, page := range descriptive {
 		require.Empty(t, readPage(t, page), "%s: a page with blocks is to be run: list it elsewhere", page)
 	}
 	for _, page := range slices.Concat(firstSteps, ownTemporal) {

@@ -28,7 +28,7 @@ var (
 	// On a PostgreSQL and a Temporal of the reader's.
 	ownTemporal = []string{"your-temporal.md", "plugin.md", "tools/function.md", "tools/custom.md"}
 	// Without anything to run.
-	told = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md"}
+	descriptive = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md"}
 )
 
 // Everything that the first pages tell their reader to do works, on what make

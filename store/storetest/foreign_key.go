@@ -13,7 +13,7 @@ import (
 var keyCases = map[string]func(t *testing.T, f foreign){
 	"CreateKey": func(t *testing.T, f foreign) {
 		t.Helper()
-		_, _, err := f.Store.CreateKey(t.Context(), store.Key{Tenant: tool.TenantID(NewID(t)), Name: "nobody's"})
+		_, _, err := f.Store.CreateKey(t.Context(), store.Key{Tenant: tool.TenantID(NewID(t)), Name: "of no tenant"})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListKeys": func(t *testing.T, f foreign) {

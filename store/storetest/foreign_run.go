@@ -61,7 +61,7 @@ var runCases = map[string]func(t *testing.T, f foreign){
 		})
 		RequireKind(t, tool.NotFound, err)
 	},
-	"AddStart": func(t *testing.T, f foreign) { // The same workflow id is free: nobody learns that it is taken elsewhere.
+	"AddStart": func(t *testing.T, f foreign) { // The same workflow id is free: a tenant cannot probe another's ids.
 		t.Helper()
 		start := f.Start(t)
 		start.Tenant, start.RunID = f.stranger, ""
