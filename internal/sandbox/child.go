@@ -38,6 +38,7 @@ type child struct {
 	runs   int
 	since  time.Time // When it was last used.
 	lacks  string    // What its fence lacks, as it says; empty where it is whole.
+	data   int64     // What it had mapped when it was ready, in bytes; zero where that is unknown.
 
 	base atomic.Int64 // Processor time before the present run, in nanoseconds.
 	last atomic.Int64 // Processor time when it was last read.
@@ -88,6 +89,7 @@ func (c *child) awaitReady(ctx context.Context) error {
 	if err == nil && f.Type != ReadyFrame {
 		err = fmt.Errorf("unexpected frame %q", f.Type)
 	}
+	c.data, _ = mappedData(c.cmd.Process.Pid)
 	c.lacks = strings.ToValidUTF8(string(f.Data[:min(len(f.Data), lastWords)]), "\uFFFD")
 	return err
 }
@@ -130,6 +132,13 @@ func (c *child) used() time.Duration {
 		c.last.Store(int64(now))
 	}
 	return time.Duration(c.last.Load() - c.base.Load())
+}
+
+// grown reports whether the programs that ran in the child have left more mapped
+// than the reserve: the next program would have less memory than its limit.
+func (c *child) grown() bool {
+	now, ok := mappedData(c.cmd.Process.Pid)
+	return ok && c.data > 0 && now > c.data+Reserve
 }
 
 // demote gives the process a lower priority. Where the system refuses that, it

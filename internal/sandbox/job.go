@@ -69,6 +69,13 @@ var (
 // little to work with.
 const MinMemory = 224 << 20
 
+// Reserve is how much more than a program's memory the kernel grants its process,
+// in bytes. The kernel counts what Go has mapped, also where programs have given
+// it back, compiled programs that are kept, and stacks that wait for the end of a
+// collection: without it, the program before, or a busy machine, would decide
+// what fits. A process that keeps more than this is replaced.
+const Reserve = 128 << 20
+
 // Within returns l with defaults filled in and nothing above most.
 func (l Limits) Within(most Limits) Limits {
 	pick := func(given, otherwise, most int64) int64 {

@@ -220,7 +220,7 @@ func (l *lane) release(c *child, sound bool, why string) {
 	case !sound:
 		l.bury(c, why)
 		c = nil
-	case c.runs >= l.cfg.MaxRuns:
+	case c.runs >= l.cfg.MaxRuns, c.grown():
 		l.bury(c, EndReplaced)
 		c = nil
 	case !l.low:

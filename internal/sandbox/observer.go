@@ -25,7 +25,7 @@ type Observer interface {
 // Why a child ended that no run brought down.
 const (
 	EndIdle     = "idle"     // Nothing used it for a while.
-	EndReplaced = "replaced" // It had its share of runs.
+	EndReplaced = "replaced" // It had its share of runs, or kept too much memory.
 	EndEvicted  = "evicted"  // Another tenant needed the place.
 	EndClosed   = "closed"   // The pool was closed.
 )

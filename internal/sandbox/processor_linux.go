@@ -1,7 +1,11 @@
 package sandbox
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -18,6 +22,23 @@ func processorTime(pid int) (time.Duration, bool) {
 	var at syscall.Timespec
 	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&at)), 0) //nolint:gosec // The call's form.
 	return time.Duration(at.Nano()), errno == 0
+}
+
+// mappedData returns how much a process has mapped for data, in bytes: what the
+// kernel counts for RLIMIT_DATA, see proc_pid_statm(5). It fails for a process
+// that is gone, and where the system shows this process no others.
+func mappedData(pid int) (int64, bool) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, false
+	}
+	const data = 5 // The field's index.
+	fields := bytes.Fields(raw)
+	if len(fields) <= data {
+		return 0, false
+	}
+	pages, err := strconv.ParseInt(string(fields[data]), 10, 64)
+	return pages * int64(os.Getpagesize()), err == nil
 }
 
 // demotion is how much higher the nice value of a child with a lower priority is:

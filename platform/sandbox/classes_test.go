@@ -149,3 +149,19 @@ func TestMemoryHoldsWhenAProgramIsChecked(t *testing.T) {
 		require.NoError(t, err, name)
 	}
 }
+
+// What a program may use does not depend on the programs that ran before it: a
+// process that kept much of theirs is replaced.
+func TestMemoryIsWholeForEachProgram(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, func(c *sandbox.Config) { c.Children = 2 }) // One tenant has one of them.
+	for n := range 4 {
+		body := strings.Repeat("\x41\x00\x1a", 1<<20+n) // Each takes much to compile.
+		_, err := run(t, p, sandbox.Job{Language: sandbox.WASM, Program: command{body: []byte(body)}.assemble(), Limits: sandbox.Limits{
+			Time: sandbox.MaxLimits.Time, Memory: sandbox.MinMemory,
+		}})
+		require.Equal(t, sandbox.BadOutput, classOf(err), "program %d: %v", n, err)
+	}
+	require.Greater(t, p.Stats().Started, int64(1))
+	require.Zero(t, p.Stats().Killed)
+}

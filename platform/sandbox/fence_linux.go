@@ -36,15 +36,9 @@ func fence() error {
 	return nil
 }
 
-// reserve is how much more than a program's memory the kernel grants the process
-// at last, in bytes. The kernel counts what Go has mapped, also where programs
-// have given it back, and stacks that wait for the end of a collection: without
-// it, the program before, or a busy machine, would decide what fits.
-const reserve = 128 << 20
-
-// dataLimit is the kernel's limit for so much memory.
+// dataLimit is the kernel's limit for so much memory, see [sandbox.Reserve].
 func dataLimit(memory int64) uint64 {
-	return uint64(memory) + reserve //nolint:gosec // It is positive.
+	return uint64(memory) + sandbox.Reserve //nolint:gosec // It is positive.
 }
 
 // fenceMemory bounds what the process may take for data.
