@@ -2,6 +2,7 @@ package builtins_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -196,5 +197,58 @@ func TestDatetimeSaysNo(t *testing.T) {
 		res := datetime(t, args)
 		require.True(t, res.IsError, args)
 		require.Contains(t, res.Content[0].Text, want, args)
+	}
+}
+
+// What is read beyond RFC 3339 and ISO 8601 is what docs/tools/internal.md
+// lists, row by row, and nothing more.
+func TestDatetimeLeniency(t *testing.T) {
+	t.Parallel()
+
+	const zurich = `, "timezone": "Europe/Zurich"`
+	noon := "2024-07-01T12:00:00+02:00"
+	for _, tt := range []struct{ name, args, want string }{
+		{"white space", `"value": " \t\u00a0\u30002024-07-01T12:00:00+02:00\r\n"` + zurich, noon},
+		{"white space around a duration", `"operation": "add", "value": "2024-07-01T11:00", "duration": " PT1H\n"` + zurich, noon},
+		{"white space inside", `"value": "2024-07-01  12:00"` + zurich, ""},
+		{"white space around a zone", `"value": "2024-07-01T12:00", "timezone": " Europe/Zurich"`, ""},
+		{"white space by a format", `"value": " 2024-07-01", "format": "%F"` + zurich, "2024-07-01T00:00:00+02:00"},
+		{"white space that the format has", `"value": " 2024-07-01 12", "format": " %F %H"` + zurich, noon},
+		{"space for T", `"value": "2024-07-01 12:00:00 +02:00"` + zurich, noon},
+		{"lower case", `"value": "2024-07-01t10:00:00z"` + zurich, noon},
+		{"no seconds", `"value": "2024-07-01T12:00"` + zurich, noon},
+		{"comma", `"value": "2024-07-01T12:00:00,000"` + zurich, noon},
+		{"hours alone", `"value": "2024-07-01T12:00+02"` + zurich, noon},
+		{"UTC after a time", `"value": "2024-07-01 10:00 UTC"` + zurich, noon},
+		{"GMT after a time", `"value": "2024-07-01 10:00GMT"` + zurich, noon},
+		{"no zone", `"value": "2024-07-01T12:00"`, "2024-07-01T12:00:00Z"},
+		{"an empty zone", `"value": "2024-07-01T12:00", "timezone": ""`, "2024-07-01T12:00:00Z"},
+		{"a blank zone", `"value": "2024-07-01T12:00", "timezone": " "`, ""},
+		{"utc", `"value": "2024-07-01T12:00", "timezone": "utc"`, "2024-07-01T12:00:00Z"},
+		{"EST as a zone", `"value": "2024-07-01T12:00", "timezone": "EST"`, "2024-07-01T12:00:00-05:00"},
+		{"CET as a zone", `"value": "2024-07-01T12:00", "timezone": "CET"`, noon},
+		{"PST as a zone", `"value": "2024-07-01T12:00", "timezone": "PST"`, ""},
+		{"CEST as a zone", `"value": "2024-07-01T12:00", "timezone": "CEST"`, ""},
+		{"EST after a time", `"value": "2024-07-01 12:00 EST"`, ""},
+		{"CET after a time", `"value": "Mon, 1 Jul 2024 12:00:00 CET"`, ""},
+		{"CET by a format", `"value": "2024-07-01 CET", "format": "%F %Z"`, ""},
+		{"Go's duration", `"operation": "add", "value": "2024-07-01T11:00", "duration": "1h"` + zurich, noon},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			args := "{" + tt.args + "}"
+			if !strings.Contains(args, `"operation"`) {
+				args = `{"operation": "parse", ` + tt.args + "}"
+			}
+			res := datetime(t, args)
+			if tt.want == "" {
+				require.True(t, res.IsError, "%s", res.Structured)
+				return
+			}
+			require.False(t, res.IsError, "%v", res.Content)
+			var got struct{ Datetime string }
+			require.NoError(t, json.Unmarshal(res.Structured, &got))
+			require.Equal(t, tt.want, got.Datetime)
+		})
 	}
 }

@@ -22,7 +22,7 @@ func ParseFormat(text, format string, loc *time.Location) (time.Time, Oddity, er
 		return time.Time{}, Plain, err
 	}
 	s := newScanner(strings.TrimSpace(text))
-	if err := walk(pattern, s.literal, s.directive); err != nil {
+	if err := walk(strings.TrimSpace(pattern), s.literal, s.directive); err != nil {
 		return time.Time{}, Plain, err
 	}
 	if s.rest != "" {
