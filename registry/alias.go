@@ -13,6 +13,9 @@ import (
 // maxNames bounds the further names of a tool.
 const maxNames = 32
 
+// namesPath is what refusals blame that tell of a name another tool has.
+const namesPath = "/interaction/aliases"
+
 // checkFurtherNames judges the aliases and former names of a tool by themselves.
 func checkFurtherNames(s *ToolSpec) error {
 	i := s.Interaction
@@ -65,7 +68,7 @@ func (r *Registry) checkReach(ctx context.Context, v *tool.Version) error {
 		other, err := r.store.FindTool(ctx, v.Tenant, tool.Ref{Slug: name})
 		switch {
 		case err == nil:
-			return refuse(tool.Conflict, "/interaction/aliases", "%q is the slug of the %s tool %s, which calls by that name reach", name, other.Scope(), other.ID)
+			return refuse(tool.Conflict, namesPath, "%q is the slug of the %s tool %s, which calls by that name reach", name, other.Scope(), other.ID)
 		case tool.KindOf(err) != tool.NotFound:
 			return fmt.Errorf("looking for a tool %q: %w", name, err)
 		}

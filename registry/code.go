@@ -37,7 +37,11 @@ const syncTries = 5
 // for: the strictest wins. Nothing is published, and a warning says why, where
 // the tenant disabled or deprecated the tool, has a greater version, has
 // versions of its own that the new one does not follow, or has something else
-// under the slug.
+// under the slug or a further name.
+//
+// A tool whose definition has a former name, and that stands under it, is renamed
+// with its versions; that name is kept until its day. An older program, which
+// still has the former name, leaves the tool alone.
 //
 // It fails with tool.Conflict where the code's own version has other content
 // than it had, or is not raised as its change demands.
@@ -61,14 +65,15 @@ func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpe
 	if _, err := r.checkSpec(&want); err != nil { // Fills in defaults too, so that digests compare.
 		return Change{}, err
 	}
-	before, versions, err := r.findOwn(ctx, tenant, s.Slug)
+	before, versions, err := r.findCode(ctx, tenant, &want)
 	if err != nil {
 		return Change{}, err
 	}
+	c := Change{Kind: "tool", Slug: s.Slug, Version: s.Version, Action: Unchanged}
 	if before == nil {
-		return r.applyTool(ctx, tenant, codeSubject, want, true)
+		return heldOr(c)(r.applyTool(ctx, tenant, codeSubject, want, true))
 	}
-	c := Change{Kind: "tool", Slug: s.Slug, ID: before.ID, Version: s.Version, Action: Unchanged}
+	c.ID = before.ID
 	held, err := obstacle(before, versions, &want)
 	if err != nil || held != "" || has(versions, s.Version) {
 		if held != "" {
@@ -82,14 +87,26 @@ func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpe
 		c.Warnings = []string{"its own versions are in the way: " + tool.AsError(err).Msg}
 		return c, nil
 	}
-	return applied, err
+	return heldOr(c)(applied, err)
+}
+
+// heldOr returns unchanged with a warning where a name of the code's leads to
+// another tool, and else what was applied.
+func heldOr(unchanged Change) func(Change, error) (Change, error) {
+	return func(applied Change, err error) (Change, error) {
+		if warning, held := heldByName(err); held {
+			unchanged.Warnings = []string{warning}
+			return unchanged, nil
+		}
+		return applied, err
+	}
 }
 
 // obstacle says what of the tenant's keeps a version from being published, and
 // fails where the code contradicts itself.
 func obstacle(before *tool.Tool, versions []tool.Version, want *ToolSpec) (held string, err error) {
 	switch {
-	case !sameFunction(&before.Definition, &want.Definition):
+	case !sameFunction(&before.Definition, &want.Definition) && !renamedInCode(&before.Definition, want):
 		return "the tenant has another tool of this slug", nil
 	case before.Status == tool.Disabled, before.Status == tool.Deprecated:
 		return fmt.Sprintf("the tool is %s", before.Status), nil
@@ -109,6 +126,8 @@ func obstacle(before *tool.Tool, versions []tool.Version, want *ToolSpec) (held 
 		switch n, err := semver.StrictNewVersion(v.Number); {
 		case v.Number == want.Version && v.Digest == digest:
 			return "", nil
+		case v.Number == want.Version && renamedInCode(&v.Snapshot.Definition, want):
+			return fmt.Sprintf("version %s was published under the former name: give what the code has now a greater version", v.Number), nil
 		case v.Number == want.Version && madeByTenant(v):
 			return fmt.Sprintf("the tenant made a version %s of its own", v.Number), nil
 		case v.Number == want.Version:

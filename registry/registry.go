@@ -104,6 +104,10 @@ type Registry struct {
 // which is at another revision than the caller knows.
 var ErrChanged = errors.New("it is at another revision")
 
+// ErrRenamed is the cause of the failures that tell of a slug which a tool had
+// until it was renamed, and which still leads to it: see [Registry.Rename].
+var ErrRenamed = errors.New("it was renamed")
+
 // At returns a registry that changes only what is at the given revision, and
 // fails with Conflict, caused by [ErrChanged], where somebody else was faster.
 // Zero stands for any.

@@ -17,14 +17,22 @@ type Store interface {
 	ServerStore
 	ArtifactStore
 
-	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant.
+	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant,
+	// and Conflict caused by [ErrRenamed] when it is kept for a tool that was
+	// renamed, see RenameTool.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// UpdateTool stores a changed head if its revision is still t.Revision,
 	// else fails with Conflict, caused by [ErrChanged]. The returned tool has
 	// the next revision.
 	UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
+	// RenameTool gives a tool another slug, under the rules of UpdateTool, and
+	// keeps the slug it had as a former name of it until the end of lastDay
+	// ("2006-01-02", UTC); not at all where lastDay is empty. Conflict when
+	// either name belongs to another tool of the same scope.
+	RenameTool(ctx context.Context, t tool.Tool, slug, lastDay string) (tool.Tool, error)
 	// FindTool returns a tool by slug or id; the tenant's own shadows a global
-	// one of the same slug.
+	// one of the same slug. A slug that a tool had before it was renamed is
+	// NotFound, caused by [ErrRenamed], with the new one in the message.
 	FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error)
 	// ListTools returns a page in (slug, id) order.
 	ListTools(ctx context.Context, tenant tool.TenantID, q ToolQuery) ([]tool.Tool, error)

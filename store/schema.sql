@@ -1087,6 +1087,7 @@ create table tool_aliases (
     tool_id uuid not null,
     remove_by date,
     created_at timestamp with time zone not null default now(),
+    renamed boolean not null default false,
     constraint tool_aliases_pkey PRIMARY KEY (scope_id, alias),
     constraint tool_aliases_alias_check CHECK ((alias ~ '^[a-zA-Z][a-zA-Z0-9_-]{0,63}$'::text)),
     constraint tool_aliases_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,

@@ -20,7 +20,10 @@ func (s *Store) CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) 
 	if err != nil {
 		return tool.Tool{}, err
 	}
-	err = s.do(ctx, op, t.Tenant, func(q *db.Queries) error {
+	err = s.inTx(ctx, op, t.Tenant, func(q *db.Queries) error {
+		if err := freeOfFormer(ctx, q, op, t); err != nil {
+			return err
+		}
 		row, err = q.CreateTool(ctx, createParams(row))
 		return err
 	})
@@ -113,7 +116,7 @@ func (s *Store) FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref
 		return tool.Tool{}, err
 	}
 	if len(rows) == 0 {
-		return tool.Tool{}, notFound(op, fmt.Sprintf("tool %q not found", ref.Name()))
+		return tool.Tool{}, s.missing(ctx, op, tenant, ref)
 	}
 	return s.seen(rows[0])
 }

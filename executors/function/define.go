@@ -64,7 +64,10 @@ func Aliases(names ...string) Option {
 }
 
 // FormerName keeps the name that a renamed tool had working until the end of
-// the day removeBy, in UTC.
+// the day removeBy, in UTC. The function also runs the versions of the tool that
+// were published under that name, whatever the day. Give [Publish] a greater
+// version than the former name had: a worker that starts renames the tool, with
+// its versions and policy.
 func FormerName(old string, removeBy time.Time) Option {
 	return func(t *Tool) { t.Definition.Interaction.Rename(old, removeBy) }
 }

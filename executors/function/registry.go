@@ -21,6 +21,7 @@ import (
 type Registry struct {
 	mu        sync.RWMutex
 	functions map[string]*function
+	former    map[string]*function         // By the names that their tools had, see [FormerName].
 	defined   []*function                  // In the order of their definition.
 	read      *otter.Cache[string, string] // Configurations that were read, and the functions they name.
 	schemas   *schema.Cache                // Of the functions' inputs.
@@ -37,7 +38,7 @@ const maxRead = 1000
 // NewRegistry returns an empty registry.
 func NewRegistry() *Registry {
 	return &Registry{
-		functions: make(map[string]*function),
+		functions: make(map[string]*function), former: make(map[string]*function),
 		read:      otter.Must(&otter.Options[string, string]{MaximumSize: maxRead}),
 		schemas:   schema.New(0), detached: make(chan struct{}, MaxDetached),
 	}
@@ -141,7 +142,10 @@ func unknown(name string) *tool.Error {
 func (r *Registry) find(name string) *function {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.functions[name]
+	if f := r.functions[name]; f != nil {
+		return f
+	}
+	return r.former[name]
 }
 
 // add registers f, unless its name is taken. One that wants to be opened comes
@@ -159,6 +163,14 @@ func (r *Registry) add(f *function) error {
 	defer r.mu.Unlock()
 	if r.functions[name] != nil {
 		return fmt.Errorf("defining function %q: the name is taken", name)
+	}
+	for old := range f.tool.Definition.Interaction.FormerNames {
+		if other := r.former[old]; other != nil {
+			return fmt.Errorf("defining function %q: %q is a former name of %q already", name, old, other.tool.Definition.Name)
+		}
+	}
+	for old := range f.tool.Definition.Interaction.FormerNames {
+		r.former[old] = f
 	}
 	r.functions[name] = f
 	r.defined = append(r.defined, f)

@@ -1,9 +1,12 @@
 package registrytest
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"time"
 
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -42,9 +45,65 @@ func (s *Store) rename(t tool.Tool, i tool.Interaction) error {
 			return conflict("the name %q belongs to another tool", name)
 		}
 	}
-	maps.DeleteFunc(s.aliases, func(_ aliasKey, a alias) bool { return a.toolID == t.ID })
+	maps.DeleteFunc(s.aliases, func(_ aliasKey, a alias) bool { return a.toolID == t.ID && !a.renamed })
 	for name, removeBy := range names {
-		s.aliases[aliasKey{t.Tenant, name}] = alias{t.ID, removeBy}
+		key := aliasKey{t.Tenant, name}
+		s.aliases[key] = alias{t.ID, removeBy, s.aliases[key].renamed}
 	}
 	return nil
+}
+
+// RenameTool implements [registry.Store].
+func (s *Store) RenameTool(_ context.Context, t tool.Tool, slug, lastDay string) (tool.Tool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkTool(t); err != nil {
+		return tool.Tool{}, err
+	}
+	for _, other := range s.tools {
+		if other.Tenant == t.Tenant && other.Slug == slug && other.ID != t.ID {
+			return tool.Tool{}, conflict("a tool %q exists already", slug)
+		}
+	}
+	former := aliasKey{t.Tenant, t.Slug}
+	t.Slug = slug
+	if err := s.freeOfFormer(t); err != nil {
+		return tool.Tool{}, err
+	}
+	if a, taken := s.aliases[former]; lastDay != "" && taken && a.toolID != t.ID && !a.over() {
+		return tool.Tool{}, conflict("%q is a further name of another tool", former.name)
+	}
+	if own := (aliasKey{t.Tenant, slug}); s.aliases[own].toolID == t.ID {
+		delete(s.aliases, own)
+	}
+	if lastDay != "" {
+		s.aliases[former] = alias{t.ID, lastDay, true}
+	}
+	t.Revision++
+	return s.keepTool(t), nil
+}
+
+// freeOfFormer refuses a slug that is kept for a tool which was renamed.
+func (s *Store) freeOfFormer(t tool.Tool) error {
+	a, taken := s.aliases[aliasKey{t.Tenant, t.Slug}]
+	if !taken || !a.renamed || a.over() || a.toolID == t.ID {
+		return nil
+	}
+	return &tool.Error{
+		Kind: tool.Conflict, Op: "registrytest.Store", Path: "/slug", Err: registry.ErrRenamed,
+		Msg: fmt.Sprintf("%q is the former name of tool %q until %s", t.Slug, s.tools[a.toolID].Slug, a.removeBy),
+	}
+}
+
+// missing is the failure to find a tool by its slug.
+func (s *Store) missing(id tool.TenantID, slug string) error {
+	for _, e := range s.aliased(id, slug) {
+		if s.aliases[aliasKey{e.Tool.Tenant, slug}].renamed {
+			return &tool.Error{
+				Kind: tool.NotFound, Op: "registrytest.Store", Err: registry.ErrRenamed,
+				Msg: fmt.Sprintf("tool %q is called %q now", slug, e.Tool.Slug),
+			}
+		}
+	}
+	return notFound("tool", slug)
 }

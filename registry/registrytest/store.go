@@ -48,7 +48,10 @@ type aliasKey struct {
 	name   string
 }
 
-type alias struct{ toolID, removeBy string }
+type alias struct {
+	toolID, removeBy string
+	renamed          bool // It was the tool's slug.
+}
 
 type tenant struct {
 	slug   string

@@ -42,6 +42,8 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"versions are immutable", testVersions},
 		{"tools are found by further names", testAliases},
 		{"further names stay within their tenant", testAliasIsolation},
+		{"a renamed tool keeps its former slug until a date", testRename},
+		{"what a renamed tool keeps, no other takes", testRenameConflicts},
 		{"the resolver's source shows what the store holds", testSource},
 		{"policies are those of visible tools", testPolicies},
 		{"agents come back as they were stored", testAgentRoundTrip},

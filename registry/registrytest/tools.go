@@ -22,6 +22,9 @@ func (s *Store) CreateTool(_ context.Context, t tool.Tool) (tool.Tool, error) {
 			return tool.Tool{}, conflict("tool %q exists already", t.Slug)
 		}
 	}
+	if err := s.freeOfFormer(t); err != nil {
+		return tool.Tool{}, err
+	}
 	if t.ID == "" {
 		t.ID = newID()
 	}
@@ -54,7 +57,7 @@ func (s *Store) FindTool(_ context.Context, id tool.TenantID, ref tool.Ref) (too
 		}
 	}
 	if found == nil {
-		return tool.Tool{}, notFound("tool", ref.Name())
+		return tool.Tool{}, s.missing(id, ref.Name())
 	}
 	return s.seen(*found), nil
 }

@@ -27,3 +27,28 @@ from tool_aliases a
 join tool_versions v on v.tool_id = a.tool_id and v.scope_id = a.scope_id
 where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.alias = @alias
 order by v.id;
+
+-- name: KeepFormerSlug :many
+-- Keeps the slug that a tool had as a former name of it until its last day. No
+-- row comes back where another tool has it as a further name.
+insert into tool_aliases as a (tenant_id, alias, tool_id, remove_by, renamed)
+values (@tenant_id, @alias, @tool_id, (@last_day::text)::date, true)
+on conflict (scope_id, alias) do update
+    set tool_id = excluded.tool_id, remove_by = excluded.remove_by, renamed = true
+    where a.tool_id = excluded.tool_id or a.remove_by < (now() at time zone 'utc')::date
+returning a.alias;
+
+-- name: EndToolAlias :exec
+-- Takes a further name from a tool.
+update tool_aliases set remove_by = '-infinity', renamed = false
+where scope_id = @scope_id and alias = @alias and tool_id = @tool_id;
+
+-- name: FindFormerSlug :many
+-- The tool that had a slug until it was renamed, while the name is kept: the
+-- tenant's own before a global one.
+select t.id, t.slug, a.scope_id, a.remove_by::text as remove_by
+from tool_aliases a
+join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
+where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.alias = @alias
+  and a.renamed and a.remove_by >= (now() at time zone 'utc')::date
+order by t.tenant_id nulls last;

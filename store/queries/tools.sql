@@ -77,10 +77,11 @@ where r.tenant_id = @tenant_id and r.id = @run_id;
 -- name: AddToolVersion :one
 -- Keeps a version that is there with the same content, and publishes it when
 -- asked. No row comes back when its content differs. Publishing ends the further
--- names of the tool that are not among those to keep.
+-- names of the tool that are not among those to keep, but for slugs that it had.
 with ended as (
     update tool_aliases a set remove_by = '-infinity'
     where a.scope_id = @scope_id and a.tool_id = @tool_id and @published::boolean and a.alias <> all (@keep::text[])
+      and not a.renamed
 )
 insert into tool_versions as v (id, tool_id, tenant_id, version, digest, schema_snapshot, published, published_at, created_by)
 values (@id, @tool_id, @tenant_id, @version, @digest, @schema_snapshot, @published, @published_at, @created_by)

@@ -78,6 +78,13 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.UpdateTool(t.Context(), stolen)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"RenameTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.Tool
+		stolen.Tenant = f.stranger
+		_, err := f.Store.RenameTool(t.Context(), stolen, "stolenTool", "")
+		RequireKind(t, tool.NotFound, err)
+	},
 	"FindTool": func(t *testing.T, f foreign) {
 		t.Helper()
 		for _, ref := range []tool.Ref{{ID: f.Tool.ID}, {Slug: f.Tool.Slug}} {

@@ -9,6 +9,71 @@ import (
 	"context"
 )
 
+const EndToolAlias = `-- name: EndToolAlias :exec
+update tool_aliases set remove_by = '-infinity', renamed = false
+where scope_id = $1 and alias = $2 and tool_id = $3
+`
+
+type EndToolAliasParams struct {
+	ScopeID string
+	Alias   string
+	ToolID  string
+}
+
+// Takes a further name from a tool.
+func (q *Queries) EndToolAlias(ctx context.Context, arg EndToolAliasParams) error {
+	_, err := q.db.Exec(ctx, EndToolAlias, arg.ScopeID, arg.Alias, arg.ToolID)
+	return err
+}
+
+const FindFormerSlug = `-- name: FindFormerSlug :many
+select t.id, t.slug, a.scope_id, a.remove_by::text as remove_by
+from tool_aliases a
+join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
+where a.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and a.alias = $2
+  and a.renamed and a.remove_by >= (now() at time zone 'utc')::date
+order by t.tenant_id nulls last
+`
+
+type FindFormerSlugParams struct {
+	ScopeID string
+	Alias   string
+}
+
+type FindFormerSlugRow struct {
+	ID       string
+	Slug     string
+	ScopeID  string
+	RemoveBy string
+}
+
+// The tool that had a slug until it was renamed, while the name is kept: the
+// tenant's own before a global one.
+func (q *Queries) FindFormerSlug(ctx context.Context, arg FindFormerSlugParams) ([]FindFormerSlugRow, error) {
+	rows, err := q.db.Query(ctx, FindFormerSlug, arg.ScopeID, arg.Alias)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FindFormerSlugRow
+	for rows.Next() {
+		var i FindFormerSlugRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Slug,
+			&i.ScopeID,
+			&i.RemoveBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const FindToolsByAlias = `-- name: FindToolsByAlias :many
 select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, coalesce(a.remove_by::text, '')::text as remove_by
 from tool_aliases a
@@ -77,6 +142,49 @@ func (q *Queries) FindToolsByAlias(ctx context.Context, arg FindToolsByAliasPara
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const KeepFormerSlug = `-- name: KeepFormerSlug :many
+insert into tool_aliases as a (tenant_id, alias, tool_id, remove_by, renamed)
+values ($1, $2, $3, ($4::text)::date, true)
+on conflict (scope_id, alias) do update
+    set tool_id = excluded.tool_id, remove_by = excluded.remove_by, renamed = true
+    where a.tool_id = excluded.tool_id or a.remove_by < (now() at time zone 'utc')::date
+returning a.alias
+`
+
+type KeepFormerSlugParams struct {
+	TenantID *string
+	Alias    string
+	ToolID   string
+	LastDay  string
+}
+
+// Keeps the slug that a tool had as a former name of it until its last day. No
+// row comes back where another tool has it as a further name.
+func (q *Queries) KeepFormerSlug(ctx context.Context, arg KeepFormerSlugParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, KeepFormerSlug,
+		arg.TenantID,
+		arg.Alias,
+		arg.ToolID,
+		arg.LastDay,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var alias string
+		if err := rows.Scan(&alias); err != nil {
+			return nil, err
+		}
+		items = append(items, alias)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ const AddToolVersion = `-- name: AddToolVersion :one
 with ended as (
     update tool_aliases a set remove_by = '-infinity'
     where a.scope_id = $10 and a.tool_id = $2 and $7::boolean and a.alias <> all ($11::text[])
+      and not a.renamed
 )
 insert into tool_versions as v (id, tool_id, tenant_id, version, digest, schema_snapshot, published, published_at, created_by)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
@@ -40,7 +41,7 @@ type AddToolVersionParams struct {
 
 // Keeps a version that is there with the same content, and publishes it when
 // asked. No row comes back when its content differs. Publishing ends the further
-// names of the tool that are not among those to keep.
+// names of the tool that are not among those to keep, but for slugs that it had.
 func (q *Queries) AddToolVersion(ctx context.Context, arg AddToolVersionParams) (ToolVersion, error) {
 	row := q.db.QueryRow(ctx, AddToolVersion,
 		arg.ID,

@@ -1,0 +1,1 @@
+alter table tool_aliases drop column renamed;
