@@ -210,9 +210,18 @@ func TestImport(t *testing.T) {
 		{Slug: "codeTool", Definition: spec("", searching).Definition},
 		{Slug: "not a slug"},
 	}
+	checked, err := b.registry.CheckImport(t.Context(), b.ada, tools)
+	require.NoError(t, err)
+	_, err = b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "get_weather"})
+	require.Equal(t, tool.NotFound, tool.KindOf(err), "a check writes nothing")
 	got, err := b.registry.Import(t.Context(), b.ada, tools)
 	require.NoError(t, err)
 	require.Len(t, got, len(tools))
+	for i := range got {
+		require.Equal(t, got[i].Action, checked[i].Action, tools[i].Slug)
+		require.Equal(t, got[i].Warnings, checked[i].Warnings, tools[i].Slug)
+		require.Equal(t, got[i].Err == nil, checked[i].Err == nil, tools[i].Slug)
+	}
 	want := []struct {
 		status tool.Status
 		impl   tool.Implementation

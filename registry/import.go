@@ -21,18 +21,27 @@ type Imported struct {
 // as it is becomes a draft, with a warning that says why. One that is not even
 // a valid draft fails alone.
 func (r *Registry) Import(ctx context.Context, p tool.Principal, tools []ToolSpec) ([]Imported, error) {
+	return r.importTools(ctx, p, tools, true)
+}
+
+// CheckImport reports what [Registry.Import] would do, and writes nothing.
+func (r *Registry) CheckImport(ctx context.Context, p tool.Principal, tools []ToolSpec) ([]Imported, error) {
+	return r.importTools(ctx, p, tools, false)
+}
+
+func (r *Registry) importTools(ctx context.Context, p tool.Principal, tools []ToolSpec, write bool) ([]Imported, error) {
 	if err := mayWrite(p, ToolsWrite); err != nil {
 		return nil, err
 	}
 	out := make([]Imported, 0, len(tools))
 	for _, s := range tools {
-		out = append(out, r.importTool(ctx, p, Backfill(s)))
+		out = append(out, r.importTool(ctx, p, Backfill(s), write))
 	}
 	return out, nil
 }
 
-func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec) Imported {
-	c, err := r.applyTool(ctx, p.Tenant, p.Subject, s, true)
+func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec, write bool) Imported {
+	c, err := r.applyTool(ctx, p.Tenant, p.Subject, s, write)
 	if err == nil {
 		return Imported{Change: c}
 	}
@@ -45,7 +54,7 @@ func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec)
 		return failed(s, err)
 	}
 	s.Status, s.Publish = "", false
-	if c, err = r.applyTool(ctx, p.Tenant, p.Subject, s, true); err != nil {
+	if c, err = r.applyTool(ctx, p.Tenant, p.Subject, s, write); err != nil {
 		return failed(s, err)
 	}
 	c.Warnings = append(c.Warnings, "imported as a draft: "+reason.Msg)

@@ -104,9 +104,14 @@ type Registry struct {
 // which is at another revision than the caller knows.
 var ErrChanged = errors.New("it is at another revision")
 
-// ErrRenamed is the cause of the failures that tell of a slug which a tool had
-// until it was renamed, and which still leads to it: see [Registry.Rename].
-var ErrRenamed = errors.New("it was renamed")
+// RenamedError is the cause of a failure that a tool's former slug leads to: the
+// tool was renamed and keeps that slug for now, see [Registry.Rename].
+type RenamedError struct {
+	Slug string // What the tool is called now.
+}
+
+// Error implements error.
+func (e *RenamedError) Error() string { return "it was renamed to " + e.Slug }
 
 // At returns a registry that changes only what is at the given revision, and
 // fails with Conflict, caused by [ErrChanged], where somebody else was faster.

@@ -143,8 +143,9 @@ func renamedInCode(have *tool.Definition, want *ToolSpec) bool {
 // tool of the tenant; ok is false for other failures.
 func heldByName(err error) (warning string, ok bool) {
 	e := tool.AsError(err)
+	_, renamed := errors.AsType[*RenamedError](err)
 	switch {
-	case errors.Is(err, ErrRenamed):
+	case renamed:
 		return "it is left alone: " + e.Msg, true
 	case e.Kind == tool.Conflict && e.Path == namesPath:
 		return "it is not published: " + e.Msg, true

@@ -18,7 +18,7 @@ type Store interface {
 	ArtifactStore
 
 	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant,
-	// and Conflict caused by [ErrRenamed] when it is kept for a tool that was
+	// and Conflict caused by [*RenamedError] when it is kept for a tool that was
 	// renamed, see RenameTool.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// UpdateTool stores a changed head if its revision is still t.Revision,
@@ -32,7 +32,7 @@ type Store interface {
 	RenameTool(ctx context.Context, t tool.Tool, slug, lastDay string) (tool.Tool, error)
 	// FindTool returns a tool by slug or id; the tenant's own shadows a global
 	// one of the same slug. A slug that a tool had before it was renamed is
-	// NotFound, caused by [ErrRenamed], with the new one in the message.
+	// NotFound, caused by [*RenamedError], with the new one in the message.
 	FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error)
 	// ListTools returns a page in (slug, id) order.
 	ListTools(ctx context.Context, tenant tool.TenantID, q ToolQuery) ([]tool.Tool, error)

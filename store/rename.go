@@ -47,7 +47,7 @@ func freeOfFormer(ctx context.Context, q *db.Queries, op string, t tool.Tool) er
 	}
 	for _, row := range rows {
 		if row.ScopeID == scopeID(t.Tenant) && row.ID != t.ID {
-			return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/slug", Err: registry.ErrRenamed, Msg: fmt.Sprintf(
+			return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/slug", Err: &registry.RenamedError{Slug: row.Slug}, Msg: fmt.Sprintf(
 				"%q is the former name of tool %q until %s: change that one, or choose another slug", t.Slug, row.Slug, row.RemoveBy)}
 		}
 	}
@@ -70,7 +70,7 @@ func (s *Store) missing(ctx context.Context, op string, tenant tool.TenantID, re
 		return err
 	}
 	if len(rows) > 0 {
-		return &tool.Error{Kind: tool.NotFound, Op: op, Err: registry.ErrRenamed, Msg: fmt.Sprintf(
+		return &tool.Error{Kind: tool.NotFound, Op: op, Err: &registry.RenamedError{Slug: rows[0].Slug}, Msg: fmt.Sprintf(
 			"tool %q is called %q now", ref.Slug, rows[0].Slug)}
 	}
 	return e

@@ -95,10 +95,15 @@ func (b *batch) each(ctx context.Context, fn func(context.Context, tool.Principa
 		if change.Action != registry.Unchanged {
 			b.written++
 		}
-		b.items[i] = v1.AppliedItem{
-			Index: b.items[i].Index, Kind: change.Kind, Slug: change.Slug, ID: change.ID, Version: change.Version,
-			Action: v1.Action(change.Action), Published: change.Published, Warnings: change.Warnings,
-		}
+		b.items[i] = appliedItem(b.items[i].Index, change)
+	}
+}
+
+// appliedItem shows what became of the definition at an index of the request.
+func appliedItem(index int, c registry.Change) v1.AppliedItem {
+	return v1.AppliedItem{
+		Index: index, Kind: c.Kind, Slug: c.Slug, ID: c.ID, Version: c.Version,
+		Action: v1.Action(c.Action), Published: c.Published, Warnings: c.Warnings,
 	}
 }
 

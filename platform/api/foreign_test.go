@@ -86,7 +86,7 @@ func TestForeignTenant(t *testing.T) {
 	ids := seedForeign(t, b)
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
-		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
+		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/rename": `{"slug":"takenOver"}`, "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
 		"PUT /v1/mcp/servers/{server}": `{"server_url":"https://example.com/mcp"}`, "POST /v1/mcp/servers/{server}/approve": `{"tools":[{"name":"x"}]}`,
 		"PUT /v1/credentials/{credential}": "{}", "PUT /v1/tenants/{tenant}/masking": `{"mask_sensitive":false}`, "PATCH /v1/pipelines/{pipeline}": "{}", "POST /v1/pipelines/{pipeline}/search": `{"query":"x"}`,
 		"POST /v1/pipelines/{pipeline}/documents": `{"key":"x","text":"x"}`,

@@ -94,6 +94,7 @@ func (s *server) registerTools() {
 	s.registerForms()
 	s.registerToolEdits()
 	s.registerToolChanges()
+	s.registerToolMoves()
 }
 
 func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {

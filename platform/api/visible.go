@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -48,7 +50,7 @@ func (s *server) findTool(ctx context.Context, p tool.Principal, name string) (t
 	t, err := s.cfg.Registry.Get(ctx, p, ref)
 	switch {
 	case err != nil && tool.KindOf(err) == tool.NotFound:
-		return tool.Tool{}, absent
+		return tool.Tool{}, s.calledNow(ctx, p, err, absent)
 	case err != nil:
 		return tool.Tool{}, err
 	}
@@ -58,4 +60,22 @@ func (s *server) findTool(ctx context.Context, p tool.Principal, name string) (t
 		return tool.Tool{}, absent
 	}
 	return t, nil
+}
+
+// calledNow returns the failure to find a tool by a slug that it had once, for
+// those who may know of the tool; for others, and of other names, absent.
+func (s *server) calledNow(ctx context.Context, p tool.Principal, err error, absent *tool.Error) error {
+	renamed, ok := errors.AsType[*registry.RenamedError](err)
+	if !ok {
+		return absent
+	}
+	_, hidden := s.findTool(ctx, p, renamed.Slug)
+	switch {
+	case hidden == nil:
+		return &tool.Error{Kind: tool.NotFound, Op: "api", Msg: tool.AsError(err).Msg}
+	case tool.KindOf(hidden) == tool.NotFound:
+		return absent
+	default:
+		return hidden
+	}
 }

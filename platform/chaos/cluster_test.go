@@ -83,17 +83,33 @@ func (c *cluster) connect(ctx context.Context, t *testing.T) *pgx.Conn {
 	return conn
 }
 
-// exec runs statements as superuser.
+// exec runs statements as superuser: all of them again where another fault ends
+// the connection.
 func (c *cluster) exec(ctx context.Context, t *testing.T, statements ...string) error {
 	t.Helper()
-	conn := c.connect(ctx, t)
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	for _, sql := range statements {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: %w", sql, err)
+	return c.withConn(ctx, t, func(conn *pgx.Conn) error {
+		for _, sql := range statements {
+			if _, err := conn.Exec(ctx, sql); err != nil {
+				return fmt.Errorf("%s: %w", sql, err)
+			}
+		}
+		return nil
+	})
+}
+
+// withConn calls fn with a superuser's connection, and again with another one
+// where a fault that is played meanwhile ended it.
+func (c *cluster) withConn(ctx context.Context, t *testing.T, fn func(*pgx.Conn) error) error {
+	t.Helper()
+	for until := time.Now().Add(patience); ; {
+		conn := c.connect(ctx, t)
+		err := fn(conn)
+		lost := conn.IsClosed()
+		_ = conn.Close(context.WithoutCancel(ctx))
+		if err == nil || !lost || ctx.Err() != nil || time.Now().After(until) {
+			return err
 		}
 	}
-	return nil
 }
 
 // login makes a login that is granted one role and returns its URL.

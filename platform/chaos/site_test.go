@@ -150,12 +150,15 @@ func (s *site) handle(workflowID string) {
 // query returns the rows of a statement, read as superuser.
 func query[T any](ctx context.Context, s *site, sql string, args ...any) []T {
 	s.t.Helper()
-	conn := s.cluster.connect(ctx, s.t)
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	rows, err := conn.Query(ctx, sql, args...)
-	require.NoError(s.t, err)
-	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[T])
-	require.NoError(s.t, err)
+	var all []T
+	require.NoError(s.t, s.cluster.withConn(ctx, s.t, func(conn *pgx.Conn) error {
+		rows, err := conn.Query(ctx, sql, args...)
+		if err != nil {
+			return err //nolint:wrapcheck // It is shown.
+		}
+		all, err = pgx.CollectRows(rows, pgx.RowToStructByPos[T])
+		return err //nolint:wrapcheck // It is shown.
+	}))
 	return all
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
 )
 
 func (a *app) applyCommand() *cobra.Command { return a.applyAs("toolcrib apply") }
@@ -69,6 +70,17 @@ type appliedFile struct {
 }
 
 func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun bool) error {
+	return a.send(ctx, stdin, files, dryRun, "applying %d definitions", func(c *client.Client, definitions []json.RawMessage) (v1.Applied, error) {
+		return c.Apply(ctx, v1.Apply{DryRun: dryRun, Definitions: definitions})
+	})
+}
+
+// send hands the definitions in files to the server, and shows what became of
+// each.
+func (a *app) send(
+	ctx context.Context, stdin io.Reader, files []string, dryRun bool, doing string,
+	call func(*client.Client, []json.RawMessage) (v1.Applied, error),
+) error {
 	documents, err := readDefinitions(ctx, files, stdin)
 	if err != nil {
 		return err
@@ -76,17 +88,17 @@ func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun
 	if err := checkBatch(documents); err != nil {
 		return err
 	}
-	in := v1.Apply{DryRun: dryRun, Definitions: make([]json.RawMessage, len(documents))}
+	definitions := make([]json.RawMessage, len(documents))
 	for i, d := range documents {
-		in.Definitions[i] = d.raw
+		definitions[i] = d.raw
 	}
 	c, err := a.connect()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	done := a.progress("applying %d definitions", len(documents))
-	answer, err := c.Apply(ctx, in)
+	done := a.progress(doing, len(documents))
+	answer, err := call(c, definitions)
 	done()
 	if err != nil {
 		return err

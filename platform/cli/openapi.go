@@ -17,9 +17,10 @@ import (
 )
 
 func (a *app) toolImportCommand() *cobra.Command {
-	return describe(group("import", "Make tools of what others describe", a.importOpenAPICommand()),
-		`Makes drafts of tools of a description that exists already.`,
-		`  toolcrib tool import openapi openapi.yaml`)
+	return describe(group("import", "Make tools of what others describe", a.importOpenAPICommand(), a.importDefinitionsCommand()),
+		`Makes tools of a description, or of definitions of another system.`,
+		`  toolcrib tool import openapi openapi.yaml
+  toolcrib tool import definitions -f export.json --dry-run`)
 }
 
 func (a *app) importOpenAPICommand() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -48,6 +49,38 @@ func (a *app) toolVersionCommand() *cobra.Command {
 	}, `Keeps the draft as a version, which can be tried in debug mode and published
 later. The number must be raised by what the change demands.`, `  toolcrib tool version getOrder 1.3.0-rc.1
   toolcrib tool version getOrder 1.3.0`)
+}
+
+func (a *app) toolRenameCommand() *cobra.Command {
+	var in v1.RenameTool
+	cmd := describe(&cobra.Command{
+		Use: "rename TOOL SLUG", Short: "Give a tool another slug; the former one works until a day",
+		Args: operands("tool", "new slug"), ValidArgsFunction: a.completeTools,
+		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			in.Slug = args[1]
+			renamed, err := c.RenameTool(cmd.Context(), args[0], in)
+			if err != nil {
+				return a.meantTool(cmd.Context(), c, args[0], err)
+			}
+			for _, warning := range renamed.Warnings {
+				if _, err := fmt.Fprintln(a.env.Err, "warning: "+clean(warning)); err != nil {
+					return err
+				}
+			}
+			return a.printer.show(renamed, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s is called %s now\n", clean(args[0]), clean(renamed.Slug))
+				return err
+			})
+		}),
+	}, `Changes the slug, and leaves id, versions, policy and runs as they are. Calls and
+agents that use the former slug still reach the tool until its last day, with a
+warning, and no other tool can take it. Agents whose drafts use it are named.`,
+		`  toolcrib tool rename findOrders searchOrders
+  toolcrib tool rename findOrders searchOrders --keep-until 2027-06-30`)
+	cmd.Flags().StringVar(&in.KeepUntil, "keep-until", "", "last day, in UTC, that the former slug works (default: 90 days from now)")
+	cmd.Flags().BoolVar(&in.DropFormer, "drop-former", false, "end the former slug at once")
+	cmd.MarkFlagsMutuallyExclusive("keep-until", "drop-former")
+	return cmd
 }
 
 func (a *app) toolStateCommand(to client.Transition, short, long string) *cobra.Command {

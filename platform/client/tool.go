@@ -105,6 +105,21 @@ func (c *Client) VersionTool(ctx context.Context, name, version string) (v1.Tool
 	return out, err
 }
 
+// RenameTool gives a tool another slug.
+func (c *Client) RenameTool(ctx context.Context, name string, in v1.RenameTool) (v1.SavedTool, error) {
+	var out v1.SavedTool
+	err := c.do(ctx, request{method: http.MethodPost, path: []string{"tools", name, "rename"}, body: in, out: &out})
+	return out, err
+}
+
+// ImportTools takes over tools of another system. Those that are malformed are
+// in the answer; the others are imported.
+func (c *Client) ImportTools(ctx context.Context, in v1.ImportTools) (v1.Applied, error) {
+	var out v1.Applied
+	err := c.do(ctx, request{method: http.MethodPost, path: []string{"tools", "import"}, body: in, out: &out})
+	return out, err
+}
+
 // SetTool changes the state of a tool.
 func (c *Client) SetTool(ctx context.Context, name string, to Transition) (v1.Tool, error) {
 	var out v1.Tool

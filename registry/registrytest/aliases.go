@@ -90,7 +90,7 @@ func (s *Store) freeOfFormer(t tool.Tool) error {
 		return nil
 	}
 	return &tool.Error{
-		Kind: tool.Conflict, Op: "registrytest.Store", Path: "/slug", Err: registry.ErrRenamed,
+		Kind: tool.Conflict, Op: "registrytest.Store", Path: "/slug", Err: &registry.RenamedError{Slug: s.tools[a.toolID].Slug},
 		Msg: fmt.Sprintf("%q is the former name of tool %q until %s", t.Slug, s.tools[a.toolID].Slug, a.removeBy),
 	}
 }
@@ -100,7 +100,7 @@ func (s *Store) missing(id tool.TenantID, slug string) error {
 	for _, e := range s.aliased(id, slug) {
 		if s.aliases[aliasKey{e.Tool.Tenant, slug}].renamed {
 			return &tool.Error{
-				Kind: tool.NotFound, Op: "registrytest.Store", Err: registry.ErrRenamed,
+				Kind: tool.NotFound, Op: "registrytest.Store", Err: &registry.RenamedError{Slug: e.Tool.Slug},
 				Msg: fmt.Sprintf("tool %q is called %q now", slug, e.Tool.Slug),
 			}
 		}

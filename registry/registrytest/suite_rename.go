@@ -13,6 +13,15 @@ import (
 
 func day(from time.Duration) string { return time.Now().Add(from).UTC().Format(time.DateOnly) }
 
+// requireRenamed requires a failure that says what a tool is called now.
+func requireRenamed(t *testing.T, err error) {
+	t.Helper()
+	var renamed *registry.RenamedError
+	require.ErrorAs(t, err, &renamed)
+	require.NotEmpty(t, renamed.Slug)
+	require.ErrorContains(t, err, renamed.Slug)
+}
+
 func testRename(t *testing.T, f Fixture) {
 	t.Helper()
 
@@ -37,7 +46,7 @@ func testRename(t *testing.T, f Fixture) {
 	requireFound("orders", "")
 	_, err = f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{Slug: "findOrders"})
 	requireKind(t, tool.NotFound, err)
-	require.ErrorIs(t, err, registry.ErrRenamed)
+	requireRenamed(t, err)
 	require.ErrorContains(t, err, "searchOrders")
 
 	head, err = publishAs(t, f.Store, head, "1.1.0", tool.Interaction{})
@@ -77,10 +86,10 @@ func testRenameConflicts(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	_, err = f.Store.CreateTool(t.Context(), example(f.Tenant, "findItems"))
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrRenamed)
+	requireRenamed(t, err)
 	_, err = f.Store.RenameTool(t.Context(), head, "findItems", "")
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrRenamed)
+	requireRenamed(t, err)
 	_, err = f.Store.CreateTool(t.Context(), example(f.Other, "findItems"))
 	require.NoError(t, err, "each tenant has its own names")
 	_, err = f.Store.RenameTool(t.Context(), example(f.Other, "findOrders"), "mine", "")

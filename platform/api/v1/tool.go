@@ -11,21 +11,22 @@ import (
 // Tool is a tool: its draft head, its state and its policy. Values in its
 // configuration that look like secrets are redacted.
 type Tool struct {
-	ID          string      `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
-	Slug        string      `json:"slug" example:"searchOrders"`
-	Scope       string      `json:"scope" enum:"tenant,global"`
-	ToolType    tool.Bucket `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
-	Status      tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
-	Active      bool        `json:"is_active"`
-	Quarantine  string      `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until somebody looks at it; absent where it did not" example:"the server changed its definition"`
-	System      bool        `json:"is_system,omitempty"`
-	BuiltinKey  string      `json:"builtin_key,omitempty"`
-	ArtifactID  string      `json:"artifact_id,omitempty"`
-	Version     string      `json:"version" doc:"Number of the draft" example:"1.2.0"`
-	Revision    int64       `json:"revision" example:"3"`
-	PublishedAt *time.Time  `json:"published_at,omitempty"`
-	CreatedAt   time.Time   `json:"created_at"`
-	UpdatedAt   time.Time   `json:"updated_at"`
+	ID              string      `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Slug            string      `json:"slug" example:"searchOrders"`
+	Scope           string      `json:"scope" enum:"tenant,global"`
+	ToolType        tool.Bucket `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
+	Status          tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
+	Active          bool        `json:"is_active"`
+	Quarantine      string      `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until somebody looks at it; absent where it did not" example:"the server changed its definition"`
+	System          bool        `json:"is_system,omitempty"`
+	BuiltinKey      string      `json:"builtin_key,omitempty"`
+	ArtifactID      string      `json:"artifact_id,omitempty"`
+	ArtifactVersion string      `json:"artifact_version,omitempty" doc:"Of the artifact: a version, or a constraint as the tool has it" example:"^1.2"`
+	Version         string      `json:"version" doc:"Number of the draft" example:"1.2.0"`
+	Revision        int64       `json:"revision" example:"3"`
+	PublishedAt     *time.Time  `json:"published_at,omitempty"`
+	CreatedAt       time.Time   `json:"created_at"`
+	UpdatedAt       time.Time   `json:"updated_at"`
 
 	tool.Policy
 	Definition
@@ -63,7 +64,7 @@ type ToolVersion struct {
 func FromTool(t tool.Tool) Tool {
 	return Tool{
 		ID: t.ID, Slug: t.Slug, Scope: t.Scope(), ToolType: t.Bucket(), Status: t.Status, Active: t.Active, Quarantine: t.Quarantine,
-		System: t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, Version: t.Version, Revision: t.Revision,
+		System: t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, ArtifactVersion: t.ArtifactVersion, Version: t.Version, Revision: t.Revision,
 		PublishedAt: t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 		Policy: t.Policy, Definition: fromDefinition(t.Definition),
 	}

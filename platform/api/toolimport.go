@@ -1,0 +1,93 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+type importToolsInput struct {
+	Body v1.ImportTools
+}
+
+type renameToolInput struct {
+	ToolPath
+	Changing
+	Body v1.RenameTool
+}
+
+// registerToolMoves adds the endpoints that take tools over and rename them.
+func (s *server) registerToolMoves() {
+	handle(s, route{
+		id: "importTools", method: http.MethodPost, path: "/v1/tools/import", tag: "tools", permission: ToolsWrite,
+		maxBody: MaxApplyBytes,
+		summary: "Take over tools of another system",
+		detail: "Fills in what a definition leaves out: an active tool is published and another disabled, the version is 1.0.0, and " +
+			"the implementation type follows from artifact, configuration and is_system. A tool that cannot be published " +
+			"becomes a draft, with a warning; one that is malformed fails alone, and the others are imported.",
+	}, s.importTools)
+	handle(s, route{
+		id: "renameTool", method: http.MethodPost, path: "/v1/tools/{tool}/rename", tag: "tools", permission: ToolsWrite,
+		summary: "Give a tool another slug",
+		detail: "Its former slug still leads to it until a day, with a warning, and no other tool can take it. Warnings name the " +
+			"agents whose drafts use the former slug.",
+	}, s.renameTool)
+}
+
+func (s *server) importTools(ctx context.Context, p tool.Principal, in *importToolsInput) (*applyOutput, error) {
+	b := batch{server: s, principal: p}
+	var specs []registry.ToolSpec
+	var places []int // Of the specs, among the items.
+	for i, raw := range in.Body.Definitions {
+		d, err := registry.ParseDefinition(raw)
+		if err == nil && d.Tool == nil {
+			err = &tool.Error{Kind: tool.Invalid, Op: "api.importTools", Path: "/kind", Msg: "expected a tool: apply definitions of other kinds"}
+		}
+		b.definitions, b.items = append(b.definitions, d), append(b.items, v1.AppliedItem{Index: i, Action: v1.Skipped})
+		if err != nil {
+			b.fail(ctx, i, err)
+			continue
+		}
+		specs, places = append(specs, *d.Tool), append(places, i)
+	}
+	run := s.cfg.Registry.Import
+	if in.Body.DryRun {
+		run = s.cfg.Registry.CheckImport
+	}
+	imported, err := run(ctx, p, specs)
+	if err != nil {
+		return nil, err
+	}
+	for n, item := range imported {
+		i := places[n]
+		if item.Err != nil {
+			b.fail(ctx, i, item.Err)
+			continue
+		}
+		b.items[i] = appliedItem(i, item.Change)
+		if item.Action != registry.Unchanged {
+			b.written++
+		}
+	}
+	if b.outage != nil && b.written == 0 {
+		return nil, b.outage
+	}
+	return &applyOutput{Body: v1.Applied{DryRun: in.Body.DryRun, Failed: b.failed, Items: b.items}}, nil
+}
+
+func (s *server) renameTool(ctx context.Context, p tool.Principal, in *renameToolInput) (*savedToolOutput, error) {
+	found, changing, err := s.changingTool(ctx, p, in.Tool, in.Changing)
+	if err != nil {
+		return nil, err
+	}
+	t, warnings, err := changing.Rename(ctx, p, tool.Ref{ID: found.ID}, registry.Renaming{
+		Slug: in.Body.Slug, KeepUntil: in.Body.KeepUntil, Drop: in.Body.DropFormer,
+	})
+	if err != nil {
+		return nil, in.failed(err)
+	}
+	return showSaved(t, warnings), nil
+}

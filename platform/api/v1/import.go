@@ -1,0 +1,16 @@
+package v1
+
+import "encoding/json"
+
+// ImportTools asks for tools of another system to be taken over.
+type ImportTools struct {
+	Definitions []json.RawMessage `json:"definitions" nullable:"false" minItems:"1" maxItems:"1000" doc:"Definitions of tools, or rows of another system's table of tools" example:"[{\"slug\":\"searchOrders\",\"is_active\":true,\"config_schema\":{\"implementation\":{\"url\":\"https://orders.example.com\"}}}]"`
+	DryRun      bool              `json:"dry_run,omitempty" doc:"Check, and report what would be imported"`
+}
+
+// RenameTool gives a tool another slug.
+type RenameTool struct {
+	Slug       string `json:"slug" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"The new slug" example:"searchOrders"`
+	KeepUntil  string `json:"keep_until,omitempty" format:"date" doc:"The last day, in UTC, on which the former slug still leads to the tool; 90 days from now when absent" example:"2027-06-30"`
+	DropFormer bool   `json:"drop_former,omitempty" doc:"Ends the former slug at once"`
+}
