@@ -2,8 +2,11 @@ package registry
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/nearest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -29,7 +32,7 @@ func (r *Registry) declareInput(s *ToolSpec) error {
 }
 
 // checkHosts refuses to publish what the workers do not have: the executor of a
-// custom tool, and the model provider of a prompt.
+// custom tool, the function of a function tool, and the model provider of a prompt.
 func (r *Registry) checkHosts(d *tool.Definition) error {
 	switch d.ImplementationType() {
 	case tool.Custom:
@@ -45,9 +48,29 @@ func (r *Registry) checkHosts(d *tool.Definition) error {
 		}
 	case tool.Prompt:
 		return r.checkModelProvider(d.Config)
-	case tool.Internal, tool.HTTP, tool.Function, tool.RAGRetrieval, tool.AgentCall, tool.Artifact, tool.MCP, tool.Task, tool.Composition, tool.Client, tool.Provider:
+	case tool.Function:
+		return r.checkFunction(d)
+	case tool.Internal, tool.HTTP, tool.RAGRetrieval, tool.AgentCall, tool.Artifact, tool.MCP, tool.Task, tool.Composition, tool.Client, tool.Provider:
 	}
 	return nil
+}
+
+// checkFunction refuses a tool that names a function no worker has (checklist
+// S3-42).
+func (r *Registry) checkFunction(d *tool.Definition) error {
+	name, known := functionName(d), r.opts.Functions
+	if known == nil || slices.Contains(known, name) {
+		return nil
+	}
+	hint := ""
+	switch meant := nearest.Name(name, known); {
+	case meant != "":
+		hint = fmt.Sprintf(": did you mean %q?", meant)
+	case len(known) == 0:
+		hint = ": their host has registered none"
+	}
+	return refuse(tool.Conflict, "/implementation_config/function_name",
+		"no worker here has a function %.64q%s; the tool can be kept as a draft", name, hint)
 }
 
 // checkModelProvider refuses a prompt to a model that no worker can ask. Prompts

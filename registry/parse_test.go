@@ -69,8 +69,12 @@ func TestParseForms(t *testing.T) {
 
 	s = parse(`{"name":"fetchExternalData","executionType":"external","timeout":10000}`)
 	require.Equal(t, tool.Client, s.Implementation)
-	require.False(t, *s.Interaction.Visible)
+	require.True(t, s.Shown(), "only internal tools are hidden by default")
 	require.Equal(t, 10, s.Execution.TimeoutSeconds)
+
+	s = parse(`{"name":"publishView","executionType":"gateway","visibility":"internal"}`)
+	require.Equal(t, tool.InternalVisibility, s.Interaction.Visibility)
+	require.True(t, s.Shown(), "visibility and visible are fields of their own")
 
 	s = parse(`{"name":"confirmAction","type":"CLIENT","requiresConfirmation":true,"requiresResponse":true,"defaultResult":{"ok":true},"aliases":["c"],"audience":"user"}`)
 	require.Equal(t, tool.Client, s.Implementation)

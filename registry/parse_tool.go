@@ -31,7 +31,7 @@ var (
 		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
-		"visible", "is_async", "intent", "audience", "aliases", "former_names", "open_input", "requires_response", "default_result",
+		"visible", "visibility", "is_async", "intent", "audience", "aliases", "former_names", "open_input", "requires_response", "default_result",
 		"collaborative", "aggregate", "output_sections", "annotations", "provider_options", "middleware",
 	}
 )
@@ -106,8 +106,8 @@ func unpack(doc object) error {
 
 // parseTypes translates the ways in which an implementation type is named.
 func parseTypes(doc object) error {
-	var execution, kind, visibility string
-	if err := firstOf(take(doc, "execution_type", &execution), take(doc, "type", &kind), take(doc, "visibility", &visibility)); err != nil {
+	var execution, kind string
+	if err := firstOf(take(doc, "execution_type", &execution), take(doc, "type", &kind)); err != nil {
 		return err
 	}
 	impl, ok := map[string]tool.Implementation{
@@ -119,9 +119,6 @@ func parseTypes(doc object) error {
 	}
 	if impl != "" && doc["implementation_type"] == nil {
 		doc["implementation_type"] = json.RawMessage(`"` + impl + `"`)
-	}
-	if (visibility == "internal" || execution == "external") && doc["visible"] == nil {
-		doc["visible"] = json.RawMessage("false")
 	}
 	return parseMCP(doc)
 }

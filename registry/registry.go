@@ -57,6 +57,10 @@ type Options struct {
 	// for prompts to ask. Prompts to others cannot be published. All names pass
 	// when nil: calls are refused then where they run.
 	ModelProviders func(name string) bool
+	// Functions lists the functions that the workers have, for function tools to
+	// name; not nil and empty where they have none. Tools that name others cannot
+	// be published. All names pass when nil, as above.
+	Functions []string
 	// Customs knows the executors that custom tools may name. Tools that name
 	// others cannot be published. All names pass when nil, as above.
 	Customs Customs

@@ -110,6 +110,9 @@ func checkInteraction(s *ToolSpec) error {
 	if !i.Audience.Valid() {
 		return refuse(tool.Invalid, "/interaction/audience", "audience %.40q: expected model or user", i.Audience)
 	}
+	if !i.Visibility.Valid() {
+		return refuse(tool.Invalid, "/interaction/visibility", "visibility %.40q: expected external or internal", i.Visibility)
+	}
 	if len(i.Middleware) > maxMiddleware {
 		return refuse(tool.Invalid, "/interaction/middleware", "%d middleware: expected at most %d", len(i.Middleware), maxMiddleware)
 	}

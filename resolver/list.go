@@ -14,6 +14,7 @@ type Filter struct {
 	Implementation tool.Implementation
 	Bucket         tool.Bucket
 	Search         string // In slug, name and description, whatever the case.
+	Outside        bool   // As in [Request].
 }
 
 // Page is a place in a list and how far to go from there.
@@ -65,7 +66,7 @@ func (r *Resolver) List(ctx context.Context, p tool.Principal, mode tool.Mode, f
 			return items, "", nil
 		}
 		c.Entries = group
-		s := Select(c, Request{Principal: p, Ref: tool.Ref{Slug: group[0].Tool.Slug}, Mode: mode})
+		s := Select(c, Request{Principal: p, Ref: tool.Ref{Slug: group[0].Tool.Slug}, Mode: mode, Outside: f.Outside})
 		if s.Err == nil && f.matches(s.Tool) {
 			items = append(items, Item{Tool: *s.Tool, Version: s.Version.Number, Digest: s.Version.Digest, Draft: s.Draft, Shadows: s.Shadows})
 		}

@@ -12,6 +12,9 @@ type Request struct {
 	// AllowDeprecated marks a binding that exists already, such as that of a
 	// published agent: a deprecated tool still serves it.
 	AllowDeprecated bool
+	// Outside marks a call by an API key or an MCP client: internal tools are
+	// absent for it, see [tool.Visibility].
+	Outside bool
 	// New marks a binding that is about to be made: a deprecated tool is refused
 	// even at an exact version, which otherwise counts as a pin.
 	New bool

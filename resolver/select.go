@@ -18,6 +18,7 @@ const (
 	RuleShadowing      Rule = "shadowing"      // Its own comes before a global one.
 	RuleAlias          Rule = "alias"          // No tool has the slug, but one has it as a further name.
 	RuleAudience       Rule = "tenant_slugs"   // The tool is for this tenant.
+	RuleVisibility     Rule = "visibility"     // The caller comes from where the tool is visible.
 	RulePermission     Rule = "permission"     // The principal holds what the tool requires.
 	RuleActive         Rule = "active"         // The tool is active.
 	RuleEnabled        Rule = "enabled"        // The tool is not disabled.
@@ -136,6 +137,15 @@ func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, er
 		return nil, false, log.hide(RuleAudience, req, "the tool is for other tenants")
 	}
 	log.pass(RuleAudience, "the tool is for this tenant")
+	internal := entry.Tool.Interaction.Visibility == tool.InternalVisibility
+	switch {
+	case internal && req.Outside:
+		return nil, false, log.hide(RuleVisibility, req, "the tool is internal: API keys and MCP clients do not call it")
+	case internal:
+		log.pass(RuleVisibility, "internal: agents and workflows call it, API keys and MCP clients do not")
+	default:
+		log.pass(RuleVisibility, "external: API keys and MCP clients may call it")
+	}
 	return entry, shadows, nil
 }
 

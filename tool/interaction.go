@@ -31,13 +31,29 @@ const (
 // Valid reports whether a is one of the audiences. Empty is model.
 func (a Audience) Valid() bool { return a == "" || a == ModelAudience || a == UserAudience }
 
+// Visibility is whether callers from outside find a tool: API keys and MCP
+// clients (checklist Z10, S0-15).
+type Visibility string
+
+// Visibilities.
+const (
+	ExternalVisibility Visibility = "external" // They do; the default.
+	InternalVisibility Visibility = "internal" // Agents and workflows alone call it.
+)
+
+// Valid reports whether v is one of the visibilities. Empty is external.
+func (v Visibility) Valid() bool {
+	return v == "" || v == ExternalVisibility || v == InternalVisibility
+}
+
 // Interaction is how a tool meets people and clients: the fields of the
 // sources' definitions that the engine carries and a client acts on.
 type Interaction struct {
-	Visible  *bool    `json:"visible,omitempty"` // Nil: shown, unless the tool is internal.
-	Async    bool     `json:"is_async,omitempty"`
-	Intent   Intent   `json:"intent,omitempty"`
-	Audience Audience `json:"audience,omitempty"`
+	Visible    *bool      `json:"visible,omitempty"` // See [Definition.Shown] for nil.
+	Visibility Visibility `json:"visibility,omitempty"`
+	Async      bool       `json:"is_async,omitempty"`
+	Intent     Intent     `json:"intent,omitempty"`
+	Audience   Audience   `json:"audience,omitempty"`
 	// Aliases are further names that people and clients call the tool by. Like
 	// FormerNames they count from when a version that has them is published.
 	Aliases []string `json:"aliases,omitempty"`
@@ -73,11 +89,13 @@ func (i *Interaction) Purpose() Intent { return cmp.Or(i.Intent, Compute) }
 // offered is absent for them: people and clients call it.
 func (i *Interaction) ForModels() bool { return i.Audience != UserAudience }
 
-// Shown reports whether calls are shown to people: an explicit Visible wins,
-// and internal tools are hidden by default.
+// Shown reports whether calls are shown to people: an explicit Visible wins, and
+// tools of the types internal and mcp are hidden by default (checklist S1-7,
+// S1-45).
 func (d *Definition) Shown() bool {
 	if d.Interaction.Visible != nil {
 		return *d.Interaction.Visible
 	}
-	return d.ImplementationType() != Internal
+	impl := d.ImplementationType()
+	return impl != Internal && impl != MCP
 }

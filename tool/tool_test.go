@@ -55,6 +55,7 @@ func TestShown(t *testing.T) {
 	yes, no := true, false
 	require.True(t, (&tool.Definition{Implementation: tool.HTTP}).Shown())
 	require.False(t, (&tool.Definition{Implementation: tool.Internal}).Shown())
+	require.False(t, (&tool.Definition{Implementation: tool.MCP}).Shown())
 	require.True(t, (&tool.Definition{Implementation: tool.Internal, Interaction: tool.Interaction{Visible: &yes}}).Shown())
 	require.False(t, (&tool.Definition{Implementation: tool.HTTP, Interaction: tool.Interaction{Visible: &no}}).Shown())
 }

@@ -18,6 +18,16 @@ func (p *Plugin) Customs() registry.Customs {
 	return p.custom
 }
 
+// Functions returns the names of the functions that calls of this worker reach,
+// former ones included, sorted; nil where the host runs function tools by
+// [Config.Executors].
+func (p *Plugin) Functions() []string {
+	if p.cfg.Executors[tool.Function] != nil {
+		return nil
+	}
+	return p.cfg.Functions.Reachable()
+}
+
 // ModelProviders returns the names of the model providers that calls of this
 // worker can ask, sorted.
 func (p *Plugin) ModelProviders() []string { return slices.Sorted(maps.Keys(p.models)) }

@@ -39,8 +39,8 @@ const maxRead = 1000
 func NewRegistry() *Registry {
 	return &Registry{
 		functions: make(map[string]*function), former: make(map[string]*function),
-		read:      otter.Must(&otter.Options[string, string]{MaximumSize: maxRead}),
-		schemas:   schema.New(0), detached: make(chan struct{}, MaxDetached),
+		read:    otter.Must(&otter.Options[string, string]{MaximumSize: maxRead}),
+		schemas: schema.New(0), detached: make(chan struct{}, MaxDetached),
 	}
 }
 
@@ -69,6 +69,17 @@ func (r *Registry) Names() []string {
 	return names
 }
 
+// Reachable returns the names that configurations may give: those of all
+// functions and their former ones, sorted. It is never nil.
+func (r *Registry) Reachable() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	names := slices.AppendSeq(make([]string, 0, len(r.functions)+len(r.former)), maps.Keys(r.functions))
+	names = slices.AppendSeq(names, maps.Keys(r.former))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Tool returns a definition and a policy for a tool that runs the named
 // function; ok is false when there is none. The caller may change them.
 func (r *Registry) Tool(name string) (t Tool, ok bool) {
@@ -84,6 +95,14 @@ func (r *Registry) Tool(name string) (t Tool, ok bool) {
 	t.Definition.Interaction.FormerNames = maps.Clone(t.Definition.Interaction.FormerNames)
 	t.Tenants = slices.Clone(t.Tenants)
 	return t, true
+}
+
+// CheckConfig reports what is wrong with a function tool's configuration by
+// itself, as [tool.Invalid] with the JSON Pointer of the fault: function_name must
+// be there, and nothing else.
+func CheckConfig(raw json.RawMessage) error {
+	_, err := nameIn(raw)
+	return err
 }
 
 // CheckConfig reports what is wrong with a function tool's configuration, as

@@ -39,7 +39,7 @@ func (s *server) registerCalls() {
 }
 
 func (s *server) callTool(ctx context.Context, p tool.Principal, in *callInput) (*callOutput, error) {
-	call, err := s.newCall(ctx, p, in)
+	call, err := s.newCall(ctx, p, in, true)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,13 @@ func (c directCall) kind() agent.RunKind {
 }
 
 // newCall checks what is asked for. What could only be refused is refused here
-// instead of being started.
-func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput) (directCall, error) {
+// instead of being started. For a call from outside internal tools are absent.
+func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput, outside bool) (directCall, error) {
 	ref := tool.Ref{Slug: in.Tool, Constraint: in.Body.Version}
 	if tool.ValidID(in.Tool) {
 		ref.Slug, ref.ID = "", in.Tool
 	}
-	resolved, err := s.cfg.Resolver.Resolve(ctx, resolver.Request{Principal: p, Ref: ref, Mode: in.Body.Mode})
+	resolved, err := s.cfg.Resolver.Resolve(ctx, resolver.Request{Principal: p, Ref: ref, Mode: in.Body.Mode, Outside: outside})
 	if err != nil {
 		return directCall{}, err
 	}

@@ -160,7 +160,7 @@ func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToo
 		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable goes with neither status nor skip"}
 	}
 	items, next, err := s.cfg.Resolver.List(ctx, p, tool.Mode(in.Callable), resolver.Filter{
-		Implementation: tool.Implementation(in.Implementation), Bucket: tool.Bucket(in.ToolType), Search: in.Search,
+		Implementation: tool.Implementation(in.Implementation), Bucket: tool.Bucket(in.ToolType), Search: in.Search, Outside: true,
 	}, resolver.Page{After: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,4 +98,38 @@ func TestToolsShowTheirArtifactVersion(t *testing.T) {
 	b.do(t, http.MethodGet, "/v1/tools/runCode", "").into(t, &shown)
 	require.Equal(t, "a1", shown.ArtifactID)
 	require.Equal(t, "^1.2", shown.ArtifactVersion)
+}
+
+// Internal tools are for agents and workflows: API keys neither find nor call
+// them, but for operators, who see them as they are (Z10, S0-15).
+func TestInternalToolsAreAbsentForKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hidden := strings.Replace(echo("publishView"), `"kind":"tool"`, `"kind":"tool","visibility":"internal"`, 1)
+	b.apply(t, echo("findOrders"), hidden, desk("clerk", `["publishView","findOrders"]`))
+	caller := b.Key(t, b.tenant, "tools.read", "runs.write")
+
+	list := func(query string, key ...string) (slugs []string) {
+		var page v1.Page[v1.Tool]
+		b.do(t, http.MethodGet, "/v1/tools"+query, "", key...).into(t, &page)
+		for _, x := range page.Items {
+			slugs = append(slugs, x.Slug)
+		}
+		return slugs
+	}
+	require.Equal(t, []string{"findOrders"}, list("?callable=production"), "also for a key that may do all")
+	require.Equal(t, []string{"findOrders"}, list("", caller))
+	require.Equal(t, []string{"findOrders", "publishView"}, list(""), "operators manage them")
+	require.Equal(t, tool.NotFound, b.do(t, http.MethodGet, "/v1/tools/publishView", "", caller).problem(t).Code)
+	for _, key := range []string{b.key, caller} {
+		got := b.do(t, http.MethodPost, "/v1/tools/publishView/call", `{"arguments":{}}`, key)
+		absent := b.do(t, http.MethodPost, "/v1/tools/absentView/call", `{"arguments":{}}`, key)
+		require.Equal(t, tool.NotFound, got.problem(t).Code)
+		require.Equal(t, absent.status, got.status)
+	}
+	var e v1.Explanation
+	b.do(t, http.MethodGet, "/v1/tools/publishView/explain", "").into(t, &e)
+	require.Equal(t, "1.0.0", e.Version)
+	i := slices.IndexFunc(e.Steps, func(s v1.Step) bool { return s.Rule == "visibility" })
+	require.Contains(t, e.Steps[i].Saw, "internal")
 }

@@ -67,7 +67,7 @@ func (s *server) registerToolTests() {
 
 // newTest checks what is asked for, and describes the call that tests it.
 func (s *server) newTest(ctx context.Context, p tool.Principal, name string, in v1.NewToolTest) (directCall, error) {
-	c, err := s.newCall(ctx, p, &callInput{Tool: name, Body: v1.NewCall{Arguments: in.Arguments, Version: in.Version, Mode: tool.Debug}})
+	c, err := s.newCall(ctx, p, &callInput{Tool: name, Body: v1.NewCall{Arguments: in.Arguments, Version: in.Version, Mode: tool.Debug}}, false)
 	c.input.Node.Test = &wire.Test{AllowWrites: in.AllowWrites}
 	return c, err
 }

@@ -21,6 +21,9 @@ func (s *server) viewer(p tool.Principal) *viewer { return &viewer{server: s, pr
 
 // sees reports whether the principal may know of t.
 func (v *viewer) sees(ctx context.Context, t *tool.Tool) (bool, error) {
+	if t.Interaction.Visibility == tool.InternalVisibility && !v.principal.May(ToolsWrite) {
+		return false, nil
+	}
 	if !t.Global() {
 		return v.principal.May(t.RequiredPermission) || v.principal.May(ToolsWrite), nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/executors/custom"
+	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/executors/promptcall"
@@ -70,6 +71,9 @@ type HandlerConfig struct {
 	// [worker.Plugin] does. Without it, tools may name any, and the workers refuse
 	// what they do not have.
 	Customs registry.Customs
+	// Functions lists the functions of the workers, for function tools to name.
+	// Nil, they may name any, likewise.
+	Functions []string
 	// ModelProviders lists the model providers of the workers, for prompts to ask.
 	// Empty, they may name any, likewise.
 	ModelProviders []string
@@ -150,10 +154,11 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		},
 		Checks: map[tool.Implementation]func(json.RawMessage) error{
 			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: judge.CheckConfig,
-			tool.Custom: custom.CheckConfig, tool.RAGRetrieval: ragcall.CheckConfig,
+			tool.Function: function.CheckConfig, tool.Custom: custom.CheckConfig, tool.RAGRetrieval: ragcall.CheckConfig,
 		},
 		ArgumentChecks: map[tool.Implementation]func(config, inputSchema json.RawMessage) error{tool.Prompt: checkPrompt},
 		Customs:        cfg.Customs,
+		Functions:      cfg.Functions,
 		ModelProviders: func(name string) bool {
 			return len(cfg.ModelProviders) == 0 || slices.Contains(cfg.ModelProviders, name)
 		},

@@ -89,6 +89,10 @@ func (w *Worker) Artifacts() artifact.Judge { return w.plugin.Artifacts() }
 // nil where a host runs custom tools whole.
 func (w *Worker) Customs() registry.Customs { return w.plugin.Customs() }
 
+// Functions returns the names of the functions that the worker's calls reach; nil
+// where a host runs function tools by an executor of its own.
+func (w *Worker) Functions() []string { return w.plugin.Functions() }
+
 // ModelProviders returns the names of the model providers that the worker's
 // calls can ask.
 func (w *Worker) ModelProviders() []string { return w.plugin.ModelProviders() }
