@@ -15,6 +15,19 @@ type Model interface {
 	Generate(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 }
 
+// LocalModel is a [Model] that may answer within the process: where Local is true,
+// what it is asked goes nowhere else.
+type LocalModel interface {
+	Model
+	Local() bool
+}
+
+// IsLocal reports whether a model answers within the process.
+func IsLocal(m Model) bool {
+	local, ok := m.(LocalModel)
+	return ok && local.Local()
+}
+
 // ModelFunc lets a function be a [Model].
 type ModelFunc func(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 

@@ -70,7 +70,7 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 		mux.Handle(tool.Custom, p.custom)
 	}
 	if p.cfg.Executors[tool.Prompt] == nil {
-		mux.Handle(tool.Prompt, promptcall.New(p.models, schemas))
+		mux.Handle(tool.Prompt, promptcall.New(p.models, schemas, p.LocalModelProviders()...))
 	}
 	return mux, nil
 }

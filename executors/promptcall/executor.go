@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -17,14 +18,16 @@ import (
 // Executor runs prompt tools of mode direct. It is safe for concurrent use.
 type Executor struct {
 	models  map[string]agent.Model
+	local   []string
 	schemas *schema.Cache
 }
 
 // New returns an executor that asks models, which are keyed by their providers:
 // a prompt's model "scripted/desk" asks models["scripted"] for "desk". The map
-// must not change afterwards.
-func New(models map[string]agent.Model, schemas *schema.Cache) *Executor {
-	return &Executor{models: models, schemas: schemas}
+// must not change afterwards. Local are the providers that answer within the
+// process: tools of the egress class none may ask these alone.
+func New(models map[string]agent.Model, schemas *schema.Cache, local ...string) *Executor {
+	return &Executor{models: models, schemas: schemas, local: local}
 }
 
 // Execute implements [tool.Executor]. It asks once: what a model says costs, so
@@ -43,6 +46,11 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	model, err := e.model(p)
 	if err != nil {
 		return nil, err
+	}
+	if !slices.Contains(e.local, p.provider) {
+		if err := egress.MayLeave(call.Egress, fmt.Sprintf("the model provider %.64q", p.provider)); err != nil {
+			return nil, err //nolint:wrapcheck // A *tool.Error already.
+		}
 	}
 	req, err := p.request(ctx, call)
 	if err != nil {

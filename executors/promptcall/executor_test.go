@@ -23,7 +23,7 @@ const summarize = `{"mode": "direct", "prompt_template": "Sum up: {{text}}", "sy
 // callOf is a call of a prompt tool, whose output schema may be empty.
 func callOf(config, arguments, outputSchema string) *tool.Call {
 	return &tool.Call{
-		Principal: tool.Principal{Tenant: "t1"}, Arguments: json.RawMessage(arguments),
+		Principal: tool.Principal{Tenant: "t1"}, Arguments: json.RawMessage(arguments), Egress: tool.EgressReadOnly,
 		Version: &tool.Version{Slug: "sumUp", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 			Implementation: tool.Prompt, Config: json.RawMessage(config), OutputSchema: json.RawMessage(outputSchema),
 		}}},
@@ -272,4 +272,31 @@ func TestNobodyIsAsked(t *testing.T) {
 	}
 	_, err := promptcall.New(nil, schema.New(0)).Execute(t.Context(), callOf(summarize, `{"text": "x"}`, ""))
 	require.ErrorContains(t, err, "there is none")
+}
+
+// The arguments of a tool of the egress class none go to no model provider but one
+// that answers within the process.
+func TestArgumentsStayWithoutEgress(t *testing.T) {
+	t.Parallel()
+
+	asked := 0
+	answer := agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+		asked++
+		return saying("ok")(ctx, req)
+	})
+	models := map[string]agent.Model{"acme": answer}
+	for _, class := range []tool.Egress{tool.EgressNone, ""} {
+		call := callOf(summarize, `{"text": "secret"}`, "")
+		call.Egress = class
+		_, err := promptcall.New(models, schema.New(0)).Execute(t.Context(), call)
+		require.Equal(t, tool.Denied, tool.KindOf(err), "%v", err)
+		require.ErrorContains(t, err, `its arguments would go to the model provider "acme"`)
+		require.False(t, tool.AsError(err).Sent)
+		var drift *tool.DriftError
+		require.ErrorAs(t, err, &drift)
+		require.Zero(t, asked)
+		_, err = promptcall.New(models, schema.New(0), "acme").Execute(t.Context(), call)
+		require.NoError(t, err, "a local provider")
+		asked = 0
+	}
 }

@@ -83,6 +83,17 @@ func (a Access) permitsMethod(method string, h http.Header) error {
 	}
 }
 
+// MayLeave refuses what would leave the process for a tool's call, other than by a
+// client of this package, where its egress class allows no such thing: what says
+// where it goes, such as "a model provider".
+func MayLeave(class tool.Egress, what string) error {
+	if class == tool.EgressReadOnly || class == tool.EgressWrite {
+		return nil
+	}
+	return drifted(class, what, "the tool's egress class is none, and its arguments would go to "+what+
+		"; where they are meant to, set its egress_class to read_only")
+}
+
 func drifted(class tool.Egress, attempted, msg string) *tool.Error {
 	err := refused(errClass, msg)
 	err.Err = &tool.DriftError{Declared: class, Attempted: shortMethod(attempted), Err: errClass}

@@ -133,7 +133,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	}
 	config := serve.HandlerConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
-		Runnable: runnable, Keys: d.keys, Discoverer: d.worker.Discoverer(), Searcher: d.worker.Searcher(), Artifacts: d.worker.Artifacts(), Customs: d.worker.Customs(), Functions: d.worker.Functions(), ModelProviders: d.worker.ModelProviders(), Version: d.cfg.Version, Logger: d.cfg.Logger,
+		Runnable: runnable, Keys: d.keys, Discoverer: d.worker.Discoverer(), Searcher: d.worker.Searcher(), Artifacts: d.worker.Artifacts(), Customs: d.worker.Customs(), Functions: d.worker.Functions(), ModelProviders: d.worker.ModelProviders(), LocalModelProviders: d.worker.LocalModelProviders(), Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener),
 	}

@@ -77,6 +77,9 @@ type HandlerConfig struct {
 	// ModelProviders lists the model providers of the workers, for prompts to ask.
 	// Empty, they may name any, likewise.
 	ModelProviders []string
+	// LocalModelProviders lists those that answer within the workers: prompts of
+	// the egress class none may ask these alone. Nil stands for "scripted".
+	LocalModelProviders []string
 	// Searcher searches pipelines for people, as [worker.Plugin] has one. Without
 	// one, they are searched by words alone.
 	Searcher retrieval.Searcher
@@ -162,7 +165,9 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		ModelProviders: func(name string) bool {
 			return len(cfg.ModelProviders) == 0 || slices.Contains(cfg.ModelProviders, name)
 		},
-		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
+		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){
+			tool.HTTP: httpcall.Needs, tool.Prompt: promptNeeds(cfg.LocalModelProviders),
+		},
 	})
 }
 
@@ -173,6 +178,21 @@ func checkPrompt(config, inputSchema json.RawMessage) error {
 		return agentcall.CheckConfig(tool.Prompt, config, inputSchema)
 	}
 	return promptcall.CheckConfig(config, inputSchema)
+}
+
+// promptNeeds returns what tells the egress class of a prompt: what is put to a
+// model leaves, unless its provider is local. One that an agent answers is judged
+// by the agent's own tools.
+func promptNeeds(local []string) func(json.RawMessage) (tool.Egress, string) {
+	if local == nil {
+		local = []string{"scripted"}
+	}
+	return func(config json.RawMessage) (tool.Egress, string) {
+		if agentcall.RunsAgent(tool.Prompt, config) || slices.Contains(local, promptcall.Provider(config)) {
+			return tool.EgressNone, ""
+		}
+		return tool.EgressReadOnly, ""
+	}
 }
 
 // pipelines tells whether a tenant has a pipeline.

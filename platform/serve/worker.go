@@ -97,6 +97,9 @@ func (w *Worker) Functions() []string { return w.plugin.Functions() }
 // calls can ask.
 func (w *Worker) ModelProviders() []string { return w.plugin.ModelProviders() }
 
+// LocalModelProviders returns those of them that answer within the worker.
+func (w *Worker) LocalModelProviders() []string { return w.plugin.LocalModelProviders() }
+
 // Stop takes no more work, lets running calls finish for as long as the
 // plugin's configuration says, and closes what the worker opened.
 func (w *Worker) Stop() {

@@ -36,6 +36,9 @@ func New(dir string) *Model { return &Model{dir: dir, loaded: make(map[string]*T
 
 var namePattern = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`)
 
+// Local implements [agent.LocalModel]: it asks no one.
+func (m *Model) Local() bool { return true }
+
 // Generate answers the turn as the transcript has it. It fails with
 // tool.Invalid when there is no such transcript or turn, or when an
 // expectation is not met.
