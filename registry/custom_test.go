@@ -100,3 +100,30 @@ func TestPromptTools(t *testing.T) {
 	_, _, err = knowing.Create(t.Context(), b.ada, spec("noArguments", prompt(`{"model": "anthropic/claude"}`), input("")))
 	requireRefused(t, err, tool.Invalid, "/implementation_config/prompt_template", "no arguments")
 }
+
+// A function tool is published only where a worker has the function that it
+// names; a draft may wait for one (S3-42).
+func TestFunctionToolsNameAFunctionOfTheWorkers(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		known []string
+		says  string
+	}{
+		"there":   {[]string{"convertWeight"}, ""},
+		"unknown": {nil, ""},
+		"typo":    {[]string{"convertWeights"}, `no worker here has a function "convertWeight": did you mean "convertWeights"?`},
+		"none":    {[]string{}, `no worker here has a function "convertWeight": their host has registered none; the tool can be kept as a draft`},
+	} {
+		b := setup(t)
+		reg := registry.New(b.store, registry.Options{Functions: tt.known})
+		_, _, err := reg.Create(t.Context(), b.ada, registry.ToolSpec{Slug: "convertWeight", Definition: code("1.0.0", first).Definition})
+		require.NoError(t, err, name)
+		_, _, err = reg.Publish(t.Context(), b.ada, tool.Ref{Slug: "convertWeight"})
+		if tt.says == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		requireRefused(t, err, tool.Conflict, "/implementation_config/function_name", tt.says)
+	}
+}

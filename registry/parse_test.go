@@ -76,6 +76,9 @@ func TestParseForms(t *testing.T) {
 	require.Equal(t, tool.InternalVisibility, s.Interaction.Visibility)
 	require.True(t, s.Shown(), "visibility and visible are fields of their own")
 
+	s = parse(`{"slug":"refundOrder","risk":{"level":"high","reason":"Pays money back.","data":["payment"]}}`)
+	require.Equal(t, &tool.Risk{Level: tool.HighRisk, Reason: "Pays money back.", Data: []string{"payment"}}, s.Interaction.Risk)
+
 	s = parse(`{"name":"confirmAction","type":"CLIENT","requiresConfirmation":true,"requiresResponse":true,"defaultResult":{"ok":true},"aliases":["c"],"audience":"user"}`)
 	require.Equal(t, tool.Client, s.Implementation)
 	require.Equal(t, tool.AlwaysAsk, s.PermissionPolicy)

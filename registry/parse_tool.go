@@ -31,7 +31,7 @@ var (
 		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
-		"visible", "visibility", "is_async", "intent", "audience", "aliases", "former_names", "open_input", "requires_response", "default_result",
+		"visible", "visibility", "risk", "is_async", "intent", "audience", "aliases", "former_names", "open_input", "requires_response", "default_result",
 		"collaborative", "aggregate", "output_sections", "annotations", "provider_options", "middleware",
 	}
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
@@ -113,6 +114,9 @@ func checkInteraction(s *ToolSpec) error {
 	if !i.Visibility.Valid() {
 		return refuse(tool.Invalid, "/interaction/visibility", "visibility %.40q: expected external or internal", i.Visibility)
 	}
+	if err := checkRisk(i.Risk); err != nil {
+		return err
+	}
 	if len(i.Middleware) > maxMiddleware {
 		return refuse(tool.Invalid, "/interaction/middleware", "%d middleware: expected at most %d", len(i.Middleware), maxMiddleware)
 	}
@@ -122,6 +126,28 @@ func checkInteraction(s *ToolSpec) error {
 		}
 	}
 	return checkFurtherNames(s)
+}
+
+func checkRisk(r *tool.Risk) error {
+	const maxReason, maxKinds, maxKind = 500, 16, 64
+	if r == nil {
+		return nil
+	}
+	if !r.Level.Valid() {
+		return refuse(tool.Invalid, "/interaction/risk/level", "risk level %.40q: expected low, medium or high", r.Level)
+	}
+	if n := utf8.RuneCountInString(r.Reason); n > maxReason {
+		return refuse(tool.Invalid, "/interaction/risk/reason", "%d characters: expected at most %d", n, maxReason)
+	}
+	if len(r.Data) > maxKinds {
+		return refuse(tool.Invalid, "/interaction/risk/data", "%d kinds of data: expected at most %d", len(r.Data), maxKinds)
+	}
+	for n, kind := range r.Data {
+		if kind == "" || len(kind) > maxKind {
+			return refuse(tool.Invalid, fmt.Sprintf("/interaction/risk/data/%d", n), "expected a name of at most %d bytes, such as personal", maxKind)
+		}
+	}
+	return nil
 }
 
 func checkImplementation(s *ToolSpec) error {

@@ -51,6 +51,7 @@ func (v Visibility) Valid() bool {
 type Interaction struct {
 	Visible    *bool      `json:"visible,omitempty"` // See [Definition.Shown] for nil.
 	Visibility Visibility `json:"visibility,omitempty"`
+	Risk       *Risk      `json:"risk,omitempty"`
 	Async      bool       `json:"is_async,omitempty"`
 	Intent     Intent     `json:"intent,omitempty"`
 	Audience   Audience   `json:"audience,omitempty"`

@@ -35,20 +35,23 @@ func TestCreateTool(t *testing.T) {
 		code tool.Kind
 		path string
 	}{
-		"published":       {`{"slug":"x","implementation_type":"internal","status":"published"}`, tool.Conflict, "/status"},
-		"publish":         {`{"slug":"x","implementation_type":"internal","publish":true}`, tool.Conflict, "/status"},
-		"global":          {`{"slug":"x","implementation_type":"internal","scope":"global"}`, tool.Invalid, "/scope"},
-		"unknown type":    {`{"slug":"x","implementation_type":"magic"}`, tool.Invalid, "/implementation_type"},
-		"no type":         {`{"slug":"x"}`, tool.Invalid, "/implementation_type"},
-		"no slug":         {`{"implementation_type":"internal"}`, tool.Invalid, "/slug"},
-		"slug taken":      {`{"slug":"fetchOrder","implementation_type":"internal"}`, tool.Conflict, ""},
-		"no pipeline":     {`{"slug":"x","implementation_type":"rag_retrieval"}`, tool.Invalid, "/implementation_config/pipeline_id"},
-		"misspelt":        {`{"slug":"x","implementation_type":"internal","descriptionn":"d"}`, tool.Invalid, "/descriptionn"},
-		"an agent":        {`{"kind":"agent","slug":"x"}`, tool.Invalid, "/kind"},
-		"no object":       {`["x"]`, tool.Invalid, ""},
-		"a shown secret":  {`{"slug":"x","implementation_type":"custom","implementation_config":{"token":"[redacted]"}}`, tool.Invalid, "/implementation_config/token"},
-		"a built-in":      {`{"slug":"x","implementation_type":"internal","builtin_key":"web_fetch"}`, tool.Invalid, "/builtin_key"},
-		"a broken schema": {`{"slug":"x","implementation_type":"internal","input_schema":{"type":"strin"}}`, tool.Invalid, "/input_schema/type"},
+		"published":        {`{"slug":"x","implementation_type":"internal","status":"published"}`, tool.Conflict, "/status"},
+		"publish":          {`{"slug":"x","implementation_type":"internal","publish":true}`, tool.Conflict, "/status"},
+		"global":           {`{"slug":"x","implementation_type":"internal","scope":"global"}`, tool.Invalid, "/scope"},
+		"unknown type":     {`{"slug":"x","implementation_type":"magic"}`, tool.Invalid, "/implementation_type"},
+		"no type":          {`{"slug":"x"}`, tool.Invalid, "/implementation_type"},
+		"no slug":          {`{"implementation_type":"internal"}`, tool.Invalid, "/slug"},
+		"slug taken":       {`{"slug":"fetchOrder","implementation_type":"internal"}`, tool.Conflict, ""},
+		"a bad risk":       {`{"slug":"x","implementation_type":"internal","risk":{"level":"extreme"}}`, tool.Invalid, "/interaction/risk/level"},
+		"a nameless kind":  {`{"slug":"x","implementation_type":"internal","risk":{"data":[""]}}`, tool.Invalid, "/interaction/risk/data/0"},
+		"a bad visibility": {`{"slug":"x","implementation_type":"internal","visibility":"hidden"}`, tool.Invalid, "/interaction/visibility"},
+		"no pipeline":      {`{"slug":"x","implementation_type":"rag_retrieval"}`, tool.Invalid, "/implementation_config/pipeline_id"},
+		"misspelt":         {`{"slug":"x","implementation_type":"internal","descriptionn":"d"}`, tool.Invalid, "/descriptionn"},
+		"an agent":         {`{"kind":"agent","slug":"x"}`, tool.Invalid, "/kind"},
+		"no object":        {`["x"]`, tool.Invalid, ""},
+		"a shown secret":   {`{"slug":"x","implementation_type":"custom","implementation_config":{"token":"[redacted]"}}`, tool.Invalid, "/implementation_config/token"},
+		"a built-in":       {`{"slug":"x","implementation_type":"internal","builtin_key":"web_fetch"}`, tool.Invalid, "/builtin_key"},
+		"a broken schema":  {`{"slug":"x","implementation_type":"internal","input_schema":{"type":"strin"}}`, tool.Invalid, "/input_schema/type"},
 	} {
 		p := b.do(t, http.MethodPost, "/v1/tools", c.body).problem(t)
 		require.Equal(t, c.code, p.Code, "%s: %s", name, p.Detail)

@@ -23,6 +23,7 @@ func TestRenameTool(t *testing.T) {
 	var renamed v1.SavedTool
 	got.into(t, &renamed)
 	require.Equal(t, "searchOrders", renamed.Slug)
+	require.Equal(t, tool.LowRisk, renamed.Risk)
 
 	var e v1.Explanation
 	b.do(t, http.MethodGet, "/v1/tools/findOrders/explain", "").into(t, &e)

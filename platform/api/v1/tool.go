@@ -28,7 +28,8 @@ type Tool struct {
 	CreatedAt       time.Time   `json:"created_at"`
 	UpdatedAt       time.Time   `json:"updated_at"`
 
-	Visible bool `json:"visible" doc:"Whether calls are shown to people, with the default of the implementation type applied"`
+	Risk    tool.RiskLevel `json:"risk" enum:"low,medium,high" doc:"As declared, but no less than the egress class implies"`
+	Visible bool           `json:"visible" doc:"Whether calls are shown to people, with the default of the implementation type applied"`
 
 	tool.Policy
 	Definition
@@ -67,7 +68,7 @@ func FromTool(t tool.Tool) Tool {
 	return Tool{
 		ID: t.ID, Slug: t.Slug, Scope: t.Scope(), ToolType: t.Bucket(), Status: t.Status, Active: t.Active, Quarantine: t.Quarantine,
 		System: t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, ArtifactVersion: t.ArtifactVersion, Version: t.Version, Revision: t.Revision,
-		PublishedAt: t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Visible: t.Shown(),
+		PublishedAt: t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Visible: t.Shown(), Risk: t.RiskLevel(),
 		Policy: t.Policy, Definition: fromDefinition(t.Definition),
 	}
 }

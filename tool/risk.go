@@ -1,0 +1,54 @@
+package tool
+
+// RiskLevel is how much harm a call of a tool may do.
+type RiskLevel string
+
+// Risk levels, from the least.
+const (
+	LowRisk    RiskLevel = "low"
+	MediumRisk RiskLevel = "medium"
+	HighRisk   RiskLevel = "high"
+)
+
+// Valid reports whether l is one of the levels. Empty leaves the level to the
+// egress class.
+func (l RiskLevel) Valid() bool { return l == "" || l.rank() > 0 }
+
+func (l RiskLevel) rank() int {
+	switch l {
+	case HighRisk:
+		return 3
+	case MediumRisk:
+		return 2
+	case LowRisk:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// Risk is what the author of a tool says of the harm that its calls may do, for
+// the people who assign and approve it (checklist S2-2). It decides nothing by
+// itself: egress class, permission policy and approvals do.
+type Risk struct {
+	Level  RiskLevel `json:"level,omitempty"`
+	Reason string    `json:"reason,omitempty"` // At most 500 characters.
+	Data   []string  `json:"data,omitempty"`   // Kinds of data that calls touch, such as "personal"; at most 16.
+}
+
+// RiskLevel returns the level that the tool's author declares, but no less than
+// its egress class implies: low for none, medium for read_only, high for write.
+func (t *Tool) RiskLevel() RiskLevel {
+	implied := LowRisk
+	switch t.EgressClass {
+	case EgressWrite:
+		implied = HighRisk
+	case EgressReadOnly:
+		implied = MediumRisk
+	case EgressNone:
+	}
+	if r := t.Interaction.Risk; r != nil && r.Level.rank() > implied.rank() {
+		return r.Level
+	}
+	return implied
+}
