@@ -157,7 +157,9 @@ func mayWrite(p tool.Principal, permission string) error {
 		return refuse(tool.Denied, "", "the caller belongs to no tenant")
 	}
 	if !p.May(permission) {
-		return refuse(tool.Denied, "", "the caller lacks the permission %q", permission)
+		e := refuse(tool.Denied, "", "the caller lacks the permission %q", permission)
+		e.Err = &tool.PermissionError{Permissions: []string{permission}}
+		return e
 	}
 	return nil
 }

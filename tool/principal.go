@@ -1,6 +1,9 @@
 package tool
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // TenantID names a tenant, the isolation boundary: a UUID in its canonical
 // text form. The empty TenantID stands for "global" on a [Tool], and is
@@ -20,6 +23,17 @@ type Principal struct {
 // permission "*" stands for all.
 func (p Principal) May(permission string) bool {
 	return permission == "" || slices.Contains(p.Permissions, permission) || slices.Contains(p.Permissions, "*")
+}
+
+// PermissionError is the cause of a [Denied] error: the principal lacks a
+// permission that callers may know of.
+type PermissionError struct {
+	Permissions []string // Any one of them would do.
+}
+
+// Error implements error.
+func (e *PermissionError) Error() string {
+	return "missing permission " + strings.Join(e.Permissions, " or ")
 }
 
 // Mode says which versions of a tool a call may reach.

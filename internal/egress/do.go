@@ -98,7 +98,7 @@ func (g *Gate) Check(a Access, method, rawURL string) error {
 	}
 	policy := g.cfg.Policy(a.Tenant)
 	if err := a.permits(method, nil, t, policy); err != nil {
-		return err
+		return t.pointed(err)
 	}
 	return a.permitsCredential(t, policy)
 }

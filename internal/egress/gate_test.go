@@ -159,7 +159,8 @@ func TestNamesTellNothing(t *testing.T) {
 	told := func(host string) *tool.Error {
 		_, err := g.Do(t.Context(), writer, get("https://"+host+"/"))
 		e := *tool.AsError(err)
-		e.Err = nil // For the log.
+		e.Err = nil                                         // For the log.
+		e.Msg = strings.ReplaceAll(e.Msg, host, "the host") // What the caller named, it may hear.
 		return &e
 	}
 	want := told("absent.test")
@@ -350,4 +351,21 @@ func TestErrorsHideTheURL(t *testing.T) {
 	_, err := g.Do(t.Context(), writer, get("http://absent.test/private-argument"))
 	require.NotContains(t, err.Error(), "private-argument", "arguments are not logged")
 	require.Error(t, errors.Unwrap(err))
+}
+
+// A refused host or port is named with the flag that allows it, where the caller
+// named it, and not where a redirect led to it.
+func TestRefusalsNameWhatAllowsIt(t *testing.T) {
+	t.Parallel()
+
+	g := egresstest.Gate(t, egress.Config{})
+	for url, want := range map[string]string{
+		"http://10.0.0.7/":             "does not exist: 10.0.0.7. An operator lets tools reach a host that is not public with --allow-host 10.0.0.7",
+		"https://api.example.com:8443": "port 8443 of api.example.com is not allowed: an operator allows it with --allow-port 8443",
+	} {
+		_, err := g.Do(t.Context(), writer, get(url))
+		require.Equal(t, tool.Denied, tool.KindOf(err))
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, g.Check(writer, http.MethodGet, url), want)
+	}
 }

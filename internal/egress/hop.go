@@ -22,7 +22,7 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 			_ = req.Body.Close()
 		}
 		h.gate.tell(req.Context(), err)
-		return nil, err
+		return nil, pointed(req, err)
 	}
 	transport := http.RoundTripper(l.pooled)
 	if h.once {
@@ -37,7 +37,7 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := transport.RoundTrip(out)
 	if err != nil {
 		h.gate.tell(req.Context(), err)
-		return nil, err //nolint:wrapcheck // A RoundTripper's errors are its client's.
+		return nil, pointed(req, err)
 	}
 	resp.Request = req // As it was asked for, without the credential.
 	if limit := h.access.bound(0, policy); h.capped && limit > 0 {
@@ -45,6 +45,15 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 		resp.Body = &cappedBody{ReadCloser: resp.Body, limit: limit, left: limit, tell: tell}
 	}
 	return resp, nil
+}
+
+// pointed is [target.pointed] for a request that no redirect led to.
+func pointed(req *http.Request, err error) error {
+	t, malformed := targetOf(req.URL)
+	if malformed != nil || req.Response != nil {
+		return err
+	}
+	return t.pointed(err)
 }
 
 // refusal refuses a redirect.

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -34,6 +35,22 @@ func (r refusalError) Error() string { return "refused for its " + string(r) }
 
 func refused(why refusalError, msg string) *tool.Error {
 	return &tool.Error{Kind: tool.Denied, Op: "egress", Msg: msg, Err: why}
+}
+
+// pointed says which host or port a refusal is about, and what allows it. It is
+// for the URL that the caller gave: where redirects lead, callers must not learn.
+func (t target) pointed(err error) error {
+	why, ok := errors.AsType[refusalError](err)
+	if !ok || why != errAddress && why != errPort {
+		return err
+	}
+	e := *tool.AsError(err)
+	if why == errPort {
+		e.Msg = fmt.Sprintf("port %s of %s is not allowed: an operator allows it with --allow-port %s", t.port, t.host, t.port)
+	} else {
+		e.Msg = fmt.Sprintf("%s: %s. An operator lets tools reach a host that is not public with --allow-host %s", notAllowed, t.host, t.host)
+	}
+	return &e
 }
 
 // tell tells of an error that is a refusal.

@@ -25,6 +25,7 @@ func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Co
 			err = &tool.Error{
 				Kind: tool.Denied, Op: "api.authorize",
 				Msg: "this key may not do that: it lacks the permission " + strings.Join(permissions, " or "),
+				Err: &tool.PermissionError{Permissions: permissions},
 			}
 		}
 		if err != nil {

@@ -20,6 +20,9 @@ func problemOf(err error) *v1.Problem {
 	e := tool.AsError(err)
 	p := refusal(string(e.Kind), e.Msg)
 	p.Path = e.Path
+	if lacking, ok := errors.AsType[*tool.PermissionError](err); ok {
+		p.Permissions = lacking.Permissions
+	}
 	if e.RetryAfter > 0 {
 		p.RetryAfter = e.RetryAfter.Seconds()
 	}

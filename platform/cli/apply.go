@@ -38,6 +38,7 @@ A file holds one or more documents, each a tool or an agent:
   version: 1.0.0
   publish: true
   implementation_type: http
+  egress_class: read_only
   implementation_config:
     url: https://orders.example.com/orders/{id}
   input_schema:

@@ -26,8 +26,9 @@ func (a *app) toolCallCommand() *cobra.Command {
 		Use:   "call TOOL",
 		Short: "Call a tool once and print its answer",
 		Long: `Calls a tool durably and waits for its answer. A tool that answers no ends the
-command with exit code 1, one that gave no answer with that of the failure. With
---id the call is made once, however often it is asked for.
+command with exit code 1, one that gave no answer with that of the failure, and
+one that is still running when the wait is over with 8. With --id the call is made
+once, however often it is asked for.
 
 Arguments are a JSON object, or --arg NAME=VALUE pairs, whose values are read as
 the tool's schema wants them: as a number, a truth value, a list. A name with
@@ -106,6 +107,9 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 		}
 		return writeResult(w, call.Result)
 	})
+	if err == nil && call.Result == nil {
+		return &silentError{code: ExitRunning}
+	}
 	if err == nil && call.Result != nil && call.Result.IsError {
 		return &silentError{code: ExitFailure}
 	}

@@ -24,6 +24,7 @@ const (
 	ExitConflict    = 5   // The state of the thing does not allow it.
 	ExitUnavailable = 6   // Something is not answering, is too busy or took too long: try again.
 	ExitInvalid     = 7   // A definition or an argument is wrong.
+	ExitRunning     = 8   // It was accepted, and has not ended: follow it.
 	ExitInterrupted = 130 // Interrupted from the keyboard.
 )
 
@@ -44,6 +45,7 @@ var exitMeanings = []exitMeaning{
 	{ExitConflict, "the state of the thing does not allow it", []tool.Kind{tool.Conflict}},
 	{ExitUnavailable, "something is not answering, is too busy or took too long: try again", []tool.Kind{tool.Unavailable, tool.Timeout, tool.RateLimited}},
 	{ExitInvalid, "a definition or an argument is wrong", []tool.Kind{tool.Invalid}},
+	{ExitRunning, "it was accepted, and had not ended when the wait was over: follow it", nil},
 	{ExitInterrupted, "interrupted from the keyboard", nil},
 }
 

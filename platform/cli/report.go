@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -93,8 +94,11 @@ func (a *app) hint(err error) string {
 		return ""
 	case p.Status == http.StatusUnauthorized:
 		return a.keyHint()
-	case p.Status == http.StatusForbidden:
-		return "toolcrib key list shows what keys may do; one that may grant it makes another: toolcrib key create NAME --permission …"
+	case len(p.Permissions) > 0:
+		return fmt.Sprintf("A key that may grant it makes one that has it: toolcrib key create NAME --permission %s\n"+
+			"toolcrib key list shows what keys may do.", clean(p.Permissions[0]))
+	case p.Status == http.StatusForbidden && p.Instance != "":
+		return "toolcrib run show " + clean(path.Base(p.Instance)) + " shows the call, and toolcrib tool explain TOOL what decides."
 	case p.Code == tool.InternalError && p.TraceID != "":
 		return "The server's log has it under trace_id " + clean(p.TraceID) + "."
 	}
