@@ -123,7 +123,7 @@ func (r *Registry) editedAgent(a agent.Agent, s AgentSpec) (agent.Agent, []strin
 		a.Version = s.Version
 	}
 	a.UpdatedAt = r.opts.Clock().UTC()
-	return a, warnings, nil
+	return a, append(warnings, r.adviseModel(a.Model)...), nil
 }
 
 // checkAgentSpec refuses what no draft may hold, and fills in defaults.

@@ -15,8 +15,16 @@ import (
 
 // pin looks up the uploaded program that a tool runs, and derives the input
 // schema where the tool has none. A draft may name what is not there yet: it
-// stays without a pin then, and cannot be published. A pipeline must be there.
+// stays without a pin then, and cannot be published. A pipeline must be there. The
+// warnings also tell what else of the tool is not there, see [Advice].
 func (r *Registry) pin(ctx context.Context, t *tool.Tool) (warnings []string, err error) {
+	if warnings, err = r.pinProgram(ctx, t); err != nil {
+		return nil, err
+	}
+	return append(warnings, r.advise(ctx, t)...), nil
+}
+
+func (r *Registry) pinProgram(ctx context.Context, t *tool.Tool) (warnings []string, err error) {
 	if err := r.checkPipeline(ctx, t.Tenant, &t.Definition); err != nil {
 		return nil, err
 	}

@@ -81,6 +81,8 @@ type Options struct {
 	Parts func(*tool.Definition) (agent.Parts, error)
 	// Artifacts judge programs that are uploaded, and the tools that run them.
 	Artifacts ArtifactRules
+	// Advice knows what definitions may name.
+	Advice Advice
 	// Discoverer talks to MCP servers. Without one, none can be attached.
 	Discoverer Discoverer
 	// Clock tells the time; [time.Now] when nil.

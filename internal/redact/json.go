@@ -91,10 +91,41 @@ func object(v map[string]any, nesting int) any {
 		switch properties, ok := member.(map[string]any); {
 		case k == "properties" && ok:
 			out[k] = schemas(properties, nesting)
+		case SensitiveKey(k) && refers(member):
+			out[k] = reference(member, nesting)
 		case hides(member) && (SensitiveKey(k) || named && valueMembers[strings.ToLower(k)]):
 			out[k] = tool.Redacted
 		default:
 			out[k] = walk(member, nesting)
+		}
+	}
+	return out
+}
+
+// referenceMembers are those members of an object such as {"type": "bearer",
+// "credentials_ref": "orders"} that say which secret is meant and where it goes.
+var referenceMembers = words(`type name in credentials_ref`)
+
+// refers reports whether a value is an object that names a credential instead of
+// holding one.
+func refers(v any) bool {
+	members, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	ref, ok := members["credentials_ref"].(string)
+	return ok && ref != ""
+}
+
+// reference hides all but what names the credential.
+func reference(v any, nesting int) any {
+	members, _ := v.(map[string]any)
+	out := make(map[string]any, len(members))
+	for k, member := range members {
+		if _, text := member.(string); text && referenceMembers[k] {
+			out[k] = walk(member, nesting)
+		} else {
+			out[k] = tool.Redacted
 		}
 	}
 	return out

@@ -162,6 +162,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		ArgumentChecks: map[tool.Implementation]func(config, inputSchema json.RawMessage) error{tool.Prompt: checkPrompt},
 		Customs:        cfg.Customs,
 		Functions:      cfg.Functions,
+		Advice:         advice(cfg.Store),
 		ModelProviders: func(name string) bool {
 			return len(cfg.ModelProviders) == 0 || slices.Contains(cfg.ModelProviders, name)
 		},
@@ -178,6 +179,26 @@ func checkPrompt(config, inputSchema json.RawMessage) error {
 		return agentcall.CheckConfig(tool.Prompt, config, inputSchema)
 	}
 	return promptcall.CheckConfig(config, inputSchema)
+}
+
+// advice returns what authors are warned by.
+func advice(s *store.Store) registry.Advice {
+	a := registry.Advice{Config: map[tool.Implementation]func(config, inputSchema json.RawMessage) []string{tool.HTTP: httpcall.Advise}}
+	if s == nil {
+		return a
+	}
+	a.HasCredential = func(ctx context.Context, tenant tool.TenantID, ref string) (bool, error) {
+		_, err := s.FindCredential(ctx, tenant, ref)
+		if tool.KindOf(err) == tool.NotFound {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	a.Permitted = func(ctx context.Context, tenant tool.TenantID, permission string) (bool, error) {
+		keys, err := s.ListKeys(ctx, tenant)
+		return slices.ContainsFunc(keys, func(k store.Key) bool { return slices.Contains(k.Permissions, permission) }), err
+	}
+	return a
 }
 
 // promptNeeds returns what tells the egress class of a prompt: what is put to a

@@ -1,0 +1,87 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Advice knows what a definition may name and nothing refuses when it is saved,
+// since it may come later, or from elsewhere. Functions that are nil give none.
+type Advice struct {
+	// Config reports what of a configuration does not fit the input schema, by
+	// implementation type.
+	Config map[tool.Implementation]func(config, inputSchema json.RawMessage) []string
+	// HasCredential reports whether the tenant keeps a credential of that name.
+	HasCredential func(ctx context.Context, tenant tool.TenantID, ref string) (bool, error)
+	// Permitted reports whether some key of the tenant holds a permission by its
+	// name.
+	Permitted func(ctx context.Context, tenant tool.TenantID, permission string) (bool, error)
+}
+
+// advise warns of what a tool names that is not there, and of what its calls will
+// meet. What cannot be looked up now is passed over: advice fails nothing.
+func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
+	var warnings []string
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	if t.EgressClass == tool.EgressWrite {
+		warn("egress_class is write: each call needs an approval, which this version cannot ask for, so calls are refused")
+	}
+	if check := r.opts.Advice.Config[t.ImplementationType()]; check != nil {
+		warnings = append(warnings, check(t.Config, t.InputSchema)...)
+	}
+	if known := r.opts.Advice.HasCredential; known != nil && t.Tenant != "" {
+		for _, ref := range credentialsIn(t.Config) {
+			if ok, err := known(ctx, t.Tenant, ref); err == nil && !ok {
+				warn("the tenant keeps no credential %q: make it with toolcrib credential create %s, unless the workers have it from elsewhere", ref, ref)
+			}
+		}
+	}
+	if held := r.opts.Advice.Permitted; held != nil && t.RequiredPermission != "" && t.Tenant != "" {
+		if ok, err := held(ctx, t.Tenant, t.RequiredPermission); err == nil && !ok {
+			warn("required_permission is %q, which no key of the tenant holds by name: make one with toolcrib key create NAME --permission %s", t.RequiredPermission, t.RequiredPermission)
+		}
+	}
+	return warnings
+}
+
+// credentialsIn returns the credentials that a configuration names, sorted.
+func credentialsIn(config json.RawMessage) []string {
+	var v any
+	if json.Unmarshal(config, &v) != nil {
+		return nil
+	}
+	found := make(map[string]bool)
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, member := range v {
+				if ref, ok := member.(string); ok && k == "credentials_ref" && ref != "" {
+					found[ref] = true
+				}
+				walk(member)
+			}
+		case []any:
+			for _, item := range v {
+				walk(item)
+			}
+		}
+	}
+	walk(v)
+	return slices.Sorted(maps.Keys(found))
+}
+
+// adviseModel warns of an agent whose model no worker can ask.
+func (r *Registry) adviseModel(model string) []string {
+	provider, _, _ := strings.Cut(model, "/")
+	if r.opts.ModelProviders == nil || provider == "" || r.opts.ModelProviders(provider) {
+		return nil
+	}
+	return []string{fmt.Sprintf("no worker here has a model provider %q (model %q): runs of the agent fail at their first turn", provider, model)}
+}
