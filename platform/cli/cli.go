@@ -57,6 +57,7 @@ func Run(ctx context.Context, env Env, args []string, extensions ...Extension) i
 	for _, extension := range extensions {
 		root.AddCommand(extension(env))
 	}
+	nameVariables(root)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -96,7 +97,7 @@ mean something: "toolcrib help exit-codes".`,
 			}
 			a.started = true
 			a.printer = printer{out: a.screen(cmd.OutOrStdout()), json: a.flags.json}
-			return nil
+			return a.takeVariables(cmd)
 		},
 	}
 	root.SetIn(a.env.In)
