@@ -77,10 +77,14 @@ func credentialsIn(config json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// adviseModel warns of an agent whose model no worker can ask.
+// adviseModel warns of an agent without a model, or with one that no worker can
+// ask.
 func (r *Registry) adviseModel(model string) []string {
 	provider, _, _ := strings.Cut(model, "/")
-	if r.opts.ModelProviders == nil || provider == "" || r.opts.ModelProviders(provider) {
+	switch {
+	case model == "":
+		return []string{"no model: it cannot be published until it has one, such as model: anthropic/claude-sonnet-4-5"}
+	case r.opts.ModelProviders == nil, r.opts.ModelProviders(provider):
 		return nil
 	}
 	return []string{fmt.Sprintf("no worker here has a model provider %q (model %q): runs of the agent fail at their first turn", provider, model)}

@@ -193,15 +193,18 @@ func New(cfg Config) (http.Handler, error) {
 	return router, nil
 }
 
-// exactNames makes the framework hold members to their names as they are
-// written, for the whole process: one in another case would be decoded, and
-// with the right one beside it nothing would have looked at its value.
-var exactNames = sync.OnceFunc(func() { huma.ValidateStrictCasing = true })
+// setUpFramework makes the framework hold members to their names as they are
+// written (one in another case would be decoded, and with the right one beside it
+// nothing would have looked at its value), and describe lists as never null. Both
+// hold for the whole process.
+var setUpFramework = sync.OnceFunc(func() {
+	huma.ValidateStrictCasing, huma.DefaultArrayNullable = true, false
+})
 
 // describe configures the framework: its validation, and none of its links,
 // docs pages and formats.
 func (s *server) describe() huma.Config {
-	exactNames()
+	setUpFramework()
 	c := huma.DefaultConfig("Toolcrib", s.cfg.Version)
 	c.Formats = map[string]huma.Format{
 		jsonType: {Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal},
@@ -214,6 +217,7 @@ func (s *server) describe() huma.Config {
 	c.DocsPath, c.SchemasPath = "", ""
 	c.RejectUnknownQueryParameters = true
 	c.Transformers = []huma.Transformer{s.transform}
+	c.Servers = []*huma.Server{{URL: "/", Description: "The server that this description comes from"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"key": {Type: "http", Scheme: "bearer", Description: "An API key, tck_…"},
 	}

@@ -137,6 +137,9 @@ func (d docWriter) operation(op *huma.Operation) docOperation {
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		response := op.Responses[status]
+		if response.Content[v1.ProblemType] != nil && status != "default" {
+			continue // The page tells of problems once.
+		}
 		answer := docAnswer{Status: status, Description: response.Description}
 		for _, media := range slices.Sorted(maps.Keys(response.Content)) {
 			answer.Bodies = append(answer.Bodies, docMedia{media, d.body(response.Content[media])})

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -148,4 +149,49 @@ func TestProblemList(t *testing.T) {
 	slices.Sort(names)
 	require.Len(t, slices.Compact(names), len(page.Items), "names are unique")
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, v1.ProblemsPath+"/none", "", "").status)
+}
+
+// The description says where the API is and how each endpoint refuses, and has no
+// list that may be null: clients that are generated from it rely on all three.
+func TestDescriptionSuitsGenerators(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var doc struct {
+		Servers []struct{ URL string }
+		Paths   map[string]map[string]struct {
+			Responses map[string]any
+			Security  []any
+		}
+		Components struct{ Schemas map[string]any }
+	}
+	b.do(t, http.MethodGet, "/openapi.json", "").into(t, &doc)
+	require.NotEmpty(t, doc.Servers)
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			if len(op.Security) == 0 {
+				continue
+			}
+			for _, status := range []string{"401", "403", "422", "429", "503"} {
+				require.Contains(t, op.Responses, status, "%s %s", method, path)
+			}
+			require.Equal(t, strings.Contains(path, "{"), op.Responses["404"] != nil, "%s %s", method, path)
+		}
+	}
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if types, ok := v["type"].([]any); ok && slices.Contains(types, any("array")) {
+				require.NotContains(t, types, any("null"), at)
+			}
+			for name, member := range v {
+				walk(at+"/"+name, member)
+			}
+		case []any:
+			for i, item := range v {
+				walk(at+"/"+strconv.Itoa(i), item)
+			}
+		}
+	}
+	walk("", doc.Components.Schemas)
 }

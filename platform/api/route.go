@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,8 +82,35 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 	if ok := op.Responses[strconv.Itoa(http.StatusOK)]; r.method == http.MethodGet && ok != nil && ok.Headers["Etag"] != nil {
 		op.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: "Nothing changed since the ETag in If-None-Match"}
 	}
+	s.describeProblems(&op, r)
 	if r.accepted != "" {
 		describeLike(op, http.StatusAccepted, r.accepted)
+	}
+}
+
+// describeProblems lists the statuses with which an endpoint refuses requests. The
+// others are the description's default.
+func (s *server) describeProblems(op *huma.Operation, r route) {
+	statuses := []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusServiceUnavailable,
+	}
+	if strings.Contains(r.path, "{") {
+		statuses = append(statuses, http.StatusNotFound)
+	}
+	if r.method != http.MethodGet {
+		statuses = append(statuses, http.StatusConflict)
+	}
+	if op.RequestBody != nil {
+		statuses = append(statuses, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "If-Match" }) {
+		statuses = append(statuses, http.StatusPreconditionFailed)
+	}
+	for _, status := range statuses {
+		response := s.problemResponse()
+		response.Description = http.StatusText(status)
+		op.Responses[strconv.Itoa(status)] = response
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store/storetest"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // shell runs command lines against a server on a database of its own, whose
@@ -25,6 +26,7 @@ type shell struct {
 	*storetest.Database
 	vars    map[string]string
 	dir     string
+	tenant  tool.TenantID
 	columns int // Of the terminal that commands write to; 0 for none.
 }
 
@@ -42,7 +44,8 @@ func setup(t *testing.T, change ...func(*serve.HandlerConfig)) *shell {
 	require.NoError(t, err)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	s.vars = map[string]string{cli.ServerVariable: server.URL, cli.KeyVariable: s.Key(t, s.Tenant(t), "*")}
+	s.tenant = s.Tenant(t)
+	s.vars = map[string]string{cli.ServerVariable: server.URL, cli.KeyVariable: s.Key(t, s.tenant, "*")}
 	return s
 }
 

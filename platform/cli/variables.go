@@ -53,7 +53,7 @@ func (a *app) takeVariables(cmd *cobra.Command) error {
 			set = func(text string) error { return many.Replace(strings.Split(text, ",")) }
 		}
 		if err := set(text); err != nil {
-			failed = usage("%s is %q: the same is wrong with --%s: %v", variableOf(f.Name), text, f.Name, err)
+			failed = usage("%s is %q, which --%s does not take: expected %s", variableOf(f.Name), text, f.Name, f.Value.Type())
 		}
 	})
 	return failed

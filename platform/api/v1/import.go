@@ -10,7 +10,7 @@ type ImportTools struct {
 
 // RenameTool gives a tool another slug.
 type RenameTool struct {
-	Slug       string `json:"slug" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"The new slug" example:"searchOrders"`
+	Slug       string `json:"slug" doc:"The new slug: a letter, then letters, digits, _ or -, at most 64" example:"searchOrders"`
 	KeepUntil  string `json:"keep_until,omitempty" format:"date" doc:"The last day, in UTC, on which the former slug still leads to the tool; 90 days from now when absent" example:"2027-06-30"`
 	DropFormer bool   `json:"drop_former,omitempty" doc:"Ends the former slug at once"`
 }
