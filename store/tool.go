@@ -163,8 +163,9 @@ func scopeID(tenant tool.TenantID) string {
 // config_schema.
 type (
 	toolSchema struct {
-		Input  json.RawMessage `json:"input,omitempty"`
-		Output json.RawMessage `json:"output,omitempty"`
+		Input  json.RawMessage  `json:"input,omitempty"`
+		Output json.RawMessage  `json:"output,omitempty"`
+		Check  tool.OutputCheck `json:"output_check,omitempty"`
 	}
 	toolConfig struct {
 		Implementation json.RawMessage   `json:"implementation,omitempty"`
@@ -182,7 +183,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	if _, err := content(t.Definition); err != nil {
 		return row, err
 	}
-	schema, err := encode(toolSchema{Input: t.InputSchema, Output: t.OutputSchema})
+	schema, err := encode(toolSchema{Input: t.InputSchema, Output: t.OutputSchema, Check: t.OutputCheck})
 	if err != nil {
 		return row, err
 	}
@@ -253,7 +254,7 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 		ID: row.ID, Tenant: tool.TenantID(value(row.TenantID)), Slug: row.Slug,
 		Definition: tool.Definition{
 			Name: row.Name, Description: row.Description, Category: row.Category, Icon: row.Icon,
-			InputSchema: schema.Input, OutputSchema: schema.Output,
+			InputSchema: schema.Input, OutputSchema: schema.Output, OutputCheck: schema.Check,
 			Implementation: tool.Implementation(row.ImplementationType), Config: config.Implementation,
 			Execution: config.Execution, Artifact: config.Artifact, Interaction: interaction,
 		},
