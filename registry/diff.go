@@ -184,7 +184,7 @@ func compareSides(slug string, before, after side) (Diff, error) {
 	for _, c := range checkChanges(&was, &is) {
 		c.Path = "output" + c.Path
 		d.Changes = append(d.Changes, c)
-		was.OutputCheck = is.OutputCheck // It is told of already.
+		was.OutputCheck = is.OutputCheck // Listed above.
 	}
 	was.InputSchema, was.OutputSchema, is.InputSchema, is.OutputSchema = nil, nil, nil, nil
 	changes, err := fieldChanges(was, is, schema.Patch)

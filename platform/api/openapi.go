@@ -37,7 +37,7 @@ func (s *server) registerOpenAPI() {
 		detail: "Makes a draft of an http tool of each operation, and tells of what could not be mapped. Nothing is fetched: " +
 			"references out of the document are refused. Imported again, by the same name, the document's tools are found by " +
 			"method and path or by operation id: their drafts are changed, what is published is not touched unless `publish` is set, and tools " +
-			"whose operations are gone are told of and stay. Without `dry_run: false` nothing is written.",
+			"whose operations are gone are listed and stay. Without `dry_run: false` nothing is written.",
 	}, s.importOpenAPI)
 	handle(s, route{
 		id: "streamImportOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi/stream", tag: "tools", permission: ToolsWrite,
@@ -180,7 +180,7 @@ func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedO
 	return item, err
 }
 
-// fault is what is told of a tool that failed by itself; an error is for what
+// fault returns the problem of a tool that failed by itself; an error is for what
 // stops the import.
 func (i *importing) fault(ctx context.Context, err error) (*v1.Problem, error) {
 	if kind := tool.KindOf(err); kind != tool.Invalid && kind != tool.Conflict {
@@ -189,7 +189,7 @@ func (i *importing) fault(ctx context.Context, err error) (*v1.Problem, error) {
 	return i.server.itemProblem(ctx, "importOpenAPI", err), nil
 }
 
-// bringOut publishes the tool of an operation, or tells that it would be.
+// bringOut publishes the tool of an operation, or reports that it would be.
 func (i *importing) bringOut(ctx context.Context, item *v1.ImportedOperation) (*v1.Problem, error) {
 	if !i.write {
 		item.Published = true

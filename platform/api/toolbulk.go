@@ -127,7 +127,7 @@ func meant(t *tool.Tool, in v1.BulkTools) bool {
 	return in.Status == "" || t.Status == in.Status
 }
 
-// itemProblem is what is told of one thing among several.
+// itemProblem returns the problem of one item among several, with the trace id.
 func (s *server) itemProblem(ctx context.Context, operation string, err error) *v1.Problem {
 	problem := *s.problem(ctx, operation, err)
 	problem.TraceID = traceID(ctx)
