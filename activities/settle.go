@@ -180,7 +180,7 @@ func fitting(o ledger.Outcome) *tool.Result {
 		return o.Result
 	}
 	return &tool.Result{
-		IsError: o.Result.IsError,
+		IsError: o.Result.IsError, Mismatch: o.Result.Mismatch,
 		Content: []tool.Content{
 			tool.Text(preview(o.Result.Content)),
 			{Type: tool.ResourceContent, URI: "toolcrib://invocations/" + o.InvocationID, MIMEType: "application/json"},

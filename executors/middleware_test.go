@@ -197,6 +197,14 @@ func TestOutput(t *testing.T) {
 			require.True(t, res.IsError)
 			require.Contains(t, res.Content[0].Text, "the tool answered outside its output schema")
 			require.Contains(t, res.Content[0].Text, tt.says)
+
+			call.Version.Snapshot.OutputCheck = tool.WarnOutput
+			passed, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) { return tt.res, nil })
+			require.NoError(t, err)
+			require.Equal(t, res.Content[0].Text, passed.Mismatch)
+			require.Empty(t, tt.res.Mismatch, "the executor's result is its own")
+			passed.Mismatch = ""
+			require.Equal(t, tt.res, passed, "the answer is passed on as it came")
 		})
 	}
 	t.Run("a schema that can't be used is our defect", func(t *testing.T) {

@@ -13,8 +13,10 @@ import (
 // the tool's version. A version without one, and an answer "no", pass.
 //
 // A mismatch is the tool's answer, not a failure to get one: the call
-// completes, with IsError and a text that says where the answer leaves its
-// schema. It is not retried, since the tool has done what it does.
+// completes, with IsError and a text that says where the answer breaks its
+// schema. It is not retried, since the tool has done what it does. Where the
+// version's output check is [tool.WarnOutput], the answer is passed on as it
+// came and Mismatch holds that text.
 //
 // Validate reports how value breaks schema, as a bare [*tool.Error] of kind
 // Invalid with the JSON Pointer of the fault; any other error, wrapped ones
@@ -28,7 +30,7 @@ func Output(validate func(ctx context.Context, schema, value json.RawMessage) er
 				return res, err
 			}
 			if len(res.Structured) == 0 {
-				return outside("", "there is no structured value"), nil
+				return outside(call, res, "", "there is no structured value"), nil
 			}
 			// The tool has answered: a caller that leaves now is no reason to lose it.
 			err = validate(context.WithoutCancel(ctx), call.Version.Snapshot.OutputSchema, res.Structured)
@@ -36,17 +38,24 @@ func Output(validate func(ctx context.Context, schema, value json.RawMessage) er
 				return res, nil
 			}
 			if e, ok := err.(*tool.Error); ok && e.Kind == tool.Invalid { //nolint:errorlint // A wrapped one is about the schema.
-				return outside(e.Path, e.Msg), nil
+				return outside(call, res, e.Path, e.Msg), nil
 			}
 			return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: true, Answered: true, Err: err}
 		})
 	}
 }
 
-func outside(path, why string) *tool.Result {
+// outside returns what an answer that breaks its schema leads to.
+func outside(call *tool.Call, res *tool.Result, path, why string) *tool.Result {
 	at := ""
 	if !strings.Contains(why, path) || path == "" {
 		at = " at " + cmp.Or(path, "/")
 	}
-	return tool.ErrorResult("the tool answered outside its output schema" + at + ": " + why)
+	text := "the tool answered outside its output schema" + at + ": " + why
+	if !call.Version.Snapshot.WarnsOutput() {
+		return tool.ErrorResult(text)
+	}
+	passed := *res // The executor keeps its own.
+	passed.Mismatch = text
+	return &passed
 }

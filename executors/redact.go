@@ -55,6 +55,7 @@ func redactResult(r *secret.Redactor, res *tool.Result) *tool.Result {
 	for i, w := range out.Warnings {
 		out.Warnings[i] = r.Text(w)
 	}
+	out.Mismatch = r.Text(res.Mismatch)
 	return &out
 }
 

@@ -35,7 +35,7 @@ func SizeLimit(limit int) tool.Middleware {
 // size returns what a result weighs. A structured value that is also a content
 // block counts once.
 func size(res *tool.Result) int {
-	blocks, inJSON := 0, 0
+	blocks, inJSON := len(res.Mismatch), 0
 	for _, c := range res.Content {
 		blocks += len(c.Text) + len(c.Data) + len(c.URI) + len(c.Name)
 		inJSON += len(c.JSON)

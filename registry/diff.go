@@ -181,6 +181,11 @@ func compareSides(slug string, before, after side) (Diff, error) {
 		}
 	}
 	was, is := *before.content, *after.content
+	for _, c := range checkChanges(&was, &is) {
+		c.Path = "output" + c.Path
+		d.Changes = append(d.Changes, c)
+		was.OutputCheck = is.OutputCheck // Listed above.
+	}
 	was.InputSchema, was.OutputSchema, is.InputSchema, is.OutputSchema = nil, nil, nil, nil
 	changes, err := fieldChanges(was, is, schema.Patch)
 	d.Changes = append(d.Changes, changes...)

@@ -106,11 +106,31 @@ func demandOf(before, after *tool.Definition) (demand, error) {
 	if err != nil {
 		return demand{}, within("/output_schema", err)
 	}
+	output = append(output, checkChanges(before, after)...)
 	d := demand{bump: max(schema.MaxBump(input), schema.MaxBump(output), schema.Patch)}
 	d.name("input", input)
 	d.name("output", output)
 	return d, nil
 }
+
+// checkChanges weighs a changed output check as a changed output schema: warn
+// drops the promise that answers fit the schema, which is major, and refuse
+// makes it, which is minor. Without an output schema after the change, nothing
+// is promised either way.
+func checkChanges(before, after *tool.Definition) []schema.Change {
+	was, is := before.WarnsOutput(), after.WarnsOutput()
+	switch {
+	case was == is || len(after.OutputSchema) == 0:
+		return nil
+	case is:
+		return []schema.Change{{Path: checkPath, Bump: schema.Major, Reason: "answers outside the output schema are passed on now"}}
+	default:
+		return []schema.Change{{Path: checkPath, Bump: schema.Minor, Reason: "answers outside the output schema are refused now"}}
+	}
+}
+
+// checkPath is where a change of the output check is, behind "output".
+const checkPath = "_check"
 
 // name keeps the changes that demand most.
 func (d *demand) name(side string, changes []schema.Change) {

@@ -56,6 +56,27 @@ func (r *Registry) Disable(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	})
 }
 
+// Delete takes a tool out of sight, for good: it is not found any more, and its
+// slug and further names are free. Its versions and the record of its calls stay.
+// It fails with tool.Conflict for what is published or deprecated, which has to
+// be disabled first, and for a tool that an MCP server brought.
+func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
+	if err := mayWrite(p, ToolsWrite); err != nil {
+		return tool.Tool{}, err
+	}
+	t, err := r.own(ctx, p.Tenant, ref)
+	if err != nil {
+		return tool.Tool{}, err
+	}
+	if t.Status == tool.Published || t.Status == tool.Deprecated {
+		return tool.Tool{}, refuse(tool.Conflict, "/status", "tool %q is %s: disable it before it is deleted", t.Slug, t.Status)
+	}
+	if err := r.store.DeleteTool(ctx, t); err != nil {
+		return tool.Tool{}, fmt.Errorf("deleting tool %q: %w", t.Slug, err)
+	}
+	return t, nil
+}
+
 // Enable makes a disabled, deprecated or inactive tool what its versions allow:
 // published if one is, else a draft.
 func (r *Registry) Enable(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {

@@ -177,6 +177,9 @@ func (r *Registry) checkSchemas(s *ToolSpec) error {
 	if _, err := r.opts.Schemas.Compile(s.OutputSchema); err != nil {
 		return within("/output_schema", err)
 	}
+	if !s.OutputCheck.Valid() {
+		return refuse(tool.Invalid, "/output_check", "output check %.40q: expected refuse or warn", s.OutputCheck)
+	}
 	return nil
 }
 

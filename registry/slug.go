@@ -20,17 +20,19 @@ var legacySlugs = []string{
 
 // verbs are what slugs usually begin with.
 var verbs = strings.Fields(`
-	accept add aggregate analyze answer apply approve archive ask assign book build calculate call cancel capture change
-	charge check choose classify clear close compare compute confirm connect convert copy count create decide delete
-	deliver deploy describe detect disable display download draft edit enable enrich estimate evaluate execute explain
-	export extract fetch fill filter find fix forecast format forward generate get give group handle identify import
-	inspect install invite issue join launch link list load log look lookup make manage map mark measure merge move
-	notify open order parse pause pay perform pick place plan post predict prepare preview process publish pull push
-	put query quote rank read recommend record refund refresh register reject release remind remove rename render replace reply
-	report request reschedule research reserve reset resolve restart resume retrieve retry return review revoke route
-	run save schedule score screen search select send set share show sign sort split start stop store submit
-	subscribe suggest summarize suspend sync tag test track transfer transform translate trigger unassign undo update
-	upload upsert validate verify view watch withdraw write`)
+	accept activate add aggregate analyze answer apply approve archive ask assign book browse build calculate call cancel
+	capture change charge check choose classify clear close compare compute confirm connect convert copy count create
+	deactivate decide delete deliver deploy describe destroy detach detect disable disconnect dismiss display download
+	draft drop edit enable enrich erase estimate evaluate execute explain export extract fetch fill filter find fix
+	follow forecast format forward generate get give group handle identify import insert inspect install invite issue
+	join launch leave link list load lock log look lookup make manage map mark measure merge modify move mute notify open
+	order parse patch pause pay perform pick pin place plan poll post predict prepare preview process publish pull purge
+	push put query quote rank read recommend record refresh refund register reject release remind remove rename render
+	replace reply report request reschedule research reserve reset resolve restart resume retrieve retry return review
+	revoke route run save schedule score screen search select send set share show sign sort split star start stop store
+	submit subscribe suggest summarize suspend sync tag test track transfer transform translate trigger unassign unblock
+	undo unfollow unlink unlock unmute unpin unset unstar unsubscribe unwatch update upgrade upload upsert validate
+	verify view watch withdraw write`)
 
 // IsVerb reports whether a word, in lower case, is one that slugs usually begin
 // with.

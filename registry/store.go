@@ -30,6 +30,11 @@ type Store interface {
 	// ("2006-01-02", UTC); not at all where lastDay is empty. Conflict when
 	// either name belongs to another tool of the same scope.
 	RenameTool(ctx context.Context, t tool.Tool, slug, lastDay string) (tool.Tool, error)
+	// DeleteTool takes a tool out of sight, under the rules of UpdateTool: it is
+	// not found any more, and its slug and further names are free. Versions stay
+	// for the runs that pinned them, and no call of them is admitted. It fails
+	// with Conflict for a tool that an MCP server brought.
+	DeleteTool(ctx context.Context, t tool.Tool) error
 	// FindTool returns a tool by slug or id; the tenant's own shadows a global
 	// one of the same slug. A slug that a tool had before it was renamed is
 	// NotFound, caused by [*RenamedError], with the new one in the message.

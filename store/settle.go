@@ -83,6 +83,10 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 	if s.Drift != nil {
 		declared, attempted = string(s.Drift.Declared), new(text(s.Drift.Attempted))
 	}
+	var mismatch *string
+	if s.Result != nil && s.Result.Mismatch != "" {
+		mismatch = new(text(s.Result.Mismatch))
+	}
 	return db.SettleCallParams{
 		TenantID: string(s.Principal.Tenant), EffectID: optional(text(s.EffectID)), InvocationID: s.InvocationID, Fence: s.Fence,
 		RunID: optional(s.RunID), AgentID: optional(s.AgentID), ToolID: optional(s.ToolID), MessageID: optional(s.MessageID),
@@ -93,7 +97,7 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 		Status: string(s.Status), Result: result, ErrorKind: string(s.Kind), Error: text(s.Msg),
 		UnknownIfSent: s.UnknownIfSent, Unsent: s.Unsent, Acted: s.Acted, UnknownMessage: ledger.UnknownMessage,
 		EventType: string(tool.EndEvent(s.Status)), AnswerID: e.answerID,
-		ParentID: optional(s.ParentID), DriftDeclared: declared, DriftAttempted: attempted,
+		ParentID: optional(s.ParentID), DriftDeclared: declared, DriftAttempted: attempted, OutputMismatch: mismatch,
 	}, nil
 }
 

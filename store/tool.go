@@ -83,18 +83,43 @@ func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (too
 	if tool.KindOf(err) != tool.NotFound {
 		return tool.Tool{}, explain(err, tool.Conflict, fmt.Sprintf("a tool %q exists already", t.Slug))
 	}
+	return tool.Tool{}, staleTool(ctx, q, op, t)
+}
+
+// staleTool says why a change of a tool found nothing to change.
+func staleTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) error {
 	found, err := q.FindToolsByID(ctx, db.FindToolsByIDParams{ScopeID: scopeID(t.Tenant), ID: t.ID})
 	switch {
 	case err != nil:
-		return tool.Tool{}, err
+		return err
 	case len(found) == 0:
-		return tool.Tool{}, notFound(op, fmt.Sprintf("tool %q not found", t.Slug))
+		return notFound(op, fmt.Sprintf("tool %q not found", t.Slug))
 	case found[0].ScopeID != scopeID(t.Tenant):
-		return tool.Tool{}, &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("tool %q is global: only the platform changes it", t.Slug)}
+		return &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("tool %q is global: only the platform changes it", t.Slug)}
 	default:
-		return tool.Tool{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
 			"tool %q changed meanwhile: revision %d was asked for, it is at %d; read it again", t.Slug, t.Revision, found[0].Revision), Err: registry.ErrChanged}
 	}
+}
+
+// DeleteTool implements [registry.Store].
+func (s *Store) DeleteTool(ctx context.Context, t tool.Tool) error {
+	const op = "store.DeleteTool"
+	if err := checkIDs(op, t.ID); err != nil {
+		return err
+	}
+	return s.do(ctx, op, t.Tenant, func(q *db.Queries) error {
+		row, err := q.DeleteTool(ctx, db.DeleteToolParams{ScopeID: scopeID(t.Tenant), ID: t.ID, Revision: t.Revision})
+		switch {
+		case err != nil || row.Gone:
+			return err
+		case row.ByServer:
+			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+				"tool %q is of an MCP server, which would bring it again: detach the server, or take the tool out of its allowed_tools", t.Slug)}
+		default:
+			return staleTool(ctx, q, op, t)
+		}
+	})
 }
 
 // FindTool implements [registry.Store].
@@ -163,8 +188,9 @@ func scopeID(tenant tool.TenantID) string {
 // config_schema.
 type (
 	toolSchema struct {
-		Input  json.RawMessage `json:"input,omitempty"`
-		Output json.RawMessage `json:"output,omitempty"`
+		Input  json.RawMessage  `json:"input,omitempty"`
+		Output json.RawMessage  `json:"output,omitempty"`
+		Check  tool.OutputCheck `json:"output_check,omitempty"`
 	}
 	toolConfig struct {
 		Implementation json.RawMessage   `json:"implementation,omitempty"`
@@ -182,7 +208,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	if _, err := content(t.Definition); err != nil {
 		return row, err
 	}
-	schema, err := encode(toolSchema{Input: t.InputSchema, Output: t.OutputSchema})
+	schema, err := encode(toolSchema{Input: t.InputSchema, Output: t.OutputSchema, Check: t.OutputCheck})
 	if err != nil {
 		return row, err
 	}
@@ -253,7 +279,7 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 		ID: row.ID, Tenant: tool.TenantID(value(row.TenantID)), Slug: row.Slug,
 		Definition: tool.Definition{
 			Name: row.Name, Description: row.Description, Category: row.Category, Icon: row.Icon,
-			InputSchema: schema.Input, OutputSchema: schema.Output,
+			InputSchema: schema.Input, OutputSchema: schema.Output, OutputCheck: schema.Check,
 			Implementation: tool.Implementation(row.ImplementationType), Config: config.Implementation,
 			Execution: config.Execution, Artifact: config.Artifact, Interaction: interaction,
 		},

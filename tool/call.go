@@ -32,6 +32,10 @@ type Result struct {
 	Structured json.RawMessage `json:"structured,omitempty"` // The JSON value checked against the output schema.
 	IsError    bool            `json:"is_error,omitempty"`
 	Warnings   []string        `json:"warnings,omitempty"` // For people and logs; the model is not shown them.
+	// Mismatch says where Structured breaks the output schema of a tool whose
+	// output check is [WarnOutput]; empty when it fits. It is for people and
+	// logs, as Warnings are, and becomes an event [EventWarning].
+	Mismatch string `json:"output_mismatch,omitempty"`
 }
 
 // JSONResult returns a result whose structured value and only content block is raw.

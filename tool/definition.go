@@ -16,6 +16,7 @@ type Definition struct {
 
 	InputSchema  json.RawMessage `json:"input_schema,omitempty"`  // JSON Schema, an object at the top.
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema of the structured result.
+	OutputCheck  OutputCheck     `json:"output_check,omitempty"`  // What an answer outside OutputSchema leads to; [RefuseOutput] when empty.
 
 	Implementation Implementation  `json:"implementation_type"`
 	Config         json.RawMessage `json:"implementation_config,omitempty"` // A JSON object; its shape is the executor's.

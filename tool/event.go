@@ -24,6 +24,11 @@ const (
 	EventWarning        EventType = "tool.warning" // Somebody should look: data says the reason, such as deprecated or egress_drift.
 )
 
+// WarningOutputMismatch is the reason that an event [EventWarning] has of an
+// answer that was passed on although it breaks its tool's output schema; its
+// message says where.
+const WarningOutputMismatch = "output_mismatch"
+
 // Event is one entry of a run's log. Within the run, events and output together are
 // numbered without gaps.
 type Event struct {

@@ -85,3 +85,58 @@ func TestLongPrefix(t *testing.T) {
 	require.Error(t, err)
 	require.Empty(t, b.requests())
 }
+
+// Fields of a form are the UTF-8 of their names and values, percent-encoded, in
+// every script and in every style; so are parameters of the query.
+func TestScriptsInForms(t *testing.T) {
+	t.Parallel()
+
+	for name, word := range words {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			b := setup(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) })
+			sent := func() string { // By the last request: its body, or its query.
+				seen := b.requests()
+				last := seen[len(seen)-1]
+				_, query, _ := strings.Cut(last.Target, "?")
+				return last.Body + query
+			}
+			given := map[string]any{"q": word, "list": []string{"a", word}, "map": map[string]string{word: word}}
+			arguments, err := json.Marshal(given)
+			require.NoError(t, err)
+			field := strings.ReplaceAll(url.QueryEscape(word), "+", "%20")
+			for style, want := range map[string]string{
+				`{"from":"/q"}`:                    "f%C3%AB=" + field,
+				`{"from":"/list"}`:                 "f%C3%AB=a&f%C3%AB=" + field,
+				`{"from":"/list","style":"comma"}`: "f%C3%AB=a," + field,
+				`{"from":"/list","style":"pipe"}`:  "f%C3%AB=a%7C" + field,
+				`{"from":"/map","style":"deep"}`:   "f%C3%AB[" + field + "]=" + field,
+				`{"from":"/map","style":"pairs"}`:  field + "=" + field,
+				`{"from":"/list","style":"json"}`:  "f%C3%AB=" + url.QueryEscape(`["a","`+word+`"]`),
+			} {
+				for _, config := range []string{
+					`{"method":"POST","url":"$URL/p","body_type":"form","body":{"f\u00eb":` + style + `}}`,
+					`{"method":"GET","url":"$URL/p","query":{"f\u00eb":` + style + `}}`,
+				} {
+					_, err = b.executor.Execute(t.Context(), b.call(config, string(arguments)))
+					require.NoError(t, err, config)
+					text := sent()
+					require.False(t, strings.ContainsFunc(text, func(r rune) bool { return r > '~' || r <= ' ' }), text)
+					require.Equal(t, decoded(t, want), decoded(t, text), config)
+				}
+			}
+			_, err = b.executor.Execute(t.Context(), b.call(`{"method":"POST","url":"$URL/p","body_type":"form","body":{"from":"/map"}}`, string(arguments)))
+			require.NoError(t, err)
+			require.Equal(t, url.Values{word: {word}}, decoded(t, sent()))
+		})
+	}
+}
+
+// decoded reads fields as a server does.
+func decoded(t *testing.T, text string) url.Values {
+	t.Helper()
+	values, err := url.ParseQuery(text)
+	require.NoError(t, err, text)
+	return values
+}

@@ -98,6 +98,7 @@ func (m mask) invocation(i tool.Invocation) tool.Invocation {
 		for at := range out.Warnings {
 			out.Warnings[at] = m.text(out.Warnings[at])
 		}
+		out.Mismatch = m.text(out.Mismatch)
 		i.Output = &out
 	}
 	return i

@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/toolcrib/toolcrib/executors/httpcall"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/openapi"
 	"github.com/toolcrib/toolcrib/registry"
@@ -32,40 +36,70 @@ func (s *server) registerOpenAPI() {
 		summary: "Make tools of an OpenAPI document",
 		detail: "Makes a draft of an http tool of each operation, and tells of what could not be mapped. Nothing is fetched: " +
 			"references out of the document are refused. Imported again, by the same name, the document's tools are found by " +
-			"method and path or by operation id: their drafts are changed, what is published is not touched, and tools whose " +
-			"operations are gone are told of and stay. Without `dry_run: false` nothing is written.",
+			"method and path or by operation id: their drafts are changed, what is published is not touched unless `publish` is set, and tools " +
+			"whose operations are gone are listed and stay. Without `dry_run: false` nothing is written.",
 	}, s.importOpenAPI)
+	handle(s, route{
+		id: "streamImportOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi/stream", tag: "tools", permission: ToolsWrite,
+		maxBody: MaxImportBytes, stream: true,
+		summary: "Make tools of an OpenAPI document and follow it",
+		detail: "As `importOpenAPI`, for large documents: the answer is a stream of server-sent events. `import.progress` tells how " +
+			"many operations are done, `import.result` what became of them; `import.failed` is a problem that ended the import. " +
+			"Closing the stream ends the import after the operation that it is at.",
+	}, s.streamImportOpenAPI)
+	ok := s.api.OpenAPI().Paths["/v1/tools/import/openapi/stream"].Post.Responses["200"]
+	ok.Content = map[string]*huma.MediaType{
+		v1.StreamType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; the data of each is an ImportProgress, an ImportedOpenAPI or a Problem"}},
+	}
 }
 
 func (s *server) importOpenAPI(ctx context.Context, p tool.Principal, in *importOpenAPIInput) (*importOpenAPIOutput, error) {
-	document, err := documentText(in.Body.Document)
+	plan, err := s.planImport(ctx, p, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	result, err := openapi.Map(ctx, document, optionsOf(in.Body))
+	out, err := plan.run(ctx, func(v1.ImportProgress) {})
 	if err != nil {
 		return nil, err
 	}
-	tools, err := s.ownTools(ctx, p)
+	return &importOpenAPIOutput{Body: out}, nil
+}
+
+// planImport maps a document, and puts its operations beside the tenant's tools.
+func (s *server) planImport(ctx context.Context, p tool.Principal, in v1.ImportOpenAPI) (*importing, error) {
+	document, err := documentText(in.Document)
 	if err != nil {
 		return nil, err
 	}
-	gone := result.Reconcile(tools)
-	i := importing{server: s, principal: p, known: make(map[string]tool.Tool), write: in.Body.DryRun != nil && !*in.Body.DryRun}
-	for _, t := range tools {
-		i.known[t.Slug] = t
+	result, err := openapi.Map(ctx, document, optionsOf(in))
+	if err != nil {
+		return nil, err
 	}
-	out := describeImport(result, gone)
+	tools, err := s.ownTools(ctx, p, tool.HTTP)
+	if err != nil {
+		return nil, err
+	}
+	i := importing{
+		server: s, principal: p, result: result, gone: result.Reconcile(tools),
+		write: in.DryRun != nil && !*in.DryRun, publish: in.Publish,
+	}
+	return &i, nil
+}
+
+// run brings the operations into the registry, one after the other.
+func (i *importing) run(ctx context.Context, report func(v1.ImportProgress)) (v1.ImportedOpenAPI, error) {
+	out := describeImport(i.result, i.gone)
 	out.DryRun = !i.write
-	for n := range result.Operations {
-		item, err := i.one(ctx, &result.Operations[n])
+	for n := range i.result.Operations {
+		item, err := i.one(ctx, &i.result.Operations[n])
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		out.Operations = append(out.Operations, item)
 		count(&out.Counts, item)
+		report(v1.ImportProgress{Done: n + 1, Total: len(i.result.Operations), Tool: item.Tool})
 	}
-	return &importOpenAPIOutput{Body: out}, nil
+	return out, nil
 }
 
 // documentText returns the text of a document that was given as JSON, or in a
@@ -83,45 +117,37 @@ func documentText(raw json.RawMessage) ([]byte, error) {
 
 func optionsOf(in v1.ImportOpenAPI) openapi.Options {
 	return openapi.Options{
-		Name: in.Name, DocumentURL: in.DocumentURL, Upstream: in.Upstream, Variables: in.Variables, Credentials: in.Credentials,
+		Auth: authOf(in.Auth), OnePage: in.OnePage, Name: in.Name, DocumentURL: in.DocumentURL, Upstream: in.Upstream, Variables: in.Variables, Credentials: in.Credentials,
 		Prefix: in.Prefix, Idempotent: in.Idempotent, Only: selectionOf(in.Only), Except: selectionOf(in.Except),
 	}
+}
+
+func authOf(in *v1.ImportAuth) *httpcall.Auth {
+	if in == nil {
+		return nil
+	}
+	auth := &httpcall.Auth{Type: in.Type, Name: in.Name, CredentialsRef: in.Credential}
+	if in.Type == "header" {
+		auth.Name, auth.Header = "", in.Name
+	}
+	return auth
 }
 
 func selectionOf(f *v1.OperationFilter) openapi.Selection {
 	if f == nil {
 		return openapi.Selection{}
 	}
-	return openapi.Selection{Tags: f.Tags, Operations: f.Operations, Paths: f.Paths, Methods: f.Methods}
-}
-
-// ownTools lists the http tools that belong to the tenant itself.
-func (s *server) ownTools(ctx context.Context, p tool.Principal) ([]tool.Tool, error) {
-	q := registry.ToolQuery{Implementation: tool.HTTP, Limit: 200}
-	var own []tool.Tool
-	for {
-		page, err := s.cfg.Registry.List(ctx, p, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range page {
-			if !t.Global() {
-				own = append(own, t)
-			}
-		}
-		if len(page) < q.Limit {
-			return own, nil
-		}
-		q.AfterSlug, q.AfterID = page[len(page)-1].Slug, page[len(page)-1].ID
-	}
+	return openapi.Selection{Tags: f.Tags, Operations: f.Operations, Paths: f.Paths, Methods: f.Methods, Match: f.Match}
 }
 
 // importing writes the tools of a document, or tells what writing would do.
 type importing struct {
 	server    *server
 	principal tool.Principal
-	known     map[string]tool.Tool // The tenant's http tools, by slug.
+	result    *openapi.Result
+	gone      []tool.Tool
 	write     bool
+	publish   bool
 }
 
 // one brings the tool of an operation into the registry. What is wrong with one
@@ -129,30 +155,56 @@ type importing struct {
 func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedOperation, error) {
 	item := v1.ImportedOperation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Pointer: o.Pointer, Mapping: string(o.State), Losses: lossesOf(o.Losses),
-		Reason: o.Reason, Needs: o.Needs(), Tool: o.Known, Action: v1.Skipped,
+		Reason: o.Reason, Needs: o.Needs(), Tool: o.Known, Action: v1.Skipped, Pagination: o.Pagination,
 	}
 	if o.Spec == nil {
 		return item, nil
 	}
 	item.Tool = o.Spec.Slug
 	change, err := i.bring(ctx, o, &item)
-	if err != nil && tool.KindOf(err) != tool.Invalid && tool.KindOf(err) != tool.Conflict {
+	if err != nil {
+		item.Action, item.Diff = v1.Failed, nil
+		item.Error, err = i.fault(ctx, err)
 		return item, err
 	}
-	if err != nil {
-		problem := *i.server.problem(ctx, "importOpenAPI", err)
-		problem.TraceID = traceID(ctx)
-		item.Action, item.Error, item.Diff = v1.Failed, &problem, nil
-		return item, nil
-	}
-	item.ToolID, item.Version, item.Action, item.Warnings = change.ID, change.Version, v1.Action(change.Action), change.Warnings
+	item.ToolID, item.Version, item.Action, item.Warnings = change.ID, change.Version, v1.Action(change.Action), slices.Concat(o.Warnings, change.Warnings)
 	if change.Action == registry.Unchanged {
 		item.Diff = nil
 	}
 	if change.Action == registry.Created && !i.write {
 		item.ToolID = "" // It has none yet.
 	}
-	return item, nil
+	if i.publish {
+		item.Error, err = i.bringOut(ctx, &item)
+	}
+	return item, err
+}
+
+// fault returns the problem of a tool that failed by itself; an error is for what
+// stops the import.
+func (i *importing) fault(ctx context.Context, err error) (*v1.Problem, error) {
+	if kind := tool.KindOf(err); kind != tool.Invalid && kind != tool.Conflict {
+		return nil, err
+	}
+	return i.server.itemProblem(ctx, "importOpenAPI", err), nil
+}
+
+// bringOut publishes the tool of an operation, or reports that it would be.
+func (i *importing) bringOut(ctx context.Context, item *v1.ImportedOperation) (*v1.Problem, error) {
+	if !i.write {
+		item.Published = true
+		return nil, nil
+	}
+	began := time.Now()
+	_, v, err := i.server.cfg.Registry.Publish(ctx, i.principal, tool.Ref{ID: item.ToolID})
+	if err != nil {
+		return i.fault(ctx, err)
+	}
+	item.Version, item.Published = v.Number, true
+	if item.Action == v1.Unchanged && v.PublishedAt != nil && v.PublishedAt.Before(began) {
+		item.Published = false // It was before.
+	}
+	return nil, nil
 }
 
 // ofDocument are changes of what a tool remembers of its document: they follow
@@ -247,8 +299,12 @@ func count(c *v1.ImportCounts, item v1.ImportedOperation) {
 		c.Updated++
 	case v1.Unchanged:
 		c.Unchanged++
-	case v1.Failed:
+	case v1.Failed, v1.Skipped:
+	}
+	if item.Error != nil {
 		c.Failed++
-	case v1.Skipped:
+	}
+	if item.Published {
+		c.Published++
 	}
 }

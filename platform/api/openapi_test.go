@@ -151,7 +151,7 @@ func TestImportOpenAPIRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for body, want := range map[string]string{
-		`{"document":{"swagger":"2.0"}}`: "Swagger 2.0",
+		`{"document":{"swagger":"1.2"}}`: "Swagger 2.0",
 		`{"document":"nonsense"}`:        "expected an object",
 		`{"document":{"openapi":"3.0.3","info":{"title":"x"},"paths":{"/a":{"get":{}}}}}`: "document_url",
 	} {

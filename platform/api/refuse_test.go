@@ -26,7 +26,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		detail             string
 	}{
 		"path":            {http.MethodGet, "/v2/tools", "", nil, 404, v1.NoSuchEndpoint, "/openapi.json"},
-		"method":          {http.MethodDelete, "/v1/tools/say", "", nil, 405, v1.MethodNotAllowed, "GET, HEAD, PUT"},
+		"method":          {http.MethodPatch, "/v1/tools/say", "", nil, 405, v1.MethodNotAllowed, "GET, HEAD, PUT"},
 		"no JSON":         {http.MethodPost, "/v1/runs", "{\n \"agent\": \"ä\" 1}", nil, 400, v1.MalformedJSON, "line 2, column 15"},
 		"JSON breaks off": {http.MethodPost, "/v1/runs", `{"agent":`, nil, 400, v1.MalformedJSON, "line 1, column 10"},
 		"a duplicate":     {http.MethodPost, "/v1/tools/say/call", `{"arguments":{"to":"attacker","to":"allowed"}}`, nil, 400, v1.MalformedJSON, `"/arguments/to", line 1, column 31: duplicate member`},
@@ -59,7 +59,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			require.Contains(t, p.Detail, c.detail)
 		})
 	}
-	require.Equal(t, "GET, HEAD, PUT", b.do(t, http.MethodDelete, "/v1/tools/say", "").header.Get("Allow"))
+	require.Equal(t, "GET, HEAD, PUT, DELETE", b.do(t, http.MethodPatch, "/v1/tools/say", "").header.Get("Allow"))
 	require.Equal(t, http.StatusOK, b.send(t, http.MethodGet, "/v1/tools", "", map[string]string{"Accept": "text/html, */*;q=0.1"}).status)
 	require.Equal(t, http.StatusOK, b.send(t, http.MethodGet, "/v1/tools", "", map[string]string{"Accept": "application/*"}).status)
 	require.Equal(t, http.StatusNotFound, b.send(t, http.MethodPost, "/v1/runs", `{"agent":"x","input":"y"}`,

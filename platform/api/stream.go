@@ -75,8 +75,8 @@ func stopping(ctx context.Context) <-chan struct{} {
 // asksForStream reports whether a request is answered with a stream, which lasts
 // longer than a request may.
 func asksForStream(r *http.Request) bool {
-	if test, isTool := strings.CutPrefix(r.URL.Path, "/v1/tools/"); isTool && r.Method == http.MethodPost {
-		return strings.HasSuffix(test, "/test/stream")
+	if of, isTool := strings.CutPrefix(r.URL.Path, "/v1/tools/"); isTool && r.Method == http.MethodPost {
+		return strings.HasSuffix(of, "/test/stream") || of == "import/openapi/stream"
 	}
 	run, isRun := strings.CutPrefix(r.URL.Path, "/v1/runs/")
 	_, isEvents := strings.CutSuffix(run, "/events")

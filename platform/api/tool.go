@@ -95,6 +95,7 @@ func (s *server) registerTools() {
 	s.registerToolEdits()
 	s.registerToolChanges()
 	s.registerToolMoves()
+	s.registerToolBulk()
 }
 
 func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {

@@ -105,6 +105,9 @@ func writeWarning(w io.Writer, e tool.Event) error {
 	if warning.Reason == agent.WarningOmitted {
 		line = "  warning: the run goes without " + clean(warning.Tool) + ": " + short(warning.Message, 200)
 	}
+	if warning.Reason == tool.WarningOutputMismatch {
+		line = "  warning: " + clean(versioned(warning.Tool, warning.Version)) + ": " + short(warning.Message, 200)
+	}
 	_, err := fmt.Fprintln(w, line)
 	return err
 }

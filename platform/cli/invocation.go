@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -157,6 +158,20 @@ func writeResult(w io.Writer, r *tool.Result) error {
 			}
 		}
 		if _, err := fmt.Fprintln(w, cleanLines(text)); err != nil {
+			return err
+		}
+	}
+	return writeResultWarnings(w, r)
+}
+
+// writeResultWarnings writes what people should know beside an answer.
+func writeResultWarnings(w io.Writer, r *tool.Result) error {
+	warnings := r.Warnings
+	if r.Mismatch != "" {
+		warnings = append(slices.Clip(warnings), r.Mismatch+" (passed on: output_check is warn)")
+	}
+	for _, warning := range warnings {
+		if _, err := fmt.Fprintf(w, "warning: %s\n", clean(warning)); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,11 +28,12 @@ func (a *app) toolImportCommand() *cobra.Command {
 func (a *app) importOpenAPICommand() *cobra.Command {
 	in := v1.ImportOpenAPI{Only: &v1.OperationFilter{}, Except: &v1.OperationFilter{}}
 	var credentials, variables []string
+	var auth string
 	var apply, losses bool
 	cmd := describe(&cobra.Command{
 		Use: "openapi FILE", Short: "Make a draft of an http tool of each operation of an OpenAPI document", Args: operands("file"),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			dryRun := !apply
+			dryRun := !apply && !in.Publish
 			in.DryRun = &dryRun
 			var err error
 			if in.Credentials, err = assignments("--credential", "SCHEME=NAME", credentials); err != nil {
@@ -39,11 +42,16 @@ func (a *app) importOpenAPICommand() *cobra.Command {
 			if in.Variables, err = assignments("--variable", "NAME=VALUE", variables); err != nil {
 				return err
 			}
+			if in.Auth, err = parseAuth(auth); err != nil {
+				return err
+			}
 			if in.Document, err = readDocument(args[0], cmd.InOrStdin()); err != nil {
 				return err
 			}
-			done := a.progress("importing %s", args[0])
-			answer, err := c.ImportOpenAPI(cmd.Context(), in)
+			step, done := a.steps("importing %s", args[0])
+			answer, err := c.FollowImportOpenAPI(cmd.Context(), in, func(p v1.ImportProgress) {
+				step(fmt.Sprintf("%d of %d operations", p.Done, p.Total))
+			})
 			done()
 			if err != nil {
 				return err
@@ -53,10 +61,15 @@ func (a *app) importOpenAPICommand() *cobra.Command {
 			}
 			return importEnd(answer)
 		}),
-	}, `Reads a document of OpenAPI 3.0 or 3.1, YAML or JSON, from a file or with - from the
-standard input, and tells which tool would be made of each operation, and what of
-it no tool has. With --apply the drafts are written; publishing is a step of its
-own. Nothing is fetched: references to other files and addresses are refused.
+	}, `Reads a document of OpenAPI 3.0 or 3.1 or Swagger 2.0, YAML or JSON, of at most 32
+MiB, from a file or with - from the standard input, and tells which tool would be
+made of each operation, and what of it no tool has. With --apply the drafts are
+written; with --publish they are published too. Nothing is fetched: references to
+other files and addresses are refused.
+
+Operations for which the document declares no authentication are sent without,
+unless --auth names a credential: bearer=NAME, basic=NAME, header:X-Api-Key=NAME,
+query:key=NAME or cookie:session=NAME.
 
 Imported again, the document's tools are found by method and path, or by operation
 id. Their drafts are changed, with a diff; what is published stays until it is
@@ -65,6 +78,7 @@ published again; tools whose operations are gone are listed and left alone. Say
 		`  toolcrib tool import openapi orders.yaml
   toolcrib tool import openapi orders.yaml --credential apiKey=orders --apply
   toolcrib tool import openapi orders.yaml --tag orders --except-method DELETE
+  toolcrib tool import openapi orders.yaml --only "GET /orders*" --auth bearer=orders --publish
   curl -s $URL | toolcrib tool import openapi - --document-url $URL`)
 	flags := cmd.Flags()
 	flags.StringVar(&in.Name, "name", "", "what the document goes by when it is imported again (its title)")
@@ -72,6 +86,8 @@ published again; tools whose operations are gone are listed and left alone. Say
 	flags.StringVar(&in.Upstream, "upstream", "", "URL that is called in place of the document's servers, or the number of one of them (1)")
 	flags.StringArrayVar(&variables, "variable", nil, "value of a server variable, NAME=VALUE; may be repeated")
 	flags.StringArrayVar(&credentials, "credential", nil, "credential of a security scheme, SCHEME=NAME; may be repeated")
+	flags.StringVar(&auth, "auth", "", "credential for operations without declared authentication, as bearer=NAME or header:X-Api-Key=NAME")
+	flags.BoolVar(&in.OnePage, "one-page", false, "derive no pagination: each call asks for one page")
 	flags.StringVar(&in.Prefix, "prefix", "", "what the slugs of new tools begin with")
 	flags.StringArrayVar(&in.Idempotent, "idempotent", nil, `operation whose server honours Idempotency-Key, by id or as "PUT /path"; may be repeated`)
 	for _, choice := range []struct {
@@ -83,7 +99,10 @@ published again; tools whose operations are gone are listed and left alone. Say
 		flags.StringArrayVar(&choice.to.Paths, choice.prefix+"path", nil, choice.says+" whose path begins so; may be repeated")
 		flags.StringArrayVar(&choice.to.Methods, choice.prefix+"method", nil, choice.says+" of this method; may be repeated")
 	}
+	flags.StringArrayVar(&in.Only.Match, "only", nil, `only operations whose id, path, "METHOD /path" or slug matches, * is any text; may be repeated`)
+	flags.StringArrayVar(&in.Except.Match, "except", nil, "leave out operations that match; may be repeated")
 	flags.BoolVar(&apply, "apply", false, "write the drafts")
+	flags.BoolVar(&in.Publish, "publish", false, "write the drafts and publish them")
 	flags.BoolVar(&losses, "losses", false, "list each thing that is not mapped, by its place in the document")
 	return cmd
 }
@@ -99,6 +118,21 @@ func assignments(flag, form string, pairs []string) (map[string]string, error) {
 		out[name] = value
 	}
 	return out, nil
+}
+
+// parseAuth reads how a credential is sent: bearer=NAME or header:X-Api-Key=NAME.
+func parseAuth(text string) (*v1.ImportAuth, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // None was asked for.
+	}
+	how, credential, ok := strings.Cut(text, "=")
+	kind, name, named := strings.Cut(how, ":")
+	plain := kind == "bearer" || kind == "basic"
+	known := plain || kind == "header" || kind == "query" || kind == "cookie"
+	if !ok || credential == "" || !known || plain == named || named && name == "" {
+		return nil, usage("--auth takes bearer=NAME, basic=NAME, header:X-Api-Key=NAME, query:key=NAME or cookie:session=NAME, got %q", text)
+	}
+	return &v1.ImportAuth{Type: kind, Name: name, Credential: credential}, nil
 }
 
 // readDocument reads a document as the text of a JSON string. Addresses are not
@@ -168,15 +202,21 @@ func writeImport(w io.Writer, in v1.ImportedOpenAPI, losses bool) error {
 
 func importOutcome(o v1.ImportedOperation, dryRun bool) string {
 	switch {
+	case o.Error != nil && o.Action != v1.Failed:
+		return string(o.Action) + ", not published: " + o.Error.Detail
 	case o.Error != nil:
 		return "failed: " + o.Error.Detail
 	case o.Action == v1.Skipped:
 		return "skipped: " + o.Reason
-	case o.Action == v1.Unchanged || !dryRun:
-		return string(o.Action)
-	default:
-		return "would be " + string(o.Action)
 	}
+	outcome := string(o.Action)
+	if dryRun && o.Action != v1.Unchanged {
+		outcome = "would be " + outcome
+	}
+	if o.Published {
+		outcome += ", published"
+	}
+	return outcome
 }
 
 // importReport tells, after the table, what is to be known beside it.
@@ -193,9 +233,32 @@ func importReport(in v1.ImportedOpenAPI, losses bool) []string {
 	for _, note := range in.Notes {
 		lines = append(lines, note.Reason)
 	}
+	for _, o := range in.Operations {
+		for _, warning := range o.Warnings {
+			if losses || strings.HasPrefix(warning, "the slug ") {
+				lines = append(lines, fmt.Sprintf("warning: %s %s: %s", o.Method, o.Path, warning))
+			}
+		}
+	}
+	lines = append(lines, importPages(in)...)
 	lines = append(lines, importLosses(in, losses)...)
 	if in.DryRun && c.Created+c.Updated > 0 {
 		lines = append(lines, "nothing was written: --apply writes the drafts")
+	}
+	return lines
+}
+
+// importPages tells how many tools join pages, and how.
+func importPages(in v1.ImportedOpenAPI) []string {
+	count := make(map[string]int)
+	for _, o := range in.Operations {
+		if o.Pagination != "" {
+			count[o.Pagination]++
+		}
+	}
+	var lines []string
+	for _, way := range slices.Sorted(maps.Keys(count)) {
+		lines = append(lines, fmt.Sprintf("%d operations join their pages by %s; --one-page leaves that out", count[way], way))
 	}
 	return lines
 }

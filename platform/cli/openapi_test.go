@@ -70,12 +70,14 @@ func TestImportOpenAPIFaults(t *testing.T) {
 		code int
 		want string
 	}{
-		"no file":      {[]string{"missing.yaml"}, cli.ExitNotFound, "there is no file"},
-		"an address":   {[]string{"https://shop.example.com/openapi.json"}, cli.ExitUsage, "fetch the document yourself"},
-		"a credential": {[]string{file, "--credential", "key"}, cli.ExitUsage, "--credential takes SCHEME=NAME"},
-		"a variable":   {[]string{file, "--variable", "=x"}, cli.ExitUsage, "--variable takes NAME=VALUE"},
-		"swagger":      {[]string{s.write(t, "old.json", `{"swagger":"2.0"}`)}, cli.ExitInvalid, "it is Swagger 2.0"},
-		"nothing":      {nil, cli.ExitUsage, "needs a file"},
+		"no file":       {[]string{"missing.yaml"}, cli.ExitNotFound, "there is no file"},
+		"an address":    {[]string{"https://shop.example.com/openapi.json"}, cli.ExitUsage, "fetch the document yourself"},
+		"a credential":  {[]string{file, "--credential", "key"}, cli.ExitUsage, "--credential takes SCHEME=NAME"},
+		"a variable":    {[]string{file, "--variable", "=x"}, cli.ExitUsage, "--variable takes NAME=VALUE"},
+		"swagger":       {[]string{s.write(t, "old.json", `{"swagger":"1.2"}`)}, cli.ExitInvalid, "it is Swagger 1.2"},
+		"auth":          {[]string{file, "--auth", "bearer:x=shop"}, cli.ExitUsage, "--auth takes bearer=NAME"},
+		"auth nameless": {[]string{file, "--auth", "header=shop"}, cli.ExitUsage, "--auth takes bearer=NAME"},
+		"nothing":       {nil, cli.ExitUsage, "needs a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -22,6 +22,7 @@ type progress struct {
 	began   time.Time
 
 	mu    sync.Mutex
+	at    string // How far it has come; empty where that is not known.
 	drawn bool
 	mid   bool // The line on the screen is somebody else's and not complete.
 }
@@ -29,16 +30,28 @@ type progress struct {
 // progress shows that something goes on until done is called. It is silent with
 // --json, and where the error stream is no terminal.
 func (a *app) progress(format string, args ...any) (done func()) {
+	_, done = a.steps(format, args...)
+	return done
+}
+
+// steps is [app.progress] of something that tells how far it has come: step
+// shows that behind what goes on.
+func (a *app) steps(format string, args ...any) (step func(at string), done func()) {
 	columns, ok := a.terminal(a.env.Err)
 	if !ok || a.flags.json {
-		return func() {}
+		return func(string) {}, func() {}
 	}
 	p := &progress{out: a.env.Err, columns: columns, what: clean(fmt.Sprintf(format, args...)), began: time.Now()}
 	printed := a.printer.out
 	a.printer.out = p.under(printed)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go p.run(stop, stopped)
-	return func() {
+	step = func(at string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.at = clean(at)
+	}
+	return step, func() {
 		close(stop)
 		<-stopped
 		a.printer.out = printed
@@ -71,6 +84,9 @@ func (p *progress) draw() {
 		return
 	}
 	text := fmt.Sprintf("%s… %ds", p.what, int(time.Since(p.began).Seconds()))
+	if p.at != "" {
+		text = fmt.Sprintf("%s: %s… %ds", p.what, p.at, int(time.Since(p.began).Seconds()))
+	}
 	_, _ = fmt.Fprint(p.out, "\r"+fitText(text, p.columns-1)+"\x1b[K")
 	p.drawn = true
 }

@@ -22,7 +22,8 @@ func (a *app) toolCommand() *cobra.Command {
 		a.toolStateCommand(client.Enable, "Take a disable or a deprecation back",
 			"Makes a disabled or deprecated tool what its versions allow: published if one is, else a draft."),
 		a.toolStateCommand(client.Deprecate, "Refuse new bindings of a tool; existing ones go on",
-			"Keeps a published tool running where it is bound, with a warning, and refuses to bind it anew.")),
+			"Keeps a published tool running where it is bound, with a warning, and refuses to bind it anew."),
+		a.toolDeleteCommand(), a.toolBulkCommand()),
 		`A tool has a draft, which applying a definition edits, and versions, which never
 change. Production runs published versions; debug mode may run the draft.`,
 		`  toolcrib tool apply -f order.yaml
@@ -112,7 +113,7 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "quarantine", t.Quarantine, "draft", t.Version, "type", string(t.Implementation),
 		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy", string(t.PermissionPolicy),
 		"approval", strconv.FormatBool(t.RequiresApproval), "permission", t.RequiredPermission, "execution", compact(t.Execution),
-		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "published", momentsOf(t.PublishedAt))
+		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "output check", string(t.OutputCheck), "published", momentsOf(t.PublishedAt))
 	if err != nil {
 		return err
 	}

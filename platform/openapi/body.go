@@ -215,7 +215,7 @@ func (b *builder) members(m medium, use func(p property, from *httpcall.Pointer)
 			return false, err
 		}
 		b.arguments = append(b.arguments, &argument{
-			place: "body", wire: p.name, schema: schema, required: p.required, use: func(from *httpcall.Pointer) { use(p, from) },
+			place: "body", wire: p.name, schema: schema, required: p.required, field: true, use: func(from *httpcall.Pointer) { use(p, from) },
 		})
 	}
 	return true, nil

@@ -24,6 +24,8 @@ type builder struct {
 
 	arguments []*argument
 	config    httpcall.Config
+	pages     *pages            // Nil for one page.
+	secrets   []secretParameter // Parameters that are credentials.
 }
 
 // argument is something that a call gives.
@@ -33,6 +35,7 @@ type argument struct {
 	wire     string // Its name there.
 	schema   any
 	required bool
+	field    bool // A member of a body, which can be left out.
 	use      func(from *httpcall.Pointer)
 }
 
@@ -55,11 +58,12 @@ func (b *builder) build() error {
 			return err
 		}
 	}
+	b.authenticate()
 	b.nameArguments()
 	if err := b.useArguments(server); err != nil {
 		return err
 	}
-	b.authenticate()
+	b.paginate()
 	b.leftOut()
 	return b.spec()
 }
@@ -97,6 +101,9 @@ func (b *builder) spec() error {
 		Name: b.title(), Description: b.description(), InputSchema: input, OutputSchema: output,
 		Implementation: tool.HTTP, Config: config,
 	}}
+	if len(output) > 0 {
+		spec.OutputCheck = tool.WarnOutput // A document describes its server as well as its authors could.
+	}
 	spec.Interaction.OpenInput = len(schema.LoosePlaces(input)) > 0 // The document says no more.
 	if len(b.tags) > 0 {
 		spec.Category = line(b.tags[0], 60)
@@ -107,7 +114,7 @@ func (b *builder) spec() error {
 	}
 	spec.Execution.Idempotent = b.idempotent()
 	spec.RequiresApproval = spec.EgressClass == tool.EgressWrite
-	b.out.Spec, b.out.name = spec, b.slug()
+	b.out.Spec = spec
 	return nil
 }
 
@@ -131,7 +138,7 @@ func (b *builder) idempotent() bool {
 }
 
 func (b *builder) title() string {
-	if title := line(b.op.text("summary"), 80); title != "" {
+	if title := line(prose(b.op.text("summary"), MaxDescription), 80); title != "" {
 		return title
 	}
 	if b.out.ID != "" {
@@ -142,12 +149,12 @@ func (b *builder) title() string {
 
 // description joins what the document says of an operation.
 func (b *builder) description() string {
-	summary, text := clean(b.op.text("summary"), MaxDescription), clean(b.op.text("description"), MaxDescription)
+	summary, text := prose(b.op.text("summary"), MaxDescription), prose(b.op.text("description"), MaxDescription)
 	if summary == "" {
 		summary, text = text, ""
 	}
 	if summary == "" {
-		summary = clean(b.item.text("summary"), MaxDescription)
+		summary = prose(b.item.text("summary"), MaxDescription)
 	}
 	if summary == "" {
 		summary = "Calls " + b.out.Method + " " + line(b.out.Path, 200) + "."

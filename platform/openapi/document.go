@@ -20,6 +20,7 @@ type document struct {
 	legacy  bool   // 3.0, whose schemas are a dialect of their own.
 	digest  string // Of the bytes, SHA-256 in hexadecimal.
 	work    int    // Schema nodes that may still be converted.
+	notes   []Loss // What reading it came across.
 }
 
 // object is a JSON object. The methods of a missing one find nothing.
@@ -133,8 +134,14 @@ func measure(v any, depth int, nodes *int) error {
 }
 
 func (d *document) checkVersion() error {
-	if d.root["swagger"] != nil {
-		return refuse("/swagger", "it is Swagger %s: convert it to OpenAPI 3.0 or 3.1 first", clean(fmt.Sprint(d.root["swagger"]), 20))
+	if version := d.root["swagger"]; version != nil {
+		if fmt.Sprint(version) != swaggerVersion {
+			return refuse("/swagger", "it is Swagger %s: Swagger 2.0, OpenAPI 3.0 and 3.1 are read", clean(fmt.Sprint(version), 20))
+		}
+		if err := d.checkPaths(); err != nil {
+			return err
+		}
+		return d.convertSwagger()
 	}
 	switch v := d.root["openapi"].(type) {
 	case string:
@@ -142,18 +149,22 @@ func (d *document) checkVersion() error {
 	case json.Number: // YAML without quotes.
 		d.version = clean(v.String(), 20)
 	default:
-		return refuse("/openapi", "expected the version of OpenAPI, 3.0 or 3.1: is this an OpenAPI document?")
+		return refuse("/openapi", "expected the version of OpenAPI, 3.0 or 3.1 (or swagger: 2.0): is this an OpenAPI document?")
 	}
 	switch {
 	case d.version == "3.0" || strings.HasPrefix(d.version, "3.0."):
 		d.legacy = true
 	case d.version == "3.1" || strings.HasPrefix(d.version, "3.1."):
 	default:
-		return refuse("/openapi", "it is of OpenAPI %s: 3.0 and 3.1 are read", d.version)
+		return refuse("/openapi", "it is of OpenAPI %s: Swagger 2.0, OpenAPI 3.0 and 3.1 are read", d.version)
 	}
 	if dialect := d.root.text("jsonSchemaDialect"); dialect != "" && !knownDialect(dialect) {
 		return refuse("/jsonSchemaDialect", "its schemas are of the dialect %s: JSON Schema 2020-12 and draft 7 are read", clean(dialect, 120))
 	}
+	return d.checkPaths()
+}
+
+func (d *document) checkPaths() error {
 	if paths, has := d.root["paths"]; has && asObject(paths) == nil && paths != nil {
 		return refuse("/paths", "expected an object")
 	}

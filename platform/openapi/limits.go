@@ -4,20 +4,24 @@ import "errors"
 
 // Limits of a document, and of what is made of it.
 const (
-	MaxDocumentBytes = 10 << 20
-	MaxOperations    = 2000
+	MaxDocumentBytes = 32 << 20
+	// MaxOperations bounds the operations that one import maps. A document may
+	// have more, of which the options choose.
+	MaxOperations = 2000
 	// MaxDescription bounds the description of a tool, in characters.
 	MaxDescription = 1024
 	// MaxSchemaDescription bounds each description within a schema.
 	MaxSchemaDescription = 512
 
-	maxNodes     = 2_000_000 // Values of a document, aliases spelled out.
+	maxAll       = 50_000    // Operations of a document, those left out too.
+	maxNodes     = 4_000_000 // Values of a document, aliases spelled out.
 	maxDepth     = 100       // Of a document, in nested values.
 	maxRefs      = 64        // References that lead to references.
 	maxWork      = 1_000_000 // Schema nodes converted for a document.
 	maxSpecimens = 2 << 10   // Bytes of one default or example.
 	maxLosses    = 50        // Told of one operation; the rest are counted.
 	maxRepairs   = 20        // Keywords that one schema is freed of.
+	maxTags      = 20        // Of an operation that its tool remembers.
 	maxFlat      = 60        // Members of a body that become arguments of their own.
 	inlineDepth  = 16        // Nested schemas beyond which references stay references.
 )

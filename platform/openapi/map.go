@@ -20,6 +20,7 @@ var methods = []string{"get", "head", "options", "post", "put", "patch", "delete
 // mapper maps the operations of a document.
 type mapper struct {
 	doc      *document
+	tokens   map[string]bool // Parameters that authenticate most operations.
 	opts     Options
 	sent     *converter
 	received *converter
@@ -45,7 +46,7 @@ func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 	if n, ok := info["version"].(json.Number); ok { // YAML without quotes.
 		version = n.String()
 	}
-	m := &mapper{doc: doc, opts: opts, sent: newConverter(doc, sent), received: newConverter(doc, received)}
+	m := &mapper{doc: doc, opts: opts, tokens: doc.tokens(), sent: newConverter(doc, sent), received: newConverter(doc, received)}
 	m.result = &Result{
 		Name: clean(opts.Name, 200), Title: line(info.text("title"), 200), Version: line(version, 60), OpenAPI: doc.version, Digest: doc.digest,
 	}
@@ -86,8 +87,11 @@ func (m *mapper) operations(ctx context.Context) error {
 			if item[method] == nil {
 				continue
 			}
-			if len(m.result.all) >= MaxOperations {
-				return refuse("/paths", "it has more than %d operations: cut it up", MaxOperations)
+			switch {
+			case len(m.result.all) >= maxAll:
+				return refuse("/paths", "it has more than %d operations: cut it up", maxAll)
+			case len(m.result.Operations) >= MaxOperations:
+				return refuse("/paths", "more than %d operations are selected: import them in parts, by tag, path or method", MaxOperations)
 			}
 			if ctx.Err() != nil {
 				return ended(ctx)
@@ -119,14 +123,15 @@ func (m *mapper) one(path, method string, item object, at string) error {
 	var tags []string
 	for _, tag := range op.list("tags") {
 		if text, ok := tag.(string); ok {
-			tags = append(tags, text)
+			tags = append(tags, line(text, 200))
 		}
 	}
+	b := builder{mapper: m, op: op, item: item, path: path, pointer: at + "/" + method, out: &out, tags: tags}
+	out.name, out.tags = b.slug(), tags[:min(len(tags), maxTags)]
 	if !m.opts.selects(&out, tags) {
 		m.result.Unselected++
 		return nil
 	}
-	b := builder{mapper: m, op: op, item: item, path: path, pointer: at + "/" + method, out: &out, tags: tags}
 	err := b.build()
 	switch {
 	case errors.Is(err, errWork):
@@ -151,6 +156,7 @@ func (m *mapper) notes() {
 	add := func(pointer, format string, args ...any) {
 		m.result.Notes = append(m.result.Notes, Loss{pointer, fmt.Sprintf(format, args...)})
 	}
+	m.result.Notes = append(m.result.Notes, m.doc.notes...)
 	if n := len(m.doc.root.object("webhooks")); n > 0 {
 		add("/webhooks", "%d webhooks are not mapped: the API calls there, a tool calls the API", n)
 	}

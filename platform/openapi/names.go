@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -38,7 +37,18 @@ func (b *builder) nameArguments() {
 	}
 }
 
+// comparisons are what the name of a parameter may end in that takes one end of
+// a range, and how its argument says so.
+var comparisons = []struct{ sign, word string }{
+	{"<=", "_until"}, {">=", "_since"}, {"<", "_before"}, {">", "_after"},
+}
+
 func argumentName(wire string) string {
+	for _, c := range comparisons {
+		if base, ok := strings.CutSuffix(wire, c.sign); ok && base != "" {
+			return argumentName(base + c.word)
+		}
+	}
 	name := strings.Trim(notInArgument.ReplaceAllString(wire, "_"), "_")
 	if strings.HasPrefix(wire, "_") && name != "" {
 		name = "_" + name
@@ -57,22 +67,6 @@ func shorten64(name string) string {
 	}
 	sum := sha256.Sum256([]byte(name))
 	return name[:maxArgument-13] + "_" + hex.EncodeToString(sum[:])[:8]
-}
-
-// slug returns the name that the tool of an operation would like: a verb and
-// then a noun, in camelCase.
-func (b *builder) slug() string {
-	words := splitWords(b.out.ID)
-	if len(words) == 0 {
-		words = b.wordsOfPath()
-	} else if i := slices.IndexFunc(words, registry.IsVerb); i > 0 {
-		verb := words[i] // users_list becomes listUsers.
-		words = append([]string{verb}, slices.Delete(slices.Clone(words), i, i+1)...)
-	}
-	if b.opts.Prefix != "" {
-		words = append([]string{b.opts.Prefix}, words...)
-	}
-	return camel(words)
 }
 
 // splitWords takes a name apart, in lower case.
@@ -120,10 +114,8 @@ func (b *builder) wordsOfPath() []string {
 	if len(words) == 0 {
 		words = []string{"root"}
 	}
-	verb := map[string]string{"GET": "list", "HEAD": "check", "OPTIONS": "describe", "POST": "create", "PUT": "replace", "PATCH": "update", "DELETE": "delete"}[b.out.Method]
+	verb := b.methodVerb()
 	switch last := words[len(words)-1]; {
-	case b.out.Method == http.MethodGet && single:
-		verb = "get"
 	case b.out.Method == http.MethodPost && !single && len(words) > 1 && registry.IsVerb(last):
 		return append([]string{last}, words[:len(words)-1]...) // POST /orders/{id}/cancel.
 	case b.out.Method == http.MethodPost:
@@ -146,8 +138,8 @@ func singular(word string) string {
 // camel joins words to a slug.
 func camel(words []string) string {
 	var b strings.Builder
-	for i, word := range words {
-		if i > 0 {
+	for _, word := range words {
+		if b.Len() > 0 && word != "" {
 			word = strings.ToUpper(word[:1]) + word[1:]
 		}
 		b.WriteString(word)

@@ -2,10 +2,12 @@ package openapi
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -27,6 +29,11 @@ type Options struct {
 	// Credentials name, by security scheme, the credential to send. A header or
 	// cookie parameter under the name of a secret is a scheme of that name.
 	Credentials map[string]string
+	// Auth is sent with operations for which the document declares no
+	// authentication, or only such as no request can carry. Nil sends nothing.
+	Auth *httpcall.Auth
+	// OnePage leaves pagination out: each call asks for one page.
+	OnePage bool
 	// Prefix begins the slugs of new tools.
 	Prefix string
 	// Idempotent lists the operations, by id or as "PUT /path", whose server
@@ -44,10 +51,14 @@ type Selection struct {
 	Operations []string // Ids.
 	Paths      []string // Beginnings of paths.
 	Methods    []string
+	// Match are patterns in which * stands for any text, compared with the
+	// operation's id, with "METHOD /path", with the path, and with the slug that
+	// a new tool of it would have.
+	Match []string
 }
 
 func (s Selection) empty() bool {
-	return len(s.Tags)+len(s.Operations)+len(s.Paths)+len(s.Methods) == 0
+	return len(s.Tags)+len(s.Operations)+len(s.Paths)+len(s.Methods)+len(s.Match) == 0
 }
 
 // names reports whether a selection that is not empty names an operation.
@@ -56,7 +67,33 @@ func (s Selection) names(o *Operation, tags []string) bool {
 	return anyOf(s.Tags, func(tag string) bool { return slices.Contains(tags, tag) }) &&
 		anyOf(s.Operations, func(id string) bool { return id == o.ID }) &&
 		anyOf(s.Paths, func(prefix string) bool { return strings.HasPrefix(o.Path, prefix) }) &&
-		anyOf(s.Methods, func(method string) bool { return strings.EqualFold(method, o.Method) })
+		anyOf(s.Methods, func(method string) bool { return strings.EqualFold(method, o.Method) }) &&
+		anyOf(s.Match, func(pattern string) bool {
+			return slices.ContainsFunc([]string{o.ID, o.Method + " " + o.Path, o.Path, o.name}, func(name string) bool {
+				return name != "" && matches(pattern, name)
+			})
+		})
+}
+
+// matches reports whether a name is what a pattern stands for, in which * is any
+// text.
+func matches(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == name
+	}
+	rest, ok := strings.CutPrefix(name, parts[0])
+	if !ok {
+		return false
+	}
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
 // selects reports whether an operation is to be mapped.
@@ -86,5 +123,15 @@ func (o Options) check() error {
 			return wrong("/credentials/"+escape(scheme), "the credential for %q: expected the name of a credential, letters, digits, dots, dashes and underscores", clip(scheme, 80))
 		}
 	}
+	if o.Auth != nil {
+		if err := o.checkAuth(); err != nil {
+			return wrong("/auth", "auth: %s", tool.AsError(err).Msg)
+		}
+	}
 	return nil
+}
+
+// checkAuth checks the authentication as the executor will.
+func (o Options) checkAuth() error {
+	return httpcall.CheckConfig(encoded(httpcall.Config{Method: http.MethodGet, URL: "https://api.example.com/", Auth: o.Auth}))
 }

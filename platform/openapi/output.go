@@ -49,6 +49,14 @@ func (b *builder) outputSchema() (json.RawMessage, error) {
 		}
 	}
 	b.accept(media)
+	if b.pages != nil {
+		joined, err := b.paged()
+		if err != nil {
+			b.lost.add(b.pages.itemAt, "the output has no schema: %s", tool.AsError(err).Msg)
+			return nil, nil
+		}
+		schemas = []any{joined}
+	}
 	if len(schemas) == 0 || slices.Contains(schemas, nil) {
 		if slices.ContainsFunc(schemas, func(s any) bool { return s != nil }) {
 			b.lost.add(b.pointer+"/responses", "the output has no schema: some successful answers have no JSON")

@@ -88,8 +88,9 @@ func (b *builder) parameter(place string, p parameter) error {
 			return nil
 		}
 	}
-	if (place == "header" || place == "cookie") && secret.SensitiveKey(wire) {
-		return b.secretParameter(place, wire, required, p)
+	if (place == "header" || place == "cookie") && secret.SensitiveKey(wire) || place == "query" && b.authenticates(wire) {
+		b.secrets = append(b.secrets, secretParameter{place, wire, required, p.pointer})
+		return nil
 	}
 	schema, asJSON, err := b.parameterSchema(p)
 	if err != nil {
@@ -121,28 +122,6 @@ func put(values *httpcall.Values, name string, v httpcall.Value) {
 		*values = make(httpcall.Values)
 	}
 	(*values)[name] = v
-}
-
-// secretParameter makes a header or cookie under the name of a secret a
-// credential: secrets are no arguments.
-func (b *builder) secretParameter(place, wire string, required bool, p parameter) error {
-	auth := &httpcall.Auth{Type: "header", Header: wire}
-	if place == "cookie" {
-		auth = &httpcall.Auth{Type: "cookie", Name: wire}
-	}
-	s := &scheme{name: wire, pointer: p.pointer, auth: auth, holds: "the value of the " + place}
-	ref := b.opts.Credentials[wire]
-	switch {
-	case ref != "" && b.config.Auth == nil:
-		b.use(s, ref)
-	case b.config.Auth != nil:
-		b.lost.add(p.pointer, "a request carries one credential: the %s %s is not sent", place, wire)
-	case required:
-		b.need(s)
-	default:
-		b.lost.add(p.pointer, "the %s %s has the name of a secret, which is no argument: name a credential for it", place, wire)
-	}
-	return nil
 }
 
 // parameterSchema converts the schema of a parameter. asJSON tells that its
@@ -179,7 +158,7 @@ func (b *builder) described(schema any, o object) any {
 		}
 	}
 	m = maps.Clone(m)
-	if text := clean(o.text("description"), MaxSchemaDescription); text != "" {
+	if text := prose(o.text("description"), MaxSchemaDescription); text != "" {
 		m["description"] = text
 	}
 	if o.flag("deprecated") {

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
@@ -23,6 +24,8 @@ type Source struct {
 	Method      string `json:"method"`
 	Path        string `json:"path"`
 	Scheme      string `json:"security_scheme,omitempty"` // Of the credential.
+
+	Tags []string `json:"tags,omitempty"` // Of the operation.
 }
 
 // SourceKind marks tools that were made of an OpenAPI document.
@@ -46,8 +49,8 @@ func SourceOf(t *tool.Tool) *Source {
 // Reconcile names the tools, and puts each beside the one that an earlier
 // import made of the same operation: of the same method and path, or else of
 // the same operation id. Such a tool keeps its slug, and what people decided:
-// policy, interaction, execution, icon, and a credential that was not named
-// anew. A method that writes raises the egress class of its tool.
+// policy, interaction, execution, icon, output check, and a credential that was
+// not named anew. A method that writes raises the egress class of its tool.
 //
 // tools are the http tools of the tenant. The returned ones came from this
 // document, which does not have their operations any more.
@@ -55,13 +58,13 @@ func (r *Result) Reconcile(tools []tool.Tool) (gone []tool.Tool) {
 	sources := make(map[string]*Source, len(tools))
 	known := make(map[string]*tool.Tool, len(tools))
 	var candidates []*tool.Tool
-	taken := make(map[string]bool)
+	taken := make(map[string]string) // What each slug is of.
 	for i := range tools {
 		t := &tools[i]
 		if source := SourceOf(t); source != nil && source.Name == r.Name {
 			sources[t.Slug], known[t.Slug] = source, t
 			candidates = append(candidates, t)
-			taken[t.Slug] = true
+			taken[t.Slug] = source.Method + " " + source.Path
 		}
 	}
 	matched := r.match(candidates, sources)
@@ -81,7 +84,10 @@ func (r *Result) Reconcile(tools []tool.Tool) (gone []tool.Tool) {
 			o.keep(known[o.Known], sources[o.Known])
 		} else {
 			o.Spec.Slug = freeSlug(o.name, taken)
-			taken[o.Spec.Slug] = true
+			if o.Spec.Slug != o.name {
+				o.Warnings = append(o.Warnings, fmt.Sprintf("the slug %s is that of %s: the tool is called %s", o.name, taken[o.name], o.Spec.Slug))
+			}
+			taken[o.Spec.Slug] = o.Method + " " + o.Path
 		}
 		o.annotate(r, known[o.Known], sources[o.Known])
 	}
@@ -116,9 +122,9 @@ func (r *Result) match(tools []*tool.Tool, sources map[string]*Source) map[key]s
 	return matched
 }
 
-func freeSlug(name string, taken map[string]bool) string {
+func freeSlug(name string, taken map[string]string) string {
 	free := name
-	for n := 2; taken[free]; n++ {
+	for n := 2; taken[free] != ""; n++ {
 		free = name + itoa(n)
 	}
 	return free
@@ -132,6 +138,9 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 	s.Slug, s.Revision = t.Slug, t.Revision
 	s.Policy, s.Execution, s.Interaction = t.Policy, t.Execution, t.Interaction
 	s.Icon, s.Category = t.Icon, t.Category
+	if t.OutputCheck != "" {
+		s.OutputCheck = t.OutputCheck
+	}
 	if s.Category == "" {
 		s.Category = category
 	}
@@ -149,6 +158,10 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 // keepCredential takes over the credential of a security scheme for which none
 // was named.
 func (o *Operation) keepCredential(t *tool.Tool, source *Source) {
+	if o.open && o.scheme == "" && source.Scheme == attachedScheme {
+		o.keepAttached(t)
+		return
+	}
 	if o.needs.Scheme == "" || source.Scheme != o.needs.Scheme {
 		return
 	}
@@ -165,12 +178,24 @@ func (o *Operation) keepCredential(t *tool.Tool, source *Source) {
 	o.needs = Need{}
 }
 
+// keepAttached takes over what was attached to an operation for which the
+// document declares no authentication.
+func (o *Operation) keepAttached(t *tool.Tool) {
+	var before, now httpcall.Config
+	if json.Unmarshal(t.Config, &before) != nil || json.Unmarshal(o.Spec.Config, &now) != nil || before.Auth == nil {
+		return
+	}
+	if now.Auth = before.Auth; httpcall.CheckConfig(encoded(now)) == nil {
+		o.Spec.Config, o.scheme = encoded(now), attachedScheme
+	}
+}
+
 // annotate notes where the tool comes from. A tool that the document does not
 // change keeps the note that it has.
 func (o *Operation) annotate(r *Result, t *tool.Tool, before *Source) {
 	now := Source{
 		Kind: SourceKind, Name: r.Name, Title: r.Title, Version: r.Version, Digest: r.Digest,
-		Pointer: o.Pointer, OperationID: o.ID, Method: o.Method, Path: o.Path, Scheme: o.scheme,
+		Pointer: o.Pointer, OperationID: o.ID, Method: o.Method, Path: o.Path, Scheme: o.scheme, Tags: o.tags,
 	}
 	if before != nil {
 		same := now

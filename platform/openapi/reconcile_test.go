@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -165,17 +166,40 @@ func TestSlugs(t *testing.T) {
 	t.Parallel()
 	for operation, want := range map[string]string{
 		`{"operationId":"repos/list-for-org"}`: "listReposForOrg",
-		`{"operationId":"customersCreate"}`:    "createCustomers",
+		`{"operationId":"customersCreate"}`:    "listCustomers",
 		`{"operationId":"get_user_by_id"}`:     "getUserById",
 		`{"operationId":"GETUser"}`:            "getUser",
-		`{"operationId":"Überblick"}`:          "berblick",
+		`{"operationId":"Überblick"}`:          "listBerblick",
 		`{"operationId":"!!!"}`:                "listA",
-		`{"operationId":"2fa.enable"}`:         "enable2fa",
+		`{"operationId":"2fa.enable"}`:         "list2faEnable",
 		`{}`:                                   "listA",
 	} {
 		r := mapped(t, smallDocument(operation, `{}`), openapi.Options{})
 		require.NotNil(t, r.Operations[0].Spec, r.Operations[0].Reason)
 		require.Equal(t, want, r.Operations[0].Spec.Slug, operation)
+	}
+	for method, ids := range map[string]map[string]string{
+		http.MethodDelete: {
+			"tags_delete": "deleteTags", "tag": "deleteTag", "tag_item": "deleteTagItem", "getTag": "deleteTag", "repos/remove-label": "removeReposLabel",
+			"checkRuns": "deleteCheckRuns", "unstarRepo": "unstarRepo", "releaseLock": "releaseLock", "orderCreate": "deleteOrder",
+		},
+		http.MethodPost: {
+			"tag_create": "createTag", "checkRuns/create": "createCheckRuns", "chat.delete": "deleteChat", "searchOrders": "searchOrders",
+			"chat.postMessage": "postChatMessage", "balancers.insert": "insertBalancers", "billing": "createBilling",
+		},
+		http.MethodGet: {
+			"tag_get": "getTag", "checkRuns/listForRef": "listCheckRunsForRef", "deleteLog": "listLog", "exportReport": "exportReport",
+			"releaseNotes": "listReleaseNotes",
+		},
+		http.MethodPut:   {"tags.replaceAll": "replaceTagsAll", "getTag": "replaceTag", "markAsRead": "markAsRead"},
+		http.MethodPatch: {"tag": "tag", "customer": "updateCustomer", "list_patch": "patchList"},
+	} {
+		for id, want := range ids {
+			raw := strings.Replace(string(smallDocument(`{"operationId":"`+id+`"}`, `{}`)), `"get"`, `"`+strings.ToLower(method)+`"`, 1)
+			r := mapped(t, []byte(raw), openapi.Options{})
+			require.NotNil(t, r.Operations[0].Spec, r.Operations[0].Reason)
+			require.Equal(t, want, r.Operations[0].Spec.Slug, "%s %s", method, id)
+		}
 	}
 	long := mapped(t, smallDocument(`{"operationId":"get`+strings.Repeat("Thing", 40)+`"}`, `{}`), openapi.Options{Prefix: "shop"}).Operations[0].Spec.Slug
 	require.True(t, tool.ValidSlug(long))

@@ -7,9 +7,9 @@ import (
 )
 
 // escape writes a name as an element of a JSON Pointer.
-func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func escape(name string) string { return pointerEscapes.Replace(name) }
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // follow returns the object that v is or refers to, and where that stands. A
 // reference out of the document is refused: nothing is fetched or opened.

@@ -20,7 +20,7 @@ type Result struct {
 	Name       string // See [Options.Name].
 	Title      string
 	Version    string // Of the document, as it says.
-	OpenAPI    string // The version of OpenAPI.
+	OpenAPI    string // The version of OpenAPI; "2.0" for Swagger.
 	Digest     string // SHA-256 of the document's bytes, in hexadecimal.
 	Operations []Operation
 	Notes      []Loss   // What was not mapped of the document as a whole.
@@ -41,6 +41,12 @@ type Operation struct {
 	Losses  []Loss
 	Reason  string             // Why it was skipped.
 	Spec    *registry.ToolSpec // Nil when it was skipped. A draft: it asks for no publishing.
+	// Pagination is how further pages are asked for, as
+	// [httpcall.Pagination] calls it; empty for one page.
+	Pagination string
+	// Warnings tell what is mapped and should be looked at, such as a slug that
+	// another operation has already.
+	Warnings []string
 
 	// Known is the slug of the tool that an earlier import made of the
 	// operation, set by [Result.Reconcile].
@@ -50,6 +56,8 @@ type Operation struct {
 	scheme  string         // The security scheme of its credential.
 	needs   Need           // The credential it lacks; zero for none.
 	lacking *httpcall.Auth // How that would be sent.
+	tags    []string
+	open    bool // The document declares no authentication that a request can carry.
 }
 
 // Need is a security scheme without a credential.

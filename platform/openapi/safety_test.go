@@ -100,8 +100,8 @@ func TestRefused(t *testing.T) {
 		fmt.Fprintf(&bomb, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
 	}
 	for name, c := range map[string]struct{ raw, want string }{
-		"swagger":       {`{"swagger":"2.0","paths":{}}`, "it is Swagger 2.0: convert it"},
-		"swagger YAML":  {"swagger: '2.0'\npaths: {}\n", "it is Swagger 2.0: convert it"},
+		"swagger 1.2":   {`{"swagger":"1.2","paths":{}}`, "Swagger 2.0, OpenAPI 3.0 and 3.1 are read"},
+		"bad swagger":   {"swagger: '2.0'\ninfo: {title: x}\nhost: x.example\npaths: {/a: {get: 3}}\n", "cannot be read as Swagger 2.0"},
 		"3.2":           {`{"openapi":"3.2.0","info":{"title":"x"},"paths":{}}`, "3.0 and 3.1 are read"},
 		"no version":    {`{"info":{"title":"x"}}`, "is this an OpenAPI document?"},
 		"no object":     {`[1]`, "expected an object"},
@@ -117,7 +117,7 @@ func TestRefused(t *testing.T) {
 		"variable":      {`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://{a}.example"}],"paths":{"/a":{}}}`, "server variable a has no default"},
 		"dialect":       {`{"openapi":"3.1.0","jsonSchemaDialect":"https://x.example/own","info":{"title":"x"},"paths":{"/a":{}}}`, "of the dialect"},
 		"too many":      {string(tooMany), "more than 2000 operations"},
-		"too large":     {strings.Repeat(" ", openapi.MaxDocumentBytes+1), "at most 10485760 are read"},
+		"too large":     {strings.Repeat(" ", openapi.MaxDocumentBytes+1), "at most 33554432 are read"},
 		"bomb":          {bomb.String(), "its aliases make it so"},
 		"endless alias": {"openapi: 3.0.3\na: &a [*a]\n", "has no end"},
 		"twice":         {"openapi: 3.0.3\ninfo: {}\ninfo: {}\n", "info"},
@@ -178,7 +178,7 @@ func TestTextsAreCleaned(t *testing.T) {
 	r := mapped(t, smallDocument(string(operation), `{}`), openapi.Options{})
 	o := r.Operations[0]
 	require.NotNil(t, o.Spec, o.Reason)
-	require.Equal(t, "Shown reversed  tag [31mred end", o.Spec.Name)
+	require.Equal(t, "Shown reversed tag [31mred end", o.Spec.Name)
 	require.Len(t, []rune(o.Spec.Description), openapi.MaxDescription)
 	for _, text := range []string{o.Spec.Name, o.Spec.Description, o.ID, string(o.Spec.InputSchema)} {
 		require.NotContains(t, text, "\u202e")

@@ -347,7 +347,7 @@ func (c *converter) texts(in object, out map[string]any, pointer string, lost *l
 	if title := line(in.text("title"), 120); title != "" {
 		out["title"] = title
 	}
-	if text := clean(in.text("description"), MaxSchemaDescription); text != "" {
+	if text := prose(in.text("description"), MaxSchemaDescription); text != "" {
 		out["description"] = text
 	}
 	if v, ok := in["default"]; ok && small(v) {

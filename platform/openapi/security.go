@@ -18,14 +18,51 @@ type scheme struct {
 	lost    string         // What of it is not mapped.
 }
 
-// authenticate chooses how requests are authenticated. Of the alternatives, one
+// attachedScheme is what a credential goes by that [Options.Auth] attached.
+const attachedScheme = "(attached)"
+
+// authenticate chooses how requests are authenticated. A parameter under the name
+// of a secret whose credential was named comes first, then the security schemes,
+// then such parameters that a request needs, then [Options.Auth].
+func (b *builder) authenticate() {
+	for _, s := range b.secrets {
+		if ref := b.opts.Credentials[s.wire]; ref != "" && b.config.Auth == nil {
+			b.use(s.scheme(), ref)
+		}
+	}
+	if b.config.Auth == nil {
+		b.bySchemes()
+	}
+	for _, s := range b.secrets {
+		if s.required && b.config.Auth == nil && b.out.lacking == nil {
+			b.need(s.scheme())
+		}
+	}
+	for _, s := range b.secrets {
+		switch {
+		case b.out.scheme == s.wire:
+		case b.out.scheme != "":
+			b.lost.add(s.pointer, "a request carries one credential: the %s %s is not sent, since that of %s is", s.place, s.wire, b.out.scheme)
+		default:
+			b.lost.add(s.pointer, "the %s %s has the name of a secret, which is no argument: name a credential for it", s.place, s.wire)
+		}
+	}
+	b.out.open = b.out.open && b.config.Auth == nil && b.out.lacking == nil
+	if b.out.open && b.opts.Auth != nil {
+		b.use(&scheme{name: attachedScheme, auth: b.opts.Auth}, b.opts.Auth.CredentialsRef)
+	}
+	b.dropTokens()
+}
+
+// bySchemes chooses one of the security requirements. Of the alternatives, one
 // whose credential was named comes first, then none at all, then the first that
 // could be used.
-func (b *builder) authenticate() {
+func (b *builder) bySchemes() {
 	requirements, own := b.op["security"].([]any)
 	pointer := b.pointer + "/security"
 	if !own {
 		requirements, pointer = b.mapper.doc.root.list("security"), "/security"
+		b.out.open = b.mapper.doc.root["security"] == nil
 	}
 	var usable *scheme
 	var together []string
@@ -68,6 +105,8 @@ func (b *builder) authenticate() {
 		b.need(usable)
 	case len(together) > 0:
 		b.lost.add(pointer, "a request carries one credential: %s are wanted together; name the one to send", clip(together[0], 120))
+	default:
+		b.out.open = true // What is declared cannot be sent.
 	}
 }
 

@@ -188,7 +188,7 @@ func (s *Store) Version(_ context.Context, id tool.TenantID, toolID, digest stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.versions[toolID] {
-		if s.sees(id, s.tools[toolID]) && v.Digest == digest {
+		if (v.Tenant == id || s.sees(id, s.tools[toolID])) && v.Digest == digest {
 			found := clone(v)
 			return &found, nil
 		}

@@ -34,6 +34,7 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"a tool comes back as it was stored", testToolRoundTrip},
 		{"slugs are unique within a tenant", testToolSlugs},
 		{"revisions guard against lost updates", testToolRevisions},
+		{"a deleted tool is gone, and its names are free", testToolDeletion},
 		{"tools of other tenants are not found", testToolIsolation},
 		{"global tools are written by the platform only", testGlobalTools},
 		{"global tools for others are not found", testAudience},

@@ -39,6 +39,46 @@ func testToolSlugs(t *testing.T, f Fixture) {
 	create(t, f.Store, example(f.Other, "findOrder"))
 }
 
+func testToolDeletion(t *testing.T, f Fixture) {
+	t.Helper()
+
+	head := create(t, f.Store, example(f.Tenant, "findOrder"))
+	v := versionOf(t, head, "1.0.0")
+	v.Published = true
+	head, v, err := f.Store.AddVersion(t.Context(), head, v)
+	require.NoError(t, err)
+	stale := head
+	stale.Revision--
+	err = f.Store.DeleteTool(t.Context(), stale)
+	requireKind(t, tool.Conflict, err)
+	require.ErrorIs(t, err, registry.ErrChanged)
+	foreign := head
+	foreign.Tenant = f.Other
+	requireKind(t, tool.NotFound, f.Store.DeleteTool(t.Context(), foreign))
+
+	require.NoError(t, f.Store.DeleteTool(t.Context(), head))
+	requireKind(t, tool.NotFound, f.Store.DeleteTool(t.Context(), head))
+	for _, ref := range []tool.Ref{{Slug: head.Slug}, {ID: head.ID}} {
+		_, err := f.Store.FindTool(t.Context(), f.Tenant, ref)
+		requireKind(t, tool.NotFound, err)
+	}
+	listed, err := f.Store.ListTools(t.Context(), f.Tenant, registry.ToolQuery{Limit: 10})
+	require.NoError(t, err)
+	require.Empty(t, listed)
+	_, err = f.Store.UpdateTool(t.Context(), head)
+	requireKind(t, tool.NotFound, err)
+
+	again := create(t, f.Store, example(f.Tenant, "findOrder"))
+	require.NotEqual(t, head.ID, again.ID)
+	second := versionOf(t, again, "1.0.0")
+	second.Published = true // With the alias that the first one had.
+	_, _, err = f.Store.AddVersion(t.Context(), again, second)
+	require.NoError(t, err)
+	pinned, err := f.Source.Version(t.Context(), f.Tenant, head.ID, v.Digest)
+	require.NoError(t, err, "runs that pinned it read it")
+	require.Equal(t, v.Digest, pinned.Digest)
+}
+
 func testToolRevisions(t *testing.T, f Fixture) {
 	t.Helper()
 

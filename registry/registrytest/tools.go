@@ -3,6 +3,7 @@ package registrytest
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,6 +42,25 @@ func (s *Store) UpdateTool(_ context.Context, t tool.Tool) (tool.Tool, error) {
 	}
 	t.Revision++
 	return s.keepTool(t), nil
+}
+
+// DeleteTool implements [registry.Store].
+func (s *Store) DeleteTool(_ context.Context, t tool.Tool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.checkTool(t); err != nil {
+		return err
+	}
+	for _, attached := range s.servers {
+		for _, remote := range attached.tools {
+			if remote.ToolID == t.ID {
+				return conflict("tool %q is of an MCP server", t.Slug)
+			}
+		}
+	}
+	delete(s.tools, t.ID) // Its versions stay.
+	maps.DeleteFunc(s.aliases, func(_ aliasKey, a alias) bool { return a.toolID == t.ID })
+	return nil
 }
 
 // FindTool implements [registry.Store].

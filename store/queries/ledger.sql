@@ -210,17 +210,24 @@ with call as (
     where i.tenant_id = @tenant_id and i.id = @invocation_id and i.status not in ('pending', 'approved', 'running', 'waiting')
       and (sqlc.narg('effect_id') is null or exists (select from prior p where p.other_call))
 ), numbered as (
-    update runs r set last_seq = r.last_seq + case when sqlc.narg('drift_attempted')::text is null then 1 else 2 end
+    update runs r set last_seq = r.last_seq + 1 + (sqlc.narg('drift_attempted')::text is not null)::int
+                                            + (sqlc.narg('output_mismatch')::text is not null)::int
     from invocation i
     where r.tenant_id = @tenant_id and r.id = sqlc.narg('run_id')
     returning r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select @tenant_id, sqlc.narg('run_id'), n.last_seq - 1, 'tool.warning', o.invocation_id,
+    select @tenant_id, sqlc.narg('run_id'), n.last_seq - 1 - (sqlc.narg('output_mismatch')::text is not null)::int, 'tool.warning', o.invocation_id,
            json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'reason', 'egress_drift',
                'declared', @drift_declared::text, 'attempted', sqlc.narg('drift_attempted')::text)
     from numbered n join outcome o on o.won
     where sqlc.narg('drift_attempted') is not null
+    union all
+    select @tenant_id, sqlc.narg('run_id'), n.last_seq - 1, 'tool.warning', o.invocation_id,
+           json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'reason', 'output_mismatch',
+               'message', sqlc.narg('output_mismatch')::text)
+    from numbered n join outcome o on o.won
+    where sqlc.narg('output_mismatch') is not null
     union all
     select @tenant_id, sqlc.narg('run_id'), n.last_seq,
            case when o.status = @status then @event_type::text else 'tool.failed' end, o.invocation_id,

@@ -23,15 +23,34 @@ update tool_registry set
 where scope_id = @scope_id and id = @id and revision = @revision
 returning *;
 
+-- name: DeleteTool :one
+-- Takes a tool out of sight and gives its names up; the row stays for the records
+-- that refer to it. A tool that an MCP server brought stays: the next look at the
+-- server would bring it again.
+with brought as (
+    select exists (select from mcp_remote_tools m where m.tenant_id = @scope_id and m.tool_id = @id::uuid) as by_server
+), gone as (
+    update tool_registry t
+    set slug = 'deleted-' || t.id::text, status = 'disabled', is_active = false, deleted_at = now(), updated_at = now(),
+        revision = t.revision + 1
+    from brought b
+    where t.scope_id = @scope_id and t.id = @id and t.revision = @revision and t.deleted_at is null and not b.by_server
+    returning t.id
+), ended as (
+    update tool_aliases a set remove_by = '-infinity', renamed = false
+    where a.scope_id = @scope_id and a.tool_id = @id and exists (select from gone)
+)
+select exists (select from gone) as gone, b.by_server from brought b;
+
 -- name: FindToolsByID :many
 select * from tool_registry
-where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and id = @id
+where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and id = @id and deleted_at is null
 order by tenant_id nulls last;
 
 -- name: FindToolsBySlug :many
 -- The tenant's own tool comes before a global one.
 select * from tool_registry
-where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and slug = @slug
+where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and slug = @slug and deleted_at is null
 order by tenant_id nulls last;
 
 -- name: ListTools :many
@@ -41,7 +60,7 @@ select t.*
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
     select r.* from tool_registry r
-    where r.scope_id = s.id
+    where r.scope_id = s.id and r.deleted_at is null
       and (r.slug > @after_slug or (r.slug = @after_slug and r.id > @after_id::uuid))
       and (@status::text = '' or r.status = @status)
       and (@implementation::text = '' or @implementation =
@@ -109,7 +128,7 @@ select v.tool_id, v.id, v.version, v.digest, v.published
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
     select r.id, r.scope_id from tool_registry r
-    where r.scope_id = s.id and (r.slug > @after_slug or (r.slug = @after_slug and r.id > @after_id::uuid))
+    where r.scope_id = s.id and r.deleted_at is null and (r.slug > @after_slug or (r.slug = @after_slug and r.id > @after_id::uuid))
     order by r.slug, r.id
     limit sqlc.arg('limit')::int
 ) t

@@ -78,6 +78,14 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.UpdateTool(t.Context(), stolen)
 		RequireKind(t, tool.NotFound, err)
 	},
+	"DeleteTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.Tool
+		stolen.Tenant = f.stranger
+		RequireKind(t, tool.NotFound, f.Store.DeleteTool(t.Context(), stolen))
+		_, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: f.Tool.ID})
+		require.NoError(t, err)
+	},
 	"RenameTool": func(t *testing.T, f foreign) {
 		t.Helper()
 		stolen := f.Tool

@@ -136,6 +136,28 @@ func testSettle(t *testing.T, d *Database) {
 		require.JSONEq(t, `{"tool":"`+e.Slug+`","version":"`+e.Version+`","call_id":"call_1","reason":"egress_drift","declared":"read_only","attempted":"POST"}`, string(warning.Data))
 	})
 
+	t.Run("TellsOfAMismatch", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		e := f.Entry(t)
+		ticket := f.Admit(t, e, false, false)
+		settlement := Completed(e, ticket.Fence)
+		settlement.Result.Mismatch = "outside at /total"
+		settlement.Drift = &ledger.Drift{Declared: tool.EgressReadOnly, Attempted: "POST"}
+		for range 2 {
+			outcome, err := f.Store.Settle(t.Context(), settlement)
+			require.NoError(t, err)
+			require.Equal(t, "outside at /total", outcome.Result.Mismatch)
+		}
+		events, err := f.Store.ListEvents(t.Context(), f.Tenant, f.Run.ID, 0, 10)
+		require.NoError(t, err)
+		last := events[len(events)-3:]
+		require.Equal(t, []tool.EventType{tool.EventWarning, tool.EventWarning, tool.EventCompleted}, []tool.EventType{last[0].Type, last[1].Type, last[2].Type})
+		require.Equal(t, []int64{last[2].Seq - 2, last[2].Seq - 1}, []int64{last[0].Seq, last[1].Seq}, "numbered without gaps")
+		require.Contains(t, string(last[0].Data), "egress_drift")
+		require.JSONEq(t, `{"tool":"`+e.Slug+`","version":"`+e.Version+`","call_id":"call_1","reason":"output_mismatch","message":"outside at /total"}`, string(last[1].Data))
+	})
+
 	t.Run("ClosesEverything", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)

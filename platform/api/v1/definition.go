@@ -18,6 +18,7 @@ type ToolDefinition struct {
 	Icon           string              `json:"icon,omitempty" example:"search"`
 	InputSchema    json.RawMessage     `json:"input_schema,omitempty" doc:"JSON Schema of the arguments, an object at the top" example:"{\"type\":\"object\",\"properties\":{\"customer\":{\"type\":\"string\"}},\"required\":[\"customer\"]}"`
 	OutputSchema   json.RawMessage     `json:"output_schema,omitempty" doc:"JSON Schema of the structured result" example:"{\"type\":\"object\",\"properties\":{\"orders\":{\"type\":\"array\"}}}"`
+	OutputCheck    tool.OutputCheck    `json:"output_check,omitempty" enum:"refuse,warn" doc:"What an answer outside output_schema leads to: refuse answers no, warn passes it on with a warning; refuse when absent" example:"refuse"`
 	InputFields    json.RawMessage     `json:"input_fields,omitempty" doc:"The arguments as fields: another way to write input_schema, and instead of it"`
 	OutputFields   json.RawMessage     `json:"output_fields,omitempty" doc:"The result as fields, instead of output_schema"`
 	Implementation tool.Implementation `json:"implementation_type" enum:"internal,http,function,rag_retrieval,agent_call,artifact,mcp,custom,prompt,task,composition,client,provider" example:"http"`

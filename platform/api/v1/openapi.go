@@ -4,17 +4,27 @@ import "encoding/json"
 
 // ImportOpenAPI asks for tools to be made of a document of OpenAPI.
 type ImportOpenAPI struct {
-	Document    json.RawMessage   `json:"document" doc:"The document, OpenAPI 3.0 or 3.1: as JSON, or in a string as JSON or YAML. At most 10 MiB" example:"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"Orders\",\"version\":\"1\"},\"servers\":[{\"url\":\"https://orders.example.com\"}],\"paths\":{\"/orders/{id}\":{\"get\":{\"operationId\":\"getOrder\",\"responses\":{\"200\":{\"description\":\"It.\"}}}}}}"`
+	Document    json.RawMessage   `json:"document" doc:"The document, OpenAPI 3.0 or 3.1 or Swagger 2.0: as JSON, or in a string as JSON or YAML. At most 32 MiB" example:"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"Orders\",\"version\":\"1\"},\"servers\":[{\"url\":\"https://orders.example.com\"}],\"paths\":{\"/orders/{id}\":{\"get\":{\"operationId\":\"getOrder\",\"responses\":{\"200\":{\"description\":\"It.\"}}}}}}"`
 	Name        string            `json:"name,omitempty" maxLength:"200" doc:"What the document goes by when it is imported again; its title when absent"`
 	DocumentURL string            `json:"document_url,omitempty" maxLength:"2000" doc:"Where the document was found: relative servers are resolved against it. It is not fetched" example:"https://orders.example.com/openapi.json"`
 	Upstream    string            `json:"upstream,omitempty" maxLength:"2000" doc:"The server to call: an absolute URL in place of those of the document, or the number of one of them, from 1; the first when absent" example:"1"`
 	Variables   map[string]string `json:"variables,omitempty" doc:"Values of server variables"`
 	Credentials map[string]string `json:"credentials,omitempty" doc:"Names of credentials by security scheme" example:"{\"apiKey\":\"orders\"}"`
+	Auth        *ImportAuth       `json:"auth,omitempty" doc:"What to send with operations for which the document declares no authentication"`
+	OnePage     bool              `json:"one_page,omitempty" doc:"Derive no pagination: each call asks for one page"`
 	Prefix      string            `json:"prefix,omitempty" maxLength:"40" doc:"What the slugs of new tools begin with" example:"shop"`
 	Idempotent  []string          `json:"idempotent,omitempty" maxItems:"2000" doc:"Operations, by id or as \"PUT /path\", whose server honours Idempotency-Key"`
 	Only        *OperationFilter  `json:"only,omitempty" doc:"The operations to import; all when absent"`
 	Except      *OperationFilter  `json:"except,omitempty" doc:"Operations to leave out"`
+	Publish     bool              `json:"publish,omitempty" doc:"Publish what is written, and what was imported before and is still a draft"`
 	DryRun      *bool             `json:"dry_run,omitempty" doc:"Tell what would change, and change nothing; true when absent" example:"true"`
+}
+
+// ImportAuth is a credential for operations of a document that declares none.
+type ImportAuth struct {
+	Type       string `json:"type" enum:"bearer,basic,header,query,cookie" doc:"How it is sent" example:"header"`
+	Name       string `json:"name,omitempty" maxLength:"200" doc:"Of the header, query parameter or cookie" example:"X-Api-Key"`
+	Credential string `json:"credential" minLength:"1" maxLength:"200" doc:"Its name" example:"orders"`
 }
 
 // OperationFilter chooses operations of a document. All lists that are given
@@ -24,6 +34,7 @@ type OperationFilter struct {
 	Operations []string `json:"operations,omitempty" maxItems:"2000" doc:"Ids of operations"`
 	Paths      []string `json:"paths,omitempty" maxItems:"500" doc:"Beginnings of paths"`
 	Methods    []string `json:"methods,omitempty" maxItems:"10"`
+	Match      []string `json:"match,omitempty" maxItems:"500" doc:"Patterns, in which * is any text, of ids, paths, \"METHOD /path\" or slugs" example:"[\"GET /orders*\"]"`
 }
 
 // ImportedOpenAPI tells what was made of a document, or with dry_run would be.
@@ -51,7 +62,8 @@ type ImportCounts struct {
 	Created    int `json:"created"`
 	Updated    int `json:"updated"`
 	Unchanged  int `json:"unchanged"`
-	Failed     int `json:"failed" doc:"Tools that could not be written, such as for a slug that another tool has"`
+	Published  int `json:"published" doc:"Tools that were published, or with dry_run would be"`
+	Failed     int `json:"failed" doc:"Tools that could not be written or published, such as for a slug that another tool has"`
 	Gone       int `json:"gone"`
 }
 
@@ -81,11 +93,27 @@ type ImportedOperation struct {
 	Tool        string   `json:"tool,omitempty" doc:"Slug" example:"getOrder"`
 	ToolID      string   `json:"tool_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
 	Version     string   `json:"version,omitempty" doc:"Number of the draft" example:"1.1.0"`
+	Pagination  string   `json:"pagination,omitempty" enum:"link,next_url,cursor,page" doc:"How further pages are asked for, where the document leaves no doubt; absent for one page" example:"link"`
+	Published   bool     `json:"published,omitempty"`
 	Action      Action   `json:"action" enum:"created,updated,unchanged,failed,skipped"`
 	Diff        *Diff    `json:"diff,omitempty" doc:"Of an updated tool: what changes about its draft, and the number that asks for"`
 	Warnings    []string `json:"warnings,omitempty"`
-	Error       *Problem `json:"error,omitempty" doc:"Why the tool could not be written"`
+	Error       *Problem `json:"error,omitempty" doc:"Why the tool could not be written or published"`
 }
+
+// ImportProgress tells how far an import has come.
+type ImportProgress struct {
+	Done  int    `json:"done" doc:"Operations that were brought into the registry, or looked at"`
+	Total int    `json:"total" example:"1100"`
+	Tool  string `json:"tool,omitempty" doc:"The last of them" example:"listOrders"`
+}
+
+// Names of the events of an import's stream.
+const (
+	EventImportProgress = "import.progress" // [ImportProgress].
+	EventImportResult   = "import.result"   // [ImportedOpenAPI].
+	EventImportFailed   = "import.failed"   // [Problem]: the import as a whole ended by it.
+)
 
 // GoneTool is a tool whose operation the document does not have any more.
 type GoneTool struct {

@@ -43,6 +43,7 @@ type Definition struct {
 	Icon           string              `json:"icon,omitempty" example:"search"`
 	InputSchema    json.RawMessage     `json:"input_schema,omitempty" doc:"JSON Schema of the arguments" example:"{\"type\":\"object\",\"properties\":{\"customer\":{\"type\":\"string\"}},\"required\":[\"customer\"]}"`
 	OutputSchema   json.RawMessage     `json:"output_schema,omitempty" doc:"JSON Schema of the structured result" example:"{\"type\":\"object\",\"properties\":{\"orders\":{\"type\":\"array\"}}}"`
+	OutputCheck    tool.OutputCheck    `json:"output_check,omitempty" enum:"refuse,warn" doc:"What an answer outside output_schema leads to: refuse answers no, warn passes it on with a warning; refuse when absent" example:"refuse"`
 	Implementation tool.Implementation `json:"implementation_type" example:"http"`
 	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its shape is that of the implementation type" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
 	Execution      tool.Execution      `json:"execution"`
@@ -87,7 +88,7 @@ func fromDefinition(d tool.Definition) Definition {
 	interaction.ProviderOptions = secret.RedactKeys(interaction.ProviderOptions)
 	return Definition{
 		Name: d.Name, Description: d.Description, Category: d.Category, Icon: d.Icon,
-		InputSchema: secret.RedactKeys(d.InputSchema), OutputSchema: secret.RedactKeys(d.OutputSchema), Implementation: d.ImplementationType(),
+		InputSchema: secret.RedactKeys(d.InputSchema), OutputSchema: secret.RedactKeys(d.OutputSchema), OutputCheck: d.OutputCheck, Implementation: d.ImplementationType(),
 		Config: secret.RedactKeys(d.Config), Execution: d.Execution, Interaction: interaction,
 	}
 }

@@ -410,27 +410,34 @@ with call as (
     where i.tenant_id = $8 and i.id = $12 and i.status not in ('pending', 'approved', 'running', 'waiting')
       and ($11 is null or exists (select from prior p where p.other_call))
 ), numbered as (
-    update runs r set last_seq = r.last_seq + case when $31::text is null then 1 else 2 end
+    update runs r set last_seq = r.last_seq + 1 + ($31::text is not null)::int
+                                            + ($32::text is not null)::int
     from invocation i
     where r.tenant_id = $8 and r.id = $6
     returning r.last_seq
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
-    select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
+    select $8, $6, n.last_seq - 1 - ($32::text is not null)::int, 'tool.warning', o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'egress_drift',
-               'declared', $32::text, 'attempted', $31::text)
+               'declared', $33::text, 'attempted', $31::text)
     from numbered n join outcome o on o.won
     where $31 is not null
     union all
+    select $8, $6, n.last_seq - 1, 'tool.warning', o.invocation_id,
+           json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'reason', 'output_mismatch',
+               'message', $32::text)
+    from numbered n join outcome o on o.won
+    where $32 is not null
+    union all
     select $8, $6, n.last_seq,
-           case when o.status = $13 then $33::text else 'tool.failed' end, o.invocation_id,
+           case when o.status = $13 then $34::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'status', o.status,
                'kind', o.error_kind, 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $34, $8, $6, $7, $21, $2, 'tool',
+    select $35, $8, $6, $7, $21, $2, 'tool',
            answer_content(o.result, o.error_kind, o.error), $22, answer_is_error(o.result)
     from outcome o
     where $7 is not null
@@ -482,6 +489,7 @@ type SettleCallParams struct {
 	Receipt            []byte
 	ParentID           *string
 	DriftAttempted     *string
+	OutputMismatch     *string
 	DriftDeclared      string
 	EventType          string
 	AnswerID           string
@@ -537,6 +545,7 @@ func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleC
 		arg.Receipt,
 		arg.ParentID,
 		arg.DriftAttempted,
+		arg.OutputMismatch,
 		arg.DriftDeclared,
 		arg.EventType,
 		arg.AnswerID,

@@ -345,6 +345,7 @@ type ToolRegistry struct {
 	UpdatedAt          time.Time
 	EgressRules        []byte
 	Quarantine         string
+	DeletedAt          *time.Time
 }
 
 // Immutable snapshots of tools; runs pin them by digest.

@@ -83,7 +83,7 @@ insert into tool_registry (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
     $12, $13, $14, $15, $16, $17,
     $18, $19, $20, $21, $22, $23, $24, $25
-) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine
+) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at
 `
 
 type CreateToolParams struct {
@@ -178,7 +178,46 @@ func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolReg
 		&i.UpdatedAt,
 		&i.EgressRules,
 		&i.Quarantine,
+		&i.DeletedAt,
 	)
+	return i, err
+}
+
+const DeleteTool = `-- name: DeleteTool :one
+with brought as (
+    select exists (select from mcp_remote_tools m where m.tenant_id = $1 and m.tool_id = $2::uuid) as by_server
+), gone as (
+    update tool_registry t
+    set slug = 'deleted-' || t.id::text, status = 'disabled', is_active = false, deleted_at = now(), updated_at = now(),
+        revision = t.revision + 1
+    from brought b
+    where t.scope_id = $1 and t.id = $2 and t.revision = $3 and t.deleted_at is null and not b.by_server
+    returning t.id
+), ended as (
+    update tool_aliases a set remove_by = '-infinity', renamed = false
+    where a.scope_id = $1 and a.tool_id = $2 and exists (select from gone)
+)
+select exists (select from gone) as gone, b.by_server from brought b
+`
+
+type DeleteToolParams struct {
+	ScopeID  string
+	ID       string
+	Revision int64
+}
+
+type DeleteToolRow struct {
+	Gone     bool
+	ByServer bool
+}
+
+// Takes a tool out of sight and gives its names up; the row stays for the records
+// that refer to it. A tool that an MCP server brought stays: the next look at the
+// server would bring it again.
+func (q *Queries) DeleteTool(ctx context.Context, arg DeleteToolParams) (DeleteToolRow, error) {
+	row := q.db.QueryRow(ctx, DeleteTool, arg.ScopeID, arg.ID, arg.Revision)
+	var i DeleteToolRow
+	err := row.Scan(&i.Gone, &i.ByServer)
 	return i, err
 }
 
@@ -222,8 +261,8 @@ func (q *Queries) FindToolVersion(ctx context.Context, arg FindToolVersionParams
 }
 
 const FindToolsByID = `-- name: FindToolsByID :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine from tool_registry
-where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and id = $2
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at from tool_registry
+where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and id = $2 and deleted_at is null
 order by tenant_id nulls last
 `
 
@@ -275,6 +314,7 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 			&i.UpdatedAt,
 			&i.EgressRules,
 			&i.Quarantine,
+			&i.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -287,8 +327,8 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 }
 
 const FindToolsBySlug = `-- name: FindToolsBySlug :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine from tool_registry
-where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and slug = $2
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at from tool_registry
+where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and slug = $2 and deleted_at is null
 order by tenant_id nulls last
 `
 
@@ -341,6 +381,7 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 			&i.UpdatedAt,
 			&i.EgressRules,
 			&i.Quarantine,
+			&i.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -357,7 +398,7 @@ select v.tool_id, v.id, v.version, v.digest, v.published
 from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
     select r.id, r.scope_id from tool_registry r
-    where r.scope_id = s.id and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
+    where r.scope_id = s.id and r.deleted_at is null and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
     order by r.slug, r.id
     limit $4::int
 ) t
@@ -562,11 +603,11 @@ func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsPara
 }
 
 const ListTools = `-- name: ListTools :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at
 from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
-    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine from tool_registry r
-    where r.scope_id = s.id
+    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine, r.deleted_at from tool_registry r
+    where r.scope_id = s.id and r.deleted_at is null
       and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
       and ($4::text = '' or r.status = $4)
       and ($5::text = '' or $5 =
@@ -653,6 +694,7 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 			&i.UpdatedAt,
 			&i.EgressRules,
 			&i.Quarantine,
+			&i.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -767,7 +809,7 @@ update tool_registry set
     artifact_id = $20, artifact_version = $21, version = $22, published_at = $23,
     quarantine = $24, revision = revision + 1, updated_at = now()
 where scope_id = $25 and id = $26 and revision = $27
-returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine
+returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at
 `
 
 type UpdateToolParams struct {
@@ -865,6 +907,7 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		&i.UpdatedAt,
 		&i.EgressRules,
 		&i.Quarantine,
+		&i.DeletedAt,
 	)
 	return i, err
 }

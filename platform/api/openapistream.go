@@ -1,0 +1,104 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// importBeat is how often a stream tells how far its import has come.
+const importBeat = 500 * time.Millisecond
+
+type streamImportOutput struct {
+	Body func(huma.Context)
+}
+
+// streamImportOpenAPI takes the stream's place first, and maps the document
+// before it answers: what is wrong with the whole of it is a problem.
+func (s *server) streamImportOpenAPI(ctx context.Context, p tool.Principal, in *importOpenAPIInput) (out *streamImportOutput, err error) {
+	place, refused := s.streams.begin(p.Tenant)
+	if refused != nil {
+		return nil, refused
+	}
+	defer func() {
+		if out == nil { // Else the stream gives it back.
+			place()
+		}
+	}()
+	planCtx, cancel := context.WithTimeout(ctx, s.cfg.RequestTimeout) // Of the mapping; the import lasts longer.
+	defer cancel()
+	plan, err := s.planImport(planCtx, p, in.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &streamImportOutput{Body: func(ctx huma.Context) { //nolint:contextcheck // huma's context holds the request's.
+		defer place()
+		s.followImport(ctx, plan)
+	}}, nil
+}
+
+// followImport runs an import and writes how far it has come, until it is over,
+// the client has left or is too slow, or the server stops.
+func (s *server) followImport(ctx huma.Context, plan *importing) {
+	r, w := humachi.Unwrap(ctx)
+	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: v1.CanonicalNames}
+	runCtx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() { // The server's end is the import's.
+		select {
+		case <-stopping(runCtx):
+			cancel()
+		case <-runCtx.Done():
+		}
+	}()
+	err := out.open("")
+	if err == nil {
+		err = s.writeImport(runCtx, out, plan, cancel)
+	}
+	if err != nil {
+		s.log.LogAttrs(r.Context(), slog.LevelDebug, "a stream has ended", slog.String("tenant_id", string(plan.principal.Tenant)),
+			slog.String("trace_id", traceID(r.Context())), slog.Any("reason", err))
+	}
+}
+
+// writeImport runs the import and writes its progress and its end. A client that
+// does not take what is written ends the import.
+func (s *server) writeImport(ctx context.Context, out *eventWriter, plan *importing, cancel func()) error {
+	var last time.Time
+	var broken error
+	result, err := plan.run(ctx, func(p v1.ImportProgress) {
+		if broken != nil || p.Done < p.Total && time.Since(last) < importBeat {
+			return
+		}
+		last = time.Now()
+		if broken = writeEvent(out, v1.EventImportProgress, p); broken != nil {
+			cancel()
+		}
+	})
+	switch {
+	case broken != nil:
+		return broken
+	case err != nil:
+		return writeEvent(out, v1.EventImportFailed, s.problem(ctx, "streamImportOpenAPI", err))
+	default:
+		return writeEvent(out, v1.EventImportResult, result)
+	}
+}
+
+// writeEvent writes one event of a stream that is no run's.
+func writeEvent(out *eventWriter, name tool.EventType, of any) error {
+	data, err := json.Marshal(of)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return out.passage(passage{frames: []frame{{eventType: name, data: data}}})
+}

@@ -1,0 +1,20 @@
+package tool
+
+// OutputCheck is what becomes of an answer that does not fit its tool's output
+// schema.
+type OutputCheck string
+
+// Output checks.
+const (
+	RefuseOutput OutputCheck = "refuse" // The call answers "no" and says where; the default.
+	WarnOutput   OutputCheck = "warn"   // The answer is passed on as it came, with a warning in [Result.Mismatch].
+)
+
+// OutputChecks lists every output check.
+func OutputChecks() []OutputCheck { return []OutputCheck{RefuseOutput, WarnOutput} }
+
+// Valid reports whether o is one of the output checks. Empty is refuse.
+func (o OutputCheck) Valid() bool { return o == "" || o == RefuseOutput || o == WarnOutput }
+
+// WarnsOutput reports whether an answer outside the output schema is passed on.
+func (d *Definition) WarnsOutput() bool { return d.OutputCheck == WarnOutput }
