@@ -78,7 +78,7 @@ func TestDeadline(t *testing.T) {
 		_, err := run(t, executors.Deadline(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
 			at, ok := ctx.Deadline()
 			require.True(t, ok, "there is a deadline always")
-			require.InDelta(t, tool.DefaultTimeout, time.Until(at), float64(5*time.Second))
+			require.InDelta(t, 30*time.Second, time.Until(at), float64(5*time.Second), "30,000 ms")
 			return nil, want
 		})
 		require.Equal(t, want, err)

@@ -625,7 +625,7 @@ func TestParseServers(t *testing.T) {
 	for name, raw := range map[string]string{
 		"a kind of its own": `{"kind":"mcp_server","slug":"files","server_url":"https://f.example/mcp","allowed_tools":["read_file"],"auth":{"type":"bearer","credentials_ref":"token"}}`,
 		"in camel case":     `{"kind":"mcp_server","name":"files","serverUrl":"https://f.example/mcp","transport":"http","allowedTools":["read_file"],"credentialsRef":"token"}`,
-		"a list":            `{"mcp_servers":[{"name":"files","url":"https://f.example/mcp","transport":"http","allowedTools":["read_file"],"credential":"token"}]}`,
+		"a list":            `{"mcp_servers":[{"name":"files","url":"https://f.example/mcp","transport":"sse","allowedTools":["read_file"],"credential":"token"}]}`,
 		"an agent's":        `{"mcp":{"servers":[{"name":"files","url":"https://f.example/mcp","transport":"http","allowedTools":["read_file"],"credential":"token"}]},"kind":"agent","slug":"desk"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -637,6 +637,8 @@ func TestParseServers(t *testing.T) {
 			require.Equal(t, "mcp_server", all[0].Kind())
 			require.Equal(t, "files", all[0].Slug())
 			require.Equal(t, "https://f.example/mcp", s.URL)
+			want := map[bool]string{false: "streamable_http", true: "sse"}[strings.Contains(raw, `"sse"`)]
+			require.EqualValues(t, want, s.Kind())
 			require.Equal(t, []string{"read_file"}, s.AllowedTools)
 			require.Equal(t, "token", s.Auth.CredentialsRef)
 			require.Equal(t, "bearer", s.Auth.Type)

@@ -143,14 +143,16 @@ func TestCreateDefaults(t *testing.T) {
 	require.True(t, got.Active)
 	require.Equal(t, "1.0.0", got.Version)
 	require.Equal(t, tool.Auto, got.PermissionPolicy)
+	require.Equal(t, tool.EgressWrite, got.EgressClass)
 	require.True(t, got.RequiresApproval, "what writes outside needs an approval")
 	require.Nil(t, got.PublishedAt)
 	require.Equal(t, noon, got.CreatedAt)
 
 	_, _, err = b.registry.Create(t.Context(), b.ada, spec("findOrder"))
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
-	_, _, err = b.registry.Create(t.Context(), b.bob, spec("findOrder"))
+	theirs, _, err := b.registry.Create(t.Context(), b.bob, spec("findOrder"))
 	require.NoError(t, err, "slugs are the tenants' own")
+	require.Equal(t, tool.EgressNone, theirs.EgressClass, "who says no class calls nothing")
 }
 
 func TestSlugWarnings(t *testing.T) {

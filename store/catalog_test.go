@@ -190,20 +190,33 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 		exec("select set_config('app.tenant_id', $1, false)", f.Tenant)
 		require.NotZero(t, count(), "%s as its own tenant", table)
 
-		if !mayUpdate(t, super, table, column) {
+		if may(t, super, "insert", table, column) {
+			exec("select set_config('app.tenant_id', $1, false)", stranger)
+			_, err := conn.Exec(t.Context(), fmt.Sprintf("insert into %s (%s) values ($1)", pgx.Identifier{table}.Sanitize(), column), f.Tenant)
+			requireRefusedRow(t, err, table+": no row is made for another tenant")
+			exec("select set_config('app.tenant_id', $1, false)", f.Tenant)
+		}
+		if !may(t, super, "update", table, column) {
 			continue
 		}
 		_, err := conn.Exec(t.Context(), fmt.Sprintf("update %s set %s = $1", pgx.Identifier{table}.Sanitize(), column), stranger)
-		var pgErr *pgconn.PgError
-		require.ErrorAs(t, err, &pgErr, table)
-		require.Equal(t, "42501", pgErr.Code, "%s: a row cannot be given away", table)
+		requireRefusedRow(t, err, table+": a row cannot be given away")
 	}
 }
 
-// mayUpdate reports whether the app role may update a column at all.
-func mayUpdate(t *testing.T, conn *pgx.Conn, table, column string) (may bool) {
+// requireRefusedRow requires that row security refused what was written.
+func requireRefusedRow(t *testing.T, err error, what string) {
 	t.Helper()
-	err := conn.QueryRow(t.Context(), "select has_column_privilege($1, $2, $3, 'update')", store.AppRole, table, column).Scan(&may)
+	var pgErr *pgconn.PgError
+	require.ErrorAs(t, err, &pgErr, what)
+	require.Equal(t, "42501", pgErr.Code, what)
+	require.Contains(t, pgErr.Message, "row-level security", what)
+}
+
+// may reports whether the app role holds a privilege on a column at all.
+func may(t *testing.T, conn *pgx.Conn, privilege, table, column string) (may bool) {
+	t.Helper()
+	err := conn.QueryRow(t.Context(), "select has_column_privilege($1, $2, $3, $4)", store.AppRole, table, column, privilege).Scan(&may)
 	require.NoError(t, err)
 	return may
 }

@@ -61,3 +61,17 @@ func TestClientTool(t *testing.T) {
 	require.True(t, form.Shown())
 	require.Equal(t, tool.DefaultTimeout, func() time.Duration { d := tool.ClientTool{}.Definition(); return d.Execution.Timeout() }())
 }
+
+// What a definition leaves open: the numbers are the product's, and known to
+// callers.
+func TestExecutionDefaults(t *testing.T) {
+	t.Parallel()
+
+	var x tool.Execution
+	require.EqualValues(t, 30_000, x.Timeout().Milliseconds())
+	require.EqualValues(t, 30_000, tool.Execution{TimeoutSeconds: -1}.Timeout().Milliseconds())
+	require.Equal(t, 5*time.Second, tool.Execution{TimeoutSeconds: 5}.Timeout())
+	require.Equal(t, "default", x.Group())
+	require.Equal(t, 1, x.Limit())
+	require.Equal(t, 3, x.Attempts())
+}

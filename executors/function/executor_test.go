@@ -276,23 +276,3 @@ func TestAsyncFunctionIsAwaited(t *testing.T) {
 	require.Equal(t, tool.Cancelled, tool.KindOf(err))
 	require.False(t, tool.AsError(err).Sent, "it never began")
 }
-
-func TestInfo(t *testing.T) {
-	t.Parallel()
-
-	reg := function.NewRegistry()
-	require.NoError(t, function.Define(reg, "who", "", func(ctx context.Context, _ struct{}) (function.Info, error) {
-		info, _ := function.InfoFrom(ctx)
-		return info, nil
-	}))
-	res, err := function.New(reg).Execute(t.Context(), call("who", ``))
-	require.NoError(t, err)
-	var info function.Info
-	require.NoError(t, json.Unmarshal(res.Structured, &info))
-	require.Equal(t, "adder@1.2.0", info.Tool)
-	require.Equal(t, "effect-1", info.EffectID)
-	require.Equal(t, 2, info.Attempt)
-	require.Equal(t, "user:ada", info.Principal.Subject)
-	_, ok := function.InfoFrom(t.Context())
-	require.False(t, ok)
-}

@@ -3,6 +3,7 @@ package function_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -45,7 +46,10 @@ func TestRunNeedsNoPlatform(t *testing.T) {
 }
 
 // sandbox is what two tenants must never share.
-type sandbox struct{ tenant tool.TenantID }
+type sandbox struct {
+	tenant tool.TenantID
+	run    string
+}
 
 // Each call gets what its tenant needs, whoever calls at the same time, and
 // what was provided is taken back with the call.
@@ -67,19 +71,19 @@ func TestTenantsGetTheirOwn(t *testing.T) {
 			}
 			released.Add(1)
 			context.AfterFunc(ctx, released.Done)
-			return &sandbox{info.Principal.Tenant}, nil
+			return &sandbox{info.Principal.Tenant, info.RunID}, nil
 		},
 		func(_ context.Context, s *sandbox, in command) (string, error) {
-			return string(s.tenant) + "$ " + in.Line, nil
+			return string(s.tenant) + s.run + "$ " + in.Line, nil
 		}))
 	e := function.New(reg)
 	var wg sync.WaitGroup
-	for _, tenant := range []tool.TenantID{"acme", "globex", "acme", "globex"} {
+	for i, tenant := range []tool.TenantID{"acme", "globex", "acme", "globex"} {
 		wg.Go(func() {
 			c := call("shell", `{"line": "ls"}`)
-			c.Principal.Tenant = tenant
+			c.Principal.Tenant, c.RunID = tenant, fmt.Sprint("/run-", i)
 			res, err := e.Execute(context.Background(), c)
-			if err != nil || res.Content[0].Text != string(tenant)+"$ ls" {
+			if err != nil || res.Content[0].Text != string(tenant)+c.RunID+"$ ls" {
 				t.Errorf("tenant %s got %v, %v", tenant, res, err)
 			}
 		})

@@ -91,6 +91,58 @@ func TestUpdateTool(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPut, "/v1/tools/say", `{}`, b.Key(t, b.tenant, "tools.read")).status)
 }
 
+// A draft that is replaced is replaced in every part, and no way of saying so
+// publishes it.
+func TestUpdateToolReplacesEveryPart(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	put := func(body string) answer { return b.do(t, http.MethodPut, "/v1/tools/say", body) }
+	read := func() (got v1.Tool) {
+		b.do(t, http.MethodGet, "/v1/tools/say", "").into(t, &got)
+		return got
+	}
+	b.do(t, http.MethodPost, "/v1/tools", `{"slug":"say","implementation_type":"internal","description":"Says."}`)
+
+	require.Equal(t, http.StatusOK, put(`{"implementation_type":"http","version":"1.1.0","egress_class":"read_only",
+		"input_schema":{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]},
+		"output_schema":{"type":"object","properties":{"total":{"type":"number"}}},
+		"implementation_config":{"url":"https://example.com/orders"},"execution_config":{"is_pure":true,"timeout_s":7}}`).status)
+	got := read()
+	require.Equal(t, tool.HTTP, got.Implementation)
+	require.Equal(t, "1.1.0", got.Version)
+	require.Equal(t, tool.EgressReadOnly, got.EgressClass)
+	require.Empty(t, got.Description, "what the body leaves out is what it is for a new tool")
+	require.JSONEq(t, `{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`, string(got.InputSchema))
+	require.JSONEq(t, `{"type":"object","properties":{"total":{"type":"number"}}}`, string(got.OutputSchema))
+	require.JSONEq(t, `{"url":"https://example.com/orders"}`, string(got.Config))
+	require.Equal(t, 7, got.Execution.TimeoutSeconds)
+	require.True(t, got.Execution.Pure)
+
+	require.Equal(t, http.StatusOK, put(`{"implementation_type":"artifact","artifact_id":"a-1","artifact_version":"3","status":"disabled"}`).status)
+	got = read()
+	require.Equal(t, tool.Artifact, got.Implementation)
+	require.Equal(t, []string{"a-1", "3"}, []string{got.ArtifactID, got.ArtifactVersion})
+	require.Equal(t, tool.Disabled, got.Status)
+	require.Equal(t, http.StatusOK, put(`{"implementation_type":"internal","status":"draft"}`).status)
+	got = read()
+	require.Equal(t, tool.Internal, got.Implementation)
+	require.Equal(t, tool.Draft, got.Status)
+	require.Empty(t, got.ArtifactID, "the link is taken off")
+
+	for _, body := range []string{`{"implementation_type":"internal","status":"published"}`, `{"implementation_type":"internal","publish":true}`} {
+		p := put(body).problem(t)
+		require.Equal(t, tool.Conflict, p.Code, body)
+		require.Equal(t, "/status", p.Path, body)
+	}
+	after := read()
+	require.Equal(t, got, after, "what is refused changes nothing")
+	require.Nil(t, after.PublishedAt)
+	var versions v1.Page[v1.ToolVersion]
+	b.do(t, http.MethodGet, "/v1/tools/say/versions", "").into(t, &versions)
+	require.Empty(t, versions.Items)
+	require.Equal(t, tool.Conflict, b.do(t, http.MethodPost, "/v1/tools/say/call", `{}`).problem(t).Code, "a draft is not called")
+}
+
 // The platform's own tools are listed under the name that some know them by,
 // and a tenant's tools never are.
 func TestBuiltinTemplates(t *testing.T) {

@@ -270,10 +270,15 @@ func testVersions(t *testing.T, f Fixture) {
 	again := first
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	again.Published, again.PublishedAt = true, &now
-	head.Status = tool.Published
+	head.Status, head.PublishedAt = tool.Published, &now
 	head, published, err := f.Store.AddVersion(t.Context(), head, again)
 	require.NoError(t, err)
 	require.True(t, published.Published)
+	require.True(t, now.Equal(*published.PublishedAt))
+	found, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: head.ID})
+	require.NoError(t, err)
+	require.NotNil(t, found.PublishedAt, "the head keeps when it was published")
+	require.True(t, now.Equal(*found.PublishedAt))
 	require.Equal(t, stored.ID, published.ID)
 	require.Equal(t, tool.Published, head.Status)
 
