@@ -78,6 +78,21 @@ func TestEveryEndpointWantsAKey(t *testing.T) {
 	}
 }
 
+// The record of calls is for those who hold the permission to see runs, and of
+// no use to anybody else: no other permission opens it.
+func TestInvocationsWantTheirPermission(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ids := seedForeign(t, b)
+	others := slices.DeleteFunc(slices.Clone(api.Permissions()), func(p string) bool { return p == api.RunsRead })
+	require.NotEmpty(t, others)
+	reader, rest := b.Key(t, b.tenant, api.RunsRead), b.Key(t, b.tenant, others...)
+	for _, path := range []string{"/v1/invocations", "/v1/invocations/" + ids["invocations"][0]} {
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, path, "", reader).status, path)
+		require.Equal(t, http.StatusForbidden, b.do(t, http.MethodGet, path, "", rest).status, path)
+	}
+}
+
 // What belongs to another tenant is answered, by every endpoint that takes the
 // name of something, with the very body of what does not exist.
 func TestForeignTenant(t *testing.T) {
