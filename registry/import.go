@@ -32,7 +32,7 @@ func (r *Registry) Import(ctx context.Context, p tool.Principal, tools []ToolSpe
 }
 
 func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec) Imported {
-	c, err := r.applyTool(ctx, p.Tenant, p.Subject, s, true)
+	c, err := r.applyTool(ctx, p, s, true)
 	if err == nil {
 		return Imported{Change: c}
 	}
@@ -45,7 +45,7 @@ func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec)
 		return failed(s, err)
 	}
 	s.Status, s.Publish = "", false
-	if c, err = r.applyTool(ctx, p.Tenant, p.Subject, s, true); err != nil {
+	if c, err = r.applyTool(ctx, p, s, true); err != nil {
 		return failed(s, err)
 	}
 	c.Warnings = append(c.Warnings, "imported as a draft: "+reason.Msg)

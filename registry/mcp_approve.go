@@ -103,7 +103,7 @@ func (r *Registry) ApproveRemote(ctx context.Context, p tool.Principal, slugOrID
 	if err != nil {
 		return Change{}, err
 	}
-	c, err := r.applyTool(ctx, p.Tenant, p.Subject, spec, true)
+	c, err := r.applyTool(ctx, p, spec, true)
 	if err != nil {
 		return Change{}, fmt.Errorf("approving tool %q of server %q: %w", a.Name, s.Slug, err)
 	}

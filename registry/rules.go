@@ -42,12 +42,12 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, checkRetrieval, r.checkSchemas, checkSections, r.checkConfig} {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, checkRetrieval, r.checkSchemas, checkSections, r.checkConfig, r.checkEgressRules} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
 	}
-	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s), r.egressWarnings(s)), nil
+	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s), r.egressWarnings(s), r.readsWarning(s)), nil
 }
 
 func checkPolicy(s *ToolSpec) error {

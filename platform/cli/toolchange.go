@@ -87,6 +87,9 @@ func (a *app) toolExplainCommand() *cobra.Command {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "\n%s runs %s\n", clean(e.Ref), clean(versioned(e.Slug, e.Version)))
+			if err == nil && e.ReadsDeclared != nil {
+				_, err = fmt.Fprintf(w, "its POST is %s to read only, so egress class read_only lets it pass\n", clean(declared(e.ReadsDeclared)))
+			}
 			return err
 		})
 	}), `Applies every rule that a call would meet, and says what each looked at: which

@@ -157,7 +157,8 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		ModelProviders: func(name string) bool {
 			return len(cfg.ModelProviders) == 0 || slices.Contains(cfg.ModelProviders, name)
 		},
-		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
+		Needs:         map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
+		DeclaresReads: map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: httpcall.DeclaresReads},
 	})
 }
 

@@ -22,7 +22,7 @@ with busy as (
     select $3, $1, $4, $5, $6, $7, $8, $9, $10, $11,
            'pending', $12, $13, $14
     from busy where $2::int = 0 or busy.n < $2::int
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
     select r.head_message_id, r.tenant_id, r.id, 0, $15, $16 from run r where r.head_message_id is not null
@@ -32,7 +32,7 @@ with busy as (
            now() + make_interval(secs => $22::float8)
     from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from run
 `
 
 type AcceptRunParams struct {
@@ -91,6 +91,7 @@ type AcceptRunRow struct {
 	Detached           bool
 	Depth              int32
 	Calls              int32
+	FollowedUntil      *time.Time
 }
 
 // Records a pending run, its first message if it has one, and the start of its
@@ -153,6 +154,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }
@@ -292,7 +294,7 @@ func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (b
 }
 
 const FindRunOfWorkflow = `-- name: FindRunOfWorkflow :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from runs
 where tenant_id = $1 and workflow_id = $2 and kind <> 'agent'
 order by created_at desc
 limit 1
@@ -338,6 +340,7 @@ func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowPa
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }
