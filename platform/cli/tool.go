@@ -179,7 +179,7 @@ content. Those in the state snapshot are not published yet.`, `  toolcrib tool v
 // compact writes v as one line of JSON, or nothing for an empty object.
 func compact(v any) string {
 	raw, err := json.Marshal(v)
-	if err != nil || string(raw) == "{}" {
+	if err != nil || string(raw) == "{}" || string(raw) == "null" {
 		return ""
 	}
 	return string(raw)

@@ -18,6 +18,11 @@ func (a *app) toolPublishCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		for _, warning := range published.Warnings {
+			if _, err := fmt.Fprintf(a.env.Err, "warning: %s\n", clean(warning)); err != nil {
+				return err
+			}
+		}
 		return a.printer.show(published, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Tool.Slug, published.Version.Version)))
 			return err

@@ -94,6 +94,7 @@ func fromDefinition(d tool.Definition) Definition {
 
 // Published tells what publishing a tool did.
 type Published struct {
-	Tool    Tool        `json:"tool"`
-	Version ToolVersion `json:"version"`
+	Tool     Tool        `json:"tool"`
+	Version  ToolVersion `json:"version"`
+	Warnings []string    `json:"warnings,omitempty" doc:"What is allowed and better done otherwise" example:"[\"it is pure and max_concurrency is left at 1\"]"`
 }
