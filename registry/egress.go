@@ -1,8 +1,6 @@
 package registry
 
 import (
-	"net/http"
-
 	"github.com/toolcrib/toolcrib/internal/hostname"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -33,7 +31,7 @@ func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
 		what = "the tool sends " + method
 	}
 	declare := ""
-	if method == http.MethodPost && p.EgressClass == tool.EgressReadOnly && r.opts.DeclaresReads[d.ImplementationType()] != nil {
+	if method == "POST" && p.EgressClass == tool.EgressReadOnly && r.opts.DeclaresReads[d.ImplementationType()] != nil {
 		declare = ", or, where the POST changes nothing, set implementation_config.reads to true, which needs the permission " + DeclareReads
 	}
 	switch {

@@ -562,6 +562,25 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 	return i, err
 }
 
+const FollowRun = `-- name: FollowRun :exec
+update runs r set followed_until = now() + make_interval(secs => $1::float8)
+where r.tenant_id = $2 and r.id = $3 and r.status in ('pending', 'running', 'hosted')
+  and (r.followed_until is null or r.followed_until < now() + make_interval(secs => $1::float8) / 2)
+`
+
+type FollowRunParams struct {
+	LeaseS   float64
+	TenantID string
+	RunID    string
+}
+
+// Notes for how long somebody follows the output of a run that has not ended.
+// Followers that share a run write it once in half that time.
+func (q *Queries) FollowRun(ctx context.Context, arg FollowRunParams) error {
+	_, err := q.db.Exec(ctx, FollowRun, arg.LeaseS, arg.TenantID, arg.RunID)
+	return err
+}
+
 const ListAncestors = `-- name: ListAncestors :many
 with recursive line as (
     select r.id, r.agent_id, r.agent, r.detached, r.parent_run_id, 0 as above
@@ -695,6 +714,92 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListTurnCalls = `-- name: ListTurnCalls :many
+with turns as (
+    select distinct on (m.turn) m.tenant_id, m.turn, m.prepared, m.created_at
+    from messages m
+    where m.tenant_id = $1 and m.run_id = $2 and m.role = 'assistant'
+    order by m.turn, m.id desc
+)
+select t.turn, coalesce(c.item ->> 'slug', '')::text as slug, (c.item -> 'refused' is not null)::boolean as refused,
+       t.created_at as asked_at, i.started_at
+from turns t
+cross join json_array_elements(t.prepared) with ordinality as c (item, place)
+left join tool_invocations i on i.tenant_id = t.tenant_id and i.id = (c.item ->> 'invocation_id')::uuid
+order by t.turn, c.place
+`
+
+type ListTurnCallsParams struct {
+	TenantID string
+	RunID    string
+}
+
+type ListTurnCallsRow struct {
+	Turn      int32
+	Slug      string
+	Refused   bool
+	AskedAt   time.Time
+	StartedAt *time.Time
+}
+
+// The calls of a run's turns, in order, with when each was asked for and when it
+// began. A turn that a reset asked again counts as it was answered last.
+func (q *Queries) ListTurnCalls(ctx context.Context, arg ListTurnCallsParams) ([]ListTurnCallsRow, error) {
+	rows, err := q.db.Query(ctx, ListTurnCalls, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTurnCallsRow
+	for rows.Next() {
+		var i ListTurnCallsRow
+		if err := rows.Scan(
+			&i.Turn,
+			&i.Slug,
+			&i.Refused,
+			&i.AskedAt,
+			&i.StartedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RunFollowed = `-- name: RunFollowed :many
+select coalesce(r.followed_until > now(), false)::boolean as followed from runs r
+where r.tenant_id = $1 and r.id = $2
+`
+
+type RunFollowedParams struct {
+	TenantID string
+	RunID    string
+}
+
+func (q *Queries) RunFollowed(ctx context.Context, arg RunFollowedParams) ([]bool, error) {
+	rows, err := q.db.Query(ctx, RunFollowed, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []bool
+	for rows.Next() {
+		var followed bool
+		if err := rows.Scan(&followed); err != nil {
+			return nil, err
+		}
+		items = append(items, followed)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
