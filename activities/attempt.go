@@ -95,7 +95,7 @@ func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 		})
 	}
 	return ledger.Ticket{
-		InvocationID: t.in.Call.InvocationID, Fence: t.in.Fence,
+		InvocationID: t.in.Call.InvocationID, Fence: t.in.Fence, Followed: t.in.Followed,
 		Policy: tool.Policy{EgressClass: t.in.Egress, EgressRules: t.in.EgressRules}, Arguments: t.in.Call.Arguments,
 	}, nil
 }
@@ -146,7 +146,8 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 		Tenant: t.in.Principal.Tenant, RunID: t.in.RunID, Turn: t.in.Turn, Attempt: t.number, CallID: t.in.Call.CallID,
 	})
 	defer end() // Before the settlement, whose event ends the output.
-	if say != nil {
+	// A prompt asks its model to stream for an output that is watched.
+	if say != nil && (ticket.Followed || t.in.Pin.Implementation != tool.Prompt) {
 		ctx = tool.WithOutput(ctx, say)
 	}
 	result, err := t.a.Executor.Execute(ctx, &tool.Call{

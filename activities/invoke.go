@@ -34,7 +34,7 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 	}
 	return wire.AdmitOutput{
 		Fence: ticket.Fence, Execution: activity.GetInfo(ctx).WorkflowExecution.RunID,
-		Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules,
+		Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules, Followed: ticket.Followed,
 	}, nil
 }
 

@@ -97,7 +97,8 @@ func (a *Activities) agentPlan(ctx context.Context, p tool.Principal, run agent.
 	plan := &agent.Plan{
 		AgentID: version.AgentID, Agent: version.Slug, AgentVersion: version.Number, AgentDigest: version.Digest,
 		ToolMode: version.Snapshot.ToolMode, Limits: version.Snapshot.Limits.WithDefaults(),
-		Tools: make([]agent.Pin, 0, len(bound)),
+		MaxConcurrency: version.Snapshot.MaxConcurrency,
+		Tools:          make([]agent.Pin, 0, len(bound)),
 	}
 	for _, u := range unavailable {
 		plan.Omitted = append(plan.Omitted, agent.Omission{Tool: u.Ref.String(), Kind: u.Err.Kind, Reason: u.Err.Msg})

@@ -69,9 +69,12 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	if err != nil {
 		return agent.Turn{}, nil, err
 	}
-	resp, err := a.ask(ctx, in, definition, open.Transcript, kit, provided)
+	attempt := newModelTurn(ctx, in, key)
+	attempt.model = definition.Model
+	a.modelLost(ctx, attempt)
+	resp, err := a.ask(ctx, in, definition, open, kit, provided)
 	if err != nil {
-		return agent.Turn{}, nil, err
+		return agent.Turn{}, nil, a.modelFailed(ctx, attempt, err)
 	}
 	turn := agent.Turn{
 		Tenant: tenant, RunID: in.RunID, Key: key,
@@ -95,9 +98,9 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 }
 
 // ask puts the turn to the model that the pinned agent version names, and
-// streams what it says meanwhile.
+// streams what it says meanwhile to those who follow the run.
 func (a *Activities) ask(
-	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, transcript []agent.Message, kit *kit, provided []agent.ProviderTool,
+	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, open agent.OpenTurn, kit *kit, provided []agent.ProviderTool,
 ) (*agent.ModelResponse, error) {
 	provider, name, _ := strings.Cut(definition.Model, "/")
 	model, ok := a.Models[provider]
@@ -112,15 +115,17 @@ func (a *Activities) ask(
 	})
 	defer end()
 	var stream func(agent.Delta)
-	if say != nil {
+	if say != nil && open.Followed {
 		stream = func(d agent.Delta) { say(d.Text) }
 	}
-	resp, err := generate(ctx, model, &agent.ModelRequest{
+	inTime, cancel := bounded(ctx)
+	defer cancel()
+	resp, err := generate(inTime, model, &agent.ModelRequest{
 		Model: name, Options: definition.ModelOptions, Instructions: definition.Instructions,
-		Messages: transcript, Tools: kit.specs(), ProviderTools: provided, Turn: in.Turn, Tenant: kit.principal.Tenant,
+		Messages: open.Transcript, Tools: kit.specs(), ProviderTools: provided, Turn: in.Turn, Tenant: kit.principal.Tenant,
 		Stream: stream,
 	})
-	if err != nil {
+	if err = late(ctx, inTime, err); err != nil {
 		return nil, fmt.Errorf("asking model %q: %w", definition.Model, err)
 	}
 	return resp, nil

@@ -31,6 +31,10 @@ type Definition struct {
 	Tools        []tool.Ref      `json:"tools"`
 	ToolMode     ToolMode        `json:"tool_mode,omitempty"` // Sequential when empty.
 	Limits       Limits          `json:"limits"`
+	// MaxConcurrency is how many pure calls of a concurrency group run at once in
+	// a run, by group: within what the group's tools allow, and in the place of
+	// the default where they do not say.
+	MaxConcurrency map[string]int `json:"max_concurrency,omitempty"`
 	// OnUnavailableTool is what becomes of a run when a tool of the agent cannot
 	// be used as it begins. OmitTool when empty.
 	OnUnavailableTool UnavailablePolicy `json:"on_unavailable_tool,omitempty"`

@@ -18,7 +18,9 @@ type Plan struct {
 	AgentDigest  string   `json:"agent_digest,omitempty"`
 	ToolMode     ToolMode `json:"tool_mode,omitempty"`
 	Limits       Limits   `json:"limits"`
-	Tools        []Pin    `json:"tools"` // Sorted by Slug, so that prompts cache.
+	// MaxConcurrency is the agent's, by concurrency group; see [Plan.LimitGroup].
+	MaxConcurrency map[string]int `json:"max_concurrency,omitempty"`
+	Tools          []Pin          `json:"tools"` // Sorted by Slug, so that prompts cache.
 
 	Omitted []Omission `json:"omitted,omitempty"` // Tools of the agent that could not be used when the run began.
 }

@@ -65,6 +65,10 @@ type Run struct {
 	StartedAt     *time.Time      `json:"started_at,omitempty"`
 	CompletedAt   *time.Time      `json:"completed_at,omitempty"`
 
+	// FollowFor is, of a run that is accepted, for how long somebody is expected
+	// to follow its output from the start. It is not stored with the run.
+	FollowFor time.Duration `json:"-"`
+
 	// EndedBy is Temporal's run id of the execution that reported the end, or
 	// "reconciler". Empty where the platform ended the run on its own.
 	EndedBy string `json:"ended_by,omitempty"`

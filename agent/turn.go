@@ -41,6 +41,7 @@ type OpenTurn struct {
 	Policies   map[string]tool.Policy // Of the plan's tools, by id, as they are now. A tool that is not the tenant's to see is absent.
 	Transcript []Message              // From the root to the head, each assistant message followed by its tool messages in call order. Shared: never change it.
 	Stored     *Turn                  // Set when the turn was answered and stored before.
+	Followed   bool                   // Somebody follows the run's output.
 }
 
 // RunEnd is how a run ends. An empty Output stands for the text of the head
@@ -86,6 +87,9 @@ type Runs interface {
 	// head follows a turn that answers it, and one that was scheduled later than
 	// it was; a turn of a branch that a reset left does not move the head back.
 	SaveTurn(ctx context.Context, turn Turn) (Turn, error)
+	// RecordModelRetry adds an event [EventModelRetrying] to a run that goes on,
+	// once for each attempt of a turn; it does nothing for any other run.
+	RecordModelRetry(ctx context.Context, tenant tool.TenantID, runID string, retry ModelRetry) error
 	// FinishRun ends a run once; a second end changes nothing, unless another
 	// execution made the first one: the later end then replaces it.
 	FinishRun(ctx context.Context, end RunEnd) error

@@ -28,7 +28,7 @@ func datetimeUtils(clock func() time.Time) Builtin {
 				InputSchema:    json.RawMessage(datetimeInputSchema),
 				OutputSchema:   json.RawMessage(datetimeOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: 8, ConcurrencyGroup: "datetime_utils", TimeoutSeconds: 5},
+				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "datetime_utils", TimeoutSeconds: 5},
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		},

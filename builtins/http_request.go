@@ -108,7 +108,7 @@ type httpRequestConfig struct {
 // Unavailable.
 func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.Time) Builtin {
 	spec := Spec{
-		Key: "http_request", Version: "1.1.0",
+		Key: "http_request", Version: "1.1.1",
 		Definition: tool.Definition{
 			Name:           "HTTP request",
 			Description:    "Fetches a public URL by GET or HEAD and returns its status, headers and body.",
@@ -116,7 +116,7 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 			InputSchema:    json.RawMessage(httpRequestInputSchema),
 			OutputSchema:   json.RawMessage(httpRequestOutputSchema),
 			Implementation: tool.Internal,
-			Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "http_request"},
+			Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "http_request"},
 		},
 		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 	}

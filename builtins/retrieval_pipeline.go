@@ -15,7 +15,7 @@ import (
 // of them by. A pipeline that the tenant has not is [tool.NotFound].
 func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 	spec := Spec{
-		Key: "retrieval_pipeline", Version: "1.0.0",
+		Key: "retrieval_pipeline", Version: "1.0.1",
 		Definition: tool.Definition{
 			Name:           "Search documents",
 			Description:    "Searches the documents of a retrieval pipeline and returns the passages that answer best, each with a citation.",
@@ -23,7 +23,7 @@ func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 			InputSchema:    json.RawMessage(ask.AnyPipelineSchema),
 			OutputSchema:   json.RawMessage(ask.OutputSchema),
 			Implementation: tool.Internal,
-			Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "retrieval_pipeline", TimeoutSeconds: 30},
+			Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "retrieval_pipeline", TimeoutSeconds: 30},
 			Interaction:    tool.Interaction{OpenInput: true}, // A filter names fields of the tenant's own.
 		},
 		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},

@@ -67,7 +67,7 @@ func taskStatus(runs Runs) Builtin {
 				InputSchema:    json.RawMessage(taskStatusInputSchema),
 				OutputSchema:   json.RawMessage(taskStatusOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: 8, ConcurrencyGroup: "task_status", TimeoutSeconds: 5},
+				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "task_status", TimeoutSeconds: 5},
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		},

@@ -106,7 +106,7 @@ type webFetchOutput struct {
 func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "web_fetch", Version: "1.0.0",
+			Key: "web_fetch", Version: "1.0.1",
 			Definition: tool.Definition{
 				Name:           "Web page",
 				Description:    "Reads a public web page and returns its article as Markdown, in pieces where it is long. Also reads text, JSON, XML and images.",
@@ -114,7 +114,7 @@ func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin 
 				InputSchema:    json.RawMessage(webFetchInputSchema),
 				OutputSchema:   json.RawMessage(webFetchOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "web_fetch"},
+				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "web_fetch"},
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 		},

@@ -73,7 +73,7 @@ type webSearchOutput struct {
 func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Builtin {
 	return Builtin{
 		Spec: Spec{
-			Key: "web_search", Version: "1.0.0",
+			Key: "web_search", Version: "1.0.1",
 			Definition: tool.Definition{
 				Name:           "Web search",
 				Description:    "Searches the web and returns titles, addresses and snippets. Read what looks right with web_fetch.",
@@ -81,7 +81,7 @@ func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Buil
 				InputSchema:    json.RawMessage(webSearchInputSchema),
 				OutputSchema:   json.RawMessage(webSearchOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "web_search", TimeoutSeconds: 20},
+				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "web_search", TimeoutSeconds: 20},
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 		},

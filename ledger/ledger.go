@@ -97,6 +97,7 @@ type Ticket struct {
 	Attempt      int             // Counted from 1 over the effect's life.
 	Policy       tool.Policy     // The tool's policy as it is now; the caller decides by it before it sends.
 	Deprecated   bool            // The tool is deprecated; a warning event was written.
+	Followed     bool            // Somebody follows the output of the call's run.
 	Arguments    json.RawMessage // What the call is to be made with, wherever it stood.
 	Done         *Outcome        // Set when the effect was settled before; then nothing is admitted.
 }

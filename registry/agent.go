@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -143,6 +144,13 @@ func checkAgentSpec(s *AgentSpec) ([]string, error) {
 	case "", agent.Sequential, agent.ParallelSafe:
 	default:
 		return nil, refuse(tool.Invalid, "/tool_mode", "tool mode %.40q: expected sequential or parallel_safe", s.ToolMode)
+	}
+	for _, group := range slices.Sorted(maps.Keys(s.MaxConcurrency)) {
+		if n := s.MaxConcurrency[group]; group == "" || len(group) > maxGroupName || n < 1 || n > maxConcurrency {
+			return nil, refuse(tool.Invalid, "/max_concurrency/"+group,
+				"max_concurrency of group %.80q is %d: expected 1 to %d for a concurrency group of the agent's tools, such as %q",
+				group, n, maxConcurrency, tool.DefaultConcurrencyGroup)
+		}
 	}
 	if p := s.OnUnavailableTool; p != "" && !slices.Contains(agent.UnavailablePolicies(), p) {
 		return nil, refuse(tool.Invalid, "/on_unavailable_tool", "on_unavailable_tool %.40q: expected omit or refuse", p)

@@ -59,7 +59,7 @@ func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, wr
 		if err := mayWrite(p, ToolsWrite); err != nil {
 			return Change{}, err
 		}
-		return r.applyTool(ctx, p.Tenant, p.Subject, *d.Tool, write)
+		return r.applyTool(ctx, p, *d.Tool, write)
 	case d.Agent != nil && d.Tool == nil:
 		if err := mayWrite(p, AgentsWrite); err != nil {
 			return Change{}, err
@@ -70,18 +70,24 @@ func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, wr
 	}
 }
 
-// applyTool brings a tool of tenant, which may be the platform, to s.
-func (r *Registry) applyTool(ctx context.Context, tenant tool.TenantID, by string, s ToolSpec, write bool) (Change, error) {
+// applyTool brings a tool of p's tenant, which may be the platform, to s.
+func (r *Registry) applyTool(ctx context.Context, p tool.Principal, s ToolSpec, write bool) (Change, error) {
+	tenant := p.Tenant
 	before, versions, err := r.findOwn(ctx, tenant, s.Slug)
 	if err != nil {
 		return Change{}, err
 	}
 	var after tool.Tool
+	var held tool.Definition
 	var warnings []string
 	if before == nil {
 		after, warnings, err = r.newTool(tenant, s)
 	} else {
+		held = before.Definition
 		after, warnings, err = r.edited(*before, s)
+	}
+	if err == nil {
+		err = r.recordReads(p, held, &after)
 	}
 	if err != nil {
 		return Change{}, err
@@ -98,7 +104,7 @@ func (r *Registry) applyTool(ctx context.Context, tenant tool.TenantID, by strin
 	var v tool.Version
 	if s.wanted() {
 		was := publishedNumbers(versions)
-		if after, v, err = r.cut(ctx, after, versions, by, true); err != nil {
+		if after, v, err = r.cut(ctx, after, versions, p, true); err != nil {
 			return Change{}, err
 		}
 		if err := r.checkReach(ctx, &v); err != nil {

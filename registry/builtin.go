@@ -26,7 +26,7 @@ const platformSubject = "platform"
 func (r *Registry) SyncBuiltins(ctx context.Context, specs []BuiltinSpec) ([]Change, error) {
 	changes := make([]Change, 0, len(specs))
 	for _, b := range specs {
-		c, err := r.applyTool(ctx, "", platformSubject, ToolSpec{
+		c, err := r.applyTool(ctx, tool.Principal{Subject: platformSubject}, ToolSpec{
 			Slug: b.Key, BuiltinKey: b.Key, Version: b.Version, Publish: true, Definition: b.Definition, Policy: b.Policy,
 		}, true)
 		if err != nil {

@@ -71,7 +71,7 @@ func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpe
 	}
 	c := Change{Kind: "tool", Slug: s.Slug, Version: s.Version, Action: Unchanged}
 	if before == nil {
-		return heldOr(c)(r.applyTool(ctx, tenant, codeSubject, want, true))
+		return heldOr(c)(r.applyTool(ctx, tool.Principal{Tenant: tenant, Subject: codeSubject}, want, true))
 	}
 	c.ID = before.ID
 	held, err := obstacle(before, versions, &want)
@@ -82,7 +82,7 @@ func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpe
 		return c, err
 	}
 	want.Policy = strictest(before.Policy, want.Policy)
-	applied, err := r.applyTool(ctx, tenant, codeSubject, want, true)
+	applied, err := r.applyTool(ctx, tool.Principal{Tenant: tenant, Subject: codeSubject}, want, true)
 	if tool.KindOf(err) == tool.Conflict && slices.ContainsFunc(versions, madeByTenant) {
 		c.Warnings = []string{"its own versions are in the way: " + tool.AsError(err).Msg}
 		return c, nil

@@ -7,8 +7,8 @@ import (
 
 // checkEgressRules refuses rules that nothing could pass, or that say what the
 // class denies.
-func checkEgressRules(s *ToolSpec) error {
-	if err := hostname.CheckRules(s.EgressRules, s.EgressClass); err != nil {
+func (r *Registry) checkEgressRules(s *ToolSpec) error {
+	if err := hostname.CheckRules(s.EgressRules, s.EgressClass, r.declaresReads(&s.Definition)); err != nil {
 		return within("/egress_rules", err)
 	}
 	return nil
@@ -30,10 +30,14 @@ func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
 	if method != "" {
 		what = "the tool sends " + method
 	}
+	declare := ""
+	if method == "POST" && p.EgressClass == tool.EgressReadOnly && r.opts.DeclaresReads[d.ImplementationType()] != nil {
+		declare = ", or, where the POST changes nothing, set implementation_config.reads to true, which needs the permission " + DeclareReads
+	}
 	switch {
 	case class.Within(p.EgressClass):
 	case class == tool.EgressWrite:
-		return refuse(tool.Invalid, "/egress_class", "%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to write", what, p.EgressClass)
+		return refuse(tool.Invalid, "/egress_class", "%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to write%s", what, p.EgressClass, declare)
 	default:
 		return refuse(tool.Invalid, "/egress_class", "%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to read_only", what, p.EgressClass)
 	}

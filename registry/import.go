@@ -41,7 +41,7 @@ func (r *Registry) importTools(ctx context.Context, p tool.Principal, tools []To
 }
 
 func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec, write bool) Imported {
-	c, err := r.applyTool(ctx, p.Tenant, p.Subject, s, write)
+	c, err := r.applyTool(ctx, p, s, write)
 	if err == nil {
 		return Imported{Change: c}
 	}
@@ -54,7 +54,7 @@ func (r *Registry) importTool(ctx context.Context, p tool.Principal, s ToolSpec,
 		return failed(s, err)
 	}
 	s.Status, s.Publish = "", false
-	if c, err = r.applyTool(ctx, p.Tenant, p.Subject, s, write); err != nil {
+	if c, err = r.applyTool(ctx, p, s, write); err != nil {
 		return failed(s, err)
 	}
 	c.Warnings = append(c.Warnings, "imported as a draft: "+reason.Msg)

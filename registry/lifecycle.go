@@ -33,6 +33,9 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 		return tool.Tool{}, tool.Version{}, refuse(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug, ref.Constraint)
 	}
 	v := versions[i]
+	if err := r.mayDeclare(p, &v.Snapshot.Definition); err != nil {
+		return tool.Tool{}, tool.Version{}, err
+	}
 	if err := firstOf(r.publish(ctx, &t, &v), r.checkReach(ctx, &v)); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
@@ -130,7 +133,7 @@ func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref,
 			return tool.Tool{}, tool.Version{}, err
 		}
 	}
-	t, v, err := r.cut(ctx, t, versions, p.Subject, publish)
+	t, v, err := r.cut(ctx, t, versions, p, publish)
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
@@ -142,7 +145,10 @@ func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref,
 
 // cut makes the version that the head stands for, under the judge's rules. It
 // writes nothing.
-func (r *Registry) cut(ctx context.Context, t tool.Tool, versions []tool.Version, by string, publish bool) (tool.Tool, tool.Version, error) {
+func (r *Registry) cut(ctx context.Context, t tool.Tool, versions []tool.Version, p tool.Principal, publish bool) (tool.Tool, tool.Version, error) {
+	if err := r.mayDeclare(p, &t.Definition); err != nil {
+		return t, tool.Version{}, err
+	}
 	snapshot := tool.Snapshot{Definition: t.Definition}
 	digest, err := snapshot.Digest()
 	if err != nil {
@@ -158,7 +164,7 @@ func (r *Registry) cut(ctx context.Context, t tool.Tool, versions []tool.Version
 		return t, tool.Version{}, firstOf(compared, err)
 	}
 	now := r.opts.Clock().UTC()
-	v := tool.Version{ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: t.Version, Digest: digest, Snapshot: snapshot, CreatedAt: now, CreatedBy: by}
+	v := tool.Version{ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: t.Version, Digest: digest, Snapshot: snapshot, CreatedAt: now, CreatedBy: p.Subject, ReadsDeclared: t.ReadsDeclared}
 	if exists {
 		v = versions[slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == t.Version })]
 	} else if v.ID, err = newID(); err != nil {

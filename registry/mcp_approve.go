@@ -103,7 +103,7 @@ func (r *Registry) ApproveRemote(ctx context.Context, p tool.Principal, slugOrID
 	if err != nil {
 		return Change{}, err
 	}
-	c, err := r.applyTool(ctx, p.Tenant, p.Subject, spec, true)
+	c, err := r.applyTool(ctx, p, spec, true)
 	if err != nil {
 		return Change{}, fmt.Errorf("approving tool %q of server %q: %w", a.Name, s.Slug, err)
 	}
@@ -209,8 +209,8 @@ func adopted(s *MCPServer, head *tool.Tool, remote *RemoteTool) (ToolSpec, []str
 		}
 	}
 	if s.TrustHints && spec.EgressClass == tool.EgressReadOnly && onlyReads(remote.Pinned) && !onlyReads(remote.Seen) {
-		spec.EgressClass = tool.EgressWrite
-		warnings = append(warnings, "the server no longer says that the tool only reads: its egress class becomes write, which asks for approval")
+		spec.EgressClass, spec.Execution.Pure = tool.EgressWrite, false
+		warnings = append(warnings, "the server no longer says that the tool only reads: its egress class becomes write, which asks for approval, and it is pure no more")
 	}
 	spec.Config, err = repinned(head.Config, remote.Seen.Digest)
 	return spec, warnings, err

@@ -49,8 +49,9 @@ type remoteConfig struct {
 }
 
 // remoteSpec is the draft that an import makes: hidden, as what a gateway runs
-// is (reference number S1-45), with one attempt, and asking for approval unless
-// the operator takes the server's word that it only reads.
+// is (reference number S1-45), with one attempt, and asking for approval. One
+// that only reads, where the operator takes the server's word for it, needs no
+// approval, is pure, and runs beside others.
 func remoteSpec(s *MCPServer, d *RemoteDefinition) (ToolSpec, error) {
 	config, err := json.Marshal(remoteConfig{s.Slug, d.Name, d.Digest})
 	if err != nil {
@@ -72,6 +73,7 @@ func remoteSpec(s *MCPServer, d *RemoteDefinition) (ToolSpec, error) {
 	}
 	if s.TrustHints && onlyReads(d) {
 		spec.EgressClass = tool.EgressReadOnly
+		spec.Execution = tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency}
 	}
 	return spec, nil
 }

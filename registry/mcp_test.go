@@ -209,7 +209,11 @@ func TestHintsAreHints(t *testing.T) {
 		head, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "filesReadFile"})
 		require.NoError(t, err)
 		require.Equal(t, "Read a file", head.Name)
-		require.False(t, head.Execution.Pure || head.Execution.Idempotent)
+		require.False(t, head.Execution.Idempotent)
+		require.Equal(t, trust, head.Execution.Pure)
+		if trust {
+			require.Equal(t, tool.ReadConcurrency, head.Execution.MaxConcurrency)
+		}
 		require.JSONEq(t, `{"read_only":true,"idempotent":true}`, string(head.Interaction.Annotations))
 		want := tool.EgressWrite
 		if trust {
@@ -226,6 +230,7 @@ func TestHintsAreHints(t *testing.T) {
 		head, err = b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "filesReadFile"})
 		require.NoError(t, err)
 		require.Equal(t, tool.EgressWrite, head.EgressClass, "trust that is taken back is taken back")
+		require.False(t, head.Execution.Pure)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // rowFields are fields of stored rows that a definition does not set.
 var rowFields = []string{
 	"id", "tenant_id", "created_at", "updated_at", "published_at", "tool_type", "digest",
-	"builtin_template_id", "is_builtin_template", "artifact",
+	"builtin_template_id", "is_builtin_template", "artifact", "reads_declared",
 }
 
 // renamed lists other names of fields at the top of a definition.

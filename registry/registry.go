@@ -19,6 +19,9 @@ import (
 const (
 	ToolsWrite  = "tools.write"
 	AgentsWrite = "agents.write"
+	// DeclareReads is required, beside [ToolsWrite], to save, version and publish
+	// a tool whose configuration declares that its POST only reads.
+	DeclareReads = "tools.declare_reads"
 )
 
 // FirstVersion is the number of a head that was given none.
@@ -49,6 +52,9 @@ type Options struct {
 	// the method they send where there is one. Tools of a lesser class cannot be
 	// published: they would drift from it at every call.
 	Needs map[tool.Implementation]func(json.RawMessage) (class tool.Egress, method string)
+	// DeclaresReads tells whether a configuration declares that what it sends
+	// only reads, by implementation type. Nothing declares so when nil.
+	DeclaresReads map[tool.Implementation]func(json.RawMessage) bool
 	// Middleware reports whether the workers have middleware of a name, for
 	// tools to have around them. Tools that name others cannot be published.
 	// All names pass when nil: calls are refused then where they run.
@@ -93,7 +99,7 @@ type Options struct {
 // for concurrent use.
 //
 // Every method fails with a [*tool.Error]: Denied when the principal lacks
-// [ToolsWrite] or [AgentsWrite], or for a global tool; NotFound for what the
+// [ToolsWrite], [AgentsWrite] or [DeclareReads], or for a global tool; NotFound for what the
 // tenant has not; Invalid, with Path, for a malformed definition; and Conflict
 // for what the state forbids or somebody else has changed meanwhile.
 //

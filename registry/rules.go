@@ -17,6 +17,7 @@ const (
 	maxConcurrency    = 1000
 	maxAttempts       = 100
 	maxMiddleware     = 16
+	maxGroupName      = 64 // Bytes.
 )
 
 // checkSpec refuses what no draft may hold, and fills in defaults.
@@ -43,12 +44,12 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkEgressRules, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, checkRetrieval, r.checkSchemas, checkSections, r.checkConfig} {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, checkRetrieval, r.checkSchemas, checkSections, r.checkConfig, r.checkEgressRules} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
 	}
-	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s), r.egressWarnings(s)), nil
+	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s), r.egressWarnings(s), r.readsWarning(s), ConcurrencyWarnings(&s.Definition)), nil
 }
 
 func checkPolicy(s *ToolSpec) error {
@@ -84,7 +85,7 @@ func checkExecution(s *ToolSpec) error {
 			return refuse(tool.Invalid, "/execution/"+f.name, "%s is %d: expected 0 for the default, or up to %d", f.name, f.value, f.most)
 		}
 	}
-	if len(x.ConcurrencyGroup) > 64 {
+	if len(x.ConcurrencyGroup) > maxGroupName {
 		return refuse(tool.Invalid, "/execution/concurrency_group", "expected at most 64 characters")
 	}
 	return checkLane(s)

@@ -16,6 +16,9 @@ func (r *Registry) Create(ctx context.Context, p tool.Principal, s ToolSpec) (to
 		return tool.Tool{}, nil, err
 	}
 	t, warnings, err := r.newTool(p.Tenant, s)
+	if err == nil {
+		err = r.recordReads(p, tool.Definition{}, &t)
+	}
 	if err != nil {
 		return tool.Tool{}, nil, err
 	}
@@ -46,7 +49,11 @@ func (r *Registry) Update(ctx context.Context, p tool.Principal, ref tool.Ref, s
 	if s.Slug == "" {
 		s.Slug = t.Slug
 	}
+	before := t.Definition
 	t, warnings, err := r.edited(t, s)
+	if err == nil {
+		err = r.recordReads(p, before, &t)
+	}
 	if err != nil {
 		return tool.Tool{}, nil, err
 	}

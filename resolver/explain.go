@@ -26,8 +26,11 @@ type Explanation struct {
 	Digest  string    `json:"digest,omitempty"`
 	Draft   bool      `json:"draft,omitempty"`
 	Shadows bool      `json:"shadows,omitempty"`
-	Kind    tool.Kind `json:"kind,omitempty"` // Of the refusal; empty when a version may run.
-	Msg     string    `json:"msg,omitempty"`
+	// ReadsDeclared says who declared that the version's POST only reads, which
+	// lets it be sent under egress class read_only; nil where it does not.
+	ReadsDeclared *tool.Declaration `json:"reads_declared,omitempty"`
+	Kind          tool.Kind         `json:"kind,omitempty"` // Of the refusal; empty when a version may run.
+	Msg           string            `json:"msg,omitempty"`
 }
 
 // Explain tells how req would be decided, refusals included. It is meant for
@@ -47,7 +50,7 @@ func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error
 	if refusal := s.Err; refusal != nil {
 		e.Kind, e.Msg = refusal.Kind, refusal.Msg
 	} else {
-		e.Version, e.Digest, e.Draft = s.Version.Number, s.Version.Digest, s.Draft
+		e.Version, e.Digest, e.Draft, e.ReadsDeclared = s.Version.Number, s.Version.Digest, s.Draft, s.Version.ReadsDeclared
 	}
 	return e, nil
 }

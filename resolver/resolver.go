@@ -133,7 +133,7 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 	}
 	if v.Number != s.Version.Number { // The same content under several numbers.
 		named := *v
-		named.ID, named.Number, named.Published = s.Version.ID, s.Version.Number, s.Version.Published
+		named.ID, named.Number, named.Published, named.ReadsDeclared = s.Version.ID, s.Version.Number, s.Version.Published, s.Version.ReadsDeclared
 		v = &named
 	}
 	res.Version = v
@@ -144,6 +144,6 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 func draftVersion(t *tool.Tool, digest string) *tool.Version {
 	return &tool.Version{
 		ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: draftNumber(t.Version), Digest: digest,
-		Snapshot: tool.Snapshot{Definition: t.Definition}, CreatedAt: t.UpdatedAt,
+		Snapshot: tool.Snapshot{Definition: t.Definition}, CreatedAt: t.UpdatedAt, ReadsDeclared: t.ReadsDeclared,
 	}
 }

@@ -50,6 +50,8 @@ type VersionInfo struct {
 	Number    string // Semver.
 	Digest    string
 	Published bool
+	// ReadsDeclared says who declared that its POST only reads; nil where it does not.
+	ReadsDeclared *tool.Declaration
 }
 
 // Cursor is a place in the order (slug, id).

@@ -89,7 +89,7 @@ func head(entry *Entry, log *trail) (VersionInfo, bool, *tool.Error) {
 			return v, false, nil
 		}
 	}
-	v := VersionInfo{Number: draftNumber(entry.Tool.Version), Digest: digest}
+	v := VersionInfo{Number: draftNumber(entry.Tool.Version), Digest: digest, ReadsDeclared: entry.Tool.ReadsDeclared}
 	log.pass(RuleVersion, "the head as it is: %s", v.Number)
 	return v, true, nil
 }

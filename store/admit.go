@@ -103,7 +103,7 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 	}
 	ticket := ledger.Ticket{
 		InvocationID: row.InvocationID, Fence: row.Fence, Attempt: int(row.Attempt),
-		Deprecated: row.Deprecated, Arguments: req.Arguments,
+		Deprecated: row.Deprecated, Followed: row.Followed, Arguments: req.Arguments,
 		Policy: policy,
 	}
 	if req.ArgumentsStored {

@@ -101,7 +101,10 @@ func (s *Store) candidates(
 	c := resolver.Candidates{TenantSlug: tenants[0].Slug, TenantActive: TenantStatus(tenants[0].Status) == TenantActive}
 	infos := map[string][]resolver.VersionInfo{}
 	for _, v := range versions {
-		infos[v.ToolID] = append(infos[v.ToolID], resolver.VersionInfo{ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published})
+		infos[v.ToolID] = append(infos[v.ToolID], resolver.VersionInfo{
+			ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published,
+			ReadsDeclared: declarationOf(v.ReadsDeclaredBy, v.ReadsDeclaredAt),
+		})
 	}
 	for _, row := range tools {
 		t, err := s.seen(row)

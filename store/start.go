@@ -83,7 +83,7 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 		ID: run.ID, TenantID: run.TenantID, Kind: run.Kind, AgentID: run.AgentID, Agent: run.Agent, AgentVersion: run.AgentVersion,
 		Mode: run.Mode, Subject: run.Subject, Permissions: run.Permissions, Scopes: run.Scopes, Input: run.Input,
 		WorkflowID: run.WorkflowID, Workflow: text(a.Start.Workflow), TaskQueue: text(a.Start.TaskQueue), Summary: text(a.Start.Summary),
-		Memo: memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(),
+		Memo: memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(), FollowS: a.Run.FollowFor.Seconds(),
 	}
 	if a.First != nil {
 		id, err := idOrNew(a.First.ID)

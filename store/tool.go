@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/store/internal/db"
@@ -42,6 +43,7 @@ func createParams(row db.ToolRegistry) db.CreateToolParams {
 		RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs, Status: row.Status,
 		IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey, ArtifactID: row.ArtifactID,
 		ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
+		ReadsDeclaredBy: row.ReadsDeclaredBy, ReadsDeclaredAt: row.ReadsDeclaredAt,
 	}
 }
 
@@ -74,7 +76,7 @@ func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (too
 		PermissionPolicy: row.PermissionPolicy, RequiredPermission: row.RequiredPermission, TenantSlugs: row.TenantSlugs,
 		Status: row.Status, IsActive: row.IsActive, IsSystem: row.IsSystem, BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, PublishedAt: row.PublishedAt,
-		Quarantine: row.Quarantine,
+		Quarantine: row.Quarantine, ReadsDeclaredBy: row.ReadsDeclaredBy, ReadsDeclaredAt: row.ReadsDeclaredAt,
 	})
 	if err == nil {
 		return toolOf(stored)
@@ -234,6 +236,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	if slugs == nil {
 		slugs = []string{}
 	}
+	by, at := declarationRow(t.ReadsDeclared)
 	return db.ToolRegistry{
 		ID: id, TenantID: optional(string(t.Tenant)), Slug: text(t.Slug), Name: text(t.Name), Description: text(t.Description),
 		Category: text(t.Category), Icon: text(t.Icon), Schema: schema, ConfigSchema: config, Interaction: interaction,
@@ -241,7 +244,7 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 		RequiresApproval: t.RequiresApproval, PermissionPolicy: string(policy), RequiredPermission: text(t.RequiredPermission), TenantSlugs: slugs,
 		Status: string(t.Status), IsActive: t.Active, IsSystem: t.System, BuiltinKey: text(t.BuiltinKey),
 		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version), PublishedAt: t.PublishedAt,
-		Quarantine: text(t.Quarantine),
+		Quarantine: text(t.Quarantine), ReadsDeclaredBy: by, ReadsDeclaredAt: at,
 	}, nil
 }
 
@@ -286,8 +289,25 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 		Policy: policy,
 		Status: tool.Status(row.Status), Active: row.IsActive, Quarantine: row.Quarantine, System: row.IsSystem, BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, Revision: row.Revision,
-		PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		ReadsDeclared: declarationOf(row.ReadsDeclaredBy, row.ReadsDeclaredAt),
+		PublishedAt:   row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}, nil
+}
+
+// declarationRow returns a declaration as its columns hold it.
+func declarationRow(d *tool.Declaration) (by string, at *time.Time) {
+	if d == nil {
+		return "", nil
+	}
+	return text(d.By), &d.At
+}
+
+// declarationOf reads a declaration; nil where there is none.
+func declarationOf(by string, at *time.Time) *tool.Declaration {
+	if at == nil {
+		return nil
+	}
+	return &tool.Declaration{By: by, At: at.UTC()}
 }
 
 func policyOf(egress string, rules []byte, approval bool, policy, permission string, slugs []string) (tool.Policy, error) {

@@ -66,9 +66,11 @@ func (s *Store) openTurn(
 	var runs []db.Run
 	var policies []db.ListToolPoliciesRow
 	var messages []db.Message
+	var watched []bool
 	err = s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &runs, db.FindRun, string(tenant), runID)
 		queue(b, &policies, db.ListPinnedPolicies, string(tenant), runID)
+		queueScalars(b, &watched, db.RunFollowed, string(tenant), runID)
 		if kept != nil {
 			queue(b, &messages, db.ListTail, string(tenant), runID, head, text(key))
 		} else {
@@ -87,6 +89,7 @@ func (s *Store) openTurn(
 	if open.Policies, err = s.policies(policies); err != nil {
 		return open, false, err
 	}
+	open.Followed = slices.Contains(watched, true)
 	grown := rowBytes(messages)
 	if kept == nil {
 		open.Transcript, err = transcript(messages, head)

@@ -29,9 +29,11 @@ func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (to
 			return err
 		}
 		names, _ := furtherNames(v.Snapshot.Interaction)
+		by, at := declarationRow(v.ReadsDeclared)
 		row, err := q.AddToolVersion(ctx, db.AddToolVersionParams{
 			ScopeID: scopeID(t.Tenant), Keep: names, ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)), Version: text(v.Number), Digest: v.Digest,
 			SchemaSnapshot: snapshot, Published: v.Published, PublishedAt: v.PublishedAt, CreatedBy: text(v.CreatedBy),
+			ReadsDeclaredBy: by, ReadsDeclaredAt: at,
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
@@ -97,6 +99,7 @@ func versionOf(row db.ToolVersion, slug string) (tool.Version, error) {
 	v := tool.Version{
 		ID: row.ID, ToolID: row.ToolID, Tenant: tool.TenantID(value(row.TenantID)), Slug: slug, Number: row.Version,
 		Digest: row.Digest, Published: row.Published, PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, CreatedBy: row.CreatedBy,
+		ReadsDeclared: declarationOf(row.ReadsDeclaredBy, row.ReadsDeclaredAt),
 	}
 	return v, decode(row.SchemaSnapshot, &v.Snapshot.Definition)
 }

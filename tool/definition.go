@@ -48,6 +48,7 @@ type Execution struct {
 const (
 	DefaultConcurrencyGroup = "default"
 	DefaultMaxConcurrency   = 1
+	ReadConcurrency         = 8 // What imports and built-ins set for pure reads.
 	DefaultTimeout          = 30 * time.Second
 	DefaultMaxAttempts      = 3
 )

@@ -1,6 +1,9 @@
 package tool
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Egress is what a call does to the world outside the platform.
 type Egress string
@@ -30,6 +33,14 @@ func (e Egress) rank() int {
 	default:
 		return 0
 	}
+}
+
+// Declaration records that a principal declared something of a tool's
+// configuration: that its POST only reads. It holds for that configuration
+// alone.
+type Declaration struct {
+	By string    `json:"by"` // Subject of the principal, such as "key:0198…".
+	At time.Time `json:"at"`
 }
 
 // PermissionPolicy says whether an agent may call a tool on its own.

@@ -34,18 +34,21 @@ type Tool struct {
 	Definition // The draft head.
 	Policy     // Authority: read at each call, never pinned.
 
-	Status          Status     `json:"status"`
-	Active          bool       `json:"is_active"`
-	Quarantine      string     `json:"quarantine,omitempty"` // Why the platform stopped it until somebody looks at it; empty where it did not.
-	System          bool       `json:"is_system,omitempty"`
-	BuiltinKey      string     `json:"builtin_key,omitempty"`
-	ArtifactID      string     `json:"artifact_id,omitempty"`
-	ArtifactVersion string     `json:"artifact_version,omitempty"`
-	Version         string     `json:"version"`  // Version number of the head, semver.
-	Revision        int64      `json:"revision"` // Grows with each change of the row; for optimistic locking.
-	PublishedAt     *time.Time `json:"published_at,omitempty"`
-	CreatedAt       time.Time  `json:"created_at"`
-	UpdatedAt       time.Time  `json:"updated_at"`
+	Status          Status `json:"status"`
+	Active          bool   `json:"is_active"`
+	Quarantine      string `json:"quarantine,omitempty"` // Why the platform stopped it until somebody looks at it; empty where it did not.
+	System          bool   `json:"is_system,omitempty"`
+	BuiltinKey      string `json:"builtin_key,omitempty"`
+	ArtifactID      string `json:"artifact_id,omitempty"`
+	ArtifactVersion string `json:"artifact_version,omitempty"`
+	Version         string `json:"version"` // Version number of the head, semver.
+	// ReadsDeclared says who declared that the draft's POST only reads; nil
+	// where its configuration does not.
+	ReadsDeclared *Declaration `json:"reads_declared,omitempty"`
+	Revision      int64        `json:"revision"` // Grows with each change of the row; for optimistic locking.
+	PublishedAt   *time.Time   `json:"published_at,omitempty"`
+	CreatedAt     time.Time    `json:"created_at"`
+	UpdatedAt     time.Time    `json:"updated_at"`
 }
 
 // Global reports whether t belongs to no tenant and is readable by all.
@@ -75,6 +78,9 @@ type Version struct {
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 	CreatedAt   time.Time  `json:"created_at"`
 	CreatedBy   string     `json:"created_by,omitempty"`
+	// ReadsDeclared says who declared that the version's POST only reads; nil
+	// where its configuration does not.
+	ReadsDeclared *Declaration `json:"reads_declared,omitempty"`
 }
 
 // String returns "slug@number", as people and the Temporal UI read it.

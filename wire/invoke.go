@@ -26,6 +26,7 @@ type InvokeInput struct {
 	FenceOf     string           `json:"fence_of,omitempty"`    // AdmitOutput.Execution.
 	Egress      tool.Egress      `json:"egress,omitempty"`      // From Admit.
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"` // From Admit.
+	Followed    bool             `json:"followed,omitempty"`    // From Admit: somebody follows the run's output.
 	Full        bool             `json:"full,omitempty"`        // Whether the whole result is wanted, or a preview.
 	Tried       int              `json:"tried,omitempty"`       // Attempts made in the fast lane, before this activity.
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
@@ -49,6 +50,7 @@ type AdmitOutput struct {
 	Execution   string           `json:"execution,omitempty"` // Temporal's run that the fence was given to.
 	Egress      tool.Egress      `json:"egress,omitempty"`
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"`
+	Followed    bool             `json:"followed,omitempty"` // Somebody follows the output of the call's run.
 	// Done is set when the effect was settled before: the call is over.
 	Done *InvokeOutput `json:"done,omitempty"`
 }

@@ -101,7 +101,7 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 		if r.state.Calls += made; r.state.Calls > limits.MaxCalls {
 			return r.refuse(ctx, calls, r.limit("%d tool calls", limits.MaxCalls))
 		}
-		below, err := runBatch(ctx, r.state.Plan.ToolMode, calls, r.scope(limits.MaxCalls, agents))
+		below, err := runBatch(ctx, &r.state.Plan, calls, r.scope(limits.MaxCalls, agents))
 		r.state.Calls += below
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package workflows_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -209,4 +210,28 @@ func TestContinueAsNew(t *testing.T) {
 	require.ErrorAs(t, s.env.GetWorkflowError(), &next)
 	require.Equal(t, wire.AgentRunWorkflow, next.WorkflowType.Name)
 	require.Empty(t, s.finished, "the run is not over")
+}
+
+// An agent raises the group of a tool that leaves its limit at the default, and
+// twelve pure calls run eight at a time.
+func TestAgentRaisesAGroup(t *testing.T) {
+	t.Parallel()
+
+	for asked, peak := range map[int]int{0: 1, 8: 8} {
+		s := newStage(t)
+		s.plan = agent.Plan{ToolMode: agent.ParallelSafe, Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true})}}
+		if asked > 0 {
+			s.plan.MaxConcurrency = map[string]int{tool.DefaultConcurrencyGroup: asked}
+		}
+		var calls []wire.Call
+		for i := range 12 {
+			calls = append(calls, callOf(fmt.Sprintf("c%d", i), "read"))
+		}
+		s.turns = [][]wire.Call{calls}
+		s.startRun()
+		requireDone(t, s.env)
+		require.NoError(t, s.env.GetWorkflowError())
+		require.Len(t, s.invoked, 12)
+		require.Equal(t, peak, s.peak[tool.DefaultConcurrencyGroup])
+	}
 }

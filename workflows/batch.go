@@ -7,48 +7,27 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// segment is a stretch of a turn's calls, [from, to), that are scheduled
-// together.
-type segment struct{ from, to int }
-
-// segments cuts the calls of a turn, in the order the model made them. In
-// parallel_safe mode a maximal stretch of pure calls is one segment; a call
-// that is not pure is a barrier, alone in its segment. In sequential mode
-// every call is.
-//
-// A refused call runs nothing, so it is nobody's barrier.
-func segments(mode agent.ToolMode, calls []wire.InvokeInput) []segment {
-	var out []segment
-	for i := 0; i < len(calls); {
-		j := i + 1
-		if mode == agent.ParallelSafe && free(calls[i]) {
-			for j < len(calls) && free(calls[j]) {
-				j++
-			}
-		}
-		out = append(out, segment{i, j})
-		i = j
+// segments cuts the calls of a turn by [agent.Segments]. A refused call runs
+// nothing, so it is no barrier.
+func segments(mode agent.ToolMode, calls []wire.InvokeInput) []agent.Segment {
+	free := make([]bool, len(calls))
+	for i, in := range calls {
+		free[i] = in.Pin.Execution.Pure || in.Call.Refused != nil
 	}
-	return out
+	return agent.Segments(mode, free)
 }
 
-func free(in wire.InvokeInput) bool { return in.Pin.Execution.Pure || in.Call.Refused != nil }
-
 // limits returns the most calls that may be in flight at once in each
-// concurrency group. Tools of a group that disagree get the least of them.
-// It looks at the calls made, not at the tools there are.
-func limits(calls []wire.InvokeInput) map[string]int {
-	out := make(map[string]int)
-	for _, in := range calls {
-		if in.Call.Refused != nil {
-			continue
-		}
-		group, limit := in.Pin.Execution.Group(), in.Pin.Execution.Limit()
-		if known, ok := out[group]; !ok || limit < known {
-			out[group] = limit
+// concurrency group, by [agent.Plan.LimitGroups]. It looks at the calls made,
+// not at the tools there are.
+func limits(plan *agent.Plan, calls []wire.InvokeInput) map[string]agent.GroupLimit {
+	var pins []*agent.Pin
+	for i := range calls {
+		if calls[i].Call.Refused == nil {
+			pins = append(pins, &calls[i].Pin)
 		}
 	}
-	return out
+	return plan.LimitGroups(pins)
 }
 
 // ended is how a call of a turn ended for its run.
@@ -60,13 +39,13 @@ type ended struct {
 // runBatch takes every call of a turn to its end, and returns how many calls
 // agents made for them. An error is one that ends the run: a failed call is an
 // answer to the model.
-func runBatch(ctx workflow.Context, mode agent.ToolMode, calls []wire.InvokeInput, s scope) (below int, err error) {
+func runBatch(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput, s scope) (below int, err error) {
 	ends := make([]ended, len(calls))
-	for _, part := range segments(mode, calls) {
-		if part.to-part.from == 1 {
-			ends[part.from].below, ends[part.from].err = runCall(ctx, calls[part.from], s)
+	for _, part := range segments(plan.ToolMode, calls) {
+		if part.To-part.From == 1 {
+			ends[part.From].below, ends[part.From].err = runCall(ctx, calls[part.From], s)
 		} else {
-			runSegment(ctx, calls[part.from:part.to], ends[part.from:part.to], s)
+			runSegment(ctx, plan, calls[part.From:part.To], ends[part.From:part.To], s)
 		}
 	}
 	for _, end := range ends {
@@ -79,11 +58,11 @@ func runBatch(ctx workflow.Context, mode agent.ToolMode, calls []wire.InvokeInpu
 }
 
 // runSegment runs calls at once, at most the limit of each group in flight.
-func runSegment(ctx workflow.Context, calls []wire.InvokeInput, ends []ended, s scope) {
-	most := limits(calls)
+func runSegment(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput, ends []ended, s scope) {
+	most := limits(plan, calls)
 	permits := make(map[string]workflow.Semaphore, len(most))
 	for _, group := range workflow.DeterministicKeys(most) {
-		permits[group] = workflow.NewSemaphore(ctx, int64(most[group]))
+		permits[group] = workflow.NewSemaphore(ctx, int64(most[group].Limit))
 	}
 	wg := workflow.NewWaitGroup(ctx)
 	for i, in := range calls {

@@ -27,15 +27,15 @@ func TestSegments(t *testing.T) {
 		name  string
 		mode  agent.ToolMode
 		calls []wire.InvokeInput
-		want  []segment
+		want  []agent.Segment
 	}{
 		{"None", agent.ParallelSafe, nil, nil},
-		{"AllPure", agent.ParallelSafe, []wire.InvokeInput{p, p, p}, []segment{{0, 3}}},
-		{"WriteIsABarrier", agent.ParallelSafe, []wire.InvokeInput{p, p, writes, p}, []segment{{0, 2}, {2, 3}, {3, 4}}},
-		{"WritesStandAlone", agent.ParallelSafe, []wire.InvokeInput{writes, writes}, []segment{{0, 1}, {1, 2}}},
-		{"RefusedIsNoBarrier", agent.ParallelSafe, []wire.InvokeInput{p, refused, p}, []segment{{0, 3}}},
-		{"Sequential", agent.Sequential, []wire.InvokeInput{p, p}, []segment{{0, 1}, {1, 2}}},
-		{"SequentialByDefault", "", []wire.InvokeInput{p, p}, []segment{{0, 1}, {1, 2}}},
+		{"AllPure", agent.ParallelSafe, []wire.InvokeInput{p, p, p}, []agent.Segment{{From: 0, To: 3}}},
+		{"WriteIsABarrier", agent.ParallelSafe, []wire.InvokeInput{p, p, writes, p}, []agent.Segment{{From: 0, To: 2}, {From: 2, To: 3}, {From: 3, To: 4}}},
+		{"WritesStandAlone", agent.ParallelSafe, []wire.InvokeInput{writes, writes}, []agent.Segment{{From: 0, To: 1}, {From: 1, To: 2}}},
+		{"RefusedIsNoBarrier", agent.ParallelSafe, []wire.InvokeInput{p, refused, p}, []agent.Segment{{From: 0, To: 3}}},
+		{"Sequential", agent.Sequential, []wire.InvokeInput{p, p}, []agent.Segment{{From: 0, To: 1}, {From: 1, To: 2}}},
+		{"SequentialByDefault", "", []wire.InvokeInput{p, p}, []agent.Segment{{From: 0, To: 1}, {From: 1, To: 2}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +50,26 @@ func TestSegments(t *testing.T) {
 func TestLimitsOfGroups(t *testing.T) {
 	t.Parallel()
 
-	require.Equal(t, map[string]int{"default": 1}, limits([]wire.InvokeInput{pureIn("", 0), pureIn("", 0)}))
+	most := func(asked map[string]int, calls ...wire.InvokeInput) map[string]int {
+		out := make(map[string]int)
+		for group, limit := range limits(&agent.Plan{MaxConcurrency: asked}, calls) {
+			out[group] = limit.Limit
+		}
+		return out
+	}
+	require.Equal(t, map[string]int{"default": 1}, most(nil, pureIn("", 0), pureIn("", 0)))
 	require.Equal(t, map[string]int{"reads": 2, "default": 3},
-		limits([]wire.InvokeInput{pureIn("reads", 5), pureIn("reads", 2), pureIn("", 3), refused}))
+		most(nil, pureIn("reads", 5), pureIn("reads", 2), pureIn("", 3), refused))
+
+	for name, tt := range map[string]struct {
+		tools []wire.InvokeInput
+		want  int
+	}{
+		"raises what no tool limits":        {[]wire.InvokeInput{pureIn("reads", 0)}, 4},
+		"lowers what a tool allows":         {[]wire.InvokeInput{pureIn("reads", 9)}, 4},
+		"stays within what a tool allows":   {[]wire.InvokeInput{pureIn("reads", 1)}, 1},
+		"stays within the least of a group": {[]wire.InvokeInput{pureIn("reads", 0), pureIn("reads", 9), pureIn("reads", 3)}, 3},
+	} {
+		require.Equal(t, map[string]int{"reads": tt.want}, most(map[string]int{"reads": 4, "other": 7}, tt.tools...), name)
+	}
 }

@@ -51,7 +51,7 @@ func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput,
 	if err := workflow.ExecuteActivity(ctx, wire.AdmitActivity, *in).Get(ctx, &out); err != nil {
 		return nil, err
 	}
-	in.Fence, in.FenceOf, in.Egress, in.EgressRules = out.Fence, out.Execution, out.Egress, out.EgressRules
+	in.Fence, in.FenceOf, in.Egress, in.EgressRules, in.Followed = out.Fence, out.Execution, out.Egress, out.EgressRules, out.Followed
 	return out.Done, nil
 }
 

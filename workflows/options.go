@@ -22,6 +22,10 @@ const (
 	// takes longer is handed over, and its attempt, should it still go on, is
 	// kept in order by the ledger.
 	fastGrace = 3 * time.Second
+	// modelTimeout is how long Temporal waits for an attempt of a model: longer
+	// than models have by themselves (platform/models), so that an attempt says
+	// how it failed.
+	modelTimeout = 11 * time.Minute
 	// firstRetry is how long a call waits for its second attempt.
 	firstRetry = 500 * time.Millisecond
 )
@@ -80,12 +84,13 @@ func admitOptions(summary string) workflow.ActivityOptions {
 // modelOptions are for the activity that asks a model.
 func modelOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Minute,
+		StartToCloseTimeout: modelTimeout,
 		HeartbeatTimeout:    30 * time.Second,
 		WaitForCancellation: true,
 		Summary:             summary,
 		RetryPolicy: &temporal.RetryPolicy{
-			InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 10,
+			InitialInterval: wire.ModelRetryInterval, BackoffCoefficient: wire.ModelRetryCoefficient,
+			MaximumInterval: wire.ModelRetryMaximum, MaximumAttempts: wire.ModelAttempts,
 		},
 	}
 }

@@ -36,6 +36,9 @@ func (c *Config) check() error {
 		return fault("/type", fmt.Sprintf("%q is not http", c.Type))
 	case !slices.Contains(methods, c.Method):
 		return fault("/method", fmt.Sprintf("%q is none of %s", c.Method, strings.Join(methods, ", ")))
+	case c.Reads && c.Method != http.MethodPost:
+		return fault("/reads", "only a POST is declared to read: GET, HEAD and OPTIONS need no declaration, and "+
+			"PUT, PATCH and DELETE never run under egress class read_only; drop reads")
 	case c.MaxBytes < 0 || c.MaxBytes > maxAnswerBytes:
 		return fault("/max_bytes", fmt.Sprintf("want 0 to %d", maxAnswerBytes))
 	case !slices.Contains(answers, c.Answer):

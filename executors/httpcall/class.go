@@ -2,7 +2,6 @@ package httpcall
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
 
 	"github.com/toolcrib/toolcrib/internal/hostname"
@@ -18,11 +17,15 @@ func Needs(raw json.RawMessage) (class tool.Egress, method string) {
 	if err != nil {
 		return tool.EgressReadOnly, ""
 	}
-	if c.Method == "" {
-		c.Method = http.MethodGet
-	}
-	if slices.Contains(hostname.ReadMethods(), c.Method) {
+	if slices.Contains(hostname.ReadMethods(c.Reads), c.Method) {
 		return tool.EgressReadOnly, c.Method
 	}
 	return tool.EgressWrite, c.Method
+}
+
+// DeclaresReads reports whether a configuration declares that its POST only
+// reads. A configuration that cannot be read declares nothing.
+func DeclaresReads(raw json.RawMessage) bool {
+	c, err := decode(raw)
+	return err == nil && c.Reads
 }

@@ -25,3 +25,31 @@ func TestNeeds(t *testing.T) {
 	require.Equal(t, tool.EgressReadOnly, class)
 	require.Empty(t, sends)
 }
+
+// A declaration is for POST alone: it lowers what the configuration needs, and
+// is refused beside any other method.
+func TestDeclaresReads(t *testing.T) {
+	t.Parallel()
+
+	declared := func(method string) json.RawMessage {
+		return json.RawMessage(`{"url":"https://example.com/search","method":"` + method + `","reads":true}`)
+	}
+	for _, method := range []string{"POST", "post"} {
+		require.NoError(t, httpcall.CheckConfig(declared(method)))
+		require.True(t, httpcall.DeclaresReads(declared(method)))
+		class, sends := httpcall.Needs(declared(method))
+		require.Equal(t, tool.EgressReadOnly, class)
+		require.Equal(t, "POST", sends)
+	}
+	for _, method := range []string{"", "GET", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE"} {
+		err := httpcall.CheckConfig(declared(method))
+		require.Equal(t, tool.Invalid, tool.KindOf(err), method)
+		require.Equal(t, "/reads", tool.AsError(err).Path, method)
+	}
+	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
+		class, _ := httpcall.Needs(declared(method))
+		require.Equal(t, tool.EgressWrite, class, method)
+	}
+	require.False(t, httpcall.DeclaresReads(json.RawMessage(`{"url":"https://example.com/","method":"POST"}`)))
+	require.False(t, httpcall.DeclaresReads(json.RawMessage(`[`)))
+}

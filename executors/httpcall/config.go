@@ -53,6 +53,10 @@ type Config struct {
 	// BodyType is json, form (application/x-www-form-urlencoded), multipart
 	// (multipart/form-data) or raw. Defaults to json.
 	BodyType string `json:"body_type,omitempty"`
+	// Reads declares that a POST changes nothing, as a search or a GraphQL
+	// query does: it may then be sent under the egress class read_only. Only a
+	// principal with the permission tools.declare_reads may save it.
+	Reads bool `json:"reads,omitempty"`
 	// Auth adds a credential.
 	Auth *Auth `json:"auth,omitempty"`
 	// MaxBytes bounds the answer, that of all pages together; 1 MiB when zero,
@@ -97,7 +101,7 @@ func decode(raw json.RawMessage) (Config, error) {
 	err := readMembers(raw, map[string]any{
 		"type": &c.Type, "method": &c.Method, "url": &c.URL, "variables": &c.Variables,
 		"headers": &c.Headers, "query": &c.Query, "cookies": &c.Cookies,
-		"body": &c.Body, "body_type": &c.BodyType, "auth": &c.Auth,
+		"body": &c.Body, "body_type": &c.BodyType, "reads": &c.Reads, "auth": &c.Auth,
 		"max_bytes": &c.MaxBytes, "answer": &c.Answer,
 		"pagination": &c.Pagination, "result": &c.Result, "errors": &c.Errors,
 	})

@@ -24,7 +24,7 @@ type exchange struct {
 // begin opens what the call's requests need, the first of which is given.
 func (e *Executor) begin(ctx context.Context, p *program, call *tool.Call, req *egress.Request) (*exchange, error) {
 	x := &exchange{executor: e, program: p, call: call, access: egress.Access{
-		Tenant: call.Principal.Tenant, Class: call.Egress, Rules: call.EgressRules,
+		Tenant: call.Principal.Tenant, Class: call.Egress, Rules: call.EgressRules, PostReads: p.Reads,
 	}}
 	if p.Auth == nil {
 		return x, nil

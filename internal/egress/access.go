@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/toolcrib/toolcrib/internal/hostname"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -13,6 +14,7 @@ import (
 type Access struct {
 	Tenant     tool.TenantID
 	Class      tool.Egress      // None may not call at all; read_only may GET, HEAD and OPTIONS.
+	PostReads  bool             // Under read_only, POST too: it is declared to change nothing.
 	Rules      tool.EgressRules // Narrow the class; the zero value does not.
 	Credential *Credential      // Added to the request; nil for none.
 	// MaxBytes bounds each answer's body that a client of [Gate.Client] reads,
@@ -66,9 +68,9 @@ func (a Access) permitsMethod(method string, h http.Header) error {
 	case tool.EgressWrite:
 		return nil
 	case tool.EgressReadOnly:
-		if method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions {
-			return drifted(a.Class, method, "the tool's egress class is read_only: it may send GET, HEAD and OPTIONS only; "+
-				"where it is meant to change something, set its egress_class to write")
+		if !slices.Contains(hostname.ReadMethods(a.PostReads), method) {
+			return drifted(a.Class, method, "the tool's egress class is read_only: it may send "+
+				hostname.ReadMethodNames(a.PostReads)+" only; where it is meant to change something, set its egress_class to write")
 		}
 		if name, ok := overridden(h); ok {
 			return drifted(a.Class, name, "the tool's egress class is read_only: it may not send "+name+

@@ -58,7 +58,7 @@ func (p Policy) Check() error {
 		}
 	}
 	for i, rules := range p.Rules {
-		if err := hostname.CheckRules(rules, ""); err != nil {
+		if err := hostname.CheckRules(rules, "", false); err != nil {
 			e := *tool.AsError(err)
 			e.Path = fmt.Sprintf("/rules/%d%s", i, e.Path)
 			return &e

@@ -139,6 +139,38 @@ func TestDrift(t *testing.T) {
 	require.Len(t, drift.Attempted, 32)
 }
 
+// TestDeclaredPostReads proves that a declaration lets POST pass under
+// read_only, and nothing else: no other method, no header that names another,
+// and nothing under the class none.
+func TestDeclaredPostReads(t *testing.T) {
+	t.Parallel()
+
+	var arrived atomic.Int64
+	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			t.Errorf("%s arrived", r.Method)
+		}
+		arrived.Add(1)
+	})
+	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
+	access := egress.Access{Tenant: "t1", Class: tool.EgressReadOnly, PostReads: true}
+	_, err := g.Do(t.Context(), access, &egress.Request{Method: "POST", URL: srv.URL, Body: []byte(`{}`)})
+	require.NoError(t, err)
+	for _, method := range []string{"PUT", "PATCH", "DELETE", "QUERY", "post", "PURGE"} {
+		_, err := g.Do(t.Context(), access, &egress.Request{Method: method, URL: srv.URL})
+		requireRefused(t, err)
+		require.ErrorContains(t, err, "it may send GET, HEAD, OPTIONS and POST only")
+	}
+	for _, header := range []string{"X-HTTP-Method-Override", "X-Http-Method", "x-method-override"} {
+		_, err := g.Do(t.Context(), access, &egress.Request{Method: "POST", URL: srv.URL, Header: http.Header{header: {"DELETE"}}})
+		requireRefused(t, err)
+	}
+	access.Class = tool.EgressNone
+	_, err = g.Do(t.Context(), access, &egress.Request{Method: "POST", URL: srv.URL})
+	requireRefused(t, err)
+	require.EqualValues(t, 1, arrived.Load())
+}
+
 // TestOverridesCountWhereMethodsAreListed proves that a list of methods can't
 // be talked around by a header.
 func TestOverridesCountWhereMethodsAreListed(t *testing.T) {

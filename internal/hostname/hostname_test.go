@@ -85,7 +85,7 @@ func TestCheckRules(t *testing.T) {
 		"many methods":    {rules{Methods: many(21, "GET")}, tool.EgressWrite, "/methods", "at most 20"},
 		"many ports":      {rules{Ports: make([]uint16, 101)}, tool.EgressWrite, "/ports", "at most 100"},
 	} {
-		err := hostname.CheckRules(tt.rules, tt.class)
+		err := hostname.CheckRules(tt.rules, tt.class, false)
 		if tt.path == "-" {
 			require.NoError(t, err, name)
 			continue

@@ -15,13 +15,26 @@ const (
 	maxPorts   = 100
 )
 
-// ReadMethods are the methods that the egress class read_only may send.
-func ReadMethods() []string { return []string{"GET", "HEAD", "OPTIONS"} }
+// ReadMethods are the methods that the egress class read_only may send: POST is
+// one of them where it is declared to read.
+func ReadMethods(postReads bool) []string {
+	if postReads {
+		return []string{"GET", "HEAD", "OPTIONS", "POST"}
+	}
+	return []string{"GET", "HEAD", "OPTIONS"}
+}
+
+// ReadMethodNames lists [ReadMethods] for a message.
+func ReadMethodNames(postReads bool) string {
+	methods := ReadMethods(postReads)
+	return strings.Join(methods[:len(methods)-1], ", ") + " and " + methods[len(methods)-1]
+}
 
 // CheckRules reports what is wrong with egress rules that are to stand beside
 // a class, as [tool.Invalid] with the JSON Pointer of the fault within the
-// rules. The empty class stands for any.
-func CheckRules(r tool.EgressRules, class tool.Egress) error {
+// rules. The empty class stands for any. With postReads, the tool's POST is
+// declared to read.
+func CheckRules(r tool.EgressRules, class tool.Egress, postReads bool) error {
 	switch {
 	case r.IsZero():
 		return nil
@@ -46,8 +59,8 @@ func CheckRules(r tool.EgressRules, class tool.Egress) error {
 		if !validMethod(method) {
 			return ruleFault(at, fmt.Sprintf("%.40q is not a method in upper case, such as GET", method))
 		}
-		if class == tool.EgressReadOnly && !slices.Contains(ReadMethods(), method) {
-			return ruleFault(at, fmt.Sprintf("the egress class read_only sends GET, HEAD and OPTIONS, not %.40s: set egress_class to write", method))
+		if class == tool.EgressReadOnly && !slices.Contains(ReadMethods(postReads), method) {
+			return ruleFault(at, fmt.Sprintf("the egress class read_only sends %s, not %.40s: set egress_class to write", ReadMethodNames(postReads), method))
 		}
 	}
 	for i, port := range r.Ports {

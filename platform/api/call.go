@@ -89,6 +89,7 @@ type directCall struct {
 	named      bool   // The caller gave the call an id: it is this call for as long as Temporal keeps it.
 	digest     string // Of what is asked for: equal digests, equal calls.
 	input      wire.ToolCallInput
+	followFor  time.Duration // For how long its output is expected to be followed.
 }
 
 // kind is what the call is recorded as.
@@ -138,7 +139,7 @@ func (c directCall) run() agent.Run {
 	p := c.input.Principal
 	return agent.Run{
 		ID: c.input.RunID, Tenant: p.Tenant, Kind: c.kind(), Mode: c.input.Node.Mode, Principal: p,
-		Status: agent.RunPending, WorkflowID: c.workflowID,
+		Status: agent.RunPending, WorkflowID: c.workflowID, FollowFor: c.followFor,
 	}
 }
 

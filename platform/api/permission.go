@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -10,15 +11,18 @@ import (
 // those that tools require. A key with scopes has only those of its permissions
 // that its scopes name.
 const (
-	ToolsRead   = "tools.read"   // See tools, their versions, and why one resolves as it does.
-	ToolsWrite  = "tools.write"  // Apply, version, publish, deprecate, disable and enable tools.
-	AgentsRead  = "agents.read"  // See agents.
-	AgentsWrite = "agents.write" // Apply and publish agents.
-	RunsRead    = "runs.read"    // See runs, transcripts, events and invocations.
-	RunsWrite   = "runs.write"   // Start and cancel runs, call tools.
-	KeysRead    = "keys.read"    // See API keys, never their secrets.
-	KeysWrite   = "keys.write"   // Make and revoke API keys.
-	TenantsRead = "tenants.read" // See the tenant of the key.
+	ToolsRead = "tools.read" // See tools, their versions, and why one resolves as it does.
+	// ToolsDeclareReads is asked for beside ToolsWrite where a configuration
+	// declares that its POST only reads.
+	ToolsDeclareReads = registry.DeclareReads
+	ToolsWrite        = "tools.write"  // Apply, version, publish, deprecate, disable and enable tools.
+	AgentsRead        = "agents.read"  // See agents.
+	AgentsWrite       = "agents.write" // Apply and publish agents.
+	RunsRead          = "runs.read"    // See runs, transcripts, events and invocations.
+	RunsWrite         = "runs.write"   // Start and cancel runs, call tools.
+	KeysRead          = "keys.read"    // See API keys, never their secrets.
+	KeysWrite         = "keys.write"   // Make and revoke API keys.
+	TenantsRead       = "tenants.read" // See the tenant of the key.
 
 	TenantsWrite = "tenants.write" // Change settings of the tenant of the key.
 
@@ -31,7 +35,7 @@ const (
 
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	return []string{ToolsRead, ToolsWrite, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, TenantsWrite, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite}
+	return []string{ToolsRead, ToolsWrite, ToolsDeclareReads, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, TenantsWrite, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite}
 }
 
 // narrow returns p with no more permissions than its scopes name, where it has

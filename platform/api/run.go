@@ -31,6 +31,11 @@ type runInput struct {
 	ID string `path:"id" maxLength:"64"`
 }
 
+type getRunInput struct {
+	ID      string `path:"id" maxLength:"64"`
+	Explain bool   `query:"explain" doc:"Also why calls waited, and which attempts got no answer of the model"`
+}
+
 type listRunsInput struct {
 	Status string    `query:"status" enum:"pending,running,completed,failed,cancelled,hosted"`
 	Kind   string    `query:"kind" enum:"agent,tool_call,tool_test,host"`
@@ -57,7 +62,8 @@ func (s *server) registerRuns() {
 	}, s.listRuns)
 	handle(s, route{
 		id: "getRun", method: http.MethodGet, path: "/v1/runs/{id}", tag: "runs", permission: RunsRead,
-		summary: "Get a run", detail: "With the exact versions that it is pinned to.",
+		summary: "Get a run",
+		detail:  "With the exact versions that it is pinned to. With `explain` also why calls waited for others of their turn, and the last attempts that got no answer of the model.",
 	}, s.getRun)
 	handle(s, route{
 		id: "cancelRun", method: http.MethodPost, path: "/v1/runs/{id}/cancel", tag: "runs", permission: RunsWrite, status: http.StatusAccepted,
@@ -162,6 +168,9 @@ func (s *server) newRun(ctx context.Context, p tool.Principal, in v1.NewRun) (ag
 		Mode: in.Mode, Principal: p, Status: agent.RunPending, Input: in.Input,
 		WorkflowID: wire.RunWorkflowID(p.Tenant, id),
 	}
+	if in.Follow {
+		run.FollowFor = s.followLease()
+	}
 	if constraint != "" {
 		run.AgentVersion = chosen.Number // What was asked for is decided now, even if a version is published meanwhile.
 	}
@@ -183,7 +192,7 @@ func inputContent(input json.RawMessage) ([]tool.Content, error) {
 	}
 }
 
-func (s *server) getRun(ctx context.Context, p tool.Principal, in *runInput) (*runOutput, error) {
+func (s *server) getRun(ctx context.Context, p tool.Principal, in *getRunInput) (*runOutput, error) {
 	run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err
@@ -194,7 +203,10 @@ func (s *server) getRun(ctx context.Context, p tool.Principal, in *runInput) (*r
 	}
 	out := &runOutput{Body: shown.run(run)}
 	out.Body.Warning = s.pollers.waitsFor(ctx, run)
-	return out, nil
+	if in.Explain {
+		err = s.explainRun(ctx, run, shown, &out.Body)
+	}
+	return out, err
 }
 
 func (s *server) listRuns(ctx context.Context, p tool.Principal, in *listRunsInput) (*listRunsOutput, error) {

@@ -131,6 +131,7 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 		w.Header().Set("Content-Type", v1.StreamType)
 		return
 	}
+	s.followed(r.Context(), sub.topic)
 	sub.again = func() bool { return s.stillAllowed(ctx, p, cmp.Or(sub.needs, RunsRead)) }
 	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: sub.names}
 	err := out.open(sub.after)
@@ -171,6 +172,7 @@ func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, f
 			if !sub.again() {
 				return out.comment("the key is no longer good")
 			}
+			s.followed(ctx, sub.topic)
 			if err := out.comment("alive"); err != nil {
 				return err
 			}
@@ -186,6 +188,22 @@ func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, f
 			}
 			current = passage{} // The poll tries again.
 		}
+	}
+}
+
+// followLease is for how long a stream's follower counts as one after it was
+// seen last: some heartbeats, of which one may be late.
+func (s *server) followLease() time.Duration { return 3 * s.cfg.Streams.Heartbeat }
+
+// followed notes that somebody follows the output of a run, so that models are
+// asked to stream. Where that cannot be written, the stream has events alone.
+func (s *server) followed(ctx context.Context, topic store.Wake) {
+	if topic.RunID == "" {
+		return
+	}
+	if err := s.cfg.Store.FollowRun(ctx, topic.Tenant, topic.RunID, s.followLease()); err != nil && ctx.Err() == nil {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "a follower was not noted: models are not asked to stream for it",
+			slog.String("tenant_id", string(topic.Tenant)), slog.String("run_id", topic.RunID), slog.Any("error", err))
 	}
 }
 

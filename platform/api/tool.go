@@ -267,6 +267,7 @@ func showExplanation(e resolver.Explanation) v1.Explanation {
 	out := v1.Explanation{
 		Ref: e.Ref.String(), Mode: e.Mode, Steps: make([]v1.Step, len(e.Steps)), ToolID: e.ToolID, Slug: e.Slug,
 		Version: e.Version, Digest: e.Digest, Draft: e.Draft, Shadows: e.Shadows, Code: e.Kind, Detail: e.Msg,
+		ReadsDeclared: v1.FromDeclaration(e.ReadsDeclared),
 	}
 	for i, step := range e.Steps {
 		out.Steps[i] = v1.Step{Rule: string(step.Rule), Passed: step.Passed, Saw: step.Saw}

@@ -108,7 +108,9 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 		return nil, in.failed(err)
 	}
 	return &publishToolOutput{
-		Etag: etag(t.ID, t.Revision), Body: v1.Published{Tool: v1.FromTool(t), Version: v1.FromToolVersion(v)},
+		Etag: etag(t.ID, t.Revision), Body: v1.Published{
+			Tool: v1.FromTool(t), Version: v1.FromToolVersion(v), Warnings: registry.ConcurrencyWarnings(&v.Snapshot.Definition),
+		},
 	}, nil
 }
 

@@ -152,6 +152,7 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 	if err != nil {
 		return nil, err
 	}
+	c.followFor = s.followLease()
 	if _, err = s.acceptCall(ctx, &c); err != nil {
 		return nil, err
 	}

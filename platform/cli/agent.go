@@ -82,7 +82,7 @@ or id.`, `  toolcrib agent show supportDesk`)
 func writeAgent(w io.Writer, g v1.Agent, versions []v1.AgentVersion) error {
 	err := pairs(w,
 		"agent", g.Slug, "id", g.ID, "name", g.Name, "description", g.Description, "status", string(g.Status), "draft", g.Version,
-		"model", g.Model, "tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool", string(g.OnUnavailableTool), "limits", compact(g.Limits),
+		"model", g.Model, "tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool", string(g.OnUnavailableTool), "limits", compact(g.Limits), "max concurrency", compact(g.MaxConcurrency),
 		"skills", strings.Join(slices.Sorted(maps.Keys(g.Skills)), " "),
 		"published", momentsOf(g.PublishedAt), "instructions", g.Instructions)
 	if err != nil {

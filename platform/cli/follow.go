@@ -35,8 +35,12 @@ type followed struct {
 func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 	seen := followed{Invocations: []tool.Invocation{}}
 	run, err := c.Watch(ctx, id, func(e tool.Event) error {
-		if e.Type == tool.EventWarning && !a.printer.json {
+		switch {
+		case a.printer.json:
+		case e.Type == tool.EventWarning:
 			return writeWarning(a.printer.out, e)
+		case e.Type == agent.EventModelRetrying:
+			return writeModelRetry(a.printer.out, e)
 		}
 		if e.InvocationID == "" || !ends(e.Type) {
 			return nil
@@ -109,6 +113,18 @@ func writeWarning(w io.Writer, e tool.Event) error {
 		line = "  warning: " + clean(versioned(warning.Tool, warning.Version)) + ": " + short(warning.Message, 200)
 	}
 	_, err := fmt.Fprintln(w, line)
+	return err
+}
+
+// writeModelRetry writes one line about an attempt that got no answer of the
+// model.
+func writeModelRetry(w io.Writer, e tool.Event) error {
+	var retry agent.ModelRetry
+	if err := json.Unmarshal(e.Data, &retry); err != nil {
+		return fmt.Errorf("reading event %d: %w", e.Seq, err)
+	}
+	_, err := fmt.Fprintf(w, "  the model did not answer: attempt %d of %d failed: %s: %s; the next is due at %s\n",
+		retry.Attempt, retry.MaxAttempts, clean(string(retry.Kind)), short(retry.Cause, 300), stamp(retry.RetryAt))
 	return err
 }
 

@@ -99,6 +99,8 @@ func (v *liveView) show(e tool.Event) error {
 		return v.say(o)
 	case e.Type == agent.EventTurn:
 		return v.endLine()
+	case e.Type == agent.EventModelRetrying:
+		return errors.Join(v.endLine(), writeModelRetry(v.out, e))
 	case e.Type == tool.EventWarning:
 		return errors.Join(v.endLine(), writeWarning(v.out, e))
 	case e.InvocationID != "" && ends(e.Type):

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -88,6 +89,7 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) err
 		return err
 	}
 	defer c.Close()
+	in.Follow = follow
 	run, err := c.StartRun(ctx, in)
 	if err != nil {
 		return a.meantAgent(ctx, c, in.Agent, err)
@@ -120,13 +122,14 @@ func (a *app) withRun(use, short string, fn func(ctx context.Context, c *client.
 
 func (a *app) runShowCommand() *cobra.Command {
 	cmd := describe(a.withRun("show", "Show a run", func(ctx context.Context, c *client.Client, id string) error {
-		run, err := c.Run(ctx, id)
+		run, err := c.ExplainRun(ctx, id)
 		if err != nil {
 			return err
 		}
 		return a.printer.show(run, func(w io.Writer) error { return writeRun(w, run) })
 	}), `Shows how a run stands: its agent and the versions it is pinned to, its status, and
-what it answered or why it failed.`, `  toolcrib run show 01987a3c-0000-7000-8000-000000000001`)
+what it answered or why it failed. It tells why calls waited for others of their
+turn, and which attempts got no answer of the model.`, `  toolcrib run show 01987a3c-0000-7000-8000-000000000001`)
 	cmd.Aliases = []string{"get"}
 	return cmd
 }
@@ -148,11 +151,48 @@ func writeRun(w io.Writer, r v1.Run) error {
 	if r.Parent != nil {
 		above = r.Parent.RunID
 	}
-	return pairs(w,
+	err := pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
 		"status", string(r.Status), "asked by", above, "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "), "omitted", strings.Join(omitted, "; "),
 		"created", moments(r.CreatedAt), "started", momentsOf(r.StartedAt), "completed", momentsOf(r.CompletedAt),
 		"workflow", r.WorkflowID, "error", failed, "output", r.Output)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeWaits(w, r.Waits), writeModelRetries(w, r))
+}
+
+// writeWaits writes why calls of a run waited for others.
+func writeWaits(w io.Writer, waits []v1.CallWait) error {
+	if len(waits) == 0 {
+		return nil
+	}
+	rows := make([][]string, len(waits))
+	for i, wait := range waits {
+		rows[i] = []string{strconv.Itoa(wait.Turn), strconv.Itoa(wait.Calls), strconv.FormatInt(wait.MostMS, 10), wait.Detail}
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return table(w, "TURN WAITED LONGEST_MS WHY~", rows)
+}
+
+// writeModelRetries writes which attempts got no answer of the model, and when
+// the next one is due that is still to come.
+func writeModelRetries(w io.Writer, r v1.Run) error {
+	if len(r.ModelRetries) == 0 {
+		return nil
+	}
+	rows := make([][]string, len(r.ModelRetries))
+	for i, m := range r.ModelRetries {
+		rows[i] = []string{
+			strconv.Itoa(m.Turn), fmt.Sprintf("%d of %d", m.Attempt, m.MaxAttempts), stamp(m.RetryAt), string(m.Kind) + ": " + m.Cause,
+		}
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return table(w, "TURN ATTEMPT NEXT_TRY FAILED~", rows)
 }
 
 func versioned(name, version string) string {

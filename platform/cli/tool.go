@@ -112,7 +112,7 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		"tool", t.Slug, "id", t.ID, "name", t.Name, "description", t.Description, "scope", t.Scope,
 		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "quarantine", t.Quarantine, "draft", t.Version, "type", string(t.Implementation),
 		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy", string(t.PermissionPolicy),
-		"approval", strconv.FormatBool(t.RequiresApproval), "permission", t.RequiredPermission, "execution", compact(t.Execution),
+		"POST reads", declared(t.ReadsDeclared), "approval", strconv.FormatBool(t.RequiresApproval), "permission", t.RequiredPermission, "execution", compact(t.Execution),
 		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "output check", string(t.OutputCheck), "published", momentsOf(t.PublishedAt))
 	if err != nil {
 		return err
@@ -121,6 +121,15 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		return err
 	}
 	return writeToolVersions(w, versions)
+}
+
+// declared writes who declared that a POST only reads, and when; nothing where
+// nobody did.
+func declared(d *v1.Declaration) string {
+	if d == nil {
+		return ""
+	}
+	return "declared by " + d.By + " on " + moments(d.At)
 }
 
 // rulesOf writes egress rules; nothing where they narrow nothing.
@@ -171,7 +180,7 @@ content. Those in the state snapshot are not published yet.`, `  toolcrib tool v
 // compact writes v as one line of JSON, or nothing for an empty object.
 func compact(v any) string {
 	raw, err := json.Marshal(v)
-	if err != nil || string(raw) == "{}" {
+	if err != nil || string(raw) == "{}" || string(raw) == "null" {
 		return ""
 	}
 	return string(raw)

@@ -19,6 +19,11 @@ func (a *app) toolPublishCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		for _, warning := range published.Warnings {
+			if _, err := fmt.Fprintf(a.env.Err, "warning: %s\n", clean(warning)); err != nil {
+				return err
+			}
+		}
 		return a.printer.show(published, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Tool.Slug, published.Version.Version)))
 			return err
@@ -120,6 +125,9 @@ func (a *app) toolExplainCommand() *cobra.Command {
 				return err
 			}
 			_, err := fmt.Fprintf(w, "\n%s runs %s\n", clean(e.Ref), clean(versioned(e.Slug, e.Version)))
+			if err == nil && e.ReadsDeclared != nil {
+				_, err = fmt.Fprintf(w, "its POST is %s to read only, so egress class read_only lets it pass\n", clean(declared(e.ReadsDeclared)))
+			}
 			return err
 		})
 	}), `Applies every rule that a call would meet, and says what each looked at: which

@@ -83,7 +83,7 @@ func (f *WorkerFlags) Config(log *slog.Logger, getenv func(string) string) (work
 		allowed.Ports = append(allowed.Ports, uint16(port))
 	}
 	allowed.Rules = tool.EgressRules{Hosts: f.OnlyHosts, Methods: f.OnlyMethods, MaxBytes: f.MaxAnswer}
-	if err := hostname.CheckRules(allowed.Rules, ""); err != nil {
+	if err := hostname.CheckRules(allowed.Rules, "", false); err != nil {
 		return worker.Config{}, usage("%s: %s", ruleFlag(tool.AsError(err).Path), tool.AsError(err).Msg)
 	}
 	if err := f.deny(&allowed); err != nil {

@@ -25,6 +25,15 @@ func (c *Client) Run(ctx context.Context, id string) (v1.Run, error) {
 	return out, err
 }
 
+// ExplainRun returns a run with why its calls waited, and which attempts got no
+// answer of the model.
+func (c *Client) ExplainRun(ctx context.Context, id string) (v1.Run, error) {
+	var out v1.Run
+	query := url.Values{"explain": {"true"}}
+	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs", id}, query: query, out: &out})
+	return out, err
+}
+
 // RunQuery filters runs. Zero fields do not filter.
 type RunQuery struct {
 	Status agent.RunStatus

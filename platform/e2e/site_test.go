@@ -148,16 +148,29 @@ func (s *site) publishAgentAs(slug string, d agent.Definition) agent.Agent {
 // run records a run of an agent and starts its workflow.
 func (s *site) run(a agent.Agent, input string) (agent.Run, client.WorkflowRun) {
 	s.t.Helper()
+	run := s.record(a, input)
+	return run, s.begin(run)
+}
+
+// record records a run of an agent.
+func (s *site) record(a agent.Agent, input string) agent.Run {
+	s.t.Helper()
 	id := newID(s.t)
 	run, err := s.CreateRun(s.t.Context(), agent.Run{
 		ID: id, Tenant: s.principal.Tenant, Kind: agent.AgentRun, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
 		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
 	}, agent.Message{RunID: id, Role: agent.User, Content: []tool.Content{tool.Text(input)}})
 	require.NoError(s.t, err)
+	return run
+}
+
+// begin starts the workflow of a recorded run.
+func (s *site) begin(run agent.Run) client.WorkflowRun {
+	s.t.Helper()
 	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue},
-		wire.AgentRunWorkflow, wire.NewAgentRun(s.principal, id))
+		wire.AgentRunWorkflow, wire.NewAgentRun(s.principal, run.ID))
 	require.NoError(s.t, err)
-	return run, w
+	return w
 }
 
 // wait waits for a workflow's end and returns its output.

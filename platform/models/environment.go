@@ -5,7 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/toolcrib/toolcrib/platform/models/remote"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -16,7 +18,8 @@ const (
 	AnthropicKey     = "ANTHROPIC_API_KEY"
 	AnthropicBaseURL = "ANTHROPIC_BASE_URL"
 	// Prefix begins the variables of a further provider; its name and one of
-	// _BASE_URL, _API_KEY and _API follow.
+	// _BASE_URL, _API_KEY and _API follow, or for any provider _TIMEOUT and
+	// _IDLE_TIMEOUT.
 	Prefix = "TOOLCRIB_MODEL_"
 )
 
@@ -35,6 +38,8 @@ type provider struct {
 	api     API
 	baseURL string // Empty for the public API.
 	keyVar  string
+	timeout time.Duration // Of a whole answer; the default where zero.
+	idle    time.Duration // Of a stream without a byte; the default where zero.
 }
 
 var nameInVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
@@ -54,9 +59,13 @@ func providers(env environment) ([]provider, error) {
 		if !ok || env.get(variable) == "" {
 			continue
 		}
-		stem, suffix := cutSuffixes(rest, "_BASE_URL", "_API_KEY", "_API")
+		stem, suffix := cutSuffixes(rest, "_BASE_URL", "_API_KEY", "_API", "_IDLE_TIMEOUT", "_TIMEOUT")
 		if suffix == "" || !nameInVariable.MatchString(stem) {
-			return nil, wrongVariable(variable, "it ends in none of _BASE_URL, _API_KEY and _API, or names no provider before that")
+			return nil, wrongVariable(variable, "it ends in none of _BASE_URL, _API_KEY, _API, _TIMEOUT and _IDLE_TIMEOUT, or names no provider before that")
+		}
+		public := stem == "OPENAI" || stem == "ANTHROPIC"
+		if public && strings.HasSuffix(suffix, "_TIMEOUT") {
+			continue
 		}
 		if suffix != "_BASE_URL" {
 			if env.get(Prefix+stem+"_BASE_URL") == "" {
@@ -78,7 +87,29 @@ func providers(env environment) ([]provider, error) {
 		}
 		out = append(out, p)
 	}
+	for i := range out {
+		if err := out[i].readTimeouts(env); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
+}
+
+// readTimeouts reads how long a provider may take.
+func (p *provider) readTimeouts(env environment) error {
+	stem := Prefix + strings.ReplaceAll(strings.ToUpper(p.name), "-", "_")
+	for suffix, into := range map[string]*time.Duration{"_TIMEOUT": &p.timeout, "_IDLE_TIMEOUT": &p.idle} {
+		text := env.get(stem + suffix)
+		if text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || d <= 0 || d > remote.DefaultTimeout {
+			return wrongVariable(stem+suffix, "it is no duration such as 90s, above zero and at most "+remote.DefaultTimeout.String())
+		}
+		*into = d
+	}
+	return nil
 }
 
 func cutSuffixes(s string, suffixes ...string) (stem, suffix string) {

@@ -1,7 +1,9 @@
 package models_test
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,6 +113,35 @@ func TestOthersComeFirst(t *testing.T) {
 	require.Contains(t, all, "anthropic")
 }
 
+// The time of an answer and the silence of a stream are bounded by variables,
+// for the providers that are always there too.
+func TestTimeoutsOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+
+	over := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // So that a client that leaves is noticed.
+		select {
+		case <-r.Context().Done():
+		case <-over:
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(over) })
+	set := []string{"OPENAI_BASE_URL=" + server.URL, "OPENAI_API_KEY=k", "TOOLCRIB_MODEL_MY_GATEWAY_BASE_URL=" + server.URL}
+	for suffix, says := range map[string]string{"_TIMEOUT": "did not answer in time", "_IDLE_TIMEOUT": "went silent"} {
+		all := open(t, "", append(slices.Clone(set), "TOOLCRIB_MODEL_OPENAI"+suffix+"=50ms", "TOOLCRIB_MODEL_MY_GATEWAY"+suffix+"=50ms")...)
+		for _, name := range []string{"openai", "my-gateway"} {
+			_, err := all[name].Generate(t.Context(), &agent.ModelRequest{
+				Model: "m", Turn: 1, Stream: func(agent.Delta) {},
+				Messages: []agent.Message{{Role: agent.User, Content: []tool.Content{tool.Text("hi")}}},
+			})
+			require.Equal(t, tool.Timeout, tool.KindOf(err), "%s %s: %v", name, suffix, err)
+			require.ErrorContains(t, err, says)
+		}
+	}
+}
+
 // A variable that is wrong is named when the worker starts; its value is not.
 func TestRefusesWrongVariables(t *testing.T) {
 	t.Parallel()
@@ -123,6 +154,11 @@ func TestRefusesWrongVariables(t *testing.T) {
 		"is taken":                          {"TOOLCRIB_MODEL_SCRIPTED_BASE_URL=hidden"},
 		"neither openai nor anthropic":      {at, "TOOLCRIB_MODEL_X_API=hidden"},
 		`provider "openai"`:                 {"OPENAI_BASE_URL=hidden"},
+
+		"TOOLCRIB_MODEL_X_TIMEOUT: it is no duration":           {at, "TOOLCRIB_MODEL_X_TIMEOUT=hidden"},
+		"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT: it is no duration": {"TOOLCRIB_MODEL_OPENAI_IDLE_TIMEOUT=-1s"},
+		"at most 10m0s":                     {at, "TOOLCRIB_MODEL_X_IDLE_TIMEOUT=11m"},
+		"TOOLCRIB_MODEL_Y_BASE_URL must be": {"TOOLCRIB_MODEL_Y_TIMEOUT=1s"},
 	} {
 		_, err := models.Open(models.Config{Environ: environ})
 		require.Equal(t, tool.Invalid, tool.KindOf(err), want)

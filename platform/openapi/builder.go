@@ -111,6 +111,9 @@ func (b *builder) spec() error {
 	spec.EgressClass, spec.PermissionPolicy = tool.EgressWrite, tool.Auto
 	if reads(b.out.Method) {
 		spec.EgressClass, spec.Execution.Pure = tool.EgressReadOnly, b.out.Method != http.MethodOptions
+		if spec.Execution.Pure {
+			spec.Execution.MaxConcurrency = tool.ReadConcurrency
+		}
 	}
 	spec.Execution.Idempotent = b.idempotent()
 	spec.RequiresApproval = spec.EgressClass == tool.EgressWrite

@@ -169,6 +169,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){
 			tool.HTTP: httpcall.Needs, tool.Prompt: promptNeeds(cfg.LocalModelProviders),
 		},
+		DeclaresReads: map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: httpcall.DeclaresReads},
 	})
 }
 

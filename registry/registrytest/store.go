@@ -204,7 +204,7 @@ func (s *Store) candidates(id tool.TenantID) resolver.Candidates {
 func (s *Store) entry(t tool.Tool) resolver.Entry {
 	e := resolver.Entry{Tool: s.seen(t)}
 	for _, v := range s.versions[t.ID] {
-		e.Versions = append(e.Versions, resolver.VersionInfo{ID: v.ID, Number: v.Number, Digest: v.Digest, Published: v.Published})
+		e.Versions = append(e.Versions, resolver.VersionInfo{ID: v.ID, Number: v.Number, Digest: v.Digest, Published: v.Published, ReadsDeclared: v.ReadsDeclared})
 	}
 	return e
 }

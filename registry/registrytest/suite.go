@@ -86,6 +86,7 @@ func example(tenant tool.TenantID, slug string) tool.Tool {
 			EgressRules: tool.EgressRules{Hosts: []string{"api.example.com"}, MaxBytes: 4096},
 		},
 		Status: tool.Draft, Active: true, Version: "1.0.0", CreatedAt: now, UpdatedAt: now,
+		ReadsDeclared: &tool.Declaration{By: "user:eve", At: now},
 	}
 }
 
@@ -99,6 +100,7 @@ func versionOf(t *testing.T, head tool.Tool, number string) tool.Version {
 	return tool.Version{
 		ID: newID(), ToolID: head.ID, Tenant: head.Tenant, Slug: head.Slug, Number: number, Digest: digest,
 		Snapshot: snapshot, CreatedAt: time.Now().UTC().Truncate(time.Millisecond), CreatedBy: "user:ada",
+		ReadsDeclared: head.ReadsDeclared,
 	}
 }
 
@@ -117,6 +119,7 @@ func requireSameTool(t *testing.T, want, got tool.Tool) {
 	require.Equal(t, want.Status, got.Status)
 	require.Equal(t, want.Active, got.Active)
 	require.Equal(t, want.Version, got.Version)
+	require.Equal(t, want.ReadsDeclared, got.ReadsDeclared)
 }
 
 // exampleFor returns a global tool for the tenants with the given slugs, or for

@@ -317,7 +317,7 @@ func testSource(t *testing.T, f Fixture) {
 		requireSameTool(t, head, c.Entries[0].Tool)
 		require.Len(t, c.Entries[0].Versions, 1)
 		info := c.Entries[0].Versions[0]
-		require.Equal(t, resolver.VersionInfo{ID: v.ID, Number: "1.0.0", Digest: v.Digest, Published: true}, info)
+		require.Equal(t, resolver.VersionInfo{ID: v.ID, Number: "1.0.0", Digest: v.Digest, Published: true, ReadsDeclared: v.ReadsDeclared}, info)
 	}
 	for _, ref := range []tool.Ref{{Slug: "theirTool"}, {Slug: "missingTool"}, {ID: newID()}} {
 		c, err := f.Source.Entries(t.Context(), f.Tenant, ref)

@@ -21,3 +21,27 @@ select h.last_seq from tenant_event_heads h where h.tenant_id = @tenant_id;
 
 -- name: NotifyEvents :exec
 select pg_notify('toolcrib_events', n.payload) from unnest(@payloads::text[]) as n (payload);
+
+-- name: RecordModelRetry :many
+-- Adds an event of a model's failed attempt to a run that goes on, once for each
+-- attempt of a turn.
+with numbered as (
+    update runs r set last_seq = r.last_seq + 1
+    where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'running')
+      and not exists (
+          select from run_events e
+          where e.tenant_id = @tenant_id and e.run_id = @run_id and e.type = 'model.retrying'
+            and e.data ->> 'turn_id' = @turn_id::text and (e.data ->> 'attempt')::int = @attempt::int)
+    returning r.last_seq
+)
+insert into run_events (tenant_id, run_id, seq, type, data)
+select @tenant_id, @run_id, n.last_seq, 'model.retrying', @data::json
+from numbered n
+returning seq;
+
+-- name: ListModelRetries :many
+-- The last failed attempts of a run's models, the newest first.
+select e.data, e.at from run_events e
+where e.tenant_id = @tenant_id and e.run_id = @run_id and e.type = 'model.retrying'
+order by e.seq desc
+limit sqlc.arg('limit')::int;

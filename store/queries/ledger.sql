@@ -5,6 +5,7 @@
 with authority as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
+           coalesce(r.followed_until > now(), false) as followed,
            m.prepared -> @position::int -> 'arguments' as stored_arguments,
            coalesce(sqlc.narg('arguments_digest')::text, m.prepared -> @position::int ->> 'arguments_digest', '') as arguments_digest,
            case
@@ -100,6 +101,7 @@ select a.verdict::text as verdict,
        coalesce(a.required_permission, '')::text as required_permission,
        (case when a.tenant_id is null then '{}' else a.tenant_slugs end)::text[] as tenant_slugs,
        coalesce(a.deprecated, false)::boolean as deprecated,
+       a.followed::boolean as followed,
        a.stored_arguments::json as stored_arguments,
        coalesce(e.invocation_id, p.invocation_id, @invocation_id)::uuid as invocation_id,
        coalesce(e.fence, 0)::bigint as fence,

@@ -173,3 +173,30 @@ with before as (
 )
 select exists (select from ended) as ended,
        exists (select from runs r where r.tenant_id = @tenant_id and r.id = @id) as known;
+
+-- name: ListTurnCalls :many
+-- The calls of a run's turns, in order, with when each was asked for and when it
+-- began. A turn that a reset asked again counts as it was answered last.
+with turns as (
+    select distinct on (m.turn) m.tenant_id, m.turn, m.prepared, m.created_at
+    from messages m
+    where m.tenant_id = @tenant_id and m.run_id = @run_id and m.role = 'assistant'
+    order by m.turn, m.id desc
+)
+select t.turn, coalesce(c.item ->> 'slug', '')::text as slug, (c.item -> 'refused' is not null)::boolean as refused,
+       t.created_at as asked_at, i.started_at
+from turns t
+cross join json_array_elements(t.prepared) with ordinality as c (item, place)
+left join tool_invocations i on i.tenant_id = t.tenant_id and i.id = (c.item ->> 'invocation_id')::uuid
+order by t.turn, c.place;
+
+-- name: FollowRun :exec
+-- Notes for how long somebody follows the output of a run that has not ended.
+-- Followers that share a run write it once in half that time.
+update runs r set followed_until = now() + make_interval(secs => @lease_s::float8)
+where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'running', 'hosted')
+  and (r.followed_until is null or r.followed_until < now() + make_interval(secs => @lease_s::float8) / 2);
+
+-- name: RunFollowed :many
+select coalesce(r.followed_until > now(), false)::boolean as followed from runs r
+where r.tenant_id = @tenant_id and r.id = @run_id;

@@ -13,9 +13,10 @@ with busy as (
         limit @bound::int) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id)
+                      status, input, workflow_id, head_message_id, followed_until)
     select @id, @tenant_id, @kind, sqlc.narg('agent_id'), @agent, @agent_version, @mode, @subject, @permissions, @scopes,
-           'pending', @input, @workflow_id, sqlc.narg('message_id')
+           'pending', @input, @workflow_id, sqlc.narg('message_id'),
+           case when @follow_s::float8 > 0 then now() + make_interval(secs => @follow_s::float8) end
     from busy where @bound::int = 0 or busy.n < @bound::int
     returning *
 ), first as (

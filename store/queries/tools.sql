@@ -4,11 +4,13 @@
 insert into tool_registry (
     id, tenant_id, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type,
     egress_class, egress_rules, requires_approval, permission_policy, required_permission, tenant_slugs,
-    status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at
+    status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at,
+    reads_declared_by, reads_declared_at
 ) values (
     @id, @tenant_id, @slug, @name, @description, @category, @icon, @schema, @config_schema, @interaction, @implementation_type,
     @egress_class, @egress_rules, @requires_approval, @permission_policy, @required_permission, @tenant_slugs,
-    @status, @is_active, @is_system, @builtin_key, @artifact_id, @artifact_version, @version, @published_at
+    @status, @is_active, @is_system, @builtin_key, @artifact_id, @artifact_version, @version, @published_at,
+    @reads_declared_by, @reads_declared_at
 ) returning *;
 
 -- name: UpdateTool :one
@@ -19,7 +21,7 @@ update tool_registry set
     required_permission = @required_permission, tenant_slugs = @tenant_slugs,
     status = @status, is_active = @is_active, is_system = @is_system, builtin_key = @builtin_key,
     artifact_id = @artifact_id, artifact_version = @artifact_version, version = @version, published_at = @published_at,
-    quarantine = @quarantine, revision = revision + 1, updated_at = now()
+    quarantine = @quarantine, reads_declared_by = @reads_declared_by, reads_declared_at = @reads_declared_at, revision = revision + 1, updated_at = now()
 where scope_id = @scope_id and id = @id and revision = @revision
 returning *;
 
@@ -102,8 +104,10 @@ with ended as (
     where a.scope_id = @scope_id and a.tool_id = @tool_id and @published::boolean and a.alias <> all (@keep::text[])
       and not a.renamed
 )
-insert into tool_versions as v (id, tool_id, tenant_id, version, digest, schema_snapshot, published, published_at, created_by)
-values (@id, @tool_id, @tenant_id, @version, @digest, @schema_snapshot, @published, @published_at, @created_by)
+insert into tool_versions as v (id, tool_id, tenant_id, version, digest, schema_snapshot, published, published_at, created_by,
+    reads_declared_by, reads_declared_at)
+values (@id, @tool_id, @tenant_id, @version, @digest, @schema_snapshot, @published, @published_at, @created_by,
+    @reads_declared_by, @reads_declared_at)
 on conflict (tool_id, scope_id, version) do update
     set published    = v.published or excluded.published,
         published_at = case when v.published then v.published_at else excluded.published_at end
@@ -124,7 +128,7 @@ limit 1;
 
 -- name: ListPageVersions :many
 -- The versions of the tools that the same page of ListTools holds, unfiltered.
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
     select r.id, r.scope_id from tool_registry r
@@ -136,14 +140,14 @@ join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
 order by v.id;
 
 -- name: ListVersionsBySlug :many
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from tool_registry t
 join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.slug = @slug
 order by v.id;
 
 -- name: ListVersionsByID :many
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from tool_versions v
 where v.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and v.tool_id = @tool_id
 order by v.id;

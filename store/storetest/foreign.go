@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -397,6 +398,33 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		_, err := f.Store.ListEvents(t.Context(), f.stranger, f.Run.ID, 0, 0)
 		RequireKind(t, tool.NotFound, err)
+	},
+	"TurnCalls": func(t *testing.T, f foreign) {
+		t.Helper()
+		calls, err := f.Store.TurnCalls(t.Context(), f.stranger, f.Run.ID)
+		require.NoError(t, err)
+		require.Empty(t, calls)
+	},
+	"RecordModelRetry": func(t *testing.T, f foreign) {
+		t.Helper()
+		require.NoError(t, f.Store.RecordModelRetry(t.Context(), f.stranger, f.Run.ID, agent.ModelRetry{Turn: 1, Attempt: 1, TurnID: "x"}))
+		retries, err := f.Store.ModelRetries(t.Context(), f.Tenant, f.Run.ID, 0)
+		require.NoError(t, err)
+		require.Empty(t, retries)
+	},
+	"ModelRetries": func(t *testing.T, f foreign) {
+		t.Helper()
+		require.NoError(t, f.Store.RecordModelRetry(t.Context(), f.Tenant, f.Run.ID, agent.ModelRetry{Turn: 1, Attempt: 1, TurnID: "x"}))
+		retries, err := f.Store.ModelRetries(t.Context(), f.stranger, f.Run.ID, 0)
+		require.NoError(t, err)
+		require.Empty(t, retries)
+	},
+	"FollowRun": func(t *testing.T, f foreign) {
+		t.Helper()
+		require.NoError(t, f.Store.FollowRun(t.Context(), f.stranger, f.Run.ID, time.Minute))
+		open, err := f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, f.Turn.Message.ID, "k")
+		require.NoError(t, err)
+		require.False(t, open.Followed)
 	},
 	"ReadStream": func(t *testing.T, f foreign) {
 		t.Helper()

@@ -22,6 +22,8 @@ type Agent struct {
 	ToolMode     agent.ToolMode  `json:"tool_mode,omitempty" enum:"sequential,parallel_safe"`
 	Limits       agent.Limits    `json:"limits"`
 
+	MaxConcurrency map[string]int `json:"max_concurrency,omitempty" doc:"How many pure calls of a concurrency group run at once in a run, by group: within what its tools allow, and in the place of the default of 1" example:"{\"default\":8}"`
+
 	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What becomes of a run when a tool cannot be used as it begins: omit it with a warning event (default), or refuse the run"`
 
 	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can tell the agent to do by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
@@ -52,7 +54,7 @@ func FromAgent(a agent.Agent) Agent {
 	return Agent{
 		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Instructions: a.Instructions,
 		Model: a.Model, ModelOptions: secret.RedactKeys(a.ModelOptions), Tools: texts(a.Tools), ToolMode: a.ToolMode,
-		Limits: a.Limits, OnUnavailableTool: a.OnUnavailableTool, Skills: a.Skills, Status: a.Status, Version: a.Version, Revision: a.Revision,
+		Limits: a.Limits, MaxConcurrency: a.MaxConcurrency, OnUnavailableTool: a.OnUnavailableTool, Skills: a.Skills, Status: a.Status, Version: a.Version, Revision: a.Revision,
 		PublishedAt: a.PublishedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
@@ -66,7 +68,7 @@ func FromAgentVersion(v agent.Version) AgentVersion {
 			Name: v.Snapshot.Name, Description: v.Snapshot.Description, Instructions: v.Snapshot.Instructions,
 			Model: v.Snapshot.Model, ModelOptions: secret.RedactKeys(v.Snapshot.ModelOptions),
 			Tools: texts(v.Snapshot.Tools), ToolMode: v.Snapshot.ToolMode, Limits: &v.Snapshot.Limits,
-			OnUnavailableTool: v.Snapshot.OnUnavailableTool, Skills: v.Snapshot.Skills,
+			MaxConcurrency: v.Snapshot.MaxConcurrency, OnUnavailableTool: v.Snapshot.OnUnavailableTool, Skills: v.Snapshot.Skills,
 		},
 	}
 }

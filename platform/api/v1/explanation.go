@@ -1,21 +1,26 @@
 package v1
 
-import "github.com/toolcrib/toolcrib/tool"
+import (
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
 
 // Explanation tells how a reference to a tool was decided: every rule applied,
 // in order, up to the one that refused.
 type Explanation struct {
-	Ref     string    `json:"ref" example:"searchOrders@^1.2"`
-	Mode    tool.Mode `json:"mode"`
-	Steps   []Step    `json:"steps"`
-	ToolID  string    `json:"tool_id,omitempty"`
-	Slug    string    `json:"slug,omitempty"`
-	Version string    `json:"version,omitempty" doc:"The version that would run"`
-	Digest  string    `json:"digest,omitempty"`
-	Draft   bool      `json:"draft,omitempty" doc:"Whether that is the draft as it is"`
-	Shadows bool      `json:"shadows,omitempty" doc:"Whether it hides a global tool of the same slug"`
-	Code    tool.Kind `json:"code,omitempty" doc:"Why none would run; empty when one would"`
-	Detail  string    `json:"detail,omitempty"`
+	Ref           string       `json:"ref" example:"searchOrders@^1.2"`
+	Mode          tool.Mode    `json:"mode"`
+	Steps         []Step       `json:"steps"`
+	ToolID        string       `json:"tool_id,omitempty"`
+	Slug          string       `json:"slug,omitempty"`
+	Version       string       `json:"version,omitempty" doc:"The version that would run"`
+	Digest        string       `json:"digest,omitempty"`
+	Draft         bool         `json:"draft,omitempty" doc:"Whether that is the draft as it is"`
+	Shadows       bool         `json:"shadows,omitempty" doc:"Whether it hides a global tool of the same slug"`
+	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads, so that egress class read_only lets it pass; absent where it does not"`
+	Code          tool.Kind    `json:"code,omitempty" doc:"Why none would run; empty when one would"`
+	Detail        string       `json:"detail,omitempty"`
 }
 
 // Step is one rule as it was applied.
@@ -23,4 +28,18 @@ type Step struct {
 	Rule   string `json:"rule" example:"enabled"`
 	Passed bool   `json:"passed"`
 	Saw    string `json:"saw" doc:"What the rule looked at" example:"status published"`
+}
+
+// Declaration records that a principal declared something of a configuration.
+type Declaration struct {
+	By string    `json:"by" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
+	At time.Time `json:"at"`
+}
+
+// FromDeclaration returns d as the API shows it; nil for nil.
+func FromDeclaration(d *tool.Declaration) *Declaration {
+	if d == nil {
+		return nil
+	}
+	return &Declaration{By: d.By, At: d.At}
 }

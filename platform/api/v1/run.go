@@ -14,6 +14,7 @@ type NewRun struct {
 	Version string          `json:"version,omitempty" maxLength:"100" doc:"Version or constraint, such as ^1.2; the highest published one when absent" example:"^1.2"`
 	Input   json.RawMessage `json:"input" doc:"What the user says: a string, or any JSON value" example:"\"Where is my order 4711?\""`
 	Mode    tool.Mode       `json:"mode,omitempty" enum:"production,debug" default:"production" doc:"In debug mode drafts run too"`
+	Follow  bool            `json:"follow,omitempty" doc:"Its events will be followed at once, as a stream: the model is asked to stream from the first turn on"`
 }
 
 // Run is the record of a durable execution.
@@ -39,6 +40,8 @@ type Run struct {
 	WorkflowID   string          `json:"workflow_id" doc:"In Temporal" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/run/01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tools        []Pin           `json:"tools,omitempty" doc:"The exact versions the run is pinned to"`
 	Omitted      []Omission      `json:"omitted,omitempty" doc:"Tools of the agent that could not be used when the run began"`
+	Waits        []CallWait      `json:"waits,omitempty" doc:"Why calls waited for others of their turn; where it was asked for"`
+	ModelRetries []ModelRetry    `json:"model_retries,omitempty" doc:"The last attempts that got no answer of the model; where it was asked for"`
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    *time.Time      `json:"started_at,omitempty"`
 	CompletedAt  *time.Time      `json:"completed_at,omitempty"`

@@ -11,22 +11,23 @@ import (
 // Tool is a tool: its draft head, its state and its policy. Values in its
 // configuration that look like secrets are redacted.
 type Tool struct {
-	ID              string      `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
-	Slug            string      `json:"slug" example:"searchOrders"`
-	Scope           string      `json:"scope" enum:"tenant,global"`
-	ToolType        tool.Bucket `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
-	Status          tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
-	Active          bool        `json:"is_active"`
-	Quarantine      string      `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until somebody looks at it; absent where it did not" example:"the server changed its definition"`
-	System          bool        `json:"is_system,omitempty"`
-	BuiltinKey      string      `json:"builtin_key,omitempty"`
-	ArtifactID      string      `json:"artifact_id,omitempty"`
-	ArtifactVersion string      `json:"artifact_version,omitempty" doc:"Of the artifact: a version, or a constraint as the tool has it" example:"^1.2"`
-	Version         string      `json:"version" doc:"Number of the draft" example:"1.2.0"`
-	Revision        int64       `json:"revision" example:"3"`
-	PublishedAt     *time.Time  `json:"published_at,omitempty"`
-	CreatedAt       time.Time   `json:"created_at"`
-	UpdatedAt       time.Time   `json:"updated_at"`
+	ID              string       `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Slug            string       `json:"slug" example:"searchOrders"`
+	Scope           string       `json:"scope" enum:"tenant,global"`
+	ToolType        tool.Bucket  `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
+	Status          tool.Status  `json:"status" enum:"draft,published,deprecated,disabled"`
+	Active          bool         `json:"is_active"`
+	Quarantine      string       `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until somebody looks at it; absent where it did not" example:"the server changed its definition"`
+	System          bool         `json:"is_system,omitempty"`
+	BuiltinKey      string       `json:"builtin_key,omitempty"`
+	ArtifactID      string       `json:"artifact_id,omitempty"`
+	ArtifactVersion string       `json:"artifact_version,omitempty" doc:"Of the artifact: a version, or a constraint as the tool has it" example:"^1.2"`
+	ReadsDeclared   *Declaration `json:"reads_declared,omitempty" doc:"Who declared that the draft's POST only reads; absent where it does not"`
+	Version         string       `json:"version" doc:"Number of the draft" example:"1.2.0"`
+	Revision        int64        `json:"revision" example:"3"`
+	PublishedAt     *time.Time   `json:"published_at,omitempty"`
+	CreatedAt       time.Time    `json:"created_at"`
+	UpdatedAt       time.Time    `json:"updated_at"`
 
 	Risk    tool.RiskLevel `json:"risk" enum:"low,medium,high" doc:"As declared, but no less than the egress class implies"`
 	Visible bool           `json:"visible" doc:"Whether calls are shown to people, with the default of the implementation type applied"`
@@ -52,16 +53,17 @@ type Definition struct {
 
 // ToolVersion is an immutable snapshot of a tool.
 type ToolVersion struct {
-	ID          string     `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a2"`
-	ToolID      string     `json:"tool_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
-	Slug        string     `json:"slug" example:"searchOrders"`
-	Version     string     `json:"version" example:"1.2.0"`
-	Digest      string     `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Published   bool       `json:"published"`
-	PublishedAt *time.Time `json:"published_at,omitempty"`
-	CreatedAt   time.Time  `json:"created_at"`
-	CreatedBy   string     `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
-	Definition  Definition `json:"definition"`
+	ID            string       `json:"id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a2"`
+	ToolID        string       `json:"tool_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Slug          string       `json:"slug" example:"searchOrders"`
+	Version       string       `json:"version" example:"1.2.0"`
+	Digest        string       `json:"digest" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Published     bool         `json:"published"`
+	PublishedAt   *time.Time   `json:"published_at,omitempty"`
+	CreatedAt     time.Time    `json:"created_at"`
+	CreatedBy     string       `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
+	ReadsDeclared *Declaration `json:"reads_declared,omitempty" doc:"Who declared that its POST only reads; absent where it does not"`
+	Definition    Definition   `json:"definition"`
 }
 
 // FromTool returns t as the API shows it.
@@ -69,7 +71,8 @@ func FromTool(t tool.Tool) Tool {
 	return Tool{
 		ID: t.ID, Slug: t.Slug, Scope: t.Scope(), ToolType: t.Bucket(), Status: t.Status, Active: t.Active, Quarantine: t.Quarantine,
 		System: t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, ArtifactVersion: t.ArtifactVersion, Version: t.Version, Revision: t.Revision,
-		PublishedAt: t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Visible: t.Shown(), Risk: t.RiskLevel(),
+		ReadsDeclared: FromDeclaration(t.ReadsDeclared),
+		PublishedAt:   t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Visible: t.Shown(), Risk: t.RiskLevel(),
 		Policy: t.Policy, Definition: fromDefinition(t.Definition),
 	}
 }
@@ -79,7 +82,8 @@ func FromToolVersion(v tool.Version) ToolVersion {
 	return ToolVersion{
 		ID: v.ID, ToolID: v.ToolID, Slug: v.Slug, Version: v.Number, Digest: v.Digest, Published: v.Published,
 		PublishedAt: v.PublishedAt, CreatedAt: v.CreatedAt, CreatedBy: v.CreatedBy,
-		Definition: fromDefinition(v.Snapshot.Definition),
+		ReadsDeclared: FromDeclaration(v.ReadsDeclared),
+		Definition:    fromDefinition(v.Snapshot.Definition),
 	}
 }
 
@@ -95,6 +99,7 @@ func fromDefinition(d tool.Definition) Definition {
 
 // Published tells what publishing a tool did.
 type Published struct {
-	Tool    Tool        `json:"tool"`
-	Version ToolVersion `json:"version"`
+	Tool     Tool        `json:"tool"`
+	Version  ToolVersion `json:"version"`
+	Warnings []string    `json:"warnings,omitempty" doc:"What is allowed and better done otherwise" example:"[\"it is pure and max_concurrency is left at 1\"]"`
 }

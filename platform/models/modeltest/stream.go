@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/platform/models/remote"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -23,6 +25,8 @@ func (p Provider) streams(t *testing.T) {
 	t.Run("EndsEarly", p.endsEarly)
 	t.Run("ErrorEvent", p.errorEvent)
 	t.Run("NoStream", p.noStream)
+	t.Run("WentSilent", p.wentSilent)
+	t.Run("KeptAlive", p.keptAlive)
 }
 
 // Text is told as it comes: the server sends the next event when what it sent
@@ -81,6 +85,68 @@ func (p Provider) cancelledInTheMiddle(t *testing.T) {
 	_, err := p.open(t, server.URL).Generate(ctx, req)
 	require.Equal(t, tool.Cancelled, tool.KindOf(err), "%v", err)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A stream that goes without a byte for too long ends as a timeout, before its
+// first byte and in the middle; the time of the whole answer is not over.
+func (p Provider) wentSilent(t *testing.T) {
+	t.Parallel()
+
+	m := Load(t, "text").Stream
+	over := make(chan struct{})
+	for sent := range len(m.Events()) / 2 {
+		server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if sent > 0 {
+				maps.Copy(w.Header(), m.Header)
+				_, _ = io.WriteString(w, strings.Join(m.Events()[:sent], ""))
+				flush(w)
+			}
+			select {
+			case <-r.Context().Done():
+			case <-over:
+			}
+		})
+		req := simple()
+		req.Stream = func(agent.Delta) {}
+		model := p.open(t, server.URL, func(c *remote.Config) { c.IdleTimeout = 50 * time.Millisecond })
+		_, err := model.Generate(t.Context(), req)
+		require.Equal(t, tool.Timeout, tool.KindOf(err), "after %d events: %v", sent, err)
+		require.ErrorContains(t, err, "its stream went silent: not a byte in 50ms")
+		require.True(t, tool.AsError(err).Retryable())
+	}
+	t.Cleanup(func() { close(over) })
+}
+
+// A stream that says anything at all, a comment too, is not silent, however
+// long it takes.
+func (p Provider) keptAlive(t *testing.T) {
+	t.Parallel()
+
+	const idle = time.Second
+	m := Load(t, "text").Stream
+	server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		maps.Copy(w.Header(), m.Header)
+		tick := time.NewTicker(idle / 20)
+		defer tick.Stop()
+		for over := time.After(idle + idle/4); ; {
+			select {
+			case <-tick.C:
+				_, _ = io.WriteString(w, ": still here\n\n")
+				flush(w)
+				continue
+			case <-r.Context().Done():
+				return
+			case <-over:
+			}
+			break
+		}
+		_, _ = io.WriteString(w, m.Body)
+	})
+	req := simple()
+	req.Stream = func(agent.Delta) {}
+	got, err := p.open(t, server.URL, func(c *remote.Config) { c.IdleTimeout = idle }).Generate(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, Basic()[0].Want.Text, got.Text)
 }
 
 // Wherever a connection breaks, the answer is none.

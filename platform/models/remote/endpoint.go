@@ -17,6 +17,8 @@ import (
 const (
 	DefaultMaxBytes = 16 << 20
 	DefaultTimeout  = 10 * time.Minute
+	// DefaultIdleTimeout is for streams, which say something all the time.
+	DefaultIdleTimeout = time.Minute
 )
 
 // Config says how a provider is reached.
@@ -32,9 +34,12 @@ type Config struct {
 	Keys Keys
 	// MaxBytes bounds an answer. Defaults to [DefaultMaxBytes].
 	MaxBytes int64
-	// Timeout bounds requests whose context has no deadline. Defaults to
-	// [DefaultTimeout].
+	// Timeout bounds a request and its answer, from the beginning to the end.
+	// Defaults to [DefaultTimeout].
 	Timeout time.Duration
+	// IdleTimeout bounds how long a stream may go without a byte, before its
+	// first one too. Defaults to [DefaultIdleTimeout].
+	IdleTimeout time.Duration
 }
 
 // Auth is how a provider wants its key.
@@ -92,6 +97,9 @@ func open(cfg Config, publicURL string, auth Auth, guard egress.Config) (*Endpoi
 	if e.cfg.Timeout <= 0 {
 		e.cfg.Timeout = DefaultTimeout
 	}
+	if e.cfg.IdleTimeout <= 0 {
+		e.cfg.IdleTimeout = DefaultIdleTimeout
+	}
 	if guard.Policy == nil {
 		guard.Policy = func(tool.TenantID) egress.Policy { return policy }
 	}
@@ -129,10 +137,9 @@ func (e *Endpoint) Begin(ctx context.Context, tenant tool.TenantID, model string
 			Tenant: tenant, Class: tool.EgressWrite, Credential: k.credential(e.auth.Scheme, e.auth.Header),
 		}),
 	}
-	if _, ok := ctx.Deadline(); ok {
-		ctx, x.cancel = context.WithCancel(ctx)
-	} else {
-		ctx, x.cancel = context.WithTimeout(ctx, e.cfg.Timeout)
+	ctx, x.cancel = context.WithTimeout(ctx, e.cfg.Timeout)
+	if stream {
+		x.idle = startIdleTimer(e.cfg.IdleTimeout, x.cancel)
 	}
 	return x.watch(ctx), x, nil
 }

@@ -34,6 +34,7 @@ type Exchange struct {
 	redactor                *secret.Redactor
 	client                  doer
 	cancel                  context.CancelFunc
+	idle                    *idleTimer // Of a stream; nil for none.
 
 	sent   atomic.Bool           // A connection was there to send on.
 	broken atomic.Pointer[error] // Why the answer's body could not be read to its end.
@@ -52,7 +53,10 @@ func (x *Exchange) watch(ctx context.Context) context.Context {
 func (x *Exchange) Provider() string { return x.provider }
 
 // End frees what the exchange holds.
-func (x *Exchange) End() { x.cancel() }
+func (x *Exchange) End() {
+	x.idle.stop()
+	x.cancel()
+}
 
 // Do implements the client of an SDK.
 func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
@@ -60,6 +64,7 @@ func (x *Exchange) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	x.idle.heard()
 	if resp.StatusCode != http.StatusOK {
 		defer func() { _ = resp.Body.Close() }()
 		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes)) // What there is of it.
@@ -88,6 +93,9 @@ func (b *body) Read(p []byte) (int, error) {
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.exchange.idle.heard()
+	}
 	b.left -= int64(n)
 	if b.left < 0 {
 		n, err = 0, b.exchange.fail(tool.Invalid, fmt.Sprintf("its answer is larger than %d bytes; lower max_tokens", b.exchange.limit), nil)
@@ -115,6 +123,8 @@ func (x *Exchange) Failure(ctx context.Context, err error) error {
 		err = wrapped.Err // Without the URL.
 	}
 	switch {
+	case x.idle.over():
+		return x.fail(tool.Timeout, fmt.Sprintf("its stream went silent: not a byte in %s", x.idle.after), context.DeadlineExceeded)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return x.fail(tool.Cancelled, "the turn was cancelled", context.Canceled)
 	case ctx.Err() != nil:

@@ -75,7 +75,7 @@ func (q *Queries) FindFormerSlug(ctx context.Context, arg FindFormerSlugParams) 
 }
 
 const FindToolsByAlias = `-- name: FindToolsByAlias :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, coalesce(a.remove_by::text, '')::text as remove_by
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at, coalesce(a.remove_by::text, '')::text as remove_by
 from tool_aliases a
 join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
 where a.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and a.alias = $2
@@ -138,6 +138,8 @@ func (q *Queries) FindToolsByAlias(ctx context.Context, arg FindToolsByAliasPara
 			&i.ToolRegistry.EgressRules,
 			&i.ToolRegistry.Quarantine,
 			&i.ToolRegistry.DeletedAt,
+			&i.ToolRegistry.ReadsDeclaredBy,
+			&i.ToolRegistry.ReadsDeclaredAt,
 			&i.RemoveBy,
 		); err != nil {
 			return nil, err

@@ -90,6 +90,45 @@ func (q *Queries) ListEvents(ctx context.Context, arg ListEventsParams) ([]ListE
 	return items, nil
 }
 
+const ListModelRetries = `-- name: ListModelRetries :many
+select e.data, e.at from run_events e
+where e.tenant_id = $1 and e.run_id = $2 and e.type = 'model.retrying'
+order by e.seq desc
+limit $3::int
+`
+
+type ListModelRetriesParams struct {
+	TenantID string
+	RunID    string
+	Limit    int32
+}
+
+type ListModelRetriesRow struct {
+	Data []byte
+	At   time.Time
+}
+
+// The last failed attempts of a run's models, the newest first.
+func (q *Queries) ListModelRetries(ctx context.Context, arg ListModelRetriesParams) ([]ListModelRetriesRow, error) {
+	rows, err := q.db.Query(ctx, ListModelRetries, arg.TenantID, arg.RunID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListModelRetriesRow
+	for rows.Next() {
+		var i ListModelRetriesRow
+		if err := rows.Scan(&i.Data, &i.At); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListTenantEvents = `-- name: ListTenantEvents :many
 select s.seq as place, e.run_id, e.seq, e.type, e.invocation_id, e.data, e.at
 from event_seals s
@@ -150,6 +189,58 @@ select pg_notify('toolcrib_events', n.payload) from unnest($1::text[]) as n (pay
 func (q *Queries) NotifyEvents(ctx context.Context, payloads []string) error {
 	_, err := q.db.Exec(ctx, NotifyEvents, payloads)
 	return err
+}
+
+const RecordModelRetry = `-- name: RecordModelRetry :many
+with numbered as (
+    update runs r set last_seq = r.last_seq + 1
+    where r.tenant_id = $1 and r.id = $2 and r.status in ('pending', 'running')
+      and not exists (
+          select from run_events e
+          where e.tenant_id = $1 and e.run_id = $2 and e.type = 'model.retrying'
+            and e.data ->> 'turn_id' = $4::text and (e.data ->> 'attempt')::int = $5::int)
+    returning r.last_seq
+)
+insert into run_events (tenant_id, run_id, seq, type, data)
+select $1, $2, n.last_seq, 'model.retrying', $3::json
+from numbered n
+returning seq
+`
+
+type RecordModelRetryParams struct {
+	TenantID string
+	RunID    string
+	Data     []byte
+	TurnID   string
+	Attempt  int32
+}
+
+// Adds an event of a model's failed attempt to a run that goes on, once for each
+// attempt of a turn.
+func (q *Queries) RecordModelRetry(ctx context.Context, arg RecordModelRetryParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, RecordModelRetry,
+		arg.TenantID,
+		arg.RunID,
+		arg.Data,
+		arg.TurnID,
+		arg.Attempt,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var seq int64
+		if err := rows.Scan(&seq); err != nil {
+			return nil, err
+		}
+		items = append(items, seq)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const SealEvents = `-- name: SealEvents :one

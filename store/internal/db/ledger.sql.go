@@ -13,6 +13,7 @@ const AdmitCall = `-- name: AdmitCall :one
 with authority as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
+           coalesce(r.followed_until > now(), false) as followed,
            m.prepared -> $5::int -> 'arguments' as stored_arguments,
            coalesce($6::text, m.prepared -> $5::int ->> 'arguments_digest', '') as arguments_digest,
            case
@@ -108,6 +109,7 @@ select a.verdict::text as verdict,
        coalesce(a.required_permission, '')::text as required_permission,
        (case when a.tenant_id is null then '{}' else a.tenant_slugs end)::text[] as tenant_slugs,
        coalesce(a.deprecated, false)::boolean as deprecated,
+       a.followed::boolean as followed,
        a.stored_arguments::json as stored_arguments,
        coalesce(e.invocation_id, p.invocation_id, $1)::uuid as invocation_id,
        coalesce(e.fence, 0)::bigint as fence,
@@ -161,6 +163,7 @@ type AdmitCallRow struct {
 	RequiredPermission string
 	TenantSlugs        []string
 	Deprecated         bool
+	Followed           bool
 	StoredArguments    []byte
 	InvocationID       string
 	Fence              int64
@@ -215,6 +218,7 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		&i.RequiredPermission,
 		&i.TenantSlugs,
 		&i.Deprecated,
+		&i.Followed,
 		&i.StoredArguments,
 		&i.InvocationID,
 		&i.Fence,

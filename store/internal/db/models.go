@@ -250,6 +250,7 @@ type Run struct {
 	Detached           bool
 	Depth              int32
 	Calls              int32
+	FollowedUntil      *time.Time
 }
 
 type Tenant struct {
@@ -346,19 +347,23 @@ type ToolRegistry struct {
 	EgressRules        []byte
 	Quarantine         string
 	DeletedAt          *time.Time
+	ReadsDeclaredBy    string
+	ReadsDeclaredAt    *time.Time
 }
 
 // Immutable snapshots of tools; runs pin them by digest.
 type ToolVersion struct {
-	ID             string
-	ToolID         string
-	TenantID       *string
-	ScopeID        string
-	Version        string
-	Digest         string
-	SchemaSnapshot []byte
-	Published      bool
-	PublishedAt    *time.Time
-	CreatedBy      string
-	CreatedAt      time.Time
+	ID              string
+	ToolID          string
+	TenantID        *string
+	ScopeID         string
+	Version         string
+	Digest          string
+	SchemaSnapshot  []byte
+	Published       bool
+	PublishedAt     *time.Time
+	CreatedBy       string
+	CreatedAt       time.Time
+	ReadsDeclaredBy string
+	ReadsDeclaredAt *time.Time
 }

@@ -12,7 +12,7 @@ import (
 
 const BeginHostRun = `-- name: BeginHostRun :one
 with stored as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until from runs r
     where r.tenant_id = $1 and r.workflow_id = $2 and r.first_run_id = $3 and r.kind <> 'agent'
 ), begun as (
     update runs r set status = $4, started_at = now(), last_seq = r.last_seq + 1,
@@ -20,9 +20,9 @@ with stored as (
         ended_by = '', completed_at = null, error_kind = '', error = ''
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
       and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until
 ), refused as (
-    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls from runs r
+    select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until from runs r
     where r.tenant_id = $1 and r.id = $6 and r.workflow_id = $2 and r.kind <> 'agent'
       and r.status in ('completed', 'failed', 'cancelled') and r.started_at is null and r.ended_by = ''
 ), recorded as (
@@ -32,28 +32,28 @@ with stored as (
            $4, $15, $2, $3, $5::json, now(), 1
     where not exists (select from stored) and not exists (select from begun) and not exists (select from refused)
     on conflict do nothing
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq, 'run.started', json_build_object(
         'kind', b.kind, 'workflow_id', b.workflow_id, 'agent', b.agent, 'agent_version', b.agent_version)
-    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from recorded) b
+    from (select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from begun union all select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from recorded) b
 ), planned as (
     update runs r set plan = $5::json
     from stored s
     where r.tenant_id = s.tenant_id and r.id = s.id and r.status in ('running', 'hosted')
       and r.plan is null and $5 is not null
-    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls
+    returning r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from begun
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from begun
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from recorded
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from recorded
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from planned
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from refused
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from refused
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from stored where not exists (select from begun) and not exists (select from planned)
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from stored where not exists (select from begun) and not exists (select from planned)
 `
 
 type BeginHostRunParams struct {
@@ -105,6 +105,7 @@ type BeginHostRunRow struct {
 	Detached           bool
 	Depth              int32
 	Calls              int32
+	FollowedUntil      *time.Time
 }
 
 // Begins a run that was recorded before under the id, or records a workflow on
@@ -162,6 +163,7 @@ func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (Beg
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }
@@ -176,7 +178,7 @@ with began as (
         ended_by = '', completed_at = null, error_kind = '', error = ''
     where r.tenant_id = $4 and r.id = $5
       and (r.status = 'pending' or r.started_at is null and r.ended_by = 'reconciler')
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until
 ), event as (
     insert into run_events (tenant_id, run_id, seq, type, data)
     select b.tenant_id, b.id, b.last_seq - coalesce(json_array_length($1::json -> 'omitted'), 0), 'run.started',
@@ -190,13 +192,13 @@ with began as (
 ), planned as (
     update runs r set plan = $1::json, agent_version = coalesce(nullif(r.agent_version, ''), $2)
     where r.tenant_id = $4 and r.id = $5 and r.status = 'running' and r.plan is null and $1 is not null
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from began
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from began
 union all
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from planned
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from planned
 union all
-select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls from runs r where r.tenant_id = $4 and r.id = $5
+select r.id, r.tenant_id, r.kind, r.agent_id, r.agent, r.agent_version, r.mode, r.subject, r.permissions, r.scopes, r.status, r.input, r.output, r.error_kind, r.error, r.workflow_id, r.first_run_id, r.head_message_id, r.turns, r.last_seq, r.plan, r.ended_by, r.created_at, r.started_at, r.completed_at, r.parent_run_id, r.parent_invocation_id, r.detached, r.depth, r.calls, r.followed_until from runs r where r.tenant_id = $4 and r.id = $5
     and not exists (select from began) and not exists (select from planned)
 `
 
@@ -239,6 +241,7 @@ type BeginRunRow struct {
 	Detached           bool
 	Depth              int32
 	Calls              int32
+	FollowedUntil      *time.Time
 }
 
 // Starts a pending run once, and gives one that began without a plan its plan.
@@ -286,6 +289,7 @@ func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }
@@ -303,12 +307,12 @@ with run as (
         where i.tenant_id = $2 and i.id = $17::uuid
           and i.status in ('pending', 'approved', 'running', 'waiting')
         for share)
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
     select r.head_message_id, r.tenant_id, r.id, 0, $20, $21 from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from run
 `
 
 type CreateRunParams struct {
@@ -366,6 +370,7 @@ type CreateRunRow struct {
 	Detached           bool
 	Depth              int32
 	Calls              int32
+	FollowedUntil      *time.Time
 }
 
 // Records a pending run. No row comes back when the call that asks for it has
@@ -426,12 +431,13 @@ func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRun
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }
 
 const FindRun = `-- name: FindRun :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from runs where tenant_id = $1 and id = $2
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from runs where tenant_id = $1 and id = $2
 `
 
 type FindRunParams struct {
@@ -473,6 +479,7 @@ func (q *Queries) FindRun(ctx context.Context, arg FindRunParams) (Run, error) {
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }
@@ -555,6 +562,25 @@ func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRun
 	return i, err
 }
 
+const FollowRun = `-- name: FollowRun :exec
+update runs r set followed_until = now() + make_interval(secs => $1::float8)
+where r.tenant_id = $2 and r.id = $3 and r.status in ('pending', 'running', 'hosted')
+  and (r.followed_until is null or r.followed_until < now() + make_interval(secs => $1::float8) / 2)
+`
+
+type FollowRunParams struct {
+	LeaseS   float64
+	TenantID string
+	RunID    string
+}
+
+// Notes for how long somebody follows the output of a run that has not ended.
+// Followers that share a run write it once in half that time.
+func (q *Queries) FollowRun(ctx context.Context, arg FollowRunParams) error {
+	_, err := q.db.Exec(ctx, FollowRun, arg.LeaseS, arg.TenantID, arg.RunID)
+	return err
+}
+
 const ListAncestors = `-- name: ListAncestors :many
 with recursive line as (
     select r.id, r.agent_id, r.agent, r.detached, r.parent_run_id, 0 as above
@@ -607,7 +633,7 @@ func (q *Queries) ListAncestors(ctx context.Context, arg ListAncestorsParams) ([
 }
 
 const ListRuns = `-- name: ListRuns :many
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from runs
 where tenant_id = $1
   and ($2::uuid is null or id < $2)
   and ($3::text = '' or status = $3)
@@ -683,10 +709,97 @@ func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, erro
 			&i.Detached,
 			&i.Depth,
 			&i.Calls,
+			&i.FollowedUntil,
 		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListTurnCalls = `-- name: ListTurnCalls :many
+with turns as (
+    select distinct on (m.turn) m.tenant_id, m.turn, m.prepared, m.created_at
+    from messages m
+    where m.tenant_id = $1 and m.run_id = $2 and m.role = 'assistant'
+    order by m.turn, m.id desc
+)
+select t.turn, coalesce(c.item ->> 'slug', '')::text as slug, (c.item -> 'refused' is not null)::boolean as refused,
+       t.created_at as asked_at, i.started_at
+from turns t
+cross join json_array_elements(t.prepared) with ordinality as c (item, place)
+left join tool_invocations i on i.tenant_id = t.tenant_id and i.id = (c.item ->> 'invocation_id')::uuid
+order by t.turn, c.place
+`
+
+type ListTurnCallsParams struct {
+	TenantID string
+	RunID    string
+}
+
+type ListTurnCallsRow struct {
+	Turn      int32
+	Slug      string
+	Refused   bool
+	AskedAt   time.Time
+	StartedAt *time.Time
+}
+
+// The calls of a run's turns, in order, with when each was asked for and when it
+// began. A turn that a reset asked again counts as it was answered last.
+func (q *Queries) ListTurnCalls(ctx context.Context, arg ListTurnCallsParams) ([]ListTurnCallsRow, error) {
+	rows, err := q.db.Query(ctx, ListTurnCalls, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListTurnCallsRow
+	for rows.Next() {
+		var i ListTurnCallsRow
+		if err := rows.Scan(
+			&i.Turn,
+			&i.Slug,
+			&i.Refused,
+			&i.AskedAt,
+			&i.StartedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RunFollowed = `-- name: RunFollowed :many
+select coalesce(r.followed_until > now(), false)::boolean as followed from runs r
+where r.tenant_id = $1 and r.id = $2
+`
+
+type RunFollowedParams struct {
+	TenantID string
+	RunID    string
+}
+
+func (q *Queries) RunFollowed(ctx context.Context, arg RunFollowedParams) ([]bool, error) {
+	rows, err := q.db.Query(ctx, RunFollowed, arg.TenantID, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []bool
+	for rows.Next() {
+		var followed bool
+		if err := rows.Scan(&followed); err != nil {
+			return nil, err
+		}
+		items = append(items, followed)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

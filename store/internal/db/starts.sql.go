@@ -18,21 +18,22 @@ with busy as (
         limit $2::int) unfinished
 ), run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
-                      status, input, workflow_id, head_message_id)
+                      status, input, workflow_id, head_message_id, followed_until)
     select $3, $1, $4, $5, $6, $7, $8, $9, $10, $11,
-           'pending', $12, $13, $14
+           'pending', $12, $13, $14,
+           case when $15::float8 > 0 then now() + make_interval(secs => $15::float8) end
     from busy where $2::int = 0 or busy.n < $2::int
-    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls
+    returning id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until
 ), first as (
     insert into messages (id, tenant_id, run_id, turn, role, content)
-    select r.head_message_id, r.tenant_id, r.id, 0, $15, $16 from run r where r.head_message_id is not null
+    select r.head_message_id, r.tenant_id, r.id, 0, $16, $17 from run r where r.head_message_id is not null
 ), start as (
     insert into workflow_starts (tenant_id, workflow_id, run_id, workflow, task_queue, summary, memo, agent, input, next_at)
-    select r.tenant_id, r.workflow_id, r.id, $17, $18, $19, $20, r.agent, $21,
-           now() + make_interval(secs => $22::float8)
+    select r.tenant_id, r.workflow_id, r.id, $18, $19, $20, $21, r.agent, $22,
+           now() + make_interval(secs => $23::float8)
     from run r
 )
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from run
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from run
 `
 
 type AcceptRunParams struct {
@@ -50,6 +51,7 @@ type AcceptRunParams struct {
 	Input        []byte
 	WorkflowID   string
 	MessageID    *string
+	FollowS      float64
 	Role         string
 	Content      []byte
 	Workflow     string
@@ -91,6 +93,7 @@ type AcceptRunRow struct {
 	Detached           bool
 	Depth              int32
 	Calls              int32
+	FollowedUntil      *time.Time
 }
 
 // Records a pending run, its first message if it has one, and the start of its
@@ -112,6 +115,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		arg.Input,
 		arg.WorkflowID,
 		arg.MessageID,
+		arg.FollowS,
 		arg.Role,
 		arg.Content,
 		arg.Workflow,
@@ -153,6 +157,7 @@ func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRun
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }
@@ -292,7 +297,7 @@ func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (b
 }
 
 const FindRunOfWorkflow = `-- name: FindRunOfWorkflow :one
-select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls from runs
+select id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes, status, input, output, error_kind, error, workflow_id, first_run_id, head_message_id, turns, last_seq, plan, ended_by, created_at, started_at, completed_at, parent_run_id, parent_invocation_id, detached, depth, calls, followed_until from runs
 where tenant_id = $1 and workflow_id = $2 and kind <> 'agent'
 order by created_at desc
 limit 1
@@ -338,6 +343,7 @@ func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowPa
 		&i.Detached,
 		&i.Depth,
 		&i.Calls,
+		&i.FollowedUntil,
 	)
 	return i, err
 }

@@ -13,30 +13,34 @@ import (
 const AddToolVersion = `-- name: AddToolVersion :one
 with ended as (
     update tool_aliases a set remove_by = '-infinity'
-    where a.scope_id = $10 and a.tool_id = $2 and $7::boolean and a.alias <> all ($11::text[])
+    where a.scope_id = $12 and a.tool_id = $2 and $7::boolean and a.alias <> all ($13::text[])
       and not a.renamed
 )
-insert into tool_versions as v (id, tool_id, tenant_id, version, digest, schema_snapshot, published, published_at, created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into tool_versions as v (id, tool_id, tenant_id, version, digest, schema_snapshot, published, published_at, created_by,
+    reads_declared_by, reads_declared_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+    $10, $11)
 on conflict (tool_id, scope_id, version) do update
     set published    = v.published or excluded.published,
         published_at = case when v.published then v.published_at else excluded.published_at end
     where v.digest = excluded.digest
-returning id, tool_id, tenant_id, scope_id, version, digest, schema_snapshot, published, published_at, created_by, created_at
+returning id, tool_id, tenant_id, scope_id, version, digest, schema_snapshot, published, published_at, created_by, created_at, reads_declared_by, reads_declared_at
 `
 
 type AddToolVersionParams struct {
-	ID             string
-	ToolID         string
-	TenantID       *string
-	Version        string
-	Digest         string
-	SchemaSnapshot []byte
-	Published      bool
-	PublishedAt    *time.Time
-	CreatedBy      string
-	ScopeID        string
-	Keep           []string
+	ID              string
+	ToolID          string
+	TenantID        *string
+	Version         string
+	Digest          string
+	SchemaSnapshot  []byte
+	Published       bool
+	PublishedAt     *time.Time
+	CreatedBy       string
+	ReadsDeclaredBy string
+	ReadsDeclaredAt *time.Time
+	ScopeID         string
+	Keep            []string
 }
 
 // Keeps a version that is there with the same content, and publishes it when
@@ -53,6 +57,8 @@ func (q *Queries) AddToolVersion(ctx context.Context, arg AddToolVersionParams) 
 		arg.Published,
 		arg.PublishedAt,
 		arg.CreatedBy,
+		arg.ReadsDeclaredBy,
+		arg.ReadsDeclaredAt,
 		arg.ScopeID,
 		arg.Keep,
 	)
@@ -69,6 +75,8 @@ func (q *Queries) AddToolVersion(ctx context.Context, arg AddToolVersionParams) 
 		&i.PublishedAt,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.ReadsDeclaredBy,
+		&i.ReadsDeclaredAt,
 	)
 	return i, err
 }
@@ -78,12 +86,14 @@ const CreateTool = `-- name: CreateTool :one
 insert into tool_registry (
     id, tenant_id, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type,
     egress_class, egress_rules, requires_approval, permission_policy, required_permission, tenant_slugs,
-    status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at
+    status, is_active, is_system, builtin_key, artifact_id, artifact_version, version, published_at,
+    reads_declared_by, reads_declared_at
 ) values (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
     $12, $13, $14, $15, $16, $17,
-    $18, $19, $20, $21, $22, $23, $24, $25
-) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at
+    $18, $19, $20, $21, $22, $23, $24, $25,
+    $26, $27
+) returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at
 `
 
 type CreateToolParams struct {
@@ -112,6 +122,8 @@ type CreateToolParams struct {
 	ArtifactVersion    string
 	Version            string
 	PublishedAt        *time.Time
+	ReadsDeclaredBy    string
+	ReadsDeclaredAt    *time.Time
 }
 
 // In these queries scope_id is the tenant's id, or the nil UUID for what is global.
@@ -142,6 +154,8 @@ func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolReg
 		arg.ArtifactVersion,
 		arg.Version,
 		arg.PublishedAt,
+		arg.ReadsDeclaredBy,
+		arg.ReadsDeclaredAt,
 	)
 	var i ToolRegistry
 	err := row.Scan(
@@ -179,6 +193,8 @@ func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolReg
 		&i.EgressRules,
 		&i.Quarantine,
 		&i.DeletedAt,
+		&i.ReadsDeclaredBy,
+		&i.ReadsDeclaredAt,
 	)
 	return i, err
 }
@@ -222,7 +238,7 @@ func (q *Queries) DeleteTool(ctx context.Context, arg DeleteToolParams) (DeleteT
 }
 
 const FindToolVersion = `-- name: FindToolVersion :one
-select v.id, v.tool_id, v.tenant_id, v.scope_id, v.version, v.digest, v.schema_snapshot, v.published, v.published_at, v.created_by, v.created_at, t.slug from tool_versions v
+select v.id, v.tool_id, v.tenant_id, v.scope_id, v.version, v.digest, v.schema_snapshot, v.published, v.published_at, v.created_by, v.created_at, v.reads_declared_by, v.reads_declared_at, t.slug from tool_versions v
 join tool_registry t on t.id = v.tool_id and t.scope_id = v.scope_id
 where v.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and v.tool_id = $2 and v.digest = $3
 order by v.published desc, v.id desc
@@ -255,13 +271,15 @@ func (q *Queries) FindToolVersion(ctx context.Context, arg FindToolVersionParams
 		&i.ToolVersion.PublishedAt,
 		&i.ToolVersion.CreatedBy,
 		&i.ToolVersion.CreatedAt,
+		&i.ToolVersion.ReadsDeclaredBy,
+		&i.ToolVersion.ReadsDeclaredAt,
 		&i.Slug,
 	)
 	return i, err
 }
 
 const FindToolsByID = `-- name: FindToolsByID :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and id = $2 and deleted_at is null
 order by tenant_id nulls last
 `
@@ -315,6 +333,8 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 			&i.EgressRules,
 			&i.Quarantine,
 			&i.DeletedAt,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -327,7 +347,7 @@ func (q *Queries) FindToolsByID(ctx context.Context, arg FindToolsByIDParams) ([
 }
 
 const FindToolsBySlug = `-- name: FindToolsBySlug :many
-select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at from tool_registry
+select id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at from tool_registry
 where scope_id in ($1, '00000000-0000-0000-0000-000000000000') and slug = $2 and deleted_at is null
 order by tenant_id nulls last
 `
@@ -382,6 +402,8 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 			&i.EgressRules,
 			&i.Quarantine,
 			&i.DeletedAt,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -394,7 +416,7 @@ func (q *Queries) FindToolsBySlug(ctx context.Context, arg FindToolsBySlugParams
 }
 
 const ListPageVersions = `-- name: ListPageVersions :many
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
     select r.id, r.scope_id from tool_registry r
@@ -414,11 +436,13 @@ type ListPageVersionsParams struct {
 }
 
 type ListPageVersionsRow struct {
-	ToolID    string
-	ID        string
-	Version   string
-	Digest    string
-	Published bool
+	ToolID          string
+	ID              string
+	Version         string
+	Digest          string
+	Published       bool
+	ReadsDeclaredBy string
+	ReadsDeclaredAt *time.Time
 }
 
 // The versions of the tools that the same page of ListTools holds, unfiltered.
@@ -442,6 +466,8 @@ func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsPara
 			&i.Version,
 			&i.Digest,
 			&i.Published,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -560,7 +586,7 @@ func (q *Queries) ListToolPolicies(ctx context.Context, arg ListToolPoliciesPara
 }
 
 const ListToolVersions = `-- name: ListToolVersions :many
-select v.id, v.tool_id, v.tenant_id, v.scope_id, v.version, v.digest, v.schema_snapshot, v.published, v.published_at, v.created_by, v.created_at from tool_versions v
+select v.id, v.tool_id, v.tenant_id, v.scope_id, v.version, v.digest, v.schema_snapshot, v.published, v.published_at, v.created_by, v.created_at, v.reads_declared_by, v.reads_declared_at from tool_versions v
 where v.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and v.tool_id = $2
 order by v.id desc
 `
@@ -591,6 +617,8 @@ func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsPara
 			&i.PublishedAt,
 			&i.CreatedBy,
 			&i.CreatedAt,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -603,10 +631,10 @@ func (q *Queries) ListToolVersions(ctx context.Context, arg ListToolVersionsPara
 }
 
 const ListTools = `-- name: ListTools :many
-select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at
+select t.id, t.tenant_id, t.scope_id, t.scope, t.slug, t.name, t.description, t.category, t.icon, t.schema, t.config_schema, t.interaction, t.implementation_type, t.egress_class, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs, t.status, t.is_active, t.is_system, t.builtin_key, t.builtin_template_id, t.is_builtin_template, t.artifact_id, t.artifact_version, t.version, t.revision, t.published_at, t.created_at, t.updated_at, t.egress_rules, t.quarantine, t.deleted_at, t.reads_declared_by, t.reads_declared_at
 from (select $1::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
-    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine, r.deleted_at from tool_registry r
+    select r.id, r.tenant_id, r.scope_id, r.scope, r.slug, r.name, r.description, r.category, r.icon, r.schema, r.config_schema, r.interaction, r.implementation_type, r.egress_class, r.requires_approval, r.permission_policy, r.required_permission, r.tenant_slugs, r.status, r.is_active, r.is_system, r.builtin_key, r.builtin_template_id, r.is_builtin_template, r.artifact_id, r.artifact_version, r.version, r.revision, r.published_at, r.created_at, r.updated_at, r.egress_rules, r.quarantine, r.deleted_at, r.reads_declared_by, r.reads_declared_at from tool_registry r
     where r.scope_id = s.id and r.deleted_at is null
       and (r.slug > $2 or (r.slug = $2 and r.id > $3::uuid))
       and ($4::text = '' or r.status = $4)
@@ -695,6 +723,8 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 			&i.EgressRules,
 			&i.Quarantine,
 			&i.DeletedAt,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -707,7 +737,7 @@ func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolReg
 }
 
 const ListVersionsByID = `-- name: ListVersionsByID :many
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from tool_versions v
 where v.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and v.tool_id = $2
 order by v.id
@@ -719,11 +749,13 @@ type ListVersionsByIDParams struct {
 }
 
 type ListVersionsByIDRow struct {
-	ToolID    string
-	ID        string
-	Version   string
-	Digest    string
-	Published bool
+	ToolID          string
+	ID              string
+	Version         string
+	Digest          string
+	Published       bool
+	ReadsDeclaredBy string
+	ReadsDeclaredAt *time.Time
 }
 
 func (q *Queries) ListVersionsByID(ctx context.Context, arg ListVersionsByIDParams) ([]ListVersionsByIDRow, error) {
@@ -741,6 +773,8 @@ func (q *Queries) ListVersionsByID(ctx context.Context, arg ListVersionsByIDPara
 			&i.Version,
 			&i.Digest,
 			&i.Published,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -753,7 +787,7 @@ func (q *Queries) ListVersionsByID(ctx context.Context, arg ListVersionsByIDPara
 }
 
 const ListVersionsBySlug = `-- name: ListVersionsBySlug :many
-select v.tool_id, v.id, v.version, v.digest, v.published
+select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from tool_registry t
 join tool_versions v on v.tool_id = t.id and v.scope_id = t.scope_id
 where t.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and t.slug = $2
@@ -766,11 +800,13 @@ type ListVersionsBySlugParams struct {
 }
 
 type ListVersionsBySlugRow struct {
-	ToolID    string
-	ID        string
-	Version   string
-	Digest    string
-	Published bool
+	ToolID          string
+	ID              string
+	Version         string
+	Digest          string
+	Published       bool
+	ReadsDeclaredBy string
+	ReadsDeclaredAt *time.Time
 }
 
 func (q *Queries) ListVersionsBySlug(ctx context.Context, arg ListVersionsBySlugParams) ([]ListVersionsBySlugRow, error) {
@@ -788,6 +824,8 @@ func (q *Queries) ListVersionsBySlug(ctx context.Context, arg ListVersionsBySlug
 			&i.Version,
 			&i.Digest,
 			&i.Published,
+			&i.ReadsDeclaredBy,
+			&i.ReadsDeclaredAt,
 		); err != nil {
 			return nil, err
 		}
@@ -807,9 +845,9 @@ update tool_registry set
     required_permission = $14, tenant_slugs = $15,
     status = $16, is_active = $17, is_system = $18, builtin_key = $19,
     artifact_id = $20, artifact_version = $21, version = $22, published_at = $23,
-    quarantine = $24, revision = revision + 1, updated_at = now()
-where scope_id = $25 and id = $26 and revision = $27
-returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at
+    quarantine = $24, reads_declared_by = $25, reads_declared_at = $26, revision = revision + 1, updated_at = now()
+where scope_id = $27 and id = $28 and revision = $29
+returning id, tenant_id, scope_id, scope, slug, name, description, category, icon, schema, config_schema, interaction, implementation_type, egress_class, requires_approval, permission_policy, required_permission, tenant_slugs, status, is_active, is_system, builtin_key, builtin_template_id, is_builtin_template, artifact_id, artifact_version, version, revision, published_at, created_at, updated_at, egress_rules, quarantine, deleted_at, reads_declared_by, reads_declared_at
 `
 
 type UpdateToolParams struct {
@@ -837,6 +875,8 @@ type UpdateToolParams struct {
 	Version            string
 	PublishedAt        *time.Time
 	Quarantine         string
+	ReadsDeclaredBy    string
+	ReadsDeclaredAt    *time.Time
 	ScopeID            string
 	ID                 string
 	Revision           int64
@@ -868,6 +908,8 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		arg.Version,
 		arg.PublishedAt,
 		arg.Quarantine,
+		arg.ReadsDeclaredBy,
+		arg.ReadsDeclaredAt,
 		arg.ScopeID,
 		arg.ID,
 		arg.Revision,
@@ -908,6 +950,8 @@ func (q *Queries) UpdateTool(ctx context.Context, arg UpdateToolParams) (ToolReg
 		&i.EgressRules,
 		&i.Quarantine,
 		&i.DeletedAt,
+		&i.ReadsDeclaredBy,
+		&i.ReadsDeclaredAt,
 	)
 	return i, err
 }

@@ -1,0 +1,153 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/internal/redact"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+const (
+	// modelMargin is how long before Temporal gives an attempt up its model is:
+	// time to record the failure.
+	modelMargin = 30 * time.Second
+	// retryPatience bounds the recording of a failed attempt. It is for watching:
+	// the next attempt does not wait longer for it.
+	retryPatience = 2 * time.Second
+	// maxCauseBytes bounds the cause of a failed attempt in its event.
+	maxCauseBytes = 1 << 10
+)
+
+// lostAttempt is the cause of an attempt that recorded none.
+const lostAttempt = "the attempt ended without an answer: its worker stopped, or lost the connection to Temporal"
+
+// modelTurn is an attempt to ask the model.
+type modelTurn struct {
+	in       wire.ModelTurnInput
+	key      string // Names the turn, equal for its attempts.
+	model    string // "provider/name".
+	attempt  int
+	attempts int // How many there may be.
+	policy   retryPolicy
+	began    time.Time // When it was scheduled or, for a retry, began.
+}
+
+// retryPolicy is when Temporal repeats an activity.
+type retryPolicy struct {
+	initial, most time.Duration
+	coefficient   float64
+}
+
+func newModelTurn(ctx context.Context, in wire.ModelTurnInput, key string) *modelTurn {
+	info := activity.GetInfo(ctx)
+	t := &modelTurn{in: in, key: key, attempt: int(info.Attempt), attempts: wire.ModelAttempts, began: info.StartedTime, policy: retryPolicy{
+		initial: wire.ModelRetryInterval, most: wire.ModelRetryMaximum, coefficient: wire.ModelRetryCoefficient,
+	}}
+	if p := info.RetryPolicy; p != nil { // What the server says, which may be changed there.
+		t.attempts = int(p.MaximumAttempts)
+		t.policy = retryPolicy{p.InitialInterval, p.MaximumInterval, p.BackoffCoefficient}
+	}
+	return t
+}
+
+// again reports whether another attempt follows one that failed with e.
+func (t *modelTurn) again(e *tool.Error) bool {
+	return e.Retryable() && (t.attempts == 0 || t.attempt < t.attempts)
+}
+
+// delay returns how long Temporal waits before the attempt after e.
+func (t *modelTurn) delay(e *tool.Error) time.Duration {
+	if e.RetryAfter > 0 {
+		return e.RetryAfter
+	}
+	factor := math.Pow(max(t.policy.coefficient, 1), float64(t.attempt-1))
+	if t.policy.most > 0 && float64(t.policy.initial)*factor > float64(t.policy.most) {
+		return t.policy.most
+	}
+	return time.Duration(float64(t.policy.initial) * factor)
+}
+
+// modelFailed records that the attempt got no answer of the model, where another
+// follows, and returns the failure as Temporal shows it: with the attempt and
+// when the next one is due.
+func (a *Activities) modelFailed(ctx context.Context, t *modelTurn, err error) error {
+	e := tool.AsError(failure.Decode(err))
+	if ctx.Err() != nil && !cancelled(ctx) { // The worker stops; another goes on.
+		e = &tool.Error{Kind: tool.Unavailable, Op: "activities.ModelTurn", Msg: "the attempt was interrupted", Err: err}
+	}
+	if cancelled(ctx) || !t.again(e) {
+		return err
+	}
+	delay := t.delay(e)
+	a.recordRetry(ctx, t, agent.ModelRetry{
+		Turn: t.in.Turn, Attempt: t.attempt, MaxAttempts: t.attempts, Model: t.model, Kind: e.Kind, Cause: causeOf(e),
+		RetryAt: time.Now().Add(delay).UTC(), TurnID: t.key,
+	})
+	out := *e
+	out.Err = err
+	out.Msg = fmt.Sprintf("%s (attempt %d of %d; the next in %s)", causeOf(e), t.attempt, t.attempts, delay.Round(100*time.Millisecond))
+	return &out
+}
+
+// modelLost records the attempt before this one, unless it did so itself.
+func (a *Activities) modelLost(ctx context.Context, t *modelTurn) {
+	if t.attempt <= 1 {
+		return
+	}
+	a.recordRetry(ctx, t, agent.ModelRetry{
+		Turn: t.in.Turn, Attempt: t.attempt - 1, MaxAttempts: t.attempts, Model: t.model,
+		Kind: tool.Unavailable, Cause: lostAttempt, RetryAt: t.began.UTC(), TurnID: t.key,
+	})
+}
+
+// recordRetry writes the event of a failed attempt. A database that does not
+// take it keeps nothing from going on.
+func (a *Activities) recordRetry(ctx context.Context, t *modelTurn, retry agent.ModelRetry) {
+	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryPatience)
+	defer cancel()
+	if err := a.Runs.RecordModelRetry(write, t.in.Principal.Tenant, t.in.RunID, retry); err != nil {
+		activity.GetLogger(ctx).Warn("a failed attempt of a model was not recorded", slog.String("tenant_id", string(t.in.Principal.Tenant)),
+			slog.String("run_id", t.in.RunID), slog.Int("turn", t.in.Turn), slog.Int("attempt", retry.Attempt), slog.Any("error", err))
+	}
+}
+
+// causeOf returns why an attempt failed, without what looks like a secret and
+// without the error's own cause, which may hold one.
+func causeOf(e *tool.Error) string {
+	cause := redact.Text(cmp.Or(e.Msg, string(e.Kind)))
+	if len(cause) > maxCauseBytes {
+		cause = strings.ToValidUTF8(cause[:maxCauseBytes], "") + "…"
+	}
+	return cause
+}
+
+// bounded returns a context that ends before Temporal gives the attempt up.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline := activity.GetInfo(ctx).Deadline
+	if left := time.Until(deadline); deadline.IsZero() || left <= 2*modelMargin {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-modelMargin))
+}
+
+// late turns an error of a model whose time was over into a timeout, where the
+// model did not say so itself.
+func late(outer, inner context.Context, err error) error {
+	_, classified := errors.AsType[*tool.Error](err)
+	if err == nil || classified || outer.Err() != nil || !errors.Is(inner.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	return &tool.Error{Kind: tool.Timeout, Op: "activities.ModelTurn", Msg: "the model did not answer in time", Sent: true, Err: err}
+}

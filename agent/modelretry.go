@@ -1,0 +1,25 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// EventModelRetrying tells that an attempt to ask the model failed and another
+// follows; its data is a [ModelRetry].
+const EventModelRetrying tool.EventType = "model.retrying"
+
+// ModelRetry is an attempt of a turn that got no answer of the model, and is
+// followed by another.
+type ModelRetry struct {
+	Turn        int       `json:"turn"`
+	Attempt     int       `json:"attempt"`      // That failed, counted from 1.
+	MaxAttempts int       `json:"max_attempts"` // After the last one the run fails.
+	Model       string    `json:"model"`        // As the agent names it, "provider/name".
+	Kind        tool.Kind `json:"kind"`
+	Cause       string    `json:"cause"`    // For people; never holds a secret.
+	RetryAt     time.Time `json:"retry_at"` // When the next attempt is due.
+	// TurnID names the turn, equal for its attempts and another after a reset.
+	TurnID string `json:"turn_id"`
+}
