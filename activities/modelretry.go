@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strings"
 	"time"
 
@@ -72,11 +71,14 @@ func (t *modelTurn) delay(e *tool.Error) time.Duration {
 	if e.RetryAfter > 0 {
 		return e.RetryAfter
 	}
-	factor := math.Pow(max(t.policy.coefficient, 1), float64(t.attempt-1))
-	if t.policy.most > 0 && float64(t.policy.initial)*factor > float64(t.policy.most) {
-		return t.policy.most
+	delay := float64(t.policy.initial)
+	for range t.attempt - 1 {
+		delay *= max(t.policy.coefficient, 1)
+		if most := float64(t.policy.most); most > 0 && delay >= most {
+			return t.policy.most
+		}
 	}
-	return time.Duration(float64(t.policy.initial) * factor)
+	return time.Duration(delay)
 }
 
 // modelFailed records that the attempt got no answer of the model, where another

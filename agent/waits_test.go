@@ -42,25 +42,32 @@ func TestWaits(t *testing.T) {
 	}{
 		"alone": {agent.ParallelSafe, nil, []agent.TurnCall{after(1, "read", 0), after(2, "write", 0)}, nil},
 		"a group left at one": {
-			agent.ParallelSafe, nil, []agent.TurnCall{after(1, "read", 0), after(1, "read", 2), after(1, "read", 4)},
+			agent.ParallelSafe, nil,
+			[]agent.TurnCall{after(1, "read", 0), after(1, "read", 2), after(1, "read", 4)},
 			[]agent.Wait{{
 				Turn: 1, Calls: 2, Most: 4 * time.Second, Reason: agent.WaitGroup, Group: "default", Tool: "read",
 				Text: `concurrency group "default" runs 1 at a time: max_concurrency of read is not set; set it, or the agent's max_concurrency for the group`,
 			}},
 		},
 		"a group that the agent raises": {
-			agent.ParallelSafe, map[string]int{"default": 3},
-			[]agent.TurnCall{after(1, "read", 0), after(1, "read", 0), after(1, "read", 0)}, nil,
+			agent.ParallelSafe,
+			map[string]int{"default": 3},
+			[]agent.TurnCall{after(1, "read", 0), after(1, "read", 0), after(1, "read", 0)},
+			nil,
 		},
 		"a group that its tool limits, and one call that waits still": {
-			agent.ParallelSafe, map[string]int{"wide": 8}, []agent.TurnCall{after(3, "wide", 0), after(3, "wide", 0), after(3, "wide", -1)},
+			agent.ParallelSafe,
+			map[string]int{"wide": 8},
+			[]agent.TurnCall{after(3, "wide", 0), after(3, "wide", 0), after(3, "wide", -1)},
 			[]agent.Wait{{
 				Turn: 3, Calls: 1, Most: 9 * time.Second, Reason: agent.WaitGroup, Group: "wide", Tool: "wide",
 				Text: `concurrency group "wide" runs 2 at a time: max_concurrency of wide allows no more`,
 			}},
 		},
 		"a group that the agent lowers": {
-			agent.ParallelSafe, map[string]int{"wide": 1}, []agent.TurnCall{after(1, "wide", 0), after(1, "wide", 1)},
+			agent.ParallelSafe,
+			map[string]int{"wide": 1},
+			[]agent.TurnCall{after(1, "wide", 0), after(1, "wide", 1)},
 			[]agent.Wait{{
 				Turn: 1, Calls: 1, Most: time.Second, Reason: agent.WaitGroup, Group: "wide", Tool: "wide",
 				Text: `concurrency group "wide" runs 1 at a time: the agent's max_concurrency for the group says so`,
@@ -75,7 +82,8 @@ func TestWaits(t *testing.T) {
 			},
 		},
 		"one after another": {
-			agent.Sequential, nil, []agent.TurnCall{after(1, "wide", 0), after(1, "read", 2)},
+			agent.Sequential, nil,
+			[]agent.TurnCall{after(1, "wide", 0), after(1, "read", 2)},
 			[]agent.Wait{{
 				Turn: 1, Calls: 1, Most: 2 * time.Second, Reason: agent.WaitSequential,
 				Text: "the agent's tool_mode runs one call after another; parallel_safe runs pure calls side by side",

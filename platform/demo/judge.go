@@ -10,7 +10,7 @@ import (
 )
 
 // parallelReads is the max_concurrency of the shop's tools.
-const parallelReads = 3
+const parallelReads = 8
 
 // judge holds what happened against what the tools promise, and with the
 // scripted model against its transcript: at the platform, and at the company,

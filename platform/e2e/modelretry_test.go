@@ -1,16 +1,20 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
+	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/models/openai"
@@ -182,9 +186,9 @@ func TestFailingProviderIsVisible(t *testing.T) {
 	}
 }
 
-// While a provider is down, Temporal shows the attempt and why it failed, the
-// events say when the next one is due, and a worker that dies in an attempt
-// leaves a word of it. Nobody follows the run, so no stream is asked for.
+// While a provider is down, Temporal shows the attempt and why it failed, and
+// the events say when the next one is due. Nobody follows the run, so no stream
+// is asked for.
 func TestPendingModelAttempt(t *testing.T) {
 	t.Parallel()
 
@@ -208,10 +212,10 @@ func TestPendingModelAttempt(t *testing.T) {
 			return false
 		}
 		pending := described.GetPendingActivities()[0]
-		message := pending.GetLastFailure().GetMessage()
+		shown := strings.Contains(pending.GetLastFailure().GetMessage(), "of 10; the next in ")
 		retries, err = s.ModelRetries(t.Context(), s.principal.Tenant, run.ID, 0)
 		return err == nil && pending.GetAttempt() >= 3 && len(retries) >= 2 &&
-			len(message) > 0 && pending.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
+			shown && pending.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
 	}, time.Minute, 20*time.Millisecond)
 	close(looked)
 	_, err := s.wait(w)
@@ -222,4 +226,41 @@ func TestPendingModelAttempt(t *testing.T) {
 	for _, streamed := range p.asked() {
 		require.False(t, streamed, "nobody follows")
 	}
+}
+
+// An attempt whose worker stops is an event too, and the turn goes on elsewhere.
+func TestStoppedWorkerInAModelTurn(t *testing.T) {
+	t.Parallel()
+
+	asking := make(chan struct{})
+	var asked atomic.Int64
+	model := agent.ModelFunc(func(ctx context.Context, _ *agent.ModelRequest) (*agent.ModelResponse, error) {
+		if asked.Add(1) == 1 {
+			close(asking)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return &agent.ModelResponse{Text: "done"}, nil
+	})
+	s := newSite(t)
+	cfg := worker.Config{Store: s.Store, Models: map[string]agent.Model{"slow": model}}
+	plugin, err := worker.New(t.Context(), cfg)
+	require.NoError(t, err)
+	c, err := dial(server.Address(), plugin)
+	require.NoError(t, err)
+	defer c.Close()
+	w := sdkworker.New(c, s.queue, sdkworker.Options{DisableRegistrationAliasing: true})
+	require.NoError(t, w.Start())
+	run, started := s.run(s.publishAgent(agent.Definition{Instructions: "Help.", Model: "slow/one"}), "hi")
+	<-asking
+	w.Stop()
+	require.NoError(t, plugin.Close())
+	s.start(cfg)
+	_, err = s.wait(started)
+	require.NoError(t, err)
+	retries, err := s.ModelRetries(t.Context(), s.principal.Tenant, run.ID, 0)
+	require.NoError(t, err)
+	require.Len(t, retries, 1)
+	require.Equal(t, tool.Unavailable, retries[0].Kind)
+	require.Equal(t, "the attempt was interrupted", retries[0].Cause)
 }
