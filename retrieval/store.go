@@ -165,8 +165,9 @@ type Reembedding interface {
 
 // IndexQuery asks for the best chunks of a pipeline.
 type IndexQuery struct {
-	Pipeline   string // Its id.
-	Text       string // What is searched by words; empty for not.
+	Pipeline   string   // Its id.
+	Text       string   // What is searched by words; empty for not.
+	Exclude    []string // Phrases that no chunk may hold, both ways.
 	Vector     []float32
 	Generation int    // That Vector belongs to.
 	Filter     Filter // What documents must fulfil, both ways.
@@ -180,13 +181,13 @@ type IndexHit struct {
 	Title    string
 	Source   string
 	Metadata Metadata
-	// Score is the greater the better: the rank of PostgreSQL by words, the
-	// cosine by meaning.
+	// Score is the greater the better: by words above 1 where the chunk holds all
+	// of them, by meaning the cosine.
 	Score float64
 }
 
-// IndexHits are what both ways found, best first; equal scores stand in the
-// order of chunk ids. Both are of one moment: no document is in them by halves.
+// IndexHits are what both ways found, best first. Equal scores by vector stand in
+// the order of chunk ids, and by words in that in which documents were indexed. Both are of one moment: no document is in them by halves.
 type IndexHits struct {
 	Text   []IndexHit
 	Vector []IndexHit

@@ -112,6 +112,16 @@ func (s *Shelf) Ask(tb testing.TB, text string, filter ...retrieval.Condition) [
 	return hits.Text
 }
 
+// AskWithout is [Shelf.Ask] of chunks that do not hold phrases.
+func (s *Shelf) AskWithout(tb testing.TB, text string, exclude ...string) []retrieval.IndexHit {
+	tb.Helper()
+	hits, err := s.Store.SearchIndex(tb.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{
+		Pipeline: s.Pipeline.ID, Text: text, Exclude: exclude, Limit: 10,
+	})
+	require.NoError(tb, err)
+	return hits.Text
+}
+
 // Nearest searches a generation by vector and returns the texts that were found.
 func (s *Shelf) Nearest(tb testing.TB, generation int, v ...float32) []string {
 	tb.Helper()
@@ -219,7 +229,7 @@ func testPipelines(t *testing.T, d *Database) {
 		_, _, err = d.Store.PutDocument(t.Context(), document, []byte("again"))
 		RequireKind(t, tool.NotFound, err)
 		conn := d.Conn(t)
-		for _, table := range []string{"documents", "document_contents", "chunks", "chunk_terms", "chunk_embeddings"} {
+		for _, table := range []string{"documents", "document_contents", "document_texts", "chunks", "chunk_terms", "chunk_embeddings", "word_blocks", "word_documents", "word_postings"} {
 			var left int
 			err := conn.QueryRow(t.Context(), fmt.Sprintf("select count(*) from %s where tenant_id = $1", table), s.Pipeline.Tenant).Scan(&left)
 			require.NoError(t, err)
