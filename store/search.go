@@ -17,9 +17,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// minRanked is how many passages are ranked at least for each search: some may
-// be of documents that do not fulfil its filter.
-const minRanked = 64
+// How many passages a search keeps at least while it ranks all: some may be of
+// documents that are not searched any more, or do not fulfil its filter.
+const (
+	minRanked   = 64
+	minFiltered = 512
+)
 
 // SearchIndex implements [retrieval.Index].
 //

@@ -71,7 +71,7 @@ func fillShelf(b *testing.B, s *storetest.Shelf, seed uint64, chunks int) {
 		}
 		_, err := s.Store.BeginDocument(b.Context(), d.Ref())
 		require.NoError(b, err)
-		require.NoError(b, s.Store.ReplaceChunks(b.Context(), d.Ref(), "", all))
+		require.NoError(b, s.Store.ReplaceChunks(b.Context(), d.Ref(), retrieval.Extracted{}, all))
 		_, err = s.Store.FinishDocument(b.Context(), d.Ref())
 		require.NoError(b, err)
 	}

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -41,28 +44,57 @@ func (s *search) byWords(ctx context.Context) ([]retrieval.IndexHit, error) {
 		return nil, err
 	}
 	most := max(minRanked, 2*s.query.Limit)
+	if len(s.query.Filter) > 0 {
+		most = max(minFiltered, most)
+	}
 	ranker := ranking.NewRanker(s.words, stats, nil, most)
 	if err := s.postings(ctx, ranker); err != nil {
 		return nil, err
 	}
-	hits, err := s.passages(ctx, ranker.Top())
-	if err != nil || len(hits) == s.query.Limit || len(ranker.Top()) < most {
-		return hits, err
-	}
-	// Too many of the best are of documents that are not asked for.
-	numbers, err := s.q.ListSearched(ctx, db.ListSearchedParams{TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions})
+	best, err := s.searched(ctx, ranker.Top())
 	if err != nil {
 		return nil, err
 	}
-	allowed := make(map[int64]bool, len(numbers))
-	for _, number := range numbers {
-		allowed[number] = true
+	if len(best) < s.query.Limit && len(ranker.Top()) == most { // Too many are of documents that are not asked for.
+		numbers, err := s.q.ListSearched(ctx, db.ListSearchedParams{
+			TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions,
+		})
+		if err != nil {
+			return nil, err
+		}
+		ranker = ranking.NewRanker(s.words, stats, set(numbers), s.query.Limit)
+		if err := s.postings(ctx, ranker); err != nil {
+			return nil, err
+		}
+		best = ranker.Top()
 	}
-	ranker = ranking.NewRanker(s.words, stats, allowed, s.query.Limit)
-	if err := s.postings(ctx, ranker); err != nil {
+	return s.passages(ctx, best)
+}
+
+// searched returns the best passages of those that were ranked, without those of
+// documents that are not searched any more or do not fulfil the filter.
+func (s *search) searched(ctx context.Context, ranked []ranking.Passage) ([]ranking.Passage, error) {
+	documents := make(map[int64]bool, len(ranked))
+	for _, p := range ranked {
+		documents[p.Document] = true
+	}
+	numbers, err := s.q.FilterSearched(ctx, db.FilterSearchedParams{
+		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions, Numbers: slices.Collect(maps.Keys(documents)),
+	})
+	if err != nil {
 		return nil, err
 	}
-	return s.passages(ctx, ranker.Top())
+	allowed := set(numbers)
+	best := slices.DeleteFunc(slices.Clone(ranked), func(p ranking.Passage) bool { return !allowed[p.Document] })
+	return best[:min(len(best), s.query.Limit)], nil
+}
+
+func set(numbers []int64) map[int64]bool {
+	out := make(map[int64]bool, len(numbers))
+	for _, number := range numbers {
+		out[number] = true
+	}
+	return out
 }
 
 // statistics reads, in one round trip, what the index knows of the query's words.
@@ -121,23 +153,26 @@ func (s *search) postings(ctx context.Context, ranker *ranking.Ranker) error {
 	return rows.Err()
 }
 
-// passages reads ranked chunks, but those of documents that are not searched any
-// more or do not fulfil the filter.
-func (s *search) passages(ctx context.Context, ranked []ranking.Passage) ([]retrieval.IndexHit, error) {
-	params := db.FindPassagesParams{
-		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions, Limit: number(s.query.Limit),
-		Documents: make([]int64, len(ranked)), Positions: make([]int32, len(ranked)),
-	}
-	for i, p := range ranked {
+// passages reads chunks.
+func (s *search) passages(ctx context.Context, best []ranking.Passage) ([]retrieval.IndexHit, error) {
+	params := db.FindPassagesParams{TenantID: s.pipeline.TenantID, Documents: make([]int64, len(best)), Positions: make([]int32, len(best))}
+	for i, p := range best {
 		params.Documents[i], params.Positions[i] = p.Document, number(p.Position)
 	}
 	rows, err := s.q.FindPassages(ctx, params)
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows, func(row db.FindPassagesRow) (retrieval.IndexHit, error) {
-		return hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, ranked[row.Number-1].Score)
-	})
+	if len(rows) != len(best) {
+		return nil, fmt.Errorf("the index of words has %d passages that are not there", len(best)-len(rows))
+	}
+	hits := make([]retrieval.IndexHit, len(rows))
+	for i, row := range rows {
+		if hits[i], err = hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, best[i].Score); err != nil {
+			return nil, err
+		}
+	}
+	return hits, nil
 }
 
 // findExcluded finds the chunks that hold what the query excludes.
@@ -154,11 +189,7 @@ func (s *search) findExcluded(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	numbers := make([]int64, 0, len(documents))
-	for number := range documents {
-		numbers = append(numbers, number)
-	}
-	rows, err := s.q.NameDocuments(ctx, db.NameDocumentsParams{TenantID: s.pipeline.TenantID, Numbers: numbers})
+	rows, err := s.q.NameDocuments(ctx, db.NameDocumentsParams{TenantID: s.pipeline.TenantID, Numbers: slices.Collect(maps.Keys(documents))})
 	if err != nil {
 		return err
 	}

@@ -40,8 +40,8 @@ func (r *Reconciler) documents(ctx context.Context, open map[string]workflowRef,
 			ref := generations[i]
 			id, _ := wire.NewReembed(ref.Tenant, ref.Pipeline, ref.Generation)
 			f := Finding{Subject: GenerationSubject, Tenant: ref.Tenant, ID: ref.Pipeline, WorkflowID: id, Was: "building", Status: "dropped"}
-			return r.closePart(ctx, f, open, dry, found, func(string) error {
-				_, err := r.cfg.Store.DropGeneration(ctx, ref)
+			return r.closePart(ctx, f, open, dry, found, func(reason string) error {
+				_, err := r.cfg.Store.DropGeneration(ctx, ref, reason+": ask for it again")
 				return err //nolint:wrapcheck // Its caller does.
 			})
 		}),

@@ -39,6 +39,8 @@ select exists (select from documents where tenant_id = @tenant_id and pipeline_i
 -- name: DeletePipeline :exec
 with blocks as (
     delete from word_blocks b where b.tenant_id = @tenant_id and b.pipeline_id = @id
+), postings as (
+    delete from word_postings w where w.tenant_id = @tenant_id and w.pipeline_id = @id
 ), gone as (
     delete from documents d where d.tenant_id = @tenant_id and d.pipeline_id = @id
 )
@@ -49,16 +51,20 @@ where p.tenant_id = @tenant_id and p.id = @id;
 
 -- name: SetNextGeneration :one
 update pipelines set
-    next_embedding = @next_embedding, next_generation = @next_generation,
+    next_embedding = @next_embedding, next_generation = @next_generation, embedding_error = @embedding_error,
     last_generation = greatest(last_generation, @next_generation), revision = revision + 1, updated_at = now()
 where tenant_id = @tenant_id and id = @id
 returning *;
 
 -- name: PromoteGeneration :one
 update pipelines set
-    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0,
+    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0, embedding_error = '',
     revision = revision + 1, updated_at = now()
 where tenant_id = @tenant_id and id = @id
+returning *;
+
+-- name: SetEmbeddingError :one
+update pipelines set embedding_error = @embedding_error, updated_at = now() where tenant_id = @tenant_id and id = @id
 returning *;
 
 -- name: DeleteGenerations :exec
@@ -87,7 +93,7 @@ on conflict (tenant_id, document_id) do update set content = excluded.content;
 
 -- name: PutText :exec
 insert into document_texts (tenant_id, document_id, version, text) values (@tenant_id, @document_id, @version, @text)
-on conflict (tenant_id, document_id, version) do update set text = excluded.text;
+on conflict (tenant_id, document_id, version) do nothing;
 
 -- name: ReadText :one
 select text from document_texts where tenant_id = @tenant_id and document_id = @document_id and version = @version;
@@ -242,15 +248,22 @@ order by p.block;
 
 -- name: FindPassages :many
 -- Passages by the numbers of their documents in the index and their positions, in
--- the order given: those that are searched, of documents that fulfil conditions.
-select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata, given.number
+-- the order given.
+select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata
 from (
     select unnest(@documents::bigint[]) as document, unnest(@positions::int[]) as position, generate_subscripts(@documents::bigint[], 1) as number) given
 join word_documents w on w.tenant_id = @tenant_id and w.number = given.document
+join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id
+join chunks c on c.tenant_id = w.tenant_id and c.document_id = w.document_id and c.version = w.version and c.position = given.position
+order by given.number;
+
+-- name: FilterSearched :many
+-- Which of some numbers in the index are of documents that are searched and fulfil
+-- conditions.
+select w.number from word_documents w
 join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id and d.live_version = w.version
-join chunks c on c.tenant_id = d.tenant_id and c.document_id = d.id and c.version = d.live_version and c.position = given.position
-where d.pipeline_id = @pipeline_id and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb))
-order by given.number limit sqlc.arg('limit')::int;
+where w.tenant_id = @tenant_id and w.number = any (@numbers::bigint[]) and d.pipeline_id = @pipeline_id
+  and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb));
 
 -- name: ListSearched :many
 -- The numbers in the index of documents that are searched and fulfil conditions.

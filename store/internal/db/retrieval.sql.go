@@ -240,6 +240,8 @@ func (q *Queries) DeleteOldChunks(ctx context.Context, arg DeleteOldChunksParams
 const DeletePipeline = `-- name: DeletePipeline :exec
 with blocks as (
     delete from word_blocks b where b.tenant_id = $1 and b.pipeline_id = $2
+), postings as (
+    delete from word_postings w where w.tenant_id = $1 and w.pipeline_id = $2
 ), gone as (
     delete from documents d where d.tenant_id = $1 and d.pipeline_id = $2
 )
@@ -271,6 +273,47 @@ type DropContentParams struct {
 func (q *Queries) DropContent(ctx context.Context, arg DropContentParams) error {
 	_, err := q.db.Exec(ctx, DropContent, arg.TenantID, arg.DocumentID)
 	return err
+}
+
+const FilterSearched = `-- name: FilterSearched :many
+select w.number from word_documents w
+join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id and d.live_version = w.version
+where w.tenant_id = $1 and w.number = any ($2::bigint[]) and d.pipeline_id = $3
+  and ($4::jsonb = '[]' or metadata_fulfils(d.live_metadata, $4::jsonb))
+`
+
+type FilterSearchedParams struct {
+	TenantID   string
+	Numbers    []int64
+	PipelineID string
+	Conditions []byte
+}
+
+// Which of some numbers in the index are of documents that are searched and fulfil
+// conditions.
+func (q *Queries) FilterSearched(ctx context.Context, arg FilterSearchedParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, FilterSearched,
+		arg.TenantID,
+		arg.Numbers,
+		arg.PipelineID,
+		arg.Conditions,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		items = append(items, number)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const FindDocument = `-- name: FindDocument :one
@@ -368,23 +411,19 @@ func (q *Queries) FindDocumentByKey(ctx context.Context, arg FindDocumentByKeyPa
 }
 
 const FindPassages = `-- name: FindPassages :many
-select c.id, c.tenant_id, c.document_id, c.version, c.position, c.text, c.headings, c.start_at, c.end_at, c.page, d.key, d.live_title, d.live_source, d.live_metadata, given.number
+select c.id, c.tenant_id, c.document_id, c.version, c.position, c.text, c.headings, c.start_at, c.end_at, c.page, d.key, d.live_title, d.live_source, d.live_metadata
 from (
     select unnest($1::bigint[]) as document, unnest($2::int[]) as position, generate_subscripts($1::bigint[], 1) as number) given
 join word_documents w on w.tenant_id = $3 and w.number = given.document
-join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id and d.live_version = w.version
-join chunks c on c.tenant_id = d.tenant_id and c.document_id = d.id and c.version = d.live_version and c.position = given.position
-where d.pipeline_id = $4 and ($5::jsonb = '[]' or metadata_fulfils(d.live_metadata, $5::jsonb))
-order by given.number limit $6::int
+join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id
+join chunks c on c.tenant_id = w.tenant_id and c.document_id = w.document_id and c.version = w.version and c.position = given.position
+order by given.number
 `
 
 type FindPassagesParams struct {
-	Documents  []int64
-	Positions  []int32
-	TenantID   string
-	PipelineID string
-	Conditions []byte
-	Limit      int32
+	Documents []int64
+	Positions []int32
+	TenantID  string
 }
 
 type FindPassagesRow struct {
@@ -393,20 +432,12 @@ type FindPassagesRow struct {
 	LiveTitle    string
 	LiveSource   string
 	LiveMetadata []byte
-	Number       int32
 }
 
 // Passages by the numbers of their documents in the index and their positions, in
-// the order given: those that are searched, of documents that fulfil conditions.
+// the order given.
 func (q *Queries) FindPassages(ctx context.Context, arg FindPassagesParams) ([]FindPassagesRow, error) {
-	rows, err := q.db.Query(ctx, FindPassages,
-		arg.Documents,
-		arg.Positions,
-		arg.TenantID,
-		arg.PipelineID,
-		arg.Conditions,
-		arg.Limit,
-	)
+	rows, err := q.db.Query(ctx, FindPassages, arg.Documents, arg.Positions, arg.TenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -429,7 +460,6 @@ func (q *Queries) FindPassages(ctx context.Context, arg FindPassagesParams) ([]F
 			&i.LiveTitle,
 			&i.LiveSource,
 			&i.LiveMetadata,
-			&i.Number,
 		); err != nil {
 			return nil, err
 		}
@@ -1068,7 +1098,7 @@ func (q *Queries) PendingGeneration(ctx context.Context, arg PendingGenerationPa
 
 const PromoteGeneration = `-- name: PromoteGeneration :one
 update pipelines set
-    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0,
+    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0, embedding_error = '',
     revision = revision + 1, updated_at = now()
 where tenant_id = $1 and id = $2
 returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
@@ -1198,7 +1228,7 @@ func (q *Queries) PutDocument(ctx context.Context, arg PutDocumentParams) (Docum
 
 const PutText = `-- name: PutText :exec
 insert into document_texts (tenant_id, document_id, version, text) values ($1, $2, $3, $4)
-on conflict (tenant_id, document_id, version) do update set text = excluded.text
+on conflict (tenant_id, document_id, version) do nothing
 `
 
 type PutTextParams struct {
@@ -1632,17 +1662,59 @@ func (q *Queries) SetDocumentStatus(ctx context.Context, arg SetDocumentStatusPa
 	return i, err
 }
 
+const SetEmbeddingError = `-- name: SetEmbeddingError :one
+update pipelines set embedding_error = $1, updated_at = now() where tenant_id = $2 and id = $3
+returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
+`
+
+type SetEmbeddingErrorParams struct {
+	EmbeddingError string
+	TenantID       string
+	ID             string
+}
+
+func (q *Queries) SetEmbeddingError(ctx context.Context, arg SetEmbeddingErrorParams) (Pipeline, error) {
+	row := q.db.QueryRow(ctx, SetEmbeddingError, arg.EmbeddingError, arg.TenantID, arg.ID)
+	var i Pipeline
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.Number,
+		&i.Slug,
+		&i.Name,
+		&i.Description,
+		&i.Search,
+		&i.Language,
+		&i.MaxChars,
+		&i.Overlap,
+		&i.Embedding,
+		&i.Generation,
+		&i.NextEmbedding,
+		&i.NextGeneration,
+		&i.LastGeneration,
+		&i.Disabled,
+		&i.Revision,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
+		&i.EmbeddingError,
+	)
+	return i, err
+}
+
 const SetNextGeneration = `-- name: SetNextGeneration :one
 update pipelines set
-    next_embedding = $1, next_generation = $2,
+    next_embedding = $1, next_generation = $2, embedding_error = $3,
     last_generation = greatest(last_generation, $2), revision = revision + 1, updated_at = now()
-where tenant_id = $3 and id = $4
+where tenant_id = $4 and id = $5
 returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
 `
 
 type SetNextGenerationParams struct {
 	NextEmbedding  []byte
 	NextGeneration int32
+	EmbeddingError string
 	TenantID       string
 	ID             string
 }
@@ -1651,6 +1723,7 @@ func (q *Queries) SetNextGeneration(ctx context.Context, arg SetNextGenerationPa
 	row := q.db.QueryRow(ctx, SetNextGeneration,
 		arg.NextEmbedding,
 		arg.NextGeneration,
+		arg.EmbeddingError,
 		arg.TenantID,
 		arg.ID,
 	)
