@@ -17,7 +17,7 @@ import (
 // schema where the tool has none. A draft may name what is not there yet: it
 // stays without a pin then, and cannot be published. A pipeline must be there.
 func (r *Registry) pin(ctx context.Context, t *tool.Tool) (warnings []string, err error) {
-	if err := r.checkPipeline(ctx, t.Tenant, &t.Definition); err != nil {
+	if err := r.checkBroughtPipeline(ctx, t.Tenant, &t.Definition); err != nil {
 		return nil, err
 	}
 	t.Artifact = nil
