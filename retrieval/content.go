@@ -15,9 +15,19 @@ const (
 
 // signatures begin files of other formats, by what to call those.
 var signatures = []struct{ begin, name string }{
-	{"%PDF-", "a PDF"}, {"PK\x03\x04", "a ZIP archive or an office document"}, {"\x89PNG\r\n", "a PNG image"}, {"\xff\xd8\xff", "a JPEG image"},
-	{"GIF8", "a GIF image"}, {"\x1f\x8b", "compressed"}, {"\xd0\xcf\x11\xe0", "an old office document"}, {"\x7fELF", "a program"},
-	{"BZh", "compressed"}, {"\xfd7zXZ", "compressed"}, {"7z\xbc\xaf", "an archive"}, {"{\\rtf", "rich text"}, {"SQLite format 3", "a database"},
+	{"%PDF-", "a PDF"},
+	{"PK\x03\x04", "a ZIP archive or an office document"},
+	{"\x89PNG\r\n", "a PNG image"},
+	{"\xff\xd8\xff", "a JPEG image"},
+	{"GIF8", "a GIF image"},
+	{"\x1f\x8b", "compressed"},
+	{"\xd0\xcf\x11\xe0", "an old office document"},
+	{"\x7fELF", "a program"},
+	{"BZh", "compressed"},
+	{"\xfd7zXZ", "compressed"},
+	{"7z\xbc\xaf", "an archive"},
+	{"{\\rtf", "rich text"},
+	{"SQLite format 3", "a database"},
 }
 
 // CheckContent reports a content that is not of a media type, as [tool.Invalid]:

@@ -94,7 +94,8 @@ func TestRolesHoldLittle(t *testing.T) {
 		order by 1`))
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
-		store.AppRole: {"chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
+		store.AppRole: {
+			"chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
 			"word_blocks", "word_documents", "word_postings", "workflow_starts",
 		},
 	}

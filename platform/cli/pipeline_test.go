@@ -106,7 +106,7 @@ func TestPipelineAddRefuses(t *testing.T) {
 		{[]string{s.write(t, "empty.md", "")}, cli.ExitInvalid, "is empty"},
 		{[]string{large}, cli.ExitInvalid, "more than 10 MiB"},
 		{[]string{s.write(t, "binary.txt", "a\x00b")}, cli.ExitInvalid, "is binary"},
-		{[]string{s.write(t, "latin.txt", "caf\xe9")}, cli.ExitInvalid, "another encoding"},
+		{[]string{s.write(t, "latin.txt", "caf\xe9")}, cli.ExitInvalid, "neither UTF-8 nor UTF-16"},
 		{[]string{s.write(t, "not.pdf", "hello")}, cli.ExitInvalid, "is no PDF"},
 		{[]string{filepath.Join(s.dir, "absent.md")}, cli.ExitNotFound, "can't be read"},
 		{[]string{t.TempDir()}, cli.ExitUsage, "nothing to add"},

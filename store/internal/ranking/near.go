@@ -23,8 +23,8 @@ func (r *Ranker) near(mask uint64) (share float64, ok bool) {
 	var words []int
 	for i, g := range r.query.groups {
 		m, held := &r.groups[i], -1
-		for j := len(g.either) - 1; j >= 0; j-- {
-			if m.possible[j] && mask&m.masks[j] == m.masks[j] && (!g.phrase || r.adjacent(g.either[j])) {
+		for j, s := range slices.Backward(g.either) {
+			if m.possible[j] && mask&m.masks[j] == m.masks[j] && (!g.phrase || r.adjacent(s)) {
 				held = j
 			}
 		}
