@@ -77,10 +77,10 @@ func (a *Activities) PromoteGeneration(ctx context.Context, in wire.ReembedInput
 	})
 }
 
-// DropGeneration ends the building of a generation.
-func (a *Activities) DropGeneration(ctx context.Context, in wire.ReembedInput) error {
-	_, err := step(ctx, a, in.Tenant, generationAttrs(in), func(i *ingest.Ingester) (struct{}, error) {
-		return struct{}{}, i.Drop(ctx, generationRef(in))
+// DropGeneration ends the building of a generation, and records why.
+func (a *Activities) DropGeneration(ctx context.Context, in wire.DropGenerationInput) error {
+	_, err := step(ctx, a, in.Tenant, generationAttrs(in.ReembedInput), func(i *ingest.Ingester) (struct{}, error) {
+		return struct{}{}, i.Drop(ctx, generationRef(in.ReembedInput), in.Reason)
 	})
 	return err
 }

@@ -22,7 +22,7 @@ const (
 
 // Change is what [Registry.Apply] did, or [Registry.Check] says that it would.
 type Change struct {
-	Kind      string   `json:"kind"` // "tool", "agent", "mcp_server" or "artifact".
+	Kind      string   `json:"kind"` // "tool", "agent", "mcp_server", "artifact" or "pipeline".
 	Slug      string   `json:"slug"`
 	ID        string   `json:"id,omitempty"`
 	Version   string   `json:"version"` // Number of the head; empty for a server.
@@ -41,8 +41,9 @@ func (r *Registry) Apply(ctx context.Context, p tool.Principal, d Definition) (C
 }
 
 // Check tells what [Registry.Apply] would do, and fails where it would, but for
-// one thing: the tools of an agent, and the server of a tool, need not be there,
-// since the same batch may bring them.
+// one thing: the tools of an agent, and the server or the pipeline of a tool, need
+// not be there, since the same batch may bring them. [Registry.CheckTools] looks
+// for these.
 func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (Change, error) {
 	dry := *r
 	dry.dry = true
@@ -51,6 +52,8 @@ func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (C
 
 func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, write bool) (Change, error) {
 	switch {
+	case d.Pipeline != nil:
+		return Change{}, refuse(tool.Conflict, "", "pipelines are no part of the registry: apply them with toolcrib apply, or POST /v1/apply")
 	case d.Artifact != nil && d.Server == nil && d.Tool == nil && d.Agent == nil:
 		return r.applyArtifact(ctx, p, *d.Artifact, write)
 	case d.Server != nil && d.Tool == nil && d.Agent == nil:

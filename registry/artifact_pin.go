@@ -25,7 +25,7 @@ func (r *Registry) pin(ctx context.Context, t *tool.Tool) (warnings []string, er
 }
 
 func (r *Registry) pinProgram(ctx context.Context, t *tool.Tool) (warnings []string, err error) {
-	if err := r.checkPipeline(ctx, t.Tenant, &t.Definition); err != nil {
+	if err := r.checkBroughtPipeline(ctx, t.Tenant, &t.Definition); err != nil {
 		return nil, err
 	}
 	t.Artifact = nil

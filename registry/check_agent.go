@@ -12,6 +12,11 @@ import (
 // agent or the steps of a tool. What the same batch publishes is left out. It
 // passes whatever is made of nothing.
 func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definition, batch []Definition) error {
+	if d.Tool != nil {
+		if err := r.checkPipelineIn(ctx, p.Tenant, &d.Tool.Definition, batch); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.opts.Resolver == nil:
 		return nil

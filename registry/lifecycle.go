@@ -182,7 +182,7 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 		return refuse(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
 	}
 	if err := firstOf(
-		r.checkPinned(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""), refuseLoose(&v.Snapshot.Definition, v.CreatedBy), r.egressObstacle(t.Policy, &v.Snapshot.Definition), r.checkOrigin(ctx, t, v), r.checkPipeline(ctx, t.Tenant, &v.Snapshot.Definition),
+		r.checkPinned(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""), refuseLoose(&v.Snapshot.Definition, v.CreatedBy), r.egressObstacle(t.Policy, &v.Snapshot.Definition), r.checkOrigin(ctx, t, v), r.checkBroughtPipeline(ctx, t.Tenant, &v.Snapshot.Definition),
 	); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func newBrought(batch []Definition) brought {
 func nameOf(d Definition) string { return d.Kind() + " " + d.Slug() }
 
 // Order lists the places of the definitions of a batch in the order in which
-// they can be applied: servers and artifacts first, then each tool and agent
+// they can be applied: servers, artifacts and pipelines first, then each tool and agent
 // after those that it is made of. Tools and agents that are made of themselves
 // stand in any order, and are told with the whole way round, by their place.
 func (r *Registry) Order(batch []Definition) (order []int, cycles map[int]error) {

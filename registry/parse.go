@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ParseDefinition reads the JSON of a tool, an agent, an MCP server or an artifact, which its
-// "kind" tells apart; without one it is a tool. Names of fields are accepted in snake_case
+// ParseDefinition reads the JSON of a tool, an agent, an MCP server, an artifact or
+// a pipeline, which its "kind" tells apart; without one it is a tool. Names of fields are accepted in snake_case
 // and camelCase, and in the usual other spellings: "input" and "parameters" for
 // input_schema, "timeout" in milliseconds, "executionType", a nested "schema"
 // or "config_schema". A field that nobody knows fails with tool.Invalid and
@@ -40,8 +40,11 @@ func ParseDefinition(raw []byte) (Definition, error) {
 	case "artifact":
 		s, err := parseArtifact(doc)
 		return Definition{Artifact: s}, err
+	case "pipeline":
+		s, err := parsePipeline(doc)
+		return Definition{Pipeline: s}, err
 	default:
-		return Definition{}, refuse(tool.Invalid, "/kind", "kind %.40q: expected tool, agent, mcp_server or artifact", kind)
+		return Definition{}, refuse(tool.Invalid, "/kind", "kind %.40q: expected tool, agent, mcp_server, artifact or pipeline", kind)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -45,6 +46,25 @@ func checkRetrieval(s *ToolSpec) (err error) {
 		return within("/output_schema", err)
 	}
 	return nil
+}
+
+// checkBroughtPipeline is checkPipeline, but for a pipeline that is not there while
+// nothing is written: the same batch may bring it.
+func (r *Registry) checkBroughtPipeline(ctx context.Context, tenant tool.TenantID, d *tool.Definition) error {
+	err := r.checkPipeline(ctx, tenant, d)
+	if r.dry && tool.KindOf(err) == tool.NotFound {
+		return nil
+	}
+	return err
+}
+
+// checkPipelineIn refuses a tool whose pipeline is neither there nor in a batch.
+func (r *Registry) checkPipelineIn(ctx context.Context, tenant tool.TenantID, d *tool.Definition, batch []Definition) error {
+	name, _ := pipelineNamed(d)
+	if slices.ContainsFunc(batch, func(b Definition) bool { return b.Pipeline != nil && b.Pipeline.Slug == name }) {
+		return nil
+	}
+	return r.checkPipeline(ctx, tenant, d)
 }
 
 // checkPipeline refuses a tool whose pipeline its tenant has not. Calls look

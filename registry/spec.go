@@ -37,17 +37,20 @@ type AgentSpec struct {
 }
 
 // Definition is what [ParseDefinition] reads: exactly one of a tool, an agent,
-// an MCP server and an artifact.
+// an MCP server, an artifact and a pipeline.
 type Definition struct {
 	Tool     *ToolSpec
 	Agent    *AgentSpec
 	Server   *MCPServerSpec
 	Artifact *ArtifactSpec
+	Pipeline *PipelineSpec
 }
 
-// Kind returns "tool", "agent", "mcp_server" or "artifact".
+// Kind returns "tool", "agent", "mcp_server", "artifact" or "pipeline".
 func (d Definition) Kind() string {
 	switch {
+	case d.Pipeline != nil:
+		return "pipeline"
 	case d.Artifact != nil:
 		return "artifact"
 	case d.Server != nil:
@@ -59,9 +62,11 @@ func (d Definition) Kind() string {
 	}
 }
 
-// Slug returns the slug of the tool, agent, server or artifact.
+// Slug returns the slug of the tool, agent, server, artifact or pipeline.
 func (d Definition) Slug() string {
 	switch {
+	case d.Pipeline != nil:
+		return d.Pipeline.Slug
 	case d.Artifact != nil:
 		return d.Artifact.Slug
 	case d.Server != nil:

@@ -115,7 +115,19 @@ func (d *Document) Check(content []byte) error {
 	case len(content) > MaxDocumentBytes:
 		return invalid("/content", "the document has %d bytes: want at most %d (10 MiB); cut it into several", len(content), MaxDocumentBytes)
 	}
+	if err := d.MediaType.CheckContent(content); err != nil {
+		return err
+	}
 	return d.Metadata.Check("/metadata")
+}
+
+// Extracted is what a document says.
+type Extracted struct {
+	Title string // What it says of itself; may be empty.
+	// Text is all of it, front matter included, as UTF-8 with lines that end in
+	// "\n". Of documents that were ingested before texts were kept, stores return
+	// the chunks, with blanks for the lines between them.
+	Text string
 }
 
 // Chunk is a passage of a document.
@@ -125,8 +137,8 @@ type Chunk struct {
 	Position   int      `json:"position"` // From 0.
 	Text       string   `json:"text"`     // At most [MaxChunkBytes].
 	Headings   []string `json:"headings,omitempty"`
-	// Start and End are where the text stands in the extracted text, in bytes:
-	// text[Start:End].
+	// Start and End are where the text stands in the document's text, in bytes:
+	// [Extracted.Text][Start:End].
 	Start int `json:"start"`
 	End   int `json:"end"`
 	Page  int `json:"page,omitempty"` // Of a PDF, where the chunk begins, from 1; 0 otherwise.

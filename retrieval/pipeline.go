@@ -77,6 +77,9 @@ type Pipeline struct {
 	// NextGeneration numbers the embeddings being built, which nobody searches;
 	// 0 where there are none.
 	NextGeneration int `json:"next_generation,omitempty"`
+	// EmbeddingError is why the generation that was begun last was given up; empty
+	// where it was not.
+	EmbeddingError string `json:"embedding_error,omitempty"`
 	// Disabled pipelines keep everything and answer nothing.
 	Disabled  bool      `json:"disabled"`
 	Documents int       `json:"documents"` // How many there are. Set by stores when one pipeline is read.

@@ -2,6 +2,8 @@ package retrieval
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -13,13 +15,19 @@ const (
 	DefaultLimit  = 5
 	MaxLimit      = 50
 	MaxQueryChars = 2000
+	MaxExclude    = 10  // Phrases.
+	MaxPhrase     = 200 // Characters of one of those.
 )
 
 // Query asks a pipeline.
 type Query struct {
-	// Text is what is sought, in words or as a question. By words, it may hold
-	// "phrases in quotes", or between alternatives, and -words to leave out.
+	// Text is what is sought, in words or as a question. By words, what stands in
+	// double quotes is a phrase: its words are next to each other. Nothing else
+	// has a meaning: "--dlq-type" and "-source" are words.
 	Text string
+	// Exclude is phrases, or words, that no hit may hold, whatever the mode; at
+	// most [MaxExclude] of [MaxPhrase] characters.
+	Exclude []string
 	// Limit is how many hits are wanted: [DefaultLimit] when zero, at most
 	// [MaxLimit].
 	Limit int
@@ -64,6 +72,20 @@ type Searcher interface {
 	Search(ctx context.Context, tenant tool.TenantID, pipeline string, q Query) (Answer, error)
 }
 
+var excludedPhrase = regexp.MustCompile(`(^|\s)-"([^"]*)"`)
+
+// CutExclusions cuts each -"phrase" out of a query's text and returns the rest,
+// and the phrases, which are meant for [Query.Exclude]. The minus stands at the
+// beginning or behind a blank.
+func CutExclusions(text string) (rest string, exclude []string) {
+	for _, found := range excludedPhrase.FindAllStringSubmatch(text, -1) {
+		if phrase := strings.TrimSpace(found[2]); phrase != "" {
+			exclude = append(exclude, phrase)
+		}
+	}
+	return excludedPhrase.ReplaceAllString(text, "$1"), exclude
+}
+
 // Check fills in the query's defaults and reports what is wrong with it, as
 // [tool.Invalid] with the JSON Pointer of the fault.
 func (q *Query) Check() error {
@@ -79,6 +101,14 @@ func (q *Query) Check() error {
 		return invalid("/limit", "limit is %d: want 1 to %d, or 0 for %d", q.Limit, MaxLimit, DefaultLimit)
 	case q.Mode != "" && q.Mode != FullText && !q.Mode.Embeds():
 		return invalid("/mode", "mode %.40q is unknown: want full_text, vector or hybrid", string(q.Mode))
+	}
+	if len(q.Exclude) > MaxExclude {
+		return invalid("/exclude", "%d phrases: want at most %d", len(q.Exclude), MaxExclude)
+	}
+	for i, phrase := range q.Exclude {
+		if strings.TrimSpace(phrase) == "" || !fits(phrase, MaxPhrase) {
+			return invalid(fmt.Sprintf("/exclude/%d", i), "want a word or a phrase, of at most %d characters of UTF-8", MaxPhrase)
+		}
 	}
 	if q.Limit == 0 {
 		q.Limit = DefaultLimit

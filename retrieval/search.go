@@ -66,7 +66,7 @@ func (e *Engine) search(ctx context.Context, tenant tool.TenantID, pipeline stri
 		return Answer{}, err //nolint:wrapcheck // A *tool.Error already.
 	}
 	mode := cmp.Or(q.Mode, p.Search)
-	index := IndexQuery{Pipeline: p.ID, Filter: q.Filter, Limit: q.Limit}
+	index := IndexQuery{Pipeline: p.ID, Exclude: q.Exclude, Filter: q.Filter, Limit: q.Limit}
 	if mode != Vector {
 		index.Text = q.Text
 	}

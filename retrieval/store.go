@@ -72,6 +72,9 @@ type Documents interface {
 	FindDocument(ctx context.Context, tenant tool.TenantID, pipelineID, keyOrID string) (Document, error)
 	// ListDocuments lists a pipeline's documents by key.
 	ListDocuments(ctx context.Context, tenant tool.TenantID, pipelineID string, f DocumentFilter) ([]Document, error)
+	// ReadText returns the text of a document's version that is searched. It fails
+	// with [tool.Conflict] where none is.
+	ReadText(ctx context.Context, tenant tool.TenantID, pipelineID, documentID string) (version int64, text string, err error)
 	// DeleteDocument deletes a document and everything of it.
 	DeleteDocument(ctx context.Context, tenant tool.TenantID, pipelineID, documentID string) error
 }
@@ -107,9 +110,10 @@ type Ingestion interface {
 	// One that is Ready comes back as it is, one that failed begins again.
 	BeginDocument(ctx context.Context, ref DocumentRef) (Work, error)
 	// ReplaceChunks stores the chunks of a version, in order, in place of those it
-	// had, and drops its content. title becomes the document's where it has none.
+	// had, with the text that they were cut of, and drops its content. The text's
+	// title becomes the document's where it has none.
 	// Called again for a version that has chunks, it does nothing.
-	ReplaceChunks(ctx context.Context, ref DocumentRef, title string, chunks []Chunk) error
+	ReplaceChunks(ctx context.Context, ref DocumentRef, text Extracted, chunks []Chunk) error
 	// PendingEmbeddings returns chunks of a version that have no embedding in a
 	// generation, in order, at most limit.
 	PendingEmbeddings(ctx context.Context, ref DocumentRef, generation, limit int) ([]EmbeddingTask, error)
@@ -159,14 +163,17 @@ type Reembedding interface {
 	// ([ErrIncomplete]) where searched chunks lack an embedding. Promoting what is
 	// searched already does nothing.
 	PromoteGeneration(ctx context.Context, ref GenerationRef) (Pipeline, error)
-	// DropGeneration ends the building of a generation. The pipeline stays as it is.
-	DropGeneration(ctx context.Context, ref GenerationRef) (Pipeline, error)
+	// DropGeneration ends the building of a generation and records why, for people.
+	// The pipeline stays as it is. It fails with [tool.Conflict] where the pipeline
+	// can't be searched without the generation, and records the reason all the same.
+	DropGeneration(ctx context.Context, ref GenerationRef, reason string) (Pipeline, error)
 }
 
 // IndexQuery asks for the best chunks of a pipeline.
 type IndexQuery struct {
-	Pipeline   string // Its id.
-	Text       string // What is searched by words; empty for not.
+	Pipeline   string   // Its id.
+	Text       string   // What is searched by words; empty for not.
+	Exclude    []string // Phrases that no chunk may hold, both ways.
 	Vector     []float32
 	Generation int    // That Vector belongs to.
 	Filter     Filter // What documents must fulfil, both ways.
@@ -180,13 +187,13 @@ type IndexHit struct {
 	Title    string
 	Source   string
 	Metadata Metadata
-	// Score is the greater the better: the rank of PostgreSQL by words, the
-	// cosine by meaning.
+	// Score is the greater the better: by words above 1 where the chunk holds all
+	// of them, by meaning the cosine.
 	Score float64
 }
 
-// IndexHits are what both ways found, best first; equal scores stand in the
-// order of chunk ids. Both are of one moment: no document is in them by halves.
+// IndexHits are what both ways found, best first. Equal scores by vector stand in
+// the order of chunk ids, and by words in that in which documents were indexed. Both are of one moment: no document is in them by halves.
 type IndexHits struct {
 	Text   []IndexHit
 	Vector []IndexHit

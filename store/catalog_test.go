@@ -94,7 +94,10 @@ func TestRolesHoldLittle(t *testing.T) {
 		order by 1`))
 	// What tenants feed their pipelines is gone when they say so, and a start when Temporal has it.
 	deletes := map[string][]string{
-		store.AppRole: {"chunk_embeddings", "chunk_terms", "chunks", "document_contents", "documents", "workflow_starts"},
+		store.AppRole: {
+			"chunk_embeddings", "chunk_terms", "chunks", "document_contents", "document_texts", "documents",
+			"word_blocks", "word_documents", "word_postings", "workflow_starts",
+		},
 	}
 	for _, role := range []string{store.AppRole, store.MaintenanceRole} {
 		require.Empty(t, texts(t, conn, `
@@ -160,6 +163,7 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	shelf.Cut(t, document, "words")
 	shelf.Embed(t, document, 1, []float32{1, 0, 0})
 	shelf.Put(t, "uncut", "words")
+	storetest.NewShelf(t, f.Store, retrieval.Pipeline{Tenant: f.Tenant}).Add(t, retrieval.Document{Key: "searched"}, "words")
 	require.NoError(t, f.Store.SealEvents(t.Context(), f.Tenant))
 	f.Start(t)
 	stranger := d.Tenant(t)

@@ -136,6 +136,47 @@ func (s *Store) ListDocuments(ctx context.Context, tenant tool.TenantID, pipelin
 	return collect(rows, documentOf)
 }
 
+// ReadText implements [retrieval.Documents].
+func (s *Store) ReadText(ctx context.Context, tenant tool.TenantID, pipelineID, documentID string) (version int64, content string, err error) {
+	const op = "store.ReadText"
+	d, err := s.FindDocument(ctx, tenant, pipelineID, documentID)
+	if err != nil {
+		return 0, "", err
+	}
+	if d.LiveVersion == 0 {
+		return 0, "", &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf("document %q is not searched yet, so there is no text of it", d.Key)}
+	}
+	var chunks []db.Chunk
+	err = s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
+		content, err = q.ReadText(ctx, db.ReadTextParams{TenantID: string(tenant), DocumentID: d.ID, Version: d.LiveVersion})
+		if errors.Is(err, pgx.ErrNoRows) {
+			chunks, err = q.ListChunks(ctx, db.ListChunksParams{TenantID: string(tenant), DocumentID: d.ID, Version: d.LiveVersion})
+			content = joined(chunks)
+		}
+		return err
+	})
+	if err == nil && content == "" {
+		err = notFound(op, "document not found") // It was replaced or deleted since it was found.
+	}
+	return d.LiveVersion, content, err
+}
+
+// joined returns the text that chunks were cut of, as far as they have it: blank
+// lines are between them.
+func joined(chunks []db.Chunk) string {
+	var out []byte
+	for _, c := range chunks {
+		start := int(c.StartAt)
+		for len(out) < start {
+			out = append(out, '\n')
+		}
+		if shared := len(out) - start; shared < len(c.Text) {
+			out = append(out, c.Text[shared:]...)
+		}
+	}
+	return string(out)
+}
+
 // DeleteDocument implements [retrieval.Documents].
 func (s *Store) DeleteDocument(ctx context.Context, tenant tool.TenantID, pipelineID, documentID string) error {
 	const op = "store.DeleteDocument"

@@ -124,18 +124,26 @@ func (s *Store) PromoteGeneration(ctx context.Context, ref retrieval.GenerationR
 }
 
 // DropGeneration implements [retrieval.Reembedding].
-func (s *Store) DropGeneration(ctx context.Context, ref retrieval.GenerationRef) (retrieval.Pipeline, error) {
+func (s *Store) DropGeneration(ctx context.Context, ref retrieval.GenerationRef, reason string) (retrieval.Pipeline, error) {
 	const op = "store.DropGeneration"
-	return s.endGeneration(ctx, op, ref, func(q *db.Queries, p db.Pipeline, err error) (db.Pipeline, error) {
+	reason = clip(text(reason), retrieval.MaxDocumentError)
+	var kept error
+	p, err := s.endGeneration(ctx, op, ref, func(q *db.Queries, p db.Pipeline, err error) (db.Pipeline, error) {
 		if err != nil {
 			return p, err
 		}
 		if retrieval.Mode(p.Search).Embeds() && p.Generation == 0 {
-			return p, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+			kept = &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
 				"pipeline %q searches by %s and has no other embeddings: let it search by full_text first", p.Slug, p.Search)}
+			return q.SetEmbeddingError(ctx, db.SetEmbeddingErrorParams{TenantID: p.TenantID, ID: p.ID, EmbeddingError: reason})
 		}
-		return q.SetNextGeneration(ctx, db.SetNextGenerationParams{TenantID: p.TenantID, ID: p.ID})
+		kept = nil
+		return q.SetNextGeneration(ctx, db.SetNextGenerationParams{TenantID: p.TenantID, ID: p.ID, EmbeddingError: reason})
 	})
+	if err == nil {
+		err = kept
+	}
+	return p, err
 }
 
 // endGeneration ends the building of a generation by fn, which is told what is

@@ -45,7 +45,7 @@ func (s *Store) BeginDocument(ctx context.Context, ref retrieval.DocumentRef) (r
 }
 
 // ReplaceChunks implements [retrieval.Ingestion].
-func (s *Store) ReplaceChunks(ctx context.Context, ref retrieval.DocumentRef, title string, chunks []retrieval.Chunk) error {
+func (s *Store) ReplaceChunks(ctx context.Context, ref retrieval.DocumentRef, extracted retrieval.Extracted, chunks []retrieval.Chunk) error {
 	const op = "store.ReplaceChunks"
 	if err := checkChunks(op, chunks); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *Store) ReplaceChunks(ctx context.Context, ref retrieval.DocumentRef, ti
 			return nil
 		}
 		if d.Title == "" {
-			d.OwnTitle = text(title)
+			d.OwnTitle = text(extracted.Title)
 		}
 		for batch := range slices.Chunk(chunks, chunksAtOnce) {
 			rows, err := chunkRows(ref, batch)
@@ -69,6 +69,10 @@ func (s *Store) ReplaceChunks(ctx context.Context, ref retrieval.DocumentRef, ti
 			if err != nil {
 				return err
 			}
+		}
+		err := q.PutText(ctx, db.PutTextParams{TenantID: d.TenantID, DocumentID: d.ID, Version: d.Version, Text: text(extracted.Text)})
+		if err != nil {
+			return err
 		}
 		if err := q.DropContent(ctx, db.DropContentParams{TenantID: d.TenantID, DocumentID: d.ID}); err != nil {
 			return err

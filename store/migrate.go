@@ -55,6 +55,9 @@ func Migrate(ctx context.Context, url string) ([]Migration, error) {
 		if err := m.sealEvents(ctx); err != nil {
 			return fmt.Errorf("numbering events: %w", err)
 		}
+		if err := m.indexDocuments(ctx); err != nil {
+			return fmt.Errorf("indexing the words of documents: %w", err)
+		}
 		return m.patiently(ctx, func() error {
 			_, err := ensurePartitions(ctx, db.New(m.conn), partitionsAhead)
 			return err

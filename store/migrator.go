@@ -217,22 +217,37 @@ func (m *migrator) revert(ctx context.Context, step Migration) error {
 	return nil
 }
 
-// sealEvents numbers the events that have no number yet, tenant by tenant and
-// in batches, so that whoever follows a tenant's stream first need not wait.
+// sealEvents numbers the events that have no number yet, so that whoever follows
+// a tenant's stream first need not wait.
 func (m *migrator) sealEvents(ctx context.Context) error {
+	return m.eachTenant(ctx, sealBatch, "select seal_events($1, $2)")
+}
+
+// indexBatch is how many documents a transaction indexes.
+const indexBatch = 10
+
+// indexDocuments indexes the words of documents that were searched before the
+// index of words was.
+func (m *migrator) indexDocuments(ctx context.Context) error {
+	return m.eachTenant(ctx, indexBatch, "select index_documents($1, $2)")
+}
+
+// eachTenant runs a query with each tenant and the size of a batch, each time in a
+// transaction, until it returns less than that.
+func (m *migrator) eachTenant(ctx context.Context, batch int, query string) error {
 	rows, _ := m.conn.Query(ctx, "select id::text from tenants")
 	tenants, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return err
 	}
 	for _, tenant := range tenants {
-		for sealed := sealBatch; sealed >= sealBatch; {
+		for n := batch; n >= batch; {
 			err := m.patiently(ctx, func() error {
 				return pgx.BeginFunc(ctx, m.conn, func(tx pgx.Tx) error {
 					if _, err := tx.Exec(ctx, "select set_config('app.tenant_id', $1, true)", tenant); err != nil {
 						return err
 					}
-					return tx.QueryRow(ctx, "select seal_events($1, $2)", tenant, sealBatch).Scan(&sealed)
+					return tx.QueryRow(ctx, query, tenant, batch).Scan(&n)
 				})
 			})
 			if err != nil {

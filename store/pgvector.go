@@ -46,7 +46,7 @@ const nearestVectors = `select e.chunk_id, -(e.vector <#> $4::text::vector)::flo
 	from chunk_embeddings e
 	join documents d on d.tenant_id = e.tenant_id and d.id = e.document_id and d.live_version = e.version
 	where e.tenant_id = $1 and e.pipeline_id = $2 and e.generation = $3 and d.pipeline_id = $2
-	  and ($5::jsonb = '[]' or metadata_fulfils(d.live_metadata, $5::jsonb))
+	  and ($5::jsonb = '[]' or metadata_fulfils(d.live_metadata, $5::jsonb)) and e.chunk_id <> all ($7::uuid[])
 	order by e.vector <#> $4::text::vector, e.chunk_id
 	limit $6`
 
@@ -91,7 +91,8 @@ func (s *search) nearest(ctx context.Context, unit []float32) (best []near, ok b
 	if err != nil || lacking {
 		return nil, false, err
 	}
-	rows, err := s.tx.Query(ctx, nearestVectors, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation, vectorText(packed(unit)), s.conditions, s.query.Limit)
+	rows, err := s.tx.Query(ctx, nearestVectors, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation, vectorText(packed(unit)), s.conditions,
+		s.query.Limit, s.excluded)
 	if err != nil {
 		return nil, false, err
 	}

@@ -152,7 +152,8 @@ func pipelineOf(row db.Pipeline) (retrieval.Pipeline, error) {
 		Search: retrieval.Mode(row.Search), Language: retrieval.Language(row.Language),
 		Chunking:   retrieval.Chunking{MaxChars: int(row.MaxChars), Overlap: int(row.Overlap)},
 		Generation: int(row.Generation), NextGeneration: int(row.NextGeneration), Disabled: row.Disabled,
-		Revision: row.Revision, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		EmbeddingError: row.EmbeddingError,
+		Revision:       row.Revision, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	if err := decode(row.Embedding, &p.Embedding); err != nil {
 		return retrieval.Pipeline{}, err

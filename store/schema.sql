@@ -184,25 +184,219 @@ end
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.metadata_fulfils(metadata jsonb, conditions jsonb)
- RETURNS boolean
+CREATE OR REPLACE FUNCTION public.index_document(of_tenant uuid, of_document uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    d record;
+    b bigint;
+    n bigint;
+    title tsvector;
+begin
+    perform unindex_document(of_tenant, of_document);
+    select x.pipeline_id, x.live_version, x.live_title, p.language::regconfig as language,
+           (select count(*)::integer from chunks c where c.tenant_id = of_tenant and c.document_id = x.id and c.version = x.live_version) as passages
+    into d
+    from documents x join pipelines p on p.tenant_id = x.tenant_id and p.id = x.pipeline_id
+    where x.tenant_id = of_tenant and x.id = of_document;
+    if not found or d.passages = 0 then
+        return;
+    end if;
+    insert into word_blocks (tenant_id, pipeline_id, passages, live, length)
+    values (of_tenant, d.pipeline_id, d.passages, d.passages, 0) returning number into b;
+    insert into word_documents (tenant_id, document_id, version, block, passages)
+    values (of_tenant, of_document, d.live_version, b, d.passages) returning number into n;
+    title := setweight(index_words(d.language, d.live_title), 'A');
+    with vectors as materialized (
+        select c.position, title || setweight(index_words(d.language, array_to_string(c.headings, e'\n')), 'B') || index_words(d.language, c.text) as terms
+        from chunks c
+        where c.tenant_id = of_tenant and c.document_id = of_document and c.version = d.live_version
+    ), measured as materialized (
+        select v.position, v.terms, (select coalesce(sum(cardinality(u.positions)), 0) from unnest(v.terms) u)::integer as length from vectors v
+    ), entries as (
+        select u.lexeme, m.position,
+            int2send(m.position::smallint) || substring(int4send(least(m.length / 8, 255) * 256 + coalesce(cardinality(u.positions), 0)) from 3)
+            || case
+                when cardinality(u.positions) = 1 and u.weights[1] = 'D' then int2send(u.positions[1])
+                else coalesce((
+                    select string_agg(int2send((case o.weight when 'A' then -o.at when 'B' then o.at + 16384 else o.at end)::smallint), '' order by o.at)
+                    from unnest(u.positions, u.weights) o (at, weight)), '')
+            end as entry
+        from measured m, unnest(m.terms) u
+    ), packed as (
+        select e.lexeme, count(*)::integer as passages, string_agg(e.entry, '' order by e.position) as entries from entries e group by e.lexeme
+    ), kept as (
+        insert into word_postings (tenant_id, pipeline_id, word, block, passages, entries)
+        select of_tenant, d.pipeline_id, p.lexeme, b, p.passages, int8send(n) || int4send(octet_length(p.entries)) || p.entries from packed p
+    )
+    update word_blocks set length = (select sum(m.length) from measured m) where tenant_id = of_tenant and number = b;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.index_documents(of_tenant uuid, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+    next record;
+    indexed integer := 0;
+begin
+    for next in
+        select d.id, d.pipeline_id from documents d
+        where d.tenant_id = of_tenant and d.live_version > 0 and not exists (
+            select from word_documents w where w.tenant_id = of_tenant and w.document_id = d.id)
+          and exists (select from chunks c where c.tenant_id = of_tenant and c.document_id = d.id and c.version = d.live_version)
+        limit most for no key update of d
+    loop
+        perform index_document(of_tenant, next.id);
+        perform merge_words(of_tenant, next.pipeline_id);
+        indexed := indexed + 1;
+    end loop;
+    return indexed;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.index_words(language regconfig, body text)
+ RETURNS tsvector
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
-    select not exists (
-        select from jsonb_to_recordset(conditions) as c (field text, comparison text, "values" jsonb)
-        where not coalesce(case c.comparison
-            when 'in' then exists (select from jsonb_array_elements(c."values") v where metadata -> c.field @> v)
-            when 'exists' then (metadata ? c.field) = (c."values" ->> 0)::boolean
-            when 'gte' then case
-                when jsonb_typeof(metadata -> c.field) <> jsonb_typeof(c."values" -> 0) then false
-                when jsonb_typeof(c."values" -> 0) = 'number' then (metadata ->> c.field)::numeric >= (c."values" ->> 0)::numeric
-                when jsonb_typeof(c."values" -> 0) = 'string' then (metadata ->> c.field) collate "C" >= (c."values" ->> 0) end
-            when 'lte' then case
-                when jsonb_typeof(metadata -> c.field) <> jsonb_typeof(c."values" -> 0) then false
-                when jsonb_typeof(c."values" -> 0) = 'number' then (metadata ->> c.field)::numeric <= (c."values" ->> 0)::numeric
-                when jsonb_typeof(c."values" -> 0) = 'string' then (metadata ->> c.field) collate "C" <= (c."values" ->> 0) end
-            end, false))
+    select to_tsvector(language, split_words(body)) || array_to_tsvector(whole_words(body))
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.keep_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+    if tg_op = 'DELETE' then
+        perform unindex_document(old.tenant_id, old.id);
+    else
+        perform index_document(new.tenant_id, new.id);
+    end if;
+    perform merge_words(old.tenant_id, old.pipeline_id);
+    return null;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.merge_words(of_tenant uuid, of_pipeline uuid, most_blocks integer DEFAULT 256, most_passages integer DEFAULT 4096)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    small constant integer := 512;
+    b bigint;
+    merged bigint[];
+    stale uuid;
+begin
+    if not exists (
+        select from word_blocks w where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline
+        having count(*) filter (where w.live < small) >= most_blocks or sum(w.live) filter (where w.live < small) >= most_passages
+            or bool_or(w.live * 2 < w.passages))
+        or not pg_try_advisory_xact_lock(hashtextextended(of_pipeline::text, 29)) then
+        return;
+    end if;
+    -- A document that is being changed leaves its block by itself.
+    for stale in
+        select d.id from documents d
+        where d.tenant_id = of_tenant and d.id in (
+            select m.document_id from word_blocks w join word_documents m on m.tenant_id = w.tenant_id and m.block = w.number
+            where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline and w.live * 2 < w.passages)
+        for no key update skip locked
+    loop
+        perform index_document(of_tenant, stale);
+    end loop;
+    merged := array(
+        select w.number from word_blocks w
+        where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline and w.live < small
+        order by w.number for update skip locked);
+    if cardinality(merged) < 2 or cardinality(merged) < most_blocks and most_passages > (
+        select sum(w.live) from word_blocks w where w.tenant_id = of_tenant and w.number = any (merged)) then
+        return;
+    end if;
+    insert into word_blocks (tenant_id, pipeline_id, passages, live, length)
+    select of_tenant, of_pipeline, sum(w.passages), sum(w.live), sum(w.length) from word_blocks w
+    where w.tenant_id = of_tenant and w.number = any (merged)
+    returning number into b;
+    insert into word_postings (tenant_id, pipeline_id, word, block, passages, entries)
+    select of_tenant, of_pipeline, p.word, b, sum(p.passages), string_agg(p.entries, '' order by p.block) from word_postings p
+    where p.tenant_id = of_tenant and p.block = any (merged) group by p.word;
+    update word_documents set block = b where tenant_id = of_tenant and block = any (merged);
+    delete from word_postings where tenant_id = of_tenant and block = any (merged);
+    delete from word_blocks where tenant_id = of_tenant and number = any (merged);
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.metadata_fulfils(metadata jsonb, conditions jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+declare
+    c jsonb;
+    have jsonb;
+    wanted jsonb;
+    holds boolean;
+begin
+    for i in 0 .. jsonb_array_length(conditions) - 1 loop
+        c := conditions -> i;
+        have := metadata -> (c ->> 'field');
+        wanted := c -> 'values' -> 0;
+        holds := false;
+        case c ->> 'comparison'
+            when 'in' then
+                for j in 0 .. jsonb_array_length(c -> 'values') - 1 loop
+                    holds := coalesce(have @> (c -> 'values' -> j), false);
+                    exit when holds;
+                end loop;
+            when 'exists' then
+                holds := (have is not null) = wanted::boolean;
+            when 'gte' then
+                if jsonb_typeof(have) = 'number' and jsonb_typeof(wanted) = 'number' then
+                    holds := have::numeric >= wanted::numeric;
+                elsif jsonb_typeof(have) = 'string' and jsonb_typeof(wanted) = 'string' then
+                    holds := (have #>> '{}') collate "C" >= (wanted #>> '{}');
+                end if;
+            when 'lte' then
+                if jsonb_typeof(have) = 'number' and jsonb_typeof(wanted) = 'number' then
+                    holds := have::numeric <= wanted::numeric;
+                elsif jsonb_typeof(have) = 'string' and jsonb_typeof(wanted) = 'string' then
+                    holds := (have #>> '{}') collate "C" <= (wanted #>> '{}');
+                end if;
+            else -- It is unknown, and holds for nothing.
+        end case;
+        if holds is not true then
+            return false;
+        end if;
+    end loop;
+    return true;
+end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.part_words(body text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    select regexp_replace(regexp_replace(regexp_replace(plain_words(body),
+        '([a-z0-9])([A-Z])', '\1 \2', 'g'), '([A-Z])([A-Z][a-z]|V[0-9])', '\1 \2', 'g'),
+        '([A-Za-z])([0-9])|([0-9])([a-z])', '\1\3 \2\4', 'g')
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.plain_words(body text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    select translate(body, '!"#$%&()*+,-./:;<=>?@[\]^_`{|}~', repeat(' ', 31))
 $function$
 ;
 
@@ -359,6 +553,18 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.split_words(body text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    select plain_words(body) || coalesce((
+        select e'\n' || part_words(string_agg(found.word[1], ' '))
+        from regexp_matches(body, '[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[0-9][A-Za-z]|[A-Za-z][0-9])[A-Za-z0-9]*', 'g') found (word)
+        where length(found.word[1]) <= 128), '')
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.sweep_idempotency_keys(most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -388,6 +594,33 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.unindex_document(of_tenant uuid, of_document uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    b bigint;
+    n integer;
+begin
+    loop
+        select w.block into b from word_documents w where w.tenant_id = of_tenant and w.document_id = of_document;
+        exit when not found;
+        -- Blocks are locked before their documents, everywhere.
+        perform from word_blocks where tenant_id = of_tenant and number = b for update;
+        delete from word_documents w
+        where w.tenant_id = of_tenant and w.document_id = of_document and w.block = b returning w.passages into n;
+        continue when not found; -- Its block was merged into another meanwhile.
+        update word_blocks set live = live - n where tenant_id = of_tenant and number = b and live > n;
+        if not found then
+            delete from word_postings where tenant_id = of_tenant and block = b;
+            delete from word_blocks where tenant_id = of_tenant and number = b;
+        end if;
+        exit;
+    end loop;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.uuid_floor(at timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -410,6 +643,28 @@ begin
     end if;
     execute format('alter table tool_invocations_default validate constraint %I', fence);
 end
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.whole_words(body text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    select coalesce(array_agg(distinct lower(found.word[1]) collate "C"), '{}')
+    from unnest(array['[A-Za-z0-9_]+(?:[-.:/@#]+[A-Za-z0-9_]+)+', '[A-Za-z0-9]+(?:[-_]+[A-Za-z0-9]+)+']) pattern,
+         regexp_matches(body, pattern, 'g') found (word)
+    where length(found.word[1]) <= 128
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.word_sequence(language regconfig, words text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+    select coalesce(array_agg(place || ' ' || u.lexeme order by place), '{}')
+    from unnest(to_tsvector(language, words)) u, unnest(u.positions) place
 $function$
 ;
 
@@ -642,6 +897,21 @@ create policy tenant_isolation on document_contents for all to public using ((te
 grant delete, insert, select, update on document_contents to toolcrib_app;
 comment on table document_contents is 'What documents are made of, until they are cut into chunks.';
 
+create table document_texts (
+    tenant_id uuid not null,
+    document_id uuid not null,
+    version bigint not null,
+    text text not null,
+    constraint document_texts_pkey PRIMARY KEY (tenant_id, document_id, version),
+    constraint document_texts_tenant_id_document_id_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES documents(tenant_id, id) ON DELETE CASCADE,
+    constraint document_texts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+alter table document_texts enable row level security;
+alter table document_texts force row level security;
+create policy tenant_isolation on document_texts for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on document_texts to toolcrib_app;
+comment on table document_texts is 'What documents say: the text that their passages were cut of.';
+
 create table documents (
     id uuid not null,
     tenant_id uuid not null,
@@ -675,6 +945,8 @@ create table documents (
     constraint documents_tenant_id_pipeline_id_fkey FOREIGN KEY (tenant_id, pipeline_id) REFERENCES pipelines(tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX documents_open ON public.documents USING btree (tenant_id, id) WHERE (status = ANY (ARRAY['pending'::text, 'ingesting'::text]));
+CREATE TRIGGER documents_words AFTER UPDATE OF live_version ON public.documents FOR EACH ROW WHEN ((new.live_version <> old.live_version)) EXECUTE FUNCTION keep_words();
+CREATE TRIGGER documents_words_gone AFTER DELETE ON public.documents FOR EACH ROW WHEN ((old.live_version > 0)) EXECUTE FUNCTION keep_words();
 alter table documents enable row level security;
 alter table documents force row level security;
 create policy maintenance_read on documents for select to toolcrib_maintenance using (true);
@@ -915,6 +1187,7 @@ create table pipelines (
     created_at timestamp with time zone not null default now(),
     updated_at timestamp with time zone not null default now(),
     deleted_at timestamp with time zone,
+    embedding_error text not null default ''::text,
     constraint pipelines_pkey PRIMARY KEY (tenant_id, id),
     constraint pipelines_check CHECK (((embedding IS NULL) = (generation = 0))),
     constraint pipelines_check1 CHECK (((next_embedding IS NULL) = (next_generation = 0))),
@@ -1278,6 +1551,60 @@ create table toolcrib_migrations (
 );
 grant select on toolcrib_migrations to toolcrib_app;
 grant select on toolcrib_migrations to toolcrib_maintenance;
+
+create table word_blocks (
+    tenant_id uuid not null,
+    pipeline_id uuid not null,
+    number bigint not null generated always as identity,
+    passages integer not null,
+    live integer not null,
+    length bigint not null,
+    constraint word_blocks_pkey PRIMARY KEY (tenant_id, number),
+    constraint word_blocks_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE,
+    constraint word_blocks_tenant_id_pipeline_id_fkey FOREIGN KEY (tenant_id, pipeline_id) REFERENCES pipelines(tenant_id, id) ON DELETE CASCADE
+);
+CREATE INDEX word_blocks_pipeline ON public.word_blocks USING btree (tenant_id, pipeline_id);
+alter table word_blocks enable row level security;
+alter table word_blocks force row level security;
+create policy tenant_isolation on word_blocks for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on word_blocks to toolcrib_app;
+comment on table word_blocks is 'Parts of the index of words: the passages of some documents.';
+
+create table word_documents (
+    tenant_id uuid not null,
+    number bigint not null generated always as identity,
+    document_id uuid not null,
+    version bigint not null,
+    block bigint not null,
+    passages integer not null,
+    constraint word_documents_pkey PRIMARY KEY (tenant_id, number),
+    constraint word_documents_tenant_id_document_id_key UNIQUE (tenant_id, document_id),
+    constraint word_documents_tenant_id_block_fkey FOREIGN KEY (tenant_id, block) REFERENCES word_blocks(tenant_id, number) ON DELETE CASCADE,
+    constraint word_documents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX word_documents_block ON public.word_documents USING btree (tenant_id, block);
+alter table word_documents enable row level security;
+alter table word_documents force row level security;
+create policy tenant_isolation on word_documents for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on word_documents to toolcrib_app;
+comment on table word_documents is 'The version of each document that is in the index of words.';
+
+create table word_postings (
+    tenant_id uuid not null,
+    pipeline_id uuid not null,
+    word text not null,
+    block bigint not null,
+    passages integer not null,
+    entries bytea not null,
+    constraint word_postings_pkey PRIMARY KEY (tenant_id, pipeline_id, word, block),
+    constraint word_postings_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(id) ON DELETE CASCADE
+);
+CREATE INDEX word_postings_block ON public.word_postings USING btree (tenant_id, block);
+alter table word_postings enable row level security;
+alter table word_postings force row level security;
+create policy tenant_isolation on word_postings for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
+grant delete, insert, select on word_postings to toolcrib_app;
+comment on table word_postings is 'Which passages hold a word, and where.';
 
 create table workflow_starts (
     tenant_id uuid not null,

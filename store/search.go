@@ -13,24 +13,21 @@ import (
 
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store/internal/db"
+	"github.com/toolcrib/toolcrib/store/internal/ranking"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
+// How many passages a search keeps at least while it ranks all: some may be of
+// documents that are not searched any more, or do not fulfil its filter.
 const (
-	// maxCandidates is how many chunks a search by words ranks at most. More than
-	// that match common words only, and any of them serves.
-	maxCandidates = 300
-	// maxCounted is how far the chunks that hold a word are counted.
-	maxCounted = 2000
+	minRanked   = 64
+	minFiltered = 512
 )
 
 // SearchIndex implements [retrieval.Index].
 //
-// By words, chunks that hold all of the query's words come first, with a score
-// above 1: the nearer the words stand to each other, and the more of them in
-// title and headings, the higher. Where they are too few, chunks that hold some
-// of the words follow, with a score up to 1: the share of the query's weight that
-// they hold.
+// By words, every chunk that holds one of the query's words is ranked; see
+// [ranking.Ranker.Top] for the score.
 //
 // By vector, every embedding of the generation is compared: by the database where
 // it has pgvector, else here.
@@ -52,7 +49,7 @@ func (s *Store) SearchIndex(ctx context.Context, tenant tool.TenantID, query ret
 		// One snapshot: no document is replaced between two statements.
 		options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 		return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) (err error) {
-			search := search{tx: tx, q: db.New(tx), op: op, settings: s.settings(op, tenant), query: query, conditions: conditions, vectors: s.vectors}
+			search := search{tx: tx, q: db.New(tx), op: op, settings: s.settings(op, tenant), query: query, conditions: conditions, vectors: s.vectors, excluded: []string{}}
 			hits, err = search.run(ctx, tenant)
 			return err
 		})
@@ -78,6 +75,8 @@ type search struct {
 	conditions []byte
 	vectors    bool
 	pipeline   db.Pipeline
+	words      *ranking.Query
+	excluded   []string // Chunks that hold what the query excludes; for the search by vector only.
 }
 
 func (s *search) run(ctx context.Context, tenant tool.TenantID) (hits retrieval.IndexHits, err error) {
@@ -91,7 +90,10 @@ func (s *search) run(ctx context.Context, tenant tool.TenantID) (hits retrieval.
 	if s.pipeline.Disabled {
 		return hits, &tool.Error{Kind: tool.Conflict, Op: s.op, Msg: fmt.Sprintf("pipeline %q is disabled", s.pipeline.Slug)}
 	}
-	if s.query.Text != "" {
+	if err := s.readWords(ctx); err != nil {
+		return hits, err
+	}
+	if !s.words.Empty() {
 		if hits.Text, err = s.byWords(ctx); err != nil {
 			return hits, err
 		}
@@ -100,85 +102,6 @@ func (s *search) run(ctx context.Context, tenant tool.TenantID) (hits retrieval.
 		hits.Vector, err = s.byVector(ctx)
 	}
 	return hits, err
-}
-
-func (s *search) byWords(ctx context.Context) ([]retrieval.IndexHit, error) {
-	strict, err := s.q.ReadQuery(ctx, db.ReadQueryParams{
-		Prefix: lexemePrefix(s.pipeline), Language: s.pipeline.Language, Text: text(s.query.Text),
-	})
-	if err != nil {
-		return nil, err
-	}
-	t := readTerms(strict)
-	if len(t.words) == 0 { // Nothing but words that say nothing, or that are excluded.
-		return nil, nil
-	}
-	hits, err := s.allWords(ctx, t)
-	if err != nil || len(hits) >= s.query.Limit {
-		return hits, err
-	}
-	more, err := s.someWords(ctx, t)
-	for _, hit := range more {
-		if len(hits) < s.query.Limit && !slices.ContainsFunc(hits, func(h retrieval.IndexHit) bool { return h.ID == hit.ID }) {
-			hits = append(hits, hit)
-		}
-	}
-	return hits, err
-}
-
-func (s *search) allWords(ctx context.Context, t terms) ([]retrieval.IndexHit, error) {
-	if err := s.q.SetTerms(ctx, t.sought()); err != nil {
-		return nil, err
-	}
-	rows, err := s.q.SearchTerms(ctx, db.SearchTermsParams{
-		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions, Candidates: maxCandidates,
-		Terms: t.strict, Limit: number(s.query.Limit),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(row db.SearchTermsRow) (retrieval.IndexHit, error) {
-		return hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, 1+row.Score/(1+row.Score))
-	})
-}
-
-func (s *search) someWords(ctx context.Context, t terms) ([]retrieval.IndexHit, error) {
-	counts, err := s.countWords(ctx, t.words)
-	if err != nil {
-		return nil, err
-	}
-	rarest := t.anyOf(counts, maxCandidates)
-	if rarest == "" {
-		return nil, nil
-	}
-	if err := s.q.SetTerms(ctx, rarest); err != nil {
-		return nil, err
-	}
-	words, shares := weights(counts, maxCounted)
-	rows, err := s.q.SearchAnyTerms(ctx, db.SearchAnyTermsParams{
-		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions, Candidates: maxCandidates,
-		Words: words, Weights: shares, Limit: number(s.query.Limit + maxTerms),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(row db.SearchAnyTermsRow) (retrieval.IndexHit, error) {
-		return hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, row.Score)
-	})
-}
-
-// countWords counts, in one round trip, the chunks that hold each word.
-func (s *search) countWords(ctx context.Context, words []string) ([]wordCount, error) {
-	counts := make([]wordCount, len(words))
-	b := &pgx.Batch{}
-	for i, word := range words {
-		counts[i].word = word
-		b.Queue(db.SetTerms, word)
-		b.Queue(db.CountTerms, s.pipeline.TenantID, s.pipeline.ID, maxCounted).QueryRow(func(row pgx.Row) error {
-			return row.Scan(&counts[i].count)
-		})
-	}
-	return counts, s.tx.SendBatch(ctx, b).Close()
 }
 
 func (s *search) byVector(ctx context.Context) ([]retrieval.IndexHit, error) {
@@ -191,7 +114,10 @@ func (s *search) byVector(ctx context.Context) ([]retrieval.IndexHit, error) {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: s.op, Msg: "the query's vector is zero or not finite"}
 	}
 	best, compared := []near(nil), false
-	var err error
+	err := s.findExcluded(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if s.vectors {
 		best, compared, err = s.nearest(ctx, unit)
 	}
@@ -238,6 +164,14 @@ func (s *search) scan(ctx context.Context, unit []float32) ([]near, error) {
 	}
 	defer rows.Close()
 	best := make([]near, 0, s.query.Limit+1)
+	excluded := make(map[uuid.UUID]bool, len(s.excluded))
+	for _, id := range s.excluded {
+		chunk, err := uuid.Parse(id)
+		if err != nil {
+			return nil, err
+		}
+		excluded[chunk] = true
+	}
 	var (
 		n   near
 		raw pgtype.DriverBytes // Valid until the next row: nothing is copied.
@@ -251,7 +185,7 @@ func (s *search) scan(ctx context.Context, unit []float32) ([]near, error) {
 				"the query's vector has %d numbers, those of pipeline %q have %d", len(unit), s.pipeline.Slug, len(raw)/4)}
 		}
 		n.cosine = dot(unit, raw)
-		if len(best) == s.query.Limit && byNearness(n, best[len(best)-1]) >= 0 {
+		if excluded[n.chunk] || len(best) == s.query.Limit && byNearness(n, best[len(best)-1]) >= 0 {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, n, byNearness)

@@ -241,7 +241,7 @@ func TestRacingIngestions(t *testing.T) {
 		for _, step := range []func() error{
 			func() error { _, err := d.Store.BeginDocument(t.Context(), document.Ref()); return err },
 			func() error {
-				return d.Store.ReplaceChunks(t.Context(), document.Ref(), "", storetest.Lines(fmt.Sprintf("content lighthouse%d", i)))
+				return d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, storetest.Lines(fmt.Sprintf("content lighthouse%d", i)))
 			},
 			func() error { _, err := d.Store.FinishDocument(t.Context(), document.Ref()); return err },
 		} {

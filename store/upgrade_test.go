@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -118,6 +119,26 @@ func requireUpgraded(t *testing.T, address, want string) {
 	runs, err := s.ListRuns(t.Context(), tenant, store.RunQuery{})
 	require.NoError(t, err)
 	require.Len(t, runs, before["runs"])
+	if before["documents"] > 0 {
+		requireSearched(t, s, conn)
+	}
+}
+
+// requireSearched finds a document that was ingested before the upgrade by a part
+// of an identifier, and reads its text.
+func requireSearched(t *testing.T, s *store.Store, conn *pgx.Conn) {
+	t.Helper()
+	var tenant tool.TenantID
+	var pipeline string
+	require.NoError(t, conn.QueryRow(t.Context(), "select tenant_id::text, pipeline_id::text from documents where key = 'searched'").Scan(&tenant, &pipeline))
+	found, err := s.SearchIndex(t.Context(), tenant, retrieval.IndexQuery{Pipeline: pipeline, Text: "enable replication", Limit: 1})
+	require.NoError(t, err)
+	require.Len(t, found.Text, 1)
+	require.Greater(t, found.Text[0].Score, 1.0)
+	_, text, err := s.ReadText(t.Context(), tenant, pipeline, found.Text[0].DocumentID)
+	require.NoError(t, err)
+	require.Equal(t, "\n\nSet history.enableReplicationDLQV2. Then wait.", text)
+	require.Equal(t, found.Text[0].Text, text[found.Text[0].Start:found.Text[0].End])
 }
 
 // discardedTables lose their rows in an upgrade on purpose: a call that finds no
@@ -125,7 +146,7 @@ func requireUpgraded(t *testing.T, address, want string) {
 var discardedTables = []string{"mcp_sessions"}
 
 // derivedTables are filled by the migrations or by what reads the others.
-var derivedTables = []string{"tenant_event_heads", "event_seals", "leases"}
+var derivedTables = []string{"tenant_event_heads", "event_seals", "leases", "word_blocks", "word_documents", "word_postings"}
 
 func rowCounts(t *testing.T, conn *pgx.Conn) map[string]int {
 	t.Helper()

@@ -103,6 +103,13 @@ func NewReembed(tenant tool.TenantID, pipelineID string, generation int) (workfl
 	return fmt.Sprintf("t/%s/reembed/%s/%d", tenant, pipelineID, generation), ReembedInput{Tenant: tenant, PipelineID: pipelineID, Generation: generation}
 }
 
+// DropGenerationInput ends the building of a generation.
+type DropGenerationInput struct {
+	ReembedInput
+
+	Reason string `json:"reason,omitempty"` // Absent from workers of before it was recorded.
+}
+
 // ReembedOutput is how the building of a generation ended that did not fail.
 type ReembedOutput struct {
 	State    string `json:"state"`

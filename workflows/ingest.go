@@ -123,6 +123,22 @@ func reasonOf(err error) string {
 	}
 }
 
+// reasonOfReembedding says why a generation of embeddings is given up, for
+// people who asked for it.
+func reasonOfReembedding(err error) string {
+	e := tool.AsError(failure.Decode(err))
+	switch {
+	case e.Kind == tool.Cancelled:
+		return "the embedding was cancelled: ask for it again"
+	case e.Kind == tool.InternalError || e.Msg == "":
+		return "a fault of the platform: ask for it again, or ask the operator, who finds the cause in the worker's log"
+	case e.Kind.Retryable():
+		return e.Msg + ": it was tried for a long time; ask for it again later"
+	default:
+		return e.Msg
+	}
+}
+
 // prepareOptions are for the activity that reads and cuts a document.
 func prepareOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{

@@ -69,9 +69,9 @@ func newLibrary() *library {
 	register(wire.PromoteGenerationActivity, func(context.Context, wire.ReembedInput) (wire.StateOutput, error) {
 		return next(l.finish, l.note("promote")), nil
 	})
-	register(wire.DropGenerationActivity, func(context.Context, wire.ReembedInput) error {
+	register(wire.DropGenerationActivity, func(_ context.Context, in wire.DropGenerationInput) error {
 		l.note("drop")
-		l.dropped = true
+		l.dropped, l.reason = true, in.Reason
 		return nil
 	})
 	return l
@@ -279,6 +279,7 @@ func TestReembedThatFailsLeavesThePipeline(t *testing.T) {
 	_, err := l.reembed(t)
 	require.Equal(t, tool.Denied, tool.KindOf(failure.Decode(err)))
 	require.True(t, l.dropped)
+	require.Equal(t, "no", l.reason)
 
 	l = newLibrary()
 	l.embed = func(int, int) (wire.EmbedOutput, error) {
@@ -301,6 +302,7 @@ func TestReembedThatIsCancelledDropsTheGeneration(t *testing.T) {
 	_, err := l.reembed(t)
 	require.True(t, temporal.IsCanceledError(err), err)
 	require.True(t, l.dropped)
+	require.Contains(t, l.reason, "cancelled")
 }
 
 func TestReembedContinuesAsNewWithALongHistory(t *testing.T) {

@@ -21,7 +21,8 @@ func Reembed(ctx workflow.Context, in wire.ReembedInput) (wire.ReembedOutput, er
 		detached, cancel := workflow.NewDisconnectedContext(ctx)
 		defer cancel()
 		dropping := workflow.WithActivityOptions(detached, bookkeepingOptions("drop the new generation"))
-		if err := workflow.ExecuteActivity(dropping, wire.DropGenerationActivity, in).Get(dropping, nil); err != nil {
+		dropped := wire.DropGenerationInput{ReembedInput: in, Reason: reasonOfReembedding(err)}
+		if err := workflow.ExecuteActivity(dropping, wire.DropGenerationActivity, dropped).Get(dropping, nil); err != nil {
 			// The store keeps a generation that the pipeline can't be searched without.
 			workflow.GetLogger(ctx).Error("dropping a generation of embeddings failed", "error", err)
 		}

@@ -20,10 +20,10 @@ type applyOutput struct {
 
 func (s *server) registerApply() {
 	handle(s, route{
-		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite, or: AgentsWrite,
+		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite, or: []string{AgentsWrite, PipelinesWrite},
 		maxBody: MaxApplyBytes,
-		summary: "Make tools, agents and MCP servers what their definitions say",
-		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. Servers " +
+		summary: "Make tools, agents, MCP servers and pipelines what their definitions say",
+		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. Servers and pipelines " +
 			"are applied before tools, and tools and agents after those they are made of, whatever their order. Each item tells what became of its definition; faults name their " +
 			"place by JSON Pointer. Applying the same again changes nothing.",
 	}, s.apply)
@@ -45,7 +45,7 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 	}
 	b.refuseTwins(ctx)
 	b.order, b.cycles = s.cfg.Registry.Order(b.definitions)
-	b.each(ctx, s.cfg.Registry.Check)
+	b.each(ctx, s.checkDefinition)
 	b.checkTools(ctx)
 	if b.outage != nil {
 		return nil, b.outage // Nothing was written.
@@ -55,7 +55,7 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 	case b.failed > 0:
 		b.skipRest()
 	case !in.Body.DryRun:
-		b.each(ctx, s.cfg.Registry.Apply)
+		b.each(ctx, s.applyDefinition)
 	}
 	if b.outage != nil && b.written == 0 {
 		return nil, b.outage

@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -131,4 +133,65 @@ func TestAgents(t *testing.T) {
 	p := got.problem(t)
 	require.Contains(t, p.Detail, "missing")
 	require.Equal(t, "/tools", p.Path)
+}
+
+// A pipeline and the tool that searches it come in one batch, in any order; the
+// same again changes nothing.
+func TestApplyPipelines(t *testing.T) {
+	t.Parallel()
+	hire, clerk := withClerk(t)
+	b := setup(t, hire)
+	const pipeline = `{"kind":"pipeline","slug":"handbook","description":"Ours.","chunking":{"maxChars":800}}`
+	const searching = `{"kind":"tool","slug":"askHandbook","description":"Asks.","version":"1.0.0","publish":true,"implementation_type":"rag_retrieval","implementation_config":{"pipeline_id":"handbook"},"execution":{"is_pure":true}}`
+	apply := func(dry bool, definitions ...string) v1.Applied {
+		t.Helper()
+		body := fmt.Sprintf(`{"dry_run":%t,"definitions":[%s]}`, dry, strings.Join(definitions, ","))
+		return as[v1.Applied](t, b.do(t, http.MethodPost, "/v1/apply", body), http.StatusOK)
+	}
+	failed := apply(false, searching)
+	require.Equal(t, 1, failed.Failed)
+	require.Contains(t, failed.Items[0].Error.Detail, `pipeline "handbook" not found`)
+
+	for _, dry := range []bool{true, false} {
+		done := apply(dry, searching, pipeline)
+		require.Zero(t, done.Failed, "%+v", done.Items)
+		require.Equal(t, []v1.Action{v1.Created, v1.Created}, []v1.Action{done.Items[0].Action, done.Items[1].Action})
+		require.Equal(t, "pipeline", done.Items[1].Kind)
+	}
+	p := as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
+	require.Equal(t, "Ours.", p.Description)
+	require.Equal(t, 800, p.Chunking.MaxChars)
+	again := apply(false, searching, pipeline)
+	require.Equal(t, []v1.Action{v1.Unchanged, v1.Unchanged}, []v1.Action{again.Items[0].Action, again.Items[1].Action})
+
+	changed := apply(false, `{"kind":"pipeline","slug":"handbook","name":"Staff handbook","disabled":true}`)
+	require.Equal(t, v1.Updated, changed.Items[0].Action)
+	p = as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
+	require.Equal(t, []any{"Staff handbook", "", true, 1600}, []any{p.Name, p.Description, p.Disabled, p.Chunking.MaxChars})
+
+	// Another model is embedded by, once.
+	const embedded = `{"kind":"pipeline","slug":"handbook","embedding":{"url":"https://ai.example/v1","model":"m","dimensions":3}}`
+	reembedding := apply(false, embedded)
+	require.Equal(t, v1.Updated, reembedding.Items[0].Action, "%+v", reembedding.Items[0].Error)
+	require.Contains(t, reembedding.Items[0].Warnings[0], "being embedded by m")
+	require.Len(t, clerk().Started(), 1)
+
+	as[v1.Document](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "leave.md", leave, nil)), http.StatusAccepted)
+	for definition, path := range map[string]string{
+		`{"kind":"pipeline","slug":"handbook","language":"german"}`:                               "/language",
+		`{"kind":"pipeline","slug":"9"}`:                                                          "/slug",
+		`{"kind":"pipeline","slug":"x","search":"vector"}`:                                        "/embedding",
+		`{"kind":"pipeline","slug":"x","chunking":{"size":5}}`:                                    "/chunking",
+		`{"kind":"pipeline","slug":"x","embedding":{"url":"ftp://x","model":"m","dimensions":3}}`: "/embedding/url",
+		`{"kind":"pipeline","slug":"x","serach":"vector"}`:                                        "/serach",
+	} {
+		refused := apply(false, definition)
+		require.Equal(t, 1, refused.Failed, definition)
+		require.Contains(t, refused.Items[0].Error.Path, path, definition)
+	}
+	for permission, want := range map[string]int{"tools.write": 1, "pipelines.write": 0} {
+		body := `{"definitions":[{"kind":"pipeline","slug":"other"}]}`
+		done := as[v1.Applied](t, b.do(t, http.MethodPost, "/v1/apply", body, b.Key(t, b.Tenant(t), permission)), http.StatusOK)
+		require.Equal(t, want, done.Failed, permission)
+	}
 }

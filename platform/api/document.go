@@ -1,9 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"unicode/utf8"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/retrieval"
@@ -47,6 +49,16 @@ type documentInput struct {
 	DocumentPath
 }
 
+type documentTextInput struct {
+	DocumentPath
+	Start int `query:"start" minimum:"0" doc:"Where the part that is wanted begins, in bytes, as a hit's start" example:"120"`
+	End   int `query:"end" minimum:"0" doc:"Where it ends, as a hit's end; absent or 0 for the end of the text" example:"320"`
+}
+
+type documentTextOutput struct {
+	Body v1.DocumentText
+}
+
 type documentOutput struct {
 	Body v1.Document
 }
@@ -67,6 +79,12 @@ func (s *server) registerDocuments() {
 		id: "getDocument", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines", permission: PipelinesRead,
 		summary: "Get a document", detail: "How far it is, without its content.",
 	}, s.getDocument)
+	handle(s, route{
+		id: "getDocumentText", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}/text", tag: "pipelines", permission: PipelinesRead,
+		summary: "Get the text of a document, or a part of it",
+		detail: "The text that passages were cut of: what was extracted of the version that is searched, with front matter. A hit's start and end are " +
+			"offsets into it, in bytes of UTF-8. A document that is not searched yet has none: that is a conflict.",
+	}, s.getDocumentText)
 	handle(s, route{
 		id: "deleteDocument", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines", permission: PipelinesWrite,
 		summary: "Delete a document, at once and for good", detail: "It is not found any more from then on.",
@@ -89,6 +107,9 @@ func (s *server) addDocument(ctx context.Context, p tool.Principal, in *addDocum
 	if err := s.runs.Available(ctx); err != nil { // It would not be ingested.
 		return nil, err
 	}
+	if err := s.lookAtDocument(ctx, wanted); err != nil {
+		return nil, err
+	}
 	stored, changed, err := s.cfg.Retrieval.PutDocument(ctx, wanted, content)
 	if err != nil {
 		return nil, fmt.Errorf("storing document %q: %w", wanted.Key, err)
@@ -103,6 +124,24 @@ func (s *server) addDocument(ctx context.Context, p tool.Principal, in *addDocum
 		out.Status = http.StatusAccepted
 	}
 	return out, nil
+}
+
+// lookAtDocument ends the ingestion of what has a document's key already, where
+// nothing works on that any more: the same content is tried again then.
+func (s *server) lookAtDocument(ctx context.Context, wanted retrieval.Document) error {
+	d, err := s.cfg.Retrieval.FindDocument(ctx, wanted.Tenant, wanted.PipelineID, wanted.Key)
+	switch { // Of a document that is new there is none.
+	case err != nil && tool.KindOf(err) == tool.NotFound:
+		return nil
+	case err != nil:
+		return fmt.Errorf("finding what the document replaces: %w", err)
+	case d.Key != wanted.Key:
+		return nil
+	}
+	if _, err = s.records.Document(ctx, d); err != nil {
+		return fmt.Errorf("looking at what the document replaces: %w", err)
+	}
+	return nil
 }
 
 func (s *server) listDocuments(ctx context.Context, p tool.Principal, in *listDocumentsInput) (*listDocumentsOutput, error) {
@@ -153,10 +192,43 @@ func (s *server) findDocument(ctx context.Context, p tool.Principal, in Document
 	return s.cfg.Retrieval.FindDocument(ctx, p.Tenant, found.ID, in.Document)
 }
 
+func (s *server) getDocumentText(ctx context.Context, p tool.Principal, in *documentTextInput) (*documentTextOutput, error) {
+	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.cfg.Retrieval.FindDocument(ctx, p.Tenant, found.ID, in.Document)
+	if err != nil {
+		return nil, err
+	}
+	version, text, err := s.cfg.Retrieval.ReadText(ctx, p.Tenant, found.ID, d.ID)
+	if err != nil {
+		return nil, fmt.Errorf("reading the text of document %q: %w", d.Key, err)
+	}
+	start, end := in.Start, cmp.Or(in.End, len(text))
+	switch {
+	case start > end || end > len(text):
+		return nil, invalidPart(fmt.Sprintf("%d to %d is no part of the text, which has %d bytes", start, end, len(text)))
+	case !boundary(text, start) || !boundary(text, end):
+		return nil, invalidPart(fmt.Sprintf("%d or %d is inside of a character, which has several bytes", start, end))
+	}
+	return &documentTextOutput{Body: v1.DocumentText{ID: d.ID, Version: version, Bytes: len(text), Start: start, End: end, Text: text[start:end]}}, nil
+}
+
+// boundary reports whether a character begins, or the text ends, at an offset.
+func boundary(text string, at int) bool { return at == len(text) || utf8.RuneStart(text[at]) }
+
+func invalidPart(msg string) error {
+	return &tool.Error{Kind: tool.Invalid, Op: "api.getDocumentText", Path: "/start", Msg: msg}
+}
+
 func (s *server) getDocument(ctx context.Context, p tool.Principal, in *documentInput) (*documentOutput, error) {
 	d, err := s.findDocument(ctx, p, in.DocumentPath)
 	if err != nil {
 		return nil, err
+	}
+	if looked, err := s.records.Document(ctx, d); err == nil { // Without Temporal it is what the record says.
+		d = looked
 	}
 	return &documentOutput{Body: v1.FromDocument(d)}, nil
 }

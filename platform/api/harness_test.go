@@ -57,8 +57,14 @@ func newHandler(t *testing.T, s *store.Store, log *slog.Logger, change ...func(*
 	resolve := resolver.New(s, resolver.Options{})
 	cfg := api.Config{
 		Store: s, Resolver: resolve, Temporal: temporal, TaskQueue: "test", RequestTimeout: 30 * time.Second,
-		Registry: registry.New(s, registry.Options{Resolver: resolve, Parts: nested.Parts}),
-		Logger:   log,
+		Registry: registry.New(s, registry.Options{
+			Resolver: resolve, Parts: nested.Parts,
+			Pipelines: func(ctx context.Context, tenant tool.TenantID, slugOrID string) error {
+				_, err := s.FindPipeline(ctx, tenant, slugOrID)
+				return err
+			},
+		}),
+		Logger: log,
 	}
 	for _, fn := range change {
 		fn(&cfg)

@@ -38,16 +38,11 @@ func (s *server) reembedPipeline(ctx context.Context, p tool.Principal, in *reem
 	if err := config.Check("/embedding"); err != nil {
 		return nil, fmt.Errorf("checking the embedding model: %w", err)
 	}
-	if err := s.runs.Available(ctx); err != nil { // The pipeline would wait for it.
-		return nil, err
-	}
-	begun, err := s.cfg.Retrieval.BeginGeneration(ctx, found, config)
+	begun, err := s.beginGeneration(ctx, found, config)
 	if err != nil {
 		return nil, in.outrun(err)
 	}
-	id, input := wire.NewReembed(p.Tenant, begun.ID, begun.NextGeneration)
-	start := agent.Start{Tenant: p.Tenant, WorkflowID: id, Workflow: wire.ReembedWorkflow, Summary: "re-embed " + begun.Slug}
-	if err := s.begin(ctx, start, input); err != nil {
+	if err := s.buildGeneration(ctx, begun); err != nil {
 		return nil, err
 	}
 	begun.Documents = found.Documents

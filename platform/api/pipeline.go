@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/retrieval"
@@ -92,7 +93,7 @@ func (s *server) registerPipelines() {
 	}, s.deletePipeline)
 	handle(s, route{
 		id: "searchPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/search", tag: "pipelines", permission: PipelinesRead,
-		summary: "Search a pipeline", detail: "What a rag_retrieval tool would find, with a line to cite each passage by.",
+		summary: "Search a pipeline", detail: "What a rag_retrieval tool would find, with a line to cite each passage by. What tools are asked leaves nothing out: exclude is for this request only.",
 	}, s.searchPipeline)
 	handle(s, route{
 		id: "reembedPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/reembed", tag: "pipelines", permission: PipelinesWrite,
@@ -145,6 +146,9 @@ func (s *server) getPipeline(ctx context.Context, p tool.Principal, in *pipeline
 	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
 	if err != nil {
 		return nil, err
+	}
+	if looked, err := s.records.Pipeline(ctx, found); err == nil { // Without Temporal it is what the record says.
+		found = looked
 	}
 	out := showPipeline(found)
 	if out.Body.Reembedding == nil {
@@ -219,8 +223,9 @@ func (s *server) searchPipeline(ctx context.Context, p tool.Principal, in *searc
 	if err != nil {
 		return nil, fmt.Errorf("reading the filter: %w", err)
 	}
+	text, exclude := retrieval.CutExclusions(in.Body.Query)
 	answer, err := s.cfg.Searcher.Search(ctx, p.Tenant, in.Pipeline, retrieval.Query{
-		Text: in.Body.Query, Limit: in.Body.Limit, Mode: in.Body.Mode, Filter: filter, MinScore: in.Body.MinScore,
+		Text: text, Exclude: slices.Concat(in.Body.Exclude, exclude), Limit: in.Body.Limit, Mode: in.Body.Mode, Filter: filter, MinScore: in.Body.MinScore,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("searching pipeline %q: %w", in.Pipeline, err)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -270,4 +271,99 @@ func TestReembedding(t *testing.T) {
 	p = as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
 	require.Nil(t, p.Reembedding)
 	require.Nil(t, p.Embedding)
+}
+
+// Exclusion is asked for by its field, or by a phrase behind a minus; nothing else
+// that begins with one leaves anything out.
+func TestSearchesExclude(t *testing.T) {
+	t.Parallel()
+	hire, _ := withClerk(t)
+	b := setup(t, hire)
+	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
+	for key, text := range map[string]string{
+		"a.md": "Tasks go to the queue with --dlq-type cassandra.", "b.md": "Tasks stay in the queue of the source cluster.",
+	} {
+		as[v1.Document](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, key, text, nil)), http.StatusAccepted)
+	}
+	found := func(body string) (keys []string) {
+		answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", body), http.StatusOK)
+		for _, hit := range answer.Hits {
+			keys = append(keys, hit.DocumentKey)
+		}
+		return keys
+	}
+	require.Len(t, found(`{"query":"tasks queue"}`), 2)
+	require.Equal(t, []string{"a.md", "b.md"}, found(`{"query":"tasks queue --dlq-type"}`))
+	require.Equal(t, []string{"b.md", "a.md"}, found(`{"query":"tasks -source"}`))
+	require.Equal(t, []string{"b.md"}, found(`{"query":"tasks queue","exclude":["dlq type"]}`))
+	require.Equal(t, []string{"b.md"}, found(`{"query":"tasks queue -\"--dlq-type\""}`))
+	require.Equal(t, []string{"a.md"}, found(`{"query":"-\"source cluster\" tasks"}`))
+	require.Empty(t, found(`{"query":"tasks","exclude":["source cluster","cassandra"]}`))
+	for _, body := range []string{`{"query":"tasks","exclude":[" "]}`, `{"query":"-\"source\""}`, `{"query":"x","exclude":["a","a","a","a","a","a","a","a","a","a","a"]}`} {
+		require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", body).status, body)
+	}
+}
+
+// What a hit says of its place holds for the text that the API returns.
+func TestOffsetsAreOfTheTextThatIsReturned(t *testing.T) {
+	t.Parallel()
+	hire, _ := withClerk(t)
+	b := setup(t, hire)
+	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
+	const at = "/v1/pipelines/handbook/documents"
+	content := "---\ntitle: Übersicht\nteam: people\n---\r\n" + leave
+	d := as[v1.Document](t, b.do(t, http.MethodPost, at, newDocument(t, "people/leave.md", content, nil)), http.StatusAccepted)
+	text := as[v1.DocumentText](t, b.do(t, http.MethodGet, at+"/"+d.ID+"/text", ""), http.StatusOK)
+	require.Equal(t, strings.ReplaceAll(content, "\r\n", "\n"), text.Text)
+	require.Equal(t, len(text.Text), text.Bytes)
+	require.EqualValues(t, 1, text.Version)
+	answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"days"}`), http.StatusOK)
+	require.Len(t, answer.Hits, 2)
+	for _, hit := range answer.Hits {
+		require.Equal(t, hit.Text, text.Text[hit.Start:hit.End])
+		part := as[v1.DocumentText](t, b.do(t, http.MethodGet, fmt.Sprintf("%s/%s/text?start=%d&end=%d", at, hit.DocumentID, hit.Start, hit.End), ""), http.StatusOK)
+		require.Equal(t, hit.Text, part.Text)
+	}
+	for query, says := range map[string]string{"start=5&end=4": "no part", "end=100000": "no part", "end=12": "inside of a character", "start=-1": ""} {
+		got := b.do(t, http.MethodGet, at+"/"+d.ID+"/text?"+query, "")
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, query)
+		require.Contains(t, string(got.body), says)
+	}
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, at+"/nobody/text", "").status)
+	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, at+"/"+d.ID+"/text", "", b.Key(t, b.Tenant(t), "*")).status)
+}
+
+// What is no text, or not what it is said to be, is refused when it is put.
+func TestDocumentsAreOfTheirMediaType(t *testing.T) {
+	t.Parallel()
+	hire, _ := withClerk(t)
+	b := setup(t, hire)
+	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
+	put := func(mediaType, content string) answer {
+		raw, err := json.Marshal(map[string]any{"key": "a", "media_type": mediaType, "content_base64": []byte(content)})
+		require.NoError(t, err)
+		return b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", string(raw))
+	}
+	for content, says := range map[string]string{"%PDF-1.7 ...": "application/pdf", "\x89PNG\r\n\x1a\n": "PNG", "a\x00b": "binary"} {
+		got := put("text/markdown", content)
+		require.Equal(t, http.StatusUnprocessableEntity, got.status, content)
+		require.Contains(t, string(got.body), says)
+	}
+	require.Contains(t, string(put("application/pdf", "# text").body), "is no PDF")
+	require.Equal(t, http.StatusAccepted, put("text/markdown", "\xff\xfe#\x00 \x00H\x00i\x00").status)
+	answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"hi"}`), http.StatusOK)
+	require.Equal(t, "# Hi", answer.Hits[0].Text)
+}
+
+// A pipeline whose passages can't be embedded says why.
+func TestReembeddingThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	hire, _ := withClerk(t)
+	b := setup(t, hire)
+	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
+	as[v1.Document](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "leave.md", leave, nil)), http.StatusAccepted)
+	as[v1.Pipeline](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/reembed", `{"embedding":{"url":"https://ai.example/v1","model":"m","dimensions":3}}`), http.StatusAccepted)
+	p := as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
+	require.Nil(t, p.Reembedding)
+	require.Equal(t, "there is no model", p.Failed)
 }

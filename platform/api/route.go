@@ -25,10 +25,10 @@ type route struct {
 	summary    string
 	detail     string
 	permission string
-	or         string // Another permission that will do.
-	status     int    // Of success; 200 when zero.
-	accepted   string // What 202 says beside 200, with the same body.
-	maxBody    int64  // The server's limit when zero.
+	or         []string // Other permissions that will do.
+	status     int      // Of success; 200 when zero.
+	accepted   string   // What 202 says beside 200, with the same body.
+	maxBody    int64    // The server's limit when zero.
 	// body is what the description says of a body that the handler reads as it
 	// came, in any of the spellings that definitions may have.
 	body reflect.Type
@@ -136,10 +136,7 @@ func keyParameter() *huma.Param {
 
 // permissions lists the permissions of which one is needed.
 func (r route) permissions() []string {
-	if r.or == "" {
-		return []string{r.permission}
-	}
-	return []string{r.permission, r.or}
+	return append([]string{r.permission}, r.or...)
 }
 
 func (r route) description() string {

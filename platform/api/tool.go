@@ -87,7 +87,7 @@ func (s *server) registerTools() {
 			"templates and instances, and retrieval tools are made as any other.",
 	}, s.listBuiltins)
 	handle(s, route{
-		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead, or: ToolsWrite,
+		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead, or: []string{ToolsWrite},
 		summary: "Explain how a tool resolves",
 		detail:  "Applies every rule that a call would meet, and says what each looked at. A refusal is an answer here, not an error.",
 	}, s.explainTool)

@@ -24,13 +24,14 @@ func (a *app) applyAs(path string) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE|FOLDER",
-		Short: "Make tools and agents what their definitions say",
-		Long: `Reads definitions of tools and agents from YAML and JSON files, a folder's files
-recursively and in the order of their names, and applies all of them, or, if
-one is wrong, none. Applying the same again changes nothing. With --dry-run
+		Short: "Make tools, agents and pipelines what their definitions say",
+		Long: `Reads definitions of tools, agents, MCP servers, artifacts and pipelines from YAML
+and JSON files, a folder's files recursively and in the order of their names, and
+applies all of them, or, if one is wrong, none. Applying the same again changes nothing. With --dry-run
 nothing is changed, and the exit code is what it would be.
 
-A file holds one or more documents, each a tool or an agent:
+A file holds one or more documents, each of which says by kind what it is: tool,
+agent, mcp_server, artifact or pipeline.
 
   kind: tool
   slug: getOrder

@@ -181,6 +181,9 @@ func writePipeline(w io.Writer, p v1.Pipeline) error {
 			values = append(values, "passages left", strconv.Itoa(*r.Left))
 		}
 	}
+	if p.Failed != "" {
+		values = append(values, "not embedded", p.Failed)
+	}
 	return pairs(w, append(values, "changed", moments(p.UpdatedAt))...)
 }
 

@@ -43,7 +43,7 @@ that is text, Markdown, HTML or PDF, by the ends of their names (.txt, .md, .htm
 .pdf); the rest is passed over, and so is what is hidden. A file's key is its path
 below the folder; what has that key in the pipeline already is replaced.
 
-- stands for standard input and needs --key. Text has to be UTF-8; a document may
+- stands for standard input and needs --key. Text is UTF-8 or UTF-16; a document may
 have 10 MiB. The same documents again change nothing.`, `  toolcrib pipeline add handbook examples/handbook/documents --meta team=people
   toolcrib pipeline add handbook returns.pdf --title "Returns" --source https://example.com/returns.pdf
   curl -s https://example.com/faq | toolcrib pipeline add handbook - --key faq --type text/html`)

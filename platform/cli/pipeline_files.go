@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -98,13 +97,15 @@ func fill(d *v1.NewDocument, content []byte, name string) error {
 		return unfit("%s is empty", name)
 	case len(content) > retrieval.MaxDocumentBytes:
 		return unfit("%s has more than %d MiB, which is the most that a document may have: cut it into several", name, retrieval.MaxDocumentBytes>>20)
-	case d.MediaType == retrieval.PDF:
-		if !bytes.Contains(content[:min(len(content), 1024)], []byte("%PDF-")) {
-			return unfit("%s is no PDF", name)
-		}
+	}
+	if err := d.MediaType.CheckContent(content); err != nil {
+		return unfit("%s: %s", name, tool.AsError(err).Msg)
+	}
+	switch {
+	case d.MediaType == retrieval.PDF || retrieval.IsUTF16(content):
 		d.Base64 = base64.StdEncoding.EncodeToString(content)
-	case !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0:
-		return unfit("%s is no UTF-8 text: it is binary, or in another encoding", name)
+	case !utf8.Valid(content):
+		return unfit("%s is neither UTF-8 nor UTF-16: save it in one of these", name)
 	default:
 		d.Text = string(content)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,10 +21,11 @@ const excerptChars = 400
 func (a *app) pipelineSearchCommand() *cobra.Command {
 	var in v1.PipelineQuery
 	var mode, filter string
+	var exclude []string
 	cmd := describe(&cobra.Command{
 		Use: "search PIPELINE QUERY", Short: "Search a pipeline", Args: operands("pipeline", "query"),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			in.Query, in.Mode = args[1], retrieval.Mode(mode)
+			in.Query, in.Mode, in.Exclude = args[1], retrieval.Mode(mode), exclude
 			if filter != "" {
 				if !json.Valid([]byte(filter)) {
 					return usage(`--filter: expected JSON, such as '{"team": "people"}'`)
@@ -37,13 +39,16 @@ func (a *app) pipelineSearchCommand() *cobra.Command {
 			return a.printer.show(answer, func(w io.Writer) error { return a.writeHits(w, answer) })
 		}),
 	}, `Searches a pipeline as a rag_retrieval tool would, and prints each passage after
-where it stands. By words, the query may hold "phrases in quotes", or between
-alternatives, and -words to leave out.`, `  toolcrib pipeline search handbook "how many days of leave"
+where it stands. By words, what stands in double quotes is a phrase. --exclude, or
+-"phrase" in the query, leaves out passages that hold it; other words that begin
+with a minus are words like any other, so that --flags can be looked for.`, `  toolcrib pipeline search handbook "how many days of leave"
   toolcrib pipeline search handbook "sick child" --by hybrid --limit 3
+  toolcrib pipeline search handbook "days of leave" --exclude part-time
   toolcrib pipeline search handbook overtime --filter '{"team": "people", "year": {"gte": 2024}}'`)
 	flags := cmd.Flags()
 	flags.StringVar(&mode, "by", "", "how to search: full_text, vector or hybrid (default: the pipeline's way)")
 	flags.IntVar(&in.Limit, "limit", 0, "how many passages at most (default 5)")
+	flags.StringArrayVar(&exclude, "exclude", nil, "word or phrase that no passage may hold; may be repeated")
 	flags.StringVar(&filter, "filter", "", "what documents' metadata must fulfil, as JSON")
 	flags.Float64Var(&in.MinScore, "min-score", 0, "leave out passages whose score is less")
 	return cmd
@@ -121,7 +126,7 @@ func (a *app) awaitReembedding(cmd *cobra.Command, c *client.Client, p v1.Pipeli
 	}
 	wanted, workflow := p.Reembedding.Generation, p.Reembedding.Workflow
 	defer a.progress("embedding %s by %s", p.Slug, p.Reembedding.Embedding.Model)()
-	for p.Reembedding != nil && p.Reembedding.Generation == wanted {
+	for p.Reembedding != nil && p.Reembedding.Generation == wanted && p.Failed == "" {
 		if err := sleep(ctx, pipelinePause); err != nil {
 			return err
 		}
@@ -136,7 +141,7 @@ func (a *app) awaitReembedding(cmd *cobra.Command, c *client.Client, p v1.Pipeli
 func (a *app) showReembedded(p v1.Pipeline, wanted int, workflow string) error {
 	err := a.printer.show(p, func(w io.Writer) error {
 		if p.Generation != wanted || p.Embedding == nil {
-			_, err := fmt.Fprintf(w, "%s stays as it was: its passages were not embedded by the other model. The workflow %s says why\n", clean(p.Slug), clean(workflow))
+			_, err := fmt.Fprintf(w, "%s stays as it was: %s\n", clean(p.Slug), clean(cmp.Or(p.Failed, "another model was asked for since, and the workflow "+workflow+" gave way")))
 			return err
 		}
 		_, err := fmt.Fprintf(w, "%s is embedded by %s\n", clean(p.Slug), clean(p.Embedding.Model))

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -99,6 +100,17 @@ func (c *Client) documentByKey(ctx context.Context, pipeline, key string) (v1.Do
 		return v1.Document{}, &tool.Error{Kind: tool.NotFound, Op: "client.Document", Msg: "there is no such document"}
 	}
 	return found.Items[0], nil
+}
+
+// DocumentText returns the text of a document of a pipeline, by its id, from an
+// offset in bytes to another; 0 stands for its end.
+func (c *Client) DocumentText(ctx context.Context, pipeline, id string, start, end int) (v1.DocumentText, error) {
+	var out v1.DocumentText
+	err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"pipelines", pipeline, "documents", id, "text"},
+		query: url.Values(params{}.number("start", int64(start)).number("end", int64(end))), out: &out,
+	})
+	return out, err
 }
 
 // DeleteDocument deletes a document of a pipeline by id or key.

@@ -81,7 +81,7 @@ func (c *Clerk) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptio
 		}
 		ref := retrieval.GenerationRef{Tenant: in.Tenant, Pipeline: in.PipelineID, Generation: in.Generation}
 		if err := Change(ctx, c.ingester, ref); err != nil {
-			return nil, c.ingester.Drop(ctx, ref)
+			return nil, c.ingester.Drop(ctx, ref, tool.AsError(err).Msg)
 		}
 		return nil, nil //nolint:nilnil // Nobody waits for it.
 	default:

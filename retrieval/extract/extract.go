@@ -19,8 +19,11 @@ const MaxText = 16 << 20
 type Text struct {
 	// Content is UTF-8 without NUL characters, with lines that end in "\n".
 	Content string
-	Title   string // What the document says of itself; may be empty.
-	Plain   bool   // Content is no Markdown.
+	// Body is where front matter ends in Content, in bytes: what is before is
+	// not cut into chunks.
+	Body  int
+	Title string // What the document says of itself; may be empty.
+	Plain bool   // Content is no Markdown.
 	// Pages are where the pages of a PDF begin in Content, the first first.
 	Pages []int
 }
@@ -60,13 +63,16 @@ func New(cfg Config) *Extractor { return &Extractor{cfg} }
 // nothing, with words for whoever uploaded it; with [tool.Conflict] where nobody
 // reads its media type here; and with what the readers fail with.
 func (e *Extractor) Extract(ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte) (Text, error) {
+	if err := media.CheckContent(content); err != nil {
+		return Text{}, refused("%s", tool.AsError(err).Msg)
+	}
 	var t Text
 	var err error
 	switch media {
 	case retrieval.Plain:
-		t = Text{Content: decode(content), Plain: true}
+		t = Text{Content: clean(retrieval.DecodeText(content)), Plain: true}
 	case retrieval.Markdown:
-		t = markdown(decode(content))
+		t = markdown(clean(retrieval.DecodeText(content)))
 	case retrieval.HTML:
 		t, err = e.html(ctx, content)
 	case retrieval.PDF:
@@ -77,9 +83,9 @@ func (e *Extractor) Extract(ctx context.Context, tenant tool.TenantID, media ret
 	switch {
 	case err != nil:
 		return Text{}, err
-	case strings.TrimSpace(t.Content) == "" && media == retrieval.PDF:
+	case strings.TrimSpace(t.Content[t.Body:]) == "" && media == retrieval.PDF:
 		return Text{}, refused("the PDF has no text: if it was scanned, have its text recognised first")
-	case strings.TrimSpace(t.Content) == "":
+	case strings.TrimSpace(t.Content[t.Body:]) == "":
 		return Text{}, refused("the document has no text")
 	case len(t.Content) > MaxText:
 		return Text{}, refused("the document has %d bytes of text; it may have %d: cut it into several", len(t.Content), MaxText)
@@ -92,11 +98,20 @@ func (e *Extractor) html(ctx context.Context, content []byte) (Text, error) {
 	if e.cfg.HTML == nil {
 		return Text{}, missing("HTML", "have a worker with Config.Reader ingest it")
 	}
-	title, body, err := e.cfg.HTML(ctx, content)
+	title, body, err := e.cfg.HTML(ctx, page(content))
 	if err != nil {
 		return Text{}, fmt.Errorf("reading HTML: %w", err)
 	}
 	return Text{Content: clean(body), Title: title}, nil
+}
+
+// page returns a page of HTML for its reader, which knows the character sets of
+// pages but UTF-16 by its mark alone.
+func page(content []byte) []byte {
+	if !retrieval.IsUTF16(content) {
+		return content
+	}
+	return append([]byte("\ufeff"), retrieval.DecodeText(content)...)
 }
 
 func refused(format string, args ...any) error {

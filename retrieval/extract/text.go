@@ -1,32 +1,6 @@
 package extract
 
-import (
-	"encoding/binary"
-	"strings"
-	"unicode/utf16"
-)
-
-// decode returns a text in UTF-8, by its byte order mark where it has one.
-func decode(raw []byte) string {
-	s := string(raw)
-	switch {
-	case strings.HasPrefix(s, "\ufeff"):
-		s = s[len("\ufeff"):]
-	case strings.HasPrefix(s, "\xff\xfe"):
-		s = decodeUTF16(raw[2:], binary.LittleEndian)
-	case strings.HasPrefix(s, "\xfe\xff"):
-		s = decodeUTF16(raw[2:], binary.BigEndian)
-	}
-	return clean(s)
-}
-
-func decodeUTF16(raw []byte, order binary.ByteOrder) string {
-	units := make([]uint16, len(raw)/2)
-	for i := range units {
-		units[i] = order.Uint16(raw[2*i:])
-	}
-	return string(utf16.Decode(units))
-}
+import "strings"
 
 // maxFrontMatter bounds how far the end of front matter is looked for, in bytes.
 const maxFrontMatter = 64 << 10
@@ -48,10 +22,10 @@ func markdown(s string) Text {
 			title = strings.TrimRight(strings.TrimSpace(rest), "# ")
 		}
 	}
-	return Text{Content: body, Title: title}
+	return Text{Content: s, Body: len(s) - len(body), Title: title}
 }
 
-// frontMatter cuts off the block between lines of "---" that a document may
+// frontMatter tells apart the block between lines of "---" that a document may
 // begin with, and returns its members that are one line of text.
 func frontMatter(s string) (front map[string]string, body string) {
 	rest, ok := strings.CutPrefix(s, "---\n")

@@ -103,9 +103,9 @@ func (i *Ingester) Promote(ctx context.Context, ref retrieval.GenerationRef) (St
 	}
 }
 
-// Drop ends the building of a generation.
-func (i *Ingester) Drop(ctx context.Context, ref retrieval.GenerationRef) error {
-	_, err := i.cfg.Store.DropGeneration(ctx, ref)
+// Drop ends the building of a generation and records why.
+func (i *Ingester) Drop(ctx context.Context, ref retrieval.GenerationRef, reason string) error {
+	_, err := i.cfg.Store.DropGeneration(ctx, ref, clipped(reason))
 	if err != nil && over(err) == "" {
 		return fmt.Errorf("dropping generation %d of pipeline %s: %w", ref.Generation, ref.Pipeline, err)
 	}

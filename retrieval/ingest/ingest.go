@@ -111,7 +111,7 @@ func (i *Ingester) Prepare(ctx context.Context, ref retrieval.DocumentRef) (Prep
 		return Prepared{}, fmt.Errorf("cutting document %s: %w", ref.Document, err)
 	}
 	out.Chunks = len(chunks)
-	err = i.cfg.Store.ReplaceChunks(ctx, ref, text.Title, chunks)
+	err = i.cfg.Store.ReplaceChunks(ctx, ref, retrieval.Extracted{Title: text.Title, Text: text.Content}, chunks)
 	if state := over(err); state != "" {
 		return Prepared{State: state}, nil
 	}
@@ -124,7 +124,8 @@ func (i *Ingester) Prepare(ctx context.Context, ref retrieval.DocumentRef) (Prep
 // Chunks cuts a document's text as a pipeline wants it.
 func Chunks(text *extract.Text, c retrieval.Chunking) ([]retrieval.Chunk, error) {
 	c = c.Resolved()
-	pieces, err := chunk.Split(text.Content, chunk.Options{
+	body := text.Content[text.Body:]
+	pieces, err := chunk.Split(body, chunk.Options{
 		Size: c.MaxChars, Overlap: c.Overlap, MaxPieces: retrieval.MaxDocumentChunks, Plain: text.Plain,
 	})
 	if err != nil {
@@ -133,7 +134,8 @@ func Chunks(text *extract.Text, c retrieval.Chunking) ([]retrieval.Chunk, error)
 	chunks := make([]retrieval.Chunk, len(pieces))
 	for i, p := range pieces {
 		chunks[i] = retrieval.Chunk{
-			Position: i, Text: text.Content[p.Start:p.End], Headings: p.Headings, Start: p.Start, End: p.End, Page: text.Page(p.Start),
+			Position: i, Text: body[p.Start:p.End], Headings: p.Headings, Start: text.Body + p.Start, End: text.Body + p.End,
+			Page: text.Page(text.Body + p.Start),
 		}
 	}
 	return chunks, nil

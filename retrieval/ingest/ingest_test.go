@@ -250,7 +250,7 @@ func TestAGenerationIsBuiltAndPromoted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ingest.Ready, out.State, "it is searched already")
 
-	require.NoError(t, i.Drop(t.Context(), next), "there is nothing to drop")
+	require.NoError(t, i.Drop(t.Context(), next, "no"), "there is nothing to drop")
 	require.Equal(t, 2, s.pipeline.Generation)
 }
 

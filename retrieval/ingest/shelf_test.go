@@ -17,6 +17,7 @@ type shelf struct {
 	pipeline retrieval.Pipeline
 	document retrieval.Document
 	content  []byte
+	text     string // That chunks were cut of.
 	chunks   []retrieval.Chunk
 	vectors  map[int]map[string][]float32 // By generation and chunk.
 	replaced int                          // How often chunks were stored.
@@ -72,12 +73,13 @@ func (s *shelf) BeginDocument(_ context.Context, r retrieval.DocumentRef) (retri
 	return retrieval.Work{Document: s.document, Pipeline: s.pipeline, Content: s.content}, nil
 }
 
-func (s *shelf) ReplaceChunks(_ context.Context, r retrieval.DocumentRef, title string, chunks []retrieval.Chunk) error {
+func (s *shelf) ReplaceChunks(_ context.Context, r retrieval.DocumentRef, text retrieval.Extracted, chunks []retrieval.Chunk) error {
 	if err := s.open(r); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	s.chunks, s.content, s.document.Title, s.document.Chunks = slices.Clone(chunks), nil, title, len(chunks)
+	s.chunks, s.content, s.document.Title, s.document.Chunks = slices.Clone(chunks), nil, text.Title, len(chunks)
+	s.text = text.Text
 	for i := range s.chunks {
 		s.chunks[i].ID = fmt.Sprintf("chunk-%d", i)
 	}
@@ -200,11 +202,12 @@ func (s *shelf) PromoteGeneration(_ context.Context, r retrieval.GenerationRef) 
 	return *p, nil
 }
 
-func (s *shelf) DropGeneration(_ context.Context, r retrieval.GenerationRef) (retrieval.Pipeline, error) {
+func (s *shelf) DropGeneration(_ context.Context, r retrieval.GenerationRef, reason string) (retrieval.Pipeline, error) {
 	if err := s.building(r); err != nil {
 		return retrieval.Pipeline{}, err
 	}
 	defer s.mu.Unlock()
+	s.pipeline.EmbeddingError = reason
 	s.pipeline.NextEmbedding, s.pipeline.NextGeneration = nil, 0
 	return s.pipeline, nil
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
@@ -31,21 +34,86 @@ func (r *Reconciler) documents(ctx context.Context, open map[string]workflowRef,
 			ref := documents[i].DocumentRef
 			id, _ := wire.NewIngest(ref.Tenant, ref.Document, ref.Version)
 			f := Finding{Subject: DocumentSubject, Tenant: ref.Tenant, ID: ref.Document, WorkflowID: id, Was: "ingesting", Status: string(retrieval.Failed)}
-			return r.closePart(ctx, f, open, dry, found, func(reason string) error {
-				_, err := r.cfg.Store.FailDocument(ctx, ref, reason+": put the document again")
-				return err //nolint:wrapcheck // Its caller does.
-			})
+			return r.closePart(ctx, f, open, dry, found, r.failDocument(ctx, ref))
 		}),
 		r.each(ctx, len(generations), func(ctx context.Context, i int) error {
 			ref := generations[i]
 			id, _ := wire.NewReembed(ref.Tenant, ref.Pipeline, ref.Generation)
 			f := Finding{Subject: GenerationSubject, Tenant: ref.Tenant, ID: ref.Pipeline, WorkflowID: id, Was: "building", Status: "dropped"}
-			return r.closePart(ctx, f, open, dry, found, func(string) error {
-				_, err := r.cfg.Store.DropGeneration(ctx, ref)
-				return err //nolint:wrapcheck // Its caller does.
-			})
+			return r.closePart(ctx, f, open, dry, found, r.dropGeneration(ctx, ref))
 		}),
 	)
+}
+
+// Document looks at one document for a caller that asks, and fails it now if its
+// ingestion is over and has not said so. It returns the document as it is then;
+// one that is being ingested, or waits for that, is left as it is. It fails with
+// tool.Unavailable where Temporal does not answer.
+func (r *Reconciler) Document(ctx context.Context, d retrieval.Document) (retrieval.Document, error) {
+	if d.Status != retrieval.Pending && d.Status != retrieval.Ingesting {
+		return d, nil
+	}
+	ref := d.Ref()
+	id, _ := wire.NewIngest(ref.Tenant, ref.Document, ref.Version)
+	f := Finding{Subject: DocumentSubject, Tenant: ref.Tenant, ID: ref.Document, WorkflowID: id, Was: string(d.Status), Status: string(retrieval.Failed)}
+	closed, err := r.lookAtPart(ctx, f, d.UpdatedAt, r.failDocument(ctx, ref))
+	if err != nil || !closed {
+		return d, err
+	}
+	return r.cfg.Store.FindDocument(ctx, d.Tenant, d.PipelineID, d.ID)
+}
+
+// Pipeline is [Reconciler.Document] of the generation of embeddings that a
+// pipeline waits for.
+func (r *Reconciler) Pipeline(ctx context.Context, p retrieval.Pipeline) (retrieval.Pipeline, error) {
+	if p.NextGeneration == 0 || p.EmbeddingError != "" {
+		return p, nil
+	}
+	ref := retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: p.ID, Generation: p.NextGeneration}
+	id, _ := wire.NewReembed(ref.Tenant, ref.Pipeline, ref.Generation)
+	f := Finding{Subject: GenerationSubject, Tenant: ref.Tenant, ID: ref.Pipeline, WorkflowID: id, Was: "building", Status: "dropped"}
+	closed, err := r.lookAtPart(ctx, f, p.UpdatedAt, r.dropGeneration(ctx, ref))
+	if err != nil || !closed {
+		return p, err
+	}
+	return r.cfg.Store.FindPipeline(ctx, p.Tenant, p.ID)
+}
+
+func (r *Reconciler) failDocument(ctx context.Context, ref retrieval.DocumentRef) func(reason string) error {
+	return func(reason string) error {
+		_, err := r.cfg.Store.FailDocument(ctx, ref, reason+": put the document again")
+		return err //nolint:wrapcheck // Its caller does.
+	}
+}
+
+func (r *Reconciler) dropGeneration(ctx context.Context, ref retrieval.GenerationRef) func(reason string) error {
+	return func(reason string) error {
+		_, err := r.cfg.Store.DropGeneration(ctx, ref, reason+": ask for it again")
+		return err //nolint:wrapcheck // Its caller does.
+	}
+}
+
+// lookAtPart closes a part of a pipeline, which changed last at a time, if its
+// workflow is over now. It reports whether the part may be another since.
+func (r *Reconciler) lookAtPart(ctx context.Context, f Finding, changed time.Time, closing func(reason string) error) (bool, error) {
+	x, err := r.describe(ctx, f.WorkflowID, "")
+	if err != nil || x.open {
+		return false, err
+	}
+	if x.missing {
+		if age := time.Since(changed); age < r.cfg.Grace && age > -store.MaxLease { // Its start may be under way.
+			return false, nil
+		}
+		_, err := r.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: f.Tenant, WorkflowID: f.WorkflowID})
+		if tool.KindOf(err) != tool.NotFound { // Its start waits.
+			return false, err
+		}
+	}
+	if f, err = r.closeEnded(ctx, f, x, false, closing); err != nil {
+		return false, err
+	}
+	r.record(ctx, []Finding{f})
+	return true, nil
 }
 
 // closePart closes a part of a pipeline whose workflow is over.
@@ -59,16 +127,24 @@ func (r *Reconciler) closePart(
 	if err != nil || !x.over(r.cfg.Grace) {
 		return err
 	}
+	if f, err = r.closeEnded(ctx, f, x, dry, closing); err == nil {
+		found.add(f)
+	}
+	return err
+}
+
+// closeEnded closes a part of a pipeline whose workflow's last execution is x.
+func (r *Reconciler) closeEnded(ctx context.Context, f Finding, x execution, dry bool, closing func(reason string) error) (Finding, error) {
 	e, err := r.endOf(ctx, f.WorkflowID, agent.HostRun, true, x)
 	if err != nil {
-		return err
+		return f, err
 	}
 	f.Reason, f.Message = e.reason, "its workflow is over and did not say so"
 	switch {
 	case x.missing:
 		f.Message = "its workflow is not in Temporal"
 	case e.reason == WorkflowTerminated:
-		f.Message = "its workflow was terminated"
+		f.Message = "its workflow was terminated" + strings.TrimPrefix(e.msg, "the run's workflow was terminated")
 	case e.reason == WorkflowTimedOut:
 		f.Message = "its workflow reached its time limit in Temporal"
 	}
@@ -79,9 +155,8 @@ func (r *Reconciler) closePart(
 		case tool.KindOf(err) == tool.Conflict || tool.KindOf(err) == tool.NotFound: // It changed, or can't do without.
 			f.Message += "; it was left as it is: " + tool.AsError(err).Msg
 		default:
-			return fmt.Errorf("closing %s %s: %w", f.Subject, f.ID, err)
+			return f, fmt.Errorf("closing %s %s: %w", f.Subject, f.ID, err)
 		}
 	}
-	found.add(f)
-	return nil
+	return f, nil
 }

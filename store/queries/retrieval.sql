@@ -37,7 +37,11 @@ returning *;
 select exists (select from documents where tenant_id = @tenant_id and pipeline_id = @pipeline_id);
 
 -- name: DeletePipeline :exec
-with gone as (
+with blocks as (
+    delete from word_blocks b where b.tenant_id = @tenant_id and b.pipeline_id = @id
+), postings as (
+    delete from word_postings w where w.tenant_id = @tenant_id and w.pipeline_id = @id
+), gone as (
     delete from documents d where d.tenant_id = @tenant_id and d.pipeline_id = @id
 )
 update pipelines p set
@@ -47,16 +51,20 @@ where p.tenant_id = @tenant_id and p.id = @id;
 
 -- name: SetNextGeneration :one
 update pipelines set
-    next_embedding = @next_embedding, next_generation = @next_generation,
+    next_embedding = @next_embedding, next_generation = @next_generation, embedding_error = @embedding_error,
     last_generation = greatest(last_generation, @next_generation), revision = revision + 1, updated_at = now()
 where tenant_id = @tenant_id and id = @id
 returning *;
 
 -- name: PromoteGeneration :one
 update pipelines set
-    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0,
+    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0, embedding_error = '',
     revision = revision + 1, updated_at = now()
 where tenant_id = @tenant_id and id = @id
+returning *;
+
+-- name: SetEmbeddingError :one
+update pipelines set embedding_error = @embedding_error, updated_at = now() where tenant_id = @tenant_id and id = @id
 returning *;
 
 -- name: DeleteGenerations :exec
@@ -82,6 +90,16 @@ returning *;
 -- name: PutContent :exec
 insert into document_contents (tenant_id, document_id, content) values (@tenant_id, @document_id, @content)
 on conflict (tenant_id, document_id) do update set content = excluded.content;
+
+-- name: PutText :exec
+insert into document_texts (tenant_id, document_id, version, text) values (@tenant_id, @document_id, @version, @text)
+on conflict (tenant_id, document_id, version) do nothing;
+
+-- name: ReadText :one
+select text from document_texts where tenant_id = @tenant_id and document_id = @document_id and version = @version;
+
+-- name: ListChunks :many
+select * from chunks where tenant_id = @tenant_id and document_id = @document_id and version = @version order by position;
 
 -- name: ReadContent :one
 select content from document_contents where tenant_id = @tenant_id and document_id = @document_id;
@@ -176,7 +194,9 @@ returning *;
 
 -- name: DeleteOldChunks :exec
 -- Deletes what a document's other versions left.
-with terms as (
+with texts as (
+    delete from document_texts x where x.tenant_id = @tenant_id and x.document_id = @document_id and x.version <> @version
+), terms as (
     delete from chunk_terms t where t.tenant_id = @tenant_id and t.document_id = @document_id and t.version <> @version
 ), embeddings as (
     delete from chunk_embeddings e where e.tenant_id = @tenant_id and e.document_id = @document_id and e.version <> @version
@@ -200,62 +220,62 @@ select count(*)::int from (
         where e.tenant_id = c.tenant_id and e.chunk_id = c.id and e.generation = @generation)
     limit sqlc.arg('limit')::int) pending;
 
--- name: ReadQuery :one
--- Reads a query's text as the search configuration of a language does.
-select prefix_lexemes(@prefix, websearch_to_tsquery((@language::text)::regconfig, @text)::text)::text as terms;
+-- name: ReadWords :many
+-- Reads texts as the index of words does: the identifiers in them whole, their
+-- words, and these cut into parts.
+select t.number, whole_words(t.body)::text[] as whole,
+       word_sequence((@language::text)::regconfig, plain_words(t.body))::text[] as plain,
+       word_sequence((@language::text)::regconfig, part_words(t.body))::text[] as parts
+from (select unnest(@texts::text[]) as body, generate_subscripts(@texts::text[], 1) as number) t
+order by t.number;
 
--- name: SetTerms :exec
--- Makes chunk_terms hold nothing but rows that match, until the transaction ends.
--- How many match decides the best plan.
-select set_config('app.terms', @terms::text, true), set_config('plan_cache_mode', 'force_custom_plan', true);
+-- name: MeasureIndex :one
+-- How many passages a pipeline's index of words has, and their length in words.
+select coalesce(sum(b.passages), 0)::bigint as passages, coalesce(sum(b.length), 0)::bigint as length from word_blocks b
+where b.tenant_id = @tenant_id and b.pipeline_id = @pipeline_id;
 
--- name: CountTerms :one
--- How many chunks match the terms that were set, counted up to a limit.
-select count(*)::int from (
-    select from chunk_terms t where t.tenant_id = @tenant_id and t.pipeline_id = @pipeline_id limit sqlc.arg('limit')::int) matching;
+-- name: CountWords :many
+-- How many passages hold each word.
+select p.word, sum(p.passages)::bigint as passages from word_postings p
+where p.tenant_id = @tenant_id and p.pipeline_id = @pipeline_id and p.word = any (@words::text[])
+group by p.word;
 
--- name: SearchTerms :many
--- Ranks the first candidates that match the terms that were set: by how near to
--- each other they stand and how prominently.
-with found as materialized (
-    select t.chunk_id, t.terms from chunk_terms t
-    join documents d on d.tenant_id = t.tenant_id and d.id = t.document_id and d.live_version = t.version
-    where t.tenant_id = @tenant_id and t.pipeline_id = @pipeline_id and d.pipeline_id = @pipeline_id
-      and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb))
-    limit @candidates::int
-), ranked as (
-    select f.chunk_id, ts_rank_cd('{0.3, 0.4, 0.7, 1}', f.terms, (@terms::text)::tsquery, 1)::float8 as score from found f
-    order by score desc, f.chunk_id limit sqlc.arg('limit')::int
-)
-select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata, r.score
-from ranked r
-join chunks c on c.tenant_id = @tenant_id and c.id = r.chunk_id
-join documents d on d.tenant_id = c.tenant_id and d.id = c.document_id
-order by r.score desc, c.id;
+-- name: ReadPostings :many
+-- All that the index says of words, block by block.
+select p.block, p.word, p.entries from word_postings p
+where p.tenant_id = @tenant_id and p.pipeline_id = @pipeline_id and p.word = any (@words::text[])
+order by p.block;
 
--- name: SearchAnyTerms :many
--- Ranks the first candidates that match the terms that were set: by the share of
--- the query's weight that they hold. Each word has a weight, the greater the
--- rarer it is.
-with found as materialized (
-    select t.chunk_id, ts_filter(t.terms, '{a,b,c,d}') as terms from chunk_terms t -- Read once, for all words.
-    join documents d on d.tenant_id = t.tenant_id and d.id = t.document_id and d.live_version = t.version
-    where t.tenant_id = @tenant_id and t.pipeline_id = @pipeline_id and d.pipeline_id = @pipeline_id
-      and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb))
-    limit @candidates::int
-), words as materialized (
-    select unnest(@words::text[])::tsquery as word, unnest(@weights::float8[]) as weight
-), ranked as (
-    select f.chunk_id, (
-        select sum(w.weight * ts_rank('{0.3, 0.4, 0.7, 1}', f.terms, w.word)) from words w)::float8 as score
-    from found f
-    order by score desc, f.chunk_id limit sqlc.arg('limit')::int
-)
-select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata, r.score
-from ranked r
-join chunks c on c.tenant_id = @tenant_id and c.id = r.chunk_id
-join documents d on d.tenant_id = c.tenant_id and d.id = c.document_id
-order by r.score desc, c.id;
+-- name: FindPassages :many
+-- Passages by the numbers of their documents in the index and their positions, in
+-- the order given.
+select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata
+from (
+    select unnest(@documents::bigint[]) as document, unnest(@positions::int[]) as position, generate_subscripts(@documents::bigint[], 1) as number) given
+join word_documents w on w.tenant_id = @tenant_id and w.number = given.document
+join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id
+join chunks c on c.tenant_id = w.tenant_id and c.document_id = w.document_id and c.version = w.version and c.position = given.position
+order by given.number;
+
+-- name: FilterSearched :many
+-- Which of some numbers in the index are of documents that are searched and fulfil
+-- conditions.
+select w.number from word_documents w
+join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id and d.live_version = w.version
+where w.tenant_id = @tenant_id and w.number = any (@numbers::bigint[]) and d.pipeline_id = @pipeline_id
+  and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb));
+
+-- name: ListSearched :many
+-- The numbers in the index of documents that are searched and fulfil conditions.
+select w.number from documents d
+join word_documents w on w.tenant_id = d.tenant_id and w.document_id = d.id and w.version = d.live_version
+where d.tenant_id = @tenant_id and d.pipeline_id = @pipeline_id
+  and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb));
+
+-- name: NameDocuments :many
+-- Which versions of which documents numbers of the index stand for.
+select w.number, w.document_id, w.version from word_documents w
+where w.tenant_id = @tenant_id and w.number = any (@numbers::bigint[]);
 
 -- name: ScanEmbeddings :many
 -- All that a vector is compared to.

@@ -98,6 +98,12 @@ var retrievalCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		require.Empty(t, all)
 	},
+	"ReadText": func(t *testing.T, f foreign) {
+		t.Helper()
+		s, document := f.shelf(t)
+		_, _, err := f.Store.ReadText(t.Context(), f.stranger, s.Pipeline.ID, document.ID)
+		RequireKind(t, tool.NotFound, err)
+	},
 	"DeleteDocument": func(t *testing.T, f foreign) {
 		t.Helper()
 		s, document := f.shelf(t)
@@ -113,7 +119,7 @@ var retrievalCases = map[string]func(t *testing.T, f foreign){
 	"ReplaceChunks": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, document := f.shelf(t)
-		RequireKind(t, tool.NotFound, f.Store.ReplaceChunks(t.Context(), document.Ref(), "", Lines("mine")))
+		RequireKind(t, tool.NotFound, f.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, Lines("mine")))
 	},
 	"PendingEmbeddings": func(t *testing.T, f foreign) {
 		t.Helper()
@@ -175,7 +181,7 @@ var retrievalCases = map[string]func(t *testing.T, f foreign){
 	"DropGeneration": func(t *testing.T, f foreign) {
 		t.Helper()
 		s, _ := f.shelf(t)
-		_, err := f.Store.DropGeneration(t.Context(), f.generation(s))
+		_, err := f.Store.DropGeneration(t.Context(), f.generation(s), "x")
 		RequireKind(t, tool.NotFound, err)
 	},
 	"SearchIndex": func(t *testing.T, f foreign) {

@@ -27,7 +27,7 @@ func testIngestion(t *testing.T, d *Database) {
 		}
 		chunks := Lines("one\ntwo")
 		for range 2 {
-			require.NoError(t, d.Store.ReplaceChunks(t.Context(), document.Ref(), "Said inside", chunks))
+			require.NoError(t, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{Title: "Said inside", Text: "one\ntwo"}, chunks))
 		}
 		work, err := d.Store.BeginDocument(t.Context(), document.Ref())
 		require.NoError(t, err)
@@ -95,7 +95,7 @@ func testIngestion(t *testing.T, d *Database) {
 		ref := old.Ref()
 		for name, try := range map[string]func() error{
 			"begin":   func() error { _, err := d.Store.BeginDocument(t.Context(), ref); return err },
-			"chunks":  func() error { return d.Store.ReplaceChunks(t.Context(), ref, "", Lines("one")) },
+			"chunks":  func() error { return d.Store.ReplaceChunks(t.Context(), ref, retrieval.Extracted{}, Lines("one")) },
 			"pending": func() error { _, err := d.Store.PendingEmbeddings(t.Context(), ref, 1, 1); return err },
 			"save": func() error {
 				_, err := d.Store.SaveEmbeddings(t.Context(), ref, 1, embeddings(tasks, [][]float32{{1, 0, 0}}))
@@ -137,10 +137,10 @@ func testIngestion(t *testing.T, d *Database) {
 		t.Parallel()
 		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t), Embedding: &Model})
 		document := s.Put(t, "a", "one")
-		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), "", nil))
-		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), "", make([]retrieval.Chunk, retrieval.MaxDocumentChunks+1)))
+		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, nil))
+		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, make([]retrieval.Chunk, retrieval.MaxDocumentChunks+1)))
 		long := []retrieval.Chunk{{Text: strings.Repeat("x", retrieval.MaxChunkBytes+1)}}
-		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), "", long))
+		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, long))
 		_, err := d.Store.FinishDocument(t.Context(), document.Ref())
 		require.ErrorIs(t, err, retrieval.ErrIncomplete, "nothing was cut")
 		s.Cut(t, document, "one")
@@ -236,17 +236,36 @@ func testGenerations(t *testing.T, d *Database) {
 		tasks, _, err := d.Store.PendingGeneration(t.Context(), ref, 10)
 		require.NoError(t, err)
 		require.NoError(t, d.Store.SaveGeneration(t.Context(), ref, embeddings(tasks, [][]float32{{1, 0, 0}})))
-		p, err = d.Store.DropGeneration(t.Context(), ref)
+		p, err = d.Store.DropGeneration(t.Context(), ref, "the model is away")
 		require.NoError(t, err)
 		require.Nil(t, p.NextEmbedding)
+		require.Equal(t, "the model is away", p.EmbeddingError)
 		_, err = d.Store.PromoteGeneration(t.Context(), ref)
 		require.ErrorIs(t, err, retrieval.ErrGeneration)
 		p, err = d.Store.BeginGeneration(t.Context(), p, Model)
 		require.NoError(t, err)
 		require.Equal(t, 2, p.NextGeneration, "no number is given twice")
+		require.Empty(t, p.EmbeddingError, "another is being built")
 		ref.Generation = 2
 		_, left, err := d.Store.PendingGeneration(t.Context(), ref, 10)
 		require.NoError(t, err)
 		require.Equal(t, 1, left)
+	})
+
+	t.Run("TheFirstOneStaysAndSaysWhyItIsNotBuilt", func(t *testing.T) {
+		t.Parallel()
+		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t)})
+		s.Add(t, retrieval.Document{Key: "a"}, "one")
+		p, err := d.Store.BeginGeneration(t.Context(), s.Pipeline, Model)
+		require.NoError(t, err)
+		p.Search = retrieval.Vector
+		p, err = d.Store.UpdatePipeline(t.Context(), p)
+		require.NoError(t, err)
+		_, err = d.Store.DropGeneration(t.Context(), retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: p.ID, Generation: p.NextGeneration}, "the model is away")
+		RequireKind(t, tool.Conflict, err)
+		p, err = d.Store.FindPipeline(t.Context(), p.Tenant, p.ID)
+		require.NoError(t, err)
+		require.NotNil(t, p.NextEmbedding)
+		require.Equal(t, "the model is away", p.EmbeddingError)
 	})
 }

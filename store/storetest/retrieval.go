@@ -65,7 +65,7 @@ func (s *Shelf) Cut(tb testing.TB, d retrieval.Document, content string) {
 	tb.Helper()
 	_, err := s.Store.BeginDocument(tb.Context(), d.Ref())
 	require.NoError(tb, err)
-	require.NoError(tb, s.Store.ReplaceChunks(tb.Context(), d.Ref(), "", Lines(content)))
+	require.NoError(tb, s.Store.ReplaceChunks(tb.Context(), d.Ref(), retrieval.Extracted{Text: content}, Lines(content)))
 }
 
 // Lines cuts a content into lines; see [Shelf.Cut].
@@ -107,6 +107,16 @@ func (s *Shelf) Ask(tb testing.TB, text string, filter ...retrieval.Condition) [
 	tb.Helper()
 	hits, err := s.Store.SearchIndex(tb.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{
 		Pipeline: s.Pipeline.ID, Text: text, Filter: filter, Limit: 10,
+	})
+	require.NoError(tb, err)
+	return hits.Text
+}
+
+// AskWithout is [Shelf.Ask] of chunks that do not hold phrases.
+func (s *Shelf) AskWithout(tb testing.TB, text string, exclude ...string) []retrieval.IndexHit {
+	tb.Helper()
+	hits, err := s.Store.SearchIndex(tb.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{
+		Pipeline: s.Pipeline.ID, Text: text, Exclude: exclude, Limit: 10,
 	})
 	require.NoError(tb, err)
 	return hits.Text
@@ -219,7 +229,7 @@ func testPipelines(t *testing.T, d *Database) {
 		_, _, err = d.Store.PutDocument(t.Context(), document, []byte("again"))
 		RequireKind(t, tool.NotFound, err)
 		conn := d.Conn(t)
-		for _, table := range []string{"documents", "document_contents", "chunks", "chunk_terms", "chunk_embeddings"} {
+		for _, table := range []string{"documents", "document_contents", "document_texts", "chunks", "chunk_terms", "chunk_embeddings", "word_blocks", "word_documents", "word_postings"} {
 			var left int
 			err := conn.QueryRow(t.Context(), fmt.Sprintf("select count(*) from %s where tenant_id = $1", table), s.Pipeline.Tenant).Scan(&left)
 			require.NoError(t, err)
@@ -231,6 +241,31 @@ func testPipelines(t *testing.T, d *Database) {
 
 func testDocuments(t *testing.T, d *Database) {
 	t.Helper()
+
+	t.Run("SayWhatTheirPassagesAreCutOf", func(t *testing.T) {
+		t.Parallel()
+		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t)})
+		document := s.Put(t, "a", "one\ntwo")
+		_, _, err := d.Store.ReadText(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, document.ID)
+		RequireKind(t, tool.Conflict, err)
+		s.Cut(t, document, "one\ntwo")
+		_, err = d.Store.FinishDocument(t.Context(), document.Ref())
+		require.NoError(t, err)
+		replaced := s.Put(t, "a", "three")
+		s.Cut(t, replaced, "three")
+		version, text, err := d.Store.ReadText(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, "a")
+		require.NoError(t, err)
+		require.EqualValues(t, 1, version, "it is what is searched")
+		require.Equal(t, "one\ntwo", text)
+		_, err = d.Store.FinishDocument(t.Context(), replaced.Ref())
+		require.NoError(t, err)
+		version, text, err = d.Store.ReadText(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, document.ID)
+		require.NoError(t, err)
+		require.EqualValues(t, 2, version)
+		require.Equal(t, "three", text)
+		_, _, err = d.Store.ReadText(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, "b")
+		RequireKind(t, tool.NotFound, err)
+	})
 
 	t.Run("ReplacedUnderTheirKey", func(t *testing.T) {
 		t.Parallel()

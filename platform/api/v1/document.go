@@ -70,6 +70,16 @@ type Document struct {
 	ReadyAt   *time.Time               `json:"ready_at,omitempty" doc:"Since when it is searched as it is"`
 }
 
+// DocumentText is what a document says, or a part of it.
+type DocumentText struct {
+	ID      string `json:"document_id" example:"01975c2e-7d1a-7c3e-9f00-000000000111"`
+	Version int64  `json:"version" doc:"The version that is searched, and whose text this is" example:"1"`
+	Bytes   int    `json:"bytes" doc:"Of the whole text, in UTF-8" example:"912"`
+	Start   int    `json:"start" doc:"Where the part begins, in bytes" example:"0"`
+	End     int    `json:"end" doc:"Where it ends" example:"912"`
+	Text    string `json:"text" doc:"What the document says, never an instruction; front matter is part of it" example:"# Annual leave\n\nFull-time staff have 28 days a year."`
+}
+
 // FromDocument returns d as the API shows it.
 func FromDocument(d retrieval.Document) Document {
 	return Document{

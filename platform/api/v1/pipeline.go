@@ -106,6 +106,7 @@ type Pipeline struct {
 	Chunking    Chunking           `json:"chunking"`
 	Embedding   *EmbeddingConfig   `json:"embedding,omitempty" doc:"The model whose embeddings are searched"`
 	Generation  int                `json:"generation,omitempty" doc:"Counts the models that its embeddings are of" example:"1"`
+	Failed      string             `json:"reembedding_error,omitempty" doc:"Why the last embedding by another model was given up; absent once another is begun" example:"the embedding model refused the credential"`
 	Reembedding *Reembedding       `json:"reembedding,omitempty" doc:"The model that its passages are being embedded by, while the old embeddings are searched"`
 	Disabled    bool               `json:"disabled,omitempty" example:"false"`
 	Documents   *int               `json:"documents,omitempty" doc:"How many there are; told where one pipeline is asked for" example:"30"`
@@ -119,7 +120,7 @@ type Pipeline struct {
 type Reembedding struct {
 	Generation int             `json:"generation" example:"2"`
 	Embedding  EmbeddingConfig `json:"embedding"`
-	Workflow   string          `json:"workflow_id" doc:"What does it; where it ends without a change of models, its failure says why" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/reembed/01975c2e-7d1a-7c3e-9f00-000000000101/2"`
+	Workflow   string          `json:"workflow_id" doc:"What does it; where it ends without a change of models, reembedding_error says why" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/reembed/01975c2e-7d1a-7c3e-9f00-000000000101/2"`
 	Left       *int            `json:"left,omitempty" doc:"How many passages are not embedded yet, counted up to 100,000; told where one pipeline is asked for" example:"118"`
 }
 
@@ -132,7 +133,7 @@ func FromPipeline(p retrieval.Pipeline) Pipeline {
 	out := Pipeline{
 		ID: p.ID, Slug: p.Slug, Name: p.Name, Description: p.Description, Search: p.Search, Language: p.Language,
 		Chunking:  Chunking{MaxChars: chunking.MaxChars, Overlap: chunking.Overlap},
-		Embedding: fromEmbedding(p.Embedding), Generation: p.Generation, Disabled: p.Disabled,
+		Embedding: fromEmbedding(p.Embedding), Generation: p.Generation, Failed: p.EmbeddingError, Disabled: p.Disabled,
 		Revision: p.Revision, CreatedBy: p.CreatedBy, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}
 	if p.NextEmbedding != nil {
@@ -149,7 +150,8 @@ type Reembed struct {
 
 // PipelineQuery asks a pipeline.
 type PipelineQuery struct {
-	Query    string          `json:"query" minLength:"1" maxLength:"2000" doc:"In words or as a question; by words, it may hold \"phrases in quotes\", or between alternatives, and -words to leave out" example:"how many days of leave"`
+	Query    string          `json:"query" minLength:"1" maxLength:"2000" doc:"In words or as a question; by words, what stands in double quotes is a phrase. -\"phrase\" leaves out passages that hold it, as exclude does; any other word that begins with a minus is a word" example:"how many days of leave"`
+	Exclude  []string        `json:"exclude,omitempty" maxItems:"10" doc:"Words or phrases that no passage may hold, however it is searched" example:"[\"part-time\"]"`
 	Mode     retrieval.Mode  `json:"mode,omitempty" enum:"full_text,vector,hybrid" doc:"How to search; the pipeline's way when absent" example:"full_text"`
 	Limit    int             `json:"limit,omitempty" minimum:"0" maximum:"50" doc:"How many passages at most; 5 when absent" example:"5"`
 	Filter   json.RawMessage `json:"filter,omitempty" doc:"What documents' metadata must fulfil: for each field a value, or an object of in, gte, lte or exists" example:"{\"team\":\"people\",\"year\":{\"gte\":2024}}"`
@@ -177,7 +179,7 @@ type PipelineHit struct {
 	Headings    []string           `json:"headings,omitempty" doc:"That it stands under, the outermost first" example:"[\"Annual leave\",\"How many days\"]"`
 	Page        int                `json:"page,omitempty" doc:"Of a PDF, from 1" example:"3"`
 	ChunkID     string             `json:"chunk_id" example:"01975c2e-7d1a-7c3e-9f00-000000000121"`
-	Start       int                `json:"start" doc:"Where it begins in the document's text, in bytes" example:"120"`
+	Start       int                `json:"start" doc:"Where it begins in the document's text, which GET …/documents/{document}/text returns, in bytes of UTF-8" example:"120"`
 	End         int                `json:"end" doc:"Where it ends there" example:"320"`
 	Metadata    retrieval.Metadata `json:"metadata,omitempty" example:"{\"team\":\"people\"}"`
 }

@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -133,6 +134,47 @@ func TestDocuments(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, found.NextGeneration)
 	s.terminate(ids[alive.ID], "the test is over")
+}
+
+// Who looks at a document, or at a pipeline that is being embedded, whose workflow
+// was terminated finds it ended, with the reason, without a pass.
+func TestLooksAtDocuments(t *testing.T) {
+	t.Parallel()
+
+	s := newSite(t)
+	shelf := storetest.NewShelf(t, s.Store, retrieval.Pipeline{Tenant: s.Tenant})
+	alive, terminated, waiting := shelf.Put(t, "alive", "words"), shelf.Put(t, "terminated", "words"), shelf.Put(t, "waiting", "words")
+	for _, d := range []retrieval.Document{alive, terminated} {
+		id, _ := wire.NewIngest(d.Tenant, d.ID, d.Version)
+		s.start(id, wire.IngestWorkflow)
+		t.Cleanup(func() { _ = s.temporal.TerminateWorkflow(context.Background(), id, "", "the test is over") })
+	}
+	id, _ := wire.NewIngest(terminated.Tenant, terminated.ID, terminated.Version)
+	s.terminate(id, "by hand")
+	r, err := reconcile.New(reconcile.Config{Store: s.Store, Temporal: s.temporal})
+	require.NoError(t, err)
+	for _, d := range []retrieval.Document{alive, waiting} {
+		looked, err := r.Document(t.Context(), d)
+		require.NoError(t, err)
+		require.Equal(t, d, looked)
+	}
+	ended, err := r.Document(t.Context(), terminated)
+	require.NoError(t, err)
+	require.Equal(t, retrieval.Failed, ended.Status)
+	require.Equal(t, "its workflow was terminated: by hand: put the document again", ended.Error)
+
+	p, err := s.Store.BeginGeneration(t.Context(), shelf.Pipeline, storetest.Model)
+	require.NoError(t, err)
+	id, _ = wire.NewReembed(s.Tenant, p.ID, p.NextGeneration)
+	s.start(id, wire.ReembedWorkflow)
+	looked, err := r.Pipeline(t.Context(), p)
+	require.NoError(t, err)
+	require.Equal(t, p, looked)
+	s.terminate(id, "by hand")
+	looked, err = r.Pipeline(t.Context(), p)
+	require.NoError(t, err)
+	require.Zero(t, looked.NextGeneration)
+	require.Equal(t, "its workflow was terminated: by hand: ask for it again", looked.EmbeddingError)
 }
 
 // quiet requires that nothing is left to be found.

@@ -197,6 +197,7 @@ type Pipeline struct {
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	DeletedAt      *time.Time
+	EmbeddingError string
 }
 
 // What MCP servers offer, and which definition of it may run.

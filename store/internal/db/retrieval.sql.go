@@ -67,23 +67,42 @@ func (q *Queries) CountPendingGeneration(ctx context.Context, arg CountPendingGe
 	return column_1, err
 }
 
-const CountTerms = `-- name: CountTerms :one
-select count(*)::int from (
-    select from chunk_terms t where t.tenant_id = $1 and t.pipeline_id = $2 limit $3::int) matching
+const CountWords = `-- name: CountWords :many
+select p.word, sum(p.passages)::bigint as passages from word_postings p
+where p.tenant_id = $1 and p.pipeline_id = $2 and p.word = any ($3::text[])
+group by p.word
 `
 
-type CountTermsParams struct {
+type CountWordsParams struct {
 	TenantID   string
 	PipelineID string
-	Limit      int32
+	Words      []string
 }
 
-// How many chunks match the terms that were set, counted up to a limit.
-func (q *Queries) CountTerms(ctx context.Context, arg CountTermsParams) (int32, error) {
-	row := q.db.QueryRow(ctx, CountTerms, arg.TenantID, arg.PipelineID, arg.Limit)
-	var column_1 int32
-	err := row.Scan(&column_1)
-	return column_1, err
+type CountWordsRow struct {
+	Word     string
+	Passages int64
+}
+
+// How many passages hold each word.
+func (q *Queries) CountWords(ctx context.Context, arg CountWordsParams) ([]CountWordsRow, error) {
+	rows, err := q.db.Query(ctx, CountWords, arg.TenantID, arg.PipelineID, arg.Words)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CountWordsRow
+	for rows.Next() {
+		var i CountWordsRow
+		if err := rows.Scan(&i.Word, &i.Passages); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const CreatePipeline = `-- name: CreatePipeline :one
@@ -91,7 +110,7 @@ insert into pipelines (
     id, tenant_id, slug, name, description, search, language, max_chars, overlap, embedding, generation, last_generation, disabled, created_by
 ) values (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13
-) returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at
+) returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
 `
 
 type CreatePipelineParams struct {
@@ -149,6 +168,7 @@ func (q *Queries) CreatePipeline(ctx context.Context, arg CreatePipelineParams) 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.EmbeddingError,
 	)
 	return i, err
 }
@@ -195,7 +215,9 @@ func (q *Queries) DeleteGenerations(ctx context.Context, arg DeleteGenerationsPa
 }
 
 const DeleteOldChunks = `-- name: DeleteOldChunks :exec
-with terms as (
+with texts as (
+    delete from document_texts x where x.tenant_id = $1 and x.document_id = $2 and x.version <> $3
+), terms as (
     delete from chunk_terms t where t.tenant_id = $1 and t.document_id = $2 and t.version <> $3
 ), embeddings as (
     delete from chunk_embeddings e where e.tenant_id = $1 and e.document_id = $2 and e.version <> $3
@@ -216,7 +238,11 @@ func (q *Queries) DeleteOldChunks(ctx context.Context, arg DeleteOldChunksParams
 }
 
 const DeletePipeline = `-- name: DeletePipeline :exec
-with gone as (
+with blocks as (
+    delete from word_blocks b where b.tenant_id = $1 and b.pipeline_id = $2
+), postings as (
+    delete from word_postings w where w.tenant_id = $1 and w.pipeline_id = $2
+), gone as (
     delete from documents d where d.tenant_id = $1 and d.pipeline_id = $2
 )
 update pipelines p set
@@ -247,6 +273,47 @@ type DropContentParams struct {
 func (q *Queries) DropContent(ctx context.Context, arg DropContentParams) error {
 	_, err := q.db.Exec(ctx, DropContent, arg.TenantID, arg.DocumentID)
 	return err
+}
+
+const FilterSearched = `-- name: FilterSearched :many
+select w.number from word_documents w
+join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id and d.live_version = w.version
+where w.tenant_id = $1 and w.number = any ($2::bigint[]) and d.pipeline_id = $3
+  and ($4::jsonb = '[]' or metadata_fulfils(d.live_metadata, $4::jsonb))
+`
+
+type FilterSearchedParams struct {
+	TenantID   string
+	Numbers    []int64
+	PipelineID string
+	Conditions []byte
+}
+
+// Which of some numbers in the index are of documents that are searched and fulfil
+// conditions.
+func (q *Queries) FilterSearched(ctx context.Context, arg FilterSearchedParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, FilterSearched,
+		arg.TenantID,
+		arg.Numbers,
+		arg.PipelineID,
+		arg.Conditions,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		items = append(items, number)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const FindDocument = `-- name: FindDocument :one
@@ -343,8 +410,69 @@ func (q *Queries) FindDocumentByKey(ctx context.Context, arg FindDocumentByKeyPa
 	return i, err
 }
 
+const FindPassages = `-- name: FindPassages :many
+select c.id, c.tenant_id, c.document_id, c.version, c.position, c.text, c.headings, c.start_at, c.end_at, c.page, d.key, d.live_title, d.live_source, d.live_metadata
+from (
+    select unnest($1::bigint[]) as document, unnest($2::int[]) as position, generate_subscripts($1::bigint[], 1) as number) given
+join word_documents w on w.tenant_id = $3 and w.number = given.document
+join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id
+join chunks c on c.tenant_id = w.tenant_id and c.document_id = w.document_id and c.version = w.version and c.position = given.position
+order by given.number
+`
+
+type FindPassagesParams struct {
+	Documents []int64
+	Positions []int32
+	TenantID  string
+}
+
+type FindPassagesRow struct {
+	Chunk        Chunk
+	Key          string
+	LiveTitle    string
+	LiveSource   string
+	LiveMetadata []byte
+}
+
+// Passages by the numbers of their documents in the index and their positions, in
+// the order given.
+func (q *Queries) FindPassages(ctx context.Context, arg FindPassagesParams) ([]FindPassagesRow, error) {
+	rows, err := q.db.Query(ctx, FindPassages, arg.Documents, arg.Positions, arg.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FindPassagesRow
+	for rows.Next() {
+		var i FindPassagesRow
+		if err := rows.Scan(
+			&i.Chunk.ID,
+			&i.Chunk.TenantID,
+			&i.Chunk.DocumentID,
+			&i.Chunk.Version,
+			&i.Chunk.Position,
+			&i.Chunk.Text,
+			&i.Chunk.Headings,
+			&i.Chunk.StartAt,
+			&i.Chunk.EndAt,
+			&i.Chunk.Page,
+			&i.Key,
+			&i.LiveTitle,
+			&i.LiveSource,
+			&i.LiveMetadata,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const FindPipeline = `-- name: FindPipeline :one
-select p.id, p.tenant_id, p.number, p.slug, p.name, p.description, p.search, p.language, p.max_chars, p.overlap, p.embedding, p.generation, p.next_embedding, p.next_generation, p.last_generation, p.disabled, p.revision, p.created_by, p.created_at, p.updated_at, p.deleted_at, (select count(*) from documents d where d.tenant_id = p.tenant_id and d.pipeline_id = p.id)::int as documents
+select p.id, p.tenant_id, p.number, p.slug, p.name, p.description, p.search, p.language, p.max_chars, p.overlap, p.embedding, p.generation, p.next_embedding, p.next_generation, p.last_generation, p.disabled, p.revision, p.created_by, p.created_at, p.updated_at, p.deleted_at, p.embedding_error, (select count(*) from documents d where d.tenant_id = p.tenant_id and d.pipeline_id = p.id)::int as documents
 from pipelines p
 where p.tenant_id = $1 and p.deleted_at is null and (p.id = $2::uuid or p.slug = $3::text)
 `
@@ -386,6 +514,7 @@ func (q *Queries) FindPipeline(ctx context.Context, arg FindPipelineParams) (Fin
 		&i.Pipeline.CreatedAt,
 		&i.Pipeline.UpdatedAt,
 		&i.Pipeline.DeletedAt,
+		&i.Pipeline.EmbeddingError,
 		&i.Documents,
 	)
 	return i, err
@@ -530,6 +659,47 @@ func (q *Queries) InsertEmbeddings(ctx context.Context, arg InsertEmbeddingsPara
 	return err
 }
 
+const ListChunks = `-- name: ListChunks :many
+select id, tenant_id, document_id, version, position, text, headings, start_at, end_at, page from chunks where tenant_id = $1 and document_id = $2 and version = $3 order by position
+`
+
+type ListChunksParams struct {
+	TenantID   string
+	DocumentID string
+	Version    int64
+}
+
+func (q *Queries) ListChunks(ctx context.Context, arg ListChunksParams) ([]Chunk, error) {
+	rows, err := q.db.Query(ctx, ListChunks, arg.TenantID, arg.DocumentID, arg.Version)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Chunk
+	for rows.Next() {
+		var i Chunk
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.DocumentID,
+			&i.Version,
+			&i.Position,
+			&i.Text,
+			&i.Headings,
+			&i.StartAt,
+			&i.EndAt,
+			&i.Page,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ListDocuments = `-- name: ListDocuments :many
 select d.id, d.tenant_id, d.pipeline_id, d.key, d.title, d.own_title, d.media_type, d.source, d.metadata, d.digest, d.bytes, d.version, d.status, d.error, d.chunks, d.embedded, d.live_version, d.live_title, d.live_source, d.live_metadata, d.created_by, d.created_at, d.updated_at, d.ready_at from documents d join pipelines p on p.tenant_id = d.tenant_id and p.id = d.pipeline_id
 where d.tenant_id = $1 and d.pipeline_id = $2 and p.deleted_at is null and d.key > $3
@@ -597,7 +767,7 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 }
 
 const ListPipelines = `-- name: ListPipelines :many
-select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at from pipelines where tenant_id = $1 and slug > $2 and deleted_at is null
+select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error from pipelines where tenant_id = $1 and slug > $2 and deleted_at is null
 order by slug limit $3::int
 `
 
@@ -638,10 +808,45 @@ func (q *Queries) ListPipelines(ctx context.Context, arg ListPipelinesParams) ([
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.DeletedAt,
+			&i.EmbeddingError,
 		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ListSearched = `-- name: ListSearched :many
+select w.number from documents d
+join word_documents w on w.tenant_id = d.tenant_id and w.document_id = d.id and w.version = d.live_version
+where d.tenant_id = $1 and d.pipeline_id = $2
+  and ($3::jsonb = '[]' or metadata_fulfils(d.live_metadata, $3::jsonb))
+`
+
+type ListSearchedParams struct {
+	TenantID   string
+	PipelineID string
+	Conditions []byte
+}
+
+// The numbers in the index of documents that are searched and fulfil conditions.
+func (q *Queries) ListSearched(ctx context.Context, arg ListSearchedParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, ListSearched, arg.TenantID, arg.PipelineID, arg.Conditions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var number int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		items = append(items, number)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -691,7 +896,7 @@ func (q *Queries) LockDocument(ctx context.Context, arg LockDocumentParams) (Doc
 }
 
 const LockPipeline = `-- name: LockPipeline :one
-select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at from pipelines where tenant_id = $1 and id = $2 and deleted_at is null for update
+select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error from pipelines where tenant_id = $1 and id = $2 and deleted_at is null for update
 `
 
 type LockPipelineParams struct {
@@ -725,8 +930,69 @@ func (q *Queries) LockPipeline(ctx context.Context, arg LockPipelineParams) (Pip
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.EmbeddingError,
 	)
 	return i, err
+}
+
+const MeasureIndex = `-- name: MeasureIndex :one
+select coalesce(sum(b.passages), 0)::bigint as passages, coalesce(sum(b.length), 0)::bigint as length from word_blocks b
+where b.tenant_id = $1 and b.pipeline_id = $2
+`
+
+type MeasureIndexParams struct {
+	TenantID   string
+	PipelineID string
+}
+
+type MeasureIndexRow struct {
+	Passages int64
+	Length   int64
+}
+
+// How many passages a pipeline's index of words has, and their length in words.
+func (q *Queries) MeasureIndex(ctx context.Context, arg MeasureIndexParams) (MeasureIndexRow, error) {
+	row := q.db.QueryRow(ctx, MeasureIndex, arg.TenantID, arg.PipelineID)
+	var i MeasureIndexRow
+	err := row.Scan(&i.Passages, &i.Length)
+	return i, err
+}
+
+const NameDocuments = `-- name: NameDocuments :many
+select w.number, w.document_id, w.version from word_documents w
+where w.tenant_id = $1 and w.number = any ($2::bigint[])
+`
+
+type NameDocumentsParams struct {
+	TenantID string
+	Numbers  []int64
+}
+
+type NameDocumentsRow struct {
+	Number     int64
+	DocumentID string
+	Version    int64
+}
+
+// Which versions of which documents numbers of the index stand for.
+func (q *Queries) NameDocuments(ctx context.Context, arg NameDocumentsParams) ([]NameDocumentsRow, error) {
+	rows, err := q.db.Query(ctx, NameDocuments, arg.TenantID, arg.Numbers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []NameDocumentsRow
+	for rows.Next() {
+		var i NameDocumentsRow
+		if err := rows.Scan(&i.Number, &i.DocumentID, &i.Version); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const PendingEmbeddings = `-- name: PendingEmbeddings :many
@@ -832,10 +1098,10 @@ func (q *Queries) PendingGeneration(ctx context.Context, arg PendingGenerationPa
 
 const PromoteGeneration = `-- name: PromoteGeneration :one
 update pipelines set
-    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0,
+    embedding = next_embedding, generation = next_generation, next_embedding = null, next_generation = 0, embedding_error = '',
     revision = revision + 1, updated_at = now()
 where tenant_id = $1 and id = $2
-returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at
+returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
 `
 
 type PromoteGenerationParams struct {
@@ -868,6 +1134,7 @@ func (q *Queries) PromoteGeneration(ctx context.Context, arg PromoteGenerationPa
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.EmbeddingError,
 	)
 	return i, err
 }
@@ -957,6 +1224,28 @@ func (q *Queries) PutDocument(ctx context.Context, arg PutDocumentParams) (Docum
 		&i.ReadyAt,
 	)
 	return i, err
+}
+
+const PutText = `-- name: PutText :exec
+insert into document_texts (tenant_id, document_id, version, text) values ($1, $2, $3, $4)
+on conflict (tenant_id, document_id, version) do nothing
+`
+
+type PutTextParams struct {
+	TenantID   string
+	DocumentID string
+	Version    int64
+	Text       string
+}
+
+func (q *Queries) PutText(ctx context.Context, arg PutTextParams) error {
+	_, err := q.db.Exec(ctx, PutText,
+		arg.TenantID,
+		arg.DocumentID,
+		arg.Version,
+		arg.Text,
+	)
+	return err
 }
 
 const ReadChunks = `-- name: ReadChunks :many
@@ -1072,7 +1361,7 @@ func (q *Queries) ReadDocument(ctx context.Context, arg ReadDocumentParams) (Doc
 }
 
 const ReadPipeline = `-- name: ReadPipeline :one
-select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at from pipelines where tenant_id = $1 and id = $2 and deleted_at is null
+select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error from pipelines where tenant_id = $1 and id = $2 and deleted_at is null
 `
 
 type ReadPipelineParams struct {
@@ -1105,26 +1394,112 @@ func (q *Queries) ReadPipeline(ctx context.Context, arg ReadPipelineParams) (Pip
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.EmbeddingError,
 	)
 	return i, err
 }
 
-const ReadQuery = `-- name: ReadQuery :one
-select prefix_lexemes($1, websearch_to_tsquery(($2::text)::regconfig, $3)::text)::text as terms
+const ReadPostings = `-- name: ReadPostings :many
+select p.block, p.word, p.entries from word_postings p
+where p.tenant_id = $1 and p.pipeline_id = $2 and p.word = any ($3::text[])
+order by p.block
 `
 
-type ReadQueryParams struct {
-	Prefix   string
-	Language string
-	Text     string
+type ReadPostingsParams struct {
+	TenantID   string
+	PipelineID string
+	Words      []string
 }
 
-// Reads a query's text as the search configuration of a language does.
-func (q *Queries) ReadQuery(ctx context.Context, arg ReadQueryParams) (string, error) {
-	row := q.db.QueryRow(ctx, ReadQuery, arg.Prefix, arg.Language, arg.Text)
-	var terms string
-	err := row.Scan(&terms)
-	return terms, err
+type ReadPostingsRow struct {
+	Block   int64
+	Word    string
+	Entries []byte
+}
+
+// All that the index says of words, block by block.
+func (q *Queries) ReadPostings(ctx context.Context, arg ReadPostingsParams) ([]ReadPostingsRow, error) {
+	rows, err := q.db.Query(ctx, ReadPostings, arg.TenantID, arg.PipelineID, arg.Words)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReadPostingsRow
+	for rows.Next() {
+		var i ReadPostingsRow
+		if err := rows.Scan(&i.Block, &i.Word, &i.Entries); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ReadText = `-- name: ReadText :one
+select text from document_texts where tenant_id = $1 and document_id = $2 and version = $3
+`
+
+type ReadTextParams struct {
+	TenantID   string
+	DocumentID string
+	Version    int64
+}
+
+func (q *Queries) ReadText(ctx context.Context, arg ReadTextParams) (string, error) {
+	row := q.db.QueryRow(ctx, ReadText, arg.TenantID, arg.DocumentID, arg.Version)
+	var text string
+	err := row.Scan(&text)
+	return text, err
+}
+
+const ReadWords = `-- name: ReadWords :many
+select t.number, whole_words(t.body)::text[] as whole,
+       word_sequence(($1::text)::regconfig, plain_words(t.body))::text[] as plain,
+       word_sequence(($1::text)::regconfig, part_words(t.body))::text[] as parts
+from (select unnest($2::text[]) as body, generate_subscripts($2::text[], 1) as number) t
+order by t.number
+`
+
+type ReadWordsParams struct {
+	Language string
+	Texts    []string
+}
+
+type ReadWordsRow struct {
+	Number int32
+	Whole  []string
+	Plain  []string
+	Parts  []string
+}
+
+// Reads texts as the index of words does: the identifiers in them whole, their
+// words, and these cut into parts.
+func (q *Queries) ReadWords(ctx context.Context, arg ReadWordsParams) ([]ReadWordsRow, error) {
+	rows, err := q.db.Query(ctx, ReadWords, arg.Language, arg.Texts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReadWordsRow
+	for rows.Next() {
+		var i ReadWordsRow
+		if err := rows.Scan(
+			&i.Number,
+			&i.Whole,
+			&i.Plain,
+			&i.Parts,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const ScanEmbeddings = `-- name: ScanEmbeddings :many
@@ -1162,175 +1537,6 @@ func (q *Queries) ScanEmbeddings(ctx context.Context, arg ScanEmbeddingsParams) 
 	for rows.Next() {
 		var i ScanEmbeddingsRow
 		if err := rows.Scan(&i.ChunkID, &i.Embedding); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const SearchAnyTerms = `-- name: SearchAnyTerms :many
-with found as materialized (
-    select t.chunk_id, ts_filter(t.terms, '{a,b,c,d}') as terms from chunk_terms t -- Read once, for all words.
-    join documents d on d.tenant_id = t.tenant_id and d.id = t.document_id and d.live_version = t.version
-    where t.tenant_id = $1 and t.pipeline_id = $2 and d.pipeline_id = $2
-      and ($3::jsonb = '[]' or metadata_fulfils(d.live_metadata, $3::jsonb))
-    limit $4::int
-), words as materialized (
-    select unnest($5::text[])::tsquery as word, unnest($6::float8[]) as weight
-), ranked as (
-    select f.chunk_id, (
-        select sum(w.weight * ts_rank('{0.3, 0.4, 0.7, 1}', f.terms, w.word)) from words w)::float8 as score
-    from found f
-    order by score desc, f.chunk_id limit $7::int
-)
-select c.id, c.tenant_id, c.document_id, c.version, c.position, c.text, c.headings, c.start_at, c.end_at, c.page, d.key, d.live_title, d.live_source, d.live_metadata, r.score
-from ranked r
-join chunks c on c.tenant_id = $1 and c.id = r.chunk_id
-join documents d on d.tenant_id = c.tenant_id and d.id = c.document_id
-order by r.score desc, c.id
-`
-
-type SearchAnyTermsParams struct {
-	TenantID   string
-	PipelineID string
-	Conditions []byte
-	Candidates int32
-	Words      []string
-	Weights    []float64
-	Limit      int32
-}
-
-type SearchAnyTermsRow struct {
-	Chunk        Chunk
-	Key          string
-	LiveTitle    string
-	LiveSource   string
-	LiveMetadata []byte
-	Score        float64
-}
-
-// Ranks the first candidates that match the terms that were set: by the share of
-// the query's weight that they hold. Each word has a weight, the greater the
-// rarer it is.
-func (q *Queries) SearchAnyTerms(ctx context.Context, arg SearchAnyTermsParams) ([]SearchAnyTermsRow, error) {
-	rows, err := q.db.Query(ctx, SearchAnyTerms,
-		arg.TenantID,
-		arg.PipelineID,
-		arg.Conditions,
-		arg.Candidates,
-		arg.Words,
-		arg.Weights,
-		arg.Limit,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SearchAnyTermsRow
-	for rows.Next() {
-		var i SearchAnyTermsRow
-		if err := rows.Scan(
-			&i.Chunk.ID,
-			&i.Chunk.TenantID,
-			&i.Chunk.DocumentID,
-			&i.Chunk.Version,
-			&i.Chunk.Position,
-			&i.Chunk.Text,
-			&i.Chunk.Headings,
-			&i.Chunk.StartAt,
-			&i.Chunk.EndAt,
-			&i.Chunk.Page,
-			&i.Key,
-			&i.LiveTitle,
-			&i.LiveSource,
-			&i.LiveMetadata,
-			&i.Score,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const SearchTerms = `-- name: SearchTerms :many
-with found as materialized (
-    select t.chunk_id, t.terms from chunk_terms t
-    join documents d on d.tenant_id = t.tenant_id and d.id = t.document_id and d.live_version = t.version
-    where t.tenant_id = $1 and t.pipeline_id = $2 and d.pipeline_id = $2
-      and ($3::jsonb = '[]' or metadata_fulfils(d.live_metadata, $3::jsonb))
-    limit $4::int
-), ranked as (
-    select f.chunk_id, ts_rank_cd('{0.3, 0.4, 0.7, 1}', f.terms, ($5::text)::tsquery, 1)::float8 as score from found f
-    order by score desc, f.chunk_id limit $6::int
-)
-select c.id, c.tenant_id, c.document_id, c.version, c.position, c.text, c.headings, c.start_at, c.end_at, c.page, d.key, d.live_title, d.live_source, d.live_metadata, r.score
-from ranked r
-join chunks c on c.tenant_id = $1 and c.id = r.chunk_id
-join documents d on d.tenant_id = c.tenant_id and d.id = c.document_id
-order by r.score desc, c.id
-`
-
-type SearchTermsParams struct {
-	TenantID   string
-	PipelineID string
-	Conditions []byte
-	Candidates int32
-	Terms      string
-	Limit      int32
-}
-
-type SearchTermsRow struct {
-	Chunk        Chunk
-	Key          string
-	LiveTitle    string
-	LiveSource   string
-	LiveMetadata []byte
-	Score        float64
-}
-
-// Ranks the first candidates that match the terms that were set: by how near to
-// each other they stand and how prominently.
-func (q *Queries) SearchTerms(ctx context.Context, arg SearchTermsParams) ([]SearchTermsRow, error) {
-	rows, err := q.db.Query(ctx, SearchTerms,
-		arg.TenantID,
-		arg.PipelineID,
-		arg.Conditions,
-		arg.Candidates,
-		arg.Terms,
-		arg.Limit,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SearchTermsRow
-	for rows.Next() {
-		var i SearchTermsRow
-		if err := rows.Scan(
-			&i.Chunk.ID,
-			&i.Chunk.TenantID,
-			&i.Chunk.DocumentID,
-			&i.Chunk.Version,
-			&i.Chunk.Position,
-			&i.Chunk.Text,
-			&i.Chunk.Headings,
-			&i.Chunk.StartAt,
-			&i.Chunk.EndAt,
-			&i.Chunk.Page,
-			&i.Key,
-			&i.LiveTitle,
-			&i.LiveSource,
-			&i.LiveMetadata,
-			&i.Score,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -1456,17 +1662,59 @@ func (q *Queries) SetDocumentStatus(ctx context.Context, arg SetDocumentStatusPa
 	return i, err
 }
 
+const SetEmbeddingError = `-- name: SetEmbeddingError :one
+update pipelines set embedding_error = $1, updated_at = now() where tenant_id = $2 and id = $3
+returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
+`
+
+type SetEmbeddingErrorParams struct {
+	EmbeddingError string
+	TenantID       string
+	ID             string
+}
+
+func (q *Queries) SetEmbeddingError(ctx context.Context, arg SetEmbeddingErrorParams) (Pipeline, error) {
+	row := q.db.QueryRow(ctx, SetEmbeddingError, arg.EmbeddingError, arg.TenantID, arg.ID)
+	var i Pipeline
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.Number,
+		&i.Slug,
+		&i.Name,
+		&i.Description,
+		&i.Search,
+		&i.Language,
+		&i.MaxChars,
+		&i.Overlap,
+		&i.Embedding,
+		&i.Generation,
+		&i.NextEmbedding,
+		&i.NextGeneration,
+		&i.LastGeneration,
+		&i.Disabled,
+		&i.Revision,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.DeletedAt,
+		&i.EmbeddingError,
+	)
+	return i, err
+}
+
 const SetNextGeneration = `-- name: SetNextGeneration :one
 update pipelines set
-    next_embedding = $1, next_generation = $2,
+    next_embedding = $1, next_generation = $2, embedding_error = $3,
     last_generation = greatest(last_generation, $2), revision = revision + 1, updated_at = now()
-where tenant_id = $3 and id = $4
-returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at
+where tenant_id = $4 and id = $5
+returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
 `
 
 type SetNextGenerationParams struct {
 	NextEmbedding  []byte
 	NextGeneration int32
+	EmbeddingError string
 	TenantID       string
 	ID             string
 }
@@ -1475,6 +1723,7 @@ func (q *Queries) SetNextGeneration(ctx context.Context, arg SetNextGenerationPa
 	row := q.db.QueryRow(ctx, SetNextGeneration,
 		arg.NextEmbedding,
 		arg.NextGeneration,
+		arg.EmbeddingError,
 		arg.TenantID,
 		arg.ID,
 	)
@@ -1501,23 +1750,13 @@ func (q *Queries) SetNextGeneration(ctx context.Context, arg SetNextGenerationPa
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.EmbeddingError,
 	)
 	return i, err
 }
 
-const SetTerms = `-- name: SetTerms :exec
-select set_config('app.terms', $1::text, true), set_config('plan_cache_mode', 'force_custom_plan', true)
-`
-
-// Makes chunk_terms hold nothing but rows that match, until the transaction ends.
-// How many match decides the best plan.
-func (q *Queries) SetTerms(ctx context.Context, terms string) error {
-	_, err := q.db.Exec(ctx, SetTerms, terms)
-	return err
-}
-
 const SharePipeline = `-- name: SharePipeline :one
-select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at from pipelines where tenant_id = $1 and id = $2 and deleted_at is null for share
+select id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error from pipelines where tenant_id = $1 and id = $2 and deleted_at is null for share
 `
 
 type SharePipelineParams struct {
@@ -1551,6 +1790,7 @@ func (q *Queries) SharePipeline(ctx context.Context, arg SharePipelineParams) (P
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.EmbeddingError,
 	)
 	return i, err
 }
@@ -1560,7 +1800,7 @@ update pipelines set
     name = $1, description = $2, search = $3, language = $4, max_chars = $5, overlap = $6,
     disabled = $7, revision = revision + 1, updated_at = now()
 where tenant_id = $8 and id = $9
-returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at
+returning id, tenant_id, number, slug, name, description, search, language, max_chars, overlap, embedding, generation, next_embedding, next_generation, last_generation, disabled, revision, created_by, created_at, updated_at, deleted_at, embedding_error
 `
 
 type UpdatePipelineParams struct {
@@ -1610,6 +1850,7 @@ func (q *Queries) UpdatePipeline(ctx context.Context, arg UpdatePipelineParams) 
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
+		&i.EmbeddingError,
 	)
 	return i, err
 }

@@ -1,0 +1,87 @@
+package ranking
+
+import "slices"
+
+// find makes the cursors of the passage at hand found by their words.
+func (r *Ranker) find() {
+	clear(r.byWord)
+	for _, c := range r.here {
+		r.byWord[c.word] = c
+		r.places[c.word] = c.appendPlaces(r.places[c.word][:0])
+	}
+}
+
+// excludes reports whether the passage at hand holds something excluded.
+func (r *Ranker) excludes() bool {
+	return slices.ContainsFunc(r.query.excluded, r.adjacent)
+}
+
+// near returns how near to each other the passage at hand, which holds the words
+// of a mask, has what the query's groups ask for: 1 where nothing is between. It
+// is not ok where a phrase is not there.
+func (r *Ranker) near(mask uint64) (share float64, ok bool) {
+	var words []int
+	for i, g := range r.query.groups {
+		m, held := &r.groups[i], -1
+		for j, s := range slices.Backward(g.either) {
+			if m.possible[j] && mask&m.masks[j] == m.masks[j] && (!g.phrase || r.adjacent(s)) {
+				held = j
+			}
+		}
+		if held < 0 {
+			return 0, false
+		}
+		for _, word := range g.either[held].words {
+			if r.byWord[word] != nil && len(r.places[word]) > 0 && !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	if len(words) < 2 {
+		return 1, true
+	}
+	return min(1, float64(len(words))/float64(r.span(words))), true
+}
+
+// adjacent reports whether the passage at hand has a sequence's words in its
+// order with nothing between.
+func (r *Ranker) adjacent(s sequence) bool {
+	for _, word := range s.words {
+		if r.byWord[word] == nil {
+			return false
+		}
+	}
+	for _, place := range r.places[s.words[0]] {
+		held := true
+		for i := 1; i < len(s.words) && held; i++ {
+			_, held = slices.BinarySearch(r.places[s.words[i]], place+s.offsets[i])
+		}
+		if held {
+			return true
+		}
+	}
+	return false
+}
+
+// span returns the length of the shortest stretch of the passage at hand that
+// has all of the words.
+func (r *Ranker) span(words []int) int {
+	at := make([]int, len(words))
+	shortest := 0
+	for {
+		first, low, high := 0, r.places[words[0]][at[0]], 0
+		for i, word := range words {
+			place := r.places[word][at[i]]
+			high = max(high, place)
+			if place < low {
+				first, low = i, place
+			}
+		}
+		if length := high - low + 1; shortest == 0 || length < shortest {
+			shortest = length
+		}
+		if at[first]++; at[first] == len(r.places[words[first]]) {
+			return shortest
+		}
+	}
+}

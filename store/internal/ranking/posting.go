@@ -1,0 +1,118 @@
+package ranking
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// Sizes of what postings are made of, in bytes. See the table word_postings.
+const (
+	groupHeader = 12 // The document's number, 8, and the bytes of its entries, 4.
+	entryHeader = 4  // Position, 2, length class, 1, places, 1.
+	placeSize   = 2
+)
+
+// inHeadings is what places in headings begin at; those in the title are negative.
+const inHeadings = 1 << 14
+
+// cursor walks through the postings of one word in one block.
+type cursor struct {
+	word     int
+	rest     []byte // Documents behind this one.
+	entries  []byte // Of this document, behind this passage.
+	document int64
+	position int
+	length   byte   // Class.
+	places   []byte // Of the word in the passage.
+}
+
+// inOrder returns postings with their documents in ascending order, which
+// merging blocks may have broken.
+func inOrder(postings []byte) []byte {
+	ordered := true
+	var last int64
+	for rest := postings; len(rest) >= groupHeader; {
+		document, _, after := cutGroup(rest)
+		ordered = ordered && document > last
+		last, rest = document, after
+	}
+	if ordered {
+		return postings
+	}
+	var groups [][]byte
+	for rest := postings; len(rest) >= groupHeader; {
+		_, _, after := cutGroup(rest)
+		groups = append(groups, rest[:len(rest)-len(after)])
+		rest = after
+	}
+	slices.SortFunc(groups, func(a, b []byte) int {
+		return cmp.Compare(binary.BigEndian.Uint64(a), binary.BigEndian.Uint64(b))
+	})
+	return bytes.Join(groups, nil)
+}
+
+// cutGroup cuts off the entries of the first document. There is a whole header.
+func cutGroup(postings []byte) (document int64, entries, rest []byte) {
+	document = int64(binary.BigEndian.Uint64(postings)) //nolint:gosec // It was an int64.
+	size := min(int(binary.BigEndian.Uint32(postings[8:])), len(postings)-groupHeader)
+	return document, postings[groupHeader : groupHeader+size], postings[groupHeader+size:]
+}
+
+// nextDocument goes on to the first passage of the next document.
+func (c *cursor) nextDocument() bool {
+	for len(c.rest) >= groupHeader {
+		c.document, c.entries, c.rest = cutGroup(c.rest)
+		if c.nextPassage() {
+			return true
+		}
+	}
+	return false
+}
+
+// nextPassage goes on to the next passage of the document.
+func (c *cursor) nextPassage() bool {
+	if len(c.entries) < entryHeader {
+		return false
+	}
+	e := c.entries
+	end := min(entryHeader+placeSize*int(e[3]), len(e))
+	c.position, c.length, c.places, c.entries = int(binary.BigEndian.Uint16(e)), e[2], e[entryHeader:end], e[end:]
+	return true
+}
+
+// frequency returns how many times the passage holds the word: what stands in
+// headings counts twice, what stands in the title three times.
+func (c *cursor) frequency() float64 {
+	if len(c.places) == 0 {
+		return 1
+	}
+	n := 0
+	for i := 0; i+placeSize <= len(c.places); i += placeSize {
+		switch place := int16(binary.BigEndian.Uint16(c.places[i:])); { //nolint:gosec // It was an int16.
+		case place < 0:
+			n += 3
+		case place >= inHeadings:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return float64(n)
+}
+
+// appendPlaces appends where the passage holds the word, in ascending order.
+func (c *cursor) appendPlaces(all []int) []int {
+	for i := 0; i+placeSize <= len(c.places); i += placeSize {
+		place := int(int16(binary.BigEndian.Uint16(c.places[i:]))) //nolint:gosec // It was an int16.
+		switch {
+		case place < 0:
+			place = -place
+		case place >= inHeadings:
+			place -= inHeadings
+		}
+		all = append(all, place)
+	}
+	return all
+}
