@@ -26,7 +26,7 @@ func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 			Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "retrieval_pipeline", TimeoutSeconds: 30},
 			Interaction:    tool.Interaction{OpenInput: true}, // A filter names fields of the tenant's own.
 		},
-		Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
+		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 	}
 	return Builtin{
 		Spec: spec,

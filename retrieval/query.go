@@ -35,6 +35,9 @@ type Query struct {
 	Mode Mode
 	// Filter is what documents must fulfil.
 	Filter Filter
+	// Local refuses to embed the text, which sends it to the pipeline's model: the
+	// query is a call's whose tool has the egress class none.
+	Local bool
 	// MinScore leaves out hits whose score is less. What scores mean depends on
 	// the mode: see [Hit].
 	MinScore float64

@@ -70,6 +70,9 @@ func (e *Engine) search(ctx context.Context, tenant tool.TenantID, pipeline stri
 	if mode != Vector {
 		index.Text = q.Text
 	}
+	if mode.Embeds() && q.Local {
+		return Answer{}, mayNotLeave(&p)
+	}
 	if mode.Embeds() {
 		if index.Vector, err = e.embed(ctx, &p, mode, q.Text); err != nil {
 			return Answer{}, err
@@ -153,4 +156,14 @@ func reciprocal(rank int) float64 {
 		return 0
 	}
 	return 1 / float64(FusionK+rank)
+}
+
+// mayNotLeave refuses a query that may not be embedded.
+func mayNotLeave(p *Pipeline) error {
+	return &tool.Error{
+		Kind: tool.Denied, Op: "retrieval.Search",
+		Err: &tool.DriftError{Declared: tool.EgressNone, Attempted: "an embedding model", Err: errors.New("refused for its class")},
+		Msg: fmt.Sprintf("the tool's egress class is none, and its query would go to the embedding model of pipeline %q; "+
+			"set its egress_class to read_only, or search by words with mode full_text", p.Slug),
+	}
 }

@@ -192,3 +192,23 @@ func TestSearchIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, tt.text, name)
 	}
 }
+
+// A query that may not leave is not embedded: it is refused where the mode embeds,
+// and answered where words alone are looked for.
+func TestLocalQueriesAreNotEmbedded(t *testing.T) {
+	t.Parallel()
+
+	for _, mode := range []retrieval.Mode{retrieval.Hybrid, retrieval.Vector} {
+		s, e := newShelf(mode), &embedder{}
+		engine := retrieval.NewEngine(s, e)
+		_, err := engine.Search(t.Context(), acme, "handbook", retrieval.Query{Text: "secret", Limit: 1, Local: true})
+		require.Equal(t, tool.Denied, tool.KindOf(err))
+		require.ErrorContains(t, err, `the embedding model of pipeline "handbook"`)
+		var drift *tool.DriftError
+		require.ErrorAs(t, err, &drift)
+		require.Zero(t, e.calls)
+		_, err = engine.Search(t.Context(), acme, "handbook", retrieval.Query{Text: "secret", Limit: 1, Local: true, Mode: retrieval.FullText})
+		require.NoError(t, err)
+		require.Zero(t, e.calls)
+	}
+}

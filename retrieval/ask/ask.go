@@ -103,6 +103,7 @@ func Run(ctx context.Context, searcher retrieval.Searcher, c *Config, call *tool
 	}
 	q := retrieval.Query{
 		Text: in.Query, Limit: cmp.Or(in.Limit, c.Limit), Mode: c.Mode, Filter: slices.Concat(c.filter, filter), MinScore: c.MinScore,
+		Local: call.Egress == tool.EgressNone,
 	}
 	answer, err := searcher.Search(ctx, call.Principal.Tenant, name, q)
 	if err != nil {
