@@ -21,7 +21,7 @@ func Advise(raw, inputSchema json.RawMessage) []string {
 	}
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
-		AllOf      json.RawMessage            `json:"allOf"`
+		AllOf      json.RawMessage            `json:"allOf"` //nolint:tagliatelle // JSON Schema's name.
 		Ref        string                     `json:"$ref"`
 	}
 	if json.Unmarshal(inputSchema, &s) != nil || len(s.AllOf) > 0 || s.Ref != "" {

@@ -359,13 +359,13 @@ func TestRefusalsNameWhatAllowsIt(t *testing.T) {
 	t.Parallel()
 
 	g := egresstest.Gate(t, egress.Config{})
-	for url, want := range map[string]string{
+	for address, want := range map[string]string{
 		"http://10.0.0.7/":             "does not exist: 10.0.0.7. An operator lets tools reach a host that is not public with --allow-host 10.0.0.7",
 		"https://api.example.com:8443": "port 8443 of api.example.com is not allowed: an operator allows it with --allow-port 8443",
 	} {
-		_, err := g.Do(t.Context(), writer, get(url))
+		_, err := g.Do(t.Context(), writer, get(address))
 		require.Equal(t, tool.Denied, tool.KindOf(err))
 		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, g.Check(writer, http.MethodGet, url), want)
+		require.ErrorContains(t, g.Check(writer, http.MethodGet, address), want)
 	}
 }
