@@ -161,7 +161,7 @@ func TestIngestionThatFailsSaysWhy(t *testing.T) {
 		"blank":      {retrieval.Plain, tool.Invalid, "has no text"},
 		"refused":    {retrieval.Markdown, tool.Denied, "401"},
 	} {
-		content := map[string]string{"blank": " \n "}[key]
+		content := map[string]string{"blank": " \n ", "no-sandbox": "%PDF-1.7\n"}[key]
 		if content == "" {
 			content = "# Text\n\nof " + key
 		}
