@@ -3,6 +3,7 @@ package cli_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -133,9 +134,7 @@ func TestBeginnersMistakes(t *testing.T) {
 		if m.key != "" {
 			s.vars[cli.KeyVariable] = s.Key(t, tenant, strings.Split(m.key, ",")...)
 		}
-		for name, value := range m.vars {
-			s.vars[name] = value
-		}
+		maps.Copy(s.vars, m.vars)
 		args, file := fieldsOf(m.args), ""
 		if m.file != "" {
 			file = s.write(t, fmt.Sprintf("%02d.yaml", i), m.file)
