@@ -14,6 +14,9 @@ import (
 // Advice knows what a definition may name and nothing refuses when it is saved,
 // since it may come later, or from elsewhere. Functions that are nil give none.
 type Advice struct {
+	// NoApprovals says that calls which need an approval are refused, since they
+	// cannot be asked for.
+	NoApprovals bool
 	// Config reports what of a configuration does not fit the input schema, by
 	// implementation type.
 	Config map[tool.Implementation]func(config, inputSchema json.RawMessage) []string
@@ -29,7 +32,7 @@ type Advice struct {
 func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
-	if t.EgressClass == tool.EgressWrite {
+	if t.EgressClass == tool.EgressWrite && r.opts.Advice.NoApprovals {
 		warn("egress_class is write: each call needs an approval, which this version cannot ask for, so calls are refused")
 	}
 	if check := r.opts.Advice.Config[t.ImplementationType()]; check != nil {

@@ -135,7 +135,7 @@ func (r *Registry) edited(t tool.Tool, s ToolSpec) (tool.Tool, []string, error) 
 	}
 	switch {
 	case s.Slug != t.Slug:
-		return t, nil, refuse(tool.Invalid, "/slug", "an edit does not change the slug, which is %s: rename the tool, with toolcrib tool rename", t.Slug)
+		return t, nil, refuse(tool.Invalid, "/slug", "a slug cannot be changed by an edit: it is %s; toolcrib tool rename does", t.Slug)
 	case s.BuiltinKey != "" && !t.Global():
 		// It would escape what the operator decides of the platform's tool.
 		return t, nil, refuse(tool.Invalid, "/builtin_key", "only the platform's own tools run built-ins: drop builtin_key, and bind the platform's tool %.64q", s.BuiltinKey)

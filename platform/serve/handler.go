@@ -184,7 +184,7 @@ func checkPrompt(config, inputSchema json.RawMessage) error {
 
 // advice returns what authors are warned by.
 func advice(s *store.Store) registry.Advice {
-	a := registry.Advice{Config: map[tool.Implementation]func(config, inputSchema json.RawMessage) []string{tool.HTTP: httpcall.Advise}}
+	a := registry.Advice{NoApprovals: true, Config: map[tool.Implementation]func(config, inputSchema json.RawMessage) []string{tool.HTTP: httpcall.Advise}}
 	if s == nil {
 		return a
 	}
