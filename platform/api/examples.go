@@ -11,7 +11,7 @@ import (
 // typical holds examples for members of the vocabulary, whose types bear no
 // tags of this API.
 var typical = map[string]any{
-	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "aggregate": "", "attempt": 1, "audience": "model", "data": []any{"payment"}, "level": "high", "reason": "Pays money back.", "visibility": "external", "call_id": "call_ab12",
+	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "aggregate": "", "attempt": 1, "audience": "model", "level": "high", "reason": "Pays money back.", "visibility": "external", "call_id": "call_ab12",
 	"category": "orders", "concurrency_group": "default", "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 	"description": "Finds the orders of a customer.", "effect_id": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
 	"former_names": map[string]any{"findOrders": "2099-12-31"}, "host": "orders.example.com", "id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto", "last_seq": 12, "message": "halfway",

@@ -243,7 +243,7 @@ func spinOne(fn func() ([]byte, error), long time.Duration) (spun, error) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	n, began, used := 0, time.Now(), ownTime()
-	for ; time.Since(began) < long || ownTime() == used; n++ {
+	for ; n == 0 || time.Since(began) < long || ownTime() == used; n++ {
 		if _, err := fn(); err != nil {
 			return spun{}, err
 		}
