@@ -27,8 +27,8 @@ func (a *app) toolCallCommand() *cobra.Command {
 		Short: "Call a tool once and print its answer",
 		Long: `Calls a tool durably and waits for its answer. A tool that answers no ends the
 command with exit code 1, one that gave no answer with that of the failure, and
-one that is still running when the wait is over with 8. With --id the call is made
-once, however often it is asked for.
+one that is still running when the wait is over with 8; with --wait 0 that is no
+failure. With --id the call is made once, however often it is asked for.
 
 Arguments are a JSON object, or --arg NAME=VALUE pairs, whose values are read as
 the tool's schema wants them: as a number, a truth value, a list. A name with
@@ -107,7 +107,7 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 		}
 		return writeResult(w, call.Result)
 	})
-	if err == nil && call.Result == nil {
+	if err == nil && call.Result == nil && waited(in) {
 		return &silentError{code: ExitRunning}
 	}
 	if err == nil && call.Result != nil && call.Result.IsError {
@@ -115,3 +115,6 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 	}
 	return err
 }
+
+// waited reports whether the answer of a call was waited for at all.
+func waited(in v1.NewCall) bool { return in.WaitS == nil || *in.WaitS > 0 }
