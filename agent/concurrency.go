@@ -4,8 +4,8 @@ package agent
 // together.
 type Segment struct{ From, To int }
 
-// Segments cuts the calls of a turn, in the order the model made them; free
-// tells of each call whether it may run beside others. In [ParallelSafe] mode a
+// Segments cuts the calls of a turn, in the order the model made them. The flags
+// in free, one per call, report whether it may run concurrently. In [ParallelSafe] mode a
 // maximal stretch of free calls is one segment, and any other call is a
 // barrier, alone in its segment. In [Sequential] mode every call is.
 func Segments(mode ToolMode, free []bool) []Segment {

@@ -41,13 +41,15 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	if known := r.opts.Advice.HasCredential; known != nil && t.Tenant != "" {
 		for _, ref := range credentialsIn(t.Config) {
 			if ok, err := known(ctx, t.Tenant, ref); err == nil && !ok {
-				warn("the tenant keeps no credential %q: make it with toolcrib credential create %s, unless the workers have it from elsewhere", ref, ref)
+				warn("the tenant keeps no credential %q: make it with toolcrib credential create %s, "+
+					"unless the workers have it from elsewhere", ref, ref)
 			}
 		}
 	}
 	if held := r.opts.Advice.Permitted; held != nil && t.RequiredPermission != "" && t.Tenant != "" {
 		if ok, err := held(ctx, t.Tenant, t.RequiredPermission); err == nil && !ok {
-			warn("required_permission is %q, which no key of the tenant holds by name: make one with toolcrib key create NAME --permission %s", t.RequiredPermission, t.RequiredPermission)
+			warn("required_permission is %q, which no key of the tenant holds by name: "+
+				"make one with toolcrib key create NAME --permission %s", t.RequiredPermission, t.RequiredPermission)
 		}
 	}
 	return warnings

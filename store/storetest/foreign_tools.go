@@ -1,0 +1,54 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// toolCases are the foreign-tenant cases of the heads of tools.
+var toolCases = map[string]func(t *testing.T, f foreign){
+	"CreateTool": func(t *testing.T, f foreign) { // The same slug is free: nobody learns that it is taken elsewhere.
+		t.Helper()
+		_, err := f.Store.CreateTool(t.Context(), tool.Tool{Tenant: f.stranger, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0"})
+		require.NoError(t, err)
+	},
+	"UpdateTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.Tool
+		stolen.Tenant = f.stranger
+		_, err := f.Store.UpdateTool(t.Context(), stolen)
+		RequireKind(t, tool.NotFound, err)
+	},
+	"DeleteTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.Tool
+		stolen.Tenant = f.stranger
+		RequireKind(t, tool.NotFound, f.Store.DeleteTool(t.Context(), stolen))
+		_, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: f.Tool.ID})
+		require.NoError(t, err)
+	},
+	"RenameTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		stolen := f.Tool
+		stolen.Tenant = f.stranger
+		_, err := f.Store.RenameTool(t.Context(), stolen, "stolenTool", "")
+		RequireKind(t, tool.NotFound, err)
+	},
+	"FindTool": func(t *testing.T, f foreign) {
+		t.Helper()
+		for _, ref := range []tool.Ref{{ID: f.Tool.ID}, {Slug: f.Tool.Slug}} {
+			_, err := f.Store.FindTool(t.Context(), f.stranger, ref)
+			RequireKind(t, tool.NotFound, err)
+		}
+	},
+	"ListTools": func(t *testing.T, f foreign) {
+		t.Helper()
+		tools, err := f.Store.ListTools(t.Context(), f.stranger, registry.ToolQuery{})
+		require.NoError(t, err)
+		require.Empty(t, tools)
+	},
+}
