@@ -12,7 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// hold begins a request and returns what ends it: its body does not end before.
+// hold begins a request and returns once the server reads its body: the request
+// has its place by then. Calling end finishes the body and gives the status.
 func (b *bundle) hold(t *testing.T, key string) (end func() int) {
 	t.Helper()
 	body, writer := io.Pipe()
@@ -20,9 +21,13 @@ func (b *bundle) hold(t *testing.T, key string) (end func() int) {
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+key)
 	req.Header.Set("Content-Type", "application/json")
+	// The body is sent when the handler asks for it, not before.
+	req.Header.Set("Expect", "100-continue")
+	transport := &http.Transport{ExpectContinueTimeout: time.Minute}
+	t.Cleanup(transport.CloseIdleConnections)
 	status := make(chan int, 1)
 	go func() {
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := (&http.Client{Transport: transport}).Do(req)
 		if err != nil {
 			status <- 0
 			return
@@ -45,11 +50,8 @@ func TestRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.MaxRequests = 1 })
 	end := b.hold(t, b.key)
-	var refused answer
-	require.Eventually(t, func() bool {
-		refused = b.do(t, http.MethodGet, "/v1/tools", "")
-		return refused.status == http.StatusServiceUnavailable
-	}, time.Minute, 20*time.Millisecond)
+	refused := b.do(t, http.MethodGet, "/v1/tools", "")
+	require.Equal(t, http.StatusServiceUnavailable, refused.status)
 	require.NotEmpty(t, refused.header.Get("Retry-After"))
 	require.Equal(t, tool.Unavailable, refused.problem(t).Code)
 	require.True(t, refused.problem(t).Retryable)
@@ -58,7 +60,9 @@ func TestRequestsAreBounded(t *testing.T) {
 	b.stream(t, events(run), nil).event()
 
 	end()
-	require.Eventually(t, func() bool { return b.do(t, http.MethodGet, "/v1/tools", "").status == http.StatusOK }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return b.do(t, http.MethodGet, "/v1/tools", "").status == http.StatusOK
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // A tenant, with however many keys, has so many requests served at once, and
@@ -67,15 +71,14 @@ func TestRequestsOfATenantAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.MaxTenantRequests = 1 })
 	end := b.hold(t, b.key)
-	var refused answer
-	require.Eventually(t, func() bool {
-		refused = b.do(t, http.MethodGet, "/v1/tools", "", b.Key(t, b.tenant, "*"))
-		return refused.status == http.StatusTooManyRequests
-	}, time.Minute, 20*time.Millisecond)
+	refused := b.do(t, http.MethodGet, "/v1/tools", "", b.Key(t, b.tenant, "*"))
+	require.Equal(t, http.StatusTooManyRequests, refused.status)
 	require.NotEmpty(t, refused.header.Get("Retry-After"))
 	require.Equal(t, tool.RateLimited, refused.problem(t).Code)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/v1/tools", "", b.Key(t, b.Tenant(t), "*")).status)
 
 	end()
-	require.Eventually(t, func() bool { return b.do(t, http.MethodGet, "/v1/tools", "").status == http.StatusOK }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return b.do(t, http.MethodGet, "/v1/tools", "").status == http.StatusOK
+	}, time.Minute, 20*time.Millisecond)
 }
