@@ -2,12 +2,19 @@ package ranking
 
 import "slices"
 
-// find makes the cursors of the passage at hand found by their words.
-func (r *Ranker) find() {
-	clear(r.byWord)
-	for _, c := range r.here {
-		r.byWord[c.word] = c
-		r.places[c.word] = c.appendPlaces(r.places[c.word][:0])
+// find finds where the passage at a position of the document at hand, at which
+// cursors stand, holds which words.
+func (r *Ranker) find(position int, cursors []*cursor) {
+	clear(r.held)
+	for _, c := range cursors {
+		for rest := c.entries; len(rest) >= entryHeader; {
+			var e entry
+			if e, rest = cutEntry(rest); e.position == position {
+				r.held[c.word] = true
+				r.places[c.word] = e.appendPlaces(r.places[c.word][:0])
+				break
+			}
+		}
 	}
 }
 
@@ -32,7 +39,7 @@ func (r *Ranker) near(mask uint64) (share float64, ok bool) {
 			return 0, false
 		}
 		for _, word := range g.either[held].words {
-			if r.byWord[word] != nil && len(r.places[word]) > 0 && !slices.Contains(words, word) {
+			if r.held[word] && len(r.places[word]) > 0 && !slices.Contains(words, word) {
 				words = append(words, word)
 			}
 		}
@@ -47,7 +54,7 @@ func (r *Ranker) near(mask uint64) (share float64, ok bool) {
 // order with nothing between.
 func (r *Ranker) adjacent(s sequence) bool {
 	for _, word := range s.words {
-		if r.byWord[word] == nil {
+		if !r.held[word] {
 			return false
 		}
 	}

@@ -17,12 +17,17 @@ const (
 // inHeadings is what places in headings begin at; those in the title are negative.
 const inHeadings = 1 << 14
 
-// cursor walks through the postings of one word in one block.
+// cursor walks through the postings of one word in one block, document by
+// document.
 type cursor struct {
 	word     int
 	rest     []byte // Documents behind this one.
-	entries  []byte // Of this document, behind this passage.
 	document int64
+	entries  []byte // Of this document.
+}
+
+// entry is what postings say of a passage.
+type entry struct {
 	position int
 	length   byte   // Class.
 	places   []byte // Of the word in the passage.
@@ -60,37 +65,30 @@ func cutGroup(postings []byte) (document int64, entries, rest []byte) {
 	return document, postings[groupHeader : groupHeader+size], postings[groupHeader+size:]
 }
 
-// nextDocument goes on to the first passage of the next document.
+// nextDocument goes on to the next document.
 func (c *cursor) nextDocument() bool {
-	for len(c.rest) >= groupHeader {
-		c.document, c.entries, c.rest = cutGroup(c.rest)
-		if c.nextPassage() {
-			return true
-		}
-	}
-	return false
-}
-
-// nextPassage goes on to the next passage of the document.
-func (c *cursor) nextPassage() bool {
-	if len(c.entries) < entryHeader {
+	if len(c.rest) < groupHeader {
 		return false
 	}
-	e := c.entries
-	end := min(entryHeader+placeSize*int(e[3]), len(e))
-	c.position, c.length, c.places, c.entries = int(binary.BigEndian.Uint16(e)), e[2], e[entryHeader:end], e[end:]
+	c.document, c.entries, c.rest = cutGroup(c.rest)
 	return true
+}
+
+// cutEntry cuts off the first entry. There is a whole header.
+func cutEntry(entries []byte) (e entry, rest []byte) {
+	end := min(entryHeader+placeSize*int(entries[3]), len(entries))
+	return entry{int(binary.BigEndian.Uint16(entries)), entries[2], entries[entryHeader:end]}, entries[end:]
 }
 
 // frequency returns how many times the passage holds the word: what stands in
 // headings counts twice, what stands in the title three times.
-func (c *cursor) frequency() float64 {
-	if len(c.places) == 0 {
+func (e *entry) frequency() float64 {
+	if len(e.places) == 0 {
 		return 1
 	}
 	n := 0
-	for i := 0; i+placeSize <= len(c.places); i += placeSize {
-		switch place := int16(binary.BigEndian.Uint16(c.places[i:])); { //nolint:gosec // It was an int16.
+	for i := 0; i+placeSize <= len(e.places); i += placeSize {
+		switch place := int16(binary.BigEndian.Uint16(e.places[i:])); { //nolint:gosec // It was an int16.
 		case place < 0:
 			n += 3
 		case place >= inHeadings:
@@ -103,9 +101,9 @@ func (c *cursor) frequency() float64 {
 }
 
 // appendPlaces appends where the passage holds the word, in ascending order.
-func (c *cursor) appendPlaces(all []int) []int {
-	for i := 0; i+placeSize <= len(c.places); i += placeSize {
-		place := int(int16(binary.BigEndian.Uint16(c.places[i:]))) //nolint:gosec // It was an int16.
+func (e *entry) appendPlaces(all []int) []int {
+	for i := 0; i+placeSize <= len(e.places); i += placeSize {
+		place := int(int16(binary.BigEndian.Uint16(e.places[i:]))) //nolint:gosec // It was an int16.
 		switch {
 		case place < 0:
 			place = -place

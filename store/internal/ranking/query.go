@@ -51,6 +51,7 @@ type Query struct {
 	words    []string // Distinct; all that is read of the index.
 	wanted   int      // How many of words count towards the score: the first.
 	required []bool   // Of the wanted words: it counts towards the share even if no passage holds it.
+	whole    []bool   // Of the wanted words: it is an identifier, whole. What is neither is a part of a word.
 	groups   []group
 	excluded []sequence
 }
@@ -79,7 +80,10 @@ func NewQuery(items []Item, readings, excluded []Reading) *Query {
 		}
 		var whole sequence
 		for _, word := range r.Whole {
-			whole.words, whole.offsets = append(whole.words, q.word(word)), append(whole.offsets, 0)
+			i := q.word(word)
+			whole.words, whole.offsets = append(whole.words, i), append(whole.offsets, 0)
+			q.whole = grown(q.whole, i+1)
+			q.whole[i] = true
 		}
 		switch {
 		case len(plain.words) == 0 && len(whole.words) == 0: // Nothing but words that say nothing.
@@ -92,7 +96,7 @@ func NewQuery(items []Item, readings, excluded []Reading) *Query {
 		}
 	}
 	q.wanted = len(q.words)
-	q.required = grown(q.required, q.wanted)
+	q.required, q.whole = grown(q.required, q.wanted), grown(q.whole, q.wanted)
 	for _, r := range excluded {
 		for _, s := range []sequence{q.sequence(r.Plain), q.sequence(r.Parts)} {
 			if len(s.words) > 0 {

@@ -39,11 +39,13 @@ type Ranker struct {
 	weights  []float64 // Of the query's words: 0 of those that no score is made of.
 	total    float64
 	bits     []uint64      // Of each word in the mask of what a passage holds.
+	scored   uint64        // Of the words that have a weight.
 	groups   []groupMask   // Of the query's groups.
 	norms    [256]float64  // By class of length.
-	here     []*cursor     // Of words that the passage at hand holds.
-	byWord   []*cursor     // The same by word; nil of others.
-	places   [][]int       // Reused.
+	sums     []sum         // By position, of the document at hand.
+	touched  []int         // Positions of those.
+	held     []bool        // Of the words: the passage at hand holds it.
+	places   [][]int       // Where, of those.
 	top      []Passage     // The best first.
 	excluded func(Passage) // Told of passages that are left out; nil in a ranking.
 }
@@ -59,17 +61,20 @@ type groupMask struct {
 func NewRanker(q *Query, stats Statistics, allowed map[int64]bool, limit int) *Ranker {
 	r := &Ranker{
 		query: q, limit: limit, allowed: allowed, weights: make([]float64, len(q.words)), bits: make([]uint64, len(q.words)),
-		byWord: make([]*cursor, len(q.words)), places: make([][]int, len(q.words)),
+		held: make([]bool, len(q.words)), places: make([][]int, len(q.words)),
 	}
 	var known []int
+	needed := q.neededParts(stats)
 	for i := range q.wanted {
 		count := float64(stats.Counts[q.words[i]])
 		weight := math.Log(1 + (float64(stats.Passages)-min(count, float64(stats.Passages))+0.5)/(count+0.5))
 		if count > 0 {
 			known = append(known, i)
+		}
+		if count > 0 && needed[i] {
 			r.weights[i] = weight
 		}
-		if count > 0 || q.required[i] {
+		if count > 0 && needed[i] || q.required[i] {
 			r.total += weight
 		}
 	}
@@ -77,6 +82,9 @@ func NewRanker(q *Query, stats Statistics, allowed map[int64]bool, limit int) *R
 	for bit, i := range known {
 		if bit < maxWanted {
 			r.bits[i] = 1 << bit
+			if r.weights[i] > 0 {
+				r.scored |= r.bits[i]
+			}
 		} else {
 			r.weights[i] = 0
 		}
@@ -89,6 +97,25 @@ func NewRanker(q *Query, stats Statistics, allowed map[int64]bool, limit int) *R
 		r.norms[class] = saturation * (1 - lengthBias + lengthBias*(float64(class)+0.5)*lengthStep/average)
 	}
 	return r
+}
+
+// neededParts reports which of the wanted words count: words and whole identifiers
+// always, parts of a word that no passage holds as it is.
+func (q *Query) neededParts(stats Statistics) []bool {
+	needed := make([]bool, q.wanted)
+	for i := range needed {
+		needed[i] = q.required[i] || q.whole[i]
+	}
+	for _, g := range q.groups {
+		plain := g.either[0]
+		if len(g.either) < 2 || !slices.ContainsFunc(plain.words, func(i int) bool { return stats.Counts[q.words[i]] == 0 }) {
+			continue
+		}
+		for _, i := range g.either[1].words {
+			needed[i] = true
+		}
+	}
+	return needed
 }
 
 func (r *Ranker) mask(g group, stats Statistics) groupMask {
@@ -133,13 +160,23 @@ func (r *Ranker) Block(postings [][]byte) {
 			open = append(open, c)
 		}
 	}
+	var here []*cursor
 	for len(open) > 0 {
 		document := open[0].document
 		for _, c := range open[1:] {
 			document = min(document, c.document)
 		}
-		if r.allowed == nil || r.allowed[document] {
-			r.document(document, open)
+		here = here[:0]
+		for _, c := range open {
+			if c.document == document {
+				here = append(here, c)
+			}
+		}
+		switch {
+		case r.excluded != nil:
+			r.exclude(document, here)
+		case r.allowed == nil || r.allowed[document]:
+			r.document(document, here)
 		}
 		left := open[:0]
 		for _, c := range open {
@@ -151,62 +188,50 @@ func (r *Ranker) Block(postings [][]byte) {
 	}
 }
 
-// document ranks the passages of a document, at which some cursors stand.
-func (r *Ranker) document(document int64, open []*cursor) {
-	var buffer [16]*cursor
-	cursors := buffer[:0]
-	for _, c := range open {
-		if c.document == document {
-			cursors = append(cursors, c)
+// sum is what has been added up of a passage.
+type sum struct {
+	weight float64
+	mask   uint64
+}
+
+// document ranks the passages of a document that hold a word that is scored. First
+// all postings are added up, word by word; most passages need nothing else.
+func (r *Ranker) document(document int64, cursors []*cursor) {
+	r.touched = r.touched[:0]
+	for _, c := range cursors {
+		bit, weight := r.bits[c.word], r.weights[c.word]
+		if bit == 0 {
+			continue
+		}
+		for rest := c.entries; len(rest) >= entryHeader; {
+			var e entry
+			e, rest = cutEntry(rest)
+			if e.position >= len(r.sums) {
+				r.sums = append(r.sums, make([]sum, e.position+1-len(r.sums))...)
+			}
+			s := &r.sums[e.position]
+			if s.mask == 0 {
+				r.touched = append(r.touched, e.position)
+			}
+			s.mask |= bit
+			n := 1.0
+			if len(e.places) != placeSize || e.places[0] >= inHeadings>>8 {
+				n = e.frequency()
+			}
+			s.weight += weight * n / (n + r.norms[e.length])
 		}
 	}
-	for len(cursors) > 0 {
-		position := cursors[0].position
-		for _, c := range cursors[1:] {
-			position = min(position, c.position)
+	for _, position := range r.touched {
+		s := r.sums[position]
+		r.sums[position] = sum{}
+		if s.mask&r.scored != 0 {
+			r.passage(Passage{Document: document, Position: position, Score: s.weight / r.total}, s.mask, cursors)
 		}
-		r.here = r.here[:0]
-		for _, c := range cursors {
-			if c.position == position {
-				r.here = append(r.here, c)
-			}
-		}
-		r.passage(Passage{Document: document, Position: position})
-		left := cursors[:0]
-		for _, c := range cursors {
-			if c.position > position || c.nextPassage() {
-				left = append(left, c)
-			}
-		}
-		cursors = left
 	}
 }
 
-// passage ranks a passage, which the cursors in r.here stand at.
-func (r *Ranker) passage(p Passage) {
-	if r.excluded != nil {
-		r.find()
-		if r.excludes() {
-			r.excluded(p)
-		}
-		return
-	}
-	sum, mask := 0.0, uint64(0)
-	for _, c := range r.here {
-		if r.bits[c.word] == 0 {
-			continue
-		}
-		n := 1.0
-		if len(c.places) != placeSize || c.places[0] >= inHeadings>>8 {
-			n = c.frequency()
-		}
-		sum += r.weights[c.word] * n / (n + r.norms[c.length])
-		mask |= r.bits[c.word]
-	}
-	if mask == 0 {
-		return
-	}
-	p.Score = sum / r.total
+// passage ranks a passage of a document, at which cursors stand.
+func (r *Ranker) passage(p Passage, mask uint64, cursors []*cursor) {
 	holdsAll := r.mayHoldAll(mask)
 	if most := p.Score; len(r.top) == r.limit {
 		if holdsAll {
@@ -216,7 +241,9 @@ func (r *Ranker) passage(p Passage) {
 			return
 		}
 	}
-	r.find()
+	if holdsAll || len(r.query.excluded) > 0 {
+		r.find(p.Position, cursors)
+	}
 	if holdsAll {
 		if near, ok := r.near(mask); ok {
 			p.Score = 1 + (1-nearness)*p.Score + nearness*near
@@ -224,6 +251,24 @@ func (r *Ranker) passage(p Passage) {
 	}
 	if !r.excludes() {
 		r.keep(p)
+	}
+}
+
+// exclude reports the passages of a document that hold something excluded.
+func (r *Ranker) exclude(document int64, cursors []*cursor) {
+	seen := make(map[int]bool)
+	for _, c := range cursors {
+		for rest := c.entries; len(rest) >= entryHeader; {
+			var e entry
+			if e, rest = cutEntry(rest); seen[e.position] {
+				continue
+			}
+			seen[e.position] = true
+			r.find(e.position, cursors)
+			if r.excludes() {
+				r.excluded(Passage{Document: document, Position: e.position})
+			}
+		}
 	}
 }
 
