@@ -206,6 +206,9 @@ func (r *Registry) checkConfigBy(impl tool.Implementation, uploaded bool, config
 	if check == nil {
 		return nil
 	}
+	if len(config) == 0 {
+		config = json.RawMessage(`{}`) // So that the error names the field that is missing.
+	}
 	if err := check(config); err != nil {
 		return within("/implementation_config", err)
 	}

@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
@@ -49,8 +50,8 @@ func SourceOf(t *tool.Tool) *Source {
 // Reconcile names the tools, and puts each beside the one that an earlier
 // import made of the same operation: of the same method and path, or else of
 // the same operation id. Such a tool keeps its slug, and what people decided:
-// policy, interaction, execution, icon, output check, and a credential that was
-// not named anew. A method that writes raises the egress class of its tool.
+// policy, interaction, execution, icon, output check, the declaration that a
+// POST only reads, and a credential that was not named anew. A method that writes raises the egress class of its tool.
 //
 // tools are the http tools of the tenant. The returned ones came from this
 // document, which does not have their operations any more.
@@ -144,6 +145,9 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 	if s.Category == "" {
 		s.Category = category
 	}
+	if o.keepReads(t) {
+		class = tool.EgressReadOnly
+	}
 	if class == tool.EgressWrite || s.EgressClass == tool.EgressNone {
 		s.EgressClass = class
 	}
@@ -153,6 +157,21 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 	}
 	s.Execution.Idempotent = s.Execution.Idempotent || made.Idempotent
 	o.keepCredential(t, source)
+}
+
+// keepReads takes over the declaration that a POST only reads, and reports
+// whether there is one.
+func (o *Operation) keepReads(t *tool.Tool) bool {
+	if o.Method != http.MethodPost || !httpcall.DeclaresReads(t.Config) {
+		return false
+	}
+	var now httpcall.Config
+	if json.Unmarshal(o.Spec.Config, &now) != nil {
+		return false
+	}
+	now.Reads = true
+	o.Spec.Config = encoded(now)
+	return true
 }
 
 // keepCredential takes over the credential of a security scheme for which none

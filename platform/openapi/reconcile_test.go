@@ -53,6 +53,13 @@ func imported(t *testing.T, document string, opts openapi.Options, known []tool.
 	return out, gone
 }
 
+func encode(t *testing.T, v any) json.RawMessage {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	require.NoError(t, err)
+	return raw
+}
+
 func TestImportedAgainUnchanged(t *testing.T) {
 	t.Parallel()
 	known := stored(mapped(t, []byte(shop), openapi.Options{}))
@@ -133,6 +140,37 @@ func TestEgressIsRaised(t *testing.T) {
 	known := stored(mapped(t, []byte(shop), openapi.Options{}))
 	again, _ := imported(t, strings.Replace(shop, "    get: {operationId: listOrders", "    put: {operationId: listOrders", 1), openapi.Options{}, known)
 	s := again["listOrders"].Spec
+	require.Equal(t, tool.EgressWrite, s.EgressClass)
+	require.True(t, s.RequiresApproval)
+	require.False(t, s.Execution.Pure)
+}
+
+// The declaration that a POST only reads stays, and with it the egress class,
+// while the operation is a POST.
+func TestReadsStays(t *testing.T) {
+	t.Parallel()
+	known := stored(mapped(t, []byte(shop), openapi.Options{}))
+	for i := range known {
+		if known[i].Slug != "createOrder" {
+			continue
+		}
+		var c httpcall.Config
+		require.NoError(t, json.Unmarshal(known[i].Config, &c))
+		c.Reads = true
+		known[i].Config = encode(t, c)
+		known[i].EgressClass, known[i].RequiresApproval, known[i].Execution.Pure = tool.EgressReadOnly, false, true
+	}
+	again, _ := imported(t, strings.Replace(shop, "Create an order", "Search orders", 1), openapi.Options{}, known)
+	s := again["createOrder"].Spec
+	require.Equal(t, "Search orders", s.Name)
+	require.True(t, httpcall.DeclaresReads(s.Config), string(s.Config))
+	require.Equal(t, tool.EgressReadOnly, s.EgressClass)
+	require.False(t, s.RequiresApproval)
+	require.True(t, s.Execution.Pure)
+
+	again, _ = imported(t, strings.Replace(shop, "    post:", "    put:", 1), openapi.Options{}, known)
+	s = again["createOrder"].Spec
+	require.False(t, httpcall.DeclaresReads(s.Config))
 	require.Equal(t, tool.EgressWrite, s.EgressClass)
 	require.True(t, s.RequiresApproval)
 	require.False(t, s.Execution.Pure)
