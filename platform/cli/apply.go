@@ -65,10 +65,10 @@ agent, mcp_server, artifact or pipeline.
 // appliedFile is an item of an answer with the file its definition stands in.
 type appliedFile struct {
 	v1.AppliedItem
-	File   string `json:"file"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
-	source string
+	File           string `json:"file"`
+	Line           int    `json:"line,omitempty"`
+	Column         int    `json:"column,omitempty"`
+	source, absent string
 }
 
 func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun bool) error {
@@ -134,7 +134,8 @@ func locate(documents []document, items []v1.AppliedItem) []appliedFile {
 			pointer = blamed(d, item.Error)
 		}
 		at := d.fault(pointer, "")
-		out[i].File, out[i].Line, out[i].Column, out[i].source = at.File, at.Line, at.Column, at.Source
+		out[i].File, out[i].Line, out[i].Column = at.File, at.Line, at.Column
+		out[i].source, out[i].absent = at.Source, at.absent
 	}
 	return out
 }
@@ -171,7 +172,9 @@ func writeApplied(w, errs io.Writer, items []appliedFile, dryRun bool) error {
 			rows = append(rows, []string{item.Kind, item.Slug, item.Version, outcomeOf(item.AppliedItem, dryRun)})
 		}
 		for _, fault := range faults {
-			at := FileError{File: item.File, Line: item.Line, Column: item.Column, Msg: fault, Source: item.source}
+			at := FileError{
+				File: item.File, Line: item.Line, Column: item.Column, Msg: fault, Source: item.source, absent: item.absent,
+			}
 			if _, err := fmt.Fprintln(errs, at.Error()); err != nil {
 				return err
 			}

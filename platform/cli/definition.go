@@ -34,23 +34,32 @@ type FileError struct {
 	Column int    `json:"column,omitempty"`
 	Msg    string `json:"message"`
 	Source string `json:"-"` // The line as it stands there.
+
+	absent string // Pointer to what the fault is about, where the file does not have it.
 }
 
 func (e *FileError) Error() string {
-	if e.Line == 0 {
-		return e.File + ": " + e.Msg
+	msg := e.Msg
+	if e.absent != "" {
+		msg = "at " + e.absent + ": " + msg
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
+	if e.Line == 0 {
+		return e.File + ": " + msg
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, msg)
 }
 
 // fault returns a fault of the document at a JSON Pointer, or at the nearest
 // place around it.
 func (d document) fault(pointer, msg string) *FileError {
 	e := &FileError{File: d.file, Msg: msg}
-	for {
+	for wanted := pointer; ; {
 		if at, ok := d.places[spelling(pointer)]; ok {
 			e.Line, e.Column = at.line, at.column
 			e.quote(d.source)
+			if pointer != wanted {
+				e.absent = wanted
+			}
 			return e
 		}
 		cut := strings.LastIndexByte(pointer, '/')
