@@ -67,7 +67,9 @@ func dialers(r *repository) []string {
 // clientFields name the member by which a library's type is given its HTTP
 // client, and without which it makes one of its own.
 var clientFields = map[string]map[string]string{
-	"github.com/modelcontextprotocol/go-sdk/mcp": {"StreamableClientTransport": "HTTPClient", "SSEClientTransport": "HTTPClient"},
+	"github.com/modelcontextprotocol/go-sdk/mcp": {
+		"StreamableClientTransport": "HTTPClient", "SSEClientTransport": "HTTPClient",
+	},
 }
 
 // libraryClients: what a library does when it is given no client passes no guard.
@@ -82,7 +84,9 @@ func libraryClients(r *repository) []string {
 				}
 				p, name := f.selected(literal.Type)
 				if field := clientFields[p][name]; field != "" && !sets(literal, field) {
-					out = append(out, fmt.Sprintf("%s: %s.%s without %s: give it a client of internal/egress", f.name, path.Base(p), name, field))
+					out = append(
+						out, fmt.Sprintf("%s: %s.%s without %s: give it a client of internal/egress", f.name, path.Base(p), name, field),
+					)
 				}
 				return true
 			})
@@ -177,7 +181,8 @@ func fileNames(r *repository) []string {
 var ourAPI = map[string][]string{
 	"tool": nil, "agent": nil, "ledger": nil, "wire": nil, "policy": nil, "schema": nil, "resolver": nil, "registry": nil,
 	"registry/registrytest": nil, "executors": nil, "executors/executortest": nil, "executors/function": nil,
-	"executors/httpcall": nil, "executors/internalcall": nil, "builtins": nil, "internal/egress": nil, "internal/secret": nil,
+	"executors/httpcall": nil, "executors/internalcall": nil, "builtins": nil, "internal/egress": nil,
+	"internal/secret":  nil,
 	"internal/failure": {"go.temporal.io/..."}, "workflows": {"go.temporal.io/..."}, "activities": {"go.temporal.io/..."},
 	"worker": {"go.temporal.io/...", "go.opentelemetry.io/..."}, "store": {"github.com/jackc/pgx/..."},
 }

@@ -56,15 +56,21 @@ type reachLaw struct {
 }
 
 var (
-	std      = "std" // Stands for the standard library.
-	input    = []string{"net", "net/http/...", "net/rpc/...", "net/smtp", "os/...", "database/sql/...", "io/ioutil", "syscall", "plugin", "log/syslog"}
+	std   = "std" // Stands for the standard library.
+	input = []string{
+		"net", "net/http/...", "net/rpc/...", "net/smtp", "os/...", "database/sql/...", "io/ioutil", "syscall", "plugin",
+		"log/syslog",
+	}
 	temporal = []string{"go.temporal.io/..."}
 	postgres = []string{"github.com/jackc/pgx/..."}
 )
 
 var reachLaws = []reachLaw{
 	{name: "tool is the leaf", from: []string{"tool"}, only: []string{std}, why: "everyone speaks the vocabulary"},
-	{name: "agent stands on tool", from: []string{"agent"}, only: []string{std, module + "/tool"}, why: "everyone speaks the vocabulary"},
+	{
+		name: "agent stands on tool", from: []string{"agent"}, only: []string{std, module + "/tool"},
+		why: "everyone speaks the vocabulary",
+	},
 	{
 		name: "ledger and wire are vocabulary", from: []string{"ledger", "wire"},
 		only: []string{std, module + "/tool", module + "/agent", module + "/ledger"}, why: "workflows and stores speak it",
@@ -77,7 +83,8 @@ var reachLaws = []reachLaw{
 		name: "schema and policy know the vocabulary only", from: []string{"schema", "policy"},
 		deny: []string{
 			module + "/activities/...", module + "/builtins/...", module + "/executors/...", module + "/internal/...",
-			module + "/registry/...", module + "/resolver/...", module + "/store/...", module + "/worker/...", module + "/workflows/...",
+			module + "/registry/...", module + "/resolver/...", module + "/store/...", module + "/worker/...",
+			module + "/workflows/...",
 		}, why: "they are pure",
 	},
 	{
@@ -91,7 +98,8 @@ var reachLaws = []reachLaw{
 	{
 		name: "activities are handed their ports", from: []string{"activities"},
 		deny: slices.Concat(postgres, []string{
-			module + "/executors/...", module + "/builtins/...", module + "/store/...", module + "/worker/...", module + "/workflows/...",
+			module + "/executors/...", module + "/builtins/...", module + "/store/...", module + "/worker/...",
+			module + "/workflows/...",
 			module + "/internal/egress/...",
 		}), why: "they are thin",
 	},
@@ -99,32 +107,42 @@ var reachLaws = []reachLaw{
 		name: "only the edge knows Temporal",
 		from: []string{
 			"tool", "agent", "ledger", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...",
-			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...", "internal/vault/...", "internal/redact/...", "internal/telemetry/...",
+			"retrieval/...", "store/...", "internal/egress/...", "internal/secret/...", "internal/vault/...",
+			"internal/redact/...", "internal/telemetry/...",
 		},
 		deny: temporal, why: "tools, stores and rules can be used and tested without a workflow engine",
 	},
 	{
 		name: "only the store knows PostgreSQL",
 		from: []string{
-			"tool", "agent", "ledger", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...", "resolver/...", "retrieval/...",
+			"tool", "agent", "ledger", "wire", "policy", "schema", "executors/...", "builtins/...", "registry/...",
+			"resolver/...", "retrieval/...",
 			"activities", "workflows", "runs", "internal/...",
 		},
 		deny: slices.Concat(postgres, []string{"database/sql/..."}), why: "SQL lives in package store",
 	},
 	{
 		name: "runs know Temporal and the vocabulary", from: []string{"runs"},
-		only: slices.Concat([]string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wire", "golang.org/x/sync/..."}, temporal),
-		why:  "API, reconciler and MCP server share the use cases on runs",
+		only: slices.Concat(
+			[]string{std, module + "/tool", module + "/agent", module + "/ledger", module + "/wire", "golang.org/x/sync/..."},
+			temporal,
+		),
+		why: "API, reconciler and MCP server share the use cases on runs",
 	},
 	{
 		name: "executors do not import the house", from: []string{"executors/..."},
-		deny: []string{module + "/store/...", module + "/registry/...", module + "/resolver/...", module + "/activities/...", module + "/workflows/...", module + "/worker/..."},
-		why:  "they run calls and know nothing of who asked",
+		deny: []string{
+			module + "/store/...", module + "/registry/...", module + "/resolver/...", module + "/activities/...",
+			module + "/workflows/...", module + "/worker/...",
+		},
+		why: "they run calls and know nothing of who asked",
 	},
 	{
 		name: "read and write side know no executors", from: []string{"registry/...", "resolver/..."},
-		deny: slices.Concat(input, []string{module + "/executors/...", module + "/builtins/...", module + "/store/...", module + "/activities/..."}),
-		why:  "what they need is handed to them",
+		deny: slices.Concat(input, []string{
+			module + "/executors/...", module + "/builtins/...", module + "/store/...", module + "/activities/...",
+		}),
+		why: "what they need is handed to them",
 	},
 }
 
@@ -149,7 +167,9 @@ func TestLaws(t *testing.T) {
 func laws() map[string]func(*repository) []string {
 	all := map[string]func(*repository) []string{
 		"the root never imports the platform": func(r *repository) []string {
-			return r.reaching(reachLaw{from: []string{"..."}, deny: []string{platform + "/..."}, why: "hosts take the plugin without the product"})
+			return r.reaching(reachLaw{
+				from: []string{"..."}, deny: []string{platform + "/..."}, why: "hosts take the plugin without the product",
+			})
 		},
 		"pgx is imported in store only":                     pgxInStore,
 		"HTTP clients come from internal/egress":            httpClients,

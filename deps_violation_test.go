@@ -19,10 +19,16 @@ func TestLawsCanFail(t *testing.T) {
 		files map[string]string
 		want  string // Of the one report.
 	}{
-		"tool is the leaf":               {one("tool/a.go", `import _ "github.com/google/uuid"`), "tool -> github.com/google/uuid"},
-		"agent stands on tool":           {one("agent/a.go", `import _ `+root+`/ledger"`), "agent -> github.com/toolcrib/toolcrib/ledger"},
-		"ledger and wire are vocabulary": {one("wire/a.go", `import _ `+root+`/schema"`), "wire -> github.com/toolcrib/toolcrib/schema"},
-		"schema and policy are pure":     {one("policy/a.go", `import _ "net/http"`), "policy -> net/http"},
+		"tool is the leaf": {
+			one("tool/a.go", `import _ "github.com/google/uuid"`), "tool -> github.com/google/uuid",
+		},
+		"agent stands on tool": {
+			one("agent/a.go", `import _ `+root+`/ledger"`), "agent -> github.com/toolcrib/toolcrib/ledger",
+		},
+		"ledger and wire are vocabulary": {
+			one("wire/a.go", `import _ `+root+`/schema"`), "wire -> github.com/toolcrib/toolcrib/schema",
+		},
+		"schema and policy are pure": {one("policy/a.go", `import _ "net/http"`), "policy -> net/http"},
 		"schema and policy know the vocabulary only": {
 			one("schema/a.go", `import _ `+root+`/registry"`), "schema -> github.com/toolcrib/toolcrib/registry",
 		},
@@ -32,7 +38,9 @@ func TestLawsCanFail(t *testing.T) {
 				"wire/deep/a.go": `package deep; import _ "os/exec"`,
 			}, "workflows -> github.com/toolcrib/toolcrib/wire/deep -> os/exec",
 		},
-		"activities are handed their ports": {one("activities/a.go", `import _ `+root+`/store"`), "activities -> github.com/toolcrib/toolcrib/store"},
+		"activities are handed their ports": {
+			one("activities/a.go", `import _ `+root+`/store"`), "activities -> github.com/toolcrib/toolcrib/store",
+		},
 		"only the edge knows Temporal": {
 			map[string]string{
 				"resolver/a.go":      `package resolver; import _ ` + root + `/internal/a"`,
@@ -40,17 +48,36 @@ func TestLawsCanFail(t *testing.T) {
 				"internal/a/fake.go": `package a`,
 			}, "resolver -> github.com/toolcrib/toolcrib/internal/a -> go.temporal.io/sdk/temporal",
 		},
-		"only the store knows PostgreSQL":       {one("internal/a/a.go", `import _ "database/sql"`), "internal/a -> database/sql"},
-		"runs know Temporal and the vocabulary": {one("runs/a.go", `import _ `+root+`/store"`), "runs -> github.com/toolcrib/toolcrib/store"},
-		"executors do not import the house":     {one("executors/x/a.go", `import _ `+root+`/registry"`), "executors/x -> github.com/toolcrib/toolcrib/registry"},
-		"read and write side know no executors": {one("registry/a.go", `import _ `+root+`/executors"`), "registry -> github.com/toolcrib/toolcrib/executors"},
-		"the root never imports the platform":   {one("worker/a.go", `import _ `+root+`/platform/api"`), "worker -> github.com/toolcrib/toolcrib/platform/api"},
-		"pgx is imported in store only":         {one("platform/api/a.go", `import _ "github.com/jackc/pgx/v5/pgxpool"`), "platform/api -> github.com/jackc/pgx/v5/pgxpool"},
+		"only the store knows PostgreSQL": {
+			one("internal/a/a.go", `import _ "database/sql"`), "internal/a -> database/sql",
+		},
+		"runs know Temporal and the vocabulary": {
+			one("runs/a.go", `import _ `+root+`/store"`), "runs -> github.com/toolcrib/toolcrib/store",
+		},
+		"executors do not import the house": {
+			one("executors/x/a.go", `import _ `+root+`/registry"`), "executors/x -> github.com/toolcrib/toolcrib/registry",
+		},
+		"read and write side know no executors": {
+			one("registry/a.go", `import _ `+root+`/executors"`), "registry -> github.com/toolcrib/toolcrib/executors",
+		},
+		"the root never imports the platform": {
+			one("worker/a.go", `import _ `+root+`/platform/api"`), "worker -> github.com/toolcrib/toolcrib/platform/api",
+		},
+		"pgx is imported in store only": {
+			one("platform/api/a.go", `import _ "github.com/jackc/pgx/v5/pgxpool"`),
+			"platform/api -> github.com/jackc/pgx/v5/pgxpool",
+		},
 		"HTTP clients come from internal/egress": {
-			one("platform/api/a.go", `import web "net/http"`+"\n"+`var c = &web.Client{}; func f(*web.Client) *web.Transport { return nil }`), "platform/api/a.go: http.Client",
+			one(
+				"platform/api/a.go",
+				`import web "net/http"`+"\n"+`var c = &web.Client{}; func f(*web.Client) *web.Transport { return nil }`,
+			), "platform/api/a.go: http.Client",
 		},
 		"connections are dialed by internal/egress": {
-			one("executors/x/a.go", `import "net"`+"\n"+`var c, err = net.Dial("tcp", "x:1"); func f(net.Conn) { net.Listen("tcp", ":0") }`), "executors/x/a.go: net.Dial",
+			one(
+				"executors/x/a.go",
+				`import "net"`+"\n"+`var c, err = net.Dial("tcp", "x:1"); func f(net.Conn) { net.Listen("tcp", ":0") }`,
+			), "executors/x/a.go: net.Dial",
 		},
 		"libraries are given a client of internal/egress": {
 			one("executors/x/a.go", `import "github.com/modelcontextprotocol/go-sdk/mcp"`+"\n"+
@@ -60,11 +87,20 @@ func TestLawsCanFail(t *testing.T) {
 		"nothing is registered by init":       {one("builtins/a.go", `func init() {}`), "builtins/a.go: func init"},
 		"files are named for what is in them": {one("store/utils_test.go", ``), "store/utils_test.go"},
 		"types of others stay out of our API": {
-			one("schema/a.go", `import "github.com/santhosh-tekuri/jsonschema/v5"`+"\n"+`type S struct { root *jsonschema.Schema }; func (s *S) Root() *jsonschema.Schema { return s.root }`),
+			one(
+				"schema/a.go",
+				`import "github.com/santhosh-tekuri/jsonschema/v5"`+"\n"+
+					`type S struct { root *jsonschema.Schema }; func (s *S) Root() *jsonschema.Schema { return s.root }`,
+			),
 			"schema/a.go: Root mentions v5.Schema",
 		},
-		"test helpers are imported by tests":   {one("store/a.go", `import _ "testing"`), "store -> testing"},
-		"the root module has few requirements": {map[string]string{"go.mod": "module m\nrequire (\n\texample.com/big v1.0.0\n\texample.com/other v1.0.0 // indirect\n)\n"}, "go.mod requires example.com/big"},
+		"test helpers are imported by tests": {one("store/a.go", `import _ "testing"`), "store -> testing"},
+		"the root module has few requirements": {
+			map[string]string{
+				"go.mod": "module m\nrequire (\n\texample.com/big v1.0.0\n\texample.com/other v1.0.0 // indirect\n)\n",
+			},
+			"go.mod requires example.com/big",
+		},
 		"the root module's requirements are those imported": {
 			map[string]string{
 				"go.mod":       "module m\nrequire example.com/big v1.0.0 // indirect\n",

@@ -42,7 +42,8 @@ func TestEveryTypeHasItsPage(t *testing.T) {
 // pagesThatAreRun reads the lists of pages whose blocks package doctest runs.
 func pagesThatAreRun(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("platform", "doctest", "pages_test.go"), nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("platform", "doctest", "pages_test.go"), nil,
+		parser.SkipObjectResolution)
 	require.NoError(t, err)
 	var pages []string
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -79,9 +79,11 @@ func TestFeaturesFindsMistakes(t *testing.T) {
 		"built without proof": {"| Something | S3-24 | built | – |", "proof \"–\""},
 		"proof not a test":    {"| Something | S3-24 | partly | see the docs |", "proof \"see the docs\""},
 		"no such test":        {"| Something | S3-24 | built | `TestResolved` |", "no test TestResolved"},
-		"test elsewhere":      {"| Something | S3-24 | built | `TestResolve` in platform |", "no test TestResolve in platform"},
-		"path half named":     {"| Something | S3-24 | built | `TestResolve` in resol |", "no test TestResolve in resol"},
-		"proof of nothing":    {"| Something | S3-24 | not built | `TestResolve` |", "not built, but has a proof"},
+		"test elsewhere": {
+			"| Something | S3-24 | built | `TestResolve` in platform |", "no test TestResolve in platform",
+		},
+		"path half named":  {"| Something | S3-24 | built | `TestResolve` in resol |", "no test TestResolve in resol"},
+		"proof of nothing": {"| Something | S3-24 | not built | `TestResolve` |", "not built, but has a proof"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,7 +205,8 @@ func featureTests(t *testing.T) map[string][]string {
 		}
 		switch base := d.Name(); {
 		case d.IsDir():
-			if name != "." && (base == "testdata" || base == "vendor" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
+			if name != "." && (base == "testdata" || base == "vendor" || base == "node_modules" ||
+				strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
 				return filepath.SkipDir
 			}
 			return nil

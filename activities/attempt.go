@@ -153,7 +153,8 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 	result, err := t.a.Executor.Execute(ctx, &tool.Call{
 		ID: t.in.Call.CallID, EffectID: t.in.EffectID, Principal: t.in.Principal, Mode: t.in.Mode,
 		RunID: t.in.RunID, Attempt: t.number, Timeout: timeout, Version: version,
-		Builtin: t.in.Pin.Builtin, Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules, Arguments: ticket.Arguments,
+		Builtin: t.in.Pin.Builtin, Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules,
+		Arguments: ticket.Arguments,
 	})
 	if err == nil && result == nil {
 		err = errors.New("the executor returned neither a result nor an error")

@@ -60,11 +60,31 @@ func TestEnding(t *testing.T) {
 	}{
 		{"Vanished", tool.Error{Kind: tool.Timeout, Sent: true}, once, tool.StatusUnknown, ledger.UnknownMessage},
 		{"PureVanished", tool.Error{Kind: tool.Timeout, Msg: "late", Sent: true}, pure, tool.StatusFailed, "late"},
-		{"Answered5xx", tool.Error{Kind: tool.Unavailable, Msg: "500", Sent: true, Answered: true}, once, tool.StatusFailed, "500; the request may have taken effect"},
+		{
+			"Answered5xx",
+			tool.Error{Kind: tool.Unavailable, Msg: "500", Sent: true, Answered: true},
+			once, tool.StatusFailed,
+			"500; the request may have taken effect",
+		},
 		{"NotSent", tool.Error{Kind: tool.Unavailable, Msg: "refused"}, once, tool.StatusFailed, "refused"},
-		{"Cancelled", tool.Error{Kind: tool.Cancelled, Msg: "stopped", Sent: true}, once, tool.StatusCancelled, "stopped; the request may have taken effect"},
-		{"PureCancelled", tool.Error{Kind: tool.Cancelled, Msg: "stopped", Sent: true}, pure, tool.StatusCancelled, "stopped"},
-		{"Unauthorized", tool.Error{Kind: tool.Denied, Msg: "401", Sent: true, Answered: true}, once, tool.StatusFailed, "401"},
+		{
+			"Cancelled",
+			tool.Error{Kind: tool.Cancelled, Msg: "stopped", Sent: true},
+			once, tool.StatusCancelled,
+			"stopped; the request may have taken effect",
+		},
+		{
+			"PureCancelled",
+			tool.Error{Kind: tool.Cancelled, Msg: "stopped", Sent: true},
+			pure, tool.StatusCancelled,
+			"stopped",
+		},
+		{
+			"Unauthorized",
+			tool.Error{Kind: tool.Denied, Msg: "401", Sent: true, Answered: true},
+			once, tool.StatusFailed,
+			"401",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,11 +106,17 @@ func TestDescribeKeepsHistoriesSmall(t *testing.T) {
 	require.Empty(t, small.Name)
 	require.False(t, small.Stored)
 
-	large := describe(agent.PreparedCall{Slug: "a", Arguments: []byte(`"` + strings.Repeat("x", maxInlineArguments) + `"`)}, maxInlineArguments)
+	large := describe(
+		agent.PreparedCall{Slug: "a", Arguments: []byte(`"` + strings.Repeat("x", maxInlineArguments) + `"`)},
+		maxInlineArguments,
+	)
 	require.Empty(t, large.Arguments)
 	require.True(t, large.Stored)
 
-	refused := describe(agent.PreparedCall{Name: "nope", Arguments: []byte(`{}`), Refused: &agent.Refusal{Kind: tool.NotFound}}, maxInlineArguments)
+	refused := describe(
+		agent.PreparedCall{Name: "nope", Arguments: []byte(`{}`), Refused: &agent.Refusal{Kind: tool.NotFound}},
+		maxInlineArguments,
+	)
 	require.Equal(t, "nope", refused.Name)
 	require.True(t, refused.Settled)
 	require.False(t, refused.Stored)

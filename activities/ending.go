@@ -44,7 +44,8 @@ func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
 		if e.Sent && !x.Repeatable() {
 			s.Msg += "; the request may have taken effect"
 		}
-	case tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict, tool.RateLimited, tool.Timeout, tool.Unknown, tool.InternalError:
+	case tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict, tool.RateLimited, tool.Timeout, tool.Unknown,
+		tool.InternalError:
 	}
 	return s
 }

@@ -66,7 +66,8 @@ func TestASettlementThatMeetsAFaultEnds(t *testing.T) {
 			env.RegisterActivityWithOptions(a.Settle, activity.RegisterOptions{Name: wire.SettleActivity})
 			env.ExecuteWorkflow(func(ctx workflow.Context) error {
 				ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-					ScheduleToCloseTimeout: time.Hour, StartToCloseTimeout: time.Minute, RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: 100},
+					ScheduleToCloseTimeout: time.Hour, StartToCloseTimeout: time.Minute,
+					RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: 100},
 				})
 				return workflow.ExecuteActivity(ctx, wire.SettleActivity, wire.SettleInput{
 					Invoke: wire.InvokeInput{Pin: agent.Pin{Agent: &agent.PinnedAgent{Slug: "quiet"}}},

@@ -20,7 +20,8 @@ const maxHostTools = 100
 func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (wire.LoadPlanOutput, error) {
 	if len(in.Tools) > maxHostTools {
 		return wire.LoadPlanOutput{}, &tool.Error{
-			Kind: tool.Invalid, Op: "activities.LoadPlan", Msg: fmt.Sprintf("a plan of %d tools: it may have up to %d", len(in.Tools), maxHostTools),
+			Kind: tool.Invalid, Op: "activities.LoadPlan",
+			Msg: fmt.Sprintf("a plan of %d tools: it may have up to %d", len(in.Tools), maxHostTools),
 		}
 	}
 	plan, pins := &agent.Plan{}, &pinner{a: a, principal: in.Principal, mode: in.Mode}
@@ -39,7 +40,8 @@ func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (w
 		pinned.Fast = pinned.Fast && pinned.Execution.Pure
 		if known, ok := plan.Find(pinned.Slug); ok && known.Digest != pinned.Digest {
 			return wire.LoadPlanOutput{}, &tool.Error{
-				Kind: tool.Conflict, Op: "activities.LoadPlan", Msg: fmt.Sprintf("the plan names %s and %s: a plan has one version of each tool", known, pinned),
+				Kind: tool.Conflict, Op: "activities.LoadPlan",
+				Msg: fmt.Sprintf("the plan names %s and %s: a plan has one version of each tool", known, pinned),
 			}
 		} else if !ok {
 			plan.Tools = append(plan.Tools, pinned)

@@ -86,13 +86,17 @@ func (a *Activities) DropGeneration(ctx context.Context, in wire.DropGenerationI
 }
 
 // step does one step of ingestion for a tenant, and encodes its failure.
-func step[T any](ctx context.Context, a *Activities, tenant tool.TenantID, attrs []any, do func(*ingest.Ingester) (T, error)) (T, error) {
+func step[T any](
+	ctx context.Context, a *Activities, tenant tool.TenantID, attrs []any, do func(*ingest.Ingester) (T, error),
+) (T, error) {
 	var none T
 	if err := checkTenant(ctx, tenant); err != nil {
 		return none, failure.Encode(err)
 	}
 	if a.Ingester == nil {
-		return none, failure.Encode(&tool.Error{Kind: tool.Conflict, Op: "activities", Msg: "this worker ingests no documents"})
+		return none, failure.Encode(&tool.Error{
+			Kind: tool.Conflict, Op: "activities", Msg: "this worker ingests no documents",
+		})
 	}
 	out, err := do(a.Ingester)
 	if err != nil {
@@ -121,12 +125,14 @@ func generationRef(in wire.ReembedInput) retrieval.GenerationRef {
 
 func documentAttrs(in wire.IngestInput) []any {
 	return []any{
-		slog.String("tenant_id", string(in.Tenant)), slog.String("document_id", in.DocumentID), slog.Int64("version", in.Version),
+		slog.String("tenant_id", string(in.Tenant)), slog.String("document_id", in.DocumentID),
+		slog.Int64("version", in.Version),
 	}
 }
 
 func generationAttrs(in wire.ReembedInput) []any {
 	return []any{
-		slog.String("tenant_id", string(in.Tenant)), slog.String("pipeline_id", in.PipelineID), slog.Int("generation", in.Generation),
+		slog.String("tenant_id", string(in.Tenant)), slog.String("pipeline_id", in.PipelineID),
+		slog.Int("generation", in.Generation),
 	}
 }

@@ -51,9 +51,12 @@ type retryPolicy struct {
 
 func newModelTurn(ctx context.Context, in wire.ModelTurnInput, key string) *modelTurn {
 	info := activity.GetInfo(ctx)
-	t := &modelTurn{in: in, key: key, attempt: int(info.Attempt), attempts: wire.ModelAttempts, began: info.StartedTime, policy: retryPolicy{
-		initial: wire.ModelRetryInterval, most: wire.ModelRetryMaximum, coefficient: wire.ModelRetryCoefficient,
-	}}
+	t := &modelTurn{
+		in: in, key: key, attempt: int(info.Attempt), attempts: wire.ModelAttempts, began: info.StartedTime,
+		policy: retryPolicy{
+			initial: wire.ModelRetryInterval, most: wire.ModelRetryMaximum, coefficient: wire.ModelRetryCoefficient,
+		},
+	}
 	if p := info.RetryPolicy; p != nil { // What the server says, which may be changed there.
 		t.attempts = int(p.MaximumAttempts)
 		t.policy = retryPolicy{p.InitialInterval, p.MaximumInterval, p.BackoffCoefficient}
@@ -99,7 +102,8 @@ func (a *Activities) modelFailed(ctx context.Context, t *modelTurn, err error) e
 	})
 	out := *e
 	out.Err = err
-	out.Msg = fmt.Sprintf("%s (attempt %d of %d; the next in %s)", causeOf(e), t.attempt, t.attempts, delay.Round(100*time.Millisecond))
+	out.Msg = fmt.Sprintf("%s (attempt %d of %d; the next in %s)", causeOf(e), t.attempt, t.attempts,
+		delay.Round(100*time.Millisecond))
 	return &out
 }
 
@@ -120,8 +124,10 @@ func (a *Activities) recordRetry(ctx context.Context, t *modelTurn, retry agent.
 	write, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryPatience)
 	defer cancel()
 	if err := a.Runs.RecordModelRetry(write, t.in.Principal.Tenant, t.in.RunID, retry); err != nil {
-		activity.GetLogger(ctx).Warn("a failed attempt of a model was not recorded", slog.String("tenant_id", string(t.in.Principal.Tenant)),
-			slog.String("run_id", t.in.RunID), slog.Int("turn", t.in.Turn), slog.Int("attempt", retry.Attempt), slog.Any("error", err))
+		activity.GetLogger(ctx).Warn("a failed attempt of a model was not recorded",
+			slog.String("tenant_id", string(t.in.Principal.Tenant)),
+			slog.String("run_id", t.in.RunID), slog.Int("turn", t.in.Turn), slog.Int("attempt", retry.Attempt),
+			slog.Any("error", err))
 	}
 }
 
@@ -151,5 +157,7 @@ func late(outer, inner context.Context, err error) error {
 	if err == nil || classified || outer.Err() != nil || !errors.Is(inner.Err(), context.DeadlineExceeded) {
 		return err
 	}
-	return &tool.Error{Kind: tool.Timeout, Op: "activities.ModelTurn", Msg: "the model did not answer in time", Sent: true, Err: err}
+	return &tool.Error{
+		Kind: tool.Timeout, Op: "activities.ModelTurn", Msg: "the model did not answer in time", Sent: true, Err: err,
+	}
 }

@@ -24,7 +24,9 @@ func TestModelRetryDelay(t *testing.T) {
 		}}
 	}
 	down := &tool.Error{Kind: tool.Unavailable}
-	for attempt, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 6: 30 * time.Second, 9: 30 * time.Second} {
+	for attempt, want := range map[int]time.Duration{
+		1: time.Second, 2: 2 * time.Second, 5: 16 * time.Second, 6: 30 * time.Second, 9: 30 * time.Second,
+	} {
 		require.Equal(t, want, turn(attempt).delay(down), attempt)
 		require.True(t, turn(attempt).again(down), attempt)
 	}
@@ -39,7 +41,9 @@ func TestCauseOfAnAttempt(t *testing.T) {
 	t.Parallel()
 
 	const secret = "sk-0123456789abcdefghijklmnop"
-	require.Equal(t, "it refused", causeOf(&tool.Error{Kind: tool.Unavailable, Msg: "it refused", Err: errors.New(secret)}))
+	require.Equal(
+		t, "it refused", causeOf(&tool.Error{Kind: tool.Unavailable, Msg: "it refused", Err: errors.New(secret)}),
+	)
 	require.NotContains(t, causeOf(&tool.Error{Msg: "Authorization: Bearer " + secret}), secret)
 	require.Equal(t, "internal error", causeOf(tool.AsError(errors.New(secret))))
 	require.Equal(t, "timeout", causeOf(&tool.Error{Kind: tool.Timeout}))

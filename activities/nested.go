@@ -15,7 +15,9 @@ import (
 
 // open begins a call that other runs or calls make up, once it is admitted. An
 // attempt that does it again finds what the one before it recorded.
-func (a *Activities) open(ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version) (*wire.Opened, error) {
+func (a *Activities) open(
+	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version,
+) (*wire.Opened, error) {
 	if in.Pin.Agent == nil {
 		return &wire.Opened{}, nil
 	}
@@ -35,7 +37,9 @@ func (a *Activities) open(ctx context.Context, in *wire.InvokeInput, ticket ledg
 
 // childRun checks what may have changed since the plan was made, and describes
 // the run of the agent.
-func (a *Activities) childRun(ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version) (agent.Run, agent.Message, error) {
+func (a *Activities) childRun(
+	ctx context.Context, in *wire.InvokeInput, ticket ledger.Ticket, version *tool.Version,
+) (agent.Run, agent.Message, error) {
 	var noRun agent.Run
 	var noMessage agent.Message
 	pin := in.Pin.Agent
@@ -69,8 +73,9 @@ func (a *Activities) childRun(ctx context.Context, in *wire.InvokeInput, ticket 
 	}
 	id := ledger.RunID(ticket.InvocationID)
 	return agent.Run{
-		ID: id, Tenant: in.Principal.Tenant, Kind: agent.AgentRun, AgentID: pin.AgentID, Agent: pin.Slug, AgentVersion: pin.Version,
-		Mode: in.Mode, Principal: in.Principal, Status: agent.RunPending, Input: input,
+		ID: id, Tenant: in.Principal.Tenant, Kind: agent.AgentRun, AgentID: pin.AgentID, Agent: pin.Slug,
+		AgentVersion: pin.Version,
+		Mode:         in.Mode, Principal: in.Principal, Status: agent.RunPending, Input: input,
 		WorkflowID: wire.RunWorkflowID(in.Principal.Tenant, id), Depth: len(line),
 		Parent: &agent.Parent{RunID: in.RunID, InvocationID: ticket.InvocationID, Detached: pin.Detached},
 	}, agent.Message{Role: agent.User, Content: content}, nil
@@ -78,7 +83,9 @@ func (a *Activities) childRun(ctx context.Context, in *wire.InvokeInput, ticket 
 
 // targetDefinition returns the pinned version of an agent that may run now:
 // content is pinned, authority is not.
-func (a *Activities) targetDefinition(ctx context.Context, tenant tool.TenantID, pin *agent.PinnedAgent) (agent.Definition, error) {
+func (a *Activities) targetDefinition(
+	ctx context.Context, tenant tool.TenantID, pin *agent.PinnedAgent,
+) (agent.Definition, error) {
 	found, err := a.Agents.FindAgent(ctx, tenant, pin.AgentID)
 	if err != nil {
 		return agent.Definition{}, fmt.Errorf("finding agent %s: %w", pin.Slug, err)
@@ -88,7 +95,9 @@ func (a *Activities) targetDefinition(ctx context.Context, tenant tool.TenantID,
 			Kind: tool.Conflict, Op: "activities.Invoke", Msg: fmt.Sprintf("agent %q is %s", pin.Slug, found.Status),
 		}
 	}
-	return a.pinnedAgent(ctx, tenant, &agent.Plan{AgentID: pin.AgentID, Agent: pin.Slug, AgentVersion: pin.Version, AgentDigest: pin.Digest})
+	return a.pinnedAgent(
+		ctx, tenant, &agent.Plan{AgentID: pin.AgentID, Agent: pin.Slug, AgentVersion: pin.Version, AgentDigest: pin.Digest},
+	)
 }
 
 // checkLine refuses a run below line, the run that asks first, that would be
@@ -111,7 +120,8 @@ func checkLine(pin *agent.PinnedAgent, line []agent.Ancestor) error {
 	if task := slices.IndexFunc(line, func(a agent.Ancestor) bool { return a.Detached }); pin.Detached && task >= 0 {
 		return &tool.Error{
 			Kind: tool.Denied, Op: "activities.Invoke",
-			Msg: fmt.Sprintf("agent %q works on a task, and a task begins no other (%s): wait for the agent instead", line[task].Agent, path),
+			Msg: fmt.Sprintf("agent %q works on a task, and a task begins no other (%s): wait for the agent instead",
+				line[task].Agent, path),
 		}
 	}
 	if len(line) > agent.MaxDepth {
@@ -159,7 +169,10 @@ func (a *Activities) childEnd(ctx context.Context, in *wire.SettleInput) (agent.
 		end.Kind, end.Msg = tool.Cancelled, in.Msg
 	case child.Elsewhere:
 		if time.Now().Before(latest(&run, child.Deadline).Add(childGrace)) {
-			return run, &tool.Error{Kind: tool.Unavailable, Op: "activities.Settle", Msg: "the run of the agent is under way", RetryAfter: 2 * time.Second}
+			return run, &tool.Error{
+				Kind: tool.Unavailable, Op: "activities.Settle", Msg: "the run of the agent is under way",
+				RetryAfter: 2 * time.Second,
+			}
 		}
 		end.Kind, end.Msg = tool.Timeout, "the run did not end in time"
 	case child.Kind == "":
@@ -195,7 +208,8 @@ func childResult(in *wire.SettleInput, run *agent.Run) *tool.Result {
 	}
 	return agentcall.End{
 		Mode: mode, AgentID: run.AgentID, Agent: run.Agent, Version: run.AgentVersion, RunID: run.ID,
-		Status: run.Status, Output: run.Output, Kind: run.ErrorKind, Msg: run.Error, TimedOut: run.ErrorKind == tool.Timeout && run.Status == agent.RunFailed,
-		Turns: run.Turns, Calls: run.Calls, Task: in.Invoke.Pin.Implementation == tool.Task,
+		Status: run.Status, Output: run.Output, Kind: run.ErrorKind, Msg: run.Error,
+		TimedOut: run.ErrorKind == tool.Timeout && run.Status == agent.RunFailed,
+		Turns:    run.Turns, Calls: run.Calls, Task: in.Invoke.Pin.Implementation == tool.Task,
 	}.Result()
 }

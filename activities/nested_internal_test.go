@@ -15,7 +15,9 @@ func TestCheckLine(t *testing.T) {
 	t.Parallel()
 
 	line := func(above ...agent.Ancestor) []agent.Ancestor { return above }
-	host, top, task := agent.Ancestor{RunID: "h"}, agent.Ancestor{AgentID: "a", Agent: "top"}, agent.Ancestor{AgentID: "b", Agent: "clerk", Detached: true}
+	host, top, task := agent.Ancestor{
+		RunID: "h",
+	}, agent.Ancestor{AgentID: "a", Agent: "top"}, agent.Ancestor{AgentID: "b", Agent: "clerk", Detached: true}
 	deep := make([]agent.Ancestor, agent.MaxDepth+1)
 	tests := []struct {
 		name string
@@ -27,7 +29,11 @@ func TestCheckLine(t *testing.T) {
 		{"BelowAnother", agent.PinnedAgent{AgentID: "c", Slug: "new"}, line(top, host), ""},
 		{"BelowATask", agent.PinnedAgent{AgentID: "c", Slug: "new"}, line(task, top), ""},
 		{"ATask", agent.PinnedAgent{AgentID: "c", Slug: "new", Detached: true}, line(top), ""},
-		{"ATaskOfATask", agent.PinnedAgent{AgentID: "c", Slug: "new", Detached: true}, line(agent.Ancestor{AgentID: "d", Agent: "mid"}, task, top), "a task begins no other (top -> clerk -> mid -> new)"},
+		{
+			"ATaskOfATask",
+			agent.PinnedAgent{AgentID: "c", Slug: "new", Detached: true},
+			line(agent.Ancestor{AgentID: "d", Agent: "mid"}, task, top), "a task begins no other (top -> clerk -> mid -> new)",
+		},
 		{"BelowItself", agent.PinnedAgent{AgentID: "a", Slug: "top"}, line(task, top), "(top -> clerk -> top)"},
 		{"TooDeep", agent.PinnedAgent{AgentID: "c", Slug: "new"}, deep, "at most 5 deep"},
 		{"AsDeepAsMayBe", agent.PinnedAgent{AgentID: "c", Slug: "new"}, deep[1:], ""},

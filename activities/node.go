@@ -47,7 +47,9 @@ func pinnedBefore(run agent.Run) *agent.Plan {
 }
 
 // planNode prepares the call of a plan's only tool.
-func (a *Activities) planNode(ctx context.Context, in wire.LoadPlanInput, run agent.Run, plan *agent.Plan) (wire.LoadPlanOutput, error) {
+func (a *Activities) planNode(
+	ctx context.Context, in wire.LoadPlanInput, run agent.Run, plan *agent.Plan,
+) (wire.LoadPlanOutput, error) {
 	policies, err := a.Policies.Policies(ctx, in.Principal.Tenant, []string{plan.Tools[0].ToolID})
 	if err != nil {
 		return wire.LoadPlanOutput{}, fmt.Errorf("reading the policy of %s: %w", plan.Tools[0], err)
@@ -77,10 +79,13 @@ func (a *Activities) beginNode(ctx context.Context, in wire.LoadPlanInput, plan 
 }
 
 // beginCaller records a workflow that calls tools without an agent.
-func (a *Activities) beginCaller(ctx context.Context, in wire.LoadPlanInput, mode tool.Mode, plan *agent.Plan) (agent.Run, error) {
+func (a *Activities) beginCaller(
+	ctx context.Context, in wire.LoadPlanInput, mode tool.Mode, plan *agent.Plan,
+) (agent.Run, error) {
 	run := agent.Run{
 		ID: in.RunID, Tenant: in.Principal.Tenant, Kind: in.Kind, Mode: mode, Principal: in.Principal,
-		Status: agent.RunRunning, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID, FirstRunID: in.FirstRunID, Plan: plan,
+		Status: agent.RunRunning, WorkflowID: activity.GetInfo(ctx).WorkflowExecution.ID, FirstRunID: in.FirstRunID,
+		Plan: plan,
 	}
 	if in.Kind == agent.HostRun {
 		id, err := newID()

@@ -47,7 +47,11 @@ func (begun) Policies(context.Context, tool.TenantID, []string) (map[string]tool
 
 func loadPlan(t *testing.T, store begun) wire.LoadPlanOutput {
 	t.Helper()
-	a := &Activities{Config: Config{Runs: store, Policies: store, Resolver: resolver.New(store, resolver.Options{}), Schemas: schema.New(0)}}
+	a := &Activities{
+		Config: Config{
+			Runs: store, Policies: store, Resolver: resolver.New(store, resolver.Options{}), Schemas: schema.New(0),
+		},
+	}
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivityWithOptions(a.LoadPlan, activity.RegisterOptions{Name: wire.LoadPlanActivity})
@@ -67,9 +71,12 @@ func loadPlan(t *testing.T, store begun) wire.LoadPlanOutput {
 func TestBegunCallKeepsItsPlan(t *testing.T) {
 	t.Parallel()
 
-	pin := agent.Pin{ToolID: "search-id", Slug: "search", Version: "1.0.0", Digest: "digest", Implementation: tool.HTTP, Fast: true}
+	pin := agent.Pin{
+		ToolID: "search-id", Slug: "search", Version: "1.0.0", Digest: "digest", Implementation: tool.HTTP, Fast: true,
+	}
 	out := loadPlan(t, begun{run: agent.Run{
-		ID: "run", Tenant: "tenant", Kind: agent.ToolCallRun, Status: agent.RunRunning, Plan: &agent.Plan{Tools: []agent.Pin{pin}},
+		ID: "run", Tenant: "tenant", Kind: agent.ToolCallRun, Status: agent.RunRunning,
+		Plan: &agent.Plan{Tools: []agent.Pin{pin}},
 	}})
 	require.Equal(t, []agent.Pin{pin}, out.Plan.Tools)
 	require.Nil(t, out.Call.Refused, "whether it may run now is for its admission to say")

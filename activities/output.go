@@ -43,7 +43,8 @@ func (a *Activities) stream(ctx context.Context, o agent.Output) (say func(text 
 		}
 		activity.GetLogger(ctx).Warn("a part of the output was not streamed",
 			slog.String("tenant_id", string(o.Tenant)), slog.String("run_id", o.RunID), slog.Int("turn", o.Turn),
-			slog.String("call_id", o.CallID), slog.Int("lost_chunks", lost), slog.Int("others_since_last_warning", held), slog.Any("error", err))
+			slog.String("call_id", o.CallID), slog.Int("lost_chunks", lost), slog.Int("others_since_last_warning", held),
+			slog.Any("error", err))
 	}
 }
 

@@ -42,7 +42,10 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	case p.calls > maxCalls:
 		return agent.Pin{}, tooMany("one call comes to more than %d calls: shorten its compositions", maxCalls)
 	case p.pins > maxPins:
-		return agent.Pin{}, tooMany("the tools of this plan, the steps of compositions included, are more than %d: offer fewer, or shorter compositions", maxPins)
+		return agent.Pin{}, tooMany(
+			"the tools of this plan, the steps of compositions included, are more than %d: offer fewer, or shorter compositions",
+			maxPins,
+		)
 	}
 	snapshot := &r.Version.Snapshot
 	impl, execution := snapshot.ImplementationType(), snapshot.Execution
@@ -67,7 +70,9 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 
 // agent pins the agent that calls of a tool run: the highest published version
 // that the configuration asks for, whatever the mode.
-func (p *pinner) agent(ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot) (*agent.PinnedAgent, error) {
+func (p *pinner) agent(
+	ctx context.Context, impl tool.Implementation, snapshot *tool.Snapshot,
+) (*agent.PinnedAgent, error) {
 	config, err := agentcall.ParseConfig(impl, snapshot.Config)
 	if err != nil {
 		return nil, err
@@ -101,7 +106,9 @@ func (p *pinner) steps(ctx context.Context, snapshot *tool.Snapshot, depth int) 
 	}
 	pins := make([]agent.StepPin, len(config.Steps))
 	for i, step := range config.Steps {
-		r, err := p.a.Resolver.Resolve(ctx, resolver.Request{Principal: p.principal, Ref: step.Tool, Mode: p.mode, AllowDeprecated: true})
+		r, err := p.a.Resolver.Resolve(ctx, resolver.Request{
+			Principal: p.principal, Ref: step.Tool, Mode: p.mode, AllowDeprecated: true,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("step %q: resolving tool %q: %w", step.ID, step.Tool, err)
 		}

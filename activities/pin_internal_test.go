@@ -36,10 +36,15 @@ func (n nestings) Entries(_ context.Context, tenant tool.TenantID, ref tool.Ref)
 		for i := range steps {
 			steps[i] = fmt.Sprintf(`{"id":"s%d","tool":"%s%d"}`, i, name, depth-1)
 		}
-		d = tool.Definition{Implementation: tool.Composition, Config: json.RawMessage(`{"steps":[` + strings.Join(steps, ",") + `]}`)}
+		d = tool.Definition{
+			Implementation: tool.Composition, Config: json.RawMessage(`{"steps":[` + strings.Join(steps, ",") + `]}`),
+		}
 	}
 	return resolver.Candidates{TenantActive: true, Entries: []resolver.Entry{{
-		Tool: tool.Tool{ID: ref.Slug, Tenant: tenant, Slug: ref.Slug, Status: tool.Draft, Active: true, Version: "0.1.0", Definition: d, Policy: policy},
+		Tool: tool.Tool{
+			ID: ref.Slug, Tenant: tenant, Slug: ref.Slug, Status: tool.Draft, Active: true, Version: "0.1.0", Definition: d,
+			Policy: policy,
+		},
 	}}}, nil
 }
 
@@ -85,9 +90,11 @@ func TestPlansAreBounded(t *testing.T) {
 type shop struct{ Agents }
 
 func (shop) FindAgent(_ context.Context, tenant tool.TenantID, _ string) (agent.Agent, error) {
-	return agent.Agent{ID: "desk-id", Tenant: tenant, Slug: "desk", Status: tool.Draft, Version: "0.1.0", Definition: agent.Definition{
-		Model: "scripted/desk", Tools: []tool.Ref{{Slug: "locked1"}, {Slug: "wide1"}},
-	}}, nil
+	return agent.Agent{
+		ID: "desk-id", Tenant: tenant, Slug: "desk", Status: tool.Draft, Version: "0.1.0", Definition: agent.Definition{
+			Model: "scripted/desk", Tools: []tool.Ref{{Slug: "locked1"}, {Slug: "wide1"}},
+		},
+	}, nil
 }
 
 func (shop) ListAgentVersions(context.Context, tool.TenantID, string) ([]agent.Version, error) {

@@ -56,7 +56,9 @@ func (a *Activities) loadAgentPlan(ctx context.Context, in wire.LoadPlanInput) (
 		}
 	}
 	if run.Plan == nil {
-		return wire.LoadPlanOutput{}, &tool.Error{Kind: tool.Unavailable, Op: "activities.LoadPlan", Msg: "the run's plan is being written"}
+		return wire.LoadPlanOutput{}, &tool.Error{
+			Kind: tool.Unavailable, Op: "activities.LoadPlan", Msg: "the run's plan is being written",
+		}
 	}
 	head, err := a.head(ctx, &run, in.Head)
 	if err != nil {
@@ -147,7 +149,9 @@ func (a *Activities) chooseAgent(ctx context.Context, tenant tool.TenantID, run 
 }
 
 // pinnedAgent returns the definition that the run's plan pins.
-func (a *Activities) pinnedAgent(ctx context.Context, tenant tool.TenantID, plan *agent.Plan) (agent.Definition, error) {
+func (a *Activities) pinnedAgent(
+	ctx context.Context, tenant tool.TenantID, plan *agent.Plan,
+) (agent.Definition, error) {
 	key := definitionKey{tenant, plan.AgentID, plan.AgentDigest}
 	if d, ok := a.definitions.GetIfPresent(key); ok {
 		return d, nil
@@ -159,7 +163,9 @@ func (a *Activities) pinnedAgent(ctx context.Context, tenant tool.TenantID, plan
 	return d, err
 }
 
-func (a *Activities) findDefinition(ctx context.Context, tenant tool.TenantID, plan *agent.Plan) (agent.Definition, error) {
+func (a *Activities) findDefinition(
+	ctx context.Context, tenant tool.TenantID, plan *agent.Plan,
+) (agent.Definition, error) {
 	versions, err := a.Agents.ListAgentVersions(ctx, tenant, plan.AgentID)
 	if err != nil {
 		return agent.Definition{}, fmt.Errorf("listing the versions of agent %s: %w", plan.Agent, err)

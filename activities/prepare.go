@@ -30,7 +30,9 @@ type kitTool struct {
 
 // newKit gathers the pinned versions, which are cached, and the policies, which
 // were read just now.
-func (a *Activities) newKit(ctx context.Context, p tool.Principal, plan *agent.Plan, policies map[string]tool.Policy) (*kit, error) {
+func (a *Activities) newKit(
+	ctx context.Context, p tool.Principal, plan *agent.Plan, policies map[string]tool.Policy,
+) (*kit, error) {
 	k := &kit{principal: p, tools: make([]kitTool, 0, len(plan.Tools))}
 	for _, pin := range plan.Tools {
 		now, known := policies[pin.ToolID]
@@ -57,7 +59,9 @@ func (k *kit) specs() []agent.ToolSpec {
 		if t.pin.Implementation == tool.Provider {
 			continue
 		}
-		spec := agent.ToolSpec{Name: t.pin.Slug, Description: t.version.Snapshot.Description, InputSchema: t.version.Snapshot.InputSchema}
+		spec := agent.ToolSpec{
+			Name: t.pin.Slug, Description: t.version.Snapshot.Description, InputSchema: t.version.Snapshot.InputSchema,
+		}
 		if len(spec.InputSchema) == 0 {
 			spec.InputSchema = json.RawMessage(`{"type":"object"}`)
 		}
@@ -68,7 +72,9 @@ func (k *kit) specs() []agent.ToolSpec {
 
 // prepareAll prepares the calls of an answer. What must not run is refused
 // here, with a reason that the model can act on.
-func (k *kit) prepareAll(ctx context.Context, resp *agent.ModelResponse, limits agent.Limits) ([]agent.PreparedCall, error) {
+func (k *kit) prepareAll(
+	ctx context.Context, resp *agent.ModelResponse, limits agent.Limits,
+) ([]agent.PreparedCall, error) {
 	calls := make([]agent.PreparedCall, len(resp.Calls))
 	for i, call := range resp.Calls {
 		id, err := newID()
@@ -81,9 +87,14 @@ func (k *kit) prepareAll(ctx context.Context, resp *agent.ModelResponse, limits 
 		calls[i].InvocationID = id
 		switch {
 		case resp.Truncated && i == len(resp.Calls)-1:
-			calls[i].Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the answer was cut off in the middle of this call; make it again, shorter"}
+			calls[i].Refused = &agent.Refusal{
+				Kind: tool.Invalid, Msg: "the answer was cut off in the middle of this call; make it again, shorter",
+			}
 		case i >= limits.MaxCallsPerTurn:
-			calls[i].Refused = &agent.Refusal{Kind: tool.Denied, Msg: fmt.Sprintf("a turn may make at most %d calls; make this one in the next", limits.MaxCallsPerTurn)}
+			calls[i].Refused = &agent.Refusal{
+				Kind: tool.Denied,
+				Msg:  fmt.Sprintf("a turn may make at most %d calls; make this one in the next", limits.MaxCallsPerTurn),
+			}
 		}
 	}
 	return calls, nil
@@ -103,7 +114,9 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 		}
 		return out, t.prepare(ctx, k.principal, k.test, &out)
 	}
-	out.Refused = &agent.Refusal{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", clip(call.Name, 64), k.names())}
+	out.Refused = &agent.Refusal{
+		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", clip(call.Name, 64), k.names()),
+	}
 	return out, nil
 }
 
@@ -135,7 +148,8 @@ func policyTest(t *wire.Test, pin agent.Pin) *policy.Test {
 		return nil
 	}
 	return &policy.Test{
-		Implementation: pin.Implementation, Builtin: pin.Builtin, Execution: pin.Execution, RunsAgent: pin.Agent != nil, AllowWrites: t.AllowWrites,
+		Implementation: pin.Implementation, Builtin: pin.Builtin, Execution: pin.Execution, RunsAgent: pin.Agent != nil,
+		AllowWrites: t.AllowWrites,
 	}
 }
 
@@ -147,7 +161,10 @@ func refusal(in policy.Input) *agent.Refusal {
 	case policy.Allow:
 		return nil
 	case policy.NeedsApproval:
-		return &agent.Refusal{Kind: tool.Denied, Msg: d.Explain() + "; this version of Toolcrib cannot ask for approvals, so the call was refused"}
+		return &agent.Refusal{
+			Kind: tool.Denied,
+			Msg:  d.Explain() + "; this version of Toolcrib cannot ask for approvals, so the call was refused",
+		}
 	case policy.Deny:
 		return &agent.Refusal{Kind: tool.Denied, Msg: d.Explain()}
 	default:

@@ -56,13 +56,47 @@ func TestPrepareCalls(t *testing.T) {
 		refused   tool.Kind
 		msg       string
 	}{
-		{"AsItIs", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"query":"x"}`)}, `{"query":"x"}`, "", "", ""},
-		{"Coerced", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"query":"x","limit":"5"}`)}, `{"query":"x","limit":5}`, "string_to_number", "", ""},
-		{"Scalar", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`"open orders"`)}, `{"query":"open orders"}`, "to_sole_property", "", ""},
-		{"Alias", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"q":"x"}`)}, `{"query":"x"}`, "property_alias", "", ""},
-		{"Missing", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"limit":1}`)}, "", "", tool.Invalid, "query"},
-		{"Truncated", agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`"{\"query\": \"x"`)}, "", "", tool.Invalid, ""},
-		{"UnknownTool", agent.Call{Name: "serchOrders", Arguments: json.RawMessage(`{}`)}, "", "", tool.NotFound, "searchOrders, ping"},
+		{
+			"AsItIs",
+			agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"query":"x"}`)},
+			`{"query":"x"}`, "", "",
+			"",
+		},
+		{
+			"Coerced",
+			agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"query":"x","limit":"5"}`)},
+			`{"query":"x","limit":5}`, "string_to_number", "", "",
+		},
+		{
+			"Scalar",
+			agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`"open orders"`)},
+			`{"query":"open orders"}`,
+			"to_sole_property", "", "",
+		},
+		{
+			"Alias",
+			agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"q":"x"}`)},
+			`{"query":"x"}`,
+			"property_alias", "", "",
+		},
+		{
+			"Missing",
+			agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`{"limit":1}`)},
+			"", "", tool.Invalid,
+			"query",
+		},
+		{
+			"Truncated",
+			agent.Call{Name: "searchOrders", Arguments: json.RawMessage(`"{\"query\": \"x"`)},
+			"", "",
+			tool.Invalid, "",
+		},
+		{
+			"UnknownTool",
+			agent.Call{Name: "serchOrders", Arguments: json.RawMessage(`{}`)},
+			"", "", tool.NotFound,
+			"searchOrders, ping",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,7 +152,8 @@ func TestPrepareAllRefusesTheRest(t *testing.T) {
 
 	k := testKit(t)
 	ping := agent.Call{Name: "ping"}
-	calls, err := k.prepareAll(t.Context(), &agent.ModelResponse{Calls: []agent.Call{ping, ping, ping}, Truncated: true}, agent.Limits{MaxCallsPerTurn: 1})
+	calls, err := k.prepareAll(t.Context(), &agent.ModelResponse{Calls: []agent.Call{ping, ping, ping}, Truncated: true},
+		agent.Limits{MaxCallsPerTurn: 1})
 	require.NoError(t, err)
 	require.Nil(t, calls[0].Refused)
 	require.Equal(t, tool.Denied, calls[1].Refused.Kind)

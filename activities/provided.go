@@ -16,7 +16,8 @@ import (
 // notOurs refuses a call of a tool that the model's provider runs by itself.
 func notOurs(slug string) *agent.Refusal {
 	return &agent.Refusal{Kind: tool.Invalid, Msg: fmt.Sprintf(
-		"%q is run by the provider of the model, within the model's answer, and never here: it cannot be called as a function", slug)}
+		"%q is run by the provider of the model, within the model's answer, and never here: "+
+			"it cannot be called as a function", slug)}
 }
 
 // provided returns the tools of the plan that the model's provider runs by
@@ -41,8 +42,10 @@ func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model
 		case err != nil:
 			return nil, err
 		case obstacle != "":
-			if held, ok := a.warnings.pass("tool "+string(k.principal.Tenant)+" "+t.pin.ToolID, time.Now()); ok { // It is the same at every turn.
-				activity.GetLogger(ctx).Warn("a provider's tool is not passed to the model", "tenant_id", k.principal.Tenant, "tool", t.pin.Slug,
+			if held, ok := a.warnings.pass("tool "+string(k.principal.Tenant)+" "+t.pin.ToolID,
+				time.Now()); ok { // It is the same at every turn.
+				activity.GetLogger(ctx).Warn("a provider's tool is not passed to the model", "tenant_id", k.principal.Tenant,
+					"tool", t.pin.Slug,
 					"version", t.pin.Version, "reason", obstacle, "others_since_last_warning", held)
 			}
 		default:
@@ -58,7 +61,9 @@ func (a *Activities) withheld(ctx context.Context, p tool.Principal, mode tool.M
 	if r := refusal(policy.Input{Principal: p, Policy: t.policy}); r != nil {
 		return r.Msg, nil
 	}
-	_, err := a.Resolver.Resolve(ctx, resolver.Request{Principal: p, Ref: tool.Ref{ID: t.pin.ToolID}, Mode: mode, AllowDeprecated: true})
+	_, err := a.Resolver.Resolve(ctx, resolver.Request{
+		Principal: p, Ref: tool.Ref{ID: t.pin.ToolID}, Mode: mode, AllowDeprecated: true,
+	})
 	if err == nil {
 		return "", nil
 	}

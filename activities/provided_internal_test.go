@@ -20,7 +20,8 @@ func searcher(t *testing.T) *kit {
 	k := testKit(t)
 	k.tools[1].pin.Implementation, k.tools[1].pin.ToolID = tool.Provider, "ping-id"
 	k.tools[1].version = &tool.Version{Snapshot: tool.Snapshot{Definition: tool.Definition{
-		Implementation: tool.Provider, Config: json.RawMessage(`{"provider":"acme","tool":{"type":"web_search_1","name":"web_search","max_uses":3}}`),
+		Implementation: tool.Provider,
+		Config:         json.RawMessage(`{"provider":"acme","tool":{"type":"web_search_1","name":"web_search","max_uses":3}}`),
 	}}}
 	return k
 }
@@ -62,7 +63,9 @@ func (h heads) Entries(context.Context, tool.TenantID, tool.Ref) (resolver.Candi
 }
 
 func (heads) Version(context.Context, tool.TenantID, string, string) (*tool.Version, error) {
-	return &tool.Version{Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{Implementation: tool.Provider}}}, nil
+	return &tool.Version{
+		Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{Implementation: tool.Provider}},
+	}, nil
 }
 
 // What a provider's tool may do nobody admits, so whether it is passed on is
@@ -72,7 +75,8 @@ func TestProviderToolsArePassedOnWhileTheyMay(t *testing.T) {
 
 	usable := tool.Tool{Status: tool.Published, Active: true}
 	disabled, deprecated, quarantined := usable, usable, usable
-	disabled.Status, deprecated.Status, quarantined.Quarantine = tool.Disabled, tool.Deprecated, "somebody has to look at it"
+	disabled.Status, deprecated.Status = tool.Disabled, tool.Deprecated
+	quarantined.Quarantine = "somebody has to look at it"
 	for name, tt := range map[string]struct {
 		source heads
 		policy tool.Policy
@@ -127,7 +131,10 @@ func inActivity(t *testing.T, f func(ctx context.Context)) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
-	env.RegisterActivityWithOptions(func(ctx context.Context) error { f(ctx); return nil }, activity.RegisterOptions{Name: "f"})
+	env.RegisterActivityWithOptions(func(ctx context.Context) error {
+		f(ctx)
+		return nil
+	}, activity.RegisterOptions{Name: "f"})
 	_, err := env.ExecuteActivity("f")
 	require.NoError(t, err)
 }

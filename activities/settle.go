@@ -106,7 +106,8 @@ func (a *Activities) answer(ctx context.Context, in *wire.SettleInput, result *t
 	}
 	give := tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) { return result, nil })
 	return a.Gathered(give).Execute(ctx, &tool.Call{
-		ID: call.Call.CallID, EffectID: call.EffectID, Principal: call.Principal, Mode: call.Mode, RunID: call.RunID, Version: version,
+		ID: call.Call.CallID, EffectID: call.EffectID, Principal: call.Principal, Mode: call.Mode, RunID: call.RunID,
+		Version: version,
 	})
 }
 
@@ -185,6 +186,8 @@ func fitting(o ledger.Outcome) *tool.Result {
 			tool.Text(preview(o.Result.Content)),
 			{Type: tool.ResourceContent, URI: "toolcrib://invocations/" + o.InvocationID, MIMEType: "application/json"},
 		},
-		Warnings: []string{fmt.Sprintf("the result has %d bytes, too many for a workflow's history; the invocation holds all of it", len(raw))},
+		Warnings: []string{
+			fmt.Sprintf("the result has %d bytes, too many for a workflow's history; the invocation holds all of it", len(raw)),
+		},
 	}
 }

@@ -22,7 +22,10 @@ func (a *Activities) bind(ctx context.Context, in *wire.InvokeInput) error {
 		return err
 	}
 	if step.Index < 0 || step.Index >= len(config.Steps) {
-		return &tool.Error{Kind: tool.InternalError, Op: "activities.bind", Msg: "internal error", Err: errors.New("the composition has no such step")}
+		return &tool.Error{
+			Kind: tool.InternalError, Op: "activities.bind", Msg: "internal error",
+			Err: errors.New("the composition has no such step"),
+		}
 	}
 	state, _, err := a.stepState(ctx, in.Principal.Tenant, step.EffectID, config.Steps[:step.Index])
 	if err != nil {
@@ -34,7 +37,9 @@ func (a *Activities) bind(ctx context.Context, in *wire.InvokeInput) error {
 	return nil
 }
 
-func (a *Activities) composition(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*compose.Config, error) {
+func (a *Activities) composition(
+	ctx context.Context, tenant tool.TenantID, toolID, digest string,
+) (*compose.Config, error) {
 	version, err := a.Resolver.Version(ctx, tenant, toolID, digest)
 	if err != nil {
 		return nil, fmt.Errorf("loading the composition: %w", err)
@@ -58,7 +63,10 @@ func (a *Activities) stepState(
 	}
 	whole, known := records[effectID]
 	if !known {
-		return compose.State{}, nil, &tool.Error{Kind: tool.InternalError, Op: "activities.stepState", Msg: "internal error", Err: errors.New("the composition has no record")}
+		return compose.State{}, nil, &tool.Error{
+			Kind: tool.InternalError, Op: "activities.stepState", Msg: "internal error",
+			Err: errors.New("the composition has no record"),
+		}
 	}
 	state := compose.State{Input: whole.Arguments, Steps: make(map[string]compose.StepResult, len(steps))}
 	if len(state.Input) == 0 {
@@ -109,7 +117,9 @@ func (a *Activities) composed(ctx context.Context, in *wire.SettleInput) (*tool.
 }
 
 // composedOutput returns what a composition answers, or why it has no answer.
-func composedOutput(config *compose.Config, in *wire.SettleInput, state compose.State, begun int) (json.RawMessage, error) {
+func composedOutput(
+	config *compose.Config, in *wire.SettleInput, state compose.State, begun int,
+) (json.RawMessage, error) {
 	if in.Kind != "" {
 		return nil, &tool.Error{Kind: in.Kind, Op: "activities.Settle", Msg: in.Msg}
 	}

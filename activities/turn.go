@@ -53,7 +53,9 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 		return *open.Stored, open.Run.Plan, nil
 	}
 	if open.Run.Plan == nil {
-		return agent.Turn{}, nil, &tool.Error{Kind: tool.InternalError, Op: "activities.ModelTurn", Msg: "the run has no plan"}
+		return agent.Turn{}, nil, &tool.Error{
+			Kind: tool.InternalError, Op: "activities.ModelTurn", Msg: "the run has no plan",
+		}
 	}
 	definition, err := a.pinnedAgent(ctx, tenant, open.Run.Plan)
 	if err != nil {
@@ -79,7 +81,8 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 	turn := agent.Turn{
 		Tenant: tenant, RunID: in.RunID, Key: key,
 		Message: agent.Message{
-			ID: ledger.TurnMessageID(info.ScheduledTime, in.RunID, key), ParentID: in.Head, RunID: in.RunID, Turn: in.Turn, Role: agent.Assistant,
+			ID: ledger.TurnMessageID(info.ScheduledTime, in.RunID, key), ParentID: in.Head, RunID: in.RunID, Turn: in.Turn,
+			Role:  agent.Assistant,
 			Calls: resp.Calls, Usage: &resp.Usage,
 		},
 	}
@@ -100,14 +103,16 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 // ask puts the turn to the model that the pinned agent version names, and
 // streams what it says meanwhile to those who follow the run.
 func (a *Activities) ask(
-	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, open agent.OpenTurn, kit *kit, provided []agent.ProviderTool,
+	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, open agent.OpenTurn, kit *kit,
+	provided []agent.ProviderTool,
 ) (*agent.ModelResponse, error) {
 	provider, name, _ := strings.Cut(definition.Model, "/")
 	model, ok := a.Models[provider]
 	if !ok {
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "activities.ModelTurn",
-			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator adds one", provider, definition.Model),
+			Msg: fmt.Sprintf("no model provider %q is configured in the worker (model %q); its operator adds one", provider,
+				definition.Model),
 		}
 	}
 	say, end := a.stream(ctx, agent.Output{

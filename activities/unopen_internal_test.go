@@ -47,7 +47,9 @@ func TestAnUnstartedRunEndsWithItsCall(t *testing.T) {
 
 	const invocation = "01890000-0000-7000-8000-0000000000aa"
 	refused := ledger.Outcome{InvocationID: invocation, Status: tool.StatusCancelled, Kind: tool.Cancelled}
-	answered := ledger.Outcome{InvocationID: invocation, Status: tool.StatusCompleted, Result: tool.JSONResult([]byte(`{}`))}
+	answered := ledger.Outcome{
+		InvocationID: invocation, Status: tool.StatusCompleted, Result: tool.JSONResult([]byte(`{}`)),
+	}
 	for name, tt := range map[string]struct {
 		run     agent.Run
 		outcome ledger.Outcome
@@ -66,7 +68,8 @@ func TestAnUnstartedRunEndsWithItsCall(t *testing.T) {
 			env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
 			env.RegisterActivityWithOptions(a.Settle, activity.RegisterOptions{Name: wire.SettleActivity})
 			_, err := env.ExecuteActivity(wire.SettleActivity, wire.SettleInput{
-				Invoke: wire.InvokeInput{Pin: agent.Pin{Agent: &agent.PinnedAgent{Slug: "quiet"}}}, Status: tool.StatusCancelled, Kind: tool.Cancelled,
+				Invoke: wire.InvokeInput{Pin: agent.Pin{Agent: &agent.PinnedAgent{Slug: "quiet"}}}, Status: tool.StatusCancelled,
+				Kind: tool.Cancelled,
 			})
 			require.NoError(t, err)
 			require.Len(t, runs.ended, tt.ends)

@@ -34,7 +34,9 @@ func TestOvertakenAttemptIsFollowedByAnother(t *testing.T) {
 	env := suite.NewTestActivityEnvironment()
 	env.RegisterActivityWithOptions(func(ctx context.Context) error {
 		overtaken := &attempt{a: a, in: &wire.InvokeInput{}, number: 2, fence: 1}
-		_, err := overtaken.settle(ctx, ledger.Settlement{Status: tool.StatusCompleted, Result: tool.JSONResult([]byte(`{}`))})
+		_, err := overtaken.settle(ctx, ledger.Settlement{
+			Status: tool.StatusCompleted, Result: tool.JSONResult([]byte(`{}`)),
+		})
 		return err
 	}, activity.RegisterOptions{Name: "settle"})
 	_, err := env.ExecuteActivity("settle")

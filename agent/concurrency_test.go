@@ -22,14 +22,32 @@ func TestLimitGroup(t *testing.T) {
 		pins  []*agent.Pin
 		want  agent.GroupLimit
 	}{
-		"unset":                 {0, []*agent.Pin{pin("a", 0)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitUnset, Tool: "a"}},
-		"the tool's":            {0, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 8, Cause: agent.LimitTool, Tool: "a"}},
-		"the agent's, raised":   {4, []*agent.Pin{pin("a", 0)}, agent.GroupLimit{Limit: 4, Cause: agent.LimitAgent, Tool: "a"}},
-		"the agent's, lowered":  {4, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 4, Cause: agent.LimitAgent, Tool: "a"}},
-		"beyond the allowance":  {9, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 8, Cause: agent.LimitTool, Tool: "a"}},
-		"an explicit one stays": {9, []*agent.Pin{pin("a", 1)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitTool, Tool: "a"}},
-		"the least of a group":  {9, []*agent.Pin{pin("a", 8), pin("b", 3), pin("c", 0)}, agent.GroupLimit{Limit: 3, Cause: agent.LimitTool, Tool: "b"}},
-		"an unset one of many":  {0, []*agent.Pin{pin("a", 8), pin("c", 0)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitUnset, Tool: "c"}},
+		"unset": {
+			0, []*agent.Pin{pin("a", 0)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitUnset, Tool: "a"},
+		},
+		"the tool's": {
+			0, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 8, Cause: agent.LimitTool, Tool: "a"},
+		},
+		"the agent's, raised": {
+			4, []*agent.Pin{pin("a", 0)}, agent.GroupLimit{Limit: 4, Cause: agent.LimitAgent, Tool: "a"},
+		},
+		"the agent's, lowered": {
+			4, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 4, Cause: agent.LimitAgent, Tool: "a"},
+		},
+		"beyond the allowance": {
+			9, []*agent.Pin{pin("a", 8)}, agent.GroupLimit{Limit: 8, Cause: agent.LimitTool, Tool: "a"},
+		},
+		"an explicit one stays": {
+			9, []*agent.Pin{pin("a", 1)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitTool, Tool: "a"},
+		},
+		"the least of a group": {
+			9,
+			[]*agent.Pin{pin("a", 8), pin("b", 3), pin("c", 0)},
+			agent.GroupLimit{Limit: 3, Cause: agent.LimitTool, Tool: "b"},
+		},
+		"an unset one of many": {
+			0, []*agent.Pin{pin("a", 8), pin("c", 0)}, agent.GroupLimit{Limit: 1, Cause: agent.LimitUnset, Tool: "c"},
+		},
 	} {
 		plan := agent.Plan{}
 		if tt.asked > 0 {

@@ -39,9 +39,10 @@ type Message struct {
 
 // Call is a tool call as a model wrote it, unchecked.
 type Call struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"` // As the model wrote it: a JSON text, perhaps a malformed one in a JSON string.
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// As the model wrote it: a JSON text, perhaps a malformed one in a JSON string.
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 // Usage is what a model turn consumed.

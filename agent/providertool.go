@@ -44,7 +44,8 @@ func ReadProviderTool(name string, config json.RawMessage) (ProviderTool, error)
 	dec.DisallowUnknownFields()
 	err := dec.Decode(&c)
 	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typeErr.Field != "" {
-		return ProviderTool{}, providerFault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"), "a "+typeErr.Value+" does not fit here")
+		return ProviderTool{}, providerFault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"),
+			"a "+typeErr.Value+" does not fit here")
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return ProviderTool{}, providerFault("", strings.TrimPrefix(err.Error(), "json: "))
@@ -56,9 +57,16 @@ func ReadProviderTool(name string, config json.RawMessage) (ProviderTool, error)
 	case c.Type != "" && c.Type != tool.Provider:
 		return ProviderTool{}, providerFault("/type", fmt.Sprintf("%.40q is not provider", c.Type))
 	case c.Provider == "":
-		return ProviderTool{}, providerFault("/provider", `want the model provider that runs the tool: what stands before the slash in an agent's model, such as "anthropic"`)
+		return ProviderTool{}, providerFault(
+			"/provider",
+			`want the model provider that runs the tool: what stands before the slash in an agent's model, such as "anthropic"`,
+		)
 	case len(c.Provider) > maxProviderName || strings.ContainsAny(c.Provider, "/ \t\r\n"):
-		return ProviderTool{}, providerFault("/provider", fmt.Sprintf("%.40q is no name of a model provider: want what stands before the slash in an agent's model", c.Provider))
+		return ProviderTool{}, providerFault(
+			"/provider",
+			fmt.Sprintf("%.40q is no name of a model provider: want what stands before the slash in an agent's model",
+				c.Provider),
+		)
 	}
 	if err := checkProviderTool(c.Tool); err != nil {
 		return ProviderTool{}, err
@@ -80,7 +88,12 @@ func checkProviderTool(raw json.RawMessage) error {
 		return providerFault("/tool/type", want)
 	}
 	if slices.Contains(callable, kind) {
-		return providerFault("/tool/type", fmt.Sprintf("a provider runs no tool of type %s by itself: give the tool the implementation type of what is to run it", kind))
+		return providerFault(
+			"/tool/type",
+			fmt.Sprintf(
+				"a provider runs no tool of type %s by itself: give the tool the implementation type of what is to run it", kind,
+			),
+		)
 	}
 	return nil
 }
@@ -111,7 +124,11 @@ func (t ProviderTool) Fits(model string) error {
 	if provider, _, _ := strings.Cut(model, "/"); provider != t.Provider {
 		return &tool.Error{
 			Kind: tool.Invalid, Op: "agent.Fits",
-			Msg: fmt.Sprintf("tool %q is run by the model provider %q, and the model %q is of another: take the tool away, or choose a model of %s", t.Name, t.Provider, model, t.Provider),
+			Msg: fmt.Sprintf(
+				"tool %q is run by the model provider %q, and the model %q is of another: take the tool away, or choose a "+
+					"model of %s",
+				t.Name, t.Provider, model, t.Provider,
+			),
 		}
 	}
 	return nil

@@ -15,9 +15,12 @@ func TestReadProviderTool(t *testing.T) {
 	t.Parallel()
 
 	const raw = `{"type": "web_search_20250305", "name": "web_search", "max_uses": 9007199254740993}`
-	got, err := agent.ReadProviderTool("searchWeb", json.RawMessage(`{"type": "provider", "provider": "anthropic", "tool": `+raw+`}`))
+	got, err := agent.ReadProviderTool(
+		"searchWeb", json.RawMessage(`{"type": "provider", "provider": "anthropic", "tool": `+raw+`}`),
+	)
 	require.NoError(t, err)
-	require.Equal(t, agent.ProviderTool{Name: "searchWeb", Provider: "anthropic", Tool: json.RawMessage(raw)}, got, "it is passed on as it stands")
+	require.Equal(t, agent.ProviderTool{Name: "searchWeb", Provider: "anthropic", Tool: json.RawMessage(raw)}, got,
+		"it is passed on as it stands")
 	require.Equal(t, "web_search_20250305", got.Type())
 	require.Equal(t, "web_search", got.CalledAs())
 	require.NoError(t, got.Fits("anthropic/claude"))
@@ -63,7 +66,10 @@ func TestProviderBlock(t *testing.T) {
 // FuzzReadProviderTool: what is read can be passed on, and what is not says
 // where it is wrong.
 func FuzzReadProviderTool(f *testing.F) {
-	for _, seed := range []string{`{"provider": "a", "tool": {"type": "x", "name": "y"}}`, `{"provider": "", "tool": 1}`, `null`, `{"provider":"a","tool":{"type":"function"}}`} {
+	for _, seed := range []string{
+		`{"provider": "a", "tool": {"type": "x", "name": "y"}}`, `{"provider": "", "tool": 1}`, `null`,
+		`{"provider":"a","tool":{"type":"function"}}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -37,11 +37,14 @@ type Refusal struct {
 
 // OpenTurn is what a model turn starts from.
 type OpenTurn struct {
-	Run        Run                    // With its Plan.
-	Policies   map[string]tool.Policy // Of the plan's tools, by id, as they are now. A tool that is not the tenant's to see is absent.
-	Transcript []Message              // From the root to the head, each assistant message followed by its tool messages in call order. Shared: never change it.
-	Stored     *Turn                  // Set when the turn was answered and stored before.
-	Followed   bool                   // Somebody follows the run's output.
+	Run Run // With its Plan.
+	// Of the plan's tools, by id, as they are now. A tool that is not the tenant's to see is absent.
+	Policies map[string]tool.Policy
+	// From the root to the head, each assistant message followed by its tool messages in call order. Shared: never change
+	// it.
+	Transcript []Message
+	Stored     *Turn // Set when the turn was answered and stored before.
+	Followed   bool  // Somebody follows the run's output.
 }
 
 // RunEnd is how a run ends. An empty Output stands for the text of the head
@@ -55,8 +58,9 @@ type RunEnd struct {
 	Msg           string
 	HeadMessageID string
 	Turns         int
-	Calls         int    // Of the run and those below it.
-	Execution     string // Temporal's run id of the execution that ended; a later execution of a reset workflow may end the run again.
+	Calls         int // Of the run and those below it.
+	// Temporal's run id of the execution that ended; a later execution of a reset workflow may end the run again.
+	Execution string
 }
 
 // Runs keeps runs and their transcripts. Package store implements it. Every

@@ -97,21 +97,30 @@ func made(pins []*Pin) []*Pin {
 
 // reason returns why the call at a position waits for others; no reason where
 // it does not.
-func (p *Plan) reason(pin *Pin, position int, inFlight map[string]int, limits map[string]GroupLimit, barrier string) Wait {
+func (p *Plan) reason(
+	pin *Pin, position int, inFlight map[string]int, limits map[string]GroupLimit, barrier string,
+) Wait {
 	group := pin.Execution.Group()
 	limit := limits[group]
 	inFlight[group]++
 	switch {
 	case p.ToolMode != ParallelSafe && position > 0:
-		return Wait{Reason: WaitSequential, Text: "the agent's tool_mode runs one call after another; parallel_safe runs pure calls side by side"}
+		return Wait{
+			Reason: WaitSequential,
+			Text:   "the agent's tool_mode runs one call after another; parallel_safe runs pure calls side by side",
+		}
 	case p.ToolMode != ParallelSafe:
 		return Wait{}
 	case pin.Execution.Pure && inFlight[group] > limit.Limit:
 		return Wait{Reason: WaitGroup, Group: group, Tool: limit.Tool, Text: limit.explain(group)}
 	case !pin.Execution.Pure && position > 0:
-		return Wait{Reason: WaitBarrier, Tool: pin.Slug, Text: pin.Slug + " is not pure, so it runs alone, behind the calls before it"}
+		return Wait{
+			Reason: WaitBarrier, Tool: pin.Slug, Text: pin.Slug + " is not pure, so it runs alone, behind the calls before it",
+		}
 	case barrier != "":
-		return Wait{Reason: WaitBarrier, Tool: barrier, Text: barrier + " is not pure, so it runs alone, before the calls behind it"}
+		return Wait{
+			Reason: WaitBarrier, Tool: barrier, Text: barrier + " is not pure, so it runs alone, before the calls behind it",
+		}
 	default:
 		return Wait{}
 	}

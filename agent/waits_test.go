@@ -31,7 +31,8 @@ func TestWaits(t *testing.T) {
 	t.Parallel()
 
 	tools := []agent.Pin{
-		pinned("read", tool.Execution{Pure: true}), pinned("wide", tool.Execution{Pure: true, ConcurrencyGroup: "wide", MaxConcurrency: 2}),
+		pinned("read", tool.Execution{Pure: true}),
+		pinned("wide", tool.Execution{Pure: true, ConcurrencyGroup: "wide", MaxConcurrency: 2}),
 		pinned("write", tool.Execution{}),
 	}
 	for name, tt := range map[string]struct {
@@ -75,10 +76,18 @@ func TestWaits(t *testing.T) {
 		},
 		"a barrier, from both sides": {
 			agent.ParallelSafe, nil,
-			[]agent.TurnCall{after(1, "wide", 0), after(1, "write", 1), {Turn: 1, Refused: true, AskedAt: asked}, after(1, "read", 3)},
+			[]agent.TurnCall{
+				after(1, "wide", 0), after(1, "write", 1), {Turn: 1, Refused: true, AskedAt: asked}, after(1, "read", 3),
+			},
 			[]agent.Wait{
-				{Turn: 1, Calls: 1, Most: time.Second, Reason: agent.WaitBarrier, Tool: "write", Text: "write is not pure, so it runs alone, behind the calls before it"},
-				{Turn: 1, Calls: 1, Most: 3 * time.Second, Reason: agent.WaitBarrier, Tool: "write", Text: "write is not pure, so it runs alone, before the calls behind it"},
+				{
+					Turn: 1, Calls: 1, Most: time.Second, Reason: agent.WaitBarrier, Tool: "write",
+					Text: "write is not pure, so it runs alone, behind the calls before it",
+				},
+				{
+					Turn: 1, Calls: 1, Most: 3 * time.Second, Reason: agent.WaitBarrier, Tool: "write",
+					Text: "write is not pure, so it runs alone, before the calls behind it",
+				},
 			},
 		},
 		"one after another": {

@@ -16,7 +16,9 @@ func decodeArguments(raw json.RawMessage, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return &tool.Error{Kind: tool.Invalid, Op: "builtins.Execute", Msg: "the arguments don't fit the tool's input schema", Err: err}
+		return &tool.Error{
+			Kind: tool.Invalid, Op: "builtins.Execute", Msg: "the arguments don't fit the tool's input schema", Err: err,
+		}
 	}
 	return nil
 }

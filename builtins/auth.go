@@ -28,7 +28,9 @@ func (a *auth) check() error {
 	case !known:
 		return configFault("/auth/type", "want bearer, basic or header")
 	case !secret.ValidRef(a.CredentialsRef):
-		return configFault("/auth/credentials_ref", "want the name of a credential: letters, digits, dots, dashes and underscores")
+		return configFault(
+			"/auth/credentials_ref", "want the name of a credential: letters, digits, dots, dashes and underscores",
+		)
 	case a.Type == "header" && !validHeaderName(a.Header):
 		return configFault("/auth/header", "want the name of a header that may carry a credential")
 	case a.Type != "header" && a.Header != "":
@@ -62,7 +64,8 @@ func validHeaderName(name string) bool {
 		return false
 	}
 	switch http.CanonicalHeaderKey(name) {
-	case "Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding", "Accept-Encoding", "Upgrade", "Te", "Trailer", "Expect", "Keep-Alive", "Idempotency-Key":
+	case "Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding", "Accept-Encoding", "Upgrade", "Te",
+		"Trailer", "Expect", "Keep-Alive", "Idempotency-Key":
 		return false
 	default:
 		return true

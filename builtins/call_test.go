@@ -19,10 +19,12 @@ func mcpBench(t *testing.T) (b *bench, cfg builtins.Config, last func() *tool.Ca
 	t.Helper()
 	b = newBench(t, func(http.ResponseWriter, *http.Request) {})
 	var called *tool.Call
-	cfg = builtins.Config{CheckMCP: mcpcall.CheckConfig, MCP: executorFunc(func(_ context.Context, call *tool.Call) (*tool.Result, error) {
-		called = call
-		return tool.JSONResult([]byte(`{"done": true}`)), nil
-	})}
+	cfg = builtins.Config{
+		CheckMCP: mcpcall.CheckConfig, MCP: executorFunc(func(_ context.Context, call *tool.Call) (*tool.Result, error) {
+			called = call
+			return tool.JSONResult([]byte(`{"done": true}`)), nil
+		}),
+	}
 	return b, cfg, func() *tool.Call { return called }
 }
 
@@ -31,10 +33,13 @@ func TestMCPCall(t *testing.T) {
 	t.Parallel()
 
 	b, cfg, last := mcpBench(t)
-	_, res := b.ok(t, cfg, "mcp_call", `{"server_url": "https://mcp.example/mcp", "tool_name": "lookUp", "arguments": {"id": 1.10}}`)
+	_, res := b.ok(
+		t, cfg, "mcp_call", `{"server_url": "https://mcp.example/mcp", "tool_name": "lookUp", "arguments": {"id": 1.10}}`,
+	)
 	require.JSONEq(t, `{"done": true}`, string(res.Structured))
 	require.Equal(t, tool.MCP, last().Version.Snapshot.Implementation)
-	require.JSONEq(t, `{"server_url": "https://mcp.example/mcp", "tool_name": "lookUp"}`, string(last().Version.Snapshot.Config))
+	require.JSONEq(t, `{"server_url": "https://mcp.example/mcp", "tool_name": "lookUp"}`,
+		string(last().Version.Snapshot.Config))
 	require.Equal(t, `{"id":1.10}`, string(last().Arguments), "to the digit")
 	require.Equal(t, tool.EgressWrite, last().Egress)
 	require.Equal(t, "effect-1", last().EffectID)
@@ -58,7 +63,8 @@ func TestMCPCallRefuses(t *testing.T) {
 		require.Contains(t, b.no(t, cfg, "mcp_call", args), want, args)
 	}
 	for _, args := range []string{
-		`{"tool_name": "x", "server": "a", "headers": {"Authorization": "Bearer x"}}`, `{"tool_name": "x", "server": "a", "transport": "stdio", "command": "sh"}`,
+		`{"tool_name": "x", "server": "a", "headers": {"Authorization": "Bearer x"}}`,
+		`{"tool_name": "x", "server": "a", "transport": "stdio", "command": "sh"}`,
 	} {
 		_, err := b.run(t, cfg, "mcp_call", args)
 		require.Equal(t, tool.Invalid, tool.KindOf(err), "a model names no credential and no command: %s", args)
@@ -81,7 +87,8 @@ func TestMCPCallOfOneServer(t *testing.T) {
 	require.JSONEq(t, `{"server_url": "https://mcp.example/mcp", "tool_name": "lookUp", "auth": {"type": "bearer", "credentials_ref": "mcp"}}`,
 		string(last().Version.Snapshot.Config))
 	require.Contains(t, b.no(t, cfg, "mcp_call", `{"tool_name": "drop"}`, own), "lookUp only")
-	require.Contains(t, b.no(t, cfg, "mcp_call", `{"tool_name": "lookUp", "server_url": "https://evil.example/"}`, own), "leave them out",
+	require.Contains(t, b.no(t, cfg, "mcp_call", `{"tool_name": "lookUp", "server_url": "https://evil.example/"}`, own),
+		"leave them out",
 		"its credential goes to no other server")
 }
 
@@ -105,7 +112,10 @@ func functions(t *testing.T) builtins.Config {
 	require.NoError(t, function.Define(reg, "toFeet", "Converts.", convert, function.Callable()))
 	require.NoError(t, function.Define(reg, "hidden", "Not by name.", convert))
 	require.NoError(t, function.Define(reg, "forT2", "For another.", convert, function.Callable(), function.Tenants("t2")))
-	require.NoError(t, function.Define(reg, "writes", "Changes something.", convert, function.Callable(), function.Egress(tool.EgressWrite)))
+	require.NoError(
+		t,
+		function.Define(reg, "writes", "Changes something.", convert, function.Callable(), function.Egress(tool.EgressWrite)),
+	)
 	return builtins.Config{Functions: function.New(reg)}
 }
 
@@ -116,7 +126,10 @@ func TestFunctionCall(t *testing.T) {
 	cfg := functions(t)
 	out, _ := b.ok(t, cfg, "function_call", `{"function_name": "toFeet", "arguments": {"metres": 3.048}}`)
 	require.InDelta(t, 10, out["feet"], 1e-9)
-	require.Equal(t, "nothing is that short", b.no(t, cfg, "function_call", `{"function_name": "toFeet", "arguments": {"metres": -1}}`))
+	require.Equal(
+		t, "nothing is that short",
+		b.no(t, cfg, "function_call", `{"function_name": "toFeet", "arguments": {"metres": -1}}`),
+	)
 	out, _ = b.ok(t, cfg, "function_call", `{"function_name": "forT2", "arguments": {"metres": 3.048}}`, tenant("t2"))
 	require.InDelta(t, 10, out["feet"], 1e-9)
 }

@@ -19,7 +19,8 @@ import (
 func means() builtins.Config {
 	nothing := executorFunc(nil)
 	return builtins.Config{
-		Sandbox: box(nil), Reader: reader{}, MCP: nothing, CheckMCP: mcpcall.CheckConfig, Functions: function.New(function.NewRegistry()), Searcher: retrieval.NewEngine(nil, nil), Runs: runs{},
+		Sandbox: box(nil), Reader: reader{}, MCP: nothing, CheckMCP: mcpcall.CheckConfig,
+		Functions: function.New(function.NewRegistry()), Searcher: retrieval.NewEngine(nil, nil), Runs: runs{},
 	}
 }
 
@@ -55,7 +56,14 @@ func TestSpecs(t *testing.T) {
 		_, ok := c.Lookup(s.Key)
 		require.True(t, ok)
 	}
-	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "retrieval_pipeline", "task_status", "web_fetch", "web_search"}, keys)
+	require.Equal(
+		t,
+		[]string{
+			"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "retrieval_pipeline",
+			"task_status", "web_fetch", "web_search",
+		},
+		keys,
+	)
 	_, ok := c.Lookup("absent")
 	require.False(t, ok)
 	require.Equal(t, c.Specs(), builtins.Described(mcpcall.CheckConfig).Specs(), "what is described is what runs")
@@ -78,5 +86,6 @@ func TestMissingMeans(t *testing.T) {
 	require.Equal(t, []string{"datetime_utils"}, keys(builtins.Config{}))
 	require.Equal(t, []string{"datetime_utils"}, keys(builtins.Config{Reader: reader{}}), "a reader without a way out")
 	require.Equal(t, []string{"datetime_utils", "http_request", "web_search"}, keys(builtins.Config{Gate: gate}))
-	require.Equal(t, []string{"datetime_utils", "function_call"}, keys(builtins.Config{Functions: function.New(function.NewRegistry())}))
+	require.Equal(t, []string{"datetime_utils", "function_call"},
+		keys(builtins.Config{Functions: function.New(function.NewRegistry())}))
 }

@@ -70,9 +70,11 @@ func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []strin
 	b, ok := c.byKey[key]
 	switch {
 	case !ok:
-		return nil, configFault("/implementation_config/builtin", fmt.Sprintf("no built-in %.64q: want one of %s", key, strings.Join(c.configurable(), ", ")))
+		return nil, configFault("/implementation_config/builtin",
+			fmt.Sprintf("no built-in %.64q: want one of %s", key, strings.Join(c.configurable(), ", ")))
 	case b.Check == nil:
-		return nil, configFault("/implementation_config/builtin", key+" takes no configuration: bind the platform's tool of that name")
+		return nil, configFault("/implementation_config/builtin",
+			key+" takes no configuration: bind the platform's tool of that name")
 	}
 	if p.EgressClass == "" {
 		p.EgressClass = b.Policy.EgressClass
@@ -93,7 +95,9 @@ func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []strin
 		d.Execution = own.Execution
 	}
 	if d.Execution.Repeatable() && !own.Execution.Repeatable() {
-		return nil, configFault("/execution", fmt.Sprintf("%s with the egress class %s is neither pure nor idempotent", key, p.EgressClass))
+		return nil, configFault(
+			"/execution", fmt.Sprintf("%s with the egress class %s is neither pure nor idempotent", key, p.EgressClass),
+		)
 	}
 	if len(d.InputSchema) == 0 {
 		d.InputSchema = own.InputSchema

@@ -34,9 +34,13 @@ func newHouse(t *testing.T) house {
 	r := resolver.New(store, resolver.Options{})
 	described := builtins.Described(mcpcall.CheckConfig)
 	opts := registry.Options{Resolver: r, Builtins: described.Complete}
-	h := house{platform: registry.New(store.Platform(), opts), registry: registry.New(store, opts), resolver: r, store: store}
+	h := house{
+		platform: registry.New(store.Platform(), opts), registry: registry.New(store, opts), resolver: r, store: store,
+	}
 	for slug, p := range map[string]*tool.Principal{"acme": &h.ada, "other": &h.bob} {
-		*p = tool.Principal{Tenant: store.AddTenant(slug), Subject: "user:" + slug, Permissions: []string{registry.ToolsWrite}}
+		*p = tool.Principal{
+			Tenant: store.AddTenant(slug), Subject: "user:" + slug, Permissions: []string{registry.ToolsWrite},
+		}
 	}
 	h.sync(t, described)
 	return h
@@ -72,7 +76,8 @@ func (h house) call(t *testing.T, c *builtins.Catalog, p tool.Principal, slug, a
 		return nil, err //nolint:wrapcheck // As it is.
 	}
 	return standard(internalcall.New(c, h.resolver)).Execute(t.Context(), &tool.Call{
-		Principal: p, Version: r.Version, Builtin: r.Tool.BuiltinKey, Egress: r.Tool.EgressClass, Arguments: json.RawMessage(args),
+		Principal: p, Version: r.Version, Builtin: r.Tool.BuiltinKey, Egress: r.Tool.EgressClass,
+		Arguments: json.RawMessage(args),
 	})
 }
 
@@ -101,7 +106,9 @@ func TestConfiguredWebSearch(t *testing.T) {
 	require.Contains(t, change.Warnings[0], "credentials_ref", "a key in the open is warned of")
 	require.Contains(t, change.Warnings[1], "hides the platform's tool")
 
-	for p, want := range map[*tool.Principal]asked{&h.ada: {key: "k-of-acme", path: "/acme"}, &h.bob: {key: "from-the-platform", path: "/serper"}} {
+	for p, want := range map[*tool.Principal]asked{
+		&h.ada: {key: "k-of-acme", path: "/acme"}, &h.bob: {key: "from-the-platform", path: "/serper"},
+	} {
 		res, err := h.call(t, c, *p, "web_search", `{"query": "crib"}`)
 		require.NoError(t, err)
 		require.Contains(t, string(res.Structured), "Tool crib")
@@ -162,25 +169,57 @@ func TestConfiguredBuiltinRefused(t *testing.T) {
 		pure   bool
 		path   string
 	}{
-		"an unknown built-in":             {config: `{"builtin": "web_surch"}`, path: "/implementation_config/builtin"},
-		"one without a configuration":     {config: `{"builtin": "datetime_utils"}`, path: "/implementation_config/builtin"},
-		"an unknown field":                {config: `{"builtin": "web_search", "apikey": "k"}`, path: "/implementation_config"},
-		"a field of another type":         {config: `{"builtin": "web_search", "api_key": 42}`, path: "/implementation_config/api_key"},
-		"an unknown provider":             {config: `{"builtin": "web_search", "provider": "bing"}`, path: "/implementation_config/provider"},
-		"an endpoint without a key":       {config: `{"builtin": "web_search", "endpoint": "https://x.example/"}`, path: "/implementation_config/endpoint"},
-		"an endpoint with a user":         {config: `{"builtin": "web_search", "api_key": "k", "endpoint": "https://u:p@x.example/"}`, path: "/implementation_config/endpoint"},
-		"no name of a credential":         {config: `{"builtin": "web_search", "credentials_ref": "../x"}`, path: "/implementation_config/credentials_ref"},
-		"a class that may not call out":   {config: `{"builtin": "web_search"}`, class: tool.EgressNone, path: "/egress_class"},
-		"mcp_call that only reads":        {config: `{"builtin": "mcp_call", "server": "x"}`, class: tool.EgressReadOnly, path: "/egress_class"},
-		"mcp_call of one tool":            {config: `{"builtin": "mcp_call", "server": "x", "tool_name": "y"}`, path: "/implementation_config/tool_name"},
-		"mcp_call with a literal secret":  {config: `{"builtin": "mcp_call", "server_url": "https://x.example/", "headers": {"Authorization": "Bearer x"}}`, path: "/implementation_config/headers/Authorization"},
-		"http_request with odd auth":      {config: `{"builtin": "http_request", "auth": {"type": "digest", "credentials_ref": "x"}}`, path: "/implementation_config/auth/type"},
-		"http_request without credential": {config: `{"builtin": "http_request", "auth": {"type": "bearer"}}`, path: "/implementation_config/auth/credentials_ref"},
-		"http_request that writes purely": {config: `{"builtin": "http_request"}`, class: tool.EgressWrite, pure: true, path: "/execution"},
+		"an unknown built-in":         {config: `{"builtin": "web_surch"}`, path: "/implementation_config/builtin"},
+		"one without a configuration": {config: `{"builtin": "datetime_utils"}`, path: "/implementation_config/builtin"},
+		"an unknown field": {
+			config: `{"builtin": "web_search", "apikey": "k"}`, path: "/implementation_config",
+		},
+		"a field of another type": {
+			config: `{"builtin": "web_search", "api_key": 42}`, path: "/implementation_config/api_key",
+		},
+		"an unknown provider": {
+			config: `{"builtin": "web_search", "provider": "bing"}`, path: "/implementation_config/provider",
+		},
+		"an endpoint without a key": {
+			config: `{"builtin": "web_search", "endpoint": "https://x.example/"}`, path: "/implementation_config/endpoint",
+		},
+		"an endpoint with a user": {
+			config: `{"builtin": "web_search", "api_key": "k", "endpoint": "https://u:p@x.example/"}`,
+			path:   "/implementation_config/endpoint",
+		},
+		"no name of a credential": {
+			config: `{"builtin": "web_search", "credentials_ref": "../x"}`, path: "/implementation_config/credentials_ref",
+		},
+		"a class that may not call out": {
+			config: `{"builtin": "web_search"}`, class: tool.EgressNone, path: "/egress_class",
+		},
+		"mcp_call that only reads": {
+			config: `{"builtin": "mcp_call", "server": "x"}`, class: tool.EgressReadOnly, path: "/egress_class",
+		},
+		"mcp_call of one tool": {
+			config: `{"builtin": "mcp_call", "server": "x", "tool_name": "y"}`, path: "/implementation_config/tool_name",
+		},
+		"mcp_call with a literal secret": {
+			config: `{"builtin": "mcp_call", "server_url": "https://x.example/", "headers": {"Authorization": "Bearer x"}}`,
+			path:   "/implementation_config/headers/Authorization",
+		},
+		"http_request with odd auth": {
+			config: `{"builtin": "http_request", "auth": {"type": "digest", "credentials_ref": "x"}}`,
+			path:   "/implementation_config/auth/type",
+		},
+		"http_request without credential": {
+			config: `{"builtin": "http_request", "auth": {"type": "bearer"}}`,
+			path:   "/implementation_config/auth/credentials_ref",
+		},
+		"http_request that writes purely": {
+			config: `{"builtin": "http_request"}`, class: tool.EgressWrite, pure: true, path: "/execution",
+		},
 	} {
-		_, err := h.apply(t, h.ada, registry.ToolSpec{Slug: "ownTool", Policy: tool.Policy{EgressClass: c.class}, Definition: tool.Definition{
-			Config: json.RawMessage(c.config), Execution: tool.Execution{Pure: c.pure},
-		}})
+		_, err := h.apply(t, h.ada, registry.ToolSpec{
+			Slug: "ownTool", Policy: tool.Policy{EgressClass: c.class}, Definition: tool.Definition{
+				Config: json.RawMessage(c.config), Execution: tool.Execution{Pure: c.pure},
+			},
+		})
 		require.Equal(t, tool.Invalid, tool.KindOf(err), name)
 		require.Equal(t, c.path, tool.AsError(err).Path, name)
 	}
@@ -197,7 +236,9 @@ func TestConfiguredHTTPRequest(t *testing.T) {
 	var got []string
 	s.bench = newBench(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		got = append(got, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Shop")+" "+r.Header.Get("Content-Type")+" "+string(body))
+		got = append(
+			got, r.Method+" "+r.URL.Path+" "+r.Header.Get("X-Shop")+" "+r.Header.Get("Content-Type")+" "+string(body),
+		)
 		if r.URL.Path == "/refused" {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
@@ -206,9 +247,11 @@ func TestConfiguredHTTPRequest(t *testing.T) {
 		return secret.NewValue("shop-k3y", s.host), nil
 	})
 	c := s.catalog(t, h.ada.Tenant)
-	_, err := h.apply(t, h.ada, registry.ToolSpec{Slug: "changeOrder", Policy: tool.Policy{EgressClass: tool.EgressWrite}, Definition: tool.Definition{
-		Config: json.RawMessage(`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`),
-	}})
+	_, err := h.apply(t, h.ada, registry.ToolSpec{
+		Slug: "changeOrder", Policy: tool.Policy{EgressClass: tool.EgressWrite}, Definition: tool.Definition{
+			Config: json.RawMessage(`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`),
+		},
+	})
 	require.NoError(t, err)
 	own, err := h.registry.Get(t.Context(), h.ada, tool.Ref{Slug: "changeOrder"})
 	require.NoError(t, err)
@@ -216,7 +259,9 @@ func TestConfiguredHTTPRequest(t *testing.T) {
 	require.False(t, own.Execution.Repeatable())
 	require.Contains(t, string(own.InputSchema), "PATCH")
 
-	for _, args := range []string{`{"method": "PATCH", "url": "$URL/orders/1", "json": {"n": 1.10}}`, `{"method": "GET", "url": "$URL/orders/1"}`} {
+	for _, args := range []string{
+		`{"method": "PATCH", "url": "$URL/orders/1", "json": {"n": 1.10}}`, `{"method": "GET", "url": "$URL/orders/1"}`,
+	} {
 		_, err = h.call(t, c, h.ada, "changeOrder", s.at(args))
 		require.NoError(t, err)
 	}

@@ -84,7 +84,9 @@ func conformingSubject(t *testing.T, key, config, args string, b executortest.Be
 		host = ln.Addr().String()
 		require.NoError(t, ln.Close())
 	}
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} }})
+	gate, err := egress.New(egress.Config{
+		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} },
+	})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 	run, ok := builtins.New(builtins.Config{Gate: gate, Secrets: secret.ResolverFunc(

@@ -22,13 +22,16 @@ func datetimeUtils(clock func() time.Time) Builtin {
 		Spec: Spec{
 			Key: "datetime_utils", Version: "2.0.0",
 			Definition: tool.Definition{
-				Name:           "Date and time",
-				Description:    "Tells the current time; reads, formats, converts, adds to and compares dates, times and durations in any time zone.",
+				Name: "Date and time",
+				Description: "Tells the current time; reads, formats, converts, adds to and compares dates, times and " +
+					"durations in any time zone.",
 				Category:       "utilities",
 				InputSchema:    json.RawMessage(datetimeInputSchema),
 				OutputSchema:   json.RawMessage(datetimeOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "datetime_utils", TimeoutSeconds: 5},
+				Execution: tool.Execution{
+					Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "datetime_utils", TimeoutSeconds: 5,
+				},
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		},

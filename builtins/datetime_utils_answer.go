@@ -63,7 +63,9 @@ func (r *reckoning) answer(clock func() time.Time) (*datetimeOutput, error) {
 	case "end_of":
 		value, err = calendar.EndOf(value, r.Unit, weekStart)
 	default:
-		return nil, fmt.Errorf("operation: %q is none of now, parse, format, add, diff, between, duration, convert, start_of, end_of", r.Operation)
+		return nil, fmt.Errorf(
+			"operation: %q is none of now, parse, format, add, diff, between, duration, convert, start_of, end_of", r.Operation,
+		)
 	}
 	if err != nil {
 		return nil, err //nolint:wrapcheck // Its text is the answer.
@@ -203,7 +205,8 @@ func fromSeconds(number string) (time.Time, error) {
 	nanos := new(big.Int).Quo(new(big.Int).Mul(r.Num(), big.NewInt(1e9)), r.Denom())
 	seconds, rest := new(big.Int).DivMod(nanos, big.NewInt(1e9), new(big.Int))
 	if !seconds.IsInt64() || seconds.Int64() < -62135596800 || seconds.Int64() > 253402300799 {
-		return time.Time{}, fmt.Errorf("%.32s seconds since 1970 is outside the years 1 to 9999: are these milliseconds", number)
+		return time.Time{}, fmt.Errorf("%.32s seconds since 1970 is outside the years 1 to 9999: are these milliseconds",
+			number)
 	}
 	return time.Unix(seconds.Int64(), rest.Int64()), nil
 }

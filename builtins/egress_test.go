@@ -30,7 +30,9 @@ func fetch(ctx context.Context, gate *egress.Gate, key string, class tool.Egress
 			return fmt.Errorf("encoding a configuration: %w", err)
 		}
 	}
-	res, err := run.Execute(ctx, &tool.Call{Principal: tool.Principal{Tenant: "t1"}, Egress: class, Arguments: raw, Version: v})
+	res, err := run.Execute(
+		ctx, &tool.Call{Principal: tool.Principal{Tenant: "t1"}, Egress: class, Arguments: raw, Version: v},
+	)
 	if err == nil && res.IsError {
 		return errors.New(res.Content[0].Text)
 	}

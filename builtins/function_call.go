@@ -76,7 +76,9 @@ func functionCall(functions Functions, schemas *schema.Cache) Builtin {
 			if err != nil {
 				return nil, fmt.Errorf("reading the arguments of function %q: %w", in.FunctionName, err)
 			}
-			return functions.Execute(ctx, instead(call, tool.Function, f.Config, args)) //nolint:wrapcheck // It says how the call ends.
+			return functions.Execute(
+				ctx, instead(call, tool.Function, f.Config, args),
+			) //nolint:wrapcheck // It says how the call ends.
 		},
 	}
 }
@@ -93,7 +95,8 @@ func (in *functionCallInput) find(callable []tool.Definition) (f *tool.Definitio
 	if len(names) == 0 {
 		return nil, fmt.Sprintf("no function %.64q can be called by name: there are none", in.FunctionName)
 	}
-	return nil, fmt.Sprintf("no function %.64q can be called by name: there are %s", in.FunctionName, strings.Join(names, ", "))
+	return nil, fmt.Sprintf("no function %.64q can be called by name: there are %s", in.FunctionName,
+		strings.Join(names, ", "))
 }
 
 // instead returns a call of another implementation type in the place of call,

@@ -60,7 +60,9 @@ func (b *bench) at(text string) string {
 
 // run calls a built-in of a catalog for the tenant "t1", unless edit says
 // otherwise.
-func (b *bench) run(t *testing.T, cfg builtins.Config, key, args string, edit ...func(*tool.Call)) (*tool.Result, error) {
+func (b *bench) run(
+	t *testing.T, cfg builtins.Config, key, args string, edit ...func(*tool.Call),
+) (*tool.Result, error) {
 	t.Helper()
 	cfg.Gate, cfg.Clock = b.gate, func() time.Time { return noon }
 	c := builtins.New(cfg)
@@ -80,7 +82,9 @@ func (b *bench) run(t *testing.T, cfg builtins.Config, key, args string, edit ..
 }
 
 // ok runs a call that answers, and reads its structured value.
-func (b *bench) ok(t *testing.T, cfg builtins.Config, key, args string, edit ...func(*tool.Call)) (out map[string]any, res *tool.Result) {
+func (b *bench) ok(
+	t *testing.T, cfg builtins.Config, key, args string, edit ...func(*tool.Call),
+) (out map[string]any, res *tool.Result) {
 	t.Helper()
 	res, err := b.run(t, cfg, key, args, edit...)
 	require.NoError(t, err)

@@ -67,7 +67,10 @@ const httpRequestOutputSchema = `{
 }`
 
 // shownHeaders are the answer's headers that the model is shown.
-var shownHeaders = []string{"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Etag", "Last-Modified", "Location", "Retry-After"}
+var shownHeaders = []string{
+	"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Etag", "Last-Modified", "Location",
+	"Retry-After",
+}
 
 type httpRequestInput struct {
 	Method   string            `json:"method"`
@@ -161,7 +164,9 @@ func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.T
 			if err != nil {
 				return nil, err //nolint:wrapcheck // A *tool.Error already.
 			}
-			no2, err := (upstream{op: "builtins.http_request", resp: resp, now: clock(), ours: c.Auth != nil}).refusal(secret.RedactorFrom(ctx))
+			no2, err := (upstream{
+				op: "builtins.http_request", resp: resp, now: clock(), ours: c.Auth != nil,
+			}).refusal(secret.RedactorFrom(ctx))
 			if no2 != nil || err != nil {
 				return no2, err
 			}
@@ -203,7 +208,8 @@ func (in *httpRequestInput) header() (header http.Header, no string) {
 	header = make(http.Header)
 	for name, value := range in.Headers {
 		switch http.CanonicalHeaderKey(name) {
-		case "Host", "Connection", "Content-Length", "Transfer-Encoding", "Accept-Encoding", "Upgrade", "Te", "Trailer", "Expect", "Keep-Alive", "Idempotency-Key":
+		case "Host", "Connection", "Content-Length", "Transfer-Encoding", "Accept-Encoding", "Upgrade", "Te", "Trailer",
+			"Expect", "Keep-Alive", "Idempotency-Key":
 			return nil, fmt.Sprintf("the header %.64q is set by the platform", name)
 		}
 		if secret.SensitiveKey(name) || strings.HasPrefix(http.CanonicalHeaderKey(name), "Proxy-") {
@@ -261,7 +267,8 @@ func (in *httpRequestInput) answer(known *secret.Redactor, r *egress.Response) (
 		out.JSON = body
 	case slices.Contains(images, mediaType) && http.DetectContentType(r.Body) == mediaType:
 		blob = &tool.Content{Type: tool.ImageContent, Data: r.Body, MIMEType: mediaType}
-	case strings.HasPrefix(mediaType, "text/"), utf8.Valid(r.Body), r.Truncated && utf8.Valid(r.Body[:max(0, len(r.Body)-utf8.UTFMax)]):
+	case strings.HasPrefix(mediaType, "text/"), utf8.Valid(r.Body),
+		r.Truncated && utf8.Valid(r.Body[:max(0, len(r.Body)-utf8.UTFMax)]):
 		out.Text = strings.ToValidUTF8(string(r.Body), "")
 	default:
 		blob = &tool.Content{Type: tool.ResourceContent, Data: r.Body, MIMEType: mediaType, URI: plain(r.URL)}

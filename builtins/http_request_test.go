@@ -111,7 +111,9 @@ func TestHTTPRequestRefuses(t *testing.T) {
 		_, drift := errors.AsType[*tool.DriftError](err)
 		require.True(t, drift, args)
 	}
-	for _, url := range []string{"$URL", "http://127.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "http://[::1]/"} {
+	for _, url := range []string{
+		"$URL", "http://127.1/", "http://169.254.169.254/latest/meta-data", "file:///etc/passwd", "http://[::1]/",
+	} {
 		_, err := f.do(t, "t2", `{"url": "`+url+`"}`)
 		require.Equal(t, tool.Denied, tool.KindOf(err), url)
 		require.False(t, tool.AsError(err).Sent)
@@ -157,9 +159,11 @@ func TestHTTPRequestLeavesNoPartOfACredential(t *testing.T) {
 		}
 		_, _ = fmt.Fprint(w, "you sent "+r.Header.Get("X-Shop")+" and more")
 	})
-	cfg := builtins.Config{Secrets: secret.ResolverFunc(func(context.Context, tool.TenantID, string) (secret.Value, error) {
-		return secret.NewValue(key, b.host), nil
-	})}
+	cfg := builtins.Config{
+		Secrets: secret.ResolverFunc(func(context.Context, tool.TenantID, string) (secret.Value, error) {
+			return secret.NewValue(key, b.host), nil
+		}),
+	}
 	own := b.configured(`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`)
 	for _, status := range []string{"200", "404"} {
 		for cut := len("you sent ") + 5; cut < len("you sent ")+len(key); cut += 5 {

@@ -66,14 +66,17 @@ func jsonTransform(box Sandbox) Builtin {
 		Spec: Spec{
 			Key: "json_transform", Version: "1.0.1",
 			Definition: tool.Definition{
-				Name:           "Transform JSON",
-				Description:    "Applies a jq filter to JSON and returns its outputs. Use it to pick, reshape, count or sum what another tool answered.",
+				Name: "Transform JSON",
+				Description: "Applies a jq filter to JSON and returns its outputs. Use it to pick, reshape, count or sum what " +
+					"another tool answered.",
 				Category:       "utility",
 				InputSchema:    json.RawMessage(jsonTransformInputSchema),
 				OutputSchema:   json.RawMessage(jsonTransformOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "json_transform", TimeoutSeconds: 30},
-				Interaction:    tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
+				Execution: tool.Execution{
+					Pure: true, MaxConcurrency: 4, ConcurrencyGroup: "json_transform", TimeoutSeconds: 30,
+				},
+				Interaction: tool.Interaction{OpenInput: true}, // Its point is to take any JSON.
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		},

@@ -89,7 +89,10 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 		Run: func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			// What a version was published under, its tool's policy may have left since.
 			if rank(call.Egress) < rank(spec.Policy.EgressClass) {
-				return nil, &tool.Error{Kind: tool.Denied, Op: "builtins.mcp_call", Msg: "mcp_call needs the egress class write: set the tool's egress_class"}
+				return nil, &tool.Error{
+					Kind: tool.Denied, Op: "builtins.mcp_call",
+					Msg: "mcp_call needs the egress class write: set the tool's egress_class",
+				}
 			}
 			var in mcpCallInput
 			if err := decodeArguments(call.Arguments, &in); err != nil {
@@ -106,7 +109,9 @@ func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builti
 			if err := check(config); err != nil {
 				return tool.ErrorResult(strings.TrimPrefix(tool.AsError(err).Path+": "+tool.AsError(err).Msg, ": ")), nil
 			}
-			return mcp.Execute(ctx, instead(call, tool.MCP, config, in.Arguments)) //nolint:wrapcheck // It says how the call ends.
+			return mcp.Execute(
+				ctx, instead(call, tool.MCP, config, in.Arguments),
+			) //nolint:wrapcheck // It says how the call ends.
 		},
 	}
 }
@@ -150,7 +155,9 @@ func readMCPCallConfig(raw json.RawMessage) (*mcpCallConfig, error) {
 		delete(c.server, ours)
 	}
 	if _, ok := c.server["tool_name"]; ok {
-		return nil, configFault("/tool_name", "mcp_call takes it from each call: list what may be called in allowed_tools, or make an mcp tool")
+		return nil, configFault(
+			"/tool_name", "mcp_call takes it from each call: list what may be called in allowed_tools, or make an mcp tool",
+		)
 	}
 	return c, nil
 }

@@ -17,14 +17,17 @@ func retrievalPipeline(searcher retrieval.Searcher) Builtin {
 	spec := Spec{
 		Key: "retrieval_pipeline", Version: "1.0.1",
 		Definition: tool.Definition{
-			Name:           "Search documents",
-			Description:    "Searches the documents of a retrieval pipeline and returns the passages that answer best, each with a citation.",
+			Name: "Search documents",
+			Description: "Searches the documents of a retrieval pipeline and returns the passages that answer best, each " +
+				"with a citation.",
 			Category:       "search",
 			InputSchema:    json.RawMessage(ask.AnyPipelineSchema),
 			OutputSchema:   json.RawMessage(ask.OutputSchema),
 			Implementation: tool.Internal,
-			Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "retrieval_pipeline", TimeoutSeconds: 30},
-			Interaction:    tool.Interaction{OpenInput: true}, // A filter names fields of the tenant's own.
+			Execution: tool.Execution{
+				Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "retrieval_pipeline", TimeoutSeconds: 30,
+			},
+			Interaction: tool.Interaction{OpenInput: true}, // A filter names fields of the tenant's own.
 		},
 		Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 	}

@@ -19,7 +19,9 @@ type shelves struct {
 	asked retrieval.Query
 }
 
-func (s *shelves) Search(_ context.Context, tenant tool.TenantID, pipeline string, q retrieval.Query) (retrieval.Answer, error) {
+func (s *shelves) Search(
+	_ context.Context, tenant tool.TenantID, pipeline string, q retrieval.Query,
+) (retrieval.Answer, error) {
 	if tenant != s.owner {
 		return retrieval.Answer{}, &tool.Error{Kind: tool.NotFound, Msg: "pipeline not found"}
 	}

@@ -129,7 +129,9 @@ func (k *searchKeys) asked(c searchConfig) ([]SearchProvider, error) {
 		for _, p := range k.providers {
 			names = append(names, p.Name())
 		}
-		return nil, configFault("/provider", fmt.Sprintf("no search provider %.40q: want one of %s", c.Provider, strings.Join(names, ", ")))
+		return nil, configFault(
+			"/provider", fmt.Sprintf("no search provider %.40q: want one of %s", c.Provider, strings.Join(names, ", ")),
+		)
 	}
 	return k.providers[i : i+1], nil
 }
@@ -144,19 +146,24 @@ func (k *searchKeys) check(raw json.RawMessage, _ tool.Egress) (warnings []strin
 		return nil, err
 	}
 	if c.CredentialsRef != "" && !secret.ValidRef(c.CredentialsRef) {
-		return nil, configFault("/credentials_ref", "want the name of a credential: letters, digits, dots, dashes and underscores")
+		return nil, configFault(
+			"/credentials_ref", "want the name of a credential: letters, digits, dots, dashes and underscores",
+		)
 	}
 	switch {
 	case c.Endpoint == "":
 	case c.APIKey == "":
-		return nil, configFault("/endpoint", "an endpoint stands beside the key that goes there: with credentials_ref, in the credential")
+		return nil, configFault(
+			"/endpoint", "an endpoint stands beside the key that goes there: with credentials_ref, in the credential",
+		)
 	default:
 		if _, err := endpointOf(c.Endpoint); err != nil {
 			return nil, configFault("/endpoint", err.Error())
 		}
 	}
 	if c.APIKey != "" {
-		warnings = append(warnings, "implementation_config/api_key holds a credential in the open, for everybody who may read the database: "+
+		warnings = append(warnings, "implementation_config/api_key holds a credential in the open, for everybody who may "+
+			"read the database: "+
 			"make it a credential, and name that by credentials_ref")
 	}
 	return warnings, nil
@@ -194,7 +201,9 @@ func platformKey(ctx context.Context, p SearchProvider, text string) (*searchKey
 // else token, and optionally endpoint. Where it may go, it knows itself.
 func parts(ctx context.Context, p SearchProvider, v secret.Value, named string) (*searchKey, error) {
 	unusable := func(why string) error {
-		return &tool.Error{Kind: tool.Denied, Op: "builtins.web_search", Msg: fmt.Sprintf("the %s can't be used: %s", named, why)}
+		return &tool.Error{
+			Kind: tool.Denied, Op: "builtins.web_search", Msg: fmt.Sprintf("the %s can't be used: %s", named, why),
+		}
 	}
 	k := &searchKey{provider: p, value: v}
 	endpoint := p.Endpoint()
@@ -224,7 +233,8 @@ func parts(ctx context.Context, p SearchProvider, v secret.Value, named string) 
 // endpointOf reads the URL of a search service.
 func endpointOf(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("is no http or https URL without query, fragment and user")
 	}
 	return u, nil

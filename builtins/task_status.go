@@ -61,13 +61,16 @@ func taskStatus(runs Runs) Builtin {
 		Spec: Spec{
 			Key: "task_status", Version: "1.0.0",
 			Definition: tool.Definition{
-				Name:           "Task status",
-				Description:    "Tells how a task stands that was begun before: whether it is running, what it came to, or why it failed. Use the run_id that the tool which began it answered.",
+				Name: "Task status",
+				Description: "Tells how a task stands that was begun before: whether it is running, what it came to, or why it " +
+					"failed. Use the run_id that the tool which began it answered.",
 				Category:       "task",
 				InputSchema:    json.RawMessage(taskStatusInputSchema),
 				OutputSchema:   json.RawMessage(taskStatusOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "task_status", TimeoutSeconds: 5},
+				Execution: tool.Execution{
+					Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "task_status", TimeoutSeconds: 5,
+				},
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		},

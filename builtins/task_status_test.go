@@ -33,7 +33,10 @@ func TestTaskStatus(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	detached := &agent.Parent{RunID: plain, InvocationID: unknown, Detached: true}
 	known := runs{
-		task:    {ID: task, Tenant: "t", Agent: "clerk", Status: agent.RunCompleted, Output: "all done", Parent: detached, CreatedAt: at, CompletedAt: &at},
+		task: {
+			ID: task, Tenant: "t", Agent: "clerk", Status: agent.RunCompleted, Output: "all done", Parent: detached,
+			CreatedAt: at, CompletedAt: &at,
+		},
 		plain:   {ID: plain, Tenant: "t", Status: agent.RunRunning, Output: "private"},
 		foreign: {ID: foreign, Tenant: "u", Status: agent.RunRunning, Parent: detached},
 	}
@@ -43,7 +46,9 @@ func TestTaskStatus(t *testing.T) {
 		require.NoError(t, err)
 		executor, ok := catalog.Lookup("task_status")
 		require.True(t, ok)
-		result, err := executor.Execute(t.Context(), &tool.Call{Principal: tool.Principal{Tenant: "t"}, Builtin: "task_status", Arguments: raw})
+		result, err := executor.Execute(
+			t.Context(), &tool.Call{Principal: tool.Principal{Tenant: "t"}, Builtin: "task_status", Arguments: raw},
+		)
 		require.NoError(t, err)
 		return result
 	}

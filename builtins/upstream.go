@@ -39,8 +39,10 @@ func (u upstream) refusal(known *secret.Redactor) (*tool.Result, error) {
 	case r.Status >= http.StatusInternalServerError:
 		failed.Kind, failed.Msg = tool.Unavailable, "the upstream failed: it answered "+status
 		return nil, failed
-	case u.ours && (r.Status == http.StatusUnauthorized || r.Status == http.StatusPaymentRequired || r.Status == http.StatusForbidden):
-		failed.Kind, failed.Msg, failed.RetryAfter = tool.Denied, "the upstream did not accept the tool's credential: it answered "+status, 0
+	case u.ours && (r.Status == http.StatusUnauthorized || r.Status == http.StatusPaymentRequired ||
+		r.Status == http.StatusForbidden):
+		failed.Kind, failed.Msg, failed.RetryAfter = tool.Denied, "the upstream did not accept the tool's credential: it "+
+			"answered "+status, 0
 		return nil, failed
 	}
 	text := string(withoutPart(known, r)) // Before it is cut again.

@@ -108,8 +108,9 @@ func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin 
 		Spec: Spec{
 			Key: "web_fetch", Version: "1.0.1",
 			Definition: tool.Definition{
-				Name:           "Web page",
-				Description:    "Reads a public web page and returns its article as Markdown, in pieces where it is long. Also reads text, JSON, XML and images.",
+				Name: "Web page",
+				Description: "Reads a public web page and returns its article as Markdown, in pieces where it is long. Also " +
+					"reads text, JSON, XML and images.",
 				Category:       "web",
 				InputSchema:    json.RawMessage(webFetchInputSchema),
 				OutputSchema:   json.RawMessage(webFetchOutputSchema),
@@ -126,13 +127,20 @@ func webFetch(gate *egress.Gate, reader Reader, clock func() time.Time) Builtin 
 			in.complete()
 			resp, err := gate.Do(ctx, accessOf(call), &egress.Request{
 				Method: http.MethodGet, URL: in.URL, Repeatable: true, MaxBytes: in.MaxBytes,
-				Header: http.Header{"Accept": {"text/html, application/xhtml+xml, text/markdown, text/plain, application/json, application/xml;q=0.9, image/*;q=0.8, */*;q=0.1"}},
+				Header: http.Header{
+					"Accept": {
+						"text/html, application/xhtml+xml, text/markdown, text/plain, application/json, application/xml;q=0.9, " +
+							"image/*;q=0.8, */*;q=0.1",
+					},
+				},
 			})
 			if err != nil {
 				return nil, err //nolint:wrapcheck // A *tool.Error already.
 			}
 			now := clock()
-			if no, err := (upstream{op: "builtins.web_fetch", resp: resp, now: now}).refusal(secret.RedactorFrom(ctx)); no != nil || err != nil {
+			if no, err := (upstream{
+				op: "builtins.web_fetch", resp: resp, now: now,
+			}).refusal(secret.RedactorFrom(ctx)); no != nil || err != nil {
 				return no, err
 			}
 			return in.answer(ctx, reader, resp, now)
@@ -152,7 +160,9 @@ func (in *webFetchInput) complete() {
 	in.MaxBytes = min(in.MaxBytes, webFetchMaxBytes)
 }
 
-func (in *webFetchInput) answer(ctx context.Context, reader Reader, r *egress.Response, now time.Time) (*tool.Result, error) {
+func (in *webFetchInput) answer(
+	ctx context.Context, reader Reader, r *egress.Response, now time.Time,
+) (*tool.Result, error) {
 	declared := r.Header.Get("Content-Type")
 	mediaType := mediaTypeOf(declared, r.Body)
 	out := webFetchOutput{
@@ -168,9 +178,13 @@ func (in *webFetchInput) answer(ctx context.Context, reader Reader, r *egress.Re
 	case imageKind:
 		return imageResult(out, r)
 	case pdfKind:
-		return tool.ErrorResult(out.URL + " is a PDF document, which web_fetch does not read: look for the same as a web page"), nil
+		return tool.ErrorResult(out.URL +
+			" is a PDF document, which web_fetch does not read: look for the same as a web page"), nil
 	case otherKind:
-		return tool.ErrorResult(fmt.Sprintf("%s is %s, which web_fetch does not read: it reads pages, text, JSON, XML and images", out.URL, phrase(mediaType, 100))), nil
+		return tool.ErrorResult(fmt.Sprintf(
+			"%s is %s, which web_fetch does not read: it reads pages, text, JSON, XML and images", out.URL,
+			phrase(mediaType, 100),
+		)), nil
 	case textKind, jsonKind, xmlKind:
 	}
 	out.Format = in.Format
@@ -189,19 +203,24 @@ func (in *webFetchInput) answer(ctx context.Context, reader Reader, r *egress.Re
 }
 
 // page answers what the reader makes of a page.
-func (in *webFetchInput) page(ctx context.Context, reader Reader, r *egress.Response, out webFetchOutput) (*tool.Result, error) {
+func (in *webFetchInput) page(
+	ctx context.Context, reader Reader, r *egress.Response, out webFetchOutput,
+) (*tool.Result, error) {
 	at, err := url.Parse(r.URL)
 	if err != nil {
 		return nil, fmt.Errorf("reading the URL of an answer: %w", err)
 	}
-	a, err := reader.Read(ctx, Page{Body: r.Body, ContentType: r.Header.Get("Content-Type"), URL: at, Format: in.Format, Whole: in.WholePage})
+	a, err := reader.Read(ctx, Page{
+		Body: r.Body, ContentType: r.Header.Get("Content-Type"), URL: at, Format: in.Format, Whole: in.WholePage,
+	})
 	if err != nil {
 		if _, ok := errors.AsType[*tool.Error](err); ok {
 			return nil, err //nolint:wrapcheck // It says how the call ends.
 		}
 		return tool.ErrorResult(err.Error() + `; ask with "format": "raw" for what the server sent`), nil
 	}
-	out.Title, out.Byline, out.Site, out.Language = phrase(a.Title, 500), phrase(a.Byline, 300), phrase(a.Site, 300), phrase(a.Language, 50)
+	out.Title, out.Byline, out.Site, out.Language = phrase(a.Title,
+		500), phrase(a.Byline, 300), phrase(a.Site, 300), phrase(a.Language, 50)
 	out.Format, out.Truncated = in.Format, out.Truncated || a.Truncated
 	if a.Published != nil {
 		out.Published = a.Published.UTC().Format(time.RFC3339)
@@ -214,7 +233,8 @@ func (in *webFetchInput) cut(content string, out webFetchOutput) (*tool.Result, 
 	content = plain(content)
 	out.TotalChars = utf8.RuneCountInString(content)
 	if in.Offset > out.TotalChars {
-		return tool.ErrorResult(fmt.Sprintf("offset is %d, and the content has %d characters", in.Offset, out.TotalChars)), nil
+		return tool.ErrorResult(fmt.Sprintf("offset is %d, and the content has %d characters", in.Offset,
+			out.TotalChars)), nil
 	}
 	rest := skipChars(content, in.Offset)
 	piece := rest[:len(rest)-len(skipChars(rest, in.MaxChars))]
@@ -238,12 +258,15 @@ func skipChars(s string, n int) string {
 
 func imageResult(out webFetchOutput, r *egress.Response) (*tool.Result, error) {
 	if r.Truncated || len(r.Body) > webFetchImageBytes {
-		return tool.ErrorResult(fmt.Sprintf("%s is an image of more than %d bytes", out.URL, min(len(r.Body), webFetchImageBytes))), nil
+		return tool.ErrorResult(fmt.Sprintf("%s is an image of more than %d bytes", out.URL,
+			min(len(r.Body), webFetchImageBytes))), nil
 	}
 	out.Image = true
 	res, err := structured(out)
 	if err == nil {
-		res.Content = append(res.Content, tool.Content{Type: tool.ImageContent, Data: r.Body, MIMEType: out.ContentType, URI: out.URL})
+		res.Content = append(res.Content, tool.Content{
+			Type: tool.ImageContent, Data: r.Body, MIMEType: out.ContentType, URI: out.URL,
+		})
 	}
 	return res, err
 }
@@ -301,7 +324,8 @@ func kindOf(mediaType string, body []byte) contentKind {
 		return jsonKind
 	case mediaType == "application/xml", mediaType == "text/xml", strings.HasSuffix(mediaType, "+xml"):
 		return xmlKind
-	case strings.HasPrefix(mediaType, "text/"), mediaType == "application/javascript", mediaType == "application/yaml", mediaType == "application/x-yaml":
+	case strings.HasPrefix(mediaType, "text/"), mediaType == "application/javascript", mediaType == "application/yaml",
+		mediaType == "application/x-yaml":
 		return textKind
 	default:
 		return otherKind

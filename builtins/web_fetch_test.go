@@ -26,7 +26,8 @@ func (r reader) Read(ctx context.Context, p builtins.Page) (builtins.Article, er
 	whole := map[bool]string{true: "whole", false: "article"}[p.Whole]
 	return builtins.Article{
 		Title: "T\x07itle", Byline: "Ada", Site: "Site", Language: "en", Published: &published,
-		Content: whole + " " + string(p.Format) + " of " + p.URL.Path + ": " + string(p.Body), Truncated: strings.Contains(string(p.Body), "long"),
+		Content:   whole + " " + string(p.Format) + " of " + p.URL.Path + ": " + string(p.Body),
+		Truncated: strings.Contains(string(p.Body), "long"),
 	}, ctx.Err()
 }
 
@@ -88,7 +89,9 @@ func newFetch(t *testing.T) (*bench, builtins.Config) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/headers":
 			h.Set("Content-Type", "text/plain")
-			_, _ = io.WriteString(w, r.Method+" "+r.Header.Get("Cookie")+r.Header.Get("Authorization")+r.Header.Get("Idempotency-Key"))
+			_, _ = io.WriteString(
+				w, r.Method+" "+r.Header.Get("Cookie")+r.Header.Get("Authorization")+r.Header.Get("Idempotency-Key"),
+			)
 		}
 	})
 	return b, builtins.Config{Reader: reader{}}
@@ -152,11 +155,16 @@ func TestWebFetchTypes(t *testing.T) {
 		"/feed": {"xml", "<rss/>"}, "/svg": {"xml", "<svg/>"},
 	} {
 		out, _ := b.ok(t, cfg, "web_fetch", `{"url": "$URL`+path+`"}`)
-		require.Equal(t, want, [2]string{out["format"].(string), out["content"].(string)}, path) //nolint:errcheck,forcetypeassert // Strings, by the schema.
+		require.Equal(t, want, [2]string{out["format"].(string), out["content"].(string)},
+			path) //nolint:errcheck,forcetypeassert // Strings, by the schema.
 	}
 	out, res := b.ok(t, cfg, "web_fetch", `{"url": "$URL/png"}`)
 	require.Equal(t, true, out["image"])
-	require.Equal(t, tool.Content{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n"), URI: b.url + "/png"}, res.Content[1])
+	require.Equal(
+		t,
+		tool.Content{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG\r\n\x1a\n"), URI: b.url + "/png"},
+		res.Content[1],
+	)
 	for path, want := range map[string]string{
 		"/pdf": "PDF document", "/zip": "application/zip", "/false": "does not read", "/bigpng": "more than 716800 bytes",
 	} {
@@ -169,25 +177,31 @@ func TestWebFetchEnds(t *testing.T) {
 
 	b, cfg := newFetch(t)
 	require.Equal(t, "the upstream answered 404 Not Found: no such page", b.no(t, cfg, "web_fetch", `{"url": "$URL/404"}`))
-	require.Equal(t, "the upstream answered 403 Forbidden", b.no(t, cfg, "web_fetch", `{"url": "$URL/403"}`), "no credential of ours was refused")
+	require.Equal(t, "the upstream answered 403 Forbidden", b.no(t, cfg, "web_fetch", `{"url": "$URL/403"}`),
+		"no credential of ours was refused")
 	for path, want := range map[string]tool.Kind{"/429": tool.RateLimited, "/503": tool.Unavailable} {
 		_, err := b.run(t, cfg, "web_fetch", `{"url": "$URL`+path+`"}`)
 		require.Equal(t, want, tool.KindOf(err))
 	}
 	for _, target := range []string{
-		"http://127.1/", "http://169.254.169.254/latest/meta-data", "http://[::ffff:127.0.0.1]/", "http://0x7f000001/", "file:///etc/passwd", "$URL/inward",
+		"http://127.1/", "http://169.254.169.254/latest/meta-data", "http://[::ffff:127.0.0.1]/", "http://0x7f000001/",
+		"file:///etc/passwd", "$URL/inward",
 	} {
 		_, err := b.run(t, cfg, "web_fetch", `{"url": "`+target+`"}`)
 		require.Equal(t, tool.Denied, tool.KindOf(err), target)
 	}
 	_, err := b.run(t, cfg, "web_fetch", `{"url": "$URL/page"}`, tenant("t3"))
 	require.Equal(t, tool.Denied, tool.KindOf(err), "what one tenant may reach, another may not")
-	_, err = b.run(t, cfg, "web_fetch", `{"url": "$URL/page"}`, func(c *tool.Call) { c.EgressRules.Hosts = []string{"*.example.com"} })
+	_, err = b.run(t, cfg, "web_fetch", `{"url": "$URL/page"}`, func(c *tool.Call) {
+		c.EgressRules.Hosts = []string{"*.example.com"}
+	})
 	require.Equal(t, tool.Denied, tool.KindOf(err), "rules hold")
 
 	cfg.Reader = reader{err: errors.New("the page can't be read: it is odd")}
 	require.Contains(t, b.no(t, cfg, "web_fetch", `{"url": "$URL/page"}`), `it is odd; ask with "format": "raw"`)
-	cfg.Reader = reader{err: &tool.Error{Kind: tool.Timeout, Msg: "the page was not read in time", Sent: true, Answered: true}}
+	cfg.Reader = reader{
+		err: &tool.Error{Kind: tool.Timeout, Msg: "the page was not read in time", Sent: true, Answered: true},
+	}
 	_, err = b.run(t, cfg, "web_fetch", `{"url": "$URL/page"}`)
 	require.Equal(t, tool.Timeout, tool.KindOf(err))
 }

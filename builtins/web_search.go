@@ -75,13 +75,16 @@ func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Buil
 		Spec: Spec{
 			Key: "web_search", Version: "1.0.1",
 			Definition: tool.Definition{
-				Name:           "Web search",
-				Description:    "Searches the web and returns titles, addresses and snippets. Read what looks right with web_fetch.",
+				Name: "Web search",
+				Description: "Searches the web and returns titles, addresses and snippets. " +
+					"Read what looks right with web_fetch.",
 				Category:       "web",
 				InputSchema:    json.RawMessage(webSearchInputSchema),
 				OutputSchema:   json.RawMessage(webSearchOutputSchema),
 				Implementation: tool.Internal,
-				Execution:      tool.Execution{Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "web_search", TimeoutSeconds: 20},
+				Execution: tool.Execution{
+					Pure: true, MaxConcurrency: tool.ReadConcurrency, ConcurrencyGroup: "web_search", TimeoutSeconds: 20,
+				},
 			},
 			Policy: tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto},
 		},
@@ -104,7 +107,9 @@ func webSearch(gate *egress.Gate, keys *searchKeys, clock func() time.Time) Buil
 				return nil, err
 			}
 			known := secret.RedactorFrom(ctx)
-			if no, err := (upstream{op: "builtins.web_search", resp: resp, now: clock(), ours: true}).refusal(known); no != nil || err != nil {
+			if no, err := (upstream{
+				op: "builtins.web_search", resp: resp, now: clock(), ours: true,
+			}).refusal(known); no != nil || err != nil {
 				return no, err
 			}
 			results, err := k.provider.Results(known.JSON(resp.Body))
@@ -145,12 +150,15 @@ func tidy(results []SearchResult, q SearchQuery) []SearchResult {
 }
 
 // ask sends the query with the key.
-func (k *searchKey) ask(ctx context.Context, gate *egress.Gate, access egress.Access, q SearchQuery) (*egress.Response, error) {
+func (k *searchKey) ask(
+	ctx context.Context, gate *egress.Gate, access egress.Access, q SearchQuery,
+) (*egress.Response, error) {
 	access.Credential = &egress.Credential{Value: k.value, Scheme: egress.Raw, Header: k.provider.KeyHeader()}
 	at := *k.endpoint
 	at.RawQuery = k.provider.Query(q).Encode()
 	resp, err := gate.Do(ctx, access, &egress.Request{
-		Method: http.MethodGet, URL: at.String(), Header: http.Header{"Accept": {"application/json"}}, Repeatable: true, MaxBytes: webSearchMaxBytes,
+		Method: http.MethodGet, URL: at.String(), Header: http.Header{"Accept": {"application/json"}}, Repeatable: true,
+		MaxBytes: webSearchMaxBytes,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking the search provider %s: %w", k.provider.Name(), err)

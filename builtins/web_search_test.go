@@ -86,9 +86,11 @@ func newSearch(t *testing.T) *search {
 	})
 	providers := builtins.SearchProviders()
 	s.cfg = builtins.Config{
-		SearchProviders: []builtins.SearchProvider{provider{providers[0], s.url + "/serper"}, provider{providers[1], s.url + "/brave"}},
-		Settings:        s.settings,
-		Lookup:          func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
+		SearchProviders: []builtins.SearchProvider{
+			provider{providers[0], s.url + "/serper"}, provider{providers[1], s.url + "/brave"},
+		},
+		Settings: s.settings,
+		Lookup:   func(name string) (string, bool) { v, ok := s.env[name]; return v, ok },
 		Secrets: secret.ResolverFunc(func(_ context.Context, tenant tool.TenantID, ref string) (secret.Value, error) {
 			switch {
 			case tenant == "t1" && ref == "search":
@@ -107,7 +109,9 @@ func (s *search) set(tenant tool.TenantID, provider, variant, text string) {
 	if s.settings[tenant] == nil {
 		s.settings[tenant] = make(map[secret.Selector]secret.Value)
 	}
-	s.settings[tenant][secret.Selector{Category: "custom", Provider: provider, Variant: variant}] = secret.NewValue(s.at(text), s.host)
+	s.settings[tenant][secret.Selector{Category: "custom", Provider: provider, Variant: variant}] = secret.NewValue(
+		s.at(text), s.host,
+	)
 }
 
 // last returns what was asked last.
@@ -133,17 +137,34 @@ func TestWebSearchPrecedence(t *testing.T) {
 		want   asked
 	}{
 		{"1: the configuration's api_key", everything, nil, asked{key: "from-the-config", path: "/serper"}},
-		{"1: with an endpoint beside it", `{"builtin": "web_search", "api_key": "from-the-config", "endpoint": "$URL/own"}`, nil, asked{key: "from-the-config", path: "/own"}},
-		{"2: the credential that credentials_ref names", `{"builtin": "web_search", "credentials_ref": "search"}`, nil, asked{key: "from-the-ref", path: "/ref"}},
+		{
+			"1: with an endpoint beside it", `{"builtin": "web_search", "api_key": "from-the-config", "endpoint": "$URL/own"}`,
+			nil,
+			asked{key: "from-the-config", path: "/own"},
+		},
+		{
+			"2: the credential that credentials_ref names", `{"builtin": "web_search", "credentials_ref": "search"}`, nil,
+			asked{key: "from-the-ref", path: "/ref"},
+		},
 		{"3: the setting web_search of the variant serper", "", func() {
 			delete(s.settings["t1"], secret.Selector{Category: "custom", Provider: "web_search", Variant: "serper"})
 		}, asked{key: "from-web-search", path: "/tenant"}},
-		{"3: the setting serper", "", func() { delete(s.settings["t1"], secret.Selector{Category: "custom", Provider: "serper"}) }, asked{key: "from-serper", path: "/serper"}},
+		{
+			"3: the setting serper", "",
+			func() { delete(s.settings["t1"], secret.Selector{Category: "custom", Provider: "serper"}) },
+			asked{key: "from-serper", path: "/serper"},
+		},
 		{"3: the setting of the next provider, before the platform's key", "", func() {
 			delete(s.settings["t1"], secret.Selector{Category: "custom", Provider: "web_search", Variant: "brave"})
 		}, asked{key: "from-brave", path: "/brave"}},
-		{"4: SERPER_API_KEY", "", func() { delete(s.env, "SERPER_API_KEY") }, asked{key: "from-the-platform", path: "/serper"}},
-		{"4: the key of the next provider", "", func() { delete(s.env, "BRAVE_API_KEY") }, asked{key: "from-the-platform-too", path: "/brave"}},
+		{
+			"4: SERPER_API_KEY", "", func() { delete(s.env, "SERPER_API_KEY") },
+			asked{key: "from-the-platform", path: "/serper"},
+		},
+		{
+			"4: the key of the next provider", "", func() { delete(s.env, "BRAVE_API_KEY") },
+			asked{key: "from-the-platform-too", path: "/brave"},
+		},
 	}
 	s.set("t1", "web_search", "serper", `{"token": "not-this", "api_key": "from-web-search", "endpoint": "$URL/tenant"}`)
 	s.set("t1", "serper", "", `{"token": "from-serper"}`)
@@ -178,7 +199,8 @@ func TestWebSearchTenantsApart(t *testing.T) {
 	s.ok(t, s.cfg, "web_search", `{"query": "crib"}`, tenant("t2"))
 	got := s.last(t)
 	require.Equal(t, asked{key: "from-the-platform", path: "/serper"}, asked{key: got.key, path: got.path})
-	_, err := s.run(t, s.cfg, "web_search", `{"query": "crib"}`, tenant("t2"), s.configured(`{"builtin": "web_search", "credentials_ref": "search"}`))
+	_, err := s.run(t, s.cfg, "web_search", `{"query": "crib"}`, tenant("t2"),
+		s.configured(`{"builtin": "web_search", "credentials_ref": "search"}`))
 	require.Equal(t, tool.Denied, tool.KindOf(err), "another tenant's credential")
 	require.Len(t, s.asked, 1)
 }
@@ -191,15 +213,30 @@ func TestWebSearchKeyThatCannotBeUsed(t *testing.T) {
 	s := newSearch(t)
 	s.env["SERPER_API_KEY"] = "from-the-platform"
 	for name, c := range map[string]struct{ setting, config, want string }{
-		"a setting without a key":                {setting: `{"endpoint": "$URL/tenant"}`, want: "neither api_key nor token"},
-		"an empty setting":                       {setting: ` `, want: "empty"},
-		"an endpoint that is none":               {setting: `{"api_key": "k-e-y", "endpoint": "file:///etc/passwd"}`, want: "endpoint"},
-		"an endpoint that the key is not for":    {setting: `{"api_key": "k-e-y", "endpoint": "http://search.example/"}`, want: "not bound"},
-		"a credential that is not there":         {config: `{"builtin": "web_search", "credentials_ref": "absent"}`, want: "not available"},
-		"a credential for another host":          {config: `{"builtin": "web_search", "credentials_ref": "elsewhere"}`, want: "not bound"},
-		"a provider that is not set up":          {config: `{"builtin": "web_search", "provider": "brave"}`, want: "BRAVE_API_KEY"},
-		"a literal key for a host not allowed":   {config: `{"builtin": "web_search", "api_key": "k-e-y", "endpoint": "http://127.0.0.1:9/"}`, want: "not allowed"},
-		"a literal key for a host of the inside": {config: `{"builtin": "web_search", "api_key": "k-e-y", "endpoint": "https://169.254.169.254/latest"}`, want: "not allowed"},
+		"a setting without a key": {setting: `{"endpoint": "$URL/tenant"}`, want: "neither api_key nor token"},
+		"an empty setting":        {setting: ` `, want: "empty"},
+		"an endpoint that is none": {
+			setting: `{"api_key": "k-e-y", "endpoint": "file:///etc/passwd"}`, want: "endpoint",
+		},
+		"an endpoint that the key is not for": {
+			setting: `{"api_key": "k-e-y", "endpoint": "http://search.example/"}`, want: "not bound",
+		},
+		"a credential that is not there": {
+			config: `{"builtin": "web_search", "credentials_ref": "absent"}`, want: "not available",
+		},
+		"a credential for another host": {
+			config: `{"builtin": "web_search", "credentials_ref": "elsewhere"}`, want: "not bound",
+		},
+		"a provider that is not set up": {
+			config: `{"builtin": "web_search", "provider": "brave"}`, want: "BRAVE_API_KEY",
+		},
+		"a literal key for a host not allowed": {
+			config: `{"builtin": "web_search", "api_key": "k-e-y", "endpoint": "http://127.0.0.1:9/"}`, want: "not allowed",
+		},
+		"a literal key for a host of the inside": {
+			config: `{"builtin": "web_search", "api_key": "k-e-y", "endpoint": "https://169.254.169.254/latest"}`,
+			want:   "not allowed",
+		},
 	} {
 		delete(s.settings, "t1")
 		edit := func(*tool.Call) {}
@@ -233,13 +270,17 @@ func TestWebSearchResults(t *testing.T) {
 
 	s := newSearch(t)
 	s.env["SERPER_API_KEY"], s.env["BRAVE_API_KEY"] = "serper-key", "brave-key"
-	_, res := s.ok(t, s.cfg, "web_search", `{"query": " tool  crib ", "count": 5, "page": 2, "country": "DE", "language": "en", "freshness": "week"}`)
+	_, res := s.ok(
+		t, s.cfg, "web_search",
+		`{"query": " tool  crib ", "count": 5, "page": 2, "country": "DE", "language": "en", "freshness": "week"}`,
+	)
 	require.JSONEq(t, `{"query": "tool crib", "provider": "serper", "results": [
 		{"position": 6, "title": "Tool crib", "url": "https://tools.example/crib", "snippet": "Where tools are kept.", "date": "3 days ago"},
 		{"position": 7, "title": "Another", "url": "http://tools.example/other"}]}`, string(res.Structured))
 	require.Equal(t, "gl=de&hl=en&num=5&page=2&q=tool+crib&tbs=qdr%3Aw", s.last(t).query)
 
-	_, res = s.ok(t, s.cfg, "web_search", `{"query": "crib", "page": 3, "freshness": "day"}`, s.configured(`{"builtin": "web_search", "provider": "brave"}`))
+	_, res = s.ok(t, s.cfg, "web_search", `{"query": "crib", "page": 3, "freshness": "day"}`,
+		s.configured(`{"builtin": "web_search", "provider": "brave"}`))
 	require.JSONEq(t, `{"query": "crib", "provider": "brave", "results": [
 		{"position": 21, "title": "Tool crib", "url": "https://tools.example/crib", "snippet": "Where <tools> are kept.", "date": "2026-04-01T00:00:00"}]}`, string(res.Structured))
 	require.Equal(t, asked{"brave-key", "/brave", "count=10&freshness=pd&offset=2&q=crib"}, s.last(t))
@@ -255,9 +296,12 @@ func TestWebSearchEnds(t *testing.T) {
 
 	s := newSearch(t)
 	s.env["SERPER_API_KEY"] = "serper-key-42"
-	require.Contains(t, s.no(t, s.cfg, "web_search", `{"query": "no"}`), "400 Bad Request: no such thing, says "+tool.Redacted)
+	require.Contains(t, s.no(t, s.cfg, "web_search", `{"query": "no"}`),
+		"400 Bad Request: no such thing, says "+tool.Redacted)
 	require.Contains(t, s.no(t, s.cfg, "web_search", `{"query": " "}`), "query")
-	for query, want := range map[string]tool.Kind{"refused": tool.Denied, "later": tool.RateLimited, "down": tool.Unavailable, "nonsense": tool.Unavailable} {
+	for query, want := range map[string]tool.Kind{
+		"refused": tool.Denied, "later": tool.RateLimited, "down": tool.Unavailable, "nonsense": tool.Unavailable,
+	} {
 		_, err := s.run(t, s.cfg, "web_search", `{"query": "`+query+`"}`)
 		require.Equal(t, want, tool.KindOf(err), query)
 		require.True(t, tool.AsError(err).Answered, query)

@@ -50,7 +50,8 @@ func ended(ctx context.Context, call *tool.Call, limit time.Duration, err error)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
 	} else {
-		out.Msg = fmt.Sprintf("%s did not answer within %s; if it needs longer, raise execution.timeout_s in its definition", named(call), limit)
+		out.Msg = fmt.Sprintf("%s did not answer within %s; if it needs longer, raise execution.timeout_s in its definition",
+			named(call), limit)
 	}
 	return out
 }

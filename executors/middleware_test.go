@@ -25,9 +25,13 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // run sends a call through one middleware to what do does.
-func run(t *testing.T, m tool.Middleware, call *tool.Call, do func(context.Context) (*tool.Result, error)) (*tool.Result, error) {
+func run(
+	t *testing.T, m tool.Middleware, call *tool.Call, do func(context.Context) (*tool.Result, error),
+) (*tool.Result, error) {
 	t.Helper()
-	return m(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { return do(ctx) })).Execute(t.Context(), call)
+	return m(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { return do(ctx) })).Execute(
+		t.Context(), call,
+	)
 }
 
 func TestDeadline(t *testing.T) {
@@ -46,7 +50,10 @@ func TestDeadline(t *testing.T) {
 		{"plain error", tool.EgressWrite, context.DeadlineExceeded, tool.Timeout, true},
 		{"plain error of a tool that may not call out", tool.EgressNone, context.DeadlineExceeded, tool.Timeout, false},
 		{"typed, not sent", tool.EgressWrite, &tool.Error{Kind: tool.Unavailable}, tool.Timeout, false},
-		{"typed, sent", tool.EgressWrite, fmt.Errorf("wrapped: %w", &tool.Error{Kind: tool.Timeout, Sent: true}), tool.Timeout, true},
+		{
+			"typed, sent", tool.EgressWrite, fmt.Errorf("wrapped: %w", &tool.Error{Kind: tool.Timeout, Sent: true}),
+			tool.Timeout, true,
+		},
 		{"refused", tool.EgressWrite, &tool.Error{Kind: tool.Denied}, tool.Denied, false},
 		{"rate limited", tool.EgressWrite, &tool.Error{Kind: tool.RateLimited, Sent: true}, tool.RateLimited, true},
 	}
@@ -64,10 +71,11 @@ func TestDeadline(t *testing.T) {
 	t.Run("an answer counts, however late", func(t *testing.T) {
 		t.Parallel()
 
-		res, err := run(t, executors.Deadline(), &tool.Call{Timeout: time.Millisecond}, func(ctx context.Context) (*tool.Result, error) {
-			<-ctx.Done()
-			return tool.ErrorResult("late"), nil
-		})
+		res, err := run(t, executors.Deadline(), &tool.Call{Timeout: time.Millisecond},
+			func(ctx context.Context) (*tool.Result, error) {
+				<-ctx.Done()
+				return tool.ErrorResult("late"), nil
+			})
 		require.NoError(t, err)
 		require.NotNil(t, res)
 	})
@@ -91,8 +99,12 @@ func TestDeadlineSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	call := &tool.Call{Timeout: 10 * time.Millisecond, Version: &tool.Version{Slug: "findOrder", Number: "1.2.0"}}
-	_, err := run(t, executors.Deadline(), call, func(ctx context.Context) (*tool.Result, error) { <-ctx.Done(); return nil, ctx.Err() })
-	require.Equal(t, "the tool findOrder@1.2.0 did not answer within 10ms; if it needs longer, raise execution.timeout_s in its definition",
+	_, err := run(t, executors.Deadline(), call, func(ctx context.Context) (*tool.Result, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	require.Equal(t, "the tool findOrder@1.2.0 did not answer within 10ms; if it needs longer, raise execution.timeout_s "+
+		"in its definition",
 		tool.AsError(err).Msg)
 }
 
@@ -112,10 +124,11 @@ func TestRecover(t *testing.T) {
 
 			var log bytes.Buffer
 			call := &tool.Call{ID: "call_1", Egress: tool.EgressWrite, Principal: tool.Principal{Tenant: "t1"}}
-			res, err := run(t, executors.Recover(slog.New(slog.NewJSONHandler(&log, nil))), call, func(context.Context) (*tool.Result, error) {
-				tt.do()
-				return nil, nil
-			})
+			res, err := run(t, executors.Recover(slog.New(slog.NewJSONHandler(&log, nil))), call,
+				func(context.Context) (*tool.Result, error) {
+					tt.do()
+					return nil, nil
+				})
 			require.Nil(t, res)
 			require.Equal(t, tool.InternalError, tool.KindOf(err))
 			require.True(t, tool.AsError(err).Sent)
@@ -136,18 +149,24 @@ func TestSizeLimit(t *testing.T) {
 		res *tool.Result
 		ok  bool
 	}{
-		"small":                       {&tool.Result{Content: []tool.Content{tool.Text(half)}}, true},
-		"just right":                  {&tool.Result{Content: []tool.Content{tool.Text(half), tool.Text(half)}}, true},
-		"sum":                         {&tool.Result{Content: []tool.Content{tool.Text(half), tool.Text(half), tool.Text("x")}}, false},
-		"structured counts once":      {tool.JSONResult(raw), true},
-		"structured beside text":      {&tool.Result{Content: []tool.Content{tool.Text(half)}, Structured: raw}, false},
-		"binary":                      {&tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: make([]byte, 101)}}}, false},
+		"small":      {&tool.Result{Content: []tool.Content{tool.Text(half)}}, true},
+		"just right": {&tool.Result{Content: []tool.Content{tool.Text(half), tool.Text(half)}}, true},
+		"sum": {
+			&tool.Result{Content: []tool.Content{tool.Text(half), tool.Text(half), tool.Text("x")}}, false,
+		},
+		"structured counts once": {tool.JSONResult(raw), true},
+		"structured beside text": {&tool.Result{Content: []tool.Content{tool.Text(half)}, Structured: raw}, false},
+		"binary": {
+			&tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: make([]byte, 101)}}}, false,
+		},
 		"an answer no that is as big": {tool.ErrorResult(half + half + half), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			res, err := run(t, executors.SizeLimit(100), &tool.Call{}, func(context.Context) (*tool.Result, error) { return tt.res, nil })
+			res, err := run(t, executors.SizeLimit(100), &tool.Call{}, func(context.Context) (*tool.Result, error) {
+				return tt.res, nil
+			})
 			require.NoError(t, err)
 			if tt.ok {
 				require.Same(t, tt.res, res)
@@ -176,19 +195,23 @@ func TestOutput(t *testing.T) {
 		res    *tool.Result
 		says   string
 	}{
-		"fits":                {want, tool.JSONResult(json.RawMessage(`{"total": 3}`)), ""},
-		"no schema":           {"", &tool.Result{Content: []tool.Content{tool.Text("x")}}, ""},
-		"an answer no":        {want, tool.ErrorResult("no such order"), ""},
-		"misses":              {want, tool.JSONResult(json.RawMessage(`{"total": "3"}`)), "/total"},
-		"lacks":               {want, tool.JSONResult(json.RawMessage(`{}`)), "total"},
-		"text, no structured": {want, &tool.Result{Content: []tool.Content{tool.Text("x")}}, "at /: there is no structured value"},
+		"fits":         {want, tool.JSONResult(json.RawMessage(`{"total": 3}`)), ""},
+		"no schema":    {"", &tool.Result{Content: []tool.Content{tool.Text("x")}}, ""},
+		"an answer no": {want, tool.ErrorResult("no such order"), ""},
+		"misses":       {want, tool.JSONResult(json.RawMessage(`{"total": "3"}`)), "/total"},
+		"lacks":        {want, tool.JSONResult(json.RawMessage(`{}`)), "total"},
+		"text, no structured": {
+			want, &tool.Result{Content: []tool.Content{tool.Text("x")}}, "at /: there is no structured value",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			call := callOf(tool.HTTP, `{}`)
 			call.Version.Snapshot.OutputSchema = json.RawMessage(tt.schema)
-			res, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) { return tt.res, nil })
+			res, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) {
+				return tt.res, nil
+			})
 			require.NoError(t, err)
 			if tt.says == "" {
 				require.Same(t, tt.res, res)
@@ -199,7 +222,9 @@ func TestOutput(t *testing.T) {
 			require.Contains(t, res.Content[0].Text, tt.says)
 
 			call.Version.Snapshot.OutputCheck = tool.WarnOutput
-			passed, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) { return tt.res, nil })
+			passed, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) {
+				return tt.res, nil
+			})
 			require.NoError(t, err)
 			require.Equal(t, res.Content[0].Text, passed.Mismatch)
 			require.Empty(t, tt.res.Mismatch, "the executor's result is its own")
@@ -233,7 +258,10 @@ func TestRedact(t *testing.T) {
 	shared := &tool.Result{
 		Content: []tool.Content{
 			tool.Text("a " + planted), tool.JSON(json.RawMessage(`{"n": 1.10, "a": "` + planted + `"}`)),
-			{Type: tool.ResourceContent, URI: "https://x.example/?k=" + planted, Name: planted, MIMEType: planted, Data: []byte{1}},
+			{
+				Type: tool.ResourceContent, URI: "https://x.example/?k=" + planted, Name: planted, MIMEType: planted,
+				Data: []byte{1},
+			},
 		},
 		Structured: json.RawMessage(`["` + planted + `"]`), Warnings: []string{planted},
 	}
@@ -252,21 +280,31 @@ func TestRedact(t *testing.T) {
 	require.Equal(t, []tool.Progress{{Message: "with [redacted]", Done: 1}}, reported)
 	require.Contains(t, shared.Content[0].Text, planted, "an executor's result may be shared: it is copied")
 
-	for _, held := range []string{planted, base64.StdEncoding.EncodeToString([]byte(planted)), "s\x003\x00c\x00r\x003\x00t\x00-\x00p\x00l\x00a\x00n\x00t\x00e\x00d\x00"} {
+	for _, held := range []string{
+		planted, base64.StdEncoding.EncodeToString([]byte(planted)),
+		"s\x003\x00c\x00r\x003\x00t\x00-\x00p\x00l\x00a\x00n\x00t\x00e\x00d\x00",
+	} {
 		image := &tool.Result{Content: []tool.Content{
 			{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG\x00" + held + "\xff")},
 			{Type: tool.ResourceContent, MIMEType: "application/pdf", Data: []byte("%PDF"), URI: "https://x.example"},
 		}}
-		res, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) { open(ctx); return image, nil })
+		res, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+			open(ctx)
+			return image, nil
+		})
 		require.NoError(t, err)
-		require.Equal(t, []tool.Content{tool.Text("binary content withheld: it held a credential"), image.Content[1]}, res.Content)
+		require.Equal(t, []tool.Content{tool.Text("binary content withheld: it held a credential"), image.Content[1]},
+			res.Content)
 	}
 	for _, cause := range []error{
 		&tool.Error{Kind: tool.Unavailable, Msg: planted, Path: "/" + planted, Sent: true, Err: errors.New(planted)},
 		fmt.Errorf("wrapped %s: %w", planted, &tool.Error{Kind: tool.Unavailable, Msg: "x", Sent: true}),
 		errors.New(planted),
 	} {
-		_, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) { open(ctx); return nil, cause })
+		_, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+			open(ctx)
+			return nil, cause
+		})
 		require.NotContains(t, fmt.Sprintf("%v %+v", err, errors.Unwrap(err)), planted)
 		e := tool.AsError(err)
 		require.NotContains(t, e.Msg+e.Path, planted)
@@ -276,7 +314,10 @@ func TestRedact(t *testing.T) {
 		}
 	}
 	clean := &tool.Error{Kind: tool.Denied, Msg: "no"}
-	_, err = run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) { open(ctx); return nil, clean })
+	_, err = run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+		open(ctx)
+		return nil, clean
+	})
 	require.Same(t, clean, err)
 }
 
@@ -297,10 +338,16 @@ func TestRedactedDriftIsTold(t *testing.T) {
 	}{
 		"Cause":     {&tool.Error{Kind: tool.Denied, Msg: "no", Err: drift("POST")}, tool.Denied, "POST"},
 		"Attempted": {&tool.Error{Kind: tool.Denied, Msg: "no", Err: drift(planted)}, tool.Denied, secret.Redacted},
-		"Message":   {&tool.Error{Kind: tool.Denied, Msg: planted, Err: &tool.DriftError{Declared: tool.EgressReadOnly, Attempted: "POST"}}, tool.Denied, "POST"},
-		"Bare":      {drift("POST"), tool.InternalError, "POST"},
+		"Message": {
+			&tool.Error{
+				Kind: tool.Denied, Msg: planted, Err: &tool.DriftError{Declared: tool.EgressReadOnly, Attempted: "POST"},
+			},
+			tool.Denied, "POST",
+		},
+		"Bare": {drift("POST"), tool.InternalError, "POST"},
 	} {
-		_, err := run(t, executors.Redact(secret.NewValue(planted)), &tool.Call{}, func(context.Context) (*tool.Result, error) { return nil, tt.err })
+		_, err := run(t, executors.Redact(secret.NewValue(planted)), &tool.Call{},
+			func(context.Context) (*tool.Result, error) { return nil, tt.err })
 		require.Equal(t, tt.kind, tool.KindOf(err), name)
 		kept, ok := errors.AsType[*tool.DriftError](err)
 		require.True(t, ok, name)
@@ -381,7 +428,8 @@ func TestOutputIsRedacted(t *testing.T) {
 		tool.AppendOutput(ctx, key[12:]+" used; next is sk")
 		tool.AppendOutput(ctx, "-")
 	})
-	require.Equal(t, "key "+secret.Redacted+" used; next is sk-", strings.Join(pieces, ""), "what only looked like it comes in the end")
+	require.Equal(t, "key "+secret.Redacted+" used; next is sk-", strings.Join(pieces, ""),
+		"what only looked like it comes in the end")
 	for _, p := range pieces {
 		require.NotContains(t, p, key[:5])
 	}

@@ -12,9 +12,11 @@ import (
 )
 
 func callOf(impl tool.Implementation, config string) *tool.Call {
-	return &tool.Call{Egress: tool.EgressNone, Version: &tool.Version{Slug: "thing", Number: "1.0.0", Snapshot: tool.Snapshot{
-		Definition: tool.Definition{Implementation: impl, Config: []byte(config)},
-	}}}
+	return &tool.Call{
+		Egress: tool.EgressNone, Version: &tool.Version{Slug: "thing", Number: "1.0.0", Snapshot: tool.Snapshot{
+			Definition: tool.Definition{Implementation: impl, Config: []byte(config)},
+		}},
+	}
 }
 
 func answering(text string) tool.Executor {
@@ -45,7 +47,9 @@ func TestMuxDispatchesByType(t *testing.T) {
 	m.Handle(tool.Function, answering("function"))
 	require.Equal(t, []tool.Implementation{tool.Function, tool.HTTP, tool.Internal}, m.Types())
 
-	for config, want := range map[string]string{`{"type": "function"}`: "outer(inner(function))", `{"type": "http"}`: "outer(inner(http))"} {
+	for config, want := range map[string]string{
+		`{"type": "function"}`: "outer(inner(function))", `{"type": "http"}`: "outer(inner(http))",
+	} {
 		res, err := m.Execute(t.Context(), callOf("", config))
 		require.NoError(t, err)
 		require.Equal(t, want, res.Content[0].Text, "the configuration's type is the fallback")

@@ -22,7 +22,12 @@ func TestNamedMiddlewareWrapsItsTools(t *testing.T) {
 	t.Parallel()
 
 	m := executors.NewMux()
-	m.Use(marking("all"), executors.Named(map[string]tool.Middleware{"audit": marking("audit"), "trim": marking("trim"), "idle": marking("idle")}))
+	m.Use(
+		marking("all"),
+		executors.Named(map[string]tool.Middleware{
+			"audit": marking("audit"), "trim": marking("trim"), "idle": marking("idle"),
+		}),
+	)
 	m.Handle(tool.Function, answering("ran"))
 	for want, names := range map[string][]string{
 		"all(ran)":                          nil,
@@ -47,7 +52,9 @@ func TestNamedMiddlewareIsNeverSkipped(t *testing.T) {
 		ran = true
 		return &tool.Result{}, nil
 	})
-	for _, known := range []map[string]tool.Middleware{nil, {"audit": func(tool.Executor) tool.Executor { return running }}} {
+	for _, known := range []map[string]tool.Middleware{
+		nil, {"audit": func(tool.Executor) tool.Executor { return running }},
+	} {
 		_, err := executors.Named(known)(running).Execute(t.Context(), callWith("audit", "approve"))
 		e := tool.AsError(err)
 		require.Equal(t, tool.Invalid, e.Kind)
@@ -62,7 +69,9 @@ func TestNamedMiddlewareIsNeverSkipped(t *testing.T) {
 			return next.Execute(context.Background(), call) //nolint:contextcheck // The mistake under test.
 		})
 	}
-	_, err := executors.Named(map[string]tool.Middleware{"lost": lost, "audit": marking("audit")})(running).Execute(t.Context(), callWith("lost", "audit"))
+	_, err := executors.Named(map[string]tool.Middleware{"lost": lost, "audit": marking("audit")})(running).Execute(
+		t.Context(), callWith("lost", "audit"),
+	)
 	require.Equal(t, tool.InternalError, tool.KindOf(err))
 	require.ErrorContains(t, err, "not derived")
 	require.False(t, ran)

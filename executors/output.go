@@ -37,10 +37,14 @@ func Output(validate func(ctx context.Context, schema, value json.RawMessage) er
 			if err == nil {
 				return res, nil
 			}
-			if e, ok := err.(*tool.Error); ok && e.Kind == tool.Invalid { //nolint:errorlint // A wrapped one is about the schema.
+			if e, ok := err.(*tool.Error); ok &&
+				e.Kind == tool.Invalid { //nolint:errorlint // A wrapped one is about the schema.
 				return outside(call, res, e.Path, e.Msg), nil
 			}
-			return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: true, Answered: true, Err: err}
+			return nil, &tool.Error{
+				Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: true,
+				Answered: true, Err: err,
+			}
 		})
 	}
 }

@@ -22,7 +22,9 @@ func Recover(logger *slog.Logger) tool.Middleware {
 						slog.String("kind", string(tool.InternalError)),
 						slog.String("panic", describe(p)),
 						slog.String("stack", string(debug.Stack())))...)
-					res, err = nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Recover", Msg: "internal error", Sent: call.Egress != tool.EgressNone}
+					res, err = nil, &tool.Error{
+						Kind: tool.InternalError, Op: "executors.Recover", Msg: "internal error", Sent: call.Egress != tool.EgressNone,
+					}
 				}
 			}()
 			return next.Execute(ctx, call)
@@ -33,7 +35,8 @@ func Recover(logger *slog.Logger) tool.Middleware {
 // callAttrs are the attributes that every log line about a call carries.
 func callAttrs(call *tool.Call) []slog.Attr {
 	attrs := []slog.Attr{
-		slog.String("tenant_id", string(call.Principal.Tenant)), slog.String("run_id", call.RunID), slog.String("call_id", call.ID),
+		slog.String("tenant_id", string(call.Principal.Tenant)), slog.String("run_id", call.RunID),
+		slog.String("call_id", call.ID),
 	}
 	if call.Version != nil {
 		attrs = append(attrs, slog.String("tool", call.Version.Slug), slog.String("version", call.Version.Number))

@@ -25,7 +25,9 @@ func SizeLimit(limit int) tool.Middleware {
 				return res, err
 			}
 			if n := size(res); n > limit {
-				return tool.ErrorResult(fmt.Sprintf("the tool answered %d bytes, more than the limit of %d: ask for less, such as fewer items or fields", n, limit)), nil
+				return tool.ErrorResult(fmt.Sprintf(
+					"the tool answered %d bytes, more than the limit of %d: ask for less, such as fewer items or fields", n, limit,
+				)), nil
 			}
 			return res, nil
 		})

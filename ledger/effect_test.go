@@ -13,7 +13,9 @@ import (
 func TestEffectID(t *testing.T) {
 	t.Parallel()
 
-	base := ledger.Effect{Tenant: "t", WorkflowID: "w", FirstRunID: "f", Step: "turn/1", Position: 0, VersionDigest: "v", ArgumentsDigest: "a"}
+	base := ledger.Effect{
+		Tenant: "t", WorkflowID: "w", FirstRunID: "f", Step: "turn/1", Position: 0, VersionDigest: "v", ArgumentsDigest: "a",
+	}
 	same := base
 	require.Equal(t, same.ID(), base.ID())
 	require.Len(t, base.ID(), 64)

@@ -61,7 +61,8 @@ func TestStepInvocationID(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 123e6, time.UTC)
 	last := ledger.InvocationID(at, "whole")
 	for i := range 50 {
-		id := ledger.StepInvocationID(ledger.InvocationID(at, "whole"), i, ledger.StepEffect("whole", string(rune('a'+i))), at.Add(-time.Hour))
+		id := ledger.StepInvocationID(ledger.InvocationID(at, "whole"), i, ledger.StepEffect("whole", string(rune('a'+i))),
+			at.Add(-time.Hour))
 		require.Greater(t, id, last)
 		last = id
 	}

@@ -51,8 +51,10 @@ func TestDecide(t *testing.T) {
 			verdict: policy.Allow, text: "allowed",
 		},
 		{
-			name:    "a permission is missing, and that is the strictest",
-			in:      policy.Input{Principal: clerk, Policy: tool.Policy{RequiredPermission: "orders.refund", EgressClass: tool.EgressWrite}},
+			name: "a permission is missing, and that is the strictest",
+			in: policy.Input{
+				Principal: clerk, Policy: tool.Policy{RequiredPermission: "orders.refund", EgressClass: tool.EgressWrite},
+			},
 			verdict: policy.Deny, rules: []policy.Rule{policy.RulePermission, policy.RuleEgress},
 			text: "denied: the caller lacks the permission that the tool requires",
 		},
@@ -179,21 +181,25 @@ func drawPermission(t *rapid.T) string {
 
 func drawProfile(t *rapid.T) *policy.Profile {
 	return &policy.Profile{
-		Denied:             rapid.Bool().Draw(t, "denied"),
-		RequiresApproval:   rapid.Bool().Draw(t, "profile approval"),
-		EgressClass:        rapid.SampledFrom(egressOrder).Draw(t, "profile egress"),
-		PermissionPolicy:   rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk}).Draw(t, "profile policy"),
+		Denied:           rapid.Bool().Draw(t, "denied"),
+		RequiresApproval: rapid.Bool().Draw(t, "profile approval"),
+		EgressClass:      rapid.SampledFrom(egressOrder).Draw(t, "profile egress"),
+		PermissionPolicy: rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk}).Draw(t,
+			"profile policy"),
 		RequiredPermission: drawPermission(t),
 	}
 }
 
 func drawInput(t *rapid.T) policy.Input {
 	in := policy.Input{
-		Principal: tool.Principal{Permissions: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "*"}), 0, 2).Draw(t, "permissions")},
+		Principal: tool.Principal{
+			Permissions: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "*"}), 0, 2).Draw(t, "permissions"),
+		},
 		Policy: tool.Policy{
-			EgressClass:        rapid.SampledFrom(egressOrder).Draw(t, "egress"),
-			RequiresApproval:   rapid.Bool().Draw(t, "approval"),
-			PermissionPolicy:   rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk, "vote"}).Draw(t, "policy"),
+			EgressClass:      rapid.SampledFrom(egressOrder).Draw(t, "egress"),
+			RequiresApproval: rapid.Bool().Draw(t, "approval"),
+			PermissionPolicy: rapid.SampledFrom([]tool.PermissionPolicy{"", tool.Auto, tool.AlwaysAsk, "vote"}).Draw(t,
+				"policy"),
 			RequiredPermission: drawPermission(t),
 		},
 	}

@@ -38,5 +38,6 @@ func (d *Decision) test(t *Test, class tool.Egress) {
 // nothing but echo. A composition does nothing by itself: each of its steps is
 // decided as a test of its own tool.
 func (t *Test) harmless() bool {
-	return t.Implementation == tool.HTTP || t.Implementation == tool.Composition || t.Implementation == tool.Internal && t.Builtin == ""
+	return t.Implementation == tool.HTTP || t.Implementation == tool.Composition ||
+		t.Implementation == tool.Internal && t.Builtin == ""
 }

@@ -47,19 +47,41 @@ func TestOfTests(t *testing.T) {
 		asked   policy.Verdict
 	}{
 		{"a pure function", tool.Function, pure, tool.EgressNone, policy.Allow, policy.Allow},
-		{"a function that may change something", tool.Function, tool.Execution{Idempotent: true}, tool.EgressNone, policy.Deny, policy.Allow},
-		{"a request that the guard lets read only", tool.HTTP, tool.Execution{}, tool.EgressReadOnly, policy.Allow, policy.Allow},
+		{
+			"a function that may change something", tool.Function,
+			tool.Execution{Idempotent: true},
+			tool.EgressNone,
+			policy.Deny, policy.Allow,
+		},
+		{
+			"a request that the guard lets read only", tool.HTTP,
+			tool.Execution{},
+			tool.EgressReadOnly, policy.Allow,
+			policy.Allow,
+		},
 		{"a tool that echoes", tool.Internal, tool.Execution{}, tool.EgressNone, policy.Allow, policy.Allow},
-		{"a composition, whose steps are tests too", tool.Composition, tool.Execution{}, tool.EgressNone, policy.Allow, policy.Allow},
+		{
+			"a composition, whose steps are tests too", tool.Composition,
+			tool.Execution{},
+			tool.EgressNone, policy.Allow,
+			policy.Allow,
+		},
 		{"an agent, whose run is no test", tool.AgentCall, tool.Execution{}, tool.EgressNone, policy.Deny, policy.Allow},
-		{"a remote tool that is said to read only", tool.MCP, tool.Execution{}, tool.EgressReadOnly, policy.Deny, policy.Allow},
+		{
+			"a remote tool that is said to read only", tool.MCP,
+			tool.Execution{},
+			tool.EgressReadOnly, policy.Deny,
+			policy.Allow,
+		},
 		{"a request that writes", tool.HTTP, tool.Execution{}, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
 		{"a pure claim about what writes", tool.Custom, pure, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			in := policy.Input{Policy: tool.Policy{EgressClass: tt.class}, Test: &policy.Test{Implementation: tt.impl, Execution: tt.x}}
+			in := policy.Input{
+				Policy: tool.Policy{EgressClass: tt.class}, Test: &policy.Test{Implementation: tt.impl, Execution: tt.x},
+			}
 			d := policy.Decide(in)
 			require.Equal(t, tt.allowed, d.Verdict)
 			if d.Verdict == policy.Deny {

@@ -92,5 +92,8 @@ func (r *Registry) adviseModel(model string) []string {
 	case r.opts.ModelProviders == nil, r.opts.ModelProviders(provider):
 		return nil
 	}
-	return []string{fmt.Sprintf("no worker here has a model provider %q (model %q): runs of the agent fail at their first turn", provider, model)}
+	return []string{
+		fmt.Sprintf("no worker here has a model provider %q (model %q): runs of the agent fail at their first turn", provider,
+			model),
+	}
 }

@@ -28,7 +28,9 @@ func (r *Registry) CreateAgent(ctx context.Context, p tool.Principal, s AgentSpe
 }
 
 // UpdateAgent replaces the draft head of an agent. Its slug stays.
-func (r *Registry) UpdateAgent(ctx context.Context, p tool.Principal, slugOrID string, s AgentSpec) (agent.Agent, []string, error) {
+func (r *Registry) UpdateAgent(
+	ctx context.Context, p tool.Principal, slugOrID string, s AgentSpec,
+) (agent.Agent, []string, error) {
 	if err := firstOf(mayWrite(p, AgentsWrite), refusePublished(s.wanted())); err != nil {
 		return agent.Agent{}, nil, err
 	}
@@ -71,7 +73,9 @@ func (r *Registry) ownAgent(ctx context.Context, p tool.Principal, slugOrID stri
 }
 
 // ListAgents returns a page of the tenant's agents in slug order.
-func (r *Registry) ListAgents(ctx context.Context, p tool.Principal, afterSlug string, limit int) ([]agent.Agent, error) {
+func (r *Registry) ListAgents(
+	ctx context.Context, p tool.Principal, afterSlug string, limit int,
+) ([]agent.Agent, error) {
 	agents, err := r.store.ListAgents(ctx, p.Tenant, afterSlug, limit)
 	if err != nil {
 		return nil, fmt.Errorf("listing agents: %w", err)
@@ -130,7 +134,8 @@ func (r *Registry) editedAgent(a agent.Agent, s AgentSpec) (agent.Agent, []strin
 // checkAgentSpec refuses what no draft may hold, and fills in defaults.
 func checkAgentSpec(s *AgentSpec) ([]string, error) {
 	if !tool.ValidSlug(s.Slug) {
-		return nil, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", s.Slug)
+		return nil, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64",
+			s.Slug)
 	}
 	if s.Name == "" {
 		s.Name = s.Slug

@@ -13,7 +13,9 @@ import (
 
 // VersionAgent snapshots the head of an agent under number; see
 // [Registry.Version]. Any raise of the number will do.
-func (r *Registry) VersionAgent(ctx context.Context, p tool.Principal, slugOrID, number string) (agent.Agent, agent.Version, error) {
+func (r *Registry) VersionAgent(
+	ctx context.Context, p tool.Principal, slugOrID, number string,
+) (agent.Agent, agent.Version, error) {
 	a, versions, err := r.agentVersions(ctx, p, slugOrID)
 	if err != nil {
 		return agent.Agent{}, agent.Version{}, err
@@ -31,7 +33,9 @@ func (r *Registry) VersionAgent(ctx context.Context, p tool.Principal, slugOrID,
 // would: one that is missing, and two that give the model the same name, fail
 // here with all that is wrong. So does one whose calls would lead back to the
 // agent, or deeper than agents may run.
-func (r *Registry) PublishAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, agent.Version, error) {
+func (r *Registry) PublishAgent(
+	ctx context.Context, p tool.Principal, slugOrID string,
+) (agent.Agent, agent.Version, error) {
 	a, versions, err := r.agentVersions(ctx, p, slugOrID)
 	if err != nil {
 		return agent.Agent{}, agent.Version{}, err
@@ -62,7 +66,9 @@ func (r *Registry) EnableAgent(ctx context.Context, p tool.Principal, slugOrID s
 	})
 }
 
-func (r *Registry) changeAgent(ctx context.Context, p tool.Principal, slugOrID string, status func(*agent.Agent, []agent.Version) tool.Status) (agent.Agent, error) {
+func (r *Registry) changeAgent(
+	ctx context.Context, p tool.Principal, slugOrID string, status func(*agent.Agent, []agent.Version) tool.Status,
+) (agent.Agent, error) {
 	a, versions, err := r.agentVersions(ctx, p, slugOrID)
 	if err != nil {
 		return agent.Agent{}, err
@@ -144,7 +150,9 @@ func (r *Registry) addAgent(ctx context.Context, a agent.Agent, v agent.Version)
 }
 
 // agentVersions returns an agent that p may change, with its versions.
-func (r *Registry) agentVersions(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, []agent.Version, error) {
+func (r *Registry) agentVersions(
+	ctx context.Context, p tool.Principal, slugOrID string,
+) (agent.Agent, []agent.Version, error) {
 	if err := mayWrite(p, AgentsWrite); err != nil {
 		return agent.Agent{}, nil, err
 	}

@@ -40,7 +40,8 @@ func checkFurtherNames(s *ToolSpec) error {
 			return refuse(tool.Invalid, path, "%q is both an alias and a former name", old)
 		}
 		if _, err := time.Parse(time.DateOnly, i.FormerNames[old]); err != nil {
-			return refuse(tool.Invalid, path, "%.40q: expected the last day that the name works, such as 2027-06-30", i.FormerNames[old])
+			return refuse(tool.Invalid, path, "%.40q: expected the last day that the name works, such as 2027-06-30",
+				i.FormerNames[old])
 		}
 	}
 	return nil
@@ -68,7 +69,8 @@ func (r *Registry) checkReach(ctx context.Context, v *tool.Version) error {
 		other, err := r.store.FindTool(ctx, v.Tenant, tool.Ref{Slug: name})
 		switch {
 		case err == nil:
-			return refuse(tool.Conflict, namesPath, "%q is the slug of the %s tool %s, which calls by that name reach", name, other.Scope(), other.ID)
+			return refuse(tool.Conflict, namesPath, "%q is the slug of the %s tool %s, which calls by that name reach", name,
+				other.Scope(), other.ID)
 		case tool.KindOf(err) != tool.NotFound:
 			return fmt.Errorf("looking for a tool %q: %w", name, err)
 		}

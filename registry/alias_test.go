@@ -25,16 +25,29 @@ func TestFurtherNamesAreChecked(t *testing.T) {
 		i          tool.Interaction
 		path, text string
 	}{
-		"twice":            {tool.Interaction{Aliases: []string{"a", "a"}}, "/interaction/aliases/1", "given twice"},
-		"its own slug":     {tool.Interaction{Aliases: []string{"addDir"}}, "/interaction/aliases/0", "own slug"},
-		"too many":         {tool.Interaction{Aliases: many}, "/interaction/aliases", "at most 32"},
-		"no name":          {tool.Interaction{FormerNames: map[string]string{"no name": "2027-01-01"}}, "/interaction/former_names/no name", "what a slug may be"},
-		"alias and former": {tool.Interaction{Aliases: []string{"a"}, FormerNames: map[string]string{"a": "2027-01-01"}}, "/interaction/former_names/a", "both"},
-		"no date":          {tool.Interaction{FormerNames: map[string]string{"a": "soon"}}, "/interaction/former_names/a", "2027-06-30"},
-		"no such day":      {tool.Interaction{FormerNames: map[string]string{"a": "2027-02-30"}}, "/interaction/former_names/a", "2027-06-30"},
-		"bad middleware":   {tool.Interaction{Middleware: []string{"ok", "not ok"}}, "/interaction/middleware/1", "what a slug may be"},
-		"much middleware":  {tool.Interaction{Middleware: many}, "/interaction/middleware", "at most 16"},
-		"bad audience":     {tool.Interaction{Audience: "robots"}, "/interaction/audience", "model or user"},
+		"twice":        {tool.Interaction{Aliases: []string{"a", "a"}}, "/interaction/aliases/1", "given twice"},
+		"its own slug": {tool.Interaction{Aliases: []string{"addDir"}}, "/interaction/aliases/0", "own slug"},
+		"too many":     {tool.Interaction{Aliases: many}, "/interaction/aliases", "at most 32"},
+		"no name": {
+			tool.Interaction{FormerNames: map[string]string{"no name": "2027-01-01"}},
+			"/interaction/former_names/no name",
+			"what a slug may be",
+		},
+		"alias and former": {
+			tool.Interaction{Aliases: []string{"a"}, FormerNames: map[string]string{"a": "2027-01-01"}},
+			"/interaction/former_names/a", "both",
+		},
+		"no date": {
+			tool.Interaction{FormerNames: map[string]string{"a": "soon"}}, "/interaction/former_names/a", "2027-06-30",
+		},
+		"no such day": {
+			tool.Interaction{FormerNames: map[string]string{"a": "2027-02-30"}}, "/interaction/former_names/a", "2027-06-30",
+		},
+		"bad middleware": {
+			tool.Interaction{Middleware: []string{"ok", "not ok"}}, "/interaction/middleware/1", "what a slug may be",
+		},
+		"much middleware": {tool.Interaction{Middleware: many}, "/interaction/middleware", "at most 16"},
+		"bad audience":    {tool.Interaction{Audience: "robots"}, "/interaction/audience", "model or user"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +65,9 @@ func TestPublishRefusesNamesOfOthers(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	names := interaction(tool.Interaction{Aliases: []string{"mount"}, FormerNames: map[string]string{"add-dir": "2099-01-01"}})
+	names := interaction(tool.Interaction{
+		Aliases: []string{"mount"}, FormerNames: map[string]string{"add-dir": "2099-01-01"},
+	})
 	_, _, err := b.registry.Create(t.Context(), b.ada, spec("addDir", names))
 	require.NoError(t, err)
 	_, _, err = b.registry.Create(t.Context(), b.ada, spec("mount"))

@@ -53,7 +53,9 @@ func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (C
 func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, write bool) (Change, error) {
 	switch {
 	case d.Pipeline != nil:
-		return Change{}, refuse(tool.Conflict, "", "pipelines are no part of the registry: apply them with toolcrib apply, or POST /v1/apply")
+		return Change{}, refuse(
+			tool.Conflict, "", "pipelines are no part of the registry: apply them with toolcrib apply, or POST /v1/apply",
+		)
 	case d.Artifact != nil && d.Server == nil && d.Tool == nil && d.Agent == nil:
 		return r.applyArtifact(ctx, p, *d.Artifact, write)
 	case d.Server != nil && d.Tool == nil && d.Agent == nil:
@@ -225,7 +227,8 @@ func sameTool(a, b tool.Tool) bool {
 	digestA, errA := tool.Snapshot{Definition: a.Definition}.Digest()
 	digestB, errB := tool.Snapshot{Definition: b.Definition}.Digest()
 	return errA == nil && errB == nil && digestA == digestB && samePolicy(a.Policy, b.Policy) &&
-		a.Status == b.Status && a.Active == b.Active && a.Quarantine == b.Quarantine && a.System == b.System && a.Version == b.Version &&
+		a.Status == b.Status && a.Active == b.Active && a.Quarantine == b.Quarantine && a.System == b.System &&
+		a.Version == b.Version &&
 		a.BuiltinKey == b.BuiltinKey && a.ArtifactID == b.ArtifactID && a.ArtifactVersion == b.ArtifactVersion
 }
 

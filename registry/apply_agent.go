@@ -18,7 +18,9 @@ type agentChange struct {
 }
 
 // settleAgent versions and publishes an applied agent, and writes it.
-func (r *Registry) settleAgent(ctx context.Context, p tool.Principal, s AgentSpec, ch agentChange, write bool) (Change, error) {
+func (r *Registry) settleAgent(
+	ctx context.Context, p tool.Principal, s AgentSpec, ch agentChange, write bool,
+) (Change, error) {
 	a := ch.after
 	digest, err := a.Definition.Digest()
 	if err != nil {
@@ -33,7 +35,9 @@ func (r *Registry) settleAgent(ctx context.Context, p tool.Principal, s AgentSpe
 		if v, err = r.cutAgent(a, ch.versions); err != nil {
 			return Change{}, err
 		}
-		c.Published = !slices.ContainsFunc(ch.versions, func(have agent.Version) bool { return have.Number == v.Number && have.Published })
+		c.Published = !slices.ContainsFunc(ch.versions, func(have agent.Version) bool {
+			return have.Number == v.Number && have.Published
+		})
 		a.Status = tool.Published
 	}
 	was, _ := ch.before.Definition.Digest() // The digest of what is stored; another when it cannot be had.

@@ -50,7 +50,9 @@ func (r *Registry) applyArtifact(ctx context.Context, p tool.Principal, s Artifa
 }
 
 // writeArtifact stores what changed of an artifact.
-func (r *Registry) writeArtifact(ctx context.Context, p tool.Principal, create, edited bool, a Artifact, release *artifactRelease) (err error) {
+func (r *Registry) writeArtifact(
+	ctx context.Context, p tool.Principal, create, edited bool, a Artifact, release *artifactRelease,
+) (err error) {
 	adds := release != nil && !release.stands
 	switch {
 	case create:

@@ -64,7 +64,11 @@ func TestApplyTool(t *testing.T) {
 	require.Equal(t, "2.0.0", change.Version)
 
 	// A change of authority needs no new version.
-	change, err = b.apply(t, spec("findOrder", publish, input(`{"type":"object","properties":{"n":{"type":"integer"}}}`), func(s *registry.ToolSpec) { s.RequiredPermission = "orders.read" }))
+	change, err = b.apply(
+		t,
+		spec("findOrder", publish, input(`{"type":"object","properties":{"n":{"type":"integer"}}}`),
+			func(s *registry.ToolSpec) { s.RequiredPermission = "orders.read" }),
+	)
 	require.NoError(t, err)
 	require.Equal(t, registry.Updated, change.Action)
 	require.Equal(t, "2.0.0", change.Version)
@@ -153,7 +157,9 @@ func TestSyncBuiltins(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, registry.Created, change.Action)
 	require.Contains(t, change.Warnings[0], "hides the platform's tool")
-	_, err = b.registry.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin, {Key: "other", Definition: builtin.Definition}})
+	_, err = b.registry.SyncBuiltins(t.Context(), []registry.BuiltinSpec{
+		builtin, {Key: "other", Definition: builtin.Definition},
+	})
 	require.Error(t, err, "only a store opened for the platform writes global tools")
 }
 
@@ -203,7 +209,10 @@ func TestImport(t *testing.T) {
 	b := setup(t)
 	off, on := false, true
 	tools := []registry.ToolSpec{
-		{Slug: "get_weather", Active: &on, Definition: tool.Definition{Config: json.RawMessage(`{"url":"https://example.com"}`)}},
+		{
+			Slug: "get_weather", Active: &on,
+			Definition: tool.Definition{Config: json.RawMessage(`{"url":"https://example.com"}`)},
+		},
 		{Slug: "old_tool", Active: &off, Definition: tool.Definition{Implementation: tool.Internal}},
 		{Slug: "systemTool", System: true},
 		{Slug: "artifactTool", ArtifactID: "a1"},
@@ -240,7 +249,8 @@ func TestImport(t *testing.T) {
 		require.Equal(t, w.impl, stored.Implementation, stored.Slug)
 		require.Equal(t, "1.0.0", stored.Version)
 	}
-	require.Contains(t, got[4].Warnings[len(got[4].Warnings)-1], "imported as a draft: nothing here runs tools of type provider")
+	require.Contains(t, got[4].Warnings[len(got[4].Warnings)-1],
+		"imported as a draft: nothing here runs tools of type provider")
 	require.Equal(t, tool.Invalid, got[5].Err.Kind)
 
 	again, err := b.registry.Import(t.Context(), b.ada, tools[:2])

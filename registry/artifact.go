@@ -78,7 +78,9 @@ type ArtifactRules struct {
 	Compile func(ctx context.Context, tenant tool.TenantID, language string, program []byte) error
 	// CompileFor does so within the limits in the configuration of a tool that
 	// runs the program.
-	CompileFor func(ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage) error
+	CompileFor func(
+		ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage,
+	) error
 	// CheckConfig judges the configuration of a tool whose program was uploaded.
 	CheckConfig func(config json.RawMessage) error
 }
@@ -96,7 +98,9 @@ type ArtifactStore interface {
 	ListArtifacts(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]Artifact, error)
 	// AddArtifactVersion stores a version and the artifact, whose newest it is
 	// then, under the rules of SaveArtifact. A number that is taken is a Conflict.
-	AddArtifactVersion(ctx context.Context, a Artifact, v ArtifactVersion, program []byte) (Artifact, ArtifactVersion, error)
+	AddArtifactVersion(
+		ctx context.Context, a Artifact, v ArtifactVersion, program []byte,
+	) (Artifact, ArtifactVersion, error)
 	// ListArtifactVersions returns an artifact's versions, newest first, without
 	// their programs.
 	ListArtifactVersions(ctx context.Context, tenant tool.TenantID, artifactID string) ([]ArtifactVersion, error)

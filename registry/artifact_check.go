@@ -32,7 +32,9 @@ func (r *Registry) newArtifact(p tool.Principal, s *ArtifactSpec) (Artifact, err
 		return Artifact{}, err
 	}
 	if !tool.ValidSlug(s.Slug) {
-		return Artifact{}, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", s.Slug)
+		return Artifact{}, refuse(
+			tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", s.Slug,
+		)
 	}
 	if !slices.Contains(languages, s.Language) {
 		return Artifact{}, refuse(tool.Invalid, "/language", "language %.40q: expected jq, javascript or wasm", s.Language)
@@ -56,7 +58,10 @@ func (s *ArtifactSpec) edited(a Artifact) (Artifact, error) {
 	case s.Slug != a.Slug:
 		return a, refuse(tool.Invalid, "/slug", "a slug cannot be changed: it is %s", a.Slug)
 	case s.Language != "" && s.Language != a.Language:
-		return a, refuse(tool.Invalid, "/language", "the language of an artifact cannot be changed: it is %s; make another artifact", a.Language)
+		return a, refuse(
+			tool.Invalid, "/language", "the language of an artifact cannot be changed: it is %s; make another artifact",
+			a.Language,
+		)
 	case len(s.Name) > maxArtifactName:
 		return a, refuse(tool.Invalid, "/name", "expected at most %d bytes", maxArtifactName)
 	case len(s.Description) > maxArtifactDescription:
@@ -78,11 +83,14 @@ type artifactRelease struct {
 }
 
 // release judges an upload to an artifact that has the given versions.
-func (r *Registry) release(ctx context.Context, a *Artifact, versions []ArtifactVersion, u ArtifactUpload) (*artifactRelease, error) {
+func (r *Registry) release(
+	ctx context.Context, a *Artifact, versions []ArtifactVersion, u ArtifactUpload,
+) (*artifactRelease, error) {
 	program := u.Content
 	switch {
 	case u.Source != "" && len(u.Content) > 0:
-		return nil, refuse(tool.Invalid, "/content_base64", "source and content_base64 are the same program: expected one of them")
+		return nil, refuse(tool.Invalid, "/content_base64",
+			"source and content_base64 are the same program: expected one of them")
 	case u.Source != "":
 		program = []byte(u.Source)
 	case len(u.Content) == 0:
@@ -141,7 +149,10 @@ func (v *ArtifactVersion) number(versions []ArtifactVersion) (stands bool, err e
 	if i := slices.IndexFunc(versions, func(have ArtifactVersion) bool { return have.Number == v.Number }); i >= 0 {
 		if !v.same(&versions[i]) {
 			next := highest.IncPatch()
-			return false, refuse(tool.Conflict, "/version", "version %s exists with other content: the change needs a new number, at least %s", v.Number, next.String())
+			return false, refuse(
+				tool.Conflict, "/version", "version %s exists with other content: the change needs a new number, at least %s",
+				v.Number, next.String(),
+			)
 		}
 		*v = versions[i]
 		return true, nil
@@ -149,9 +160,12 @@ func (v *ArtifactVersion) number(versions []ArtifactVersion) (stands bool, err e
 	switch {
 	case highest != nil && !n.GreaterThan(highest):
 		next := highest.IncPatch()
-		return false, refuse(tool.Conflict, "/version", "version %s: expected more than the last, %s: at least %s", v.Number, highest, next.String())
+		return false, refuse(tool.Conflict, "/version", "version %s: expected more than the last, %s: at least %s", v.Number,
+			highest, next.String())
 	case len(versions) >= maxArtifactVersions:
-		return false, refuse(tool.Conflict, "", "the artifact has %d versions, as many as one may have: make another artifact", len(versions))
+		return false, refuse(
+			tool.Conflict, "", "the artifact has %d versions, as many as one may have: make another artifact", len(versions),
+		)
 	}
 	return false, nil
 }
@@ -170,11 +184,16 @@ func checkInputs(inputs []tool.ArtifactInput) error {
 		at := fmt.Sprintf("/inputs/%d", i)
 		switch {
 		case !inputName.MatchString(in.Name):
-			return refuse(tool.Invalid, at+"/name", "name %.80q: expected a letter or _, then letters, digits, _ or -, at most 64", in.Name)
+			return refuse(
+				tool.Invalid, at+"/name", "name %.80q: expected a letter or _, then letters, digits, _ or -, at most 64", in.Name,
+			)
 		case seen[in.Name]:
 			return refuse(tool.Invalid, at+"/name", "input %q is declared twice", in.Name)
 		case !slices.Contains(inputTypes, in.Type):
-			return refuse(tool.Invalid, at+"/type", "type %.40q: expected string, number, integer, boolean, object or array, or none for any", in.Type)
+			return refuse(
+				tool.Invalid, at+"/type",
+				"type %.40q: expected string, number, integer, boolean, object or array, or none for any", in.Type,
+			)
 		case len(in.Description) > maxArtifactDescription:
 			return refuse(tool.Invalid, at+"/description", "expected at most %d bytes", maxArtifactDescription)
 		}

@@ -9,7 +9,9 @@ import (
 
 // CreateArtifact makes an artifact, with its first version where spec holds a
 // program.
-func (r *Registry) CreateArtifact(ctx context.Context, p tool.Principal, spec ArtifactSpec) (Artifact, *ArtifactVersion, error) {
+func (r *Registry) CreateArtifact(
+	ctx context.Context, p tool.Principal, spec ArtifactSpec,
+) (Artifact, *ArtifactVersion, error) {
 	a, err := r.newArtifact(p, &spec)
 	if err != nil {
 		return Artifact{}, nil, err
@@ -33,7 +35,9 @@ func (r *Registry) CreateArtifact(ctx context.Context, p tool.Principal, spec Ar
 // every other; without one it is the next patch. What is there already under
 // the number, or without one as the newest, with the same content, is no error
 // and comes back as it is, with added false; with other content it is a Conflict.
-func (r *Registry) UploadArtifact(ctx context.Context, p tool.Principal, slugOrID string, u ArtifactUpload) (_ Artifact, _ ArtifactVersion, added bool, err error) {
+func (r *Registry) UploadArtifact(
+	ctx context.Context, p tool.Principal, slugOrID string, u ArtifactUpload,
+) (_ Artifact, _ ArtifactVersion, added bool, err error) {
 	a, err := r.ownArtifact(ctx, p, slugOrID)
 	if err != nil {
 		return Artifact{}, ArtifactVersion{}, false, err
@@ -56,7 +60,9 @@ func (r *Registry) UploadArtifact(ctx context.Context, p tool.Principal, slugOrI
 	return a, *v, true, nil
 }
 
-func (r *Registry) addRelease(ctx context.Context, p tool.Principal, a Artifact, release *artifactRelease) (Artifact, *ArtifactVersion, error) {
+func (r *Registry) addRelease(
+	ctx context.Context, p tool.Principal, a Artifact, release *artifactRelease,
+) (Artifact, *ArtifactVersion, error) {
 	release.version.CreatedBy = p.Subject
 	a, v, err := r.store.AddArtifactVersion(ctx, a, release.version, release.program)
 	if err != nil {
@@ -67,7 +73,9 @@ func (r *Registry) addRelease(ctx context.Context, p tool.Principal, a Artifact,
 
 // SetArtifactStatus lets an artifact go on, deprecates it, or stops it: calls of
 // a disabled one are refused from the next on, whatever pins it.
-func (r *Registry) SetArtifactStatus(ctx context.Context, p tool.Principal, slugOrID string, status ArtifactStatus) (Artifact, error) {
+func (r *Registry) SetArtifactStatus(
+	ctx context.Context, p tool.Principal, slugOrID string, status ArtifactStatus,
+) (Artifact, error) {
 	a, err := r.ownArtifact(ctx, p, slugOrID)
 	if err != nil {
 		return Artifact{}, err
@@ -101,7 +109,9 @@ func (r *Registry) Artifacts(ctx context.Context, p tool.Principal, afterSlug st
 }
 
 // ArtifactVersions returns the versions of an artifact, newest first.
-func (r *Registry) ArtifactVersions(ctx context.Context, p tool.Principal, slugOrID string) (Artifact, []ArtifactVersion, error) {
+func (r *Registry) ArtifactVersions(
+	ctx context.Context, p tool.Principal, slugOrID string,
+) (Artifact, []ArtifactVersion, error) {
 	a, err := r.Artifact(ctx, p, slugOrID)
 	if err != nil {
 		return Artifact{}, nil, err
@@ -115,7 +125,9 @@ func (r *Registry) ArtifactVersions(ctx context.Context, p tool.Principal, slugO
 
 // ArtifactCode returns the program of a version; of the newest when number is
 // empty.
-func (r *Registry) ArtifactCode(ctx context.Context, p tool.Principal, slugOrID, number string) (Artifact, string, tool.ArtifactCode, error) {
+func (r *Registry) ArtifactCode(
+	ctx context.Context, p tool.Principal, slugOrID, number string,
+) (Artifact, string, tool.ArtifactCode, error) {
 	a, err := r.Artifact(ctx, p, slugOrID)
 	if err != nil {
 		return Artifact{}, "", tool.ArtifactCode{}, err
@@ -125,7 +137,8 @@ func (r *Registry) ArtifactCode(ctx context.Context, p tool.Principal, slugOrID,
 	}
 	code, err := r.store.LoadArtifact(ctx, p.Tenant, a.ID, number)
 	if err != nil {
-		return Artifact{}, "", tool.ArtifactCode{}, fmt.Errorf("reading version %.40q of artifact %q: %w", number, a.Slug, err)
+		return Artifact{}, "", tool.ArtifactCode{}, fmt.Errorf("reading version %.40q of artifact %q: %w", number, a.Slug,
+			err)
 	}
 	return a, number, code, nil
 }

@@ -56,7 +56,8 @@ func (r *Registry) pinProgram(ctx context.Context, t *tool.Tool) (warnings []str
 // that meets its constraint.
 func (r *Registry) pinOf(ctx context.Context, t *tool.Tool) (*tool.ArtifactPin, []tool.ArtifactInput, error) {
 	if t.Global() {
-		return nil, nil, refuse(tool.Invalid, "/artifact_id", "artifacts belong to tenants: a tool of the platform has its program in implementation_config")
+		return nil, nil, refuse(tool.Invalid, "/artifact_id",
+			"artifacts belong to tenants: a tool of the platform has its program in implementation_config")
 	}
 	want, err := parseArtifactConstraint(t.ArtifactVersion)
 	if err != nil {
@@ -85,7 +86,8 @@ func (r *Registry) pinOf(ctx context.Context, t *tool.Tool) (*tool.ArtifactPin, 
 	case len(versions) == 0:
 		return nil, nil, refuse(tool.NotFound, "/artifact_version", "artifact %q has no version yet: upload one", a.Slug)
 	case best == nil:
-		return nil, nil, refuse(tool.NotFound, "/artifact_version", "no version of artifact %q meets %.40q: the newest is %s", a.Slug, t.ArtifactVersion, a.Version)
+		return nil, nil, refuse(tool.NotFound, "/artifact_version", "no version of artifact %q meets %.40q: the newest is %s",
+			a.Slug, t.ArtifactVersion, a.Version)
 	}
 	return &tool.ArtifactPin{ID: a.ID, Version: best.Number, Digest: best.Digest}, best.Inputs, nil
 }
@@ -98,7 +100,8 @@ func parseArtifactConstraint(text string) (func(*semver.Version) bool, error) {
 	}
 	rules, err := semver.NewConstraint(text)
 	if err != nil || len(text) > 128 {
-		return nil, refuse(tool.Invalid, "/artifact_version", "version constraint %.40q: expected an exact version such as 1.2.0, a range such as ^1.2, or none", text)
+		return nil, refuse(tool.Invalid, "/artifact_version",
+			"version constraint %.40q: expected an exact version such as 1.2.0, a range such as ^1.2, or none", text)
 	}
 	return rules.Check, nil
 }
@@ -124,9 +127,13 @@ func (r *Registry) checkPinned(ctx context.Context, t *tool.Tool, v *tool.Versio
 	case err != nil:
 		return fmt.Errorf("finding artifact %q: %w", pin.ID, err)
 	case a.Status == ArtifactDisabled:
-		return refuse(tool.Conflict, "/artifact_id", "artifact %q is disabled: enable it before publishing what runs it", a.Slug)
+		return refuse(tool.Conflict, "/artifact_id", "artifact %q is disabled: enable it before publishing what runs it",
+			a.Slug)
 	case a.Status == ArtifactDeprecated && !v.Published:
-		return refuse(tool.Conflict, "/artifact_id", "artifact %q is deprecated: it runs where it is pinned, and nothing new pins it", a.Slug)
+		return refuse(
+			tool.Conflict, "/artifact_id", "artifact %q is deprecated: it runs where it is pinned, and nothing new pins it",
+			a.Slug,
+		)
 	}
 	versions, err := r.store.ListArtifactVersions(ctx, t.Tenant, a.ID)
 	if err != nil {
@@ -156,12 +163,14 @@ func checkFits(input json.RawMessage, a *Artifact, v *ArtifactVersion) error {
 	for _, in := range v.Inputs {
 		declared[in.Name] = true
 		if in.Required && !slices.Contains(s.Required, in.Name) {
-			return refuse(tool.Invalid, "/input_schema/required", "version %s of artifact %q requires the input %q, and the tool's schema does not", v.Number, a.Slug, in.Name)
+			return refuse(tool.Invalid, "/input_schema/required",
+				"version %s of artifact %q requires the input %q, and the tool's schema does not", v.Number, a.Slug, in.Name)
 		}
 	}
 	for name := range s.Properties {
 		if !declared[name] {
-			return refuse(tool.Invalid, "/input_schema/properties", "version %s of artifact %q takes no input %.64q", v.Number, a.Slug, name)
+			return refuse(tool.Invalid, "/input_schema/properties", "version %s of artifact %q takes no input %.64q", v.Number,
+				a.Slug, name)
 		}
 	}
 	return nil

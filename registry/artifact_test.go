@@ -54,15 +54,17 @@ func TestCompilesBeforePublishing(t *testing.T) {
 
 	b := setup(t)
 	compiled := 0
-	r := registry.New(b.store, registry.Options{Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
-		tool.Artifact: func(_ context.Context, tenant tool.TenantID, config json.RawMessage) error {
-			compiled++
-			if tenant != b.ada.Tenant || string(config) != `{"source":"1"}` {
-				return &tool.Error{Kind: tool.Invalid, Path: "/source", Msg: "the module does not compile"}
-			}
-			return nil
+	r := registry.New(b.store, registry.Options{
+		Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
+			tool.Artifact: func(_ context.Context, tenant tool.TenantID, config json.RawMessage) error {
+				compiled++
+				if tenant != b.ada.Tenant || string(config) != `{"source":"1"}` {
+					return &tool.Error{Kind: tool.Invalid, Path: "/source", Msg: "the module does not compile"}
+				}
+				return nil
+			},
 		},
-	}})
+	})
 	draft := artifactSpec("(")
 	draft.Publish = false
 	_, err := r.Apply(t.Context(), b.ada, registry.Definition{Tool: &draft})

@@ -17,7 +17,12 @@ func checkArtifact(s *ToolSpec) error {
 		return nil
 	}
 	if s.EgressClass != tool.EgressNone {
-		return refuse(tool.Invalid, "/egress_class", "an artifact runs in the sandbox, which has no network: its egress class is none, not %s; what calls out is an http or mcp tool", s.EgressClass)
+		return refuse(
+			tool.Invalid, "/egress_class",
+			"an artifact runs in the sandbox, which has no network: its egress class is none, not %s; what calls out is an "+
+				"http or mcp tool",
+			s.EgressClass,
+		)
 	}
 	s.Execution.Pure = true
 	return nil

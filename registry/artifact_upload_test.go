@@ -104,9 +104,13 @@ func TestUploadsAreJudged(t *testing.T) {
 			return nil
 		},
 	}})
-	_, _, err := r.CreateArtifact(ctx, b.ada, registry.ArtifactSpec{Slug: "a", Language: "wasm", ArtifactUpload: upload("", "x")})
+	_, _, err := r.CreateArtifact(ctx, b.ada, registry.ArtifactSpec{
+		Slug: "a", Language: "wasm", ArtifactUpload: upload("", "x"),
+	})
 	requireRefused(t, err, tool.Invalid, "/content_base64", "no module")
-	_, _, err = r.CreateArtifact(ctx, b.ada, registry.ArtifactSpec{Slug: "a", Language: "jq", ArtifactUpload: upload("", "(")})
+	_, _, err = r.CreateArtifact(ctx, b.ada, registry.ArtifactSpec{
+		Slug: "a", Language: "jq", ArtifactUpload: upload("", "("),
+	})
 	requireRefused(t, err, tool.Invalid, "/source", "does not compile")
 	_, err = r.Artifact(ctx, b.ada, "a")
 	require.Equal(t, tool.NotFound, tool.KindOf(err), "nothing is written")
@@ -139,13 +143,17 @@ func TestPublishingPins(t *testing.T) {
 	require.Equal(t, tool.Artifact, head.Implementation)
 	require.Equal(t, tool.ArtifactBucket, head.Bucket())
 	require.True(t, head.Execution.Pure)
-	require.JSONEq(t, `{"type":"object","properties":{"lines":{"type":"array"}},"required":["lines"],"additionalProperties":false}`, string(head.InputSchema))
+	require.JSONEq(
+		t, `{"type":"object","properties":{"lines":{"type":"array"}},"required":["lines"],"additionalProperties":false}`,
+		string(head.InputSchema),
+	)
 
 	_, _, _, err = b.registry.UploadArtifact(ctx, b.ada, "quote", upload("", "second", lines))
 	require.NoError(t, err)
 	versions, err := b.registry.Versions(ctx, b.ada, tool.Ref{Slug: "quoteOrder"})
 	require.NoError(t, err)
-	require.Equal(t, &tool.ArtifactPin{ID: a.ID, Version: "1.0.0", Digest: digestOf("first")}, versions[0].Snapshot.Artifact, "an upload changes no tool")
+	require.Equal(t, &tool.ArtifactPin{ID: a.ID, Version: "1.0.0", Digest: digestOf("first")},
+		versions[0].Snapshot.Artifact, "an upload changes no tool")
 	_, v, err := b.registry.Publish(ctx, b.ada, tool.Ref{Slug: "quoteOrder"})
 	require.NoError(t, err)
 	require.Equal(t, "1.0.0", v.Snapshot.Artifact.Version, "publishing again what is published changes nothing")
@@ -191,7 +199,10 @@ func TestPinsAreCompiledWithinTheToolsLimits(t *testing.T) {
 	_, err = r.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
 	require.NoError(t, err)
 	tenant := string(b.ada.Tenant)
-	require.Equal(t, []string{tenant + ` first {"limits":{"memory_mb":224}}`, tenant + ` first {"limits":{"memory_mb":300}}`}, compiled)
+	require.Equal(
+		t, []string{tenant + ` first {"limits":{"memory_mb":224}}`, tenant + ` first {"limits":{"memory_mb":300}}`},
+		compiled,
+	)
 }
 
 // What a tool asks for must be there, be the tenant's, and take what the tool's
@@ -217,9 +228,19 @@ func TestPinsAreJudged(t *testing.T) {
 		{"no version meets it", b.ada, boundTo("quote", "^2"), tool.NotFound, "/artifact_version", "the newest is 1.0.0"},
 		{"no constraint", b.ada, boundTo("quote", "new"), tool.Invalid, "/artifact_version", "version constraint"},
 		{"no version", b.ada, boundTo(empty.ID, ""), tool.NotFound, "/artifact_version", "no version yet"},
-		{"a required input", b.ada, boundTo("quote", "", input(`{"type":"object","properties":{"lines":{}}}`)), tool.Invalid, "/input_schema/required", `requires the input "lines"`},
-		{"an unknown input", b.ada, boundTo("quote", "", input(`{"type":"object","properties":{"lines":{},"x":{}},"required":["lines"]}`)), tool.Invalid, "/input_schema/properties", `takes no input "x"`},
-		{"a network", b.ada, boundTo("quote", "", func(s *registry.ToolSpec) { s.EgressClass = tool.EgressReadOnly }), tool.Invalid, "/egress_class", "no network"},
+		{
+			"a required input", b.ada, boundTo("quote", "", input(`{"type":"object","properties":{"lines":{}}}`)), tool.Invalid,
+			"/input_schema/required", `requires the input "lines"`,
+		},
+		{
+			"an unknown input", b.ada,
+			boundTo("quote", "", input(`{"type":"object","properties":{"lines":{},"x":{}},"required":["lines"]}`)),
+			tool.Invalid, "/input_schema/properties", `takes no input "x"`,
+		},
+		{
+			"a network", b.ada, boundTo("quote", "", func(s *registry.ToolSpec) { s.EgressClass = tool.EgressReadOnly }),
+			tool.Invalid, "/egress_class", "no network",
+		},
 	}
 	for _, tt := range tests {
 		_, err := applyTool(t, b, tt.as, tt.spec)

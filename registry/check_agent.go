@@ -30,7 +30,9 @@ func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definitio
 }
 
 func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *AgentSpec, batch brought) error {
-	refs := slices.DeleteFunc(slices.Clone(s.Tools), func(ref tool.Ref) bool { return batch["tool "+ref.Slug].Tool != nil })
+	refs := slices.DeleteFunc(slices.Clone(s.Tools), func(ref tool.Ref) bool {
+		return batch["tool "+ref.Slug].Tool != nil
+	})
 	bound, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production)
 	if err != nil {
 		return within("/tools", err)

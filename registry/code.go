@@ -127,11 +127,15 @@ func obstacle(before *tool.Tool, versions []tool.Version, want *ToolSpec) (held 
 		case v.Number == want.Version && v.Digest == digest:
 			return "", nil
 		case v.Number == want.Version && renamedInCode(&v.Snapshot.Definition, want):
-			return fmt.Sprintf("version %s was published under the former name: give what the code has now a greater version", v.Number), nil
+			return fmt.Sprintf("version %s was published under the former name: give what the code has now a greater version",
+				v.Number), nil
 		case v.Number == want.Version && madeByTenant(v):
 			return fmt.Sprintf("the tenant made a version %s of its own", v.Number), nil
 		case v.Number == want.Version:
-			return "", refuse(tool.Conflict, "/version", "version %s was published with other content: give what the code has now a greater version", v.Number)
+			return "", refuse(
+				tool.Conflict, "/version",
+				"version %s was published with other content: give what the code has now a greater version", v.Number,
+			)
 		case err == nil && n.GreaterThan(number):
 			greater = n
 		}

@@ -13,10 +13,13 @@ import (
 )
 
 func code(version, schema string) registry.CodeSpec {
-	return registry.CodeSpec{Slug: "convertWeight", Version: version, Policy: tool.Policy{EgressClass: tool.EgressReadOnly}, Definition: tool.Definition{
-		Description: "Converts.", Implementation: tool.Function,
-		Config: json.RawMessage(`{"function_name":"convertWeight"}`), InputSchema: json.RawMessage(schema),
-	}}
+	return registry.CodeSpec{
+		Slug: "convertWeight", Version: version, Policy: tool.Policy{EgressClass: tool.EgressReadOnly},
+		Definition: tool.Definition{
+			Description: "Converts.", Implementation: tool.Function,
+			Config: json.RawMessage(`{"function_name":"convertWeight"}`), InputSchema: json.RawMessage(schema),
+		},
+	}
 }
 
 const (
@@ -48,7 +51,9 @@ func TestSyncCodePublishesEachVersionOnce(t *testing.T) {
 	c, runs := b.sync(t, code("1.0.0", first))
 	require.Equal(t, registry.Created, c.Action)
 	require.Equal(t, "1.0.0", runs)
-	pinned, err := b.resolver.Resolve(t.Context(), resolver.Request{Principal: b.ada, Ref: tool.Ref{Slug: "convertWeight"}})
+	pinned, err := b.resolver.Resolve(t.Context(), resolver.Request{
+		Principal: b.ada, Ref: tool.Ref{Slug: "convertWeight"},
+	})
 	require.NoError(t, err)
 
 	for _, step := range []struct {
@@ -70,7 +75,8 @@ func TestSyncCodePublishesEachVersionOnce(t *testing.T) {
 	head, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "convertWeight"})
 	require.NoError(t, err)
 	require.Equal(t, "2.0.0", head.Version, "nor is the head taken back")
-	v, err := resolver.New(b.store, resolver.Options{}).Version(t.Context(), b.ada.Tenant, pinned.Tool.ID, pinned.Version.Digest)
+	v, err := resolver.New(b.store, resolver.Options{}).Version(t.Context(), b.ada.Tenant, pinned.Tool.ID,
+		pinned.Version.Digest)
 	require.NoError(t, err, "what was pinned is there for as long as a run lasts")
 	require.Equal(t, "1.0.0", v.Number)
 
@@ -148,7 +154,9 @@ func TestSyncCodeStepsBackForVersionsOfTheTenant(t *testing.T) {
 	b := setup(t)
 	b.sync(t, code("1.0.0", first))
 	own := spec("convertWeight", version("1.1.0"), publish)
-	own.Definition = code("", `{"type":"object","properties":{"grams":{"type":"number"},"note":{"type":"string"}}}`).Definition
+	own.Definition = code(
+		"", `{"type":"object","properties":{"grams":{"type":"number"},"note":{"type":"string"}}}`,
+	).Definition
 	_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &own})
 	require.NoError(t, err)
 	c, runs := b.sync(t, code("1.2.0", second))
@@ -167,7 +175,9 @@ func TestSyncCodeKeepsTheStrictestPolicy(t *testing.T) {
 	b.sync(t, code("1.0.0", first))
 	s := spec("convertWeight")
 	s.Definition = code("1.0.0", first).Definition
-	s.Policy = tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.AlwaysAsk, RequiredPermission: "weights.read"}
+	s.Policy = tool.Policy{
+		EgressClass: tool.EgressNone, PermissionPolicy: tool.AlwaysAsk, RequiredPermission: "weights.read",
+	}
 	_, _, err := b.registry.Update(t.Context(), b.ada, tool.Ref{Slug: "convertWeight"}, s)
 	require.NoError(t, err)
 	_, err = b.registry.SyncCode(t.Context(), b.ada.Tenant, []registry.CodeSpec{code("1.1.0", second)})

@@ -14,6 +14,9 @@ func ConcurrencyWarnings(d *tool.Definition) []string {
 	if !x.Pure || x.MaxConcurrency != 0 || !d.ImplementationType().ExecutionType().HasExecutor() {
 		return nil
 	}
-	return []string{fmt.Sprintf("it is pure and max_concurrency is left at 1, so a run makes one call of concurrency group %q at a time: "+
-		"set execution.max_concurrency, %d for most reads, or 1 where that is meant", x.Group(), tool.ReadConcurrency)}
+	return []string{
+		fmt.Sprintf("it is pure and max_concurrency is left at 1, "+
+			"so a run makes one call of concurrency group %q at a time: "+
+			"set execution.max_concurrency, %d for most reads, or 1 where that is meant", x.Group(), tool.ReadConcurrency),
+	}
 }

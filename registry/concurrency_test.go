@@ -47,7 +47,8 @@ func TestAgentsMaxConcurrency(t *testing.T) {
 
 	b := setup(t)
 	read := func(limits string) (registry.Change, error) {
-		d, err := registry.ParseDefinition([]byte(`{"kind":"agent","slug":"desk","instructions":"Help.","maxConcurrency":` + limits + `}`))
+		d, err := registry.ParseDefinition([]byte(`{"kind":"agent","slug":"desk","instructions":"Help.","maxConcurrency":` +
+			limits + `}`))
 		require.NoError(t, err)
 		return b.registry.Apply(t.Context(), b.ada, d)
 	}

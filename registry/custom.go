@@ -50,7 +50,8 @@ func (r *Registry) checkHosts(d *tool.Definition) error {
 		return r.checkModelProvider(d.Config)
 	case tool.Function:
 		return r.checkFunction(d)
-	case tool.Internal, tool.HTTP, tool.RAGRetrieval, tool.AgentCall, tool.Artifact, tool.MCP, tool.Task, tool.Composition, tool.Client, tool.Provider:
+	case tool.Internal, tool.HTTP, tool.RAGRetrieval, tool.AgentCall, tool.Artifact, tool.MCP, tool.Task, tool.Composition,
+		tool.Client, tool.Provider:
 	}
 	return nil
 }
@@ -83,7 +84,8 @@ func (r *Registry) checkModelProvider(config json.RawMessage) error {
 		return nil //nolint:nilerr // Another check says what is no JSON.
 	}
 	if provider, _, _ := strings.Cut(c.Model, "/"); !r.opts.ModelProviders(provider) {
-		return refuse(tool.Conflict, "/implementation_config/model", "no worker here has a model provider %.64q (model %.80q): the tool can be kept as a draft", provider, c.Model)
+		return refuse(tool.Conflict, "/implementation_config/model",
+			"no worker here has a model provider %.64q (model %.80q): the tool can be kept as a draft", provider, c.Model)
 	}
 	return nil
 }

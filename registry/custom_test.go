@@ -44,7 +44,9 @@ func TestCustomTools(t *testing.T) {
 		path string
 		says string
 	}{
-		`{"executor": "other"}`:    {tool.Conflict, "/implementation_config/executor", "no worker here has it; the tool can be kept as a draft"},
+		`{"executor": "other"}`: {
+			tool.Conflict, "/implementation_config/executor", "no worker here has it; the tool can be kept as a draft",
+		},
 		`{"executor": "sqlQuery"}`: {tool.Invalid, "/implementation_config/table", "want a table"},
 	} {
 		slug := "query" + string(want.kind)
@@ -91,7 +93,9 @@ func TestPromptTools(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: "sumUp"})
 	requireRefused(t, err, tool.Conflict, "/implementation_config/model", `no worker here has a model provider "openai"`)
-	for slug, config := range map[string]string{"asks": `{"model": "anthropic/claude"}`, "delegates": `{"mode": "agent", "target_agent_slug": "x"}`} {
+	for slug, config := range map[string]string{
+		"asks": `{"model": "anthropic/claude"}`, "delegates": `{"mode": "agent", "target_agent_slug": "x"}`,
+	} {
 		_, _, err = knowing.Create(t.Context(), b.ada, spec(slug, prompt(config)))
 		require.NoError(t, err)
 		_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
@@ -112,12 +116,19 @@ func TestFunctionToolsNameAFunctionOfTheWorkers(t *testing.T) {
 	}{
 		"there":   {[]string{"convertWeight"}, ""},
 		"unknown": {nil, ""},
-		"typo":    {[]string{"convertWeights"}, `no worker here has a function "convertWeight": did you mean "convertWeights"?`},
-		"none":    {[]string{}, `no worker here has a function "convertWeight": their host has registered none; the tool can be kept as a draft`},
+		"typo": {
+			[]string{"convertWeights"}, `no worker here has a function "convertWeight": did you mean "convertWeights"?`,
+		},
+		"none": {
+			[]string{},
+			`no worker here has a function "convertWeight": their host has registered none; the tool can be kept as a draft`,
+		},
 	} {
 		b := setup(t)
 		reg := registry.New(b.store, registry.Options{Functions: tt.known})
-		_, _, err := reg.Create(t.Context(), b.ada, registry.ToolSpec{Slug: "convertWeight", Definition: code("1.0.0", first).Definition})
+		_, _, err := reg.Create(t.Context(), b.ada, registry.ToolSpec{
+			Slug: "convertWeight", Definition: code("1.0.0", first).Definition,
+		})
 		require.NoError(t, err, name)
 		_, _, err = reg.Publish(t.Context(), b.ada, tool.Ref{Slug: "convertWeight"})
 		if tt.says == "" {

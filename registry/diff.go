@@ -85,7 +85,8 @@ func (r *Registry) CompareSpec(ctx context.Context, p tool.Principal, s ToolSpec
 	var before side
 	if head == nil {
 		if from != "" {
-			return Diff{}, refuse(tool.NotFound, "from", "tool %.80q does not exist yet: there is nothing to compare with", s.Slug)
+			return Diff{}, refuse(tool.NotFound, "from", "tool %.80q does not exist yet: there is nothing to compare with",
+				s.Slug)
 		}
 		after, _, err = r.newTool(p.Tenant, s)
 	} else {

@@ -32,17 +32,27 @@ func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
 	}
 	declare := ""
 	if method == "POST" && p.EgressClass == tool.EgressReadOnly && r.opts.DeclaresReads[d.ImplementationType()] != nil {
-		declare = ", or, where the POST changes nothing, set implementation_config.reads to true, which needs the permission " + DeclareReads
+		declare = ", or, where the POST changes nothing, set implementation_config.reads to true, " +
+			"which needs the permission " + DeclareReads
 	}
 	switch {
 	case class.Within(p.EgressClass):
 	case class == tool.EgressWrite:
-		return refuse(tool.Invalid, "/egress_class", "%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to write%s", what, p.EgressClass, declare)
+		return refuse(
+			tool.Invalid, "/egress_class",
+			"%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to write%s",
+			what, p.EgressClass, declare,
+		)
 	default:
-		return refuse(tool.Invalid, "/egress_class", "%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to read_only", what, p.EgressClass)
+		return refuse(
+			tool.Invalid, "/egress_class",
+			"%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to read_only",
+			what, p.EgressClass,
+		)
 	}
 	if method != "" && !p.EgressRules.AllowsMethod(method) {
-		return refuse(tool.Invalid, "/egress_rules/methods", "%s, which its egress rules do not allow: every call would be refused; add %s", what, method)
+		return refuse(tool.Invalid, "/egress_rules/methods",
+			"%s, which its egress rules do not allow: every call would be refused; add %s", what, method)
 	}
 	return nil
 }

@@ -17,17 +17,21 @@ func calling(t *testing.T) (*registry.Registry, tool.Principal) {
 	t.Helper()
 	store := registrytest.NewStore()
 	r := registry.New(store, registry.Options{
-		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: func(raw json.RawMessage) (tool.Egress, string) {
-			var c struct {
-				Method string `json:"method"`
-			}
-			if json.Unmarshal(raw, &c) != nil || c.Method == http.MethodGet {
-				return tool.EgressReadOnly, c.Method
-			}
-			return tool.EgressWrite, c.Method
-		}},
+		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){
+			tool.HTTP: func(raw json.RawMessage) (tool.Egress, string) {
+				var c struct {
+					Method string `json:"method"`
+				}
+				if json.Unmarshal(raw, &c) != nil || c.Method == http.MethodGet {
+					return tool.EgressReadOnly, c.Method
+				}
+				return tool.EgressWrite, c.Method
+			},
+		},
 	})
-	return r, tool.Principal{Tenant: store.AddTenant("acme"), Subject: "user:ada", Permissions: []string{registry.ToolsWrite}}
+	return r, tool.Principal{
+		Tenant: store.AddTenant("acme"), Subject: "user:ada", Permissions: []string{registry.ToolsWrite},
+	}
 }
 
 // A tool whose every call would be refused is explained as a draft, and is not
@@ -41,19 +45,40 @@ func TestDriftAtDefinition(t *testing.T) {
 		path   string
 		says   string
 	}{
-		"reads":             {"GET", tool.Policy{EgressClass: tool.EgressReadOnly}, "-", ""},
-		"reads, may write":  {"GET", tool.Policy{EgressClass: tool.EgressWrite}, "-", ""},
-		"writes":            {"POST", tool.Policy{EgressClass: tool.EgressWrite}, "-", ""},
-		"none":              {"GET", tool.Policy{EgressClass: tool.EgressNone}, "/egress_class", "sends GET, and its egress class is none: every call would be refused and reported as drift; set egress_class to read_only"},
-		"none by default":   {"GET", tool.Policy{}, "/egress_class", "its egress class is none"},
-		"none, writes":      {"POST", tool.Policy{}, "/egress_class", "set egress_class to write"},
-		"read only, writes": {"POST", tool.Policy{EgressClass: tool.EgressReadOnly}, "/egress_class", "sends POST, and its egress class is read_only"},
-		"method in rules":   {"POST", tool.Policy{EgressClass: tool.EgressWrite, EgressRules: tool.EgressRules{Methods: []string{"POST"}}}, "-", ""},
-		"another in rules":  {"POST", tool.Policy{EgressClass: tool.EgressWrite, EgressRules: tool.EgressRules{Methods: []string{"PUT"}}}, "/egress_rules/methods", "add POST"},
+		"reads":            {"GET", tool.Policy{EgressClass: tool.EgressReadOnly}, "-", ""},
+		"reads, may write": {"GET", tool.Policy{EgressClass: tool.EgressWrite}, "-", ""},
+		"writes":           {"POST", tool.Policy{EgressClass: tool.EgressWrite}, "-", ""},
+		"none": {
+			"GET",
+			tool.Policy{EgressClass: tool.EgressNone},
+			"/egress_class",
+			"sends GET, and its egress class is none: every call would be refused and reported as drift; set egress_class to " +
+				"read_only",
+		},
+		"none by default": {"GET", tool.Policy{}, "/egress_class", "its egress class is none"},
+		"none, writes":    {"POST", tool.Policy{}, "/egress_class", "set egress_class to write"},
+		"read only, writes": {
+			"POST",
+			tool.Policy{EgressClass: tool.EgressReadOnly},
+			"/egress_class",
+			"sends POST, and its egress class is read_only",
+		},
+		"method in rules": {
+			"POST",
+			tool.Policy{EgressClass: tool.EgressWrite, EgressRules: tool.EgressRules{Methods: []string{"POST"}}},
+			"-",
+			"",
+		},
+		"another in rules": {
+			"POST",
+			tool.Policy{EgressClass: tool.EgressWrite, EgressRules: tool.EgressRules{Methods: []string{"PUT"}}},
+			"/egress_rules/methods", "add POST",
+		},
 	} {
 		r, ada := calling(t)
 		s := spec("getOrder", func(s *registry.ToolSpec) {
-			s.Implementation, s.Config, s.Policy = tool.HTTP, json.RawMessage(`{"url":"https://example.com","method":"`+tt.method+`"}`), tt.policy
+			s.Implementation, s.Config, s.Policy = tool.HTTP, json.RawMessage(`{"url":"https://example.com","method":"`+
+				tt.method+`"}`), tt.policy
 		})
 		_, warnings, err := r.Create(t.Context(), ada, s)
 		require.NoError(t, err, name)
@@ -86,8 +111,14 @@ func TestEgressRules(t *testing.T) {
 		return *d.Tool
 	}
 	snake := read(`"egress_rules":{"hosts":["*.example.com"],"methods":["GET"],"ports":[443],"max_bytes":4096}`)
-	require.Equal(t, tool.EgressRules{Hosts: []string{"*.example.com"}, Methods: []string{"GET"}, Ports: []uint16{443}, MaxBytes: 4096}, snake.EgressRules)
-	require.Equal(t, snake, read(`"egressRules":{"hosts":["*.example.com"],"methods":["GET"],"ports":[443],"maxBytes":4096}`))
+	require.Equal(
+		t,
+		tool.EgressRules{Hosts: []string{"*.example.com"}, Methods: []string{"GET"}, Ports: []uint16{443}, MaxBytes: 4096},
+		snake.EgressRules,
+	)
+	require.Equal(
+		t, snake, read(`"egressRules":{"hosts":["*.example.com"],"methods":["GET"],"ports":[443],"maxBytes":4096}`),
+	)
 
 	for rules, path := range map[string]string{
 		`{"hosts":["https://example.com"]}`: "/egress_rules/hosts/0",

@@ -57,13 +57,22 @@ func TestParseFieldsRefuses(t *testing.T) {
 		{`"input_fields":[5]`, "/input_fields/0", "expected a JSON object"},
 		{`"input_fields":[{"key":"a","type":"text","minimum_length":1}]`, "/input_fields/0/minimum_length", "unknown field"},
 		{`"input_fields":[{"key":"a","type":"text","lable":"A"}]`, "/input_fields/0/lable", "did you mean label"},
-		{`"input_fields":[{"key":"a","type":"array","items":{"typ":"text"}}]`, "/input_fields/0/items/typ", "did you mean type"},
-		{`"input_fields":[{"key":"a","type":"object","fields":[{"key":"b","typ":"text"}]}]`, "/input_fields/0/fields/0/typ", "did you mean type"},
+		{
+			`"input_fields":[{"key":"a","type":"array","items":{"typ":"text"}}]`, "/input_fields/0/items/typ",
+			"did you mean type",
+		},
+		{
+			`"input_fields":[{"key":"a","type":"object","fields":[{"key":"b","typ":"text"}]}]`, "/input_fields/0/fields/0/typ",
+			"did you mean type",
+		},
 		{`"input_fields":[{"key":"a","type":"object","fields":{}}]`, "/input_fields/0/fields", "a list of fields"},
 		{`"input_fields":[{"key":"a","type":7}]`, "/input_fields/0/type", "expected string"},
 		{`"input_fields":[{"key":"a","type":"enum","options":"x"}]`, "/input_fields/0/options", "expected array"},
 		{`"input_fields":[{"key":"a","type":"number","min":1,"max":0}]`, "/input_fields/0/max", "no number"},
-		{`"input_fields":{"fields":[{"key":"a","type":"text"},{"key":"a","type":"text"}]}`, "/input_fields/fields/1/key", "twice"},
+		{
+			`"input_fields":{"fields":[{"key":"a","type":"text"},{"key":"a","type":"text"}]}`, "/input_fields/fields/1/key",
+			"twice",
+		},
 		{`"input_fields":{"field":[]}`, "/input_fields/field", "did you mean fields"},
 	} {
 		_, err := registry.ParseDefinition([]byte(`{"slug":"a","implementation_type":"internal",` + c.definition + `}`))
@@ -91,7 +100,9 @@ func TestOutputSections(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, good, string(v.Snapshot.Interaction.OutputSections), "a version carries them")
 	for i, kind := range tool.SectionTypes() {
-		_, _, err := b.registry.Create(t.Context(), b.ada, spec("quote"+string(rune('a'+i)), sections(`[{"key":"x","type":"`+string(kind)+`"}]`)))
+		_, _, err := b.registry.Create(
+			t.Context(), b.ada, spec("quote"+string(rune('a'+i)), sections(`[{"key":"x","type":"`+string(kind)+`"}]`)),
+		)
 		require.NoError(t, err, kind)
 	}
 
@@ -115,7 +126,9 @@ func TestOutputSections(t *testing.T) {
 		_, _, err := b.registry.Create(t.Context(), b.ada, spec("other", closed, sections(c.raw)))
 		requireRefused(t, err, tool.Invalid, c.path, c.text)
 	}
-	_, _, err = b.registry.Create(t.Context(), b.ada, spec("other", func(s *registry.ToolSpec) { s.Interaction.Intent = "look" }))
+	_, _, err = b.registry.Create(
+		t.Context(), b.ada, spec("other", func(s *registry.ToolSpec) { s.Interaction.Intent = "look" }),
+	)
 	requireRefused(t, err, tool.Invalid, "/interaction/intent", "render, action or compute")
 }
 
@@ -127,9 +140,15 @@ func TestLooseInputs(t *testing.T) {
 
 	declared := func(s *registry.ToolSpec) { s.Interaction.OpenInput = true }
 	for i, c := range []struct{ schema, path, text string }{
-		{`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`, "/input_schema/oneOf", "an action with an enum"},
+		{
+			`{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`, "/input_schema/oneOf",
+			"an action with an enum",
+		},
 		{`{"type":"object","properties":{"filter":{}}}`, "/input_schema/properties/filter", "any value"},
-		{`{"type":"object","properties":{"meta":{"type":"object","additionalProperties":true}}}`, "/input_schema/properties/meta", "an object of anything"},
+		{
+			`{"type":"object","properties":{"meta":{"type":"object","additionalProperties":true}}}`,
+			"/input_schema/properties/meta", "an object of anything",
+		},
 		{`{"type":"object"}`, "/input_schema", `"properties": {}`},
 	} {
 		slug := "findLoose" + string(rune('A'+i))
@@ -151,7 +170,9 @@ func TestLooseInputs(t *testing.T) {
 			require.Contains(t, change.Warnings[0], "/input_schema/oneOf", "a union is worth a word all the same")
 		}
 	}
-	_, err := b.apply(t, spec("takeNothing", publish, input(`{"type":"object","properties":{},"additionalProperties":false}`)))
+	_, err := b.apply(
+		t, spec("takeNothing", publish, input(`{"type":"object","properties":{},"additionalProperties":false}`)),
+	)
 	require.NoError(t, err, "a tool may take nothing, and say so")
 	change, err := b.apply(t, spec("getNothing", publish, func(s *registry.ToolSpec) { s.InputSchema = nil }))
 	require.NoError(t, err)

@@ -77,7 +77,8 @@ func milliseconds(doc, execution object) error {
 			return err
 		}
 		if ms < 0 || execution["timeout_s"] != nil || doc["timeout_s"] != nil {
-			return refuse(tool.Invalid, "/"+name, "expected a timeout once, in milliseconds as %s or in seconds as timeout_s", name)
+			return refuse(tool.Invalid, "/"+name, "expected a timeout once, in milliseconds as %s or in seconds as timeout_s",
+				name)
 		}
 		raw, err := json.Marshal(int64(math.Ceil(ms / 1000)))
 		if err != nil {

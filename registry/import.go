@@ -29,7 +29,9 @@ func (r *Registry) CheckImport(ctx context.Context, p tool.Principal, tools []To
 	return r.importTools(ctx, p, tools, false)
 }
 
-func (r *Registry) importTools(ctx context.Context, p tool.Principal, tools []ToolSpec, write bool) ([]Imported, error) {
+func (r *Registry) importTools(
+	ctx context.Context, p tool.Principal, tools []ToolSpec, write bool,
+) ([]Imported, error) {
 	if err := mayWrite(p, ToolsWrite); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,8 @@ func judge(number, digest string, releases []release, demanded func(since *relea
 		if r.digest == digest {
 			return true, nil
 		}
-		return false, refuse(tool.Conflict, "/version", "version %s exists with other content: the change needs a new number, at least %s%s",
+		return false, refuse(tool.Conflict, "/version", "version %s exists with other content: the change needs a new "+
+			"number, at least %s%s",
 			number, nextAfter(highest, d.bump), d.because())
 	}
 	if highest == nil {
@@ -123,9 +124,13 @@ func checkChanges(before, after *tool.Definition) []schema.Change {
 	case was == is || len(after.OutputSchema) == 0:
 		return nil
 	case is:
-		return []schema.Change{{Path: checkPath, Bump: schema.Major, Reason: "answers outside the output schema are passed on now"}}
+		return []schema.Change{
+			{Path: checkPath, Bump: schema.Major, Reason: "answers outside the output schema are passed on now"},
+		}
 	default:
-		return []schema.Change{{Path: checkPath, Bump: schema.Minor, Reason: "answers outside the output schema are refused now"}}
+		return []schema.Change{
+			{Path: checkPath, Bump: schema.Minor, Reason: "answers outside the output schema are refused now"},
+		}
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 // than every other, and raised by at least what the change since the last
 // release demands; the error names what demands it. The same number with the
 // same content is no error, and with other content a Conflict.
-func (r *Registry) Version(ctx context.Context, p tool.Principal, ref tool.Ref, number string) (tool.Tool, tool.Version, error) {
+func (r *Registry) Version(
+	ctx context.Context, p tool.Principal, ref tool.Ref, number string,
+) (tool.Tool, tool.Version, error) {
 	return r.snapshot(ctx, p, ref, number, false)
 }
 
@@ -30,7 +32,8 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	}
 	i := slices.IndexFunc(versions, func(v tool.Version) bool { return v.Number == ref.Constraint })
 	if i < 0 {
-		return tool.Tool{}, tool.Version{}, refuse(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug, ref.Constraint)
+		return tool.Tool{}, tool.Version{}, refuse(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug,
+			ref.Constraint)
 	}
 	v := versions[i]
 	if err := r.mayDeclare(p, &v.Snapshot.Definition); err != nil {
@@ -72,7 +75,8 @@ func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (
 		return tool.Tool{}, err
 	}
 	if t.Status == tool.Published || t.Status == tool.Deprecated {
-		return tool.Tool{}, refuse(tool.Conflict, "/status", "tool %q is %s: disable it before it is deleted", t.Slug, t.Status)
+		return tool.Tool{}, refuse(tool.Conflict, "/status", "tool %q is %s: disable it before it is deleted", t.Slug,
+			t.Status)
 	}
 	if err := r.store.DeleteTool(ctx, t); err != nil {
 		return tool.Tool{}, fmt.Errorf("deleting tool %q: %w", t.Slug, err)
@@ -97,7 +101,9 @@ func (r *Registry) Enable(ctx context.Context, p tool.Principal, ref tool.Ref) (
 }
 
 // change edits the state of a tool.
-func (r *Registry) change(ctx context.Context, p tool.Principal, ref tool.Ref, edit func(*tool.Tool) error) (tool.Tool, error) {
+func (r *Registry) change(
+	ctx context.Context, p tool.Principal, ref tool.Ref, edit func(*tool.Tool) error,
+) (tool.Tool, error) {
 	if err := mayWrite(p, ToolsWrite); err != nil {
 		return tool.Tool{}, err
 	}
@@ -120,7 +126,9 @@ func (r *Registry) change(ctx context.Context, p tool.Principal, ref tool.Ref, e
 }
 
 // snapshot makes a version of the head, and publishes it if asked to.
-func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref, number string, publish bool) (tool.Tool, tool.Version, error) {
+func (r *Registry) snapshot(
+	ctx context.Context, p tool.Principal, ref tool.Ref, number string, publish bool,
+) (tool.Tool, tool.Version, error) {
 	t, versions, err := r.ownVersions(ctx, p, ref)
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, err
@@ -145,7 +153,9 @@ func (r *Registry) snapshot(ctx context.Context, p tool.Principal, ref tool.Ref,
 
 // cut makes the version that the head stands for, under the judge's rules. It
 // writes nothing.
-func (r *Registry) cut(ctx context.Context, t tool.Tool, versions []tool.Version, p tool.Principal, publish bool) (tool.Tool, tool.Version, error) {
+func (r *Registry) cut(
+	ctx context.Context, t tool.Tool, versions []tool.Version, p tool.Principal, publish bool,
+) (tool.Tool, tool.Version, error) {
 	if err := r.mayDeclare(p, &t.Definition); err != nil {
 		return t, tool.Version{}, err
 	}
@@ -164,7 +174,10 @@ func (r *Registry) cut(ctx context.Context, t tool.Tool, versions []tool.Version
 		return t, tool.Version{}, firstOf(compared, err)
 	}
 	now := r.opts.Clock().UTC()
-	v := tool.Version{ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: t.Version, Digest: digest, Snapshot: snapshot, CreatedAt: now, CreatedBy: p.Subject, ReadsDeclared: t.ReadsDeclared}
+	v := tool.Version{
+		ToolID: t.ID, Tenant: t.Tenant, Slug: t.Slug, Number: t.Version, Digest: digest, Snapshot: snapshot, CreatedAt: now,
+		CreatedBy: p.Subject, ReadsDeclared: t.ReadsDeclared,
+	}
 	if exists {
 		v = versions[slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == t.Version })]
 	} else if v.ID, err = newID(); err != nil {
@@ -182,7 +195,9 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 		return refuse(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
 	}
 	if err := firstOf(
-		r.checkPinned(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""), refuseLoose(&v.Snapshot.Definition, v.CreatedBy), r.egressObstacle(t.Policy, &v.Snapshot.Definition), r.checkOrigin(ctx, t, v), r.checkBroughtPipeline(ctx, t.Tenant, &v.Snapshot.Definition),
+		r.checkPinned(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""),
+		refuseLoose(&v.Snapshot.Definition, v.CreatedBy), r.egressObstacle(t.Policy, &v.Snapshot.Definition),
+		r.checkOrigin(ctx, t, v), r.checkBroughtPipeline(ctx, t.Tenant, &v.Snapshot.Definition),
 	); err != nil {
 		return err
 	}

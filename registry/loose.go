@@ -42,7 +42,8 @@ func refuseLoose(d *tool.Definition, by string) error {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
 	return refuse(tool.Invalid, "/input_schema"+places[0].Path,
-		"not every client can show this input schema: %s%s. To publish it as it is, declare \"open_input\": true", placed(places[0]), more)
+		"not every client can show this input schema: %s%s. To publish it as it is, declare \"open_input\": true",
+		placed(places[0]), more)
 }
 
 // looseWarnings tells what [refuseLoose] will refuse, and what it leaves to

@@ -130,16 +130,22 @@ func approvable(s *MCPServer, remote *RemoteTool, a Approval) error {
 	case remote.State == Gone || remote.State == Refused || remote.Seen == nil:
 		return refuse(tool.Conflict, "", "tool %q of server %q cannot be approved: %s", remote.Name, s.Slug, remote.Reason)
 	case a.Digest != "" && a.Digest != remote.Seen.Digest:
-		return refuse(tool.Conflict, "/digest", "tool %q of server %q changed again since that was looked at: look at the diff again", remote.Name, s.Slug)
+		return refuse(
+			tool.Conflict, "/digest", "tool %q of server %q changed again since that was looked at: look at the diff again",
+			remote.Name, s.Slug,
+		)
 	}
 	return nil
 }
 
 // keepApproval notes with the server that its definition was let in. Where no
 // version pins another one, it is what may run.
-func (r *Registry) keepApproval(ctx context.Context, p tool.Principal, s MCPServer, remote RemoteTool, released bool) error {
+func (r *Registry) keepApproval(
+	ctx context.Context, p tool.Principal, s MCPServer, remote RemoteTool, released bool,
+) error {
 	now := r.opts.Clock().UTC()
-	remote.ApprovedDigest, remote.ApprovedBy, remote.ApprovedAt, remote.ChangedAt = remote.Seen.Digest, p.Subject, &now, now
+	remote.ApprovedDigest, remote.ApprovedBy = remote.Seen.Digest, p.Subject
+	remote.ApprovedAt, remote.ChangedAt = &now, now
 	approved := plan{server: &s, now: now, changes: RemoteChanges{Stop: make(map[string]string)}}
 	switch {
 	case !released || remote.Pinned.Digest == remote.Seen.Digest:
@@ -210,7 +216,11 @@ func adopted(s *MCPServer, head *tool.Tool, remote *RemoteTool) (ToolSpec, []str
 	}
 	if s.TrustHints && spec.EgressClass == tool.EgressReadOnly && onlyReads(remote.Pinned) && !onlyReads(remote.Seen) {
 		spec.EgressClass, spec.Execution.Pure = tool.EgressWrite, false
-		warnings = append(warnings, "the server no longer says that the tool only reads: its egress class becomes write, which asks for approval, and it is pure no more")
+		warnings = append(
+			warnings,
+			"the server no longer says that the tool only reads: its egress class becomes write, which asks for approval, and "+
+				"it is pure no more",
+		)
 	}
 	spec.Config, err = repinned(head.Config, remote.Seen.Digest)
 	return spec, warnings, err
@@ -244,7 +254,9 @@ func sameJSON(a, b json.RawMessage) bool {
 }
 
 // toolWithVersions returns a tool of the tenant's own by its id.
-func (r *Registry) toolWithVersions(ctx context.Context, tenant tool.TenantID, id string) (tool.Tool, []tool.Version, error) {
+func (r *Registry) toolWithVersions(
+	ctx context.Context, tenant tool.TenantID, id string,
+) (tool.Tool, []tool.Version, error) {
 	t, err := r.store.FindTool(ctx, tenant, tool.Ref{ID: id})
 	if err != nil {
 		return tool.Tool{}, nil, fmt.Errorf("finding tool %q: %w", id, err)

@@ -99,7 +99,8 @@ func hintsOf(d *RemoteDefinition) (json.RawMessage, error) {
 }
 
 func onlyReads(d *RemoteDefinition) bool {
-	return d.Annotations.ReadOnly != nil && *d.Annotations.ReadOnly && (d.Annotations.Destructive == nil || !*d.Annotations.Destructive)
+	return d.Annotations.ReadOnly != nil && *d.Annotations.ReadOnly &&
+		(d.Annotations.Destructive == nil || !*d.Annotations.Destructive)
 }
 
 // remoteConfigOf reads which tool of which server a definition runs, and

@@ -239,7 +239,9 @@ func (p *plan) absent(known []RemoteTool, offers []offered) {
 	}
 	for _, name := range p.server.AllowedTools {
 		if name != AllTools && !there[name] {
-			p.report.Tools = append(p.report.Tools, RefreshedTool{Name: name, Change: RemoteMissing, Reason: "the server offers no tool of this name"})
+			p.report.Tools = append(p.report.Tools, RefreshedTool{
+				Name: name, Change: RemoteMissing, Reason: "the server offers no tool of this name",
+			})
 		}
 	}
 }

@@ -20,7 +20,8 @@ func (r *Registry) checkOrigin(ctx context.Context, t *tool.Tool, v *tool.Versio
 	case err != nil && tool.KindOf(err) == tool.NotFound && r.dry:
 		return nil
 	case err != nil && tool.KindOf(err) == tool.NotFound:
-		return refuse(tool.Conflict, "/implementation_config/server", "no server %q is attached: attach it before publishing what runs on it", c.Server)
+		return refuse(tool.Conflict, "/implementation_config/server",
+			"no server %q is attached: attach it before publishing what runs on it", c.Server)
 	case err != nil:
 		return fmt.Errorf("finding server %q: %w", c.Server, err)
 	}
@@ -34,7 +35,8 @@ func (r *Registry) checkOrigin(ctx context.Context, t *tool.Tool, v *tool.Versio
 		return refuse(tool.Conflict, "", "tool %q of server %q cannot run: %s", origin.Name, s.Slug, origin.Reason)
 	case origin.Seen.Digest != c.DefinitionDigest:
 		return refuse(tool.Conflict, "/implementation_config/definition_digest",
-			"server %q gives another definition of %q than this version pins: look at the difference and approve it, or publish a version that pins what it gives", s.Slug, origin.Name)
+			"server %q gives another definition of %q than this version pins: look at the difference and approve it, or "+
+				"publish a version that pins what it gives", s.Slug, origin.Name)
 	}
 	t.Quarantine = ""
 	return nil

@@ -23,7 +23,8 @@ func (r *Registry) RefreshServer(ctx context.Context, p tool.Principal, slugOrID
 		return MCPServer{}, Refresh{}, err
 	}
 	if s.Status != ServerActive {
-		return MCPServer{}, Refresh{}, refuse(tool.Conflict, "/status", "server %q is disabled: enable it before asking it", s.Slug)
+		return MCPServer{}, Refresh{}, refuse(tool.Conflict, "/status", "server %q is disabled: enable it before asking it",
+			s.Slug)
 	}
 	return r.refresh(ctx, p, s)
 }

@@ -54,7 +54,9 @@ func (r *Registry) newServer(p tool.Principal, spec MCPServerSpec) (MCPServer, e
 // UpdateServer changes how a server is reached and what is allowed of it. Its
 // slug stays. An imported tool that is no longer allowed stops at once; one
 // that is allowed now comes with the next refresh.
-func (r *Registry) UpdateServer(ctx context.Context, p tool.Principal, slugOrID string, spec MCPServerSpec) (MCPServer, error) {
+func (r *Registry) UpdateServer(
+	ctx context.Context, p tool.Principal, slugOrID string, spec MCPServerSpec,
+) (MCPServer, error) {
 	s, err := r.ownServer(ctx, p, slugOrID)
 	if err != nil {
 		return MCPServer{}, err
@@ -124,7 +126,11 @@ func (r *Registry) DetachServer(ctx context.Context, p tool.Principal, slugOrID 
 		}
 	}
 	if len(running) > 0 && !force {
-		return nil, refuse(tool.Conflict, "", "server %q is in use by %d published tools (%s): disable them, or detach with force, which disables them", s.Slug, len(running), few(slugs))
+		return nil, refuse(
+			tool.Conflict, "",
+			"server %q is in use by %d published tools (%s): disable them, or detach with force, which disables them", s.Slug,
+			len(running), few(slugs),
+		)
 	}
 	for i := range running {
 		running[i].Status, running[i].UpdatedAt = tool.Disabled, r.opts.Clock().UTC()
@@ -158,7 +164,9 @@ func (r *Registry) Servers(ctx context.Context, p tool.Principal, afterSlug stri
 
 // RemoteTools returns a page of what a server offers, and offered, in the order
 // of names.
-func (r *Registry) RemoteTools(ctx context.Context, p tool.Principal, slugOrID string, q RemoteQuery) ([]RemoteTool, error) {
+func (r *Registry) RemoteTools(
+	ctx context.Context, p tool.Principal, slugOrID string, q RemoteQuery,
+) ([]RemoteTool, error) {
 	s, err := r.Server(ctx, p, slugOrID)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,10 @@ func (r *Registry) checkServer(s *MCPServerSpec) error {
 	}
 	switch {
 	case !serverSlug.MatchString(s.Slug):
-		return refuse(tool.Invalid, "/slug", "slug %.80q: expected a lower-case letter, then lower-case letters, digits or -, at most 32", s.Slug)
+		return refuse(
+			tool.Invalid, "/slug", "slug %.80q: expected a lower-case letter, then lower-case letters, digits or -, at most 32",
+			s.Slug,
+		)
 	case utf8.RuneCountInString(s.Name) > maxServerName || !printable(s.Name):
 		return refuse(tool.Invalid, "/name", "expected at most %d printable characters", maxServerName)
 	case s.Status != ServerActive && s.Status != ServerDisabled:
@@ -88,7 +91,8 @@ func checkAllowed(names []string) error {
 
 // apply makes s what the spec says.
 func (spec *MCPServerSpec) apply(s *MCPServer) {
-	s.Name, s.Connection, s.AllowedTools, s.TrustHints, s.Status = spec.Name, spec.Connection, spec.AllowedTools, spec.TrustHints, spec.Status
+	s.Name, s.Connection, s.AllowedTools = spec.Name, spec.Connection, spec.AllowedTools
+	s.TrustHints, s.Status = spec.TrustHints, spec.Status
 }
 
 // printable reports whether text holds characters that can be seen only.

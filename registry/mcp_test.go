@@ -88,7 +88,9 @@ type attached struct {
 func attach(t *testing.T, allowed ...string) attached {
 	t.Helper()
 	b := attached{bench: setup(t), shelf: &shelf{}}
-	b.registry = registry.New(b.store, registry.Options{Discoverer: b.shelf, Resolver: b.resolver, Clock: func() time.Time { return noon }})
+	b.registry = registry.New(b.store, registry.Options{
+		Discoverer: b.shelf, Resolver: b.resolver, Clock: func() time.Time { return noon },
+	})
 	b.read = offered(t, "read_file", "Reads a file.", pathInput)
 	b.list = offered(t, "list_dir", "Lists a folder.", pathInput)
 	b.shelf.put(b.read, b.list)
@@ -102,7 +104,9 @@ func attach(t *testing.T, allowed ...string) attached {
 }
 
 func files(allowed ...string) registry.MCPServerSpec {
-	return registry.MCPServerSpec{Slug: "files", Connection: registry.Connection{URL: "https://files.example.com/mcp"}, AllowedTools: allowed}
+	return registry.MCPServerSpec{
+		Slug: "files", Connection: registry.Connection{URL: "https://files.example.com/mcp"}, AllowedTools: allowed,
+	}
 }
 
 func (b *attached) refresh(t *testing.T) registry.Refresh {
@@ -157,7 +161,8 @@ func TestAttachImportsWhatIsAllowed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tool.Draft, head.Status)
 	require.Equal(t, tool.MCP, head.Implementation)
-	require.JSONEq(t, `{"server":"files","tool_name":"read_file","definition_digest":"`+b.read.Digest+`"}`, string(head.Config))
+	require.JSONEq(t, `{"server":"files","tool_name":"read_file","definition_digest":"`+b.read.Digest+`"}`,
+		string(head.Config))
 	require.False(t, head.Shown())
 	require.Equal(t, tool.EgressWrite, head.EgressClass)
 	require.True(t, head.RequiresApproval)
@@ -310,13 +315,18 @@ func TestDriftStopsOneTool(t *testing.T) {
 			require.Equal(t, b.read.Description, drift.Tool.Pinned.Description)
 			require.Equal(t, changed.Description, drift.Tool.Seen.Description)
 
-			_, err = b.registry.ApproveRemote(t.Context(), b.ada, "files", registry.Approval{Name: "read_file", Digest: b.read.Digest})
+			_, err = b.registry.ApproveRemote(t.Context(), b.ada, "files", registry.Approval{
+				Name: "read_file", Digest: b.read.Digest,
+			})
 			requireRefused(t, err, tool.Conflict, "/digest", "changed again")
-			c, err := b.registry.ApproveRemote(t.Context(), b.ada, "files", registry.Approval{Name: "read_file", Digest: changed.Digest})
+			c, err := b.registry.ApproveRemote(t.Context(), b.ada, "files", registry.Approval{
+				Name: "read_file", Digest: changed.Digest,
+			})
 			require.NoError(t, err)
 			require.Equal(t, change.least, c.Version)
 			require.Equal(t, registry.Approved, b.remote(t, "read_file").State)
-			require.Equal(t, tool.Conflict, tool.KindOf(b.runs(t, "filesReadFile")), "the version that runs pins the old definition still")
+			require.Equal(t, tool.Conflict, tool.KindOf(b.runs(t, "filesReadFile")),
+				"the version that runs pins the old definition still")
 			require.Empty(t, told(b.refresh(t)))
 
 			v := b.publish(t, "filesReadFile")
@@ -439,7 +449,8 @@ func TestHostileOffers(t *testing.T) {
 	)
 	report := b.refresh(t)
 	require.Equal(t, []string{
-		"refused a-b", "refused a_b", "refused deep", "refused no_values", "refused not_an_object", "refused nul", "refused read-file",
+		"refused a-b", "refused a_b", "refused deep", "refused no_values", "refused not_an_object", "refused nul",
+		"refused read-file",
 		"refused remote_ref", "refused taken", "refused twice", "new " + long, "new …",
 	}, told(report))
 	reasons := make(map[string]string)
@@ -606,9 +617,16 @@ func TestServerSpecs(t *testing.T) {
 		"no slug":            {func(s *registry.MCPServerSpec) { s.Slug = "" }, "/slug", "lower-case"},
 		"a slug of capitals": {func(s *registry.MCPServerSpec) { s.Slug = "Files" }, "/slug", "lower-case"},
 		"no URL":             {func(s *registry.MCPServerSpec) { s.URL = "" }, "/server_url", "missing"},
-		"a pattern":          {func(s *registry.MCPServerSpec) { s.AllowedTools = []string{"read_*"} }, "/allowed_tools/0", "compared exactly"},
-		"all and one":        {func(s *registry.MCPServerSpec) { s.AllowedTools = []string{"read_file", "*"} }, "/allowed_tools/1", "list nothing beside it"},
-		"one twice":          {func(s *registry.MCPServerSpec) { s.AllowedTools = []string{"a", "a"} }, "/allowed_tools/1", "listed twice"},
+		"a pattern": {
+			func(s *registry.MCPServerSpec) { s.AllowedTools = []string{"read_*"} }, "/allowed_tools/0", "compared exactly",
+		},
+		"all and one": {
+			func(s *registry.MCPServerSpec) { s.AllowedTools = []string{"read_file", "*"} }, "/allowed_tools/1",
+			"list nothing beside it",
+		},
+		"one twice": {
+			func(s *registry.MCPServerSpec) { s.AllowedTools = []string{"a", "a"} }, "/allowed_tools/1", "listed twice",
+		},
 		"a name with a newline": {
 			func(s *registry.MCPServerSpec) { s.AllowedTools = []string{"a\nb"} }, "/allowed_tools/0", "the name of one",
 		},
@@ -653,12 +671,21 @@ func TestParseServers(t *testing.T) {
 		})
 	}
 	for name, tt := range map[string]struct{ raw, path, text string }{
-		"a typo":            {`{"kind":"mcp_server","slug":"a","allowed_tool":["x"]}`, "/allowed_tool", "did you mean allowed_tools?"},
-		"a typo in a list":  {`{"mcp_servers":[{"slug":"a"},{"slug":"b","urls":"x"}]}`, "/mcp_servers/1/urls", "unknown field"},
-		"no list":           {`{"mcp_servers":{}}`, "/mcp_servers", "expected a list"},
-		"nothing":           {`{"mcp_servers":[]}`, "/mcp_servers", "at least one"},
-		"a tool's":          {`{"slug":"a","mcp":{"servers":[{"name":"f","url":"https://f.example"}]}}`, "/mcp", "only an agent"},
-		"two credentials":   {`{"kind":"mcp_server","slug":"a","credential":"x","auth":{"type":"bearer","credentials_ref":"y"}}`, "/credentials_ref", "expected one of them"},
+		"a typo": {
+			`{"kind":"mcp_server","slug":"a","allowed_tool":["x"]}`, "/allowed_tool", "did you mean allowed_tools?",
+		},
+		"a typo in a list": {
+			`{"mcp_servers":[{"slug":"a"},{"slug":"b","urls":"x"}]}`, "/mcp_servers/1/urls", "unknown field",
+		},
+		"no list": {`{"mcp_servers":{}}`, "/mcp_servers", "expected a list"},
+		"nothing": {`{"mcp_servers":[]}`, "/mcp_servers", "at least one"},
+		"a tool's": {
+			`{"slug":"a","mcp":{"servers":[{"name":"f","url":"https://f.example"}]}}`, "/mcp", "only an agent",
+		},
+		"two credentials": {
+			`{"kind":"mcp_server","slug":"a","credential":"x","auth":{"type":"bearer","credentials_ref":"y"}}`,
+			"/credentials_ref", "expected one of them",
+		},
 		"two addresses":     {`{"kind":"mcp_server","slug":"a","url":"x","server_url":"y"}`, "/url", "the same field"},
 		"a number of a URL": {`{"kind":"mcp_server","slug":"a","url":5}`, "/server_url", "expected string"},
 	} {

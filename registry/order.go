@@ -29,7 +29,9 @@ func nameOf(d Definition) string { return d.Kind() + " " + d.Slug() }
 // after those that it is made of. Tools and agents that are made of themselves
 // stand in any order, and are told with the whole way round, by their place.
 func (r *Registry) Order(batch []Definition) (order []int, cycles map[int]error) {
-	o := ordering{batch: batch, places: make(map[string]int), state: make([]visit, len(batch)), cycles: make(map[int]error)}
+	o := ordering{
+		batch: batch, places: make(map[string]int), state: make([]visit, len(batch)), cycles: make(map[int]error),
+	}
 	var first, others, agents []int
 	for i, d := range batch {
 		switch {

@@ -47,12 +47,16 @@ func TestOrderTellsOfCycles(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	batch := batchOf(with("a", "x"), spec("x", asking(`{"agent":"b"}`)), with("b", "y"), spec("y", composed("leaf", "z")), spec("z", asking(`{"agent":"a"}`)), spec("leaf"))
+	batch := batchOf(with("a", "x"), spec("x", asking(`{"agent":"b"}`)), with("b", "y"), spec("y", composed("leaf", "z")),
+		spec("z", asking(`{"agent":"a"}`)), spec("leaf"))
 	order, cycles := b.registry.Order(batch)
 	require.Len(t, order, len(batch))
 	require.Len(t, cycles, 1)
 	for _, err := range cycles {
-		requireRefused(t, err, tool.Conflict, "", "tool x -> agent b -> tool y -> tool z -> agent a -> tool x: what calls itself never ends")
+		requireRefused(
+			t, err, tool.Conflict, "",
+			"tool x -> agent b -> tool y -> tool z -> agent a -> tool x: what calls itself never ends",
+		)
 	}
 	_, cycles = b.registry.Order(batchOf(spec("self", composed("self"))))
 	requireRefused(t, cycles[0], tool.Conflict, "", "tool self -> tool self")
@@ -64,14 +68,17 @@ func TestCheckToolsLeavesOutWhatTheBatchPublishes(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	batch := batchOf(with("desk", "wrap"), spec("wrap", composed("ask"), publish), spec("ask", asking(`{"agent":"research"}`), publish), with("research"))
+	batch := batchOf(with("desk", "wrap"), spec("wrap", composed("ask"), publish),
+		spec("ask", asking(`{"agent":"research"}`), publish), with("research"))
 	for _, d := range batch {
 		require.NoError(t, b.registry.CheckTools(t.Context(), b.ada, d, batch))
 	}
 	loop := batchOf(spec("ask", asking(`{"agent":"desk"}`), publish))[0]
-	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, batch[0], []registry.Definition{batch[0], batch[1], loop}), tool.Conflict, "/tools/0", "agent desk -> tool wrap -> tool ask -> agent desk: what")
+	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, batch[0], []registry.Definition{batch[0], batch[1], loop}),
+		tool.Conflict, "/tools/0", "agent desk -> tool wrap -> tool ask -> agent desk: what")
 	skilled := batchOf(spec("ask", asking(`{"agent":"research","skill":"sum"}`), publish))[0]
-	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, skilled, []registry.Definition{skilled, batch[3]}), tool.NotFound, "/implementation_config/target_agent_slug", `agent research has no skill "sum"`)
+	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, skilled, []registry.Definition{skilled, batch[3]}),
+		tool.NotFound, "/implementation_config/target_agent_slug", `agent research has no skill "sum"`)
 	batch[3].Agent.Publish = false
 	err := b.registry.CheckTools(t.Context(), b.ada, batch[2], batch)
 	requireRefused(t, err, tool.NotFound, "/implementation_config/target_agent_slug", `agent "research" not found`)
@@ -83,14 +90,17 @@ func TestParseSkills(t *testing.T) {
 	t.Parallel()
 
 	parse := func(skills string) (*registry.AgentSpec, error) {
-		d, err := registry.ParseDefinition([]byte(`{"kind":"agent","slug":"research","model":"scripted/x","skills":` + skills + `}`))
+		d, err := registry.ParseDefinition([]byte(`{"kind":"agent","slug":"research","model":"scripted/x","skills":` +
+			skills + `}`))
 		return d.Agent, err
 	}
 	s, err := parse(`{"summarizeText":{"Instructions":"Short.","description":"Makes it short."}}`)
 	require.NoError(t, err)
-	require.Equal(t, map[string]agent.Skill{"summarizeText": {Instructions: "Short.", Description: "Makes it short."}}, s.Skills)
+	require.Equal(t, map[string]agent.Skill{"summarizeText": {Instructions: "Short.", Description: "Makes it short."}},
+		s.Skills)
 	for raw, path := range map[string]string{
-		`[]`: "/skills", `{"a":"x"}`: "/skills/a", `{"a":{"instruction":"x"}}`: "/skills/a/instruction", `{"a":{"instructions":7}}`: "/skills/a/instructions",
+		`[]`: "/skills", `{"a":"x"}`: "/skills/a", `{"a":{"instruction":"x"}}`: "/skills/a/instruction",
+		`{"a":{"instructions":7}}`: "/skills/a/instructions",
 	} {
 		_, err := parse(raw)
 		require.Equal(t, tool.Invalid, tool.KindOf(err), raw)
@@ -112,10 +122,14 @@ func TestCheckSkills(t *testing.T) {
 	for i := range 51 {
 		many["s"+string(rune('a'+i%26))+string(rune('a'+i/26))] = agent.Skill{Instructions: "x"}
 	}
-	requireRefused(t, put(map[string]agent.Skill{"a/b": {Instructions: "x"}}), tool.Invalid, "/skills/a~1b", "expected a letter")
-	requireRefused(t, put(map[string]agent.Skill{"a": {}}), tool.Invalid, "/skills/a/instructions", "what the agent is to do")
-	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: long}}), tool.Invalid, "/skills/a/instructions", "at most 32768")
-	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: "x", Description: long}}), tool.Invalid, "/skills/a/description", "at most 1024")
+	requireRefused(t, put(map[string]agent.Skill{"a/b": {Instructions: "x"}}), tool.Invalid, "/skills/a~1b",
+		"expected a letter")
+	requireRefused(t, put(map[string]agent.Skill{"a": {}}), tool.Invalid, "/skills/a/instructions",
+		"what the agent is to do")
+	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: long}}), tool.Invalid, "/skills/a/instructions",
+		"at most 32768")
+	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: "x", Description: long}}), tool.Invalid,
+		"/skills/a/description", "at most 1024")
 	requireRefused(t, put(many), tool.Invalid, "/skills", "51 skills")
 	got, err := b.registry.GetAgent(t.Context(), b.ada, "research")
 	require.NoError(t, err)

@@ -29,8 +29,13 @@ func TestOutputCheck(t *testing.T) {
 		schema        string
 		least, says   string
 	}{
-		"dropping the promise":     {"", tool.WarnOutput, schema, "2.0.0", "output_check: answers outside the output schema are passed on now (major)"},
-		"making it":                {tool.WarnOutput, tool.RefuseOutput, schema, "1.1.0", "output_check: answers outside the output schema are refused now (minor)"},
+		"dropping the promise": {
+			"", tool.WarnOutput, schema, "2.0.0", "output_check: answers outside the output schema are passed on now (major)",
+		},
+		"making it": {
+			tool.WarnOutput, tool.RefuseOutput, schema, "1.1.0",
+			"output_check: answers outside the output schema are refused now (minor)",
+		},
 		"spelling the default out": {"", tool.RefuseOutput, schema, "1.0.1", ""},
 		"nothing to promise":       {"", tool.WarnOutput, "", "1.0.1", ""},
 	} {
@@ -43,7 +48,8 @@ func TestOutputCheck(t *testing.T) {
 			_, first, err := b.registry.Publish(t.Context(), b.ada, ref)
 			require.NoError(t, err)
 			require.Equal(t, tt.before, first.Snapshot.OutputCheck)
-			_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findOrder", version("1.0.0"), output(tt.after, tt.schema)))
+			_, _, err = b.registry.Update(t.Context(), b.ada, ref,
+				spec("findOrder", version("1.0.0"), output(tt.after, tt.schema)))
 			require.NoError(t, err)
 
 			diff, err := b.registry.Compare(t.Context(), b.ada, ref, "", "")

@@ -44,7 +44,9 @@ func ParseDefinition(raw []byte) (Definition, error) {
 		s, err := parsePipeline(doc)
 		return Definition{Pipeline: s}, err
 	default:
-		return Definition{}, refuse(tool.Invalid, "/kind", "kind %.40q: expected tool, agent, mcp_server, artifact or pipeline", kind)
+		return Definition{}, refuse(
+			tool.Invalid, "/kind", "kind %.40q: expected tool, agent, mcp_server, artifact or pipeline", kind,
+		)
 	}
 }
 
@@ -183,7 +185,8 @@ func (o object) into(path string, to any) error {
 func typeError(path string, err error) error {
 	if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		parts := slices.DeleteFunc(strings.Split(te.Field, "."), func(part string) bool {
-			return part == "Definition" || part == "Policy" || part == "Connection" // Embedded structs have no name of their own.
+			// Embedded structs have no name of their own.
+			return part == "Definition" || part == "Policy" || part == "Connection"
 		})
 		path = strings.TrimSuffix(path+"/"+strings.Join(parts, "/"), "/")
 		return refuse(tool.Invalid, path, "%s: expected %s, got %s", path, jsonType(te.Type.Kind().String()), te.Value)

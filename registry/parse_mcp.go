@@ -116,12 +116,15 @@ func parseServer(path string, doc object) (*MCPServerSpec, error) {
 	}
 	if headers != nil {
 		if err := json.Unmarshal(headers, &s.Headers); err != nil {
-			return nil, refuse(tool.Invalid, path+"/headers", `expected an object whose values are strings, or {"credentials_ref": "name"}`)
+			return nil, refuse(
+				tool.Invalid, path+"/headers", `expected an object whose values are strings, or {"credentials_ref": "name"}`,
+			)
 		}
 	}
 	if credential != "" {
 		if s.Auth != nil {
-			return nil, refuse(tool.Invalid, path+"/credentials_ref", "credentials_ref and auth are the same: expected one of them")
+			return nil, refuse(tool.Invalid, path+"/credentials_ref",
+				"credentials_ref and auth are the same: expected one of them")
 		}
 		s.Auth = &remote.Auth{Type: remote.AuthBearer, CredentialsRef: credential}
 	}
@@ -148,7 +151,9 @@ func nameServer(doc object) error {
 // ServerSlug makes a slug of what a server is called: "GitHub Issues" becomes
 // github-issues. What has no letter to begin with becomes nothing.
 func ServerSlug(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	})
 	slug := strings.Join(words, "-")
 	return strings.TrimRight(slug[:min(len(slug), 32)], "-")
 }

@@ -26,9 +26,11 @@ func TestParseTool(t *testing.T) {
 	s := d.Tool
 	require.Equal(t, "getOrder", d.Slug())
 	require.Equal(t, tool.HTTP, s.Implementation)
-	require.JSONEq(t, `{"url":"https://example.com","someHeader":"x"}`, string(s.Config), "the executor's names are its own")
+	require.JSONEq(t, `{"url":"https://example.com","someHeader":"x"}`, string(s.Config),
+		"the executor's names are its own")
 	require.JSONEq(t, `{"type":"object","properties":{"orderId":{"type":"string"}}}`, string(s.InputSchema))
-	require.Equal(t, tool.Execution{Pure: true, ConcurrencyGroup: "shop", MaxConcurrency: 3, TimeoutSeconds: 5}, s.Execution)
+	require.Equal(t, tool.Execution{Pure: true, ConcurrencyGroup: "shop", MaxConcurrency: 3, TimeoutSeconds: 5},
+		s.Execution)
 	require.Equal(t, tool.Render, s.Interaction.Intent)
 	require.True(t, *s.Interaction.Visible)
 	require.Equal(t, tool.AlwaysAsk, s.PermissionPolicy)
@@ -77,7 +79,8 @@ func TestParseForms(t *testing.T) {
 	require.True(t, s.Shown(), "visibility and visible are fields of their own")
 
 	s = parse(`{"slug":"refundOrder","risk":{"level":"high","reason":"Pays money back.","data":["payment"]}}`)
-	require.Equal(t, &tool.Risk{Level: tool.HighRisk, Reason: "Pays money back.", Data: []string{"payment"}}, s.Interaction.Risk)
+	require.Equal(t, &tool.Risk{Level: tool.HighRisk, Reason: "Pays money back.", Data: []string{"payment"}},
+		s.Interaction.Risk)
 
 	s = parse(`{"name":"confirmAction","type":"CLIENT","requiresConfirmation":true,"requiresResponse":true,"defaultResult":{"ok":true},"aliases":["c"],"audience":"user"}`)
 	require.Equal(t, tool.Client, s.Implementation)
@@ -87,7 +90,8 @@ func TestParseForms(t *testing.T) {
 	require.JSONEq(t, `{"ok":true}`, string(s.Interaction.DefaultResult))
 
 	s = parse(`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverName":"x","serverUrl":"https://example.com/mcp","transport":"sse"}}`)
-	require.JSONEq(t, `{"server_url":"https://example.com/mcp","transport":"sse","tool_name":"lookupIssue"}`, string(s.Config))
+	require.JSONEq(t, `{"server_url":"https://example.com/mcp","transport":"sse","tool_name":"lookupIssue"}`,
+		string(s.Config))
 	s = parse(`{"name":"lookupIssue","type":"mcp","mcpConfig":{"serverUrl":"https://example.com/mcp","transport":"http"}}`)
 	require.JSONEq(t, `{"server_url":"https://example.com/mcp","tool_name":"lookupIssue"}`, string(s.Config))
 }
@@ -106,14 +110,23 @@ func TestParseRefusals(t *testing.T) {
 		{"the same in two spellings", `{"slug":"a","isAsync":true,"is_async":false}`, "/is_async", "two spellings"},
 		{"the same under two names", `{"slug":"a","input":{},"parameters":{}}`, "/parameters", "the same field"},
 		{"the wrong type", `{"slug":5}`, "/slug", "expected string, got number"},
-		{"the wrong type within", `{"slug":"a","execution":{"timeout_s":"5"}}`, "/execution/timeout_s", "expected number, got string"},
+		{
+			"the wrong type within", `{"slug":"a","execution":{"timeout_s":"5"}}`, "/execution/timeout_s",
+			"expected number, got string",
+		},
 		{"two timeouts", `{"slug":"a","timeout":5,"timeout_s":5}`, "/timeout", "once"},
 		{"an unknown execution type", `{"slug":"a","executionType":"magic"}`, "/execution_type", "gateway"},
-		{"a conditional confirmation", `{"slug":"a","requiresConfirmation":"input.x"}`, "/requires_confirmation", "true or false"},
+		{
+			"a conditional confirmation", `{"slug":"a","requiresConfirmation":"input.x"}`, "/requires_confirmation",
+			"true or false",
+		},
 		{"an unknown part of schema", `{"slug":"a","schema":{"inputz":{}}}`, "/schema/inputz", "did you mean input?"},
 		{"a bad tool reference", `{"kind":"agent","slug":"a","tools":["not a ref"]}`, "", "tool reference"},
 		{"a typo in an agent", `{"kind":"agent","slug":"a","modell":"x/y"}`, "/modell", "did you mean model?"},
-		{"a typo in limits", `{"kind":"agent","slug":"a","limits":{"maxTurn":1}}`, "/limits/max_turn", "did you mean max_turns?"},
+		{
+			"a typo in limits", `{"kind":"agent","slug":"a","limits":{"maxTurn":1}}`, "/limits/max_turn",
+			"did you mean max_turns?",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,7 +157,8 @@ func TestParseAgent(t *testing.T) {
 func FuzzParseDefinition(f *testing.F) {
 	for _, seed := range []string{
 		`{"slug":"a"}`, `{"kind":"agent","slug":"a","tools":["x@^1"]}`, `{"schema":{"input":null},"timeout":1e400}`,
-		`{"execution":{"url":1}}`, `{"mcpConfig":{}}`, `{"interaction":[]}`, `{"execution_config":{"timeoutS":-1}}`, `null`, `{"":1}`,
+		`{"execution":{"url":1}}`, `{"mcpConfig":{}}`, `{"interaction":[]}`, `{"execution_config":{"timeoutS":-1}}`, `null`,
+		`{"":1}`,
 	} {
 		f.Add([]byte(seed))
 	}

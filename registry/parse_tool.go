@@ -31,7 +31,8 @@ var (
 		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
 	}
 	interactionFields = []string{
-		"visible", "visibility", "risk", "is_async", "intent", "audience", "aliases", "former_names", "open_input", "requires_response", "default_result",
+		"visible", "visibility", "risk", "is_async", "intent", "audience", "aliases", "former_names", "open_input",
+		"requires_response", "default_result",
 		"collaborative", "aggregate", "output_sections", "annotations", "provider_options", "middleware",
 	}
 )
@@ -59,7 +60,10 @@ func parseTool(doc object) (*ToolSpec, error) {
 	}
 	var ask bool
 	if err := take(doc, "always_ask", &ask); err != nil {
-		return nil, within("/requires_confirmation", refuse(tool.Invalid, "", "expected true or false: conditions that depend on the call are not supported yet"))
+		return nil, within(
+			"/requires_confirmation",
+			refuse(tool.Invalid, "", "expected true or false: conditions that depend on the call are not supported yet"),
+		)
 	}
 	doc.drop(rowFields...)
 	var s ToolSpec
@@ -79,7 +83,12 @@ func unpack(doc object) error {
 		name   string
 		fields map[string]string
 	}{
-		{"schema", map[string]string{"input": "input_schema", "inputs": "input_schema", "output": "output_schema", "outputs": "output_schema"}},
+		{
+			"schema",
+			map[string]string{
+				"input": "input_schema", "inputs": "input_schema", "output": "output_schema", "outputs": "output_schema",
+			},
+		},
 		{"config_schema", map[string]string{"implementation": "implementation_config", "execution": "execution"}},
 	} {
 		raw, ok := doc[nest.name]
@@ -115,7 +124,11 @@ func parseTypes(doc object) error {
 		"server": tool.Function, "client": tool.Client, "provider": tool.Provider, "mcp": tool.MCP,
 	}[strings.ToLower(execution+kind)]
 	if !ok || execution != "" && kind != "" {
-		return refuse(tool.Invalid, "/execution_type", "execution type %.40q: expected gateway, external, space or internal, or a type of server, client, provider or mcp", execution+kind)
+		return refuse(
+			tool.Invalid, "/execution_type",
+			"execution type %.40q: expected gateway, external, space or internal, or a type of server, client, provider or mcp",
+			execution+kind,
+		)
 	}
 	if impl != "" && doc["implementation_type"] == nil {
 		doc["implementation_type"] = json.RawMessage(`"` + impl + `"`)

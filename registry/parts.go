@@ -28,7 +28,10 @@ func (r *Registry) checkParts(s *ToolSpec) error {
 		return err
 	}
 	if parts.Agent != nil && parts.Agent.Detached && s.Execution.Pure {
-		return refuse(tool.Invalid, "/execution/is_pure", "a task that is not waited for leaves a run behind, so it is not pure: declare it idempotent")
+		return refuse(
+			tool.Invalid, "/execution/is_pure",
+			"a task that is not waited for leaves a run behind, so it is not pure: declare it idempotent",
+		)
 	}
 	return nil
 }
@@ -49,10 +52,12 @@ func (r *Registry) checkWhole(ctx context.Context, t *tool.Tool, d *tool.Definit
 // brings in the place of what is there.
 func (r *Registry) walkTool(ctx context.Context, t *tool.Tool, d *tool.Definition, batch brought) error {
 	if t.Global() {
-		return refuse(tool.Conflict, "/implementation_type", "agents and tools belong to tenants, so a global tool cannot be made of them")
+		return refuse(tool.Conflict, "/implementation_type",
+			"agents and tools belong to tenants, so a global tool cannot be made of them")
 	}
 	if r.opts.Resolver == nil {
-		return refuse(tool.Conflict, "/implementation_config", "tools cannot be resolved here, so a tool made of others cannot be published")
+		return refuse(tool.Conflict, "/implementation_config",
+			"tools cannot be resolved here, so a tool made of others cannot be published")
 	}
 	w := r.newWalk(t.Tenant, batch)
 	w.root = t.Slug

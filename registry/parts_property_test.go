@@ -24,7 +24,8 @@ func TestNothingPublishedLeadsBackToItself(t *testing.T) {
 		edges := make(map[string][]string) // Of what is published, as it is published last.
 		for i := range 4 {
 			agent, call, chain := name(i*kinds), name(i*kinds+1), name(i*kinds+2)
-			b.mustPut(t, with(agent), spec(call, asking(fmt.Sprintf(`{"agent":%q}`, agent)), publish), spec(chain, composed(call), publish))
+			b.mustPut(t, with(agent), spec(call, asking(fmt.Sprintf(`{"agent":%q}`, agent)), publish),
+				spec(chain, composed(call), publish))
 			edges[call], edges[chain] = []string{agent}, []string{call}
 		}
 		for range rapid.IntRange(1, 20).Draw(rt, "changes") {
@@ -34,7 +35,9 @@ func TestNothingPublishedLeadsBackToItself(t *testing.T) {
 			var definition registry.Definition
 			switch n % kinds {
 			case 0:
-				below = rapid.SliceOfNDistinct(rapid.Map(rapid.IntRange(0, 7), func(i int) string { return name(i/2*kinds + 1 + i%2) }), 0, 3, rapid.ID[string]).Draw(rt, "tools")
+				below = rapid.SliceOfNDistinct(
+					rapid.Map(rapid.IntRange(0, 7), func(i int) string { return name(i/2*kinds + 1 + i%2) }), 0, 3, rapid.ID[string],
+				).Draw(rt, "tools")
 				s := with(slug, below...)
 				definition.Agent = &s
 			case 1:
@@ -42,7 +45,8 @@ func TestNothingPublishedLeadsBackToItself(t *testing.T) {
 				s := spec(slug, asking(fmt.Sprintf(`{"agent":%q}`, below[0])), publish)
 				definition.Tool = &s
 			default:
-				below = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 7), func(i int) string { return name(i/2*kinds + 1 + i%2) }), 1, 3).Draw(rt, "steps")
+				below = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 7), func(i int) string { return name(i/2*kinds + 1 + i%2) }), 1,
+					3).Draw(rt, "steps")
 				s := spec(slug, composed(below...), publish)
 				definition.Tool = &s
 			}

@@ -27,13 +27,16 @@ func composed(tools ...string) func(*registry.ToolSpec) {
 		for i, ref := range tools {
 			steps = append(steps, fmt.Sprintf(`{"id":"s%d","tool":%q}`, i, ref))
 		}
-		s.Implementation, s.Config, s.InputSchema = tool.Composition, json.RawMessage(`{"steps":[`+strings.Join(steps, ",")+`]}`), nil
+		s.Implementation, s.Config, s.InputSchema = tool.Composition, json.RawMessage(`{"steps":[`+strings.Join(steps, ",")+
+			`]}`), nil
 	}
 }
 
 // with is an agent with tools, to be published.
 func with(slug string, tools ...string) registry.AgentSpec {
-	s := registry.AgentSpec{Slug: slug, Definition: agent.Definition{Instructions: "Help.", Model: "scripted/x"}, Publish: true}
+	s := registry.AgentSpec{
+		Slug: slug, Definition: agent.Definition{Instructions: "Help.", Model: "scripted/x"}, Publish: true,
+	}
 	for _, text := range tools {
 		ref, err := tool.ParseRef(text)
 		if err != nil {
@@ -68,7 +71,9 @@ func TestPublishAgentCall(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	other := registry.AgentSpec{Slug: "theirs", Definition: agent.Definition{Instructions: "Help.", Model: "scripted/x"}, Publish: true}
+	other := registry.AgentSpec{
+		Slug: "theirs", Definition: agent.Definition{Instructions: "Help.", Model: "scripted/x"}, Publish: true,
+	}
 	_, err := b.registry.Apply(t.Context(), b.bob, registry.Definition{Agent: &other})
 	require.NoError(t, err)
 	theirs, err := b.registry.GetAgent(t.Context(), b.bob, "theirs")
@@ -86,14 +91,26 @@ func TestPublishAgentCall(t *testing.T) {
 		kind         tool.Kind
 		path, text   string
 	}{
-		{"an agent that is not there", `{"agent":"nobody"}`, tool.NotFound, "/target_agent_slug", `tool ask: agent "nobody" not found`},
-		{"an id that is not there", `{"agent_id":"01920000-0000-7000-8000-000000000009"}`, tool.NotFound, "/target_agent_id", "not found"},
+		{
+			"an agent that is not there", `{"agent":"nobody"}`, tool.NotFound, "/target_agent_slug",
+			`tool ask: agent "nobody" not found`,
+		},
+		{
+			"an id that is not there", `{"agent_id":"01920000-0000-7000-8000-000000000009"}`, tool.NotFound, "/target_agent_id",
+			"not found",
+		},
 		{"another tenant's agent", `{"agent":"theirs"}`, tool.NotFound, "/target_agent_slug", `agent "theirs" not found`},
 		{"another tenant's agent by id", `{"agent_id":"` + theirs.ID + `"}`, tool.NotFound, "/target_agent_id", "not found"},
 		{"a draft", `{"agent":"draft"}`, tool.Conflict, "/target_agent_slug", `agent "draft" is a draft`},
 		{"a disabled agent", `{"agent":"gone"}`, tool.Conflict, "/target_agent_slug", "is disabled"},
-		{"a version that is not there", `{"agent":"research@^2"}`, tool.NotFound, "/target_agent_slug", `no version that meets "^2"`},
-		{"a skill that is not there", `{"agent":"research","skill":"sumarize"}`, tool.NotFound, "/target_agent_slug", `research@1.0.0 has no skill "sumarize": did you mean "summarize"?`},
+		{
+			"a version that is not there", `{"agent":"research@^2"}`, tool.NotFound, "/target_agent_slug",
+			`no version that meets "^2"`,
+		},
+		{
+			"a skill that is not there", `{"agent":"research","skill":"sumarize"}`, tool.NotFound, "/target_agent_slug",
+			`research@1.0.0 has no skill "sumarize": did you mean "summarize"?`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,10 +124,13 @@ func TestPublishAgentCall(t *testing.T) {
 			requireRefused(t, err, tt.kind, "/implementation_config"+tt.path, tt.text)
 		})
 	}
-	b.mustPut(t, spec("fine", asking(`{"agent":"research@^1","skill":"summarize","prompt_template":"{{prompt}}"}`), publish))
+	b.mustPut(
+		t, spec("fine", asking(`{"agent":"research@^1","skill":"summarize","prompt_template":"{{prompt}}"}`), publish),
+	)
 	got, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "fine"})
 	require.NoError(t, err)
-	require.Contains(t, string(got.InputSchema), `"prompt"`, "a tool without an input schema has the one that goes without saying")
+	require.Contains(t, string(got.InputSchema), `"prompt"`,
+		"a tool without an input schema has the one that goes without saying")
 }
 
 func TestCreateRefusesMalformedParts(t *testing.T) {
@@ -124,7 +144,10 @@ func TestCreateRefusesMalformedParts(t *testing.T) {
 		text string
 	}{
 		{"an agent call without an agent", asking(`{}`), "/implementation_config/target_agent_slug", "want the agent"},
-		{"a template of unknown arguments", asking(`{"agent":"a","prompt_template":"{{question}}"}`), "/implementation_config/prompt_template", `declares no "/question"`},
+		{
+			"a template of unknown arguments", asking(`{"agent":"a","prompt_template":"{{question}}"}`),
+			"/implementation_config/prompt_template", `declares no "/question"`,
+		},
 		{"a composition without steps", composed(), "/implementation_config/steps", "want 1 to 50"},
 		{"a binding of a later step", func(s *registry.ToolSpec) {
 			s.Implementation = tool.Composition
@@ -173,15 +196,30 @@ func TestPublishComposition(t *testing.T) {
 		path string
 		text string
 	}{
-		{"a missing tool", composed("find", "nothing"), tool.NotFound, "/steps/1/tool", `tool wrap: tool "nothing" not found`},
+		{
+			"a missing tool", composed("find", "nothing"), tool.NotFound, "/steps/1/tool",
+			`tool wrap: tool "nothing" not found`,
+		},
 		{"another tenant's tool", composed("theirs"), tool.NotFound, "/steps/0/tool", `tool "theirs" not found`},
 		{"a draft", composed("draft"), tool.Conflict, "/steps/0/tool", "is a draft"},
 		{"a deprecated tool", composed("old"), tool.Conflict, "/steps/0/tool", "deprecated"},
 		{"a version that is not there", composed("find@^2"), tool.NotFound, "/steps/0/tool", "^2"},
-		{"a tool that somebody else answers", composed("form"), tool.Conflict, "/steps/0/tool", "of type client, which nothing here runs"},
-		{"an asynchronous tool", composed("find", "later"), tool.Conflict, "/steps/1/tool", `step "s1": later@1.0.0 is asynchronous`},
-		{"a pure one of what is not", declared(pure, "pure", "again"), tool.Conflict, "/steps/1/tool", `declared pure, and its step "s1" is not: again@1.0.0`},
-		{"an idempotent one of what is not", declared(idempotent, "again", "pure", "find"), tool.Conflict, "/steps/2/tool", `declared idempotent, and its step "s2" is not: find@1.0.0`},
+		{
+			"a tool that somebody else answers", composed("form"), tool.Conflict, "/steps/0/tool",
+			"of type client, which nothing here runs",
+		},
+		{
+			"an asynchronous tool", composed("find", "later"), tool.Conflict, "/steps/1/tool",
+			`step "s1": later@1.0.0 is asynchronous`,
+		},
+		{
+			"a pure one of what is not", declared(pure, "pure", "again"), tool.Conflict, "/steps/1/tool",
+			`declared pure, and its step "s1" is not: again@1.0.0`,
+		},
+		{
+			"an idempotent one of what is not", declared(idempotent, "again", "pure", "find"), tool.Conflict, "/steps/2/tool",
+			`declared idempotent, and its step "s2" is not: find@1.0.0`,
+		},
 		{"itself", composed("wrap"), tool.Conflict, "/steps/0/tool", "tool wrap -> tool wrap: what calls itself never ends"},
 	}
 	for _, tt := range tests {
@@ -196,7 +234,8 @@ func TestPublishComposition(t *testing.T) {
 			requireRefused(t, err, tt.kind, "/implementation_config"+tt.path, tt.text)
 		})
 	}
-	b.mustPut(t, spec("allPure", declared(pure, "pure", "pure@^1.0"), publish), spec("allAgain", declared(idempotent, "again", "pure"), publish), spec("any", composed("find", "allPure"), publish))
+	b.mustPut(t, spec("allPure", declared(pure, "pure", "pure@^1.0"), publish),
+		spec("allAgain", declared(idempotent, "again", "pure"), publish), spec("any", composed("find", "allPure"), publish))
 }
 
 // Cycles are refused whichever of their members closes them, and over agents
@@ -208,29 +247,38 @@ func TestPublishRefusesCycles(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.mustPut(t, with("a"), spec("x", asking(`{"agent":"a"}`), publish), with("b", "x"), spec("y", asking(`{"agent":"b"}`), publish))
+		b.mustPut(t, with("a"), spec("x", asking(`{"agent":"a"}`), publish), with("b", "x"),
+			spec("y", asking(`{"agent":"b"}`), publish))
 		err := b.put(t, with("a", "y"))
-		requireRefused(t, err, tool.Conflict, "/tools/0", "agent a -> tool y -> agent b -> tool x -> agent a: what calls itself never ends")
+		requireRefused(
+			t, err, tool.Conflict, "/tools/0",
+			"agent a -> tool y -> agent b -> tool x -> agent a: what calls itself never ends",
+		)
 	})
 	t.Run("closed by a tool", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.mustPut(t, with("a"), spec("x", asking(`{"agent":"a"}`), publish), spec("y", composed("x"), publish), with("b", "y"))
+		b.mustPut(t, with("a"), spec("x", asking(`{"agent":"a"}`), publish), spec("y", composed("x"), publish),
+			with("b", "y"))
 		s := spec("x", asking(`{"agent":"b"}`), publish)
-		requireRefused(t, b.put(t, s), tool.Conflict, "/implementation_config/target_agent_slug", "tool x -> agent b -> tool y -> tool x: what calls itself never ends")
+		requireRefused(t, b.put(t, s), tool.Conflict, "/implementation_config/target_agent_slug",
+			"tool x -> agent b -> tool y -> tool x: what calls itself never ends")
 	})
 	t.Run("closed by a composition", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.mustPut(t, spec("leaf", publish), spec("x", composed("leaf"), publish), spec("y", composed("leaf", "x"), publish), spec("z", composed("y"), publish))
-		requireRefused(t, b.put(t, spec("x", composed("leaf", "z"), publish)), tool.Conflict, "/implementation_config/steps/1/tool", "tool x -> tool z -> tool y -> tool x: what")
+		b.mustPut(t, spec("leaf", publish), spec("x", composed("leaf"), publish), spec("y", composed("leaf", "x"), publish),
+			spec("z", composed("y"), publish))
+		requireRefused(t, b.put(t, spec("x", composed("leaf", "z"), publish)), tool.Conflict,
+			"/implementation_config/steps/1/tool", "tool x -> tool z -> tool y -> tool x: what")
 		x, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "x"})
 		require.NoError(t, err)
 		z, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "z"})
 		require.NoError(t, err)
-		requireRefused(t, b.put(t, spec("x", composed(z.ID), publish)), tool.Conflict, "/implementation_config/steps/0/tool", "tool x -> tool z -> tool y -> tool x: what")
+		requireRefused(t, b.put(t, spec("x", composed(z.ID), publish)), tool.Conflict, "/implementation_config/steps/0/tool",
+			"tool x -> tool z -> tool y -> tool x: what")
 		require.Equal(t, "1.0.0", x.Version)
 	})
 	t.Run("of drafts", func(t *testing.T) {
@@ -248,7 +296,8 @@ func TestPublishRefusesCycles(t *testing.T) {
 
 		b := setup(t)
 		b.mustPut(t, spec("leaf", publish), spec("x", composed("leaf"), publish), spec("y", composed("x@1.0.0"), publish))
-		requireRefused(t, b.put(t, spec("x", composed("y"), publish)), tool.Conflict, "/implementation_config/steps/0/tool", "tool x -> tool y -> tool x")
+		requireRefused(t, b.put(t, spec("x", composed("y"), publish)), tool.Conflict, "/implementation_config/steps/0/tool",
+			"tool x -> tool y -> tool x")
 	})
 }
 
@@ -263,8 +312,10 @@ func TestPublishBoundsDepth(t *testing.T) {
 		for i := 1; i <= 4; i++ {
 			b.mustPut(t, spec(fmt.Sprintf("c%d", i), composed(fmt.Sprintf("c%d", i-1)), publish))
 		}
-		requireRefused(t, b.put(t, spec("c5", composed("c0", "c4"), publish)), tool.Conflict, "/implementation_config/steps/1/tool", "compositions nest 5 deep (c5 -> c4 -> c3 -> c2 -> c1): at most 4")
-		b.mustPut(t, with("deep", "c4"), spec("ask", asking(`{"agent":"deep"}`), publish), spec("c6", composed("ask"), publish))
+		requireRefused(t, b.put(t, spec("c5", composed("c0", "c4"), publish)), tool.Conflict,
+			"/implementation_config/steps/1/tool", "compositions nest 5 deep (c5 -> c4 -> c3 -> c2 -> c1): at most 4")
+		b.mustPut(t, with("deep", "c4"), spec("ask", asking(`{"agent":"deep"}`), publish),
+			spec("c6", composed("ask"), publish))
 	})
 	t.Run("of agents", func(t *testing.T) {
 		t.Parallel()
@@ -272,9 +323,12 @@ func TestPublishBoundsDepth(t *testing.T) {
 		b := setup(t)
 		b.mustPut(t, with("a0"))
 		for i := 1; i <= agent.MaxDepth; i++ {
-			b.mustPut(t, spec(fmt.Sprintf("x%d", i), asking(fmt.Sprintf(`{"agent":"a%d"}`, i-1)), publish), with(fmt.Sprintf("a%d", i), fmt.Sprintf("x%d", i)))
+			b.mustPut(t, spec(fmt.Sprintf("x%d", i), asking(fmt.Sprintf(`{"agent":"a%d"}`, i-1)), publish),
+				with(fmt.Sprintf("a%d", i), fmt.Sprintf("x%d", i)))
 		}
-		requireRefused(t, b.put(t, spec("x6", asking(`{"agent":"a5"}`), publish)), tool.Conflict, "/implementation_config/target_agent_slug", "agent a1 -> tool x1 -> agent a0: agents run 6 deep below the first: at most 5")
+		requireRefused(t, b.put(t, spec("x6", asking(`{"agent":"a5"}`), publish)), tool.Conflict,
+			"/implementation_config/target_agent_slug",
+			"agent a1 -> tool x1 -> agent a0: agents run 6 deep below the first: at most 5")
 	})
 	t.Run("of calls", func(t *testing.T) {
 		t.Parallel()
@@ -286,7 +340,8 @@ func TestPublishBoundsDepth(t *testing.T) {
 			b.mustPut(t, spec(name, composed(slicesOf(before, 10)...), publish))
 			before = name
 		}
-		requireRefused(t, b.put(t, spec("thousand", composed(slicesOf(before, 10)...), publish)), tool.Conflict, "/implementation_config/steps/9/tool", "comes to 1111 calls: at most 500")
+		requireRefused(t, b.put(t, spec("thousand", composed(slicesOf(before, 10)...), publish)), tool.Conflict,
+			"/implementation_config/steps/9/tool", "comes to 1111 calls: at most 500")
 	})
 }
 
@@ -302,7 +357,8 @@ func TestPublishNamesTheWayToWhatIsMissing(t *testing.T) {
 	_, err := b.registry.Disable(t.Context(), b.ada, tool.Ref{Slug: "leaf"})
 	require.NoError(t, err)
 	err = b.put(t, spec("ask", asking(`{"agent":"a"}`), publish))
-	requireRefused(t, err, tool.Conflict, "/implementation_config/target_agent_slug", `tool ask -> agent a -> tool inner: tool "leaf" is disabled`)
+	requireRefused(t, err, tool.Conflict, "/implementation_config/target_agent_slug",
+		`tool ask -> agent a -> tool inner: tool "leaf" is disabled`)
 	err = b.put(t, with("b", "inner"))
 	requireRefused(t, err, tool.Conflict, "/tools/0", `agent b -> tool inner: tool "leaf" is disabled`)
 }
@@ -311,6 +367,8 @@ func TestGlobalToolsAreNotMadeOfOthers(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	_, err := b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{{Key: "wrap", Version: "1.0.0", Definition: spec("wrap", composed("leaf")).Definition}})
+	_, err := b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{
+		{Key: "wrap", Version: "1.0.0", Definition: spec("wrap", composed("leaf")).Definition},
+	})
 	requireRefused(t, err, tool.Conflict, "/implementation_type", "a global tool cannot be made of them")
 }

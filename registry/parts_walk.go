@@ -54,7 +54,10 @@ type walk struct {
 // newWalk returns a walk through what a tenant has. Who may call what is decided
 // at each call, so nothing is left out for want of a permission.
 func (r *Registry) newWalk(tenant tool.TenantID, batch brought) *walk {
-	return &walk{r: r, batch: batch, seen: make(map[string]extent), as: tool.Principal{Tenant: tenant, Subject: "registry", Permissions: []string{"*"}}}
+	return &walk{
+		r: r, batch: batch, seen: make(map[string]extent),
+		as: tool.Principal{Tenant: tenant, Subject: "registry", Permissions: []string{"*"}},
+	}
 }
 
 // refuse tells of a fault, and of the line that leads to it.
@@ -75,7 +78,9 @@ func (w *walk) path(more ...node) string {
 func (w *walk) miss(err error) {
 	if w.missing == nil {
 		e := tool.AsError(err)
-		w.missing = &tool.Error{Kind: e.Kind, Op: "registry", Path: w.at, Msg: w.path() + ": " + e.Msg, RetryAfter: e.RetryAfter, Err: err}
+		w.missing = &tool.Error{
+			Kind: e.Kind, Op: "registry", Path: w.at, Msg: w.path() + ": " + e.Msg, RetryAfter: e.RetryAfter, Err: err,
+		}
 	}
 }
 
@@ -136,7 +141,8 @@ func (w *walk) tool(ctx context.Context, n node, d *tool.Definition) (extent, er
 	e.nesting = append([]string{n.slug}, e.nesting...)
 	switch {
 	case len(e.nesting) > maxNesting:
-		return e, w.refuse("compositions nest %d deep (%s): at most %d", len(e.nesting), strings.Join(e.nesting, " -> "), maxNesting)
+		return e, w.refuse("compositions nest %d deep (%s): at most %d", len(e.nesting), strings.Join(e.nesting, " -> "),
+			maxNesting)
 	case e.calls > maxPlanned:
 		return e, w.refuse("a call of %s comes to %d calls: at most %d", n, e.calls, maxPlanned)
 	}
@@ -185,9 +191,13 @@ func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.
 	d := &found.Version.Snapshot.Definition
 	switch impl, x, own := d.ImplementationType(), d.Execution, composition.Execution; {
 	case impl == tool.Client || impl == tool.Provider:
-		return extent{}, w.refuse("step %q: %s is of type %s, which nothing here runs: a step needs a tool that answers by itself", step.ID, found.Version, impl)
+		return extent{}, w.refuse(
+			"step %q: %s is of type %s, which nothing here runs: a step needs a tool that answers by itself", step.ID,
+			found.Version, impl,
+		)
 	case d.Interaction.Async:
-		return extent{}, w.refuse("step %q: %s is asynchronous: a step needs a tool that answers by itself", step.ID, found.Version)
+		return extent{}, w.refuse("step %q: %s is asynchronous: a step needs a tool that answers by itself", step.ID,
+			found.Version)
 	case own.Pure && !x.Pure:
 		return extent{}, w.refuse("is declared pure, and its step %q is not: %s", step.ID, found.Version)
 	case own.Idempotent && !x.Repeatable():
@@ -214,7 +224,8 @@ func (w *walk) resolved(ctx context.Context, found *resolver.Resolved) (extent, 
 // lead back to the root.
 func (w *walk) resolve(ctx context.Context, ref tool.Ref, direct bool) (*resolver.Resolved, error) {
 	if ref.Slug != "" && ref.Slug == w.root {
-		return nil, refuse(tool.Conflict, w.at, "%s: what calls itself never ends", w.path(node{kind: "tool", slug: ref.Slug}))
+		return nil, refuse(tool.Conflict, w.at, "%s: what calls itself never ends",
+			w.path(node{kind: "tool", slug: ref.Slug}))
 	}
 	if s := w.batch["tool "+ref.Slug].Tool; s != nil {
 		return w.brought(ctx, s), nil
@@ -237,6 +248,8 @@ const batched = "batched"
 
 // brought returns a tool of the batch, as it will be found when it is published.
 func (w *walk) brought(ctx context.Context, s *ToolSpec) *resolver.Resolved {
-	v := tool.Version{Slug: s.Slug, Number: cmp.Or(s.Version, "next"), Digest: batched, Snapshot: tool.Snapshot{Definition: s.Definition}}
+	v := tool.Version{
+		Slug: s.Slug, Number: cmp.Or(s.Version, "next"), Digest: batched, Snapshot: tool.Snapshot{Definition: s.Definition},
+	}
 	return &resolver.Resolved{Tool: tool.Tool{ID: w.r.toolID(ctx, w.as.Tenant, s.Slug), Slug: s.Slug}, Version: &v}
 }

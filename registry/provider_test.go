@@ -33,7 +33,9 @@ func TestProviderToolsArePublished(t *testing.T) {
 		`{}`: "/implementation_config/provider",
 		`{"provider": "anthropic", "tool": {"type": "function"}}`: "/implementation_config/tool/type",
 	} {
-		_, _, err = b.registry.Create(t.Context(), b.ada, spec("other", searching, func(s *registry.ToolSpec) { s.Config = json.RawMessage(config) }))
+		_, _, err = b.registry.Create(
+			t.Context(), b.ada, spec("other", searching, func(s *registry.ToolSpec) { s.Config = json.RawMessage(config) }),
+		)
 		requireRefused(t, err, tool.Invalid, path, "")
 	}
 }
@@ -73,12 +75,18 @@ func TestProviderToolsFitTheModel(t *testing.T) {
 	_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "searchWeb"})
 	require.NoError(t, err)
 	create := func(slug, model string) error {
-		s := registry.AgentSpec{Slug: slug, Definition: agent.Definition{Name: slug, Instructions: "Search.", Model: model, Tools: []tool.Ref{{Slug: "searchWeb"}}}}
+		s := registry.AgentSpec{
+			Slug: slug,
+			Definition: agent.Definition{
+				Name: slug, Instructions: "Search.", Model: model, Tools: []tool.Ref{{Slug: "searchWeb"}},
+			},
+		}
 		_, _, err := b.registry.CreateAgent(t.Context(), b.ada, s)
 		require.NoError(t, err)
 		_, _, err = b.registry.PublishAgent(t.Context(), b.ada, slug)
 		return err
 	}
 	require.NoError(t, create("fits", "anthropic/claude"))
-	requireRefused(t, create("doesNot", "openai/gpt"), tool.Invalid, "/tools", `"searchWeb" is run by the model provider "anthropic", and the model "openai/gpt" is of another`)
+	requireRefused(t, create("doesNot", "openai/gpt"), tool.Invalid, "/tools",
+		`"searchWeb" is run by the model provider "anthropic", and the model "openai/gpt" is of another`)
 }

@@ -34,7 +34,8 @@ func TestPublishedAtIsSetOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first, *head.PublishedAt, "the same again")
 	require.Equal(t, first, *v.PublishedAt)
-	edited, _, err := r.Update(t.Context(), b.ada, ref, spec("findOrder", version("1.0.1"), func(s *registry.ToolSpec) { s.Description = "Finds it." }))
+	edited, _, err := r.Update(t.Context(), b.ada, ref,
+		spec("findOrder", version("1.0.1"), func(s *registry.ToolSpec) { s.Description = "Finds it." }))
 	require.NoError(t, err)
 	require.Equal(t, first, *edited.PublishedAt, "an edit")
 	head, v, err = r.Publish(t.Context(), b.ada, ref)

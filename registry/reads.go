@@ -44,5 +44,8 @@ func (r *Registry) readsWarning(s *ToolSpec) []string {
 	if s.EgressClass != tool.EgressWrite || !r.declaresReads(&s.Definition) {
 		return nil
 	}
-	return []string{"it declares that its POST only reads, and its egress class is write, which asks for an approval of every call: set egress_class to read_only"}
+	return []string{
+		"it declares that its POST only reads, and its egress class is write, which asks for an approval of every call: " +
+			"set egress_class to read_only",
+	}
 }

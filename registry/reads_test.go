@@ -36,7 +36,9 @@ func newReading(t *testing.T) *reading {
 	})
 	tenant := store.AddTenant("acme")
 	r.writer = tool.Principal{Tenant: tenant, Subject: "user:ada", Permissions: []string{registry.ToolsWrite}}
-	r.operator = tool.Principal{Tenant: tenant, Subject: "user:eve", Permissions: []string{registry.ToolsWrite, registry.DeclareReads}}
+	r.operator = tool.Principal{
+		Tenant: tenant, Subject: "user:eve", Permissions: []string{registry.ToolsWrite, registry.DeclareReads},
+	}
 	return r
 }
 
@@ -146,7 +148,9 @@ func TestDeclarationsAreRecorded(t *testing.T) {
 
 	resolve := resolver.New(r.store, resolver.Options{})
 	for constraint, want := range map[string]*tool.Declaration{"1.0.0": first, "": declared("user:root")} {
-		e, err := resolve.Explain(ctx, resolver.Request{Principal: r.writer, Ref: tool.Ref{Slug: "searchOrders", Constraint: constraint}})
+		e, err := resolve.Explain(ctx, resolver.Request{
+			Principal: r.writer, Ref: tool.Ref{Slug: "searchOrders", Constraint: constraint},
+		})
 		require.NoError(t, err)
 		require.Equal(t, want, e.ReadsDeclared, constraint)
 	}
@@ -176,7 +180,8 @@ func TestDeclarationsAndTheClass(t *testing.T) {
 		s.Config = json.RawMessage(`{"method":"POST","url":"https://example.com/search"}`)
 	})
 	_, err = r.Apply(t.Context(), r.operator, registry.Definition{Tool: &undeclared})
-	requireRefused(t, err, tool.Invalid, "/egress_class", "set implementation_config.reads to true, which needs the permission tools.declare_reads")
+	requireRefused(t, err, tool.Invalid, "/egress_class",
+		"set implementation_config.reads to true, which needs the permission tools.declare_reads")
 
 	_, warnings, err = r.Create(t.Context(), r.operator, searchByPost(func(s *registry.ToolSpec) {
 		s.Slug, s.EgressClass = "findOrders", tool.EgressWrite

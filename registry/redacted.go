@@ -19,7 +19,12 @@ func refuseRedacted(path string, raw json.RawMessage) error {
 		return nil //nolint:nilerr // What is no JSON is refused elsewhere.
 	}
 	if at, found := findRedacted(path, v); found {
-		return refuse(tool.Invalid, at, "%s stands for a secret that is not shown: it is put back where nothing that says where it goes was changed; else send the secret itself, or better name it by credentials_ref", tool.Redacted)
+		return refuse(
+			tool.Invalid, at,
+			"%s stands for a secret that is not shown: it is put back where nothing that says where it goes was changed; else "+
+				"send the secret itself, or better name it by credentials_ref",
+			tool.Redacted,
+		)
 	}
 	return nil
 }

@@ -140,7 +140,8 @@ func refuseChanged(kind, slug string, revision, wanted int64) error {
 	if wanted == 0 || wanted == revision {
 		return nil
 	}
-	e := refuse(tool.Conflict, "/revision", "%s %q was changed by someone else: it is at revision %d", kind, slug, revision)
+	e := refuse(tool.Conflict, "/revision", "%s %q was changed by someone else: it is at revision %d", kind, slug,
+		revision)
 	e.Err = ErrChanged
 	return e
 }

@@ -100,26 +100,78 @@ func TestCreateGuardrails(t *testing.T) {
 	}{
 		{"a bad slug", func(s *registry.ToolSpec) { s.Slug = "1st tool" }, tool.Invalid, "/slug", "expected a letter"},
 		{"global scope", func(s *registry.ToolSpec) { s.Scope = "global" }, tool.Invalid, "/scope", "expected tenant"},
-		{"published at once", func(s *registry.ToolSpec) { s.Status = tool.Published }, tool.Conflict, "/status", "then publish it"},
-		{"deprecated at once", func(s *registry.ToolSpec) { s.Status = tool.Deprecated }, tool.Conflict, "/status", "only what is published"},
+		{
+			"published at once", func(s *registry.ToolSpec) { s.Status = tool.Published }, tool.Conflict, "/status",
+			"then publish it",
+		},
+		{
+			"deprecated at once", func(s *registry.ToolSpec) { s.Status = tool.Deprecated }, tool.Conflict, "/status",
+			"only what is published",
+		},
 		{"an unknown status", func(s *registry.ToolSpec) { s.Status = "asleep" }, tool.Invalid, "/status", "asleep"},
 		{"a bad version", version("1.2"), tool.Invalid, "/version", "semantic version"},
-		{"no implementation type", func(s *registry.ToolSpec) { s.Implementation = "" }, tool.Invalid, "/implementation_type", "one of internal, http"},
-		{"an unknown implementation type", func(s *registry.ToolSpec) { s.Implementation = "htttp" }, tool.Invalid, "/implementation_type", `"htttp"`},
+		{
+			"no implementation type", func(s *registry.ToolSpec) { s.Implementation = "" }, tool.Invalid,
+			"/implementation_type", "one of internal, http",
+		},
+		{
+			"an unknown implementation type", func(s *registry.ToolSpec) { s.Implementation = "htttp" }, tool.Invalid,
+			"/implementation_type", `"htttp"`,
+		},
 		{"an input that is no object", input(`{"type":"array"}`), tool.Invalid, "/input_schema", `"type": "object"`},
-		{"a malformed schema", input(`{"type":"object","properties":{"a":{"type":"text"}}}`), tool.Invalid, "/input_schema/properties/a/type", "malformed"},
-		{"an empty enum", input(`{"type":"object","properties":{"a":{"enum":[]}}}`), tool.Invalid, "/input_schema/properties/a/enum", "at least one"},
-		{"a remote reference", func(s *registry.ToolSpec) { s.OutputSchema = json.RawMessage(`{"$ref":"https://example.com/s.json"}`) }, tool.Invalid, "/output_schema", "only references within"},
-		{"a configuration that is no object", func(s *registry.ToolSpec) { s.Config = json.RawMessage(`[]`) }, tool.Invalid, "/implementation_config", "JSON object"},
-		{"a configuration its executor refuses", func(s *registry.ToolSpec) { s.Implementation = tool.HTTP }, tool.Invalid, "/implementation_config/url", "required"},
-		{"retrieval without a pipeline", func(s *registry.ToolSpec) { s.Implementation = tool.RAGRetrieval }, tool.Invalid, "/implementation_config/pipeline_id", "requires"},
-		{"an unknown egress class", func(s *registry.ToolSpec) { s.EgressClass = "all" }, tool.Invalid, "/egress_class", "read_only"},
-		{"an unknown permission policy", func(s *registry.ToolSpec) { s.PermissionPolicy = "ask" }, tool.Invalid, "/permission_policy", "always_ask"},
-		{"a negative timeout", func(s *registry.ToolSpec) { s.Execution.TimeoutSeconds = -1 }, tool.Invalid, "/execution/timeout_s", "expected 0"},
-		{"an unknown lane", func(s *registry.ToolSpec) { s.Execution.Lane = "quick" }, tool.Invalid, "/execution/lane", "auto, visible or fast"},
-		{"a lane it cannot have", func(s *registry.ToolSpec) { s.Execution.Lane = tool.FastLane }, tool.Invalid, "/execution/lane", "neither pure nor idempotent"},
-		{"an unknown intent", func(s *registry.ToolSpec) { s.Interaction.Intent = "joke" }, tool.Invalid, "/interaction/intent", "render"},
-		{"a bad alias", func(s *registry.ToolSpec) { s.Interaction.Aliases = []string{"ok", "not ok"} }, tool.Invalid, "/interaction/aliases/1", "not ok"},
+		{
+			"a malformed schema", input(`{"type":"object","properties":{"a":{"type":"text"}}}`), tool.Invalid,
+			"/input_schema/properties/a/type", "malformed",
+		},
+		{
+			"an empty enum", input(`{"type":"object","properties":{"a":{"enum":[]}}}`), tool.Invalid,
+			"/input_schema/properties/a/enum", "at least one",
+		},
+		{
+			"a remote reference",
+			func(s *registry.ToolSpec) { s.OutputSchema = json.RawMessage(`{"$ref":"https://example.com/s.json"}`) },
+			tool.Invalid, "/output_schema", "only references within",
+		},
+		{
+			"a configuration that is no object", func(s *registry.ToolSpec) { s.Config = json.RawMessage(`[]`) }, tool.Invalid,
+			"/implementation_config", "JSON object",
+		},
+		{
+			"a configuration its executor refuses", func(s *registry.ToolSpec) { s.Implementation = tool.HTTP }, tool.Invalid,
+			"/implementation_config/url", "required",
+		},
+		{
+			"retrieval without a pipeline", func(s *registry.ToolSpec) { s.Implementation = tool.RAGRetrieval }, tool.Invalid,
+			"/implementation_config/pipeline_id", "requires",
+		},
+		{
+			"an unknown egress class", func(s *registry.ToolSpec) { s.EgressClass = "all" }, tool.Invalid, "/egress_class",
+			"read_only",
+		},
+		{
+			"an unknown permission policy", func(s *registry.ToolSpec) { s.PermissionPolicy = "ask" }, tool.Invalid,
+			"/permission_policy", "always_ask",
+		},
+		{
+			"a negative timeout", func(s *registry.ToolSpec) { s.Execution.TimeoutSeconds = -1 }, tool.Invalid,
+			"/execution/timeout_s", "expected 0",
+		},
+		{
+			"an unknown lane", func(s *registry.ToolSpec) { s.Execution.Lane = "quick" }, tool.Invalid, "/execution/lane",
+			"auto, visible or fast",
+		},
+		{
+			"a lane it cannot have", func(s *registry.ToolSpec) { s.Execution.Lane = tool.FastLane }, tool.Invalid,
+			"/execution/lane", "neither pure nor idempotent",
+		},
+		{
+			"an unknown intent", func(s *registry.ToolSpec) { s.Interaction.Intent = "joke" }, tool.Invalid,
+			"/interaction/intent", "render",
+		},
+		{
+			"a bad alias", func(s *registry.ToolSpec) { s.Interaction.Aliases = []string{"ok", "not ok"} }, tool.Invalid,
+			"/interaction/aliases/1", "not ok",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +188,8 @@ func TestCreateDefaults(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	got, warnings, err := b.registry.Create(t.Context(), b.ada, spec("findOrder", func(s *registry.ToolSpec) { s.EgressClass = tool.EgressWrite }))
+	got, warnings, err := b.registry.Create(t.Context(), b.ada,
+		spec("findOrder", func(s *registry.ToolSpec) { s.EgressClass = tool.EgressWrite }))
 	require.NoError(t, err)
 	require.Empty(t, warnings)
 	require.Equal(t, tool.Draft, got.Status)
@@ -161,7 +214,8 @@ func TestSlugWarnings(t *testing.T) {
 	b := setup(t)
 	for slug, want := range map[string]string{
 		"searchOrders": "", "getURLStatus": "", "publish_view": "", "generate-image": "",
-		"search_orders": "camelCase", "orders": "camelCase", "SearchOrders": "camelCase", "orderSearcher": "", "bananaOrders": `"banana" does not look like a verb`,
+		"search_orders": "camelCase", "orders": "camelCase", "SearchOrders": "camelCase", "orderSearcher": "",
+		"bananaOrders": `"banana" does not look like a verb`,
 	} {
 		_, warnings, err := b.registry.Create(t.Context(), b.ada, spec(slug))
 		require.NoError(t, err)
@@ -209,10 +263,14 @@ func TestWritesNeedPermission(t *testing.T) {
 			_, _, err := b.registry.CreateAgent(t.Context(), p, registry.AgentSpec{Slug: "x"})
 			return err
 		},
-		"publish agent": func(p tool.Principal) error { _, _, err := b.registry.PublishAgent(t.Context(), p, "x"); return err },
+		"publish agent": func(p tool.Principal) error {
+			_, _, err := b.registry.PublishAgent(t.Context(), p, "x")
+			return err
+		},
 	} {
 		require.Equal(t, tool.Denied, tool.KindOf(write(guest)), name)
-		require.Equal(t, tool.Denied, tool.KindOf(write(tool.Principal{Permissions: []string{"*"}})), name+" without a tenant")
+		require.Equal(t, tool.Denied, tool.KindOf(write(tool.Principal{Permissions: []string{"*"}})),
+			name+" without a tenant")
 	}
 	// To another tenant, the tool is not there.
 	_, _, err = b.registry.Publish(t.Context(), b.bob, ref)
@@ -235,14 +293,28 @@ func TestVersionJudge(t *testing.T) {
 	}{
 		{"an addition as a minor version", "1.0.0", added, "1.1.0", "", ""},
 		{"an addition as a major version", "1.0.0", added, "2.0.0", "", ""},
-		{"an addition as a patch", "1.0.0", added, "1.0.1", "version 1.0.1: the change since 1.0.0 is minor and needs at least 1.1.0 (input/n: the property was added (minor))", tool.Conflict},
-		{"a break as a minor version", "1.2.3", required, "1.3.0", "the change since 1.2.3 is major and needs at least 2.0.0 (input/id: the property is required now (major))", tool.Conflict},
+		{
+			"an addition as a patch", "1.0.0", added, "1.0.1",
+			"version 1.0.1: the change since 1.0.0 is minor and needs at least 1.1.0 (input/n: the property was added (minor))",
+			tool.Conflict,
+		},
+		{
+			"a break as a minor version", "1.2.3", required, "1.3.0",
+			"the change since 1.2.3 is major and needs at least 2.0.0 (input/id: the property is required now (major))",
+			tool.Conflict,
+		},
 		{"a break as a major version", "1.2.3", required, "2.0.0", "", ""},
 		{"a break before 1.0.0", "0.3.0", required, "0.4.0", "", ""},
 		{"a break before 1.0.0 as a patch", "0.3.0", required, "0.3.1", "needs at least 0.4.0", tool.Conflict},
 		{"a break as a prerelease", "1.2.3", required, "2.0.0-rc.1", "", ""},
-		{"less than the last", "1.2.0", added, "1.1.0", "version 1.1.0: expected more than the last, 1.2.0: at least 1.3.0", tool.Conflict},
-		{"other content under the number", "1.0.0", required, "1.0.0", "version 1.0.0 exists with other content: the change needs a new number, at least 2.0.0", tool.Conflict},
+		{
+			"less than the last", "1.2.0", added, "1.1.0", "version 1.1.0: expected more than the last, 1.2.0: at least 1.3.0",
+			tool.Conflict,
+		},
+		{
+			"other content under the number", "1.0.0", required, "1.0.0",
+			"version 1.0.0 exists with other content: the change needs a new number, at least 2.0.0", tool.Conflict,
+		},
 		{"the same content under the number", "1.0.0", base, "1.0.0", "", ""},
 		{"the same content under another", "1.0.0", base, "1.0.1", "", ""},
 		{"no semantic version", "1.0.0", added, "one", "semantic version", tool.Invalid},
@@ -292,10 +364,15 @@ func TestPublish(t *testing.T) {
 	require.Equal(t, v.ID, v2.ID)
 	require.Equal(t, head.PublishedAt, again.PublishedAt)
 
-	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findOrder", input(`{"type":"object","properties":{"n":{"type":"integer"}}}`)))
+	_, _, err = b.registry.Update(t.Context(), b.ada, ref,
+		spec("findOrder", input(`{"type":"object","properties":{"n":{"type":"integer"}}}`)))
 	require.NoError(t, err)
 	_, _, err = b.registry.Publish(t.Context(), b.ada, ref)
-	requireRefused(t, err, tool.Conflict, "/version", "version 1.0.0 exists with other content: the change needs a new number, at least 2.0.0 (input/id: the property was removed (major))")
+	requireRefused(
+		t, err, tool.Conflict, "/version",
+		"version 1.0.0 exists with other content: the change needs a new number, at least 2.0.0 (input/id: the property was "+
+			"removed (major))",
+	)
 
 	_, _, err = b.registry.Version(t.Context(), b.ada, ref, "2.0.0")
 	require.NoError(t, err)
@@ -372,7 +449,8 @@ func TestStatusMoves(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, got.Revision, same.Revision, "nothing to do is not written")
 
-	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findOrder", func(s *registry.ToolSpec) { s.Revision = 1 }))
+	_, _, err = b.registry.Update(t.Context(), b.ada, ref,
+		spec("findOrder", func(s *registry.ToolSpec) { s.Revision = 1 }))
 	requireRefused(t, err, tool.Conflict, "/revision", "changed by someone else")
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findInvoice"))
 	requireRefused(t, err, tool.Invalid, "/slug", "cannot be changed")
@@ -390,7 +468,11 @@ func TestRetrievalSchemas(t *testing.T) {
 	require.JSONEq(t, `{"type":"object","required":["top","query"],"properties":{
 		"top":{"type":"integer","maximum":12345678901234567890},"query":{"type":"string","description":"What to search for."}}}`, string(got.InputSchema))
 	require.Contains(t, string(got.InputSchema), "12345678901234567890")
-	require.JSONEq(t, `{"type":"object","required":["query"],"properties":{"query":{"type":"string","description":"What to search for."}}}`, string(got.OutputSchema))
+	require.JSONEq(
+		t,
+		`{"type":"object","required":["query"],"properties":{"query":{"type":"string","description":"What to search for."}}}`,
+		string(got.OutputSchema),
+	)
 }
 
 func TestAgents(t *testing.T) {
@@ -407,7 +489,8 @@ func TestAgents(t *testing.T) {
 	require.NoError(t, err)
 
 	desk := registry.AgentSpec{Slug: "desk", Definition: agent.Definition{
-		Instructions: "Help.", Model: "scripted/desk", Tools: []tool.Ref{{Slug: "findOrder"}, {Slug: "sendMail", Constraint: "^1"}},
+		Instructions: "Help.", Model: "scripted/desk",
+		Tools: []tool.Ref{{Slug: "findOrder"}, {Slug: "sendMail", Constraint: "^1"}},
 	}}
 	a, _, err := b.registry.CreateAgent(t.Context(), b.ada, desk)
 	require.NoError(t, err)
@@ -421,7 +504,10 @@ func TestAgents(t *testing.T) {
 	_, _, err = b.registry.UpdateAgent(t.Context(), b.ada, "desk", desk)
 	require.NoError(t, err)
 	_, _, err = b.registry.PublishAgent(t.Context(), b.ada, "desk")
-	requireRefused(t, err, tool.Conflict, "/version", "version 1.0.0 exists with other content: the change needs a new number, at least 1.0.1")
+	requireRefused(
+		t, err, tool.Conflict, "/version",
+		"version 1.0.0 exists with other content: the change needs a new number, at least 1.0.1",
+	)
 	_, _, err = b.registry.VersionAgent(t.Context(), b.ada, "desk", "1.1.0")
 	require.NoError(t, err)
 	_, _, err = b.registry.PublishAgent(t.Context(), b.ada, "desk")
@@ -453,8 +539,10 @@ func TestAgentGuardrails(t *testing.T) {
 		"/on_unavailable_tool": func(s *registry.AgentSpec) { s.OnUnavailableTool = "shrug" },
 		"/tool_mode":           func(s *registry.AgentSpec) { s.ToolMode = "chaos" },
 		"/limits/max_turns":    func(s *registry.AgentSpec) { s.Limits.MaxTurns = -1 },
-		"/tools/1":             func(s *registry.AgentSpec) { s.Tools = []tool.Ref{{Slug: "a"}, {Slug: "a", Constraint: "^1"}} },
-		"/version":             func(s *registry.AgentSpec) { s.Version = "v1" },
+		"/tools/1": func(s *registry.AgentSpec) {
+			s.Tools = []tool.Ref{{Slug: "a"}, {Slug: "a", Constraint: "^1"}}
+		},
+		"/version": func(s *registry.AgentSpec) { s.Version = "v1" },
 	} {
 		b := setup(t)
 		s := registry.AgentSpec{Slug: "desk"}

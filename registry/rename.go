@@ -33,7 +33,9 @@ type Renaming struct {
 //
 // It fails with tool.Invalid for a malformed slug or day, and with tool.Conflict
 // where the new slug belongs to another tool, as its slug or as a former one.
-func (r *Registry) Rename(ctx context.Context, p tool.Principal, ref tool.Ref, n Renaming) (tool.Tool, []string, error) {
+func (r *Registry) Rename(
+	ctx context.Context, p tool.Principal, ref tool.Ref, n Renaming,
+) (tool.Tool, []string, error) {
 	if err := mayWrite(p, ToolsWrite); err != nil {
 		return tool.Tool{}, nil, err
 	}
@@ -50,7 +52,8 @@ func (r *Registry) Rename(ctx context.Context, p tool.Principal, ref tool.Ref, n
 	case n.Slug == former:
 		return t, nil, nil
 	case !tool.ValidSlug(n.Slug):
-		return tool.Tool{}, nil, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", n.Slug)
+		return tool.Tool{}, nil, refuse(tool.Invalid, "/slug",
+			"slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", n.Slug)
 	}
 	warnings := append(slugWarnings(n.Slug), r.shadowWarning(ctx, p.Tenant, n.Slug)...)
 	if t, err = r.store.RenameTool(ctx, t, n.Slug, lastDay); err != nil {
@@ -78,7 +81,10 @@ func (r *Registry) lastDay(n Renaming) (string, error) {
 		return today.Add(KeepFormerName).Format(time.DateOnly), nil
 	}
 	if _, err := time.Parse(time.DateOnly, n.KeepUntil); err != nil {
-		return "", refuse(tool.Invalid, "/keep_until", "%.40q: expected the last day that the former name works, such as 2027-06-30", n.KeepUntil)
+		return "", refuse(
+			tool.Invalid, "/keep_until", "%.40q: expected the last day that the former name works, such as 2027-06-30",
+			n.KeepUntil,
+		)
 	}
 	if n.KeepUntil < today.Format(time.DateOnly) {
 		return "", refuse(tool.Invalid, "/keep_until", "%s is over: expected today or a later day", n.KeepUntil)
@@ -110,7 +116,9 @@ func (r *Registry) draftsUsing(ctx context.Context, tenant tool.TenantID, slug s
 // findCode returns the tool that a definition in code is for, with its versions;
 // nil where there is none yet. One that stands under a former name of the
 // definition, and runs the function of that name, is renamed first.
-func (r *Registry) findCode(ctx context.Context, tenant tool.TenantID, want *ToolSpec) (*tool.Tool, []tool.Version, error) {
+func (r *Registry) findCode(
+	ctx context.Context, tenant tool.TenantID, want *ToolSpec,
+) (*tool.Tool, []tool.Version, error) {
 	found, versions, err := r.findOwn(ctx, tenant, want.Slug)
 	if err != nil || found != nil {
 		return found, versions, err

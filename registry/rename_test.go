@@ -37,7 +37,9 @@ func TestRename(t *testing.T) {
 		`agent "clerk" names the tool "convertWeight": change that to "weighAgain"`,
 	}, warnings)
 	for _, name := range []string{"weighAgain", "convertWeight"} {
-		r, err := b.resolver.Resolve(t.Context(), resolver.Request{Principal: b.ada, Ref: tool.Ref{Slug: name, Constraint: "^1"}})
+		r, err := b.resolver.Resolve(t.Context(), resolver.Request{
+			Principal: b.ada, Ref: tool.Ref{Slug: name, Constraint: "^1"},
+		})
 		require.NoError(t, err, name)
 		require.Equal(t, head.ID, r.Tool.ID)
 		require.Len(t, r.Warnings, map[string]int{"convertWeight": 1}[name])
@@ -53,11 +55,15 @@ func TestRename(t *testing.T) {
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.ErrorContains(t, err, `the former name of tool "weighAgain"`)
 
-	again, warnings, err := b.registry.Rename(t.Context(), b.ada, tool.Ref{Slug: "weighAgain"}, registry.Renaming{Slug: "weighAgain"})
+	again, warnings, err := b.registry.Rename(t.Context(), b.ada, tool.Ref{
+		Slug: "weighAgain",
+	}, registry.Renaming{Slug: "weighAgain"})
 	require.NoError(t, err)
 	require.Empty(t, warnings)
 	require.Equal(t, renamed.Revision, again.Revision, "nothing changes")
-	_, _, err = b.registry.Rename(t.Context(), b.ada, tool.Ref{Slug: "weighAgain"}, registry.Renaming{Slug: "convertWeight", Drop: true})
+	_, _, err = b.registry.Rename(t.Context(), b.ada, tool.Ref{
+		Slug: "weighAgain",
+	}, registry.Renaming{Slug: "convertWeight", Drop: true})
 	require.NoError(t, err, "and back")
 	_, err = b.resolver.Resolve(t.Context(), resolver.Request{Principal: b.ada, Ref: tool.Ref{Slug: "weighAgain"}})
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
@@ -77,14 +83,20 @@ func TestRenameRefusals(t *testing.T) {
 		kind tool.Kind
 		path string
 	}{
-		"no permission":      {reader, registry.Renaming{Slug: "weighThings"}, tool.Denied, ""},
-		"another tenant":     {b.bob, registry.Renaming{Slug: "weighThings"}, tool.NotFound, ""},
-		"malformed":          {b.ada, registry.Renaming{Slug: "weigh things"}, tool.Invalid, "/slug"},
-		"empty":              {b.ada, registry.Renaming{}, tool.Invalid, "/slug"},
-		"taken":              {b.ada, registry.Renaming{Slug: "findOrders"}, tool.Conflict, ""},
-		"no day":             {b.ada, registry.Renaming{Slug: "weighThings", KeepUntil: "soon"}, tool.Invalid, "/keep_until"},
-		"a day that is over": {b.ada, registry.Renaming{Slug: "weighThings", KeepUntil: noon.AddDate(0, 0, -1).Format(time.DateOnly)}, tool.Invalid, "/keep_until"},
-		"kept and dropped":   {b.ada, registry.Renaming{Slug: "weighThings", KeepUntil: someDay, Drop: true}, tool.Invalid, "/keep_until"},
+		"no permission":  {reader, registry.Renaming{Slug: "weighThings"}, tool.Denied, ""},
+		"another tenant": {b.bob, registry.Renaming{Slug: "weighThings"}, tool.NotFound, ""},
+		"malformed":      {b.ada, registry.Renaming{Slug: "weigh things"}, tool.Invalid, "/slug"},
+		"empty":          {b.ada, registry.Renaming{}, tool.Invalid, "/slug"},
+		"taken":          {b.ada, registry.Renaming{Slug: "findOrders"}, tool.Conflict, ""},
+		"no day":         {b.ada, registry.Renaming{Slug: "weighThings", KeepUntil: "soon"}, tool.Invalid, "/keep_until"},
+		"a day that is over": {
+			b.ada,
+			registry.Renaming{Slug: "weighThings", KeepUntil: noon.AddDate(0, 0, -1).Format(time.DateOnly)},
+			tool.Invalid, "/keep_until",
+		},
+		"kept and dropped": {
+			b.ada, registry.Renaming{Slug: "weighThings", KeepUntil: someDay, Drop: true}, tool.Invalid, "/keep_until",
+		},
 	} {
 		_, _, err := b.registry.Rename(t.Context(), tt.by, tool.Ref{Slug: "convertWeight"}, tt.n)
 		require.Equal(t, tt.kind, tool.KindOf(err), "%s: %v", name, err)
@@ -118,7 +130,10 @@ func TestSyncCodeRenames(t *testing.T) {
 	before, runs := b.sync(t, code("1.0.0", first))
 	require.Equal(t, registry.Unchanged, before.Action)
 	require.Equal(t, "1.1.0", runs, "the former name leads to it")
-	require.Equal(t, []string{`it is left alone: "convertWeight" is the former name of tool "convertMass" until ` + someDay}, before.Warnings)
+	require.Equal(
+		t, []string{`it is left alone: "convertWeight" is the former name of tool "convertMass" until ` + someDay},
+		before.Warnings,
+	)
 
 	again, runs := b.sync(t, renamedCode("1.1.0"))
 	require.Equal(t, registry.Unchanged, again.Action)
@@ -139,7 +154,10 @@ func TestSyncCodeRenamesUnderTheSameVersion(t *testing.T) {
 	moved, runs := b.sync(t, renamedCode("1.0.0"))
 	require.Equal(t, "1.0.0", runs)
 	require.Equal(t, old.ID, moved.ID)
-	require.Equal(t, []string{"version 1.0.0 was published under the former name: give what the code has now a greater version"}, moved.Warnings)
+	require.Equal(
+		t, []string{"version 1.0.0 was published under the former name: give what the code has now a greater version"},
+		moved.Warnings,
+	)
 }
 
 // What stands under the former name and is not the code's stays as it is.

@@ -21,7 +21,8 @@ func pipelineNamed(d *tool.Definition) (name, path string) {
 		Pipeline   string `json:"pipeline"`
 	}
 	impl := d.ImplementationType()
-	if impl != tool.RAGRetrieval && impl != tool.Internal || json.Unmarshal(d.Config, &c) != nil || impl == tool.Internal && c.Builtin != retrievalBuiltin {
+	if impl != tool.RAGRetrieval && impl != tool.Internal || json.Unmarshal(d.Config, &c) != nil ||
+		impl == tool.Internal && c.Builtin != retrievalBuiltin {
 		return "", ""
 	}
 	if c.PipelineID == "" && c.Pipeline != "" {
@@ -37,7 +38,8 @@ func checkRetrieval(s *ToolSpec) (err error) {
 		return nil
 	}
 	if name, _ := pipelineNamed(&s.Definition); name == "" {
-		return refuse(tool.Invalid, "/implementation_config/pipeline_id", "rag_retrieval requires a pipeline_id: the id or the slug of a pipeline")
+		return refuse(tool.Invalid, "/implementation_config/pipeline_id",
+			"rag_retrieval requires a pipeline_id: the id or the slug of a pipeline")
 	}
 	if s.InputSchema, err = withQuery(s.InputSchema); err != nil {
 		return within("/input_schema", err)
@@ -59,7 +61,9 @@ func (r *Registry) checkBroughtPipeline(ctx context.Context, tenant tool.TenantI
 }
 
 // checkPipelineIn refuses a tool whose pipeline is neither there nor in a batch.
-func (r *Registry) checkPipelineIn(ctx context.Context, tenant tool.TenantID, d *tool.Definition, batch []Definition) error {
+func (r *Registry) checkPipelineIn(
+	ctx context.Context, tenant tool.TenantID, d *tool.Definition, batch []Definition,
+) error {
 	name, _ := pipelineNamed(d)
 	if slices.ContainsFunc(batch, func(b Definition) bool { return b.Pipeline != nil && b.Pipeline.Slug == name }) {
 		return nil

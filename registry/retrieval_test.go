@@ -48,9 +48,11 @@ func TestPipelinesAreTheTenants(t *testing.T) {
 		config string
 		path   string
 	}{
-		"by id":       {tool.RAGRetrieval, `{"pipeline_id": "handbook"}`, "/implementation_config/pipeline_id"},
-		"by slug":     {tool.RAGRetrieval, `{"pipeline": "handbook"}`, "/implementation_config/pipeline"},
-		"by built-in": {tool.Internal, `{"builtin": "retrieval_pipeline", "pipeline_id": "handbook"}`, "/implementation_config/pipeline_id"},
+		"by id":   {tool.RAGRetrieval, `{"pipeline_id": "handbook"}`, "/implementation_config/pipeline_id"},
+		"by slug": {tool.RAGRetrieval, `{"pipeline": "handbook"}`, "/implementation_config/pipeline"},
+		"by built-in": {
+			tool.Internal, `{"builtin": "retrieval_pipeline", "pipeline_id": "handbook"}`, "/implementation_config/pipeline_id",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,9 +89,10 @@ func TestQueryIsAString(t *testing.T) {
 	t.Parallel()
 
 	l := newLibrary(t)
-	_, _, err := l.registry.Create(t.Context(), l.ada, spec("searchDocs", searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook"}`), func(s *registry.ToolSpec) {
-		s.InputSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"integer"}}}`)
-	}))
+	_, _, err := l.registry.Create(t.Context(), l.ada, spec("searchDocs",
+		searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook"}`), func(s *registry.ToolSpec) {
+			s.InputSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"integer"}}}`)
+		}))
 	requireRefused(t, err, tool.Invalid, "/input_schema/properties/query/type", "expected a string")
 }
 
@@ -100,8 +103,10 @@ func TestPlatformToolsNameNoPipeline(t *testing.T) {
 	platform := registry.New(l.store.Platform(), registry.Options{
 		Pipelines: func(context.Context, tool.TenantID, string) error { return nil },
 	})
-	_, err := platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{{Key: "searchAll", Version: "1.0.0", Definition: tool.Definition{
-		Implementation: tool.RAGRetrieval, Config: json.RawMessage(`{"pipeline_id": "handbook"}`),
-	}}})
+	_, err := platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{
+		{Key: "searchAll", Version: "1.0.0", Definition: tool.Definition{
+			Implementation: tool.RAGRetrieval, Config: json.RawMessage(`{"pipeline_id": "handbook"}`),
+		}},
+	})
 	require.ErrorContains(t, err, "pipelines belong to tenants")
 }

@@ -23,10 +23,12 @@ const (
 // checkSpec refuses what no draft may hold, and fills in defaults.
 func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 	if !tool.ValidSlug(s.Slug) {
-		return nil, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", s.Slug)
+		return nil, refuse(tool.Invalid, "/slug", "slug %.80q: expected a letter, then letters, digits, _ or -, at most 64",
+			s.Slug)
 	}
 	if s.Scope != "" && s.Scope != "tenant" {
-		return nil, refuse(tool.Invalid, "/scope", "scope %.40q: expected tenant; global tools come with the platform", s.Scope)
+		return nil, refuse(tool.Invalid, "/scope", "scope %.40q: expected tenant; global tools come with the platform",
+			s.Scope)
 	}
 	if s.Name == "" {
 		s.Name = s.Slug
@@ -44,12 +46,16 @@ func (r *Registry) checkSpec(s *ToolSpec) (warnings []string, err error) {
 			return nil, err //nolint:wrapcheck // It has the path of the fault.
 		}
 	}
-	for _, check := range []func(*ToolSpec) error{checkPolicy, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput, r.checkParts, checkRetrieval, r.checkSchemas, checkSections, r.checkConfig, r.checkEgressRules} {
+	for _, check := range []func(*ToolSpec) error{
+		checkPolicy, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider, r.declareInput,
+		r.checkParts, checkRetrieval, r.checkSchemas, checkSections, r.checkConfig, r.checkEgressRules,
+	} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
 	}
-	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s), r.egressWarnings(s), r.readsWarning(s), ConcurrencyWarnings(&s.Definition)), nil
+	return slices.Concat(warnings, slugWarnings(s.Slug), schemaWarnings(s), r.egressWarnings(s), r.readsWarning(s),
+		ConcurrencyWarnings(&s.Definition)), nil
 }
 
 func checkPolicy(s *ToolSpec) error {
@@ -63,7 +69,8 @@ func checkPolicy(s *ToolSpec) error {
 	case !s.EgressClass.Valid():
 		return refuse(tool.Invalid, "/egress_class", "egress class %.40q: expected none, read_only or write", s.EgressClass)
 	case !s.PermissionPolicy.Valid():
-		return refuse(tool.Invalid, "/permission_policy", "permission policy %.40q: expected auto or always_ask", s.PermissionPolicy)
+		return refuse(tool.Invalid, "/permission_policy", "permission policy %.40q: expected auto or always_ask",
+			s.PermissionPolicy)
 	case s.EgressClass == tool.EgressWrite:
 		s.RequiresApproval = true // As the database will have it.
 	}
@@ -82,7 +89,8 @@ func checkExecution(s *ToolSpec) error {
 		{"max_attempts", x.MaxAttempts, maxAttempts},
 	} {
 		if f.value < 0 || f.value > f.most {
-			return refuse(tool.Invalid, "/execution/"+f.name, "%s is %d: expected 0 for the default, or up to %d", f.name, f.value, f.most)
+			return refuse(tool.Invalid, "/execution/"+f.name, "%s is %d: expected 0 for the default, or up to %d", f.name,
+				f.value, f.most)
 		}
 	}
 	if len(x.ConcurrencyGroup) > maxGroupName {
@@ -113,17 +121,20 @@ func checkInteraction(s *ToolSpec) error {
 		return refuse(tool.Invalid, "/interaction/audience", "audience %.40q: expected model or user", i.Audience)
 	}
 	if !i.Visibility.Valid() {
-		return refuse(tool.Invalid, "/interaction/visibility", "visibility %.40q: expected external or internal", i.Visibility)
+		return refuse(tool.Invalid, "/interaction/visibility", "visibility %.40q: expected external or internal",
+			i.Visibility)
 	}
 	if err := checkRisk(i.Risk); err != nil {
 		return err
 	}
 	if len(i.Middleware) > maxMiddleware {
-		return refuse(tool.Invalid, "/interaction/middleware", "%d middleware: expected at most %d", len(i.Middleware), maxMiddleware)
+		return refuse(tool.Invalid, "/interaction/middleware", "%d middleware: expected at most %d", len(i.Middleware),
+			maxMiddleware)
 	}
 	for n, name := range i.Middleware {
 		if !tool.ValidSlug(name) {
-			return refuse(tool.Invalid, fmt.Sprintf("/interaction/middleware/%d", n), "middleware %.80q: expected what a slug may be", name)
+			return refuse(tool.Invalid, fmt.Sprintf("/interaction/middleware/%d", n),
+				"middleware %.80q: expected what a slug may be", name)
 		}
 	}
 	return checkFurtherNames(s)
@@ -145,7 +156,8 @@ func checkRisk(r *tool.Risk) error {
 	}
 	for n, kind := range r.Data {
 		if kind == "" || len(kind) > maxKind {
-			return refuse(tool.Invalid, fmt.Sprintf("/interaction/risk/data/%d", n), "expected a name of at most %d bytes, such as personal", maxKind)
+			return refuse(tool.Invalid, fmt.Sprintf("/interaction/risk/data/%d", n),
+				"expected a name of at most %d bytes, such as personal", maxKind)
 		}
 	}
 	return nil
@@ -154,10 +166,12 @@ func checkRisk(r *tool.Risk) error {
 func checkImplementation(s *ToolSpec) error {
 	impl := s.ImplementationType()
 	if impl == "" {
-		return refuse(tool.Invalid, "/implementation_type", "expected an implementation type: one of %s", implementationNames())
+		return refuse(tool.Invalid, "/implementation_type", "expected an implementation type: one of %s",
+			implementationNames())
 	}
 	if !impl.Valid() {
-		return refuse(tool.Invalid, "/implementation_type", "unknown implementation type %.40q: expected one of %s", impl, implementationNames())
+		return refuse(tool.Invalid, "/implementation_type", "unknown implementation type %.40q: expected one of %s", impl,
+			implementationNames())
 	}
 	s.Implementation = impl
 	return nil
@@ -234,9 +248,12 @@ func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
 	case !impl.Valid():
 		return refuse(tool.Invalid, "/implementation_type", "unknown implementation type %.40q", impl)
 	case impl == tool.HTTP && d.Interaction.Async:
-		return refuse(tool.Invalid, "/interaction/is_async", "an http tool is answered by its URL at once, so it cannot also be asynchronous: drop is_async, or let an external executor answer it (implementation type client)")
+		return refuse(tool.Invalid, "/interaction/is_async",
+			"an http tool is answered by its URL at once, so it cannot also be asynchronous: drop is_async, or let an external "+
+				"executor answer it (implementation type client)")
 	case !r.opts.Runnable(impl):
-		return refuse(tool.Conflict, "/implementation_type", "nothing here runs tools of type %s: the tool can be kept as a draft", impl)
+		return refuse(tool.Conflict, "/implementation_type",
+			"nothing here runs tools of type %s: the tool can be kept as a draft", impl)
 	}
 	if err := r.checkConfigBy(impl, uploaded || d.Artifact != nil, d.Config); err != nil {
 		return err
@@ -246,7 +263,8 @@ func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
 	}
 	for n, name := range d.Interaction.Middleware {
 		if r.opts.Middleware != nil && !r.opts.Middleware(name) {
-			return refuse(tool.Conflict, fmt.Sprintf("/interaction/middleware/%d", n), "no worker here has the middleware %q: the tool can be kept as a draft", name)
+			return refuse(tool.Conflict, fmt.Sprintf("/interaction/middleware/%d", n),
+				"no worker here has the middleware %q: the tool can be kept as a draft", name)
 		}
 	}
 	return nil

@@ -75,7 +75,8 @@ func checkSection(at string, s *tool.OutputSection, output json.RawMessage) erro
 	case len(s.Config) > 0 && json.Unmarshal(s.Config, &config) != nil:
 		return refuse(tool.Invalid, at+"/config", "expected a JSON object")
 	case len(output) > 0 && schema.Undeclared(output, []string{s.Key}) >= 0:
-		return refuse(tool.Invalid, at+"/key", "the output schema has no property %.80q: expected one of those it declares", s.Key)
+		return refuse(tool.Invalid, at+"/key", "the output schema has no property %.80q: expected one of those it declares",
+			s.Key)
 	}
 	return nil
 }

@@ -30,9 +30,11 @@ func checkSkills(skills map[string]agent.Skill) error {
 		case s.Instructions == "":
 			return refuse(tool.Invalid, path+"/instructions", "skill %q: expected what the agent is to do", name)
 		case len(s.Instructions) > maxSkillInstructions:
-			return refuse(tool.Invalid, path+"/instructions", "skill %q: %d bytes of instructions: expected at most %d", name, len(s.Instructions), maxSkillInstructions)
+			return refuse(tool.Invalid, path+"/instructions", "skill %q: %d bytes of instructions: expected at most %d", name,
+				len(s.Instructions), maxSkillInstructions)
 		case len(s.Description) > maxSkillDescription:
-			return refuse(tool.Invalid, path+"/description", "skill %q: %d bytes of description: expected at most %d", name, len(s.Description), maxSkillDescription)
+			return refuse(tool.Invalid, path+"/description", "skill %q: %d bytes of description: expected at most %d", name,
+				len(s.Description), maxSkillDescription)
 		}
 	}
 	return nil

@@ -49,7 +49,10 @@ func slugWarnings(slug string) []string {
 	}
 	verb := slug[:strings.IndexFunc(slug, unicode.IsUpper)]
 	if !IsVerb(verb) {
-		return []string{fmt.Sprintf("slug %q: %q does not look like a verb; expected a verb and then a noun, such as searchOrders", slug, verb)}
+		return []string{
+			fmt.Sprintf("slug %q: %q does not look like a verb; expected a verb and then a noun, such as searchOrders", slug,
+				verb),
+		}
 	}
 	return nil
 }

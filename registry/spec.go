@@ -11,7 +11,8 @@ type ToolSpec struct {
 	Scope string `json:"scope,omitempty"` // "tenant", also when empty: nothing else can be made.
 	tool.Definition
 	tool.Policy
-	Status          tool.Status `json:"status,omitempty"`      // Draft when empty. Published is reached by publishing only.
+	// Draft when empty. Published is reached by publishing only.
+	Status          tool.Status `json:"status,omitempty"`
 	Active          *bool       `json:"is_active,omitempty"`   // Nil keeps what it is, at first true.
 	System          bool        `json:"is_system,omitempty"`   // Read by [Registry.Import] only.
 	BuiltinKey      string      `json:"builtin_key,omitempty"` // For global tools only: a tenant's is refused.

@@ -35,7 +35,9 @@ func (r *Registry) Create(ctx context.Context, p tool.Principal, s ToolSpec) (to
 
 // Update replaces the draft head of a tool, and its policy and state. Its slug
 // stays. What is published already is not touched.
-func (r *Registry) Update(ctx context.Context, p tool.Principal, ref tool.Ref, s ToolSpec) (tool.Tool, []string, error) {
+func (r *Registry) Update(
+	ctx context.Context, p tool.Principal, ref tool.Ref, s ToolSpec,
+) (tool.Tool, []string, error) {
 	if err := mayWrite(p, ToolsWrite); err != nil {
 		return tool.Tool{}, nil, err
 	}
@@ -107,7 +109,8 @@ func (r *Registry) own(ctx context.Context, tenant tool.TenantID, ref tool.Ref) 
 		return tool.Tool{}, fmt.Errorf("finding tool %q: %w", ref.Name(), err)
 	}
 	if t.Tenant != tenant {
-		return tool.Tool{}, refuse(tool.Denied, "", "tool %q is global: make one of your own with this slug to replace it", t.Slug)
+		return tool.Tool{}, refuse(tool.Denied, "", "tool %q is global: make one of your own with this slug to replace it",
+			t.Slug)
 	}
 	if err := refuseChanged("tool", t.Slug, t.Revision, r.revision); err != nil {
 		return tool.Tool{}, err
@@ -122,7 +125,9 @@ func (r *Registry) newTool(tenant tool.TenantID, s ToolSpec) (tool.Tool, []strin
 		return tool.Tool{}, nil, err
 	}
 	now := r.opts.Clock().UTC()
-	t := tool.Tool{ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Active: true, Version: FirstVersion, CreatedAt: now}
+	t := tool.Tool{
+		ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Active: true, Version: FirstVersion, CreatedAt: now,
+	}
 	return r.edited(t, s)
 }
 
@@ -135,10 +140,13 @@ func (r *Registry) edited(t tool.Tool, s ToolSpec) (tool.Tool, []string, error) 
 	}
 	switch {
 	case s.Slug != t.Slug:
-		return t, nil, refuse(tool.Invalid, "/slug", "a slug cannot be changed by an edit: it is %s; toolcrib tool rename does", t.Slug)
+		return t, nil, refuse(
+			tool.Invalid, "/slug", "a slug cannot be changed by an edit: it is %s; toolcrib tool rename does", t.Slug,
+		)
 	case s.BuiltinKey != "" && !t.Global():
 		// It would escape what the operator decides of the platform's tool.
-		return t, nil, refuse(tool.Invalid, "/builtin_key", "only the platform's own tools run built-ins: drop builtin_key, and bind the platform's tool %.64q", s.BuiltinKey)
+		return t, nil, refuse(tool.Invalid, "/builtin_key",
+			"only the platform's own tools run built-ins: drop builtin_key, and bind the platform's tool %.64q", s.BuiltinKey)
 	}
 	if err := refuseChanged("tool", t.Slug, t.Revision, s.Revision); err != nil {
 		return t, nil, err

@@ -45,7 +45,8 @@ func TestUpdateReplacesEveryPart(t *testing.T) {
 	require.Equal(t, tool.Disabled, got.Status)
 	require.False(t, got.Active)
 	require.Zero(t, got.Execution.TimeoutSeconds, "what is left out is what it is for a new tool")
-	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findOrder", func(s *registry.ToolSpec) { s.Status = tool.Draft }))
+	_, _, err = b.registry.Update(t.Context(), b.ada, ref,
+		spec("findOrder", func(s *registry.ToolSpec) { s.Status = tool.Draft }))
 	require.NoError(t, err)
 	got, err = b.registry.Get(t.Context(), b.ada, ref)
 	require.NoError(t, err)

@@ -15,7 +15,9 @@ import (
 // It fails with tool.Invalid for a malformed constraint, with tool.NotFound
 // when no version meets it, and with tool.Conflict for a disabled agent, and in
 // production for a draft.
-func ChooseAgent(a agent.Agent, versions []agent.Version, constraintText string, mode tool.Mode) (agent.Version, error) {
+func ChooseAgent(
+	a agent.Agent, versions []agent.Version, constraintText string, mode tool.Mode,
+) (agent.Version, error) {
 	want, err := parseConstraint(constraintText)
 	if err != nil {
 		return agent.Version{}, agentError(tool.Invalid, err.Error())
@@ -27,7 +29,9 @@ func ChooseAgent(a agent.Agent, versions []agent.Version, constraintText string,
 		return agentHead(a, versions)
 	}
 	if mode != tool.Debug && a.Status == tool.Draft {
-		return agent.Version{}, agentError(tool.Conflict, fmt.Sprintf("agent %q is a draft: publish it first, or use debug mode", a.Slug))
+		return agent.Version{}, agentError(
+			tool.Conflict, fmt.Sprintf("agent %q is a draft: publish it first, or use debug mode", a.Slug),
+		)
 	}
 	infos := make([]VersionInfo, len(versions))
 	for i, v := range versions {
@@ -35,7 +39,9 @@ func ChooseAgent(a agent.Agent, versions []agent.Version, constraintText string,
 	}
 	best, ok := highest(infos, want, mode != tool.Debug)
 	if !ok {
-		return agent.Version{}, agentError(tool.NotFound, fmt.Sprintf("agent %q has no version that meets %q in %s mode", a.Slug, constraintText, mode))
+		return agent.Version{}, agentError(
+			tool.NotFound, fmt.Sprintf("agent %q has no version that meets %q in %s mode", a.Slug, constraintText, mode),
+		)
 	}
 	for _, v := range versions {
 		if v.ID == best.ID && v.Number == best.Number {

@@ -42,13 +42,18 @@ func TestResolveByFurtherName(t *testing.T) {
 
 	why, err := b.resolver.Explain(t.Context(), b.request("add-dir"))
 	require.NoError(t, err)
-	require.Contains(t, why.Steps, resolver.Step{Rule: resolver.RuleAlias, Passed: true, Saw: "no tool has the slug; it is a former name of addDir, until " + lastDay})
+	require.Contains(t, why.Steps, resolver.Step{
+		Rule: resolver.RuleAlias, Passed: true, Saw: "no tool has the slug; it is a former name of addDir, until " + lastDay,
+	})
 	why, err = b.resolver.Explain(t.Context(), b.request("mount"))
 	require.NoError(t, err)
 	require.Equal(t, "addDir", why.Slug)
-	require.Contains(t, why.Steps, resolver.Step{Rule: resolver.RuleAlias, Passed: true, Saw: "no tool has the slug; it is an alias of addDir"})
+	require.Contains(t, why.Steps, resolver.Step{
+		Rule: resolver.RuleAlias, Passed: true, Saw: "no tool has the slug; it is an alias of addDir",
+	})
 
-	items, _, err := b.resolver.List(t.Context(), tool.Principal{Tenant: b.acme}, tool.Production, resolver.Filter{}, resolver.Page{})
+	items, _, err := b.resolver.List(t.Context(), tool.Principal{Tenant: b.acme}, tool.Production, resolver.Filter{},
+		resolver.Page{})
 	require.NoError(t, err)
 	require.Len(t, items, 1, "a list names each tool once, by its slug")
 }
@@ -66,7 +71,8 @@ func TestFurtherNamesGiveNoMoreAuthority(t *testing.T) {
 	b.add(t, b.acme, "secret", func(h *tool.Tool) {
 		h.Interaction.Aliases, h.RequiredPermission = []string{"hush"}, "secrets.read"
 	}, "1.0.0")
-	b.add(t, b.acme, "off", func(h *tool.Tool) { h.Interaction.Aliases, h.Status = []string{"out"}, tool.Disabled }, "1.0.0")
+	b.add(t, b.acme, "off", func(h *tool.Tool) { h.Interaction.Aliases, h.Status = []string{"out"}, tool.Disabled },
+		"1.0.0")
 	absent := func(name string) string {
 		_, err := b.resolver.Resolve(t.Context(), b.request(name))
 		return err.Error()
@@ -84,8 +90,12 @@ func TestFurtherNamesGiveNoMoreAuthority(t *testing.T) {
 func TestSlugsGoBeforeAliases(t *testing.T) {
 	t.Parallel()
 
-	own := resolver.Entry{Tool: tool.Tool{ID: "own", Tenant: "acme", Slug: "addDir", Active: true}, Alias: &resolver.Alias{Name: "mount"}}
-	global := resolver.Entry{Tool: tool.Tool{ID: "global", Slug: "addFolder", Active: true}, Alias: &resolver.Alias{Name: "mount"}}
+	own := resolver.Entry{
+		Tool: tool.Tool{ID: "own", Tenant: "acme", Slug: "addDir", Active: true}, Alias: &resolver.Alias{Name: "mount"},
+	}
+	global := resolver.Entry{
+		Tool: tool.Tool{ID: "global", Slug: "addFolder", Active: true}, Alias: &resolver.Alias{Name: "mount"},
+	}
 	slug := resolver.Entry{Tool: tool.Tool{ID: "slug", Slug: "mount", Active: true}}
 	req := resolver.Request{Principal: tool.Principal{Tenant: "acme"}, Ref: tool.Ref{Slug: "mount"}, Mode: tool.Debug}
 	for want, entries := range map[string][]resolver.Entry{

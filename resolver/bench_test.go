@@ -32,11 +32,15 @@ func TestVersionCachedWithoutAllocation(t *testing.T) {
 func BenchmarkVersionCached(b *testing.B) {
 	store := registrytest.NewStore()
 	tenant := store.AddTenant("acme")
-	head, err := store.CreateTool(b.Context(), tool.Tool{Tenant: tenant, Slug: "findOrder", Definition: tool.Definition{Implementation: tool.Internal}})
+	head, err := store.CreateTool(b.Context(), tool.Tool{
+		Tenant: tenant, Slug: "findOrder", Definition: tool.Definition{Implementation: tool.Internal},
+	})
 	require.NoError(b, err)
 	digest, err := tool.Snapshot{Definition: head.Definition}.Digest()
 	require.NoError(b, err)
-	_, _, err = store.AddVersion(b.Context(), head, tool.Version{Number: "1.0.0", Digest: digest, Snapshot: tool.Snapshot{Definition: head.Definition}})
+	_, _, err = store.AddVersion(b.Context(), head, tool.Version{
+		Number: "1.0.0", Digest: digest, Snapshot: tool.Snapshot{Definition: head.Definition},
+	})
 	require.NoError(b, err)
 	r := resolver.New(store, resolver.Options{})
 	b.ReportAllocs()
@@ -49,7 +53,8 @@ func BenchmarkVersionCached(b *testing.B) {
 
 func BenchmarkSelect(b *testing.B) {
 	e := resolver.Entry{Tool: tool.Tool{
-		ID: "a", Tenant: "t", Slug: "findOrder", Status: tool.Published, Active: true, Definition: tool.Definition{Implementation: tool.Internal},
+		ID: "a", Tenant: "t", Slug: "findOrder", Status: tool.Published, Active: true,
+		Definition: tool.Definition{Implementation: tool.Internal},
 	}}
 	for i := range 20 {
 		e.Versions = append(e.Versions, resolver.VersionInfo{Number: fmt.Sprintf("1.%d.0", i), Published: true})

@@ -26,7 +26,9 @@ type Unavailable struct {
 // them. References that cannot be used are returned beside the others, in the
 // order of refs. The error is of references that another try may resolve, and of
 // two that give the model the same name, a tool.Conflict that names both.
-func (r *Resolver) Bind(ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode) ([]*Resolved, []Unavailable, error) {
+func (r *Resolver) Bind(
+	ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
+) ([]*Resolved, []Unavailable, error) {
 	resolved, failures := r.resolveAll(ctx, Request{Principal: p, Mode: mode, AllowDeprecated: true}, refs)
 	var unavailable []Unavailable
 	for i, err := range failures {
@@ -44,14 +46,18 @@ func (r *Resolver) Bind(ctx context.Context, p tool.Principal, refs []tool.Ref, 
 // deprecated tools are refused, and so is one that the principal may not use.
 // Every reference is tried, and the error names all that failed, with their
 // reasons.
-func (r *Resolver) BindNew(ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode) ([]*Resolved, error) {
+func (r *Resolver) BindNew(
+	ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
+) ([]*Resolved, error) {
 	resolved, failures := r.resolveAll(ctx, Request{Principal: p, Mode: mode, New: true}, refs)
 	return joined(refs, resolved, failures)
 }
 
 // resolveAll resolves every reference. One that the principal may not use is
 // neither resolved nor a failure, unless the agent is new.
-func (r *Resolver) resolveAll(ctx context.Context, req Request, refs []tool.Ref) (resolved []*Resolved, failures []error) {
+func (r *Resolver) resolveAll(
+	ctx context.Context, req Request, refs []tool.Ref,
+) (resolved []*Resolved, failures []error) {
 	resolved = make([]*Resolved, len(refs))
 	failures = make([]error, len(refs))
 	var wg sync.WaitGroup
@@ -144,6 +150,7 @@ func RefuseRun(agent string, unavailable []Unavailable) error {
 	}
 	return &tool.Error{
 		Kind: tool.Conflict, Op: "resolver.RefuseRun",
-		Msg: fmt.Sprintf("agent %q refuses runs without all of its tools (on_unavailable_tool is refuse): %s", agent, strings.Join(texts, "; ")),
+		Msg: fmt.Sprintf("agent %q refuses runs without all of its tools (on_unavailable_tool is refuse): %s", agent,
+			strings.Join(texts, "; ")),
 	}
 }

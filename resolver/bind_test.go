@@ -32,7 +32,8 @@ func TestBind(t *testing.T) {
 	b.add(t, b.acme, "oldTool", status(tool.Deprecated), "1.0.0")
 	b.add(t, b.acme, "draftTool", status(tool.Draft))
 
-	bound, unavailable, err := b.resolver.Bind(t.Context(), p, refs(t, "sendMail", "oldTool", "findOrder@^1"), tool.Production)
+	bound, unavailable, err := b.resolver.Bind(t.Context(), p, refs(t, "sendMail", "oldTool", "findOrder@^1"),
+		tool.Production)
 	require.NoError(t, err)
 	require.Empty(t, unavailable)
 	var names []string
@@ -101,7 +102,9 @@ func TestBindLeavesOutWhatIsNotPermitted(t *testing.T) {
 func TestChooseAgent(t *testing.T) {
 	t.Parallel()
 
-	a := agent.Agent{ID: "a", Slug: "helper", Status: tool.Published, Version: "1.1.0", Definition: agent.Definition{Name: "Helper"}}
+	a := agent.Agent{
+		ID: "a", Slug: "helper", Status: tool.Published, Version: "1.1.0", Definition: agent.Definition{Name: "Helper"},
+	}
 	digest, err := a.Definition.Digest()
 	require.NoError(t, err)
 	versions := []agent.Version{

@@ -43,7 +43,9 @@ const (
 // that [Resolver.Resolve] gives it by slug, at the same version. The cursor is
 // empty at the end. It fails with tool.Invalid for a malformed cursor and with
 // tool.Denied for a suspended tenant.
-func (r *Resolver) List(ctx context.Context, p tool.Principal, mode tool.Mode, f Filter, page Page) (items []Item, next string, err error) {
+func (r *Resolver) List(
+	ctx context.Context, p tool.Principal, mode tool.Mode, f Filter, page Page,
+) (items []Item, next string, err error) {
 	if _, err := check(Request{Principal: p, Ref: tool.Ref{Slug: "any"}, Mode: mode}, &trail{}); err != nil {
 		return nil, "", err
 	}
@@ -68,7 +70,9 @@ func (r *Resolver) List(ctx context.Context, p tool.Principal, mode tool.Mode, f
 		c.Entries = group
 		s := Select(c, Request{Principal: p, Ref: tool.Ref{Slug: group[0].Tool.Slug}, Mode: mode, Outside: f.Outside})
 		if s.Err == nil && f.matches(s.Tool) {
-			items = append(items, Item{Tool: *s.Tool, Version: s.Version.Number, Digest: s.Version.Digest, Draft: s.Draft, Shadows: s.Shadows})
+			items = append(items, Item{
+				Tool: *s.Tool, Version: s.Version.Number, Digest: s.Version.Digest, Draft: s.Draft, Shadows: s.Shadows,
+			})
 		}
 		if len(items) == limit {
 			return items, formatCursor(l.passed), nil
@@ -142,7 +146,9 @@ func parseCursor(text string) (Cursor, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	slug, id, ok := strings.Cut(string(raw), "\n")
 	if err != nil || !ok && text != "" {
-		return Cursor{}, &tool.Error{Kind: tool.Invalid, Op: "resolver.List", Msg: "malformed cursor: expected one that a page before gave"}
+		return Cursor{}, &tool.Error{
+			Kind: tool.Invalid, Op: "resolver.List", Msg: "malformed cursor: expected one that a page before gave",
+		}
 	}
 	return Cursor{Slug: slug, ID: id}, nil
 }

@@ -33,7 +33,9 @@ func TestListIffResolve(t *testing.T) {
 			slugs[head.Slug] = true
 			drawVersions(ctx, t, store, head)
 		}
-		p := tool.Principal{Tenant: tenants[0], Permissions: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b"}), 0, 2).Draw(t, "held")}
+		p := tool.Principal{
+			Tenant: tenants[0], Permissions: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b"}), 0, 2).Draw(t, "held"),
+		}
 		mode := rapid.SampledFrom([]tool.Mode{tool.Production, tool.Debug}).Draw(t, "mode")
 		r := resolver.New(store, resolver.Options{})
 
@@ -61,7 +63,8 @@ func TestListIffResolve(t *testing.T) {
 			if (err == nil) != ok {
 				t.Fatalf("%s: listed %t, resolved %v", slug, ok, err)
 			}
-			if err == nil && (item.Version != got.Version.Number || item.Digest != got.Version.Digest || item.Tool.ID != got.Tool.ID || item.Shadows != got.Shadows) {
+			if err == nil && (item.Version != got.Version.Number || item.Digest != got.Version.Digest ||
+				item.Tool.ID != got.Tool.ID || item.Shadows != got.Shadows) {
 				t.Fatalf("%s: listed %+v, resolved %+v", slug, item, got)
 			}
 		}
@@ -83,7 +86,9 @@ func drawTool(t *rapid.T, tenants []tool.TenantID) tool.Tool {
 			RequiredPermission: rapid.SampledFrom([]string{"", "", "a", "b"}).Draw(t, "required"),
 			TenantSlugs:        rapid.SampledFrom([][]string{nil, nil, {"acme"}, {"other"}}).Draw(t, "audience"),
 		},
-		Status:  rapid.SampledFrom([]tool.Status{tool.Draft, tool.Published, tool.Published, tool.Deprecated, tool.Disabled}).Draw(t, "status"),
+		Status: rapid.SampledFrom([]tool.Status{
+			tool.Draft, tool.Published, tool.Published, tool.Deprecated, tool.Disabled,
+		}).Draw(t, "status"),
 		Active:  rapid.SampledFrom([]bool{true, true, true, false}).Draw(t, "active"),
 		Version: "1.0.0",
 	}
@@ -138,7 +143,8 @@ func TestListFiltersAndPages(t *testing.T) {
 	require.Len(t, slugs, 451)
 	require.IsIncreasing(t, slugs)
 
-	items, _, err := b.resolver.List(t.Context(), p, tool.Production, resolver.Filter{Bucket: tool.MCPBucket}, resolver.Page{})
+	items, _, err := b.resolver.List(t.Context(), p, tool.Production, resolver.Filter{Bucket: tool.MCPBucket},
+		resolver.Page{})
 	require.NoError(t, err)
 	require.Len(t, items, 1)
 	items, _, err = b.resolver.List(t.Context(), p, tool.Production, resolver.Filter{Search: "FETCH"}, resolver.Page{})

@@ -133,7 +133,8 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 	}
 	if v.Number != s.Version.Number { // The same content under several numbers.
 		named := *v
-		named.ID, named.Number, named.Published, named.ReadsDeclared = s.Version.ID, s.Version.Number, s.Version.Published, s.Version.ReadsDeclared
+		named.ID, named.Number = s.Version.ID, s.Version.Number
+		named.Published, named.ReadsDeclared = s.Version.Published, s.Version.ReadsDeclared
 		v = &named
 	}
 	res.Version = v

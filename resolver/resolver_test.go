@@ -30,12 +30,16 @@ func (b bench) request(ref string) resolver.Request {
 	if err != nil {
 		panic(err)
 	}
-	return resolver.Request{Principal: tool.Principal{Tenant: b.acme, Subject: "user:ada"}, Ref: parsed, Mode: tool.Production}
+	return resolver.Request{
+		Principal: tool.Principal{Tenant: b.acme, Subject: "user:ada"}, Ref: parsed, Mode: tool.Production,
+	}
 }
 
 // add stores a tool that is published and active unless edit says otherwise,
 // with one version per number; a number that ends in "?" is not published.
-func (b bench) add(t *testing.T, tenant tool.TenantID, slug string, edit func(*tool.Tool), numbers ...string) tool.Tool {
+func (b bench) add(
+	t *testing.T, tenant tool.TenantID, slug string, edit func(*tool.Tool), numbers ...string,
+) tool.Tool {
 	t.Helper()
 
 	store := b.store.Platform()
@@ -58,7 +62,9 @@ func (b bench) add(t *testing.T, tenant tool.TenantID, slug string, edit func(*t
 		snapshot.Description = "version " + number
 		digest, err := snapshot.Digest()
 		require.NoError(t, err)
-		head, _, err = store.AddVersion(t.Context(), head, tool.Version{Number: number, Digest: digest, Published: published, Snapshot: snapshot})
+		head, _, err = store.AddVersion(t.Context(), head, tool.Version{
+			Number: number, Digest: digest, Published: published, Snapshot: snapshot,
+		})
 		require.NoError(t, err)
 	}
 	return head
@@ -82,29 +88,78 @@ func TestResolveRules(t *testing.T) {
 		{name: "a tilde range", ref: "findOrder@~1.2.0", want: "1.2.0"},
 		{name: "an exact version", ref: "findOrder@1.0.0", want: "1.0.0"},
 		{name: "a prerelease by name", ref: "findOrder@2.0.0-rc.1", want: "2.0.0-rc.1"},
-		{name: "no prerelease by range", ref: "findOrder@^2", kind: tool.NotFound, msg: `tool "findOrder" has no published version that meets ^2 (there are 2.0.0-rc.1, 1.4.3, 1.4.0, 1.2.0, 1.0.0)`},
+		{
+			name: "no prerelease by range", ref: "findOrder@^2", kind: tool.NotFound,
+			msg: `tool "findOrder" has no published version that meets ^2 (there are 2.0.0-rc.1, 1.4.3, 1.4.0, 1.2.0, 1.0.0)`,
+		},
 		{name: "no unpublished version in production", ref: "findOrder@1.9.0", kind: tool.NotFound},
 		{name: "an unpublished version in debug mode", ref: "findOrder@1.9.0", request: debug, want: "1.9.0"},
 		{name: "the head in debug mode", ref: "findOrder", request: debug, want: "1.0.0-draft"},
-		{name: "the head of a draft in debug mode", ref: "findOrder", edit: status(tool.Draft), request: debug, want: "1.0.0-draft"},
-		{name: "no draft in production", ref: "findOrder", edit: status(tool.Draft), kind: tool.Conflict, msg: `tool "findOrder" is a draft: publish it first, or use debug mode`},
-		{name: "a malformed constraint", ref: "findOrder@newest", kind: tool.Invalid, msg: `version constraint "newest": expected an exact version such as 1.2.0, a range such as ^1.2 or ~1.4.0, or none`},
-		{name: "a mode of tomorrow", ref: "findOrder", request: func(r *resolver.Request) { r.Mode = "dream" }, kind: tool.Invalid},
-		{name: "no mode means production", ref: "findOrder", request: func(r *resolver.Request) { r.Mode = "" }, want: "1.4.3"},
-		{name: "no tenant", ref: "findOrder", request: func(r *resolver.Request) { r.Principal.Tenant = "" }, kind: tool.Denied},
-		{name: "inactive", ref: "findOrder", edit: func(t *tool.Tool) { t.Active = false }, kind: tool.Conflict, msg: `tool "findOrder" is inactive`},
-		{name: "inactive in debug mode", ref: "findOrder", edit: func(t *tool.Tool) { t.Active = false }, request: debug, kind: tool.Conflict},
-		{name: "quarantined", ref: "findOrder", edit: func(t *tool.Tool) { t.Quarantine = "its server changed it" }, request: debug, kind: tool.Conflict, msg: `tool "findOrder" is quarantined: its server changed it`},
-		{name: "disabled", ref: "findOrder", edit: status(tool.Disabled), kind: tool.Conflict, msg: `tool "findOrder" is disabled`},
+		{
+			name: "the head of a draft in debug mode", ref: "findOrder", edit: status(tool.Draft), request: debug,
+			want: "1.0.0-draft",
+		},
+		{
+			name: "no draft in production", ref: "findOrder", edit: status(tool.Draft), kind: tool.Conflict,
+			msg: `tool "findOrder" is a draft: publish it first, or use debug mode`,
+		},
+		{
+			name: "a malformed constraint", ref: "findOrder@newest", kind: tool.Invalid,
+			msg: `version constraint "newest": expected an exact version such as 1.2.0, a range such as ^1.2 or ~1.4.0, or none`,
+		},
+		{
+			name: "a mode of tomorrow", ref: "findOrder", request: func(r *resolver.Request) { r.Mode = "dream" },
+			kind: tool.Invalid,
+		},
+		{
+			name: "no mode means production", ref: "findOrder", request: func(r *resolver.Request) { r.Mode = "" },
+			want: "1.4.3",
+		},
+		{
+			name: "no tenant", ref: "findOrder", request: func(r *resolver.Request) { r.Principal.Tenant = "" },
+			kind: tool.Denied,
+		},
+		{
+			name: "inactive", ref: "findOrder", edit: func(t *tool.Tool) { t.Active = false }, kind: tool.Conflict,
+			msg: `tool "findOrder" is inactive`,
+		},
+		{
+			name: "inactive in debug mode", ref: "findOrder", edit: func(t *tool.Tool) { t.Active = false }, request: debug,
+			kind: tool.Conflict,
+		},
+		{
+			name: "quarantined", ref: "findOrder", edit: func(t *tool.Tool) { t.Quarantine = "its server changed it" },
+			request: debug, kind: tool.Conflict, msg: `tool "findOrder" is quarantined: its server changed it`,
+		},
+		{
+			name: "disabled", ref: "findOrder", edit: status(tool.Disabled), kind: tool.Conflict,
+			msg: `tool "findOrder" is disabled`,
+		},
 		{name: "disabled in debug mode", ref: "findOrder", edit: status(tool.Disabled), request: debug, kind: tool.Conflict},
 		{name: "deprecated, newly bound", ref: "findOrder", edit: status(tool.Deprecated), kind: tool.Conflict},
-		{name: "deprecated, bound before", ref: "findOrder", edit: status(tool.Deprecated), request: func(r *resolver.Request) { r.AllowDeprecated = true }, want: "1.4.3"},
+		{
+			name: "deprecated, bound before", ref: "findOrder", edit: status(tool.Deprecated),
+			request: func(r *resolver.Request) { r.AllowDeprecated = true }, want: "1.4.3",
+		},
 		{name: "deprecated, pinned", ref: "findOrder@1.2.0", edit: status(tool.Deprecated), want: "1.2.0"},
-		{name: "deprecated, pinned anew", ref: "findOrder@1.2.0", edit: status(tool.Deprecated), request: func(r *resolver.Request) { r.New = true }, kind: tool.Conflict},
+		{
+			name: "deprecated, pinned anew", ref: "findOrder@1.2.0", edit: status(tool.Deprecated),
+			request: func(r *resolver.Request) { r.New = true }, kind: tool.Conflict,
+		},
 		{name: "a permission that is missing", ref: "findOrder", edit: requires("orders.read"), kind: tool.Denied},
-		{name: "a permission that is held", ref: "findOrder", edit: requires("orders.read"), request: func(r *resolver.Request) { r.Principal.Permissions = []string{"orders.read"} }, want: "1.4.3"},
-		{name: "an unknown implementation type", ref: "findOrder", edit: func(t *tool.Tool) { t.Implementation = "telepathy" }, kind: tool.Invalid, msg: `tool "findOrder" has the unknown implementation type "telepathy"`},
-		{name: "an implementation type from the configuration", ref: "findOrder", edit: func(t *tool.Tool) { t.Implementation, t.Config = "", json.RawMessage(`{"type":"http"}`) }, want: "1.4.3"},
+		{
+			name: "a permission that is held", ref: "findOrder", edit: requires("orders.read"),
+			request: func(r *resolver.Request) { r.Principal.Permissions = []string{"orders.read"} }, want: "1.4.3",
+		},
+		{
+			name: "an unknown implementation type", ref: "findOrder",
+			edit: func(t *tool.Tool) { t.Implementation = "telepathy" }, kind: tool.Invalid,
+			msg: `tool "findOrder" has the unknown implementation type "telepathy"`,
+		},
+		{
+			name: "an implementation type from the configuration", ref: "findOrder",
+			edit: func(t *tool.Tool) { t.Implementation, t.Config = "", json.RawMessage(`{"type":"http"}`) }, want: "1.4.3",
+		},
 		{name: "no such tool", ref: "findInvoice", kind: tool.NotFound, msg: `tool "findInvoice" not found`},
 	}
 	for _, tt := range tests {
@@ -193,7 +248,9 @@ func TestResolveShadowing(t *testing.T) {
 	why, err := b.resolver.Explain(t.Context(), b.request("findOrder"))
 	require.NoError(t, err)
 	require.True(t, why.Shadows)
-	require.Contains(t, why.Steps, resolver.Step{Rule: resolver.RuleShadowing, Passed: true, Saw: "the tenant's own tool hides global tool " + global.ID})
+	require.Contains(t, why.Steps, resolver.Step{
+		Rule: resolver.RuleShadowing, Passed: true, Saw: "the tenant's own tool hides global tool " + global.ID,
+	})
 
 	got, err = b.resolver.Resolve(t.Context(), b.request(global.ID))
 	require.NoError(t, err)

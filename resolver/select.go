@@ -79,7 +79,9 @@ func choose(c Candidates, req Request, log *trail) Selection {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("tool %q is deprecated", t.Slug))
 	}
 	if a := entry.Alias; a != nil && a.RemoveBy != "" {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("tool %q is called %q now: the old name works until %s", a.Name, t.Slug, a.RemoveBy))
+		s.Warnings = append(
+			s.Warnings, fmt.Sprintf("tool %q is called %q now: the old name works until %s", a.Name, t.Slug, a.RemoveBy),
+		)
 	}
 	s.Version, s.Draft, s.Err = pick(entry, req, want, log)
 	return s
@@ -93,7 +95,8 @@ func check(req Request, log *trail) (constraint, *tool.Error) {
 	case (req.Ref.Slug == "") == (req.Ref.ID == ""):
 		return constraint{}, log.refuse(RuleRequest, tool.Invalid, "expected a tool reference with either a slug or an id")
 	case req.Mode != "" && !req.Mode.Valid():
-		return constraint{}, log.refuse(RuleRequest, tool.Invalid, fmt.Sprintf("mode %q: expected production or debug", req.Mode))
+		return constraint{}, log.refuse(RuleRequest, tool.Invalid,
+			fmt.Sprintf("mode %q: expected production or debug", req.Mode))
 	}
 	want, err := parseConstraint(req.Ref.Constraint)
 	if err != nil {
@@ -167,7 +170,9 @@ func named(c Candidates, req Request, fits func(*Entry) bool) (own, global *Entr
 // authority applies the rules about the tool's state and the principal.
 func authority(t *tool.Tool, req Request, want constraint, log *trail) *tool.Error {
 	if !req.Principal.May(t.RequiredPermission) {
-		e := log.refuse(RulePermission, tool.Denied, fmt.Sprintf("tool %q: the caller lacks the permission it requires", t.Slug))
+		e := log.refuse(
+			RulePermission, tool.Denied, fmt.Sprintf("tool %q: the caller lacks the permission it requires", t.Slug),
+		)
 		e.Err = errNotPermitted
 		return e
 	}
@@ -185,14 +190,18 @@ func authority(t *tool.Tool, req Request, want constraint, log *trail) *tool.Err
 	}
 	log.pass(RuleQuarantine, "it is not quarantined")
 	if kind := t.ImplementationType(); !kind.Valid() {
-		return log.refuse(RuleImplementation, tool.Invalid, fmt.Sprintf("tool %q has the unknown implementation type %q", t.Slug, kind))
+		return log.refuse(RuleImplementation, tool.Invalid,
+			fmt.Sprintf("tool %q has the unknown implementation type %q", t.Slug, kind))
 	}
 	log.pass(RuleImplementation, "implementation type %s", t.ImplementationType())
 	switch {
 	case t.Status != tool.Deprecated:
 		log.pass(RuleDeprecation, "not deprecated")
 	case req.New || !req.AllowDeprecated && !want.exact():
-		return log.refuse(RuleDeprecation, tool.Conflict, fmt.Sprintf("tool %q is deprecated: it serves existing bindings and takes no new ones", t.Slug))
+		return log.refuse(
+			RuleDeprecation, tool.Conflict,
+			fmt.Sprintf("tool %q is deprecated: it serves existing bindings and takes no new ones", t.Slug),
+		)
 	default:
 		log.pass(RuleDeprecation, "deprecated, but this binding exists already or names an exact version")
 	}

@@ -24,7 +24,10 @@ func parseConstraint(text string) (constraint, error) {
 	if text == "" {
 		return constraint{}, nil
 	}
-	malformed := fmt.Errorf("version constraint %q: expected an exact version such as 1.2.0, a range such as ^1.2 or ~1.4.0, or none", text[:min(len(text), 40)])
+	malformed := fmt.Errorf(
+		"version constraint %q: expected an exact version such as 1.2.0, a range such as ^1.2 or ~1.4.0, or none",
+		text[:min(len(text), 40)],
+	)
 	if len(text) > maxConstraintBytes {
 		return constraint{}, malformed
 	}
@@ -69,7 +72,8 @@ func pick(entry *Entry, req Request, want constraint, log *trail) (VersionInfo, 
 	}
 	best, ok := highest(entry.Versions, want, modeOf(req) == tool.Production)
 	if !ok {
-		return VersionInfo{}, false, log.refuse(RuleVersion, tool.NotFound, nothingMeets(t, entry.Versions, want, modeOf(req)))
+		return VersionInfo{}, false, log.refuse(RuleVersion, tool.NotFound,
+			nothingMeets(t, entry.Versions, want, modeOf(req)))
 	}
 	log.pass(RuleVersion, "%s is the highest of %d versions that meets %q", best.Number, len(entry.Versions), want.text)
 	return best, false, nil

@@ -103,7 +103,8 @@ func Digest(content []byte) string {
 func (d *Document) Check(content []byte) error {
 	switch {
 	case d.Key == "" || len(d.Key) > MaxDocumentKey || !printable(d.Key):
-		return invalid("/key", "want a name of your own for the document, at most %d bytes, no control characters", MaxDocumentKey)
+		return invalid("/key", "want a name of your own for the document, at most %d bytes, no control characters",
+			MaxDocumentKey)
 	case !fits(d.Title, MaxDocumentTitle) || !printable(d.Title):
 		return invalid("/title", "want at most %d characters, no control characters", MaxDocumentTitle)
 	case len(d.Source) > MaxDocumentSource || !printable(d.Source):
@@ -113,7 +114,8 @@ func (d *Document) Check(content []byte) error {
 	case len(content) == 0:
 		return invalid("/content", "the document is empty")
 	case len(content) > MaxDocumentBytes:
-		return invalid("/content", "the document has %d bytes: want at most %d (10 MiB); cut it into several", len(content), MaxDocumentBytes)
+		return invalid("/content", "the document has %d bytes: want at most %d (10 MiB); cut it into several", len(content),
+			MaxDocumentBytes)
 	}
 	if err := d.MediaType.CheckContent(content); err != nil {
 		return err

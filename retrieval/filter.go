@@ -118,8 +118,10 @@ func (c *Condition) check(path string) error {
 	at := path + "/" + c.Field + "/" + string(c.Comparison)
 	switch c.Comparison {
 	case In:
-		if len(c.Values) == 0 || len(c.Values) > MaxFilterValues || slices.ContainsFunc(c.Values, func(v any) bool { return !scalar(v) }) {
-			return invalid(at, "want 1 to %d strings of at most %d bytes, numbers or booleans", MaxFilterValues, MaxMetadataString)
+		if len(c.Values) == 0 || len(c.Values) > MaxFilterValues ||
+			slices.ContainsFunc(c.Values, func(v any) bool { return !scalar(v) }) {
+			return invalid(at, "want 1 to %d strings of at most %d bytes, numbers or booleans", MaxFilterValues,
+				MaxMetadataString)
 		}
 	case AtLeast, AtMost:
 		if len(c.Values) != 1 || !ordered(c.Values[0]) {

@@ -79,7 +79,13 @@ func TestMetadataIsFlatAndBounded(t *testing.T) {
 	t.Parallel()
 
 	var good retrieval.Metadata
-	require.NoError(t, json.Unmarshal([]byte(`{"team": "a", "year": 2026.5, "big": 12345678901234567890, "small": -0.1E-0300, "public": false, "tags": ["a", "b"], "none": []}`), &good))
+	require.NoError(
+		t,
+		json.Unmarshal(
+			[]byte(`{"team": "a", "year": 2026.5, "big": 12345678901234567890, "small": -0.1E-0300, "public": false, "tags": ["a", "b"], "none": []}`),
+			&good,
+		),
+	)
 	require.NoError(t, good.Check("/metadata"))
 	for raw, path := range map[string]string{
 		`{"a": null}`:                            "/metadata/a",

@@ -49,7 +49,10 @@ func (m Metadata) Check(path string) error {
 			return err
 		}
 		if !scalar(m[field]) && !stringList(m[field]) {
-			return invalid(path+"/"+field, "want a string of at most %d bytes, a number, a boolean, or a list of at most %d such strings", MaxMetadataString, MaxMetadataList)
+			return invalid(
+				path+"/"+field, "want a string of at most %d bytes, a number, a boolean, or a list of at most %d such strings",
+				MaxMetadataString, MaxMetadataList,
+			)
 		}
 	}
 	return nil

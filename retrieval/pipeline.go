@@ -37,8 +37,10 @@ const DefaultLanguage Language = "english"
 // reduces nothing and fits any.
 func Languages() []Language {
 	return []Language{
-		"arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hindi",
-		"hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese", "romanian", "russian",
+		"arabic", "armenian", "basque", "catalan", "danish", "dutch", "english", "finnish", "french", "german", "greek",
+		"hindi",
+		"hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese", "romanian",
+		"russian",
 		"serbian", "simple", "spanish", "swedish", "tamil", "turkish", "yiddish",
 	}
 }
@@ -164,7 +166,8 @@ func (p *Pipeline) Check() error {
 	case !slices.Contains(Languages(), p.Language):
 		return invalid("/language", "language %.40q is unknown: want one of %s", string(p.Language), joined(Languages()))
 	case p.Search.Embeds() && p.Embedding == nil && p.NextEmbedding == nil:
-		return invalid("/embedding", "search by %s needs an embedding model: give embedding, or search by full_text", p.Search)
+		return invalid("/embedding", "search by %s needs an embedding model: give embedding, or search by full_text",
+			p.Search)
 	}
 	if err := p.Chunking.check(); err != nil {
 		return err
@@ -177,10 +180,14 @@ func (p *Pipeline) Check() error {
 
 func (c Chunking) check() error {
 	if c.MaxChars != 0 && (c.MaxChars < MinChars || c.MaxChars > MaxChars) {
-		return invalid("/chunking/max_chars", "max_chars is %d: want %d to %d, or 0 for %d", c.MaxChars, MinChars, MaxChars, DefaultMaxChars)
+		return invalid("/chunking/max_chars", "max_chars is %d: want %d to %d, or 0 for %d", c.MaxChars, MinChars, MaxChars,
+			DefaultMaxChars)
 	}
 	if most := c.Resolved().MaxChars / 2; c.Overlap < -1 || c.Overlap > most {
-		return invalid("/chunking/overlap", "overlap is %d: want up to %d, half of max_chars, 0 for the default, or -1 for none", c.Overlap, most)
+		return invalid(
+			"/chunking/overlap", "overlap is %d: want up to %d, half of max_chars, 0 for the default, or -1 for none",
+			c.Overlap, most,
+		)
 	}
 	return nil
 }
@@ -239,9 +246,11 @@ func (c *EmbeddingConfig) Check(path string) error {
 	case c.Model == "" || len(c.Model) > maxEmbeddingModel || !printable(c.Model):
 		return invalid(path+"/model", "want the name of a model, at most %d bytes", maxEmbeddingModel)
 	case c.Dimensions < 1 || c.Dimensions > MaxDimensions:
-		return invalid(path+"/dimensions", "dimensions is %d: want the length of the model's vectors, 1 to %d", c.Dimensions, MaxDimensions)
+		return invalid(path+"/dimensions", "dimensions is %d: want the length of the model's vectors, 1 to %d", c.Dimensions,
+			MaxDimensions)
 	case c.BatchSize < 0 || c.BatchSize > MaxBatchSize:
-		return invalid(path+"/batch_size", "batch_size is %d: want 1 to %d, or 0 for %d", c.BatchSize, MaxBatchSize, DefaultBatchSize)
+		return invalid(path+"/batch_size", "batch_size is %d: want 1 to %d, or 0 for %d", c.BatchSize, MaxBatchSize,
+			DefaultBatchSize)
 	case len(c.QueryPrefix) > maxEmbeddingPrefix || !utf8.ValidString(c.QueryPrefix):
 		return invalid(path+"/query_prefix", "want at most %d bytes of UTF-8", maxEmbeddingPrefix)
 	case len(c.DocumentPrefix) > maxEmbeddingPrefix || !utf8.ValidString(c.DocumentPrefix):

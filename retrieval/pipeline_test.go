@@ -17,7 +17,9 @@ func TestPipelinesAreChecked(t *testing.T) {
 
 	p := retrieval.Pipeline{Slug: "handbook"}
 	require.NoError(t, p.Check())
-	require.Equal(t, retrieval.Pipeline{Slug: "handbook", Name: "handbook", Search: retrieval.FullText, Language: "english"}, p)
+	require.Equal(
+		t, retrieval.Pipeline{Slug: "handbook", Name: "handbook", Search: retrieval.FullText, Language: "english"}, p,
+	)
 	require.Equal(t, retrieval.Chunking{MaxChars: 1600, Overlap: 160}, p.Chunking.Resolved())
 	require.Equal(t, retrieval.Chunking{MaxChars: 200, Overlap: 100}, retrieval.Chunking{MaxChars: 200}.Resolved())
 	require.Equal(t, retrieval.Chunking{MaxChars: 800}, retrieval.Chunking{MaxChars: 800, Overlap: -1}.Resolved())
@@ -33,20 +35,25 @@ func TestPipelinesAreChecked(t *testing.T) {
 		edit func(*retrieval.Pipeline)
 		path string
 	}{
-		"slug":              {func(p *retrieval.Pipeline) { p.Slug = "1st" }, "/slug"},
-		"name":              {func(p *retrieval.Pipeline) { p.Name = strings.Repeat("x", 201) }, "/name"},
-		"description":       {func(p *retrieval.Pipeline) { p.Description = "a\x00" }, "/description"},
-		"search":            {func(p *retrieval.Pipeline) { p.Search = "magic" }, "/search"},
-		"language":          {func(p *retrieval.Pipeline) { p.Language = "klingon" }, "/language"},
-		"no model":          {func(p *retrieval.Pipeline) { p.Search = retrieval.Hybrid }, "/embedding"},
-		"small chunks":      {func(p *retrieval.Pipeline) { p.Chunking.MaxChars = 10 }, "/chunking/max_chars"},
-		"overlap":           {func(p *retrieval.Pipeline) { p.Chunking.Overlap = 801 }, "/chunking/overlap"},
-		"a URL of nothing":  {embedding(func(c *retrieval.EmbeddingConfig) { c.URL = "models" }), "/embedding/url"},
-		"a URL with a user": {embedding(func(c *retrieval.EmbeddingConfig) { c.URL = "https://u:p@models.example" }), "/embedding/url"},
-		"no name":           {embedding(func(c *retrieval.EmbeddingConfig) { c.Model = "" }), "/embedding/model"},
-		"no dimensions":     {embedding(func(c *retrieval.EmbeddingConfig) { c.Dimensions = 0 }), "/embedding/dimensions"},
-		"a large batch":     {embedding(func(c *retrieval.EmbeddingConfig) { c.BatchSize = 513 }), "/embedding/batch_size"},
-		"a long prefix":     {embedding(func(c *retrieval.EmbeddingConfig) { c.QueryPrefix = strings.Repeat("x", 501) }), "/embedding/query_prefix"},
+		"slug":             {func(p *retrieval.Pipeline) { p.Slug = "1st" }, "/slug"},
+		"name":             {func(p *retrieval.Pipeline) { p.Name = strings.Repeat("x", 201) }, "/name"},
+		"description":      {func(p *retrieval.Pipeline) { p.Description = "a\x00" }, "/description"},
+		"search":           {func(p *retrieval.Pipeline) { p.Search = "magic" }, "/search"},
+		"language":         {func(p *retrieval.Pipeline) { p.Language = "klingon" }, "/language"},
+		"no model":         {func(p *retrieval.Pipeline) { p.Search = retrieval.Hybrid }, "/embedding"},
+		"small chunks":     {func(p *retrieval.Pipeline) { p.Chunking.MaxChars = 10 }, "/chunking/max_chars"},
+		"overlap":          {func(p *retrieval.Pipeline) { p.Chunking.Overlap = 801 }, "/chunking/overlap"},
+		"a URL of nothing": {embedding(func(c *retrieval.EmbeddingConfig) { c.URL = "models" }), "/embedding/url"},
+		"a URL with a user": {
+			embedding(func(c *retrieval.EmbeddingConfig) { c.URL = "https://u:p@models.example" }), "/embedding/url",
+		},
+		"no name":       {embedding(func(c *retrieval.EmbeddingConfig) { c.Model = "" }), "/embedding/model"},
+		"no dimensions": {embedding(func(c *retrieval.EmbeddingConfig) { c.Dimensions = 0 }), "/embedding/dimensions"},
+		"a large batch": {embedding(func(c *retrieval.EmbeddingConfig) { c.BatchSize = 513 }), "/embedding/batch_size"},
+		"a long prefix": {
+			embedding(func(c *retrieval.EmbeddingConfig) { c.QueryPrefix = strings.Repeat("x", 501) }),
+			"/embedding/query_prefix",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -99,7 +99,8 @@ func (q *Query) Check() error {
 	case !utf8.ValidString(q.Text) || strings.ContainsRune(q.Text, 0):
 		return invalid("/query", "want UTF-8 without the NUL character")
 	case utf8.RuneCountInString(q.Text) > MaxQueryChars:
-		return invalid("/query", "the query has %d characters: want at most %d", utf8.RuneCountInString(q.Text), MaxQueryChars)
+		return invalid("/query", "the query has %d characters: want at most %d", utf8.RuneCountInString(q.Text),
+			MaxQueryChars)
 	case q.Limit < 0 || q.Limit > MaxLimit:
 		return invalid("/limit", "limit is %d: want 1 to %d, or 0 for %d", q.Limit, MaxLimit, DefaultLimit)
 	case q.Mode != "" && q.Mode != FullText && !q.Mode.Embeds():
@@ -110,7 +111,8 @@ func (q *Query) Check() error {
 	}
 	for i, phrase := range q.Exclude {
 		if strings.TrimSpace(phrase) == "" || !fits(phrase, MaxPhrase) {
-			return invalid(fmt.Sprintf("/exclude/%d", i), "want a word or a phrase, of at most %d characters of UTF-8", MaxPhrase)
+			return invalid(fmt.Sprintf("/exclude/%d", i), "want a word or a phrase, of at most %d characters of UTF-8",
+				MaxPhrase)
 		}
 	}
 	if q.Limit == 0 {

@@ -99,9 +99,12 @@ func (e *Engine) embed(ctx context.Context, p *Pipeline, mode Mode, text string)
 		return nil, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf("pipeline %q is disabled", p.Slug)}
 	case p.Embedding == nil || p.Generation == 0:
 		return nil, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-			"pipeline %q has no embeddings yet, so it can't be searched by %s: search by full_text, or give it an embedding model", p.Slug, mode)}
+			"pipeline %q has no embeddings yet, so it can't be searched by %s: search by full_text, or give it an "+
+				"embedding model", p.Slug, mode)}
 	case e.embedder == nil:
-		return nil, &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "this worker has no client for embedding models: search by full_text"}
+		return nil, &tool.Error{
+			Kind: tool.Unavailable, Op: op, Msg: "this worker has no client for embedding models: search by full_text",
+		}
 	}
 	vectors, err := e.embedder.Embed(ctx, p.Tenant, *p.Embedding, QueryText, []string{text})
 	if err != nil {
@@ -123,7 +126,9 @@ func fuse(mode Mode, found IndexHits) []Hit {
 	add := func(found IndexHit) *Hit {
 		h := byID[found.ID]
 		if h == nil {
-			h = &Hit{Chunk: found.Chunk, DocumentKey: found.Key, Title: found.Title, Source: found.Source, Metadata: found.Metadata}
+			h = &Hit{
+				Chunk: found.Chunk, DocumentKey: found.Key, Title: found.Title, Source: found.Source, Metadata: found.Metadata,
+			}
 			byID[found.ID] = h
 			order = append(order, h)
 		}
@@ -162,7 +167,9 @@ func reciprocal(rank int) float64 {
 func mayNotLeave(p *Pipeline) error {
 	return &tool.Error{
 		Kind: tool.Denied, Op: "retrieval.Search",
-		Err: &tool.DriftError{Declared: tool.EgressNone, Attempted: "an embedding model", Err: errors.New("refused for its class")},
+		Err: &tool.DriftError{
+			Declared: tool.EgressNone, Attempted: "an embedding model", Err: errors.New("refused for its class"),
+		},
 		Msg: fmt.Sprintf("the tool's egress class is none, and its query would go to the embedding model of pipeline %q; "+
 			"set its egress_class to read_only, or search by words with mode full_text", p.Slug),
 	}

@@ -36,7 +36,9 @@ func (s *shelf) SearchIndex(_ context.Context, _ tool.TenantID, q retrieval.Inde
 		s.pipeline.Generation++
 	}
 	if q.Generation != 0 && q.Generation != s.pipeline.Generation {
-		return retrieval.IndexHits{}, &tool.Error{Kind: tool.Conflict, Msg: "another generation", Err: retrieval.ErrGeneration}
+		return retrieval.IndexHits{}, &tool.Error{
+			Kind: tool.Conflict, Msg: "another generation", Err: retrieval.ErrGeneration,
+		}
 	}
 	s.asked = q
 	return s.hits, nil
@@ -45,7 +47,9 @@ func (s *shelf) SearchIndex(_ context.Context, _ tool.TenantID, q retrieval.Inde
 // embedder embeds by the length of texts.
 type embedder struct{ calls int }
 
-func (e *embedder) Embed(_ context.Context, _ tool.TenantID, c retrieval.EmbeddingConfig, kind retrieval.TextKind, texts []string) ([][]float32, error) {
+func (e *embedder) Embed(
+	_ context.Context, _ tool.TenantID, c retrieval.EmbeddingConfig, kind retrieval.TextKind, texts []string,
+) ([][]float32, error) {
 	e.calls++
 	if kind != retrieval.QueryText {
 		return nil, fmt.Errorf("%s is no query", kind)
@@ -87,7 +91,9 @@ func TestSearchByWordsEmbedsNothing(t *testing.T) {
 
 	s := newShelf(retrieval.FullText)
 	s.hits.Text = found("a", "b", "c")
-	answer, err := retrieval.NewEngine(s, nil).Search(t.Context(), acme, "handbook", retrieval.Query{Text: " refunds ", Limit: 2})
+	answer, err := retrieval.NewEngine(s, nil).Search(t.Context(), acme, "handbook", retrieval.Query{
+		Text: " refunds ", Limit: 2,
+	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, ids(answer.Hits))
 	require.Equal(t, retrieval.FullText, answer.Mode)
@@ -101,20 +107,27 @@ func TestSearchFusesRanks(t *testing.T) {
 
 	s := newShelf(retrieval.Hybrid)
 	s.hits = retrieval.IndexHits{Text: found("a", "b", "c"), Vector: found("c", "d", "a")}
-	answer, err := retrieval.NewEngine(s, &embedder{}).Search(t.Context(), acme, "handbook", retrieval.Query{Text: "refunds"})
+	answer, err := retrieval.NewEngine(s, &embedder{}).Search(t.Context(), acme, "handbook", retrieval.Query{
+		Text: "refunds",
+	})
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "c", "b", "d"}, ids(answer.Hits), "what both found comes first; equal scores in the order of ids")
+	require.Equal(t, []string{"a", "c", "b", "d"}, ids(answer.Hits),
+		"what both found comes first; equal scores in the order of ids")
 	require.InDelta(t, 1.0/61+1.0/63, answer.Hits[0].Score, 1e-12)
 	require.Equal(t, 3, answer.Hits[0].VectorRank)
 	require.Equal(t, 0, answer.Hits[3].TextRank)
 	require.Equal(t, 50, s.asked.Limit, "more than are wanted are fused")
 	require.Equal(t, []float32{7, 0}, s.asked.Vector)
 
-	answer, err = retrieval.NewEngine(s, &embedder{}).Search(t.Context(), acme, "handbook", retrieval.Query{Text: "refunds", MinScore: 0.02})
+	answer, err = retrieval.NewEngine(s, &embedder{}).Search(t.Context(), acme, "handbook", retrieval.Query{
+		Text: "refunds", MinScore: 0.02,
+	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "c"}, ids(answer.Hits))
 
-	answer, err = retrieval.NewEngine(s, &embedder{}).Search(t.Context(), acme, "handbook", retrieval.Query{Text: "refunds", Mode: retrieval.Vector})
+	answer, err = retrieval.NewEngine(s, &embedder{}).Search(t.Context(), acme, "handbook", retrieval.Query{
+		Text: "refunds", Mode: retrieval.Vector,
+	})
 	require.NoError(t, err)
 	require.Empty(t, s.asked.Text)
 	require.Equal(t, retrieval.Vector, answer.Mode)
@@ -130,9 +143,13 @@ func TestFusionIsDeterministic(t *testing.T) {
 		s := newShelf(retrieval.Hybrid)
 		s.hits = retrieval.IndexHits{Text: found(names.Draw(t, "text")...), Vector: found(names.Draw(t, "vector")...)}
 		engine := retrieval.NewEngine(s, &embedder{})
-		first, err := engine.Search(context.Background(), acme, "handbook", retrieval.Query{Text: "x", Limit: retrieval.MaxLimit})
+		first, err := engine.Search(context.Background(), acme, "handbook", retrieval.Query{
+			Text: "x", Limit: retrieval.MaxLimit,
+		})
 		require.NoError(t, err)
-		again, err := engine.Search(context.Background(), acme, "handbook", retrieval.Query{Text: "x", Limit: retrieval.MaxLimit})
+		again, err := engine.Search(context.Background(), acme, "handbook", retrieval.Query{
+			Text: "x", Limit: retrieval.MaxLimit,
+		})
 		require.NoError(t, err)
 		require.Equal(t, first, again)
 		seen := map[string]bool{}
@@ -176,13 +193,21 @@ func TestSearchIsRefused(t *testing.T) {
 		kind     tool.Kind
 		text     string
 	}{
-		"no words":         {words, acme, retrieval.Query{Text: " \n"}, nil, tool.Invalid, "what is sought"},
-		"too many words":   {words, acme, retrieval.Query{Text: string(make([]byte, 3000))}, nil, tool.Invalid, "NUL"},
-		"a large limit":    {words, acme, retrieval.Query{Text: "x", Limit: 51}, nil, tool.Invalid, "1 to 50"},
-		"an unknown mode":  {words, acme, retrieval.Query{Text: "x", Mode: "magic"}, nil, tool.Invalid, "full_text, vector or hybrid"},
-		"a bad filter":     {words, acme, retrieval.Query{Text: "x", Filter: retrieval.Filter{{Field: "a b"}}}, nil, tool.Invalid, "field"},
-		"another tenant":   {words, "01890000-0000-7000-8000-000000000002", retrieval.Query{Text: "x"}, nil, tool.NotFound, "not found"},
-		"nothing embedded": {words, acme, retrieval.Query{Text: "x", Mode: retrieval.Vector}, &embedder{}, tool.Conflict, "no embeddings yet"},
+		"no words":       {words, acme, retrieval.Query{Text: " \n"}, nil, tool.Invalid, "what is sought"},
+		"too many words": {words, acme, retrieval.Query{Text: string(make([]byte, 3000))}, nil, tool.Invalid, "NUL"},
+		"a large limit":  {words, acme, retrieval.Query{Text: "x", Limit: 51}, nil, tool.Invalid, "1 to 50"},
+		"an unknown mode": {
+			words, acme, retrieval.Query{Text: "x", Mode: "magic"}, nil, tool.Invalid, "full_text, vector or hybrid",
+		},
+		"a bad filter": {
+			words, acme, retrieval.Query{Text: "x", Filter: retrieval.Filter{{Field: "a b"}}}, nil, tool.Invalid, "field",
+		},
+		"another tenant": {
+			words, "01890000-0000-7000-8000-000000000002", retrieval.Query{Text: "x"}, nil, tool.NotFound, "not found",
+		},
+		"nothing embedded": {
+			words, acme, retrieval.Query{Text: "x", Mode: retrieval.Vector}, &embedder{}, tool.Conflict, "no embeddings yet",
+		},
 		"without a client": {both, acme, retrieval.Query{Text: "x"}, nil, tool.Unavailable, "full_text"},
 		"disabled":         {off, acme, retrieval.Query{Text: "x"}, &embedder{}, tool.Conflict, "disabled"},
 	} {
@@ -207,7 +232,9 @@ func TestLocalQueriesAreNotEmbedded(t *testing.T) {
 		var drift *tool.DriftError
 		require.ErrorAs(t, err, &drift)
 		require.Zero(t, e.calls)
-		_, err = engine.Search(t.Context(), acme, "handbook", retrieval.Query{Text: "secret", Limit: 1, Local: true, Mode: retrieval.FullText})
+		_, err = engine.Search(t.Context(), acme, "handbook", retrieval.Query{
+			Text: "secret", Limit: 1, Local: true, Mode: retrieval.FullText,
+		})
 		require.NoError(t, err)
 		require.Zero(t, e.calls)
 	}

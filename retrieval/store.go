@@ -74,7 +74,9 @@ type Documents interface {
 	ListDocuments(ctx context.Context, tenant tool.TenantID, pipelineID string, f DocumentFilter) ([]Document, error)
 	// ReadText returns the text of a document's version that is searched. It fails
 	// with [tool.Conflict] where none is.
-	ReadText(ctx context.Context, tenant tool.TenantID, pipelineID, documentID string) (version int64, text string, err error)
+	ReadText(
+		ctx context.Context, tenant tool.TenantID, pipelineID, documentID string,
+	) (version int64, text string, err error)
 	// DeleteDocument deletes a document and everything of it.
 	DeleteDocument(ctx context.Context, tenant tool.TenantID, pipelineID, documentID string) error
 }
@@ -193,7 +195,8 @@ type IndexHit struct {
 }
 
 // IndexHits are what both ways found, best first. Equal scores by vector stand in
-// the order of chunk ids, and by words in that in which documents were indexed. Both are of one moment: no document is in them by halves.
+// the order of chunk ids, and by words in that in which documents were indexed. Both are of one moment: no
+// document is in them by halves.
 type IndexHits struct {
 	Text   []IndexHit
 	Vector []IndexHit

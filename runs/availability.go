@@ -96,7 +96,10 @@ func (a *availability) check(ctx context.Context) error {
 
 // temporalError classifies a failure of the Temporal client.
 func temporalError(doing string, err error) error {
-	e := &tool.Error{Kind: tool.Unavailable, Op: "runs", Msg: "Temporal is not answering", RetryAfter: comeBack, Err: errors.Join(errors.New(doing), err)}
+	e := &tool.Error{
+		Kind: tool.Unavailable, Op: "runs", Msg: "Temporal is not answering", RetryAfter: comeBack,
+		Err: errors.Join(errors.New(doing), err),
+	}
 	switch {
 	case is[*serviceerror.NamespaceNotFound](err):
 		e.Msg = "Temporal does not know the namespace"
@@ -115,7 +118,8 @@ func temporalError(doing string, err error) error {
 // permanent reports whether Temporal refused a request in a way that no other
 // attempt changes.
 func permanent(err error) bool {
-	return is[*serviceerror.InvalidArgument](err) || is[*serviceerror.NamespaceNotFound](err) || is[*serviceerror.PermissionDenied](err)
+	return is[*serviceerror.InvalidArgument](err) || is[*serviceerror.NamespaceNotFound](err) ||
+		is[*serviceerror.PermissionDenied](err)
 }
 
 // absent reports whether a failure says that there is no such execution. A

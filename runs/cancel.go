@@ -22,7 +22,8 @@ func (s *Service) Cancel(ctx context.Context, run agent.Run) (agent.Run, error) 
 		return run, conflict
 	case run.Status == agent.RunPending:
 		ended, err := s.cfg.Store.EndPendingRun(ctx, agent.RunEnd{
-			Tenant: run.Tenant, RunID: run.ID, Status: agent.RunCancelled, Kind: tool.Cancelled, Msg: "the run was cancelled before it began",
+			Tenant: run.Tenant, RunID: run.ID, Status: agent.RunCancelled, Kind: tool.Cancelled,
+			Msg: "the run was cancelled before it began",
 		})
 		if err != nil {
 			return run, fmt.Errorf("ending the run: %w", err)

@@ -44,7 +44,9 @@ type Accepted struct {
 // recorded. It fails with tool.Conflict when the run exists already, or when
 // Temporal has the workflow id for another run. It fails with what Temporal
 // refused the workflow for, for good; then the run is recorded as failed.
-func (s *Service) Accept(ctx context.Context, run agent.Run, first *agent.Message, start agent.Start) (Accepted, error) {
+func (s *Service) Accept(
+	ctx context.Context, run agent.Run, first *agent.Message, start agent.Start,
+) (Accepted, error) {
 	if err := s.Available(ctx); err != nil {
 		return Accepted{}, err
 	}
@@ -184,6 +186,7 @@ func (s *Service) postpone(ctx context.Context, start agent.Start, cause error) 
 
 // warn logs a start that did not go as it should, and what it means.
 func (s *Service) warn(ctx context.Context, state string, start agent.Start, err error) {
-	s.log.WarnContext(ctx, "starting a workflow", slog.String("state", state), slog.String("tenant_id", string(start.Tenant)), slog.String("run_id", start.RunID),
+	s.log.WarnContext(ctx, "starting a workflow", slog.String("state", state),
+		slog.String("tenant_id", string(start.Tenant)), slog.String("run_id", start.RunID),
 		slog.String("workflow_id", start.WorkflowID), slog.Any("error", err))
 }

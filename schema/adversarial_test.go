@@ -51,14 +51,17 @@ func bushy(levels, width, size int) string {
 func adversaries() map[string]adversary {
 	out := make(map[string]adversary)
 	recursive := `{"type":"object","anyOf":[` + strings.TrimSuffix(strings.Repeat(
-		`{"properties":{"n":{"type":"string"},"kids":{"type":"array","items":{"$ref":"#"}}},"required":["n","kids"]},`, 4), ",") + `]}`
+		`{"properties":{"n":{"type":"string"},"kids":{"type":"array","items":{"$ref":"#"}}},"required":["n","kids"]},`, 4),
+		",") + `]}`
 	for _, kb := range []int{29, 115} {
 		out[fmt.Sprintf("recursive anyOf, %d KB", kb)] = adversary{schema: recursive, payload: bushy(20, 1, kb<<10)}
 	}
 	differing := `{"type":"object","required":["n"],"oneOf":[`
 	var alternatives strings.Builder
 	for i := range 8 {
-		alternatives.WriteString(fmt.Sprintf(`{"properties":{"n":{"type":"integer","minimum":%d},"kids":{"type":"array","items":{"$ref":"#"}}}},`, i))
+		alternatives.WriteString(fmt.Sprintf(
+			`{"properties":{"n":{"type":"integer","minimum":%d},"kids":{"type":"array","items":{"$ref":"#"}}}},`, i,
+		))
 	}
 	differing += alternatives.String()
 	out["nested oneOf"] = adversary{schema: strings.TrimSuffix(differing, ",") + `]}`, payload: bushy(20, 1, kb64)}
@@ -74,7 +77,8 @@ func adversaries() map[string]adversary {
 		fmt.Fprintf(&chain, `"a%d":{"allOf":[{"$ref":"#/$defs/a%d"}],"properties":{"p%d":{"type":"string"}}},`, i, i+1, i)
 	}
 	out["allOf chain"] = adversary{
-		schema:  `{"type":"object","properties":{"list":{"type":"array","items":{"$ref":"#/$defs/a0"}}},"$defs":{` + chain.String() + `"a400":{"type":"object"}}}`,
+		schema: `{"type":"object","properties":{"list":{"type":"array","items":{"$ref":"#/$defs/a0"}}},"$defs":{` +
+			chain.String() + `"a400":{"type":"object"}}}`,
 		payload: `{"list":` + list(`{"p1":5}`, kb64) + `}`, costly: true,
 	}
 	out["reference cycle"] = adversary{
@@ -100,7 +104,11 @@ func adversaries() map[string]adversary {
 		schema:  `{"type":"object","additionalProperties":{"type":"integer"}}`,
 		payload: wide(5_000, `"5"`),
 	}
-	branches := strings.TrimSuffix(strings.Repeat(`{"properties":{"zz":{"type":"integer"}},"required":["zz"],"additionalProperties":{"type":"string"}},`, 100), ",")
+	branches := strings.TrimSuffix(
+		strings.Repeat(`{"properties":{"zz":{"type":"integer"}},"required":["zz"],"additionalProperties":{"type":"string"}},`,
+			100),
+		",",
+	)
 	out["wide object, many branches"] = adversary{
 		schema:  `{"type":"object","anyOf":[` + branches + `]}`,
 		payload: wide(5_000, `1`), costly: true,
@@ -136,7 +144,8 @@ func adversaries() map[string]adversary {
 		members[i] = fmt.Sprintf(`{"k":[%d]}`, i)
 	}
 	out["large enum"] = adversary{
-		schema:  `{"type":"object","properties":{"a":{"type":"array","items":{"enum":[` + strings.Join(members, ",") + `]}}}}`,
+		schema: `{"type":"object","properties":{"a":{"type":"array","items":{"enum":[` + strings.Join(members, ",") +
+			`]}}}}`,
 		payload: `{"a":` + list(`{"k":[3000]}`, kb64) + `}`,
 	}
 	spellings := make([]string, 3_000)
@@ -144,7 +153,8 @@ func adversaries() map[string]adversary {
 		spellings[i] = fmt.Sprintf(`"member_%d"`, i)
 	}
 	out["large enum of words"] = adversary{
-		schema:  `{"type":"object","properties":{"a":{"type":"array","items":{"enum":[` + strings.Join(spellings, ",") + `]}}}}`,
+		schema: `{"type":"object","properties":{"a":{"type":"array","items":{"enum":[` + strings.Join(spellings, ",") +
+			`]}}}}`,
 		payload: `{"a":` + list(`"MEMBER 2999"`, kb64) + `}`,
 	}
 	out["long numbers"] = adversary{
@@ -169,7 +179,9 @@ func adversaries() map[string]adversary {
 		payload: `{"a":` + list(text, kb64) + `}`,
 	}
 	anyArray := `{"type":"object","properties":{"a":{"type":"array"}}}`
-	out["deep arrays"] = adversary{schema: anyArray, payload: `{"a":` + list(strings.Repeat("[", 100)+strings.Repeat("]", 100), kb64) + `}`}
+	out["deep arrays"] = adversary{
+		schema: anyArray, payload: `{"a":` + list(strings.Repeat("[", 100)+strings.Repeat("]", 100), kb64) + `}`,
+	}
 	out["quotes to repair"] = adversary{schema: anyArray, payload: `{'a':['` + times(`\'\"`, kb64) + `',]}`}
 	out["escapes to repair"] = adversary{schema: anyArray, payload: `{'a':['` + times(`\u0041\n`, kb64) + `',]}`}
 	out["strings to repair"] = adversary{schema: anyArray, payload: `{'a':` + list(`'x'`, kb64) + `,}`}

@@ -99,7 +99,9 @@ func checkNode(m map[string]any, pointer string, patterns *int) error {
 	if enum, ok := m["enum"].([]any); ok && len(enum) == 0 {
 		return invalidSchema(pointer+"/enum", "expected at least one value: nothing can match an empty enum")
 	}
-	for _, keyword := range []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"} {
+	for _, keyword := range []string{
+		"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
+	} {
 		if n, ok := m[keyword].(json.Number); ok {
 			if f, err := n.Float64(); err != nil || f > math.MaxInt32 {
 				return invalidSchema(pointer+"/"+keyword, fmt.Sprintf("expected at most %d", math.MaxInt32))
@@ -126,7 +128,9 @@ func checkDialect(dialect any, pointer string) error {
 	text, _ := dialect.(string)
 	_, uri, _ := strings.Cut(strings.TrimSuffix(text, "#"), ":")
 	if uri = ":" + uri; uri != draft7 && uri != draft2020 {
-		return invalidSchema(pointer+"/$schema", fmt.Sprintf("expected http%s# or https%s, got %q", draft7, draft2020, clip(text, 80)))
+		return invalidSchema(
+			pointer+"/$schema", fmt.Sprintf("expected http%s# or https%s, got %q", draft7, draft2020, clip(text, 80)),
+		)
 	}
 	if pointer != "" {
 		return invalidSchema(pointer+"/$schema", "expected $schema at the top only")

@@ -34,6 +34,9 @@ func TestUndeclared(t *testing.T) {
 		require.Equal(t, tt.want, schema.Undeclared(json.RawMessage(order), strings.Split(tt.path, "/")), tt.path)
 	}
 	require.Equal(t, -1, schema.Undeclared(nil, []string{"x"}))
-	require.Equal(t, -1, schema.Undeclared(json.RawMessage(`{"patternProperties":{"^x":{}},"additionalProperties":false}`), []string{"x"}))
+	require.Equal(
+		t, -1,
+		schema.Undeclared(json.RawMessage(`{"patternProperties":{"^x":{}},"additionalProperties":false}`), []string{"x"}),
+	)
 	require.Equal(t, 0, schema.Undeclared(json.RawMessage(`{"additionalProperties":false}`), []string{"x"}))
 }

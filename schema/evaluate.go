@@ -17,7 +17,8 @@ func (w *work) meets(r *rule, v *jsonvalue.Value, seen *evaluated) bool {
 		return false
 	}
 	own := seen
-	if r.unevaluatedProperties != nil && v.Kind() == jsonvalue.Object || r.unevaluatedItems != nil && v.Kind() == jsonvalue.Array {
+	if r.unevaluatedProperties != nil && v.Kind() == jsonvalue.Object ||
+		r.unevaluatedItems != nil && v.Kind() == jsonvalue.Array {
 		own = newEvaluated(v)
 	}
 	ok := false
@@ -52,7 +53,8 @@ func (w *work) meets(r *rule, v *jsonvalue.Value, seen *evaluated) bool {
 func (w *work) sizesOf(r *rule, v *jsonvalue.Value) bool {
 	n := v.Len()
 	if v.Kind() == jsonvalue.Object {
-		return (r.src.MinProperties == -1 || n >= r.src.MinProperties) && (r.src.MaxProperties == -1 || n <= r.src.MaxProperties)
+		return (r.src.MinProperties == -1 || n >= r.src.MinProperties) &&
+			(r.src.MaxProperties == -1 || n <= r.src.MaxProperties)
 	}
 	return (r.src.MinItems == -1 || n >= r.src.MinItems) && (r.src.MaxItems == -1 || n <= r.src.MaxItems)
 }
@@ -161,7 +163,8 @@ func (w *work) contains(r *rule, v *jsonvalue.Value, own *evaluated) bool {
 			return false
 		}
 	}
-	return (r.src.MinContains == -1 || found >= r.src.MinContains) && (r.src.MaxContains == -1 || found <= r.src.MaxContains)
+	return (r.src.MinContains == -1 || found >= r.src.MinContains) &&
+		(r.src.MaxContains == -1 || found <= r.src.MaxContains)
 }
 
 // text judges a string.
@@ -215,7 +218,8 @@ func (w *work) content(s *jsonschema.Schema, text string) bool {
 // number judges a number by its value, exactly.
 func (w *work) number(r *rule, literal string) bool {
 	s := r.src
-	if s.Minimum == nil && s.Maximum == nil && s.ExclusiveMinimum == nil && s.ExclusiveMaximum == nil && s.MultipleOf == nil {
+	if s.Minimum == nil && s.Maximum == nil && s.ExclusiveMinimum == nil && s.ExclusiveMaximum == nil &&
+		s.MultipleOf == nil {
 		return true
 	}
 	if !w.spend(1 + len(literal)/4) {

@@ -15,9 +15,12 @@ import (
 func FuzzPrepare(f *testing.F) {
 	cache := schema.New(0)
 	for _, seed := range []string{
-		``, `{}`, `null`, `"x"`, `5`, `[`, `{"query":"a"}`, `{'query':'a',}`, "```json\n{\"q\":1}\n```", `{"a":1}}`, `{"a":[1,2}`,
-		`"\"{}\""`, `{"arguments":"{\"query\":\"a\"}"}`, `{query: a /* b */}`, `{"a":"\ud800"}`, "{\"a\":\"\x00\"}", `callback({"query":"a"})`,
-		`{"n":"1e999999999"}`, `{"ids":"[1,[2,[3"}`, `{“query”: “a”}`, "`{`", `{"a": "b" + "c"}`, `{"query": NaN}`, `{"":""}`, `...`,
+		``, `{}`, `null`, `"x"`, `5`, `[`, `{"query":"a"}`, `{'query':'a',}`, "```json\n{\"q\":1}\n```", `{"a":1}}`,
+		`{"a":[1,2}`,
+		`"\"{}\""`, `{"arguments":"{\"query\":\"a\"}"}`, `{query: a /* b */}`, `{"a":"\ud800"}`, "{\"a\":\"\x00\"}",
+		`callback({"query":"a"})`,
+		`{"n":"1e999999999"}`, `{"ids":"[1,[2,[3"}`, `{“query”: “a”}`, "`{`", `{"a": "b" + "c"}`, `{"query": NaN}`, `{"":""}`,
+		`...`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -48,9 +51,12 @@ func FuzzCheck(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	for _, seed := range []string{
-		`{"$ref":"#"}`, `{"pattern":"(?:a{9}){9}"}`, `{"enum":[]}`, `{"type":[]}`, `{"$id":"a#b"}`, `{"$id":":"}`, `{"$anchor":5}`, `{"items":[{}]}`,
-		`{"$schema":"http://json-schema.org/draft-07/schema#","if":true,"contentEncoding":"base64"}`, `{"$defs":{"":{}},"$ref":"#/$defs/"}`, `{"$ref":"#/%zz"}`,
-		`{"$dynamicRef":"#x"}`, `{"multipleOf":1e-399}`, `{"required":[1]}`, `{"properties":{"~":{},"/":{}}}`, `{"not":{"not":{"not":{}}}}`,
+		`{"$ref":"#"}`, `{"pattern":"(?:a{9}){9}"}`, `{"enum":[]}`, `{"type":[]}`, `{"$id":"a#b"}`, `{"$id":":"}`,
+		`{"$anchor":5}`, `{"items":[{}]}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","if":true,"contentEncoding":"base64"}`,
+		`{"$defs":{"":{}},"$ref":"#/$defs/"}`, `{"$ref":"#/%zz"}`,
+		`{"$dynamicRef":"#x"}`, `{"multipleOf":1e-399}`, `{"required":[1]}`, `{"properties":{"~":{},"/":{}}}`,
+		`{"not":{"not":{"not":{}}}}`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -45,7 +45,10 @@ func TestKeywords(t *testing.T) {
 		{both, `"maxItems":1`, `[1]`, `[1,2]`},
 		{both, `"minItems":1`, `[1]`, `[]`},
 		{both, `"uniqueItems":true`, `[1,true,"1",{"a":1}]`, `[{"a":1,"b":2},{"b":2,"a":1.0}]`},
-		{both, `"uniqueItems":true`, `[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21]`, `[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,0]`},
+		{
+			both, `"uniqueItems":true`, `[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21]`,
+			`[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,0]`,
+		},
 		{both, `"contains":{"minimum":5}`, `[1,5]`, `[1,4]`},
 		{both, `"items":{"type":"integer"}`, `[1,2]`, `[1,"2"]`},
 		{both, `"items":false`, `[]`, `[1]`},
@@ -54,30 +57,60 @@ func TestKeywords(t *testing.T) {
 		{both, `"required":["a"]`, `{"a":null}`, `{"b":1}`},
 		{both, `"properties":{"a":{"type":"integer"}}`, `{"a":1,"b":"x"}`, `{"a":"1"}`},
 		{both, `"patternProperties":{"^n":{"type":"integer"}}`, `{"n1":1,"x":"y"}`, `{"n1":"1"}`},
-		{both, `"properties":{"a":{}},"patternProperties":{"^b":{}},"additionalProperties":false`, `{"a":1,"bb":2}`, `{"c":1}`},
+		{
+			both, `"properties":{"a":{}},"patternProperties":{"^b":{}},"additionalProperties":false`, `{"a":1,"bb":2}`,
+			`{"c":1}`,
+		},
 		{both, `"additionalProperties":{"type":"integer"}`, `{"a":1}`, `{"a":"1"}`},
 		{both, `"propertyNames":{"maxLength":2}`, `{"ab":1}`, `{"abc":1}`},
 		{both, `"allOf":[{"minimum":1},{"maximum":2}]`, `2`, `3`},
 		{both, `"anyOf":[{"type":"integer"},{"minimum":2}]`, `2.5`, `1.5`},
 		{both, `"oneOf":[{"multipleOf":3},{"multipleOf":5}]`, `9`, `15`},
 		{both, `"not":{"type":"integer"}`, `"1"`, `1`},
-		{both, `"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"required":["b"]}`, `{"k":1,"a":1}`, `{"k":2,"a":1}`},
+		{
+			both, `"if":{"properties":{"k":{"const":1}}},"then":{"required":["a"]},"else":{"required":["b"]}`, `{"k":1,"a":1}`,
+			`{"k":2,"a":1}`,
+		},
 		{both, `"properties":{"a":true,"b":false}`, `{"a":1}`, `{"b":1}`},
-		{both, `"properties":{"kids":{"items":{"$ref":"#"}},"n":{"type":"integer"}}`, `{"kids":[{"n":1}]}`, `{"kids":[{"kids":[{"n":"1"}]}]}`},
+		{
+			both, `"properties":{"kids":{"items":{"$ref":"#"}},"n":{"type":"integer"}}`, `{"kids":[{"n":1}]}`,
+			`{"kids":[{"kids":[{"n":"1"}]}]}`,
+		},
 		{both, `"properties":{"a/b":{"$ref":"#/properties/c%25d"},"c%d":{"type":"integer"}}`, `{"a/b":1}`, `{"a/b":"1"}`},
 
-		{seven, `"definitions":{"a":{"type":"integer"}},"properties":{"x":{"$ref":"#/definitions/a","type":"string"}}`, `{"x":1}`, `{"x":"1"}`}, // Siblings of $ref do not count.
-		{seven, `"definitions":{"a":{"$id":"#here","type":"integer"}},"properties":{"x":{"$ref":"#here"}}`, `{"x":1}`, `{"x":"1"}`},
+		// Siblings of $ref do not count.
+		{
+			seven, `"definitions":{"a":{"type":"integer"}},"properties":{"x":{"$ref":"#/definitions/a","type":"string"}}`,
+			`{"x":1}`, `{"x":"1"}`,
+		},
+		{
+			seven, `"definitions":{"a":{"$id":"#here","type":"integer"}},"properties":{"x":{"$ref":"#here"}}`, `{"x":1}`,
+			`{"x":"1"}`,
+		},
 		{seven, `"items":[{"type":"integer"},{"type":"string"}]`, `[1,"a",null]`, `[1,2]`},
 		{seven, `"items":[{}],"additionalItems":{"type":"integer"}`, `["a",1]`, `["a","b"]`},
 		{seven, `"items":[{}],"additionalItems":false`, `["a"]`, `["a","b"]`},
 		{seven, `"dependencies":{"a":["b"]}`, `{"a":1,"b":2}`, `{"a":1}`},
 		{seven, `"dependencies":{"a":{"minProperties":2}}`, `{"a":1,"c":2}`, `{"a":1}`},
 
-		{twenty, `"$defs":{"a":{"type":"integer"}},"properties":{"x":{"$ref":"#/$defs/a","minimum":5}}`, `{"x":5}`, `{"x":1}`}, // Siblings of $ref count.
-		{twenty, `"$defs":{"a":{"$anchor":"here","type":"integer"}},"properties":{"x":{"$ref":"#here"}}`, `{"x":1}`, `{"x":"1"}`},
-		{twenty, `"$id":"https://example.com/root","$defs":{"a":{"$id":"part","type":"integer"}},"properties":{"x":{"$ref":"part"}}`, `{"x":1}`, `{"x":"1"}`},
-		{twenty, `"$dynamicAnchor":"node","properties":{"kids":{"items":{"$dynamicRef":"#node"}},"n":{"type":"integer"}}`, `{"kids":[{"n":1}]}`, `{"kids":[{"n":"1"}]}`},
+		// Siblings of $ref count.
+		{
+			twenty, `"$defs":{"a":{"type":"integer"}},"properties":{"x":{"$ref":"#/$defs/a","minimum":5}}`, `{"x":5}`,
+			`{"x":1}`,
+		},
+		{
+			twenty, `"$defs":{"a":{"$anchor":"here","type":"integer"}},"properties":{"x":{"$ref":"#here"}}`, `{"x":1}`,
+			`{"x":"1"}`,
+		},
+		{
+			twenty,
+			`"$id":"https://example.com/root","$defs":{"a":{"$id":"part","type":"integer"}},"properties":{"x":{"$ref":"part"}}`,
+			`{"x":1}`, `{"x":"1"}`,
+		},
+		{
+			twenty, `"$dynamicAnchor":"node","properties":{"kids":{"items":{"$dynamicRef":"#node"}},"n":{"type":"integer"}}`,
+			`{"kids":[{"n":1}]}`, `{"kids":[{"n":"1"}]}`,
+		},
 		{twenty, `"prefixItems":[{"type":"integer"}],"items":{"type":"string"}`, `[1,"a"]`, `[1,2]`},
 		{twenty, `"prefixItems":[{"type":"integer"}],"items":false`, `[1]`, `[1,2]`},
 		{twenty, `"contains":{"const":1},"minContains":2`, `[1,0,1]`, `[1,0]`},
@@ -86,10 +119,21 @@ func TestKeywords(t *testing.T) {
 		{twenty, `"dependentRequired":{"a":["b"]}`, `{"a":1,"b":2}`, `{"a":1}`},
 		{twenty, `"dependentSchemas":{"a":{"minProperties":2}}`, `{"a":1,"c":2}`, `{"a":1}`},
 		{twenty, `"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false`, `{"a":1}`, `{"b":1}`},
-		{twenty, `"anyOf":[{"properties":{"a":{"const":1}},"required":["a"]},{"properties":{"b":{}}}],"unevaluatedProperties":false`, `{"a":1}`, `{"c":1}`},
-		{twenty, `"if":{"required":["k"],"properties":{"k":{}}},"then":{"properties":{"a":{}}},"unevaluatedProperties":false`, `{"k":1,"a":1}`, `{"a":1}`},
+		{
+			twenty,
+			`"anyOf":[{"properties":{"a":{"const":1}},"required":["a"]},{"properties":{"b":{}}}],"unevaluatedProperties":false`,
+			`{"a":1}`, `{"c":1}`,
+		},
+		{
+			twenty,
+			`"if":{"required":["k"],"properties":{"k":{}}},"then":{"properties":{"a":{}}},"unevaluatedProperties":false`,
+			`{"k":1,"a":1}`, `{"a":1}`,
+		},
 		{twenty, `"prefixItems":[{}],"contains":{"const":"x"},"unevaluatedItems":false`, `[1,"x"]`, `[1,"x",2]`},
-		{twenty, `"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{}}}},"unevaluatedProperties":false`, `{"x":1}`, `{"y":1}`},
+		{
+			twenty, `"$ref":"#/$defs/a","$defs":{"a":{"properties":{"x":{}}}},"unevaluatedProperties":false`, `{"x":1}`,
+			`{"y":1}`,
+		},
 	}
 	cache := schema.New(0)
 	for _, tt := range tests {
@@ -108,7 +152,8 @@ func TestKeywords(t *testing.T) {
 				err = s.Validate(t.Context(), json.RawMessage(tt.bad))
 				require.Error(t, err)
 				require.Contains(t, err.Error(), " expected ")
-				require.False(t, strings.Contains(err.Error(), "what the schema allows here (") && !strings.Contains(raw, "false"), err.Error())
+				require.False(t, strings.Contains(err.Error(), "what the schema allows here (") && !strings.Contains(raw, "false"),
+					err.Error())
 			})
 		}
 	}

@@ -21,7 +21,9 @@ func TestJudgesLikeTheLibrary(t *testing.T) {
 	accepted := 0
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		raw, err := json.Marshal(map[string]any{"allOf": []any{drawKeywords(r, 3)}, "$defs": map[string]any{"d": drawKeywords(r, 1)}})
+		raw, err := json.Marshal(map[string]any{
+			"allOf": []any{drawKeywords(r, 3)}, "$defs": map[string]any{"d": drawKeywords(r, 1)},
+		})
 		require.NoError(t, err)
 		ours, err := schema.New(1).Compile(raw)
 		if err != nil {
@@ -49,7 +51,12 @@ func TestJudgesLikeTheLibrary(t *testing.T) {
 // drawKeywords draws a schema of a few keywords.
 func drawKeywords(r *rand.Rand, depth int) any {
 	if depth == 0 || r.IntN(12) == 0 {
-		return []any{true, false, map[string]any{}, map[string]any{"type": "integer"}, map[string]any{"type": []string{"string", "null"}}}[r.IntN(5)]
+		return []any{
+			true, false,
+			map[string]any{},
+			map[string]any{"type": "integer"},
+			map[string]any{"type": []string{"string", "null"}},
+		}[r.IntN(5)]
 	}
 	sub := func() any { return drawKeywords(r, depth-1) }
 	list := func() []any { return []any{sub(), sub()} }

@@ -21,7 +21,8 @@ type Loose struct {
 const (
 	unionMsg = " at the top of the input schema: clients see no properties then. Flatten it into one object: " +
 		"an action with an enum, and the fields of every action, optional"
-	refMsg       = "$ref at the top of the input schema: clients see no properties then. Write what it refers to in its place"
+	refMsg = "$ref at the top of the input schema: clients see no properties then. Write what it refers to in " +
+		"its place"
 	inputLessMsg = `no properties: name them, or say that there are none with "properties": {} and "additionalProperties": false`
 	anyValueMsg  = "any value: give it a type"
 	anyMapMsg    = `an object of anything: name its properties, give "additionalProperties" a type, or say false`
@@ -75,7 +76,10 @@ func typed(node any) bool {
 	if !ok {
 		return false
 	}
-	for _, keyword := range []string{"type", "enum", "const", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "properties", "items", "prefixItems"} {
+	for _, keyword := range []string{
+		"type", "enum", "const", "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "properties", "items",
+		"prefixItems",
+	} {
 		if _, said := m[keyword]; said {
 			return true
 		}

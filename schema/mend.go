@@ -16,7 +16,8 @@ const (
 	elided      = "the JSON leaves something out: send every value"
 	surplusText = "expected one JSON value and nothing else"
 	valueless   = "the JSON has a property without a value"
-	quoting     = "a string of the JSON can be read in more than one way: put strings in double quotes and escape quotes within them"
+	quoting     = "a string of the JSON can be read in more than one way: put strings in double quotes and escape " +
+		"quotes within them"
 	escaping    = "a string has an escape that JSON does not know"
 	commenting  = "a comment of the JSON can be read in more than one way: send no comments"
 	separating  = "expected a comma or a closing bracket"

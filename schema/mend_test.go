@@ -131,7 +131,8 @@ var damages = []damage{
 	{"nothing", func(_ *rand.Rand, text string) string { return text }},
 	{"Python's constants", func(_ *rand.Rand, text string) string {
 		return tokenPattern.ReplaceAllStringFunc(text, func(s string) string {
-			return map[string]string{"true": "True", "false": "False", "null": "None"}[s] + map[bool]string{true: s}[!slices.Contains([]string{"true", "false", "null"}, s)]
+			return map[string]string{"true": "True", "false": "False", "null": "None"}[s] +
+				map[bool]string{true: s}[!slices.Contains([]string{"true", "false", "null"}, s)]
 		})
 	}},
 	{"a trailing comma", func(r *rand.Rand, text string) string {
@@ -146,10 +147,14 @@ var damages = []damage{
 		return onOne(r, tokenPattern, text, func(s string) string { return map[bool]string{true: " ", false: s}[s == ","] })
 	}},
 	{"a missing token", func(r *rand.Rand, text string) string {
-		return onOne(r, tokenPattern, text, func(s string) string { return map[bool]string{false: s}[len(s) == 1 && strings.Contains("{}[]:", s)] })
+		return onOne(r, tokenPattern, text, func(s string) string {
+			return map[bool]string{false: s}[len(s) == 1 && strings.Contains("{}[]:", s)]
+		})
 	}},
 	{"a value left out", func(r *rand.Rand, text string) string {
-		return onOne(r, tokenPattern, text, func(s string) string { return map[bool]string{true: "...", false: s}[s[0] == '"'] })
+		return onOne(r, tokenPattern, text, func(s string) string {
+			return map[bool]string{true: "...", false: s}[s[0] == '"']
+		})
 	}},
 	{"a line comment", func(r *rand.Rand, text string) string {
 		note := []string{" // note\n", " # note\n", "// note\n", " // it's a \"note\"\n", " # a: b\n", " // note"}[r.IntN(6)]
@@ -207,8 +212,10 @@ func onOne(r *rand.Rand, pattern *regexp.Regexp, text string, change func(string
 
 // words are what strings are made of: what breaks a reader that guesses.
 var words = []string{
-	"it's", "O'Brien", "the boys' ", "rock 'n' roll", `6" nail`, `he said "no"`, `""`, "a, b", "x: y", "# 1", "http://a.b/c?d=e#f", "// no", "/* no */",
-	"{a}", "[1]", "C:\\work", "\\d+", "None", "true", "A", "AbA", "line\nbreak", "tab\there", "…", "...", "```", "1", "01", "é", "😀", "-", "",
+	"it's", "O'Brien", "the boys' ", "rock 'n' roll", `6" nail`, `he said "no"`, `""`, "a, b", "x: y", "# 1",
+	"http://a.b/c?d=e#f", "// no", "/* no */",
+	"{a}", "[1]", "C:\\work", "\\d+", "None", "true", "A", "AbA", "line\nbreak", "tab\there", "…", "...", "```", "1", "01",
+	"é", "😀", "-", "",
 }
 
 func drawText(r *rand.Rand) string {
@@ -269,7 +276,8 @@ func checkDamage(ctx context.Context, tb rapid.TB, s *schema.Schema, r *rand.Ran
 		tb.Fatal(err)
 	}
 	text := first.do(r, string(raw))
-	if other, err := tool.Canonical(json.RawMessage(text)); err == nil && string(other) != string(want) && first.name != "a text of JSON" {
+	if other, err := tool.Canonical(json.RawMessage(text)); err == nil && string(other) != string(want) &&
+		first.name != "a text of JSON" {
 		return false // The damage made other, valid JSON: it cannot be noticed.
 	}
 	text = second.do(r, text)
@@ -284,7 +292,8 @@ func checkDamage(ctx context.Context, tb rapid.TB, s *schema.Schema, r *rand.Ran
 	case first.name == "a text of JSON" && validText(text):
 		return false
 	}
-	tb.Fatalf("%s, then %s:\nvalue %s\ntext  %s\nread  %s\nby    %s", first.name, second.name, want, text, got, receipt.JSON())
+	tb.Fatalf("%s, then %s:\nvalue %s\ntext  %s\nread  %s\nby    %s", first.name, second.name, want, text, got,
+		receipt.JSON())
 	return false
 }
 
@@ -316,6 +325,8 @@ func TestDamageDrawn(t *testing.T) {
 
 	s := object(t)
 	rapid.Check(t, func(t *rapid.T) {
-		checkDamage(t.Context(), t, s, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream"))))
+		checkDamage(
+			t.Context(), t, s, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), rapid.Uint64().Draw(t, "stream"))),
+		)
 	})
 }

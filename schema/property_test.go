@@ -137,7 +137,9 @@ func drawValue(t *rapid.T, depth int) any {
 	case 3:
 		return rapid.Float64Range(-9, 9).Draw(t, "float")
 	case 4, 5:
-		return rapid.SampledFrom([]string{"", "5", "true", "null", "None", "Red", "dark blue", "a, b", "[1]", `{"n":1}`, `{"n":`, "```json\n{}\n```", "007"}).Draw(t, "word")
+		return rapid.SampledFrom([]string{
+			"", "5", "true", "null", "None", "Red", "dark blue", "a, b", "[1]", `{"n":1}`, `{"n":`, "```json\n{}\n```", "007",
+		}).Draw(t, "word")
 	case 6:
 		return rapid.StringN(0, 5, 20).Draw(t, "text")
 	case 7, 8:
@@ -150,7 +152,8 @@ func drawValue(t *rapid.T, depth int) any {
 		return list
 	default:
 		object := make(map[string]any)
-		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(append(names, "Query", "N", "arguments", "search")), 0, 4, rapid.ID).Draw(t, "names") {
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(append(names, "Query", "N", "arguments", "search")), 0,
+			4, rapid.ID).Draw(t, "names") {
 			object[name] = drawValue(t, depth-1)
 		}
 		return object

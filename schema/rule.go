@@ -142,7 +142,9 @@ func (c *ruler) object(r *rule, s *jsonschema.Schema) {
 	for pattern, sub := range s.PatternProperties {
 		r.patterns = append(r.patterns, patternRule{pattern, sizeOf(pattern), c.rule(sub)})
 	}
-	slices.SortFunc(r.patterns, func(a, b patternRule) int { return strings.Compare(a.pattern.String(), b.pattern.String()) })
+	slices.SortFunc(r.patterns, func(a, b patternRule) int {
+		return strings.Compare(a.pattern.String(), b.pattern.String())
+	})
 	r.additional = c.either(s.AdditionalProperties)
 	r.propertyNames = c.rule(s.PropertyNames)
 	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {

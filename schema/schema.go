@@ -89,7 +89,9 @@ func (e *remoteError) Error() string { return "refusing to load " + e.url }
 
 func explainCompileError(err error) error {
 	if re, ok := errors.AsType[*remoteError](err); ok {
-		return invalidSchema("", fmt.Sprintf("it refers to %q: only references within the schema are allowed", clip(re.url, 80)))
+		return invalidSchema(
+			"", fmt.Sprintf("it refers to %q: only references within the schema are allowed", clip(re.url, 80)),
+		)
 	}
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		for len(ve.Causes) > 0 {

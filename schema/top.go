@@ -98,8 +98,10 @@ func (p *preparation) decodeText(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 
 // Names that models put around arguments, folded.
 var (
-	wrapperNames = []string{"arguments", "args", "parameters", "params", "input", "inputs", "kwargs", "toolinput", "properties"}
-	calleeNames  = []string{"name", "tool", "function", "toolname", "type", "id"}
+	wrapperNames = []string{
+		"arguments", "args", "parameters", "params", "input", "inputs", "kwargs", "toolinput", "properties",
+	}
+	calleeNames = []string{"name", "tool", "function", "toolname", "type", "id"}
 )
 
 // unwrap returns the arguments that stand under a name such as "arguments",

@@ -73,7 +73,8 @@ func (w *work) extend() {
 func tooCostly() error {
 	return &tool.Error{
 		Kind: tool.Invalid, Op: "schema.Validate",
-		Msg: "too large or too deeply nested to be checked against the schema: send fewer, smaller or less deeply nested values",
+		Msg: "too large or too deeply nested to be checked against the schema: send fewer, smaller or less deeply " +
+			"nested values",
 	}
 }
 

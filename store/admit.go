@@ -97,7 +97,8 @@ func (s *Store) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Tick
 
 // ticketOf reads the answer of AdmitCall.
 func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.Ticket, error) {
-	policy, err := policyOf(row.EgressClass, row.EgressRules, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs)
+	policy, err := policyOf(row.EgressClass, row.EgressRules, row.RequiresApproval, row.PermissionPolicy,
+		row.RequiredPermission, row.TenantSlugs)
 	if err != nil {
 		return ledger.Ticket{}, err
 	}
@@ -131,7 +132,9 @@ func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.T
 func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error) {
 	var none db.AdmitCallParams
 	if req.EffectID == "" || req.InvocationID == "" {
-		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "a call needs an effect id and an invocation id to be admitted"}
+		return none, &tool.Error{
+			Kind: tool.Invalid, Op: op, Msg: "a call needs an effect id and an invocation id to be admitted",
+		}
 	}
 	e, err := entryParams(op, req.Entry)
 	if err != nil {
@@ -146,8 +149,9 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 	}
 	return db.AdmitCallParams{
 		TenantID: string(req.Principal.Tenant), EffectID: text(req.EffectID), InvocationID: req.InvocationID,
-		RunID: optional(req.RunID), AgentID: optional(req.AgentID), ToolID: optional(req.ToolID), MessageID: optional(req.MessageID),
-		Turn: number(req.Turn), Position: number(req.Position), CallID: text(req.CallID), Tool: text(req.Slug),
+		RunID: optional(req.RunID), AgentID: optional(req.AgentID), ToolID: optional(req.ToolID),
+		MessageID: optional(req.MessageID),
+		Turn:      number(req.Turn), Position: number(req.Position), CallID: text(req.CallID), Tool: text(req.Slug),
 		Version: text(req.Version), Digest: req.Digest, ImplementationType: string(req.Implementation),
 		Subject: text(req.Principal.Subject), Permissions: list(req.Principal.Permissions), Mode: string(e.mode),
 		ArgumentsStored: req.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,

@@ -75,7 +75,8 @@ func updateAgent(ctx context.Context, q *db.Queries, op string, a agent.Agent) (
 		return agent.Agent{}, explain(failure(op, err), tool.NotFound, fmt.Sprintf("agent %q not found", a.Slug))
 	}
 	return agent.Agent{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-		"agent %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision, stored.Revision), Err: registry.ErrChanged}
+		"agent %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision,
+		stored.Revision), Err: registry.ErrChanged}
 }
 
 // FindAgent implements [registry.Store].
@@ -96,10 +97,14 @@ func (s *Store) FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID st
 }
 
 // ListAgents implements [registry.Store]. The page is in the order of slugs.
-func (s *Store) ListAgents(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]agent.Agent, error) {
+func (s *Store) ListAgents(
+	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
+) ([]agent.Agent, error) {
 	var rows []db.Agent
 	err := s.do(ctx, "store.ListAgents", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListAgents(ctx, db.ListAgentsParams{TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit)})
+		rows, err = q.ListAgents(ctx, db.ListAgentsParams{
+			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
+		})
 		return err
 	})
 	if err != nil {
@@ -109,7 +114,9 @@ func (s *Store) ListAgents(ctx context.Context, tenant tool.TenantID, afterSlug 
 }
 
 // AddAgentVersion implements [registry.Store].
-func (s *Store) AddAgentVersion(ctx context.Context, a agent.Agent, v agent.Version) (agent.Agent, agent.Version, error) {
+func (s *Store) AddAgentVersion(
+	ctx context.Context, a agent.Agent, v agent.Version,
+) (agent.Agent, agent.Version, error) {
 	const op = "store.AddAgentVersion"
 	id, err := idOrNew(v.ID)
 	if err != nil {
@@ -168,7 +175,8 @@ func (s *Store) ListAgentVersions(ctx context.Context, tenant tool.TenantID, age
 
 func agentOf(row db.Agent) (agent.Agent, error) {
 	a := agent.Agent{
-		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Slug: row.Slug, Status: tool.Status(row.Status), Version: row.Version,
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Slug: row.Slug, Status: tool.Status(row.Status),
+		Version:  row.Version,
 		Revision: row.Revision, PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	return a, decode(row.Definition, &a.Definition)

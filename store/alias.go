@@ -39,7 +39,8 @@ func rename(ctx context.Context, q *db.Queries, op string, t tool.Tool, i tool.I
 	for _, name := range names {
 		if !slices.Contains(kept, name) {
 			return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/interaction/aliases", Msg: fmt.Sprintf(
-				"the name %q belongs to another tool already; take it from that one first, by publishing a version of it without", name)}
+				"the name %q belongs to another tool already; take it from that one first, by publishing a version of it without",
+				name)}
 		}
 	}
 	return nil
@@ -64,7 +65,9 @@ func (s *Store) aliased(ctx context.Context, op string, tenant tool.TenantID, na
 		e := resolver.Entry{Alias: &resolver.Alias{Name: name, RemoveBy: row.RemoveBy}}
 		for _, v := range versions {
 			if v.ToolID == row.ToolRegistry.ID {
-				e.Versions = append(e.Versions, resolver.VersionInfo{ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published})
+				e.Versions = append(e.Versions, resolver.VersionInfo{
+					ID: v.ID, Number: v.Version, Digest: v.Digest, Published: v.Published,
+				})
 			}
 		}
 		e.Tool, err = s.seen(row.ToolRegistry)

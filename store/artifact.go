@@ -65,7 +65,8 @@ func saveArtifact(ctx context.Context, q *db.Queries, op string, a registry.Arti
 		return registry.Artifact{}, explain(failure(op, err), tool.NotFound, fmt.Sprintf("artifact %q not found", a.Slug))
 	}
 	return registry.Artifact{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-		"artifact %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision, stored.Revision), Err: registry.ErrChanged}
+		"artifact %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision,
+		stored.Revision), Err: registry.ErrChanged}
 }
 
 // FindArtifact implements [registry.ArtifactStore].
@@ -86,10 +87,14 @@ func (s *Store) FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID
 }
 
 // ListArtifacts implements [registry.ArtifactStore].
-func (s *Store) ListArtifacts(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]registry.Artifact, error) {
+func (s *Store) ListArtifacts(
+	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
+) ([]registry.Artifact, error) {
 	var rows []db.Artifact
 	err := s.do(ctx, "store.ListArtifacts", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListArtifacts(ctx, db.ListArtifactsParams{TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit)})
+		rows, err = q.ListArtifacts(ctx, db.ListArtifactsParams{
+			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
+		})
 		return err
 	})
 	if err != nil {
@@ -129,7 +134,9 @@ func (s *Store) AddArtifactVersion(
 }
 
 // ListArtifactVersions implements [registry.ArtifactStore].
-func (s *Store) ListArtifactVersions(ctx context.Context, tenant tool.TenantID, artifactID string) ([]registry.ArtifactVersion, error) {
+func (s *Store) ListArtifactVersions(
+	ctx context.Context, tenant tool.TenantID, artifactID string,
+) ([]registry.ArtifactVersion, error) {
 	const op = "store.ListArtifactVersions"
 	if err := checkIDs(op, artifactID); err != nil {
 		return nil, err
@@ -151,14 +158,18 @@ func (s *Store) ListArtifactVersions(ctx context.Context, tenant tool.TenantID, 
 
 // LoadArtifact implements [registry.ArtifactStore], and is where executors have
 // the programs from.
-func (s *Store) LoadArtifact(ctx context.Context, tenant tool.TenantID, artifactID, version string) (tool.ArtifactCode, error) {
+func (s *Store) LoadArtifact(
+	ctx context.Context, tenant tool.TenantID, artifactID, version string,
+) (tool.ArtifactCode, error) {
 	const op = "store.LoadArtifact"
 	if err := checkIDs(op, artifactID); err != nil {
 		return tool.ArtifactCode{}, err
 	}
 	var row db.LoadArtifactRow
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.LoadArtifact(ctx, db.LoadArtifactParams{TenantID: string(tenant), ArtifactID: artifactID, Version: text(version)})
+		row, err = q.LoadArtifact(ctx, db.LoadArtifactParams{
+			TenantID: string(tenant), ArtifactID: artifactID, Version: text(version),
+		})
 		return err
 	})
 	if err != nil {

@@ -51,7 +51,8 @@ func newAudience(t *testing.T) audience {
 	require.NoError(t, err)
 	head, err := a.Platform.Registry().CreateTool(t.Context(), tool.Tool{
 		Slug: "screenRisk", Definition: tool.Definition{Name: "Screen", Implementation: tool.Internal},
-		Policy: tool.Policy{TenantSlugs: []string{"planted-customer", guest.Slug}}, Status: tool.Draft, Active: true, Version: "1.0.0",
+		Policy: tool.Policy{TenantSlugs: []string{"planted-customer", guest.Slug}}, Status: tool.Draft, Active: true,
+		Version: "1.0.0",
 	})
 	require.NoError(t, err)
 	head.Status = tool.Published
@@ -73,7 +74,10 @@ func TestToolsForOthersDoNotExist(t *testing.T) {
 			return err
 		},
 		"ListVersions": func(head tool.Tool) error { _, err := a.Store.ListVersions(ctx, a.stranger, head.ID); return err },
-		"Version":      func(head tool.Tool) error { _, err := a.Store.Version(ctx, a.stranger, head.ID, digest); return err },
+		"Version": func(head tool.Tool) error {
+			_, err := a.Store.Version(ctx, a.stranger, head.ID, digest)
+			return err
+		},
 		"UpdateTool": func(head tool.Tool) error {
 			head.Tenant = a.stranger
 			_, err := a.Store.UpdateTool(ctx, head)
@@ -93,7 +97,9 @@ func TestToolsForOthersDoNotExist(t *testing.T) {
 		want := strings.ReplaceAll(tool.AsError(ask(missing)).Msg, missing.ID, a.global.ID)
 		require.Equal(t, want, tool.AsError(ask(a.global)).Msg, name)
 	}
-	_, err := a.Store.CreateTool(ctx, tool.Tool{Tenant: a.stranger, Slug: "screenRisk", Status: tool.Draft, Version: "1.0.0"})
+	_, err := a.Store.CreateTool(ctx, tool.Tool{
+		Tenant: a.stranger, Slug: "screenRisk", Status: tool.Draft, Version: "1.0.0",
+	})
 	require.NoError(t, err)
 	c, err := a.Store.Entries(ctx, a.stranger, tool.Ref{Slug: "screenRisk"})
 	require.NoError(t, err)
@@ -178,7 +184,8 @@ func TestResolvingScansNothing(t *testing.T) {
 	}
 	conn := a.Conn(t)
 	for _, sql := range []string{
-		"set role " + store.AppRole, "set plan_cache_mode = force_generic_plan", fmt.Sprintf("set app.tenant_id = '%s'", a.guest),
+		"set role " + store.AppRole, "set plan_cache_mode = force_generic_plan",
+		fmt.Sprintf("set app.tenant_id = '%s'", a.guest),
 	} {
 		_, err := conn.Exec(t.Context(), sql)
 		require.NoError(t, err)
@@ -200,7 +207,8 @@ func TestResolvingScansNothing(t *testing.T) {
 	} {
 		_, err := conn.Prepare(t.Context(), strings.ToLower(name), q.sql)
 		require.NoError(t, err, name)
-		plan := strings.Join(texts(t, conn, "explain execute "+strings.ToLower(name)+"("+strings.Join(q.arguments, ", ")+")"), "\n")
+		plan := strings.Join(texts(t, conn, "explain execute "+strings.ToLower(name)+"("+strings.Join(q.arguments, ", ")+")"),
+			"\n")
 		require.Contains(t, plan, "Index", name)
 		require.NotRegexp(t, `Seq Scan on (tool_registry|tool_versions)`, plan, name)
 		require.NotContains(t, plan, "hashed SubPlan", name)

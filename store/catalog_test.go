@@ -41,7 +41,8 @@ func TestRowLevelSecurityCoversEveryTable(t *testing.T) {
 	all := texts(t, conn, "select relname::text from "+tables)
 	require.Subset(t, all, []string{"tenants", "tool_invocations", "tool_invocations_default"})
 	require.Greater(t, len(all), 15, "the partitions are looked at too")
-	require.ElementsMatch(t, []string{"leases", "toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
+	require.ElementsMatch(t, []string{"leases", "toolcrib_migrations"},
+		texts(t, conn, "select relname::text from "+tables+`
 		and c.relname <> 'tenants'
 		and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped)`),
 		"every table has a tenant")
@@ -56,14 +57,16 @@ func TestRowLevelSecurityCoversEveryTable(t *testing.T) {
 		where c.relnamespace = current_schema()::regnamespace and c.relkind in ('v', 'm')`), "a view would read as its owner")
 	require.Empty(t, texts(t, conn, `select p.proname::text from pg_proc p
 		where p.pronamespace = current_schema()::regnamespace and p.prosecdef
-		  and not coalesce(p.proconfig::text like '%search_path%', false)`), "a function with its owner's rights fixes its search path")
+		  and not coalesce(p.proconfig::text like '%search_path%', false)`),
+		"a function with its owner's rights fixes its search path")
 }
 
 func TestUniqueKeysIncludeTheTenant(t *testing.T) {
 	t.Parallel()
 
 	conn := storetest.NewDatabase(t).Conn(t)
-	require.Equal(t, []string{"leases_pkey", "tenants_pkey", "tenants_slug_key", "toolcrib_migrations_pkey"}, texts(t, conn, `
+	require.Equal(t, []string{"leases_pkey", "tenants_pkey", "tenants_slug_key", "toolcrib_migrations_pkey"},
+		texts(t, conn, `
 		select i.indexrelid::regclass::text from pg_index i join pg_class c on c.oid = i.indrelid
 		where c.relnamespace = current_schema()::regnamespace and i.indisunique and c.relkind in ('r', 'p')
 		  and not exists (
@@ -110,9 +113,18 @@ func TestRolesHoldLittle(t *testing.T) {
 			"partitions are reached through their table only")
 		require.ElementsMatch(t, deletes[role], texts(t, conn, "select relname::text from "+tables+`
 			and has_table_privilege($1, c.oid, 'delete, truncate, references, trigger')`, role), "%s deletes little", role)
-		require.Empty(t, texts(t, conn, "select nspname::text from pg_namespace where nspname = current_schema() and has_schema_privilege($1, oid, 'create')", role))
+		require.Empty(
+			t,
+			texts(
+				t, conn,
+				"select nspname::text from pg_namespace where nspname = current_schema() and has_schema_privilege($1, oid, "+
+					"'create')",
+				role,
+			),
+		)
 	}
-	require.Equal(t, []string{"effects", "leases", "tenants", "toolcrib_migrations"}, texts(t, conn, "select relname::text from "+tables+`
+	require.Equal(t, []string{"effects", "leases", "tenants", "toolcrib_migrations"},
+		texts(t, conn, "select relname::text from "+tables+`
 		and has_table_privilege($1, c.oid, 'select') order by 1`, store.MaintenanceRole))
 	require.Equal(t, []string{"leases", "tenants"}, texts(t, conn, "select relname::text from "+tables+`
 		and has_any_column_privilege($1, c.oid, 'insert, update') order by 1`, store.MaintenanceRole))
@@ -123,7 +135,8 @@ func TestRolesHoldLittle(t *testing.T) {
 		"tool_invocations: id, run_id, status, tenant_id",
 	}, texts(t, conn, `
 		select c.relname || ': ' || string_agg(a.attname, ', ' order by a.attname)
-		from pg_attribute a join `+strings.Replace(tables, "where", "on a.attrelid = c.oid where", 1)+` and a.attnum > 0 and not a.attisdropped
+		from pg_attribute a join `+strings.Replace(tables, "where", "on a.attrelid = c.oid where", 1)+
+		` and a.attnum > 0 and not a.attisdropped
 		and not has_table_privilege($1, c.oid, 'select') and has_column_privilege($1, c.oid, a.attnum, 'select')
 		group by c.relname order by 1`, store.MaintenanceRole), "it sees what is open, and nothing of what is in it")
 }
@@ -141,7 +154,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	f.Say(t, f.Run, 1, 1, "Let me look.")
 	_, _, err := f.Store.AddAgentVersion(t.Context(), f.Agent, storetest.AgentVersionOf(t, f.Agent, "1.0.0"))
 	require.NoError(t, err)
-	_, err = f.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: f.Tenant, Text: "k"}, strings.Repeat("0", 64), time.Minute, time.Hour)
+	_, err = f.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: f.Tenant, Text: "k"}, strings.Repeat("0", 64),
+		time.Minute, time.Hour)
 	require.NoError(t, err)
 	key, session := f.MCPSession("s1")
 	_, err = f.Store.SaveMCPSession(t.Context(), key, session)
@@ -150,11 +164,17 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	named.Interaction.Aliases = []string{"findOrders"}
 	_, _, err = f.Store.AddVersion(t.Context(), named, storetest.VersionOf(t, named, "1.1.0"))
 	require.NoError(t, err)
-	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: f.Tenant, Slug: "files", Status: registry.ServerActive})
+	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
+		Tenant: f.Tenant, Slug: "files", Status: registry.ServerActive,
+	})
 	require.NoError(t, err)
-	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", State: registry.Offered}}})
+	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{
+		Put: []registry.RemoteTool{{Name: "read", State: registry.Offered}},
+	})
 	require.NoError(t, err)
-	uploaded, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive})
+	uploaded, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{
+		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+	})
 	require.NoError(t, err)
 	_, _, err = f.Store.AddArtifactVersion(t.Context(), uploaded, registry.ArtifactVersion{Number: "1.0.0"}, []byte("."))
 	require.NoError(t, err)
@@ -163,7 +183,8 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	shelf.Cut(t, document, "words")
 	shelf.Embed(t, document, 1, []float32{1, 0, 0})
 	shelf.Put(t, "uncut", "words")
-	storetest.NewShelf(t, f.Store, retrieval.Pipeline{Tenant: f.Tenant}).Add(t, retrieval.Document{Key: "searched"}, "words")
+	storetest.NewShelf(t, f.Store, retrieval.Pipeline{Tenant: f.Tenant}).Add(t, retrieval.Document{Key: "searched"},
+		"words")
 	require.NoError(t, f.Store.SealEvents(t.Context(), f.Tenant))
 	f.Start(t)
 	stranger := d.Tenant(t)
@@ -175,7 +196,11 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 		require.NoError(t, err)
 	}
 	exec("set role " + store.AppRole)
-	for _, table := range texts(t, super, "select relname::text from "+tables+" and not c.relispartition and c.relname not in ('leases', 'toolcrib_migrations')") {
+	for _, table := range texts(
+		t, super,
+		"select relname::text from "+tables+
+			" and not c.relispartition and c.relname not in ('leases', 'toolcrib_migrations')",
+	) {
 		column := "tenant_id"
 		if table == "tenants" {
 			column = "id"
@@ -196,14 +221,17 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 
 		if may(t, super, "insert", table, column) {
 			exec("select set_config('app.tenant_id', $1, false)", stranger)
-			_, err := conn.Exec(t.Context(), fmt.Sprintf("insert into %s (%s) values ($1)", pgx.Identifier{table}.Sanitize(), column), f.Tenant)
+			_, err := conn.Exec(
+				t.Context(), fmt.Sprintf("insert into %s (%s) values ($1)", pgx.Identifier{table}.Sanitize(), column), f.Tenant,
+			)
 			requireRefusedRow(t, err, table+": no row is made for another tenant")
 			exec("select set_config('app.tenant_id', $1, false)", f.Tenant)
 		}
 		if !may(t, super, "update", table, column) {
 			continue
 		}
-		_, err := conn.Exec(t.Context(), fmt.Sprintf("update %s set %s = $1", pgx.Identifier{table}.Sanitize(), column), stranger)
+		_, err := conn.Exec(t.Context(), fmt.Sprintf("update %s set %s = $1", pgx.Identifier{table}.Sanitize(), column),
+			stranger)
 		requireRefusedRow(t, err, table+": a row cannot be given away")
 	}
 }
@@ -220,7 +248,8 @@ func requireRefusedRow(t *testing.T, err error, what string) {
 // may reports whether the app role holds a privilege on a column at all.
 func may(t *testing.T, conn *pgx.Conn, privilege, table, column string) (may bool) {
 	t.Helper()
-	err := conn.QueryRow(t.Context(), "select has_column_privilege($1, $2, $3, $4)", store.AppRole, table, column, privilege).Scan(&may)
+	err := conn.QueryRow(t.Context(), "select has_column_privilege($1, $2, $3, $4)", store.AppRole, table, column,
+		privilege).Scan(&may)
 	require.NoError(t, err)
 	return may
 }
@@ -280,7 +309,9 @@ func TestEgressGuard(t *testing.T) {
 	f := storetest.NewFixture(t, d)
 	conn := d.Conn(t)
 	approval := func(sql string) (required bool) {
-		require.NoError(t, conn.QueryRow(t.Context(), sql+" where id = $1 returning requires_approval", f.Tool.ID).Scan(&required))
+		require.NoError(
+			t, conn.QueryRow(t.Context(), sql+" where id = $1 returning requires_approval", f.Tool.ID).Scan(&required),
+		)
 		return required
 	}
 	require.False(t, approval("update tool_registry set egress_class = 'read_only'"))
@@ -339,7 +370,10 @@ func TestPartitions(t *testing.T) {
 	require.NoError(t, err)
 	e.InvocationID = idAt(t, time.Now().UTC().AddDate(0, 1, 1-time.Now().UTC().Day()))
 
-	plan := texts(t, conn, fmt.Sprintf("explain select * from tool_invocations where tenant_id = '%s' and id = '%s'", f.Tenant, e.InvocationID))
+	plan := texts(
+		t, conn,
+		fmt.Sprintf("explain select * from tool_invocations where tenant_id = '%s' and id = '%s'", f.Tenant, e.InvocationID),
+	)
 	for _, line := range plan {
 		require.NotContains(t, line, "tool_invocations_default", "the id prunes partitions")
 	}

@@ -88,7 +88,8 @@ func TestLeasesOutliveNoClockJump(t *testing.T) {
 			return n
 		}
 		require.Zero(t, open(), "it is young")
-		_, err := conn.Exec(t.Context(), "update runs set created_at = created_at + interval '1 hour' where tenant_id = $1", f.Tenant)
+		_, err := conn.Exec(t.Context(), "update runs set created_at = created_at + interval '1 hour' where tenant_id = $1",
+			f.Tenant)
 		require.NoError(t, err)
 		require.Equal(t, 1, open())
 	})
@@ -102,7 +103,8 @@ func TestLeasesAreBounded(t *testing.T) {
 	long := store.MaxLease + time.Second
 	_, err := m.TakeLease(t.Context(), "work", "a", "s", long, false)
 	storetest.RequireKind(t, tool.Invalid, err)
-	_, err = d.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: d.Tenant(t), Text: "k"}, strings.Repeat("0", 64), long, time.Hour)
+	_, err = d.Store.BeginRequest(t.Context(), store.RequestKey{Tenant: d.Tenant(t), Text: "k"}, strings.Repeat("0", 64),
+		long, time.Hour)
 	storetest.RequireKind(t, tool.Invalid, err)
 	_, err = d.Store.ClaimStarts(t.Context(), 1, long)
 	storetest.RequireKind(t, tool.Invalid, err)

@@ -43,7 +43,8 @@ func (s *Store) CloseRun(ctx context.Context, c RunClosure) (bool, error) {
 		return false, err
 	}
 	params := db.CloseRunParams{
-		TenantID: string(c.Tenant), ID: c.RunID, StatusSeen: string(c.StatusSeen), SeqSeen: c.SeqSeen, Status: string(c.Status),
+		TenantID: string(c.Tenant), ID: c.RunID, StatusSeen: string(c.StatusSeen), SeqSeen: c.SeqSeen,
+		Status:    string(c.Status),
 		ErrorKind: string(c.Kind), Error: text(c.Msg), Output: text(c.Output), EndedBy: agent.EndedByReconciler,
 		EventType: string(runEndEvent(c.Status)), EventData: event,
 	}
@@ -59,14 +60,18 @@ func (s *Store) CloseRun(ctx context.Context, c RunClosure) (bool, error) {
 }
 
 // OpenCalls returns the calls of a run that have not ended, in order.
-func (s *Store) OpenCalls(ctx context.Context, tenant tool.TenantID, runID string, limit int) ([]tool.Invocation, error) {
+func (s *Store) OpenCalls(
+	ctx context.Context, tenant tool.TenantID, runID string, limit int,
+) ([]tool.Invocation, error) {
 	const op = "store.OpenCalls"
 	if !tool.ValidID(runID) {
 		return nil, notFound(op, "run not found")
 	}
 	var rows []db.ToolInvocation
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListOpenCalls(ctx, db.ListOpenCallsParams{TenantID: string(tenant), RunID: &runID, Limit: pageSize(limit)})
+		rows, err = q.ListOpenCalls(ctx, db.ListOpenCallsParams{
+			TenantID: string(tenant), RunID: &runID, Limit: pageSize(limit),
+		})
 		return err
 	})
 	if err != nil {
@@ -77,7 +82,9 @@ func (s *Store) OpenCalls(ctx context.Context, tenant tool.TenantID, runID strin
 
 // KnownWorkflows returns which of some workflows a tenant has runs of: those of
 // agents by the ids of their runs, others by the workflows' own.
-func (s *Store) KnownWorkflows(ctx context.Context, tenant tool.TenantID, runIDs, workflowIDs []string) (map[string]bool, error) {
+func (s *Store) KnownWorkflows(
+	ctx context.Context, tenant tool.TenantID, runIDs, workflowIDs []string,
+) (map[string]bool, error) {
 	const op = "store.KnownWorkflows"
 	if err := checkIDs(op, runIDs...); err != nil {
 		return nil, err
@@ -118,7 +125,8 @@ func (s *Store) FindEffect(ctx context.Context, tenant tool.TenantID, effectID s
 		return EffectState{}, notFound(op, "effect not found")
 	}
 	return EffectState{
-		ID: row.EffectID, Phase: tool.Phase(row.Phase), ArgumentsDigest: row.ArgumentsDigest, VersionDigest: row.VersionDigest,
-		SentBefore: row.SentBefore, Attempt: int(row.Attempt),
+		ID: row.EffectID, Phase: tool.Phase(row.Phase), ArgumentsDigest: row.ArgumentsDigest,
+		VersionDigest: row.VersionDigest,
+		SentBefore:    row.SentBefore, Attempt: int(row.Attempt),
 	}, err
 }

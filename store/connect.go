@@ -82,7 +82,9 @@ func configure(config *pgx.ConnConfig, asked Timeouts) {
 		conn, err := dial(ctx, network, address)
 		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
 			// Where the system takes none of these, the time-outs of operations remain.
-			_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3})
+			_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
+				Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
+			})
 			limitUnacknowledged(tcp, timeouts.Unacknowledged)
 		}
 		return conn, err

@@ -23,8 +23,10 @@ func (s *Store) CreateCredential(ctx context.Context, c vault.Sealed) (vault.Cre
 	err := s.do(ctx, op, c.Tenant, func(q *db.Queries) (err error) {
 		row, err = q.CreateCredential(ctx, db.CreateCredentialParams{
 			TenantID: string(c.Tenant), ID: c.ID, Ref: text(c.Ref),
-			Category: text(c.Selector.Category), ProviderKey: text(c.Selector.Provider), ProviderVariant: text(c.Selector.Variant),
-			Hosts: list(c.Hosts), Version: number(c.Version), KeyVersion: number(c.KeyVersion), Ciphertext: c.Ciphertext, ExpiresAt: c.ExpiresAt,
+			Category: text(c.Selector.Category), ProviderKey: text(c.Selector.Provider),
+			ProviderVariant: text(c.Selector.Variant),
+			Hosts:           list(c.Hosts), Version: number(c.Version), KeyVersion: number(c.KeyVersion),
+			Ciphertext: c.Ciphertext, ExpiresAt: c.ExpiresAt,
 		})
 		return err
 	})
@@ -44,8 +46,10 @@ func (s *Store) ChangeCredential(ctx context.Context, c vault.Sealed) (vault.Cre
 	err := s.do(ctx, op, c.Tenant, func(q *db.Queries) (err error) {
 		row, err = q.ChangeCredential(ctx, db.ChangeCredentialParams{
 			TenantID: string(c.Tenant), ID: c.ID, Revision: c.Revision,
-			Category: text(c.Selector.Category), ProviderKey: text(c.Selector.Provider), ProviderVariant: text(c.Selector.Variant),
-			Hosts: list(c.Hosts), Version: number(c.Version), KeyVersion: number(c.KeyVersion), Ciphertext: c.Ciphertext, ExpiresAt: c.ExpiresAt,
+			Category: text(c.Selector.Category), ProviderKey: text(c.Selector.Provider),
+			ProviderVariant: text(c.Selector.Variant),
+			Hosts:           list(c.Hosts), Version: number(c.Version), KeyVersion: number(c.KeyVersion),
+			Ciphertext: c.Ciphertext, ExpiresAt: c.ExpiresAt,
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: vault.ErrChanged.Error(), Err: vault.ErrChanged}
@@ -63,9 +67,13 @@ func (s *Store) ChangeCredential(ctx context.Context, c vault.Sealed) (vault.Cre
 func taken(err error, c vault.Credential) error {
 	switch constraintOf(err) {
 	case "credentials_ref":
-		return explain(err, tool.Conflict, fmt.Sprintf("a credential %q exists already: rotate it, or revoke it first", c.Ref))
+		return explain(
+			err, tool.Conflict, fmt.Sprintf("a credential %q exists already: rotate it, or revoke it first", c.Ref),
+		)
 	case "credentials_selector":
-		return explain(err, tool.Conflict, fmt.Sprintf("a credential for %s exists already: rotate it, or revoke it first", c.Selector))
+		return explain(
+			err, tool.Conflict, fmt.Sprintf("a credential for %s exists already: rotate it, or revoke it first", c.Selector),
+		)
 	default:
 		return err
 	}
@@ -102,10 +110,14 @@ func (s *Store) FindCredential(ctx context.Context, tenant tool.TenantID, name s
 }
 
 // ListCredentials implements [vault.Store].
-func (s *Store) ListCredentials(ctx context.Context, tenant tool.TenantID, afterRef string, limit int) ([]vault.Credential, error) {
+func (s *Store) ListCredentials(
+	ctx context.Context, tenant tool.TenantID, afterRef string, limit int,
+) ([]vault.Credential, error) {
 	var rows []db.Credential
 	err := s.do(ctx, "store.ListCredentials", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListCredentials(ctx, db.ListCredentialsParams{TenantID: string(tenant), After: text(afterRef), Limit: pageSize(limit)})
+		rows, err = q.ListCredentials(ctx, db.ListCredentialsParams{
+			TenantID: string(tenant), After: text(afterRef), Limit: pageSize(limit),
+		})
 		return err
 	})
 	return convert(rows, credentialOf), err
@@ -118,7 +130,9 @@ func (s *Store) OpenCredential(ctx context.Context, tenant tool.TenantID, ref st
 		row, err = q.OpenCredential(ctx, db.OpenCredentialParams{TenantID: string(tenant), Ref: text(ref)})
 		return err
 	})
-	return sealedOf(row.Credential, row.TenantKey, row.Expired), explain(err, tool.NotFound, fmt.Sprintf("no credential %.130q", ref))
+	return sealedOf(
+		row.Credential, row.TenantKey, row.Expired,
+	), explain(err, tool.NotFound, fmt.Sprintf("no credential %.130q", ref))
 }
 
 // OpenSelected implements [vault.Store].
@@ -126,11 +140,14 @@ func (s *Store) OpenSelected(ctx context.Context, tenant tool.TenantID, sel secr
 	var row db.OpenSelectedRow
 	err := s.doPlanned(ctx, "store.OpenSelected", tenant, func(q *db.Queries) (err error) {
 		row, err = q.OpenSelected(ctx, db.OpenSelectedParams{
-			TenantID: string(tenant), Category: text(sel.Category), ProviderKey: text(sel.Provider), ProviderVariant: text(sel.Variant),
+			TenantID: string(tenant), Category: text(sel.Category), ProviderKey: text(sel.Provider),
+			ProviderVariant: text(sel.Variant),
 		})
 		return err
 	})
-	return sealedOf(row.Credential, row.TenantKey, row.Expired), explain(err, tool.NotFound, fmt.Sprintf("no credential for %.200s", sel))
+	return sealedOf(
+		row.Credential, row.TenantKey, row.Expired,
+	), explain(err, tool.NotFound, fmt.Sprintf("no credential for %.200s", sel))
 }
 
 // NoteUse implements [vault.Store].

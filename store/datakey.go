@@ -63,7 +63,9 @@ func (s *Store) RewrapDataKey(ctx context.Context, k vault.DataKey, from string)
 }
 
 // ListSealedBefore implements [vault.Store].
-func (s *Store) ListSealedBefore(ctx context.Context, tenant tool.TenantID, keyVersion, limit int) ([]vault.Sealed, error) {
+func (s *Store) ListSealedBefore(
+	ctx context.Context, tenant tool.TenantID, keyVersion, limit int,
+) ([]vault.Sealed, error) {
 	var rows []db.ListSealedBeforeRow
 	err := s.do(ctx, "store.ListSealedBefore", tenant, func(q *db.Queries) (err error) {
 		rows, err = q.ListSealedBefore(ctx, db.ListSealedBeforeParams{
@@ -95,6 +97,7 @@ func (s *Store) ResealCredential(ctx context.Context, c vault.Sealed) (bool, err
 
 func dataKeyOf(row db.TenantKey) vault.DataKey {
 	return vault.DataKey{
-		Tenant: tool.TenantID(row.TenantID), Version: int(row.Version), Wrapped: row.Wrapped, KEK: row.KekID, CreatedAt: row.CreatedAt,
+		Tenant: tool.TenantID(row.TenantID), Version: int(row.Version), Wrapped: row.Wrapped, KEK: row.KekID,
+		CreatedAt: row.CreatedAt,
 	}
 }

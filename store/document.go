@@ -16,7 +16,9 @@ import (
 )
 
 // PutDocument implements [retrieval.Documents].
-func (s *Store) PutDocument(ctx context.Context, d retrieval.Document, body []byte) (stored retrieval.Document, changed bool, err error) {
+func (s *Store) PutDocument(
+	ctx context.Context, d retrieval.Document, body []byte,
+) (stored retrieval.Document, changed bool, err error) {
 	const op = "store.PutDocument"
 	params, err := documentParams(d, body)
 	if err != nil {
@@ -31,7 +33,9 @@ func (s *Store) PutDocument(ctx context.Context, d retrieval.Document, body []by
 		if err := sharePipeline(ctx, q, op, d.Tenant, d.PipelineID); err != nil {
 			return err
 		}
-		row, err = q.FindDocumentByKey(ctx, db.FindDocumentByKeyParams{TenantID: params.TenantID, PipelineID: params.PipelineID, Key: params.Key})
+		row, err = q.FindDocumentByKey(ctx, db.FindDocumentByKeyParams{
+			TenantID: params.TenantID, PipelineID: params.PipelineID, Key: params.Key,
+		})
 		if err == nil && sameDocument(row, params) {
 			return nil
 		}
@@ -96,7 +100,9 @@ func sharePipeline(ctx context.Context, q *db.Queries, op string, tenant tool.Te
 }
 
 // FindDocument implements [retrieval.Documents].
-func (s *Store) FindDocument(ctx context.Context, tenant tool.TenantID, pipelineID, keyOrID string) (retrieval.Document, error) {
+func (s *Store) FindDocument(
+	ctx context.Context, tenant tool.TenantID, pipelineID, keyOrID string,
+) (retrieval.Document, error) {
 	const op = "store.FindDocument"
 	if err := checkIDs(op, pipelineID); err != nil {
 		return retrieval.Document{}, err
@@ -118,7 +124,9 @@ func (s *Store) FindDocument(ctx context.Context, tenant tool.TenantID, pipeline
 }
 
 // ListDocuments implements [retrieval.Documents].
-func (s *Store) ListDocuments(ctx context.Context, tenant tool.TenantID, pipelineID string, f retrieval.DocumentFilter) ([]retrieval.Document, error) {
+func (s *Store) ListDocuments(
+	ctx context.Context, tenant tool.TenantID, pipelineID string, f retrieval.DocumentFilter,
+) ([]retrieval.Document, error) {
 	const op = "store.ListDocuments"
 	if err := checkIDs(op, pipelineID); err != nil {
 		return nil, err
@@ -126,7 +134,8 @@ func (s *Store) ListDocuments(ctx context.Context, tenant tool.TenantID, pipelin
 	var rows []db.Document
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
 		rows, err = q.ListDocuments(ctx, db.ListDocumentsParams{
-			TenantID: string(tenant), PipelineID: pipelineID, AfterKey: text(f.AfterKey), Status: string(f.Status), Limit: pageSize(f.Limit),
+			TenantID: string(tenant), PipelineID: pipelineID, AfterKey: text(f.AfterKey), Status: string(f.Status),
+			Limit: pageSize(f.Limit),
 		})
 		return err
 	})
@@ -137,20 +146,26 @@ func (s *Store) ListDocuments(ctx context.Context, tenant tool.TenantID, pipelin
 }
 
 // ReadText implements [retrieval.Documents].
-func (s *Store) ReadText(ctx context.Context, tenant tool.TenantID, pipelineID, documentID string) (version int64, content string, err error) {
+func (s *Store) ReadText(
+	ctx context.Context, tenant tool.TenantID, pipelineID, documentID string,
+) (version int64, content string, err error) {
 	const op = "store.ReadText"
 	d, err := s.FindDocument(ctx, tenant, pipelineID, documentID)
 	if err != nil {
 		return 0, "", err
 	}
 	if d.LiveVersion == 0 {
-		return 0, "", &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf("document %q is not searched yet, so there is no text of it", d.Key)}
+		return 0, "", &tool.Error{
+			Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf("document %q is not searched yet, so there is no text of it", d.Key),
+		}
 	}
 	var chunks []db.Chunk
 	err = s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
 		content, err = q.ReadText(ctx, db.ReadTextParams{TenantID: string(tenant), DocumentID: d.ID, Version: d.LiveVersion})
 		if errors.Is(err, pgx.ErrNoRows) {
-			chunks, err = q.ListChunks(ctx, db.ListChunksParams{TenantID: string(tenant), DocumentID: d.ID, Version: d.LiveVersion})
+			chunks, err = q.ListChunks(ctx, db.ListChunksParams{
+				TenantID: string(tenant), DocumentID: d.ID, Version: d.LiveVersion,
+			})
 			content = joined(chunks)
 		}
 		return err
@@ -185,7 +200,9 @@ func (s *Store) DeleteDocument(ctx context.Context, tenant tool.TenantID, pipeli
 	}
 	var gone int64
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		gone, err = q.DeleteDocument(ctx, db.DeleteDocumentParams{TenantID: string(tenant), PipelineID: pipelineID, ID: documentID})
+		gone, err = q.DeleteDocument(ctx, db.DeleteDocumentParams{
+			TenantID: string(tenant), PipelineID: pipelineID, ID: documentID,
+		})
 		return err
 	})
 	if err == nil && gone == 0 {

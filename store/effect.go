@@ -9,7 +9,9 @@ import (
 )
 
 // Records implements [ledger.Ledger].
-func (s *Store) Records(ctx context.Context, tenant tool.TenantID, effectIDs []string) (map[string]ledger.Record, error) {
+func (s *Store) Records(
+	ctx context.Context, tenant tool.TenantID, effectIDs []string,
+) (map[string]ledger.Record, error) {
 	const op = "store.Records"
 	var rows []db.ListEffectsRow
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {

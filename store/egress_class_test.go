@@ -19,7 +19,8 @@ func TestEgressClassColumn(t *testing.T) {
 	conn := d.Conn(t)
 	insert := func(columns, values string) (class string, err error) {
 		err = conn.QueryRow(t.Context(), "insert into tool_registry (id, tenant_id, slug, name, version"+columns+
-			") values ($1, $2, $3, 'x', '1.0.0'"+values+") returning egress_class", storetest.NewID(t), tenant, "t"+storetest.NewID(t)).Scan(&class)
+			") values ($1, $2, $3, 'x', '1.0.0'"+values+") returning egress_class", storetest.NewID(t), tenant,
+			"t"+storetest.NewID(t)).Scan(&class)
 		return class, err
 	}
 	class, err := insert("", "")

@@ -16,7 +16,9 @@ import (
 const maxPendingCount = 100_000
 
 // BeginGeneration implements [retrieval.Reembedding].
-func (s *Store) BeginGeneration(ctx context.Context, p retrieval.Pipeline, config retrieval.EmbeddingConfig) (retrieval.Pipeline, error) {
+func (s *Store) BeginGeneration(
+	ctx context.Context, p retrieval.Pipeline, config retrieval.EmbeddingConfig,
+) (retrieval.Pipeline, error) {
 	const op = "store.BeginGeneration"
 	model, err := content(config)
 	if err != nil {
@@ -50,7 +52,9 @@ func keepGenerations(ctx context.Context, q *db.Queries, p db.Pipeline) error {
 }
 
 // PendingGeneration implements [retrieval.Reembedding].
-func (s *Store) PendingGeneration(ctx context.Context, ref retrieval.GenerationRef, limit int) (tasks []retrieval.EmbeddingTask, left int, err error) {
+func (s *Store) PendingGeneration(
+	ctx context.Context, ref retrieval.GenerationRef, limit int,
+) (tasks []retrieval.EmbeddingTask, left int, err error) {
 	const op = "store.PendingGeneration"
 	err = s.inTx(ctx, op, ref.Tenant, func(q *db.Queries) error {
 		p, err := shared(ctx, q, op, ref)
@@ -124,7 +128,9 @@ func (s *Store) PromoteGeneration(ctx context.Context, ref retrieval.GenerationR
 }
 
 // DropGeneration implements [retrieval.Reembedding].
-func (s *Store) DropGeneration(ctx context.Context, ref retrieval.GenerationRef, reason string) (retrieval.Pipeline, error) {
+func (s *Store) DropGeneration(
+	ctx context.Context, ref retrieval.GenerationRef, reason string,
+) (retrieval.Pipeline, error) {
 	const op = "store.DropGeneration"
 	reason = clip(text(reason), retrieval.MaxDocumentError)
 	var kept error
@@ -149,7 +155,8 @@ func (s *Store) DropGeneration(ctx context.Context, ref retrieval.GenerationRef,
 // endGeneration ends the building of a generation by fn, which is told what is
 // wrong with ref, and deletes the embeddings that nobody needs then.
 func (s *Store) endGeneration(
-	ctx context.Context, op string, ref retrieval.GenerationRef, fn func(q *db.Queries, p db.Pipeline, err error) (db.Pipeline, error),
+	ctx context.Context, op string, ref retrieval.GenerationRef,
+	fn func(q *db.Queries, p db.Pipeline, err error) (db.Pipeline, error),
 ) (retrieval.Pipeline, error) {
 	var row db.Pipeline
 	err := s.inTx(ctx, op, ref.Tenant, func(q *db.Queries) error {
@@ -170,11 +177,15 @@ func (s *Store) endGeneration(
 // shared reads the pipeline that builds the generation of ref, and keeps it from
 // being changed.
 func shared(ctx context.Context, q *db.Queries, op string, ref retrieval.GenerationRef) (db.Pipeline, error) {
-	return nextGeneration(op, ref, func(arg db.SharePipelineParams) (db.Pipeline, error) { return q.SharePipeline(ctx, arg) })
+	return nextGeneration(op, ref, func(arg db.SharePipelineParams) (db.Pipeline, error) {
+		return q.SharePipeline(ctx, arg)
+	})
 }
 
 // nextGeneration reads, by read, a pipeline that builds the generation of ref.
-func nextGeneration(op string, ref retrieval.GenerationRef, read func(arg db.SharePipelineParams) (db.Pipeline, error)) (db.Pipeline, error) {
+func nextGeneration(
+	op string, ref retrieval.GenerationRef, read func(arg db.SharePipelineParams) (db.Pipeline, error),
+) (db.Pipeline, error) {
 	if err := checkIDs(op, ref.Pipeline); err != nil {
 		return db.Pipeline{}, err
 	}
@@ -190,7 +201,9 @@ func nextGeneration(op string, ref retrieval.GenerationRef, read func(arg db.Sha
 }
 
 // embeddingParams makes embeddings of a generation ready to be stored.
-func embeddingParams(op string, p *retrieval.Pipeline, generation int, all []retrieval.Embedding) (db.InsertEmbeddingsParams, error) {
+func embeddingParams(
+	op string, p *retrieval.Pipeline, generation int, all []retrieval.Embedding,
+) (db.InsertEmbeddingsParams, error) {
 	params := db.InsertEmbeddingsParams{TenantID: string(p.Tenant), PipelineID: p.ID, Generation: number(generation)}
 	dimensions := 0
 	for _, g := range p.Generations() {
@@ -210,7 +223,8 @@ func embeddingParams(op string, p *retrieval.Pipeline, generation int, all []ret
 		unit, ok := normalized(e.Vector)
 		if !ok || len(unit) != dimensions {
 			return params, &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf(
-				"the vector of chunk %s has %d numbers: want %d, all finite and not all zero", e.ChunkID, len(e.Vector), dimensions)}
+				"the vector of chunk %s has %d numbers: want %d, all finite and not all zero", e.ChunkID, len(e.Vector),
+				dimensions)}
 		}
 		params.Ids[i], params.Embeddings[i] = e.ChunkID, packed(unit)
 	}

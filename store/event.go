@@ -14,7 +14,9 @@ import (
 
 // ListEvents returns a run's events after a number, in order, without the output
 // between them; see [Store.ReadStream]. It fails with tool.NotFound.
-func (s *Store) ListEvents(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) ([]tool.Event, error) {
+func (s *Store) ListEvents(
+	ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int,
+) ([]tool.Event, error) {
 	const op = "store.ListEvents"
 	if !tool.ValidID(runID) {
 		return nil, notFound(op, "run not found")
@@ -54,7 +56,9 @@ type TenantEvent struct {
 //
 // It fails with tool.Conflict for a cursor beyond the end of the stream: one of
 // another database, or of a time after the backup this one was restored from.
-func (s *Store) TenantEvents(ctx context.Context, tenant tool.TenantID, after EventCursor, limit int) ([]TenantEvent, error) {
+func (s *Store) TenantEvents(
+	ctx context.Context, tenant tool.TenantID, after EventCursor, limit int,
+) ([]TenantEvent, error) {
 	const op = "store.TenantEvents"
 	var sealed []int32
 	var heads []int64
@@ -103,5 +107,7 @@ func last(heads []int64) int64 {
 }
 
 func eventOf(run string, seq int64, kind string, invocation *string, data json.RawMessage, at time.Time) tool.Event {
-	return tool.Event{RunID: run, Seq: seq, Type: tool.EventType(kind), InvocationID: value(invocation), Data: data, At: at}
+	return tool.Event{
+		RunID: run, Seq: seq, Type: tool.EventType(kind), InvocationID: value(invocation), Data: data, At: at,
+	}
 }

@@ -74,7 +74,10 @@ func TestSQLStates(t *testing.T) {
 			"58000", "58030", "58P01", "58P02", // The system below the server.
 			"72000",
 		},
-		tool.Invalid:  {"22000", "22001", "22003", "22021", "22P02", "22P05", "23000", "23502", "23514", "23P01", "54000", "54001", "54011", "54023"},
+		tool.Invalid: {
+			"22000", "22001", "22003", "22021", "22P02", "22P05", "23000", "23502", "23514", "23P01", "54000", "54001", "54011",
+			"54023",
+		},
 		tool.Conflict: {"23505", "23001"},
 		tool.NotFound: {"23503"},
 		tool.Denied:   {"42501"},
@@ -103,7 +106,11 @@ func TestLostConnections(t *testing.T) {
 	super := d.Conn(t)
 	_, err := d.Store.FindTenant(t.Context(), tenant)
 	require.NoError(t, err)
-	_, err = super.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+	_, err = super.Exec(
+		t.Context(),
+		"select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> "+
+			"pg_backend_pid()",
+	)
 	require.NoError(t, err)
 	_, err = d.Store.FindTenant(t.Context(), tenant)
 	if err != nil {

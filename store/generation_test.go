@@ -46,7 +46,9 @@ func TestQueriesOfEarlierBinariesWork(t *testing.T) {
 }
 
 // ofPlatform are the queries that run as the owner.
-var ofPlatform = map[string]bool{"CreateTenant": true, "FindTenantBySlug": true, "ListTenants": true, "SetTenantStatus": true}
+var ofPlatform = map[string]bool{
+	"CreateTenant": true, "FindTenantBySlug": true, "ListTenants": true, "SetTenantStatus": true,
+}
 
 // plan has a query planned as a prepared statement, without running it. The
 // grants are checked as well.
@@ -73,7 +75,11 @@ func TestOpenHoldsToCompatibility(t *testing.T) {
 	steps, err := store.Migrations()
 	require.NoError(t, err)
 	known := len(steps)
-	_, err = conn.Exec(t.Context(), "insert into toolcrib_migrations (version, name, checksum, compatible) values ($1, 'additive', 'x', $2)", known+1, known)
+	_, err = conn.Exec(
+		t.Context(),
+		"insert into toolcrib_migrations (version, name, checksum, compatible) values ($1, 'additive', 'x', $2)", known+1,
+		known,
+	)
 	require.NoError(t, err)
 	s, err := store.Open(t.Context(), d.URL, store.Options{SetRole: store.AppRole})
 	require.NoError(t, err)

@@ -45,7 +45,9 @@ type Answer struct {
 // returned request tells what for; an answer is missing while it is served. A
 // request that was not answered within its lease is taken by the next one of
 // the same digest.
-func (s *Store) BeginRequest(ctx context.Context, k RequestKey, digest string, lease, keep time.Duration) (Request, error) {
+func (s *Store) BeginRequest(
+	ctx context.Context, k RequestKey, digest string, lease, keep time.Duration,
+) (Request, error) {
 	const op = "store.BeginRequest"
 	if err := checkLease(op, lease); err != nil {
 		return Request{}, err
@@ -126,7 +128,9 @@ func (s *Store) ReleaseRequest(ctx context.Context, k RequestKey, fence int64, a
 	})
 }
 
-func (s *Store) endRequest(ctx context.Context, op string, tenant tool.TenantID, end func(*db.Queries) (int64, error)) error {
+func (s *Store) endRequest(
+	ctx context.Context, op string, tenant tool.TenantID, end func(*db.Queries) (int64, error),
+) error {
 	return s.do(ctx, op, tenant, func(q *db.Queries) error {
 		n, err := end(q)
 		if err == nil && n == 0 {

@@ -25,12 +25,16 @@ func (s *Store) BeginDocument(ctx context.Context, ref retrieval.DocumentRef) (r
 	err := s.onDocument(ctx, op, ref, func(q *db.Queries, d db.Document, p db.Pipeline) (err error) {
 		work = retrieval.Work{}
 		if d.Status != string(retrieval.Ready) {
-			d, err = q.SetDocumentStatus(ctx, db.SetDocumentStatusParams{TenantID: d.TenantID, ID: d.ID, Status: string(retrieval.Ingesting)})
+			d, err = q.SetDocumentStatus(ctx, db.SetDocumentStatusParams{
+				TenantID: d.TenantID, ID: d.ID, Status: string(retrieval.Ingesting),
+			})
 			if err != nil {
 				return err
 			}
 			if d.Chunks == 0 {
-				if work.Content, err = q.ReadContent(ctx, db.ReadContentParams{TenantID: d.TenantID, DocumentID: d.ID}); err != nil {
+				if work.Content, err = q.ReadContent(ctx, db.ReadContentParams{
+					TenantID: d.TenantID, DocumentID: d.ID,
+				}); err != nil {
 					return err
 				}
 			}
@@ -45,7 +49,9 @@ func (s *Store) BeginDocument(ctx context.Context, ref retrieval.DocumentRef) (r
 }
 
 // ReplaceChunks implements [retrieval.Ingestion].
-func (s *Store) ReplaceChunks(ctx context.Context, ref retrieval.DocumentRef, extracted retrieval.Extracted, chunks []retrieval.Chunk) error {
+func (s *Store) ReplaceChunks(
+	ctx context.Context, ref retrieval.DocumentRef, extracted retrieval.Extracted, chunks []retrieval.Chunk,
+) error {
 	const op = "store.ReplaceChunks"
 	if err := checkChunks(op, chunks); err != nil {
 		return err
@@ -70,24 +76,33 @@ func (s *Store) ReplaceChunks(ctx context.Context, ref retrieval.DocumentRef, ex
 				return err
 			}
 		}
-		err := q.PutText(ctx, db.PutTextParams{TenantID: d.TenantID, DocumentID: d.ID, Version: d.Version, Text: text(extracted.Text)})
+		err := q.PutText(ctx, db.PutTextParams{
+			TenantID: d.TenantID, DocumentID: d.ID, Version: d.Version, Text: text(extracted.Text),
+		})
 		if err != nil {
 			return err
 		}
 		if err := q.DropContent(ctx, db.DropContentParams{TenantID: d.TenantID, DocumentID: d.ID}); err != nil {
 			return err
 		}
-		return q.SetDocumentChunks(ctx, db.SetDocumentChunksParams{TenantID: d.TenantID, ID: d.ID, OwnTitle: d.OwnTitle, Chunks: number(len(chunks))})
+		return q.SetDocumentChunks(ctx, db.SetDocumentChunksParams{
+			TenantID: d.TenantID, ID: d.ID, OwnTitle: d.OwnTitle, Chunks: number(len(chunks)),
+		})
 	})
 }
 
 func checkChunks(op string, chunks []retrieval.Chunk) error {
 	if len(chunks) == 0 || len(chunks) > retrieval.MaxDocumentChunks {
-		return &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("%d chunks: want 1 to %d", len(chunks), retrieval.MaxDocumentChunks)}
+		return &tool.Error{
+			Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("%d chunks: want 1 to %d", len(chunks), retrieval.MaxDocumentChunks),
+		}
 	}
 	for i := range chunks {
 		if len(chunks[i].Text) > retrieval.MaxChunkBytes {
-			return &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("chunk %d has %d bytes: want at most %d", i, len(chunks[i].Text), retrieval.MaxChunkBytes)}
+			return &tool.Error{
+				Kind: tool.Invalid, Op: op,
+				Msg: fmt.Sprintf("chunk %d has %d bytes: want at most %d", i, len(chunks[i].Text), retrieval.MaxChunkBytes),
+			}
 		}
 	}
 	return nil
@@ -111,7 +126,8 @@ func chunkRows(ref retrieval.DocumentRef, chunks []retrieval.Chunk) ([]byte, err
 	rows := make([]chunkRow, len(chunks))
 	for i, c := range chunks {
 		rows[i] = chunkRow{
-			ID: chunkID(ref, c.Position), Position: c.Position, Text: c.Text, Headings: list(c.Headings), Start: c.Start, End: c.End, Page: c.Page,
+			ID: chunkID(ref, c.Position), Position: c.Position, Text: c.Text, Headings: list(c.Headings), Start: c.Start,
+			End: c.End, Page: c.Page,
 		}
 	}
 	return encodePayload(rows)
@@ -130,7 +146,9 @@ func chunkID(ref retrieval.DocumentRef, position int) string {
 }
 
 // PendingEmbeddings implements [retrieval.Ingestion].
-func (s *Store) PendingEmbeddings(ctx context.Context, ref retrieval.DocumentRef, generation, limit int) ([]retrieval.EmbeddingTask, error) {
+func (s *Store) PendingEmbeddings(
+	ctx context.Context, ref retrieval.DocumentRef, generation, limit int,
+) ([]retrieval.EmbeddingTask, error) {
 	var tasks []retrieval.EmbeddingTask
 	err := s.onDocument(ctx, "store.PendingEmbeddings", ref, func(q *db.Queries, d db.Document, _ db.Pipeline) error {
 		rows, err := q.PendingEmbeddings(ctx, db.PendingEmbeddingsParams{
@@ -146,7 +164,9 @@ func (s *Store) PendingEmbeddings(ctx context.Context, ref retrieval.DocumentRef
 }
 
 // SaveEmbeddings implements [retrieval.Ingestion].
-func (s *Store) SaveEmbeddings(ctx context.Context, ref retrieval.DocumentRef, generation int, all []retrieval.Embedding) (retrieval.Document, error) {
+func (s *Store) SaveEmbeddings(
+	ctx context.Context, ref retrieval.DocumentRef, generation int, all []retrieval.Embedding,
+) (retrieval.Document, error) {
 	const op = "store.SaveEmbeddings"
 	var params db.InsertEmbeddingsParams
 	d, err := s.moveDocument(ctx, op, ref, func(q *db.Queries, d db.Document, row db.Pipeline) (db.Document, error) {
@@ -205,7 +225,9 @@ func (s *Store) FinishDocument(ctx context.Context, ref retrieval.DocumentRef) (
 			return d, &tool.Error{Kind: tool.Conflict, Op: op, Err: retrieval.ErrIncomplete, Msg: fmt.Sprintf(
 				"document %q is not ready: %d of its %d chunks are embedded", d.Key, embedded, d.Chunks)}
 		}
-		if d, err = q.FinishDocument(ctx, db.FinishDocumentParams{TenantID: d.TenantID, ID: d.ID, Embedded: embedded}); err != nil {
+		if d, err = q.FinishDocument(ctx, db.FinishDocumentParams{
+			TenantID: d.TenantID, ID: d.ID, Embedded: embedded,
+		}); err != nil {
 			return d, err
 		}
 		return d, q.DeleteOldChunks(ctx, db.DeleteOldChunksParams{TenantID: d.TenantID, DocumentID: d.ID, Version: d.Version})
@@ -213,14 +235,19 @@ func (s *Store) FinishDocument(ctx context.Context, ref retrieval.DocumentRef) (
 }
 
 // FailDocument implements [retrieval.Ingestion].
-func (s *Store) FailDocument(ctx context.Context, ref retrieval.DocumentRef, reason string) (retrieval.Document, error) {
+func (s *Store) FailDocument(
+	ctx context.Context, ref retrieval.DocumentRef, reason string,
+) (retrieval.Document, error) {
 	const op = "store.FailDocument"
 	return s.moveDocument(ctx, op, ref, func(q *db.Queries, d db.Document, _ db.Pipeline) (db.Document, error) {
 		if d.Status == string(retrieval.Ready) {
-			return d, &tool.Error{Kind: tool.Conflict, Op: op, Err: retrieval.ErrVersion, Msg: fmt.Sprintf("document %q is ready", d.Key)}
+			return d, &tool.Error{
+				Kind: tool.Conflict, Op: op, Err: retrieval.ErrVersion, Msg: fmt.Sprintf("document %q is ready", d.Key),
+			}
 		}
 		return q.SetDocumentStatus(ctx, db.SetDocumentStatusParams{
-			TenantID: d.TenantID, ID: d.ID, Status: string(retrieval.Failed), Error: clip(text(reason), retrieval.MaxDocumentError),
+			TenantID: d.TenantID, ID: d.ID, Status: string(retrieval.Failed),
+			Error: clip(text(reason), retrieval.MaxDocumentError),
 		})
 	})
 }
@@ -235,7 +262,8 @@ func clip(s string, size int) string {
 
 // moveDocument is onDocument for what ends with another state of the document.
 func (s *Store) moveDocument(
-	ctx context.Context, op string, ref retrieval.DocumentRef, fn func(q *db.Queries, d db.Document, p db.Pipeline) (db.Document, error),
+	ctx context.Context, op string, ref retrieval.DocumentRef,
+	fn func(q *db.Queries, d db.Document, p db.Pipeline) (db.Document, error),
 ) (retrieval.Document, error) {
 	var row db.Document
 	err := s.onDocument(ctx, op, ref, func(q *db.Queries, d db.Document, p db.Pipeline) (err error) {
@@ -251,7 +279,9 @@ func (s *Store) moveDocument(
 // onDocument runs fn in a transaction that holds the newest version of a
 // document, which ref must name, and keeps its pipeline as it is. Pipelines are
 // locked before their documents, everywhere.
-func (s *Store) onDocument(ctx context.Context, op string, ref retrieval.DocumentRef, fn func(q *db.Queries, d db.Document, p db.Pipeline) error) error {
+func (s *Store) onDocument(
+	ctx context.Context, op string, ref retrieval.DocumentRef, fn func(q *db.Queries, d db.Document, p db.Pipeline) error,
+) error {
 	if err := checkIDs(op, ref.Document); err != nil {
 		return err
 	}

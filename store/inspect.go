@@ -80,7 +80,8 @@ func (s *Store) inspectSchema(ctx context.Context, in *Inspection) error {
 	}
 	in.Want = len(steps)
 	err = s.pool.QueryRow(ctx, "select coalesce(max(version), 0) from toolcrib_migrations").Scan(&in.Schema)
-	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && (pgErr.Code == codeUndefinedTable || pgErr.Code == codeInsufficient) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok &&
+		(pgErr.Code == codeUndefinedTable || pgErr.Code == codeInsufficient) {
 		return nil
 	}
 	return failure("store.Inspect", err)
@@ -89,7 +90,8 @@ func (s *Store) inspectSchema(ctx context.Context, in *Inspection) error {
 // inspectReconciler reads when the record was last reconciled.
 func (s *Store) inspectReconciler(ctx context.Context, in *Inspection) error {
 	row, err := db.New(s.pool).ReadLease(ctx, ReconcilerLease)
-	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok && (pgErr.Code == codeUndefinedTable || pgErr.Code == codeInsufficient) || noLease(err) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok &&
+		(pgErr.Code == codeUndefinedTable || pgErr.Code == codeInsufficient) || noLease(err) {
 		return nil
 	}
 	if err != nil {

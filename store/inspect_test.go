@@ -28,7 +28,13 @@ func TestInspect(t *testing.T) {
 	require.Less(t, got.Ahead.Abs(), time.Minute, "one machine has one clock")
 	_, err = store.MigrationStatus(t.Context(), empty)
 	require.NoError(t, err)
-	require.Empty(t, texts(t, storetest.Connect(t, empty), "select relname::text from pg_class where relnamespace = 'public'::regnamespace"), "looking changes nothing")
+	require.Empty(
+		t,
+		texts(
+			t, storetest.Connect(t, empty), "select relname::text from pg_class where relnamespace = 'public'::regnamespace",
+		),
+		"looking changes nothing",
+	)
 
 	d := storetest.NewDatabase(t)
 	login := "inspected_" + storetest.NewID(t)[24:]
@@ -72,7 +78,8 @@ func TestUnreachableDatabases(t *testing.T) {
 			[]string{`host "nowhere..invalid" is not known`, "correct it in the URL"},
 		},
 		"silent": {
-			other(func(u *url.URL) { u.Host = silent.Addr().String(); u.RawQuery = "sslmode=disable&connect_timeout=1" }), tool.Unavailable,
+			other(func(u *url.URL) { u.Host = silent.Addr().String(); u.RawQuery = "sslmode=disable&connect_timeout=1" }),
+			tool.Unavailable,
 			[]string{"did not answer in time", silent.Addr().String()},
 		},
 		"wrong password": {

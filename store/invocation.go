@@ -40,7 +40,9 @@ func (s *Store) FindInvocation(ctx context.Context, tenant tool.TenantID, id str
 }
 
 // ListInvocations returns a page of invocations, newest first.
-func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q InvocationQuery) ([]tool.Invocation, error) {
+func (s *Store) ListInvocations(
+	ctx context.Context, tenant tool.TenantID, q InvocationQuery,
+) ([]tool.Invocation, error) {
 	const op = "store.ListInvocations"
 	if err := checkIDs(op, q.RunID, q.AgentID, q.Parent, q.Before); err != nil {
 		return nil, err
@@ -48,8 +50,10 @@ func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q Inv
 	var rows []db.ToolInvocation
 	err := s.doFiltered(ctx, op, tenant, func(queries *db.Queries) (err error) {
 		rows, err = queries.ListInvocations(ctx, db.ListInvocationsParams{
-			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool), Kind: string(q.Kind),
-			RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: idTime(q.Since), Until: idTime(q.Until),
+			TenantID: string(tenant), Before: optional(q.Before), Status: string(q.Status), Tool: text(q.Tool),
+			Kind:  string(q.Kind),
+			RunID: optional(q.RunID), AgentID: optional(q.AgentID), ParentID: optional(q.Parent), Since: idTime(q.Since),
+			Until: idTime(q.Until),
 			Limit: pageSize(q.Limit),
 		})
 		return err
@@ -62,13 +66,15 @@ func (s *Store) ListInvocations(ctx context.Context, tenant tool.TenantID, q Inv
 
 func invocationOf(row db.ToolInvocation) (tool.Invocation, error) {
 	i := tool.Invocation{
-		ID: row.ID, Tenant: tool.TenantID(row.TenantID), ParentID: value(row.ParentID), RunID: value(row.RunID), Turn: int(row.Turn), Position: int(row.Position),
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), ParentID: value(row.ParentID), RunID: value(row.RunID),
+		Turn: int(row.Turn), Position: int(row.Position),
 		CallID: row.CallID, EffectID: value(row.EffectID), ToolID: value(row.ToolID), Tool: row.Tool, Version: row.Version,
 		Digest: row.Digest, Implementation: tool.Implementation(row.ImplementationType), Subject: row.Subject,
 		AgentID: value(row.AgentID), Mode: tool.Mode(row.Mode), Status: tool.InvocationStatus(row.Status),
 		ApprovalStatus: tool.ApprovalStatus(row.ApprovalStatus), EgressClass: tool.Egress(row.EgressClass),
 		Attempt: int(row.Attempt), Input: row.Input, Receipt: row.Receipt, IsError: row.IsError,
-		ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
+		ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt,
+		CompletedAt: row.CompletedAt,
 	}
 	if len(row.Output) == 0 {
 		return i, nil

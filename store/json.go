@@ -34,7 +34,9 @@ func content(v any) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.Equal(storable(raw), raw) {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "store", Msg: "a definition must not hold the NUL character or half a surrogate pair"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "store", Msg: "a definition must not hold the NUL character or half a surrogate pair",
+		}
 	}
 	return raw, nil
 }
@@ -77,7 +79,8 @@ func storable(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
 	}
-	if !bytes.Contains(raw, []byte(`\u0000`)) && !bytes.Contains(raw, []byte(`\ud`)) && !bytes.Contains(raw, []byte(`\uD`)) {
+	if !bytes.Contains(raw, []byte(`\u0000`)) && !bytes.Contains(raw, []byte(`\ud`)) &&
+		!bytes.Contains(raw, []byte(`\uD`)) {
 		return raw
 	}
 	out := make([]byte, 0, len(raw))

@@ -81,7 +81,9 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 		return err
 	})
 	if maker != nil && errors.Is(err, pgx.ErrNoRows) {
-		return Key{}, "", &tool.Error{Kind: tool.Denied, Op: op, Msg: "the key that is to make another has been revoked", Err: err}
+		return Key{}, "", &tool.Error{
+			Kind: tool.Denied, Op: op, Msg: "the key that is to make another has been revoked", Err: err,
+		}
 	}
 	if err != nil {
 		return Key{}, "", explain(err, tool.NotFound, "tenant not found")
@@ -191,6 +193,7 @@ func parseKey(text string) (tenant, id string, secret []byte, ok bool) {
 func keyOf(row db.APIKey) Key {
 	return Key{
 		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Name: row.Name, Permissions: row.Permissions, Scopes: row.Scopes,
-		CreatedBy: row.CreatedBy, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt, CreatedAt: row.CreatedAt,
+		CreatedBy: row.CreatedBy, ExpiresAt: row.ExpiresAt, RevokedAt: row.RevokedAt, LastUsedAt: row.LastUsedAt,
+		CreatedAt: row.CreatedAt,
 	}
 }

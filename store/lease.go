@@ -39,7 +39,9 @@ type Lease struct {
 // with tool.Conflict while another process holds it, and, unless adopt is set,
 // where it is bound to another scope; the returned lease is then the one that
 // stands in the way, and has another holder or another scope.
-func (m *Maintenance) TakeLease(ctx context.Context, name, holder, scope string, ttl time.Duration, adopt bool) (Lease, error) {
+func (m *Maintenance) TakeLease(
+	ctx context.Context, name, holder, scope string, ttl time.Duration, adopt bool,
+) (Lease, error) {
 	const op = "store.TakeLease"
 	if err := checkLease(op, ttl); err != nil {
 		return Lease{}, err
@@ -109,7 +111,8 @@ func (m *Maintenance) ReadLease(ctx context.Context, name string) (Lease, error)
 
 func leaseOf(row db.ReadLeaseRow) Lease {
 	l := Lease{
-		Name: row.Name, Holder: row.Holder, Scope: row.Scope, Fence: row.Fence, Left: row.ExpiresAt.Sub(row.ReadAt), PassedAt: row.PassedAt,
+		Name: row.Name, Holder: row.Holder, Scope: row.Scope, Fence: row.Fence, Left: row.ExpiresAt.Sub(row.ReadAt),
+		PassedAt: row.PassedAt,
 	}
 	if row.PassedAt != nil {
 		l.Since = max(row.ReadAt.Sub(*row.PassedAt), 0)

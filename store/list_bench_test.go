@@ -29,7 +29,9 @@ func BenchmarkListByStatus(b *testing.B) {
 	for _, status := range []string{"failed", "completed"} {
 		b.Run(status, func(b *testing.B) {
 			for b.Loop() {
-				page, err := d.Store.ListInvocations(b.Context(), f.Tenant, store.InvocationQuery{Status: tool.InvocationStatus(status), Limit: 50})
+				page, err := d.Store.ListInvocations(b.Context(), f.Tenant, store.InvocationQuery{
+					Status: tool.InvocationStatus(status), Limit: 50,
+				})
 				require.NoError(b, err)
 				require.Equal(b, 50, len(page)) //nolint:testifylint // A page of rows is not to be printed.
 			}

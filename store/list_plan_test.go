@@ -64,7 +64,8 @@ func TestPagesByStatusUseAnIndex(t *testing.T) {
 	require.NotContains(t, runs, "Sort")
 	calls := explain(t, conn, db.ListInvocations, f.Tenant, nil, "failed", "", "", nil, nil, nil, nil, nil, 50)
 	// Partitions without rows, or with few, may be read in another way.
-	require.Regexp(t, `Index Scan using \w+status\w* on tool_invocations_\w+ \w+\n\s+Index Cond: .*status = 'failed'`, calls)
+	require.Regexp(t, `Index Scan using \w+status\w* on tool_invocations_\w+ \w+\n\s+Index Cond: .*status = 'failed'`,
+		calls)
 
 	page, err := f.Store.ListInvocations(t.Context(), f.Tenant, store.InvocationQuery{Status: "failed"})
 	require.NoError(t, err)
@@ -83,7 +84,8 @@ func TestTimesPrunePartitions(t *testing.T) {
 	now := time.Now().UTC()
 	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	name := func(months int) string { return "tool_invocations_" + first.AddDate(0, months, 0).Format("2006_01") }
-	plan := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "", "", nil, nil, nil, first.AddDate(0, 1, 0), first.AddDate(0, 2, 0), 50)
+	plan := explain(t, conn, db.ListInvocations, f.Tenant, nil, "", "", "", nil, nil, nil, first.AddDate(0, 1, 0),
+		first.AddDate(0, 2, 0), 50)
 	require.Contains(t, plan, name(1))
 	require.NotContains(t, plan, name(0))
 	require.NotContains(t, plan, name(2))
@@ -136,7 +138,10 @@ func TestPartitionIsAttachedWithoutASearch(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.Contains(t, strings.Join(notices, "\n"), `updated partition constraint for default partition "tool_invocations_default" is implied by existing constraints`)
+	require.Contains(
+		t, strings.Join(notices, "\n"),
+		`updated partition constraint for default partition "tool_invocations_default" is implied by existing constraints`,
+	)
 	require.Empty(t, texts(t, conn, "select conname::text from pg_constraint where conname like 'outside%'"))
 	made, err := f.Store.EnsurePartitions(t.Context(), 6)
 	require.NoError(t, err)
@@ -149,5 +154,6 @@ func TestPartitionIsAttachedWithoutASearch(t *testing.T) {
 	require.NoError(t, err)
 	_, err = f.Store.EnsurePartitions(t.Context(), 7)
 	require.ErrorContains(t, err, "value is not acceptable")
-	require.Empty(t, texts(t, conn, "select conname::text from pg_constraint where conname like 'outside%'"), "later calls of that time are taken")
+	require.Empty(t, texts(t, conn, "select conname::text from pg_constraint where conname like 'outside%'"),
+		"later calls of that time are taken")
 }

@@ -22,7 +22,10 @@ var loginPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 func CreateAppLogin(ctx context.Context, ownerURL, name string) (string, error) {
 	const op = "store.CreateAppLogin"
 	if !loginPattern.MatchString(name) {
-		return "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("a login is named by lower-case letters, digits and underscores, not %q", name)}
+		return "", &tool.Error{
+			Kind: tool.Invalid, Op: op,
+			Msg: fmt.Sprintf("a login is named by lower-case letters, digits and underscores, not %q", name),
+		}
 	}
 	u, err := url.Parse(ownerURL)
 	if err != nil || u.Host == "" {
@@ -34,7 +37,8 @@ func CreateAppLogin(ctx context.Context, ownerURL, name string) (string, error) 
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	var known bool
-	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", name).Scan(&known); err != nil {
+	if err := conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)",
+		name).Scan(&known); err != nil {
 		return "", failure(op, err)
 	}
 	password := rand.Text()

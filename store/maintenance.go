@@ -57,9 +57,14 @@ func (s *Store) checkMaintenance(ctx context.Context) error {
 	hint := "connect as a login role that is granted " + MaintenanceRole + " and nothing more"
 	switch {
 	case privileged:
-		return &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("the database role %s may do more than maintenance; %s", role, hint)}
+		return &tool.Error{
+			Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("the database role %s may do more than maintenance; %s", role, hint),
+		}
 	case !member:
-		return &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("the database role %s is not granted %s; %s", role, MaintenanceRole, hint)}
+		return &tool.Error{
+			Kind: tool.Denied, Op: op,
+			Msg: fmt.Sprintf("the database role %s is not granted %s; %s", role, MaintenanceRole, hint),
+		}
 	}
 	return s.checkSchema(ctx)
 }
@@ -106,10 +111,14 @@ type RunRef struct {
 
 // StrandedRuns returns runs that ended longer than grace ago and have calls,
 // begun since a time, that did not.
-func (m *Maintenance) StrandedRuns(ctx context.Context, since time.Time, grace time.Duration, limit int) ([]RunRef, error) {
+func (m *Maintenance) StrandedRuns(
+	ctx context.Context, since time.Time, grace time.Duration, limit int,
+) ([]RunRef, error) {
 	var rows []db.ListStrandedRunsRow
 	err := m.store.doGlobal(ctx, "store.StrandedRuns", func(q *db.Queries) (err error) {
-		rows, err = q.ListStrandedRuns(ctx, db.ListStrandedRunsParams{Grace: grace.Seconds(), Since: since, Limit: pageSize(limit)})
+		rows, err = q.ListStrandedRuns(ctx, db.ListStrandedRunsParams{
+			Grace: grace.Seconds(), Since: since, Limit: pageSize(limit),
+		})
 		return err
 	})
 	return convert(rows, func(r db.ListStrandedRunsRow) RunRef { return RunRef{tool.TenantID(r.TenantID), r.ID} }), err
@@ -123,17 +132,21 @@ type OpenDocument struct {
 
 // OpenDocuments returns a page of the documents that are being ingested and
 // have not changed for grace, as [Maintenance.OpenRuns] does.
-func (m *Maintenance) OpenDocuments(ctx context.Context, after retrieval.DocumentRef, grace time.Duration, limit int) ([]OpenDocument, error) {
+func (m *Maintenance) OpenDocuments(
+	ctx context.Context, after retrieval.DocumentRef, grace time.Duration, limit int,
+) ([]OpenDocument, error) {
 	var rows []db.ListOpenDocumentsRow
 	err := m.store.doGlobal(ctx, "store.OpenDocuments", func(q *db.Queries) (err error) {
 		rows, err = q.ListOpenDocuments(ctx, db.ListOpenDocumentsParams{
-			AfterTenant: orNil(string(after.Tenant)), AfterID: orNil(after.Document), Grace: grace.Seconds(), Limit: pageSize(limit),
+			AfterTenant: orNil(string(after.Tenant)), AfterID: orNil(after.Document), Grace: grace.Seconds(),
+			Limit: pageSize(limit),
 		})
 		return err
 	})
 	return convert(rows, func(r db.ListOpenDocumentsRow) OpenDocument {
 		return OpenDocument{
-			DocumentRef: retrieval.DocumentRef{Tenant: tool.TenantID(r.TenantID), Document: r.ID, Version: r.Version}, Pipeline: r.PipelineID,
+			DocumentRef: retrieval.DocumentRef{Tenant: tool.TenantID(r.TenantID), Document: r.ID, Version: r.Version},
+			Pipeline:    r.PipelineID,
 		}
 	}), err
 }
@@ -141,11 +154,14 @@ func (m *Maintenance) OpenDocuments(ctx context.Context, after retrieval.Documen
 // OpenGenerations returns a page of the generations of embeddings that are being
 // built in pipelines that have not changed for grace, as
 // [Maintenance.OpenRuns] does.
-func (m *Maintenance) OpenGenerations(ctx context.Context, after retrieval.GenerationRef, grace time.Duration, limit int) ([]retrieval.GenerationRef, error) {
+func (m *Maintenance) OpenGenerations(
+	ctx context.Context, after retrieval.GenerationRef, grace time.Duration, limit int,
+) ([]retrieval.GenerationRef, error) {
 	var rows []db.ListOpenGenerationsRow
 	err := m.store.doGlobal(ctx, "store.OpenGenerations", func(q *db.Queries) (err error) {
 		rows, err = q.ListOpenGenerations(ctx, db.ListOpenGenerationsParams{
-			AfterTenant: orNil(string(after.Tenant)), AfterID: orNil(after.Pipeline), Grace: grace.Seconds(), Limit: pageSize(limit),
+			AfterTenant: orNil(string(after.Tenant)), AfterID: orNil(after.Pipeline), Grace: grace.Seconds(),
+			Limit: pageSize(limit),
 		})
 		return err
 	})
@@ -168,7 +184,9 @@ func (m *Maintenance) UnknownCalls(ctx context.Context, since time.Time, limit i
 		rows, err = q.ListUnknownCalls(ctx, db.ListUnknownCallsParams{Since: since, Limit: pageSize(limit)})
 		return err
 	})
-	return convert(rows, func(r db.ListUnknownCallsRow) CallRef { return CallRef{tool.TenantID(r.TenantID), r.InvocationID} }), err
+	return convert(rows, func(r db.ListUnknownCallsRow) CallRef {
+		return CallRef{tool.TenantID(r.TenantID), r.InvocationID}
+	}), err
 }
 
 func orNil(id string) string {

@@ -86,7 +86,8 @@ func TestCloseRun(t *testing.T) {
 	run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
 	require.NoError(t, err)
 	closure := store.RunClosure{
-		Tenant: f.Tenant, RunID: run.ID, StatusSeen: run.Status, SeqSeen: run.LastSeq, Status: agent.RunFailed, Kind: tool.Unknown, Msg: "gone", Reason: "r",
+		Tenant: f.Tenant, RunID: run.ID, StatusSeen: run.Status, SeqSeen: run.LastSeq, Status: agent.RunFailed,
+		Kind: tool.Unknown, Msg: "gone", Reason: "r",
 	}
 	for _, other := range []func(*store.RunClosure){
 		func(c *store.RunClosure) { c.StatusSeen = agent.RunPending },
@@ -140,7 +141,9 @@ func TestOpenRuns(t *testing.T) {
 			want[f.NewRun(t).ID] = true
 		}
 		over := f.NewRun(t)
-		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: over.ID, Status: agent.RunFailed}))
+		require.NoError(
+			t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: over.ID, Status: agent.RunFailed}),
+		)
 	}
 	got := map[string]bool{}
 	var after store.OpenRun

@@ -68,5 +68,6 @@ func TestMigrateTakesUpAnInterruptedIndex(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, texts(t, conn, "select indexrelid::regclass::text from pg_index where not indisvalid"))
 	require.Equal(t, []string{"run_events_order"}, texts(t, conn,
-		"select indexrelid::regclass::text from pg_index where indrelid = 'run_events'::regclass and indexrelid::regclass::text = 'run_events_order'"))
+		"select indexrelid::regclass::text from pg_index where indrelid = 'run_events'::regclass and "+
+			"indexrelid::regclass::text = 'run_events_order'"))
 }

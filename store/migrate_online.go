@@ -85,7 +85,9 @@ func (m *migrator) buildIndex(ctx context.Context, x index) error {
 	if !partitioned {
 		return m.buildOn(ctx, x)
 	}
-	_, err = m.conn.Exec(ctx, fmt.Sprintf("create %sindex if not exists %s on only %s %s", x.unique, x.name, x.table, x.definition))
+	_, err = m.conn.Exec(
+		ctx, fmt.Sprintf("create %sindex if not exists %s on only %s %s", x.unique, x.name, x.table, x.definition),
+	)
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,9 @@ func (m *migrator) buildIndex(ctx context.Context, x index) error {
 		return err
 	}
 	for _, partition := range partitions {
-		part := index{unique: x.unique, name: partition + strings.TrimPrefix(x.name, x.table), table: partition, definition: x.definition}
+		part := index{
+			unique: x.unique, name: partition + strings.TrimPrefix(x.name, x.table), table: partition, definition: x.definition,
+		}
 		if err := m.buildOn(ctx, part); err != nil {
 			return err
 		}
@@ -125,5 +129,7 @@ func (m *migrator) buildOn(ctx context.Context, x index) error {
 			return err
 		}
 	}
-	return m.concurrently(ctx, fmt.Sprintf("create %sindex concurrently %s on %s %s", x.unique, x.name, x.table, x.definition))
+	return m.concurrently(
+		ctx, fmt.Sprintf("create %sindex concurrently %s on %s %s", x.unique, x.name, x.table, x.definition),
+	)
 }

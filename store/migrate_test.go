@@ -65,7 +65,9 @@ func TestMigrateRefusesWhatItDoesNotKnow(t *testing.T) {
 	steps, err := store.Migrations()
 	require.NoError(t, err)
 
-	_, err = conn.Exec(t.Context(), "insert into toolcrib_migrations (version, name, checksum) values (999, 'future', 'x')")
+	_, err = conn.Exec(
+		t.Context(), "insert into toolcrib_migrations (version, name, checksum) values (999, 'future', 'x')",
+	)
 	require.NoError(t, err)
 	_, err = store.Migrate(t.Context(), d.URL)
 	requireSchemaError(t, err, 999, len(steps))
@@ -131,7 +133,13 @@ func TestMigrateIntoASchemaOfItsOwn(t *testing.T) {
 	made, err := p.EnsurePartitions(t.Context(), 5)
 	require.NoError(t, err)
 	require.Equal(t, 2, made)
-	require.Empty(t, texts(t, storetest.Connect(t, u.String()), "select relname::text from pg_class where relnamespace = 'public'::regnamespace"))
+	require.Empty(
+		t,
+		texts(
+			t, storetest.Connect(t, u.String()),
+			"select relname::text from pg_class where relnamespace = 'public'::regnamespace",
+		),
+	)
 }
 
 // A role that is no superuser migrates too, where it may create roles.

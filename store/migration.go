@@ -47,9 +47,13 @@ func (e *SchemaError) Error() string {
 			"this one knows %d: use a newer binary", e.Have, e.Needs, e.Want)
 	}
 	if e.Have > e.Want {
-		return fmt.Sprintf("the database is at schema version %d, newer than the %d this binary knows: use a newer binary", e.Have, e.Want)
+		return fmt.Sprintf("the database is at schema version %d, newer than the %d this binary knows: use a newer binary",
+			e.Have, e.Want)
 	}
-	return fmt.Sprintf("the database is at schema version %d, this binary needs %d: run the migrations first, with toolcrib migrate", e.Have, e.Want)
+	return fmt.Sprintf(
+		"the database is at schema version %d, this binary needs %d: run the migrations first, with toolcrib migrate",
+		e.Have, e.Want,
+	)
 }
 
 func schemaFailure(op string, have, want int) error {
@@ -122,7 +126,8 @@ func (m *Migration) parseDirectives() error {
 		case "compatible":
 			version, err := strconv.Atoi(argument)
 			if err != nil || version < 1 || version > m.Version {
-				return fmt.Errorf("migration %03d_%s: compatible %q is not the number of a step up to it", m.Version, m.Name, argument)
+				return fmt.Errorf("migration %03d_%s: compatible %q is not the number of a step up to it", m.Version, m.Name,
+					argument)
 			}
 			m.compatible = version
 		default:

@@ -60,7 +60,8 @@ func (m *migrator) lock(ctx context.Context) error {
 	}
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		var mine bool
-		if err := m.conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", int64(migrationLock)).Scan(&mine); err != nil || mine {
+		if err := m.conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", int64(migrationLock)).Scan(&mine); err != nil ||
+			mine {
 			return err
 		}
 		if err := wait(ctx, pause); err != nil {
@@ -80,7 +81,8 @@ func (m *migrator) patiently(ctx context.Context, fn func() error) error {
 		}
 		if time.Now().After(deadline) {
 			return &tool.Error{Kind: tool.Unavailable, Op: m.op, Err: err, Msg: fmt.Sprintf(
-				"a long transaction kept a table locked for %s: end it (see pg_stat_activity) and migrate again", migrationPatience)}
+				"a long transaction kept a table locked for %s: end it (see pg_stat_activity) and migrate again",
+				migrationPatience)}
 		}
 		if err := wait(ctx, pause); err != nil {
 			return err

@@ -9,7 +9,9 @@ import (
 )
 
 // RecordModelRetry implements [agent.Runs].
-func (s *Store) RecordModelRetry(ctx context.Context, tenant tool.TenantID, runID string, retry agent.ModelRetry) error {
+func (s *Store) RecordModelRetry(
+	ctx context.Context, tenant tool.TenantID, runID string, retry agent.ModelRetry,
+) error {
 	const op = "store.RecordModelRetry"
 	if err := checkIDs(op, runID); err != nil {
 		return err
@@ -34,14 +36,18 @@ func (s *Store) RecordModelRetry(ctx context.Context, tenant tool.TenantID, runI
 
 // ModelRetries returns the last failed attempts of a run's models, the oldest
 // first; none for a run that the tenant does not have.
-func (s *Store) ModelRetries(ctx context.Context, tenant tool.TenantID, runID string, limit int) ([]agent.ModelRetry, error) {
+func (s *Store) ModelRetries(
+	ctx context.Context, tenant tool.TenantID, runID string, limit int,
+) ([]agent.ModelRetry, error) {
 	const op = "store.ModelRetries"
 	if err := checkIDs(op, runID); err != nil {
 		return nil, err
 	}
 	var rows []db.ListModelRetriesRow
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListModelRetries(ctx, db.ListModelRetriesParams{TenantID: string(tenant), RunID: runID, Limit: pageSize(limit)})
+		rows, err = q.ListModelRetries(ctx, db.ListModelRetriesParams{
+			TenantID: string(tenant), RunID: runID, Limit: pageSize(limit),
+		})
 		return err
 	})
 	if err != nil {

@@ -99,7 +99,9 @@ func TestSilentServerIsUnavailable(t *testing.T) {
 	d := storetest.NewDatabase(t)
 	tenant := d.Tenant(t)
 	var line silence
-	s, err := store.Open(t.Context(), line.through(t, d.URL), store.Options{SetRole: store.AppRole, MaxConns: 2, Timeouts: short})
+	s, err := store.Open(t.Context(), line.through(
+		t, d.URL,
+	), store.Options{SetRole: store.AppRole, MaxConns: 2, Timeouts: short})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	_, err = s.FindTenant(t.Context(), tenant)
@@ -205,7 +207,11 @@ func TestReadOnlyServer(t *testing.T) {
 		// New sessions get it from the database, those that are open from the test.
 		_, err := super.Exec(t.Context(), "set default_transaction_read_only = off")
 		require.NoError(t, err)
-		_, err = super.Exec(t.Context(), `do $$ begin execute format('alter database %I set default_transaction_read_only = `+value+`', current_database()); end $$`)
+		_, err = super.Exec(
+			t.Context(),
+			`do $$ begin execute format('alter database %I set default_transaction_read_only = `+value+
+				`', current_database()); end $$`,
+		)
 		require.NoError(t, err)
 	}
 	write := func() error {
@@ -214,13 +220,18 @@ func TestReadOnlyServer(t *testing.T) {
 	}
 	require.NoError(t, write())
 	writable(false)
-	_, err := super.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+	_, err := super.Exec(
+		t.Context(),
+		"select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> "+
+			"pg_backend_pid()",
+	)
 	require.NoError(t, err)
 	storetest.RequireKind(t, tool.Unavailable, write())
 	storetest.RequireKind(t, tool.Unavailable, d.Store.CheckWrites(t.Context()))
 	writable(true)
 	require.Eventually(t, func() bool { return write() == nil }, 10*time.Second, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, 10*time.Second,
+		50*time.Millisecond)
 }
 
 // A connection of the pool whose session has become read-only is replaced, and what
@@ -235,7 +246,8 @@ func TestReadOnlySessionIsReplaced(t *testing.T) {
 	require.NoError(t, err)
 	store.MakeReadOnly(t, d.Store, 2)
 	require.Error(t, d.Store.CheckWrites(t.Context()))
-	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return d.Store.CheckWrites(t.Context()) == nil }, 10*time.Second,
+		50*time.Millisecond)
 }
 
 // Every transaction has time-outs of its own, of its operation, which end with it:

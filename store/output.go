@@ -46,7 +46,9 @@ type StreamPage struct {
 // ReadStream returns what a run's stream holds after a number: its events and,
 // between them, its output, numbered without gaps. Who asks again with the last
 // number gets each once and passes over none. It fails with tool.NotFound.
-func (s *Store) ReadStream(ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int) (StreamPage, error) {
+func (s *Store) ReadStream(
+	ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int,
+) (StreamPage, error) {
 	const op = "store.ReadStream"
 	if !tool.ValidID(runID) {
 		return StreamPage{}, notFound(op, "run not found")
@@ -78,7 +80,8 @@ func (s *Store) ReadStream(ctx context.Context, tenant tool.TenantID, runID stri
 // streamed returns a row of a run's stream as an event.
 func streamed(runID string, row db.ListStreamRow) (tool.Event, error) {
 	event := tool.Event{
-		RunID: runID, Seq: row.Seq, Type: tool.EventType(row.Type), InvocationID: value(row.InvocationID), Data: row.Data, At: row.At,
+		RunID: runID, Seq: row.Seq, Type: tool.EventType(row.Type), InvocationID: value(row.InvocationID), Data: row.Data,
+		At: row.At,
 	}
 	if row.Type != "" {
 		return event, nil

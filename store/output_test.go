@@ -49,7 +49,9 @@ func TestStreamIsGaplessUnderLoad(t *testing.T) {
 		_, err = f.Store.Settle(t.Context(), storetest.Completed(entries[i], ticket.Fence))
 		require.NoError(t, err)
 	})
-	require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted}))
+	require.NoError(
+		t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted}),
+	)
 	all := <-read
 	require.Equal(t, want, len(all)) //nolint:testifylint // The list itself says nothing.
 	for i, e := range all {

@@ -47,7 +47,8 @@ func ensurePartitions(ctx context.Context, q *db.Queries, monthsAhead int) (made
 		case answered && pgErr.Code == codeCheckViolation:
 			// Without a fence, calls of that time go to the default partition as before.
 			return made, errors.Join(
-				fmt.Errorf("the default partition holds calls of the time behind %s: %w", fence, err), q.DropDefaultFence(ctx, fence))
+				fmt.Errorf("the default partition holds calls of the time behind %s: %w", fence, err),
+				q.DropDefaultFence(ctx, fence))
 		case err != nil:
 			return made, err // The next call validates it.
 		}

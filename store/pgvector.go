@@ -91,7 +91,8 @@ func (s *search) nearest(ctx context.Context, unit []float32) (best []near, ok b
 	if err != nil || lacking {
 		return nil, false, err
 	}
-	rows, err := s.tx.Query(ctx, nearestVectors, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation, vectorText(packed(unit)), s.conditions,
+	rows, err := s.tx.Query(ctx, nearestVectors, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation,
+		vectorText(packed(unit)), s.conditions,
 		s.query.Limit, s.excluded)
 	if err != nil {
 		return nil, false, err

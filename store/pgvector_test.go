@@ -37,7 +37,8 @@ func TestVectorsInTheDatabase(t *testing.T) {
 	tenant := d.Tenant(t)
 	before := storetest.NewShelf(t, d.Store, retrieval.Pipeline{Tenant: tenant, Embedding: &storetest.Model})
 	fill := func(s *storetest.Shelf) {
-		document := s.PutDocument(t, retrieval.Document{Key: "a", Metadata: retrieval.Metadata{"team": "a"}}, "one\ntwo\nthree")
+		document := s.PutDocument(t, retrieval.Document{Key: "a", Metadata: retrieval.Metadata{"team": "a"}},
+			"one\ntwo\nthree")
 		s.Cut(t, document, "one\ntwo\nthree")
 		s.Embed(t, document, 1, []float32{1, 0, 0}, []float32{1, 1, 0}, []float32{0, 0, 1})
 		_, err := s.Store.FinishDocument(t.Context(), document.Ref())
@@ -55,7 +56,8 @@ func TestVectorsInTheDatabase(t *testing.T) {
 	fill(after)
 	var filled, lacking int
 	require.NoError(t, conn.QueryRow(t.Context(), `select count(*) filter (where pipeline_id = $1 and vector is not null),
-		count(*) filter (where pipeline_id = $2 and vector is null) from chunk_embeddings`, after.Pipeline.ID, before.Pipeline.ID).Scan(&filled, &lacking))
+		count(*) filter (where pipeline_id = $2 and vector is null) from chunk_embeddings`, after.Pipeline.ID,
+		before.Pipeline.ID).Scan(&filled, &lacking))
 	require.Equal(t, 3, filled)
 	require.Equal(t, 3, lacking, "what was there stays as it was")
 
@@ -63,7 +65,9 @@ func TestVectorsInTheDatabase(t *testing.T) {
 	for range 20 {
 		v := randomVector(r, 3)
 		var want []string
-		for _, s := range []*storetest.Shelf{before, {Store: opened, Pipeline: before.Pipeline}, after, {Store: d.Store, Pipeline: after.Pipeline}} {
+		for _, s := range []*storetest.Shelf{
+			before, {Store: opened, Pipeline: before.Pipeline}, after, {Store: d.Store, Pipeline: after.Pipeline},
+		} {
 			got := s.Nearest(t, 1, v...)
 			require.Len(t, got, 3)
 			if want == nil {
@@ -79,6 +83,8 @@ func TestVectorsInTheDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"one"}, storetest.Texts(hits.Vector))
 	require.InDelta(t, 1, hits.Vector[0].Score, 1e-6)
-	_, err = opened.SearchIndex(t.Context(), d.Tenant(t), retrieval.IndexQuery{Pipeline: after.Pipeline.ID, Vector: []float32{2, 0, 0}, Generation: 1})
+	_, err = opened.SearchIndex(t.Context(), d.Tenant(t), retrieval.IndexQuery{
+		Pipeline: after.Pipeline.ID, Vector: []float32{2, 0, 0}, Generation: 1,
+	})
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 }

@@ -31,7 +31,8 @@ func (s *Store) CreatePipeline(ctx context.Context, p retrieval.Pipeline) (retri
 	err = s.do(ctx, op, p.Tenant, func(q *db.Queries) (err error) {
 		row, err = q.CreatePipeline(ctx, db.CreatePipelineParams{
 			ID: id, TenantID: string(p.Tenant), Slug: text(p.Slug), Name: text(p.Name), Description: text(p.Description),
-			Search: string(p.Search), Language: string(p.Language), MaxChars: number(p.Chunking.MaxChars), Overlap: number(p.Chunking.Overlap),
+			Search: string(p.Search), Language: string(p.Language), MaxChars: number(p.Chunking.MaxChars),
+			Overlap:   number(p.Chunking.Overlap),
 			Embedding: model, Generation: generation, Disabled: p.Disabled, CreatedBy: text(p.CreatedBy),
 		})
 		return err
@@ -65,10 +66,14 @@ func (s *Store) FindPipeline(ctx context.Context, tenant tool.TenantID, slugOrID
 }
 
 // ListPipelines implements [retrieval.Pipelines].
-func (s *Store) ListPipelines(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]retrieval.Pipeline, error) {
+func (s *Store) ListPipelines(
+	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
+) ([]retrieval.Pipeline, error) {
 	var rows []db.Pipeline
 	err := s.do(ctx, "store.ListPipelines", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListPipelines(ctx, db.ListPipelinesParams{TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit)})
+		rows, err = q.ListPipelines(ctx, db.ListPipelinesParams{
+			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
+		})
 		return err
 	})
 	if err != nil {
@@ -93,7 +98,8 @@ func (s *Store) UpdatePipeline(ctx context.Context, p retrieval.Pipeline) (retri
 			}
 			if has {
 				return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/language", Msg: fmt.Sprintf(
-					"pipeline %q has documents, whose words are kept as %s has them: make another pipeline for %s", stored.Slug, stored.Language, p.Language)}
+					"pipeline %q has documents, whose words are kept as %s has them: make another pipeline for %s", stored.Slug,
+					stored.Language, p.Language)}
 			}
 		}
 		if p.Search.Embeds() && stored.Generation == 0 && stored.NextGeneration == 0 {
@@ -102,7 +108,8 @@ func (s *Store) UpdatePipeline(ctx context.Context, p retrieval.Pipeline) (retri
 		}
 		row, err = q.UpdatePipeline(ctx, db.UpdatePipelineParams{
 			TenantID: string(p.Tenant), ID: p.ID, Name: text(p.Name), Description: text(p.Description), Search: string(p.Search),
-			Language: string(p.Language), MaxChars: number(p.Chunking.MaxChars), Overlap: number(p.Chunking.Overlap), Disabled: p.Disabled,
+			Language: string(p.Language), MaxChars: number(p.Chunking.MaxChars), Overlap: number(p.Chunking.Overlap),
+			Disabled: p.Disabled,
 		})
 		return err
 	})
@@ -134,7 +141,8 @@ func lockPipeline(ctx context.Context, q *db.Queries, op string, p retrieval.Pip
 	}
 	if row.Revision != p.Revision {
 		return row, &tool.Error{Kind: tool.Conflict, Op: op, Err: retrieval.ErrChanged, Msg: fmt.Sprintf(
-			"pipeline %q changed meanwhile: revision %d was asked for, it is at %d; read it again", row.Slug, p.Revision, row.Revision)}
+			"pipeline %q changed meanwhile: revision %d was asked for, it is at %d; read it again", row.Slug, p.Revision,
+			row.Revision)}
 	}
 	return row, nil
 }

@@ -64,7 +64,10 @@ func (p *Platform) CreateTenant(ctx context.Context, t Tenant) (Tenant, error) {
 		return err
 	})
 	err = explain(err, tool.Conflict, fmt.Sprintf("a tenant %q exists already", t.Slug))
-	err = explain(err, tool.Invalid, fmt.Sprintf("tenant slug %q: want a lower-case letter or digit, then at most 62 of those and dashes", t.Slug))
+	err = explain(
+		err, tool.Invalid,
+		fmt.Sprintf("tenant slug %q: want a lower-case letter or digit, then at most 62 of those and dashes", t.Slug),
+	)
 	return tenantOf(row), err
 }
 

@@ -45,9 +45,12 @@ func TestPurgeRuns(t *testing.T) {
 	day := 24 * time.Hour
 	old := ended(f, 100*day, string(agent.RunCompleted))
 	theirs := ended(other, 100*day, string(agent.RunFailed))
-	kept := []string{f.Run.ID, other.Run.ID, ended(f, 10*day, string(agent.RunCompleted)), ended(f, 100*day, string(agent.RunRunning))}
+	kept := []string{
+		f.Run.ID, other.Run.ID, ended(f, 10*day, string(agent.RunCompleted)), ended(f, 100*day, string(agent.RunRunning)),
+	}
 	parent, child := ended(f, 100*day, string(agent.RunCompleted)), ended(f, 99*day, string(agent.RunRunning))
-	exec("update runs set parent_run_id = $2, parent_invocation_id = gen_random_uuid(), depth = 1 where id = $1", child, parent)
+	exec("update runs set parent_run_id = $2, parent_invocation_id = gen_random_uuid(), depth = 1 where id = $1", child,
+		parent)
 	kept = append(kept, parent, child)
 	for _, x := range []*storetest.Fixture{f, other} {
 		require.NoError(t, d.Store.SealEvents(t.Context(), x.Tenant))
@@ -60,7 +63,8 @@ func TestPurgeRuns(t *testing.T) {
 	require.Equal(t, 2, purged)
 	require.ElementsMatch(t, kept, texts(t, conn, "select id::text from runs"))
 	for _, table := range []string{"messages", "run_events", "event_seals", "tool_invocations"} {
-		require.Empty(t, texts(t, conn, "select run_id::text from "+table+" where run_id = any ($1)", []string{old, theirs}), table)
+		require.Empty(t, texts(t, conn, "select run_id::text from "+table+" where run_id = any ($1)", []string{old, theirs}),
+			table)
 		require.NotEmpty(t, texts(t, conn, "select run_id::text from "+table+" where run_id = any ($1)", kept), table)
 	}
 	require.Equal(t, []string{"0"}, texts(t, conn, `select count(*)::text from effects e

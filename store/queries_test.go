@@ -15,7 +15,8 @@ import (
 // role, across tenants. Each says so beside its name.
 var crossTenant = map[string]bool{
 	"FindTenantBySlug": true, "ListTenants": true,
-	"ListOpenRuns": true, "ListStrandedRuns": true, "ListOpenDocuments": true, "ListOpenGenerations": true, "ListUnknownCalls": true,
+	"ListOpenRuns": true, "ListStrandedRuns": true, "ListOpenDocuments": true, "ListOpenGenerations": true,
+	"ListUnknownCalls": true,
 }
 
 // Row level security isolates tenants even where a query forgets to; this law
@@ -25,7 +26,8 @@ func TestEveryQueryNamesItsTenant(t *testing.T) {
 
 	tables := tenantTables(t)
 	require.Subset(t, keys(tables), []string{
-		"api_keys", "tool_registry", "tool_versions", "tool_aliases", "agents", "agent_versions", "runs", "messages", "run_events", "run_output", "effects", "tool_invocations",
+		"api_keys", "tool_registry", "tool_versions", "tool_aliases", "agents", "agent_versions", "runs", "messages",
+		"run_events", "run_output", "effects", "tool_invocations",
 	})
 	files, err := filepath.Glob("queries/*.sql")
 	require.NoError(t, err)
@@ -55,22 +57,27 @@ func TestTheTenantLawBites(t *testing.T) {
 
 	tables := tenantTables(t)
 	bad := map[string]string{
-		"nothing":            "select * from runs where id = @id;",
-		"comment only":       "select * from runs where id = @id; -- tenant_id = @tenant_id",
-		"string only":        "select * from runs where id = 'tenant_id = @tenant_id';",
-		"itself":             "select * from runs r where r.tenant_id = r.tenant_id and r.id = @tenant_id;",
-		"literal":            "select * from runs where tenant_id = '01890000-0000-7000-8000-000000000001';",
-		"other table only":   "select * from runs r join messages m on m.run_id = r.id where r.tenant_id = @tenant_id;",
-		"joined to nobody":   "select * from runs r join messages m on m.tenant_id = r.tenant_id and r.tenant_id = m.tenant_id;",
-		"subquery":           "select * from runs r where r.tenant_id = @tenant_id and exists (select from effects where effect_id = @id);",
-		"update":             "update runs r set status = @status where r.id = @id;",
-		"delete":             "delete from messages where run_id = @run_id;",
-		"insert":             "insert into messages (id, run_id) values (@id, @run_id);",
-		"cte":                "with x as (select * from tool_registry where slug = @slug) select * from x where tenant_id = @tenant_id and 1 = 1;",
-		"tenants":            "select * from tenants where slug = @slug;",
-		"set, not compared":  "update runs set tenant_id = @tenant_id where id = @id;",
-		"in another's cte":   "with x as (select * from effects where tenant_id = @tenant_id) select * from runs where id = @id;",
-		"unqualified on two": "select * from runs r join effects e on true where r.tenant_id = @tenant_id and e.effect_id = @id;",
+		"nothing":          "select * from runs where id = @id;",
+		"comment only":     "select * from runs where id = @id; -- tenant_id = @tenant_id",
+		"string only":      "select * from runs where id = 'tenant_id = @tenant_id';",
+		"itself":           "select * from runs r where r.tenant_id = r.tenant_id and r.id = @tenant_id;",
+		"literal":          "select * from runs where tenant_id = '01890000-0000-7000-8000-000000000001';",
+		"other table only": "select * from runs r join messages m on m.run_id = r.id where r.tenant_id = @tenant_id;",
+		"joined to nobody": "select * from runs r join messages m on m.tenant_id = r.tenant_id and r.tenant_id = " +
+			"m.tenant_id;",
+		"subquery": "select * from runs r where r.tenant_id = @tenant_id and exists (select from effects where " +
+			"effect_id = @id);",
+		"update": "update runs r set status = @status where r.id = @id;",
+		"delete": "delete from messages where run_id = @run_id;",
+		"insert": "insert into messages (id, run_id) values (@id, @run_id);",
+		"cte": "with x as (select * from tool_registry where slug = @slug) select * from x where tenant_id = " +
+			"@tenant_id and 1 = 1;",
+		"tenants":           "select * from tenants where slug = @slug;",
+		"set, not compared": "update runs set tenant_id = @tenant_id where id = @id;",
+		"in another's cte": "with x as (select * from effects where tenant_id = @tenant_id) select * from runs where " +
+			"id = @id;",
+		"unqualified on two": "select * from runs r join effects e on true where r.tenant_id = @tenant_id and " +
+			"e.effect_id = @id;",
 	}
 	for name, sql := range bad {
 		q := sqltext.Queries("-- name: Bad :many\n" + sql)

@@ -129,7 +129,8 @@ func TestRacingTurns(t *testing.T) {
 	for _, turn := range turns {
 		require.Equal(t, turns[0], turn)
 	}
-	require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventTurn, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+	require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventTurn, tool.EventFailed},
+		f.EventTypes(t, f.Run.ID))
 }
 
 func TestRacingHostRuns(t *testing.T) {
@@ -138,7 +139,9 @@ func TestRacingHostRuns(t *testing.T) {
 	f := raceFixture(t)
 	ids := make([]string, racers)
 	race(func(i int) {
-		run, err := f.Store.BeginRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "host", FirstRunID: "first"})
+		run, err := f.Store.BeginRun(t.Context(), agent.Run{
+			Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "host", FirstRunID: "first",
+		})
 		require.NoError(t, err)
 		ids[i] = run.ID
 	})
@@ -153,7 +156,9 @@ func TestRacingPlans(t *testing.T) {
 
 	f := raceFixture(t)
 	for _, kind := range []agent.RunKind{agent.AgentRun, agent.ToolCallRun} {
-		run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: kind, WorkflowID: "t/" + uuid.NewString()}, agent.Message{})
+		run, err := f.Store.CreateRun(
+			t.Context(), agent.Run{Tenant: f.Tenant, Kind: kind, WorkflowID: "t/" + uuid.NewString()}, agent.Message{},
+		)
 		require.NoError(t, err)
 		run.FirstRunID = "first"
 		begun := make([]agent.Run, racers)
@@ -182,7 +187,8 @@ func TestBeginRunSeesThePlanItWaitedFor(t *testing.T) {
 			if begun && plan == nil {
 				continue // It waits for nobody.
 			}
-			run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/wait"}, agent.Message{})
+			run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/wait"},
+				agent.Message{})
 			require.NoError(t, err)
 			if begun {
 				_, err = f.Store.BeginRun(t.Context(), run)
@@ -273,11 +279,19 @@ func TestStoppingAToolMeetsARefresh(t *testing.T) {
 
 	f := raceFixture(t)
 	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
-		Tenant: f.Tenant, Slug: "files", Name: "Files", Connection: registry.Connection{URL: "https://example.com/mcp"}, Status: registry.ServerActive,
+		Tenant: f.Tenant, Slug: "files", Name: "Files", Connection: registry.Connection{URL: "https://example.com/mcp"},
+		Status: registry.ServerActive,
 	})
 	require.NoError(t, err)
 	seen := &registry.RemoteDefinition{Name: "read", Digest: "d1"}
-	changes := registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", ToolID: f.Tool.ID, State: registry.Pinned, Pinned: seen, Seen: seen, SeenAt: time.Now(), ChangedAt: time.Now()}}}
+	changes := registry.RemoteChanges{
+		Put: []registry.RemoteTool{
+			{
+				Name: "read", ToolID: f.Tool.ID, State: registry.Pinned, Pinned: seen, Seen: seen, SeenAt: time.Now(),
+				ChangedAt: time.Now(),
+			},
+		},
+	}
 	server, err = f.Store.SaveServer(t.Context(), server, changes)
 	require.NoError(t, err)
 
@@ -373,7 +387,9 @@ func TestConnectionsForgetTheirTenant(t *testing.T) {
 	for name, use := range map[string]func(){
 		"success": func() { _, err := d.Store.FindRun(t.Context(), f.Tenant, f.Run.ID); require.NoError(t, err) },
 		"failure": func() {
-			_, err := d.Store.CreateTool(t.Context(), tool.Tool{Tenant: f.Tenant, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0"})
+			_, err := d.Store.CreateTool(t.Context(), tool.Tool{
+				Tenant: f.Tenant, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0",
+			})
 			storetest.RequireKind(t, tool.Conflict, err)
 		},
 		"transaction": func() {

@@ -183,7 +183,8 @@ func TestTheBestPassagesAreFound(t *testing.T) {
 			}
 		}
 		// What is gone counts in weights until its block is written anew.
-		_, err := conn.Exec(t.Context(), "select index_document($1, d.id) from documents d where d.pipeline_id = $2", string(tenant), c.shelf.Pipeline.ID)
+		_, err := conn.Exec(t.Context(), "select index_document($1, d.id) from documents d where d.pipeline_id = $2",
+			string(tenant), c.shelf.Pipeline.ID)
 		require.NoError(t, err)
 		if seed%2 == 0 {
 			_, err = conn.Exec(t.Context(), "select merge_words($1, $2, 2)", string(tenant), c.shelf.Pipeline.ID)
@@ -203,7 +204,9 @@ func TestTheBestPassagesAreFound(t *testing.T) {
 				want = append(want, score)
 			}
 			slices.SortFunc(want, func(a, b float64) int { return cmp.Compare(b, a) })
-			hits, err := d.Store.SearchIndex(context.Background(), tenant, retrieval.IndexQuery{Pipeline: c.shelf.Pipeline.ID, Text: strings.Join(query, " "), Limit: 5})
+			hits, err := d.Store.SearchIndex(context.Background(), tenant, retrieval.IndexQuery{
+				Pipeline: c.shelf.Pipeline.ID, Text: strings.Join(query, " "), Limit: 5,
+			})
 			require.NoError(t, err)
 			for _, h := range hits.Text {
 				require.InDelta(t, scores[h.ID], h.Score, 1e-9, "seed %d: %v", seed, query)

@@ -47,7 +47,9 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 		return turnedAway(answer, to, at)
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return tool.Unavailable, fmt.Sprintf("the database's host %q is not known: correct it in the URL, or the name service", dns.Name)
+		return tool.Unavailable, fmt.Sprintf(
+			"the database's host %q is not known: correct it in the URL, or the name service", dns.Name,
+		)
 	}
 	netErr, isNet := errors.AsType[net.Error](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
@@ -56,15 +58,24 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 	case errors.Is(err, context.Canceled):
 		return tool.Cancelled, "cancelled"
 	case errors.Is(err, pgconn.ErrReadOnlyConnection):
-		return tool.Unavailable, fmt.Sprintf("the database at %s is read-only: give the address of the primary, or of all hosts, in the URL", at)
+		return tool.Unavailable, fmt.Sprintf(
+			"the database at %s is read-only: give the address of the primary, or of all hosts, in the URL", at,
+		)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
-		return tool.Unavailable, fmt.Sprintf("nobody listens for the database at %s: start the server, or correct the URL", at)
+		return tool.Unavailable, fmt.Sprintf("nobody listens for the database at %s: start the server, or correct the URL",
+			at)
 	case strings.Contains(err.Error(), "server refused TLS connection"):
-		return tool.Unavailable, fmt.Sprintf("the database at %s has no TLS, which the URL demands: set sslmode=disable on a network you trust", at)
+		return tool.Unavailable, fmt.Sprintf(
+			"the database at %s has no TLS, which the URL demands: set sslmode=disable on a network you trust", at,
+		)
 	case unknown, misnamed:
-		return tool.Unavailable, fmt.Sprintf("the certificate of the database at %s is not trusted: give its authority as sslrootcert in the URL", at)
+		return tool.Unavailable, fmt.Sprintf(
+			"the certificate of the database at %s is not trusted: give its authority as sslrootcert in the URL", at,
+		)
 	case errors.Is(err, context.DeadlineExceeded), isNet && netErr.Timeout():
-		return tool.Unavailable, fmt.Sprintf("the database at %s did not answer in time: see whether a firewall is between, and whether the server runs", at)
+		return tool.Unavailable, fmt.Sprintf(
+			"the database at %s did not answer in time: see whether a firewall is between, and whether the server runs", at,
+		)
 	default:
 		return tool.Unavailable, fmt.Sprintf("the database at %s can't be reached", at)
 	}
@@ -78,11 +89,19 @@ func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind
 	case answer.Code == codeNoAuthorization && strings.Contains(answer.Message, "no encryption"):
 		return tool.Denied, fmt.Sprintf("the database at %s demands TLS: set sslmode=require in the URL", at)
 	case answer.Code == codeNoAuthorization:
-		return tool.Denied, fmt.Sprintf("the database at %s does not let %q in: see whether the login exists, and pg_hba.conf", at, to.User)
+		return tool.Denied, fmt.Sprintf(
+			"the database at %s does not let %q in: see whether the login exists, and pg_hba.conf", at, to.User,
+		)
 	case answer.Code == codeNoDatabase:
-		return tool.NotFound, fmt.Sprintf("the database %q does not exist at %s: make it with CREATE DATABASE, or correct the URL", to.Database, at)
+		return tool.NotFound, fmt.Sprintf(
+			"the database %q does not exist at %s: make it with CREATE DATABASE, or correct the URL", to.Database, at,
+		)
 	case answer.Code == codeTooMany:
-		return tool.Unavailable, fmt.Sprintf("the database at %s has no connections left: raise max_connections, or lower --database-connections of the processes", at)
+		return tool.Unavailable, fmt.Sprintf(
+			"the database at %s has no connections left: raise max_connections, "+
+				"or lower --database-connections of the processes",
+			at,
+		)
 	case answer.Code == codeStarting:
 		return tool.Unavailable, fmt.Sprintf("the database at %s is starting up: try again in a moment", at)
 	default:

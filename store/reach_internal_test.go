@@ -18,8 +18,18 @@ func TestTurnedAway(t *testing.T) {
 		kind   tool.Kind
 		says   string
 	}{
-		{pgconn.PgError{Code: codeNoAuthorization, Message: `no pg_hba.conf entry for host "10.0.0.1", user "ada", database "tools", no encryption`}, tool.Denied, "demands TLS: set sslmode=require"},
-		{pgconn.PgError{Code: codeNoAuthorization, Message: `role "ada" does not exist`}, tool.Denied, `does not let "ada" in`},
+		{
+			pgconn.PgError{
+				Code:    codeNoAuthorization,
+				Message: `no pg_hba.conf entry for host "10.0.0.1", user "ada", database "tools", no encryption`,
+			},
+			tool.Denied, "demands TLS: set sslmode=require",
+		},
+		{
+			pgconn.PgError{Code: codeNoAuthorization, Message: `role "ada" does not exist`},
+			tool.Denied,
+			`does not let "ada" in`,
+		},
 		{pgconn.PgError{Code: codeTooMany}, tool.Unavailable, "no connections left"},
 		{pgconn.PgError{Code: codeStarting}, tool.Unavailable, "is starting up"},
 		{pgconn.PgError{Code: "XX999"}, tool.Unavailable, "its log says why (XX999)"},

@@ -10,14 +10,18 @@ import (
 )
 
 // FindRemoteTool implements [registry.ServerStore].
-func (s *Store) FindRemoteTool(ctx context.Context, tenant tool.TenantID, serverID, name string) (registry.RemoteTool, error) {
+func (s *Store) FindRemoteTool(
+	ctx context.Context, tenant tool.TenantID, serverID, name string,
+) (registry.RemoteTool, error) {
 	const op = "store.FindRemoteTool"
 	if !tool.ValidID(serverID) {
 		return registry.RemoteTool{}, notFound(op, "server not found")
 	}
 	var row db.FindRemoteToolRow
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindRemoteTool(ctx, db.FindRemoteToolParams{TenantID: string(tenant), ServerID: serverID, Name: text(name)})
+		row, err = q.FindRemoteTool(ctx, db.FindRemoteToolParams{
+			TenantID: string(tenant), ServerID: serverID, Name: text(name),
+		})
 		return err
 	})
 	if err != nil {
@@ -44,7 +48,9 @@ func (s *Store) FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID
 }
 
 // ListRemoteTools implements [registry.ServerStore].
-func (s *Store) ListRemoteTools(ctx context.Context, tenant tool.TenantID, serverID string, q registry.RemoteQuery) ([]registry.RemoteTool, error) {
+func (s *Store) ListRemoteTools(
+	ctx context.Context, tenant tool.TenantID, serverID string, q registry.RemoteQuery,
+) ([]registry.RemoteTool, error) {
 	const op = "store.ListRemoteTools"
 	if !tool.ValidID(serverID) {
 		return nil, notFound(op, "server not found")
@@ -52,7 +58,8 @@ func (s *Store) ListRemoteTools(ctx context.Context, tenant tool.TenantID, serve
 	var rows []db.ListRemoteToolsRow
 	err := s.do(ctx, op, tenant, func(queries *db.Queries) (err error) {
 		rows, err = queries.ListRemoteTools(ctx, db.ListRemoteToolsParams{
-			TenantID: string(tenant), ServerID: serverID, AfterName: text(q.AfterName), State: string(q.State), Limit: pageSize(q.Limit),
+			TenantID: string(tenant), ServerID: serverID, AfterName: text(q.AfterName), State: string(q.State),
+			Limit: pageSize(q.Limit),
 		})
 		return err
 	})
@@ -71,7 +78,9 @@ func (s *Store) PinTool(ctx context.Context, tenant tool.TenantID, toolID, diges
 		return err
 	}
 	return s.do(ctx, op, tenant, func(q *db.Queries) error {
-		return q.PinRemoteTool(ctx, db.PinRemoteToolParams{TenantID: string(tenant), ToolID: toolID, Digest: digest, ApprovedBy: text(by)})
+		return q.PinRemoteTool(ctx, db.PinRemoteToolParams{
+			TenantID: string(tenant), ToolID: toolID, Digest: digest, ApprovedBy: text(by),
+		})
 	})
 }
 
@@ -126,7 +135,8 @@ func remoteToolOf(row db.RemoteTool, slug, status, quarantine string) (registry.
 	t := registry.RemoteTool{
 		Name: row.Name, ToolID: value(row.ToolID), ToolSlug: slug, ToolStatus: tool.Status(status), Quarantine: quarantine,
 		State: registry.RemoteState(row.State), Reason: row.Reason, ApprovedDigest: row.ApprovedDigest,
-		ApprovedBy: row.ApprovedBy, ApprovedAt: row.ApprovedAt, FirstSeenAt: row.FirstSeenAt, SeenAt: row.SeenAt, ChangedAt: row.ChangedAt,
+		ApprovedBy: row.ApprovedBy, ApprovedAt: row.ApprovedAt, FirstSeenAt: row.FirstSeenAt, SeenAt: row.SeenAt,
+		ChangedAt: row.ChangedAt,
 	}
 	if err := decode(row.Pinned, &t.Pinned); err != nil {
 		return registry.RemoteTool{}, err

@@ -47,8 +47,11 @@ func freeOfFormer(ctx context.Context, q *db.Queries, op string, t tool.Tool) er
 	}
 	for _, row := range rows {
 		if row.ScopeID == scopeID(t.Tenant) && row.ID != t.ID {
-			return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/slug", Err: &registry.RenamedError{Slug: row.Slug}, Msg: fmt.Sprintf(
-				"%q is the former name of tool %q until %s: change that one, or choose another slug", t.Slug, row.Slug, row.RemoveBy)}
+			return &tool.Error{
+				Kind: tool.Conflict, Op: op, Path: "/slug", Err: &registry.RenamedError{Slug: row.Slug}, Msg: fmt.Sprintf(
+					"%q is the former name of tool %q until %s: change that one, or choose another slug", t.Slug, row.Slug,
+					row.RemoveBy),
+			}
 		}
 	}
 	return nil

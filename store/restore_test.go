@@ -20,7 +20,8 @@ import (
 // superuser's URL.
 func secondCluster(t *testing.T) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "../scripts/with-postgres", "sh", "-c", `echo "$`+storetest.URLVariable+`"; cat`)
+	cmd := exec.CommandContext(t.Context(), "../scripts/with-postgres", "sh", "-c",
+		`echo "$`+storetest.URLVariable+`"; cat`)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, storetest.URLVariable+"=") {
 			cmd.Env = append(cmd.Env, v)
@@ -64,7 +65,9 @@ func TestStreamSurvivesDumpAndRestore(t *testing.T) {
 
 	f, pool := sealFixture(t)
 	// The first server's transaction ids are far ahead of the second's.
-	_, err := pool.Exec(t.Context(), "do $$ begin for i in 1..3000 loop perform pg_current_xact_id(); commit; end loop; end $$")
+	_, err := pool.Exec(
+		t.Context(), "do $$ begin for i in 1..3000 loop perform pg_current_xact_id(); commit; end loop; end $$",
+	)
 	require.NoError(t, err)
 	second := f.NewRun(t).ID
 	write := func(run string, n int) {
@@ -112,7 +115,9 @@ func TestStreamSurvivesDumpAndRestore(t *testing.T) {
 		require.NoError(t, tx.Commit(t.Context()))
 	}
 	want := map[string][]int64{f.Run.ID: sequence(2 + 8 + 5), second: sequence(1 + 8 + 4)}
-	for name, r := range map[string]*follower{"one that left early": early, "one that had all": all, "one that begins": none} {
+	for name, r := range map[string]*follower{
+		"one that left early": early, "one that had all": all, "one that begins": none,
+	} {
 		r.read(t, s, f.Tenant)
 		require.Equal(t, want, r.seen, name)
 	}

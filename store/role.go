@@ -76,7 +76,8 @@ func (s *Store) checkRole(ctx context.Context, opts Options) error {
 		return nil
 	}
 	return &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf(
-		"the database role %s %s, so that tenants would not be isolated; connect as a login role that is granted %s and nothing more",
+		"the database role %s %s, so that tenants would not be isolated; connect as a login role that is granted %s and "+
+			"nothing more",
 		start, what, AppRole)}
 }
 
@@ -127,7 +128,10 @@ func tolerating(ctx context.Context, conn *pgx.Conn, sql string) error {
 // and everyone of ours use it.
 func ensureSchema(ctx context.Context, conn *pgx.Conn) error {
 	var schema string
-	err := conn.QueryRow(ctx, `select coalesce(current_schema(), trim(both '"' from trim(split_part(current_setting('search_path'), ',', 1))))`).Scan(&schema)
+	err := conn.QueryRow(
+		ctx,
+		`select coalesce(current_schema(), trim(both '"' from trim(split_part(current_setting('search_path'), ',', 1))))`,
+	).Scan(&schema)
 	if err != nil {
 		return fmt.Errorf("reading the search path: %w", err)
 	}

@@ -50,25 +50,33 @@ func TestOpenRefusesPrivilege(t *testing.T) {
 		opts store.Options
 		want string // What the refusal says; empty when it opens.
 	}{
-		"superuser":                 {url: d.URL, want: "superuser"},
-		"superuser set to app":      {url: d.URL, opts: store.Options{SetRole: store.AppRole}},
-		"superuser acting as app":   {url: acting(d.URL, store.AppRole), want: "superuser"},
-		"superuser allowed":         {url: d.URL, opts: store.Options{AllowPrivileged: true}},
-		"bypassing":                 {url: login("bypassrls", store.AppRole), want: "bypasses row level security"},
-		"creating roles":            {url: login("createrole", store.AppRole), want: "may create roles"},
-		"owner":                     {url: login("", store.OwnerRole), want: "owner of the tables"},
-		"may become owner":          {url: login("noinherit", store.AppRole, store.OwnerRole), want: "owner of the tables"},
-		"may become one who may":    {url: login("noinherit", store.AppRole, group), want: store.OwnerRole + ", which is the owner"},
-		"owner acting as app":       {url: acting(login("noinherit", store.AppRole, group), store.AppRole), want: "owner of the tables"},
-		"maintenance":               {url: login("", store.AppRole, store.MaintenanceRole), want: "across tenants"},
-		"may become superuser":      {url: login("noinherit", store.AppRole, role("superuser")), want: "superuser"},
-		"may become bypassing":      {url: login("noinherit", store.AppRole, role("bypassrls")), want: "bypasses row level security"},
+		"superuser":               {url: d.URL, want: "superuser"},
+		"superuser set to app":    {url: d.URL, opts: store.Options{SetRole: store.AppRole}},
+		"superuser acting as app": {url: acting(d.URL, store.AppRole), want: "superuser"},
+		"superuser allowed":       {url: d.URL, opts: store.Options{AllowPrivileged: true}},
+		"bypassing":               {url: login("bypassrls", store.AppRole), want: "bypasses row level security"},
+		"creating roles":          {url: login("createrole", store.AppRole), want: "may create roles"},
+		"owner":                   {url: login("", store.OwnerRole), want: "owner of the tables"},
+		"may become owner":        {url: login("noinherit", store.AppRole, store.OwnerRole), want: "owner of the tables"},
+		"may become one who may": {
+			url: login("noinherit", store.AppRole, group), want: store.OwnerRole + ", which is the owner",
+		},
+		"owner acting as app": {
+			url: acting(login("noinherit", store.AppRole, group), store.AppRole), want: "owner of the tables",
+		},
+		"maintenance":          {url: login("", store.AppRole, store.MaintenanceRole), want: "across tenants"},
+		"may become superuser": {url: login("noinherit", store.AppRole, role("superuser")), want: "superuser"},
+		"may become bypassing": {
+			url: login("noinherit", store.AppRole, role("bypassrls")), want: "bypasses row level security",
+		},
 		"may become creating roles": {url: login("noinherit", store.AppRole, role("createrole")), want: "may create roles"},
 		"allowed to become":         {url: login("", store.AppRole, group), opts: store.Options{AllowPrivileged: true}},
 		"set to owner":              {url: d.URL, opts: store.Options{SetRole: store.OwnerRole}, want: "owner of the tables"},
-		"set to app":                {url: login("noinherit", store.AppRole, group), opts: store.Options{SetRole: store.AppRole}},
-		"app":                       {url: login("", store.AppRole)},
-		"app by a group":            {url: login("", role("", store.AppRole))},
+		"set to app": {
+			url: login("noinherit", store.AppRole, group), opts: store.Options{SetRole: store.AppRole},
+		},
+		"app":            {url: login("", store.AppRole)},
+		"app by a group": {url: login("", role("", store.AppRole))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -94,7 +94,9 @@ func TestRoundTrips(t *testing.T) {
 	d := storetest.NewDatabase(t)
 	f := storetest.NewFixture(t, d)
 	var w wire
-	s, err := store.Open(t.Context(), w.through(t, d.URL), store.Options{SetRole: store.AppRole, MaxConns: 1, NotifyInterval: -1})
+	s, err := store.Open(t.Context(), w.through(
+		t, d.URL,
+	), store.Options{SetRole: store.AppRole, MaxConns: 1, NotifyInterval: -1})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	f.Store = s
@@ -128,7 +130,10 @@ func TestRoundTrips(t *testing.T) {
 		{"a turn of one call: SaveTurn", 2, func() { f.Turn = f.NewTurn(t, f.Run, 1) }}, // With a FindRun.
 		{"stored arguments: Admit", 1, stored},
 		{"sent, then not: MarkSent", 1, func() { require.NoError(t, s.MarkSent(ctx, tenant, entry.EffectID, ticket.Fence)) }},
-		{"sent, then not: MarkUnsent", 1, func() { require.NoError(t, s.MarkUnsent(ctx, tenant, entry.EffectID, ticket.Fence)) }},
+		{
+			"sent, then not: MarkUnsent", 1,
+			func() { require.NoError(t, s.MarkUnsent(ctx, tenant, entry.EffectID, ticket.Fence)) },
+		},
 		{"stored arguments: Settle", 1, settle},
 		{"done: Admit", 1, func() { require.NotNil(t, f.Admit(t, entry, false, false).Done) }},
 		{"OpenTurn", 1, func() { _, err := s.OpenTurn(ctx, tenant, f.Run.ID, head, "new"); require.NoError(t, err) }},
@@ -147,7 +152,10 @@ func TestRoundTrips(t *testing.T) {
 		{"ListEvents", 1, func() { _, err := s.ListEvents(ctx, tenant, f.Run.ID, 0, 10); require.NoError(t, err) }},
 		{"AppendOutput", 1, func() { f.Say(t, f.Run, 1, 1, "Let me look.") }},
 		{"ReadStream", 1, func() { _, err := s.ReadStream(ctx, tenant, f.Run.ID, 0, 10); require.NoError(t, err) }},
-		{"ListInvocations", 1, func() { _, err := s.ListInvocations(ctx, tenant, store.InvocationQuery{}); require.NoError(t, err) }},
+		{
+			"ListInvocations", 1,
+			func() { _, err := s.ListInvocations(ctx, tenant, store.InvocationQuery{}); require.NoError(t, err) },
+		},
 		{"AddVersion", 5, func() { f.NewVersion(t) }}, // begin, tenant, head, version, commit: the count counts.
 		{"BeginRun", 1, func() { _, err := s.BeginRun(ctx, f.Run); require.NoError(t, err) }},
 		{"FinishRun", 1, func() {

@@ -143,7 +143,9 @@ func (s *Store) Ancestors(ctx context.Context, tenant tool.TenantID, runID strin
 	}
 	var rows []db.ListAncestorsRow
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListAncestors(ctx, db.ListAncestorsParams{TenantID: string(tenant), ID: runID, Most: agent.MaxDepth + 1})
+		rows, err = q.ListAncestors(ctx, db.ListAncestorsParams{
+			TenantID: string(tenant), ID: runID, Most: agent.MaxDepth + 1,
+		})
 		return err
 	})
 	if err != nil {
@@ -267,25 +269,34 @@ func runParams(run agent.Run) (db.BeginHostRunParams, error) {
 		status = agent.RunHosted
 	}
 	return db.BeginHostRunParams{
-		TenantID: string(run.Tenant), WorkflowID: text(run.WorkflowID), FirstRunID: text(run.FirstRunID), ID: id, Kind: string(run.Kind),
+		TenantID: string(run.Tenant), WorkflowID: text(run.WorkflowID), FirstRunID: text(run.FirstRunID), ID: id,
+		Kind:    string(run.Kind),
 		AgentID: optional(run.AgentID), Agent: text(run.Agent), AgentVersion: text(run.AgentVersion), Mode: string(mode),
-		Subject: text(run.Principal.Subject), Permissions: list(run.Principal.Permissions), Scopes: list(run.Principal.Scopes),
+		Subject: text(run.Principal.Subject), Permissions: list(run.Principal.Permissions),
+		Scopes: list(run.Principal.Scopes),
 		Status: string(status), Input: input, Plan: plan,
 	}, nil
 }
 
 func runOf(row db.Run) (agent.Run, error) {
 	run := agent.Run{
-		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Kind: agent.RunKind(row.Kind), AgentID: value(row.AgentID), Agent: row.Agent,
+		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Kind: agent.RunKind(row.Kind), AgentID: value(row.AgentID),
+		Agent:        row.Agent,
 		AgentVersion: row.AgentVersion, Mode: tool.Mode(row.Mode),
-		Principal: tool.Principal{Tenant: tool.TenantID(row.TenantID), Subject: row.Subject, Permissions: row.Permissions, Scopes: row.Scopes},
-		Status:    agent.RunStatus(row.Status), Input: row.Input, Output: row.Output, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error,
-		WorkflowID: row.WorkflowID, FirstRunID: row.FirstRunID, EndedBy: row.EndedBy, HeadMessageID: value(row.HeadMessageID), Turns: int(row.Turns),
+		Principal: tool.Principal{
+			Tenant: tool.TenantID(row.TenantID), Subject: row.Subject, Permissions: row.Permissions, Scopes: row.Scopes,
+		},
+		Status: agent.RunStatus(row.Status), Input: row.Input, Output: row.Output, ErrorKind: tool.Kind(row.ErrorKind),
+		Error:      row.Error,
+		WorkflowID: row.WorkflowID, FirstRunID: row.FirstRunID, EndedBy: row.EndedBy, HeadMessageID: value(row.HeadMessageID),
+		Turns:   int(row.Turns),
 		LastSeq: row.LastSeq, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
 		Depth: int(row.Depth), Calls: int(row.Calls),
 	}
 	if row.ParentRunID != nil {
-		run.Parent = &agent.Parent{RunID: *row.ParentRunID, InvocationID: value(row.ParentInvocationID), Detached: row.Detached}
+		run.Parent = &agent.Parent{
+			RunID: *row.ParentRunID, InvocationID: value(row.ParentInvocationID), Detached: row.Detached,
+		}
 	}
 	if row.Plan != nil {
 		run.Plan = &agent.Plan{}

@@ -35,7 +35,9 @@ func (s *Store) doPlanned(ctx context.Context, op string, tenant tool.TenantID, 
 }
 
 // doAfter is do behind the given statement that sets the tenant.
-func (s *Store) doAfter(ctx context.Context, op, enter string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
+func (s *Store) doAfter(
+	ctx context.Context, op, enter string, tenant tool.TenantID, fn func(q *db.Queries) error,
+) error {
 	if err := s.checkTenant(op, tenant); err != nil {
 		return err
 	}

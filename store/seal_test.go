@@ -182,7 +182,8 @@ func TestLongTransactionsElsewhereDelayNothing(t *testing.T) {
 	require.Equal(t, map[string][]int64{other.Run.ID: {1, 2}}, theirs.seen)
 	require.NoError(t, writer.Commit(t.Context()))
 	theirs.read(t, f.Store, other.Tenant)
-	require.Equal(t, []int64{1, 2, late}, theirs.seen[other.Run.ID], "the event of the long transaction is not passed over")
+	require.Equal(t, []int64{1, 2, late}, theirs.seen[other.Run.ID],
+		"the event of the long transaction is not passed over")
 }
 
 // Any number of readers number the same events while they are written: all see
@@ -261,7 +262,9 @@ func TestStoreSealsInTheBackground(t *testing.T) {
 	f := storetest.NewFixture(t, d)
 	conn := d.Conn(t)
 	sealed := func() (n int) {
-		require.NoError(t, conn.QueryRow(t.Context(), "select count(*) from event_seals where tenant_id = $1", f.Tenant).Scan(&n))
+		require.NoError(
+			t, conn.QueryRow(t.Context(), "select count(*) from event_seals where tenant_id = $1", f.Tenant).Scan(&n),
+		)
 		return n
 	}
 	require.Eventually(t, func() bool { return sealed() == 2 }, 30*time.Second, 5*time.Millisecond)
@@ -295,7 +298,9 @@ func TestSealEventsInBatches(t *testing.T) {
 	_, err = pool.Exec(t.Context(), "delete from runs where tenant_id = $1", f.Tenant)
 	require.NoError(t, err)
 	var left int
-	require.NoError(t, pool.QueryRow(t.Context(), "select count(*) from event_seals where tenant_id = $1", f.Tenant).Scan(&left))
+	require.NoError(
+		t, pool.QueryRow(t.Context(), "select count(*) from event_seals where tenant_id = $1", f.Tenant).Scan(&left),
+	)
 	require.Zero(t, left)
 	again, err := f.Store.EventHorizon(t.Context(), f.Tenant)
 	require.NoError(t, err)

@@ -31,7 +31,9 @@ const (
 //
 // By vector, every embedding of the generation is compared: by the database where
 // it has pgvector, else here.
-func (s *Store) SearchIndex(ctx context.Context, tenant tool.TenantID, query retrieval.IndexQuery) (retrieval.IndexHits, error) {
+func (s *Store) SearchIndex(
+	ctx context.Context, tenant tool.TenantID, query retrieval.IndexQuery,
+) (retrieval.IndexHits, error) {
 	const op = "store.SearchIndex"
 	if err := s.checkTenant(op, tenant); err != nil {
 		return retrieval.IndexHits{}, err
@@ -49,7 +51,10 @@ func (s *Store) SearchIndex(ctx context.Context, tenant tool.TenantID, query ret
 		// One snapshot: no document is replaced between two statements.
 		options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 		return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) (err error) {
-			search := search{tx: tx, q: db.New(tx), op: op, settings: s.settings(op, tenant), query: query, conditions: conditions, vectors: s.vectors, excluded: []string{}}
+			search := search{
+				tx: tx, q: db.New(tx), op: op, settings: s.settings(op, tenant), query: query, conditions: conditions,
+				vectors: s.vectors, excluded: []string{},
+			}
 			hits, err = search.run(ctx, tenant)
 			return err
 		})
@@ -158,7 +163,8 @@ func byNearness(a, b near) int {
 // scan compares every embedding to a vector and returns the nearest, nearest
 // first.
 func (s *search) scan(ctx context.Context, unit []float32) ([]near, error) {
-	rows, err := s.tx.Query(ctx, db.ScanEmbeddings, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation, s.conditions)
+	rows, err := s.tx.Query(ctx, db.ScanEmbeddings, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation,
+		s.conditions)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,8 @@ func fillShelf(b *testing.B, s *storetest.Shelf, seed uint64, chunks int) {
 	p := newProse(seed)
 	for n := range chunks / benchPerDoc {
 		d := s.PutDocument(b, retrieval.Document{
-			Key: fmt.Sprintf("d%06d", n), Title: p.text(4), Metadata: retrieval.Metadata{"team": fmt.Sprintf("team%d", n%10), "year": 2000 + n%25},
+			Key: fmt.Sprintf("d%06d", n), Title: p.text(4),
+			Metadata: retrieval.Metadata{"team": fmt.Sprintf("team%d", n%10), "year": 2000 + n%25},
 		}, "content")
 		all := make([]retrieval.Chunk, benchPerDoc)
 		for i := range all {
@@ -101,7 +102,8 @@ func BenchmarkSearchText(b *testing.B) {
 	b.Run("Recall", func(b *testing.B) { recall(b, mine, conn) })
 	measure(b, "All", mine, nil)
 	measure(b, "Filtered", mine, retrieval.Filter{
-		{Field: "team", Comparison: retrieval.In, Values: []any{"team3"}}, {Field: "year", Comparison: retrieval.AtLeast, Values: []any{2010}},
+		{Field: "team", Comparison: retrieval.In, Values: []any{"team3"}},
+		{Field: "year", Comparison: retrieval.AtLeast, Values: []any{2010}},
 	})
 }
 
@@ -202,7 +204,8 @@ func BenchmarkSearchVector(b *testing.B) {
 			p, err = d.Store.BeginGeneration(b.Context(), p, config)
 			require.NoError(b, err)
 			r := rand.New(rand.NewPCG(1, 1))
-			embedAll(b, d.Store, retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: p.ID, Generation: p.NextGeneration}, r, dimensions)
+			embedAll(b, d.Store, retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: p.ID, Generation: p.NextGeneration}, r,
+				dimensions)
 			var took []time.Duration
 			for b.Loop() {
 				began := time.Now()

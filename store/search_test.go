@@ -21,12 +21,17 @@ import (
 
 // hostile are texts that mean something to SQL, JSON, or text search.
 var hostile = []string{
-	"", " ", "'", "''", `"`, `\`, `\'`, "'; drop table documents; --", "$1", "$$", "%", "_", "a' or '1'='1", "') or true --", "\u2028", "é", "日本",
-	"' | '", "!", "& |", "<->", ":*", "a:b", "{}", "[]", "null", "true", "1", "1e3", "x'||pg_sleep(9)||'", `{"in":[1]}`, "'1:", "/* */",
+	"", " ", "'", "''", `"`, `\`, `\'`, "'; drop table documents; --", "$1", "$$", "%", "_", "a' or '1'='1",
+	"') or true --", "\u2028", "é", "日本",
+	"' | '", "!", "& |", "<->", ":*", "a:b", "{}", "[]", "null", "true", "1", "1e3", "x'||pg_sleep(9)||'", `{"in":[1]}`,
+	"'1:", "/* */",
 }
 
 func text() *rapid.Generator[string] {
-	return rapid.OneOf(rapid.SampledFrom(hostile), rapid.StringN(0, 12, 40).Filter(func(s string) bool { return !strings.ContainsRune(s, 0) }))
+	return rapid.OneOf(
+		rapid.SampledFrom(hostile),
+		rapid.StringN(0, 12, 40).Filter(func(s string) bool { return !strings.ContainsRune(s, 0) }),
+	)
 }
 
 func metadataValue() *rapid.Generator[any] {
@@ -156,8 +161,11 @@ func TestAnyTextMayBeSought(t *testing.T) {
 	require.Len(t, shelves, len(languages))
 	rapid.Check(t, func(rt *rapid.T) {
 		s := shelves[rapid.SampledFrom(slices.Sorted(maps.Keys(shelves))).Draw(rt, "language")]
-		sought := strings.Join(rapid.SliceOfN(text(), 1, 5).Draw(rt, "text"), rapid.SampledFrom([]string{"", " ", " or ", " -", `" "`}).Draw(rt, "between"))
-		hits, err := s.Store.SearchIndex(context.Background(), tenant, retrieval.IndexQuery{Pipeline: s.Pipeline.ID, Text: sought, Limit: 5})
+		sought := strings.Join(rapid.SliceOfN(text(), 1, 5).Draw(rt, "text"),
+			rapid.SampledFrom([]string{"", " ", " or ", " -", `" "`}).Draw(rt, "between"))
+		hits, err := s.Store.SearchIndex(context.Background(), tenant, retrieval.IndexQuery{
+			Pipeline: s.Pipeline.ID, Text: sought, Limit: 5,
+		})
 		require.NoError(rt, err, "%q", sought)
 		for _, h := range hits.Text {
 			require.Equal(rt, "own", h.Key)
@@ -241,7 +249,8 @@ func TestRacingIngestions(t *testing.T) {
 		for _, step := range []func() error{
 			func() error { _, err := d.Store.BeginDocument(t.Context(), document.Ref()); return err },
 			func() error {
-				return d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, storetest.Lines(fmt.Sprintf("content lighthouse%d", i)))
+				return d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{},
+					storetest.Lines(fmt.Sprintf("content lighthouse%d", i)))
 			},
 			func() error { _, err := d.Store.FinishDocument(t.Context(), document.Ref()); return err },
 		} {

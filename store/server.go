@@ -36,7 +36,9 @@ func (s *Store) CreateServer(ctx context.Context, server registry.MCPServer) (re
 }
 
 // SaveServer implements [registry.ServerStore].
-func (s *Store) SaveServer(ctx context.Context, server registry.MCPServer, c registry.RemoteChanges) (registry.MCPServer, error) {
+func (s *Store) SaveServer(
+	ctx context.Context, server registry.MCPServer, c registry.RemoteChanges,
+) (registry.MCPServer, error) {
 	const op = "store.SaveServer"
 	var saved registry.MCPServer
 	err := s.inTx(ctx, op, server.Tenant, func(q *db.Queries) (err error) {
@@ -53,7 +55,9 @@ func (s *Store) SaveServer(ctx context.Context, server registry.MCPServer, c reg
 			return err
 		}
 		for id, reason := range c.Stop {
-			if err := q.QuarantineTool(ctx, db.QuarantineToolParams{ScopeID: scopeID(server.Tenant), ID: id, Quarantine: text(reason)}); err != nil {
+			if err := q.QuarantineTool(ctx, db.QuarantineToolParams{
+				ScopeID: scopeID(server.Tenant), ID: id, Quarantine: text(reason),
+			}); err != nil {
 				return err
 			}
 		}
@@ -95,15 +99,18 @@ func saveRemoteTools(ctx context.Context, q *db.Queries, server registry.MCPServ
 }
 
 // updateServer stores a changed server under the rules of [Store.SaveServer].
-func updateServer(ctx context.Context, q *db.Queries, op string, server registry.MCPServer) (registry.MCPServer, error) {
+func updateServer(
+	ctx context.Context, q *db.Queries, op string, server registry.MCPServer,
+) (registry.MCPServer, error) {
 	row, err := serverRow(server)
 	if err != nil {
 		return registry.MCPServer{}, err
 	}
 	stored, err := q.UpdateServer(ctx, db.UpdateServerParams{
 		TenantID: row.TenantID, ID: row.ID, Revision: server.Revision, Name: row.Name, Transport: row.Transport, URL: row.URL,
-		Command: row.Command, Headers: row.Headers, Auth: row.Auth, AllowedTools: row.AllowedTools, TrustHints: row.TrustHints,
-		Status: row.Status, DiscoveredAt: row.DiscoveredAt, DiscoveryError: row.DiscoveryError,
+		Command: row.Command, Headers: row.Headers, Auth: row.Auth, AllowedTools: row.AllowedTools,
+		TrustHints: row.TrustHints,
+		Status:     row.Status, DiscoveredAt: row.DiscoveredAt, DiscoveryError: row.DiscoveryError,
 		ProtocolVersion: row.ProtocolVersion, ServerName: row.ServerName, ServerVersion: row.ServerVersion,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -123,7 +130,8 @@ func serverChanged(ctx context.Context, q *db.Queries, op string, server registr
 		return explain(failure(op, err), tool.NotFound, fmt.Sprintf("server %q not found", server.Slug))
 	}
 	return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-		"server %q changed meanwhile: revision %d was asked for, it is at %d; read it again", server.Slug, server.Revision, stored.Revision), Err: registry.ErrChanged}
+		"server %q changed meanwhile: revision %d was asked for, it is at %d; read it again", server.Slug, server.Revision,
+		stored.Revision), Err: registry.ErrChanged}
 }
 
 // DetachServer implements [registry.ServerStore].
@@ -133,7 +141,9 @@ func (s *Store) DetachServer(ctx context.Context, server registry.MCPServer) err
 		return err
 	}
 	return s.inTx(ctx, op, server.Tenant, func(q *db.Queries) error {
-		gone, err := q.DetachServer(ctx, db.DetachServerParams{TenantID: string(server.Tenant), ID: server.ID, Revision: server.Revision})
+		gone, err := q.DetachServer(ctx, db.DetachServerParams{
+			TenantID: string(server.Tenant), ID: server.ID, Revision: server.Revision,
+		})
 		if err != nil || gone > 0 {
 			return err
 		}
@@ -159,10 +169,14 @@ func (s *Store) FindServer(ctx context.Context, tenant tool.TenantID, slugOrID s
 }
 
 // ListServers implements [registry.ServerStore].
-func (s *Store) ListServers(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]registry.MCPServer, error) {
+func (s *Store) ListServers(
+	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
+) ([]registry.MCPServer, error) {
 	var rows []db.MCPServer
 	err := s.do(ctx, "store.ListServers", tenant, func(q *db.Queries) (err error) {
-		rows, err = q.ListServers(ctx, db.ListServersParams{TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit)})
+		rows, err = q.ListServers(ctx, db.ListServersParams{
+			TenantID: string(tenant), AfterSlug: text(afterSlug), Limit: pageSize(limit),
+		})
 		return err
 	})
 	if err != nil {
@@ -203,7 +217,8 @@ func serverRow(s registry.MCPServer) (db.MCPServer, error) {
 		}
 	}
 	return db.MCPServer{
-		ID: id, TenantID: string(s.Tenant), Slug: text(s.Slug), Name: text(s.Name), Transport: string(s.Kind()), URL: text(s.URL),
+		ID: id, TenantID: string(s.Tenant), Slug: text(s.Slug), Name: text(s.Name), Transport: string(s.Kind()),
+		URL:     text(s.URL),
 		Command: text(s.Command), Headers: headers, Auth: auth, AllowedTools: list(s.AllowedTools), TrustHints: s.TrustHints,
 		Status: s.Status, DiscoveredAt: s.DiscoveredAt, DiscoveryError: text(s.DiscoveryError),
 		ProtocolVersion: text(s.ProtocolVersion), ServerName: text(s.ServerName), ServerVersion: text(s.ServerVersion),

@@ -88,7 +88,8 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 		mismatch = new(text(s.Result.Mismatch))
 	}
 	return db.SettleCallParams{
-		TenantID: string(s.Principal.Tenant), EffectID: optional(text(s.EffectID)), InvocationID: s.InvocationID, Fence: s.Fence,
+		TenantID: string(s.Principal.Tenant), EffectID: optional(text(s.EffectID)), InvocationID: s.InvocationID,
+		Fence: s.Fence,
 		RunID: optional(s.RunID), AgentID: optional(s.AgentID), ToolID: optional(s.ToolID), MessageID: optional(s.MessageID),
 		Turn: number(s.Turn), Position: number(s.Position), CallID: text(s.CallID), Tool: text(s.Slug),
 		Version: text(s.Version), Digest: s.Digest, ImplementationType: string(s.Implementation),

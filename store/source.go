@@ -43,7 +43,9 @@ func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref)
 
 // Page implements [resolver.Source]. It fails with tool.NotFound for an unknown
 // tenant only.
-func (s *Store) Page(ctx context.Context, tenant tool.TenantID, after resolver.Cursor, limit int) (resolver.Candidates, error) {
+func (s *Store) Page(
+	ctx context.Context, tenant tool.TenantID, after resolver.Cursor, limit int,
+) (resolver.Candidates, error) {
 	const op = "store.Page"
 	page, err := listParams(op, tenant, registry.ToolQuery{AfterSlug: after.Slug, AfterID: after.ID, Limit: limit})
 	if err != nil {

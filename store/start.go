@@ -36,7 +36,8 @@ func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, e
 	if errors.Is(err, pgx.ErrNoRows) {
 		return agent.Run{}, &tool.Error{
 			Kind: tool.RateLimited, Op: op, RetryAfter: busyRetry,
-			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and may have no more: wait until some end, or cancel them", a.MaxUnfinished),
+			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and may have no more: wait until some end, or cancel them",
+				a.MaxUnfinished),
 		}
 	}
 	if err != nil {
@@ -46,7 +47,9 @@ func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, e
 }
 
 // acceptRun serializes acceptances of a tenant only near its bound.
-func (s *Store) acceptRun(ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams) (row db.AcceptRunRow, err error) {
+func (s *Store) acceptRun(
+	ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams,
+) (row db.AcceptRunRow, err error) {
 	accept := func(q *db.Queries) error {
 		row, err = q.AcceptRun(ctx, params)
 		return err
@@ -80,10 +83,12 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 		return none, err
 	}
 	params := db.AcceptRunParams{
-		ID: run.ID, TenantID: run.TenantID, Kind: run.Kind, AgentID: run.AgentID, Agent: run.Agent, AgentVersion: run.AgentVersion,
-		Mode: run.Mode, Subject: run.Subject, Permissions: run.Permissions, Scopes: run.Scopes, Input: run.Input,
-		WorkflowID: run.WorkflowID, Workflow: text(a.Start.Workflow), TaskQueue: text(a.Start.TaskQueue), Summary: text(a.Start.Summary),
-		Memo: memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(), FollowS: a.Run.FollowFor.Seconds(),
+		ID: run.ID, TenantID: run.TenantID, Kind: run.Kind, AgentID: run.AgentID, Agent: run.Agent,
+		AgentVersion: run.AgentVersion,
+		Mode:         run.Mode, Subject: run.Subject, Permissions: run.Permissions, Scopes: run.Scopes, Input: run.Input,
+		WorkflowID: run.WorkflowID, Workflow: text(a.Start.Workflow), TaskQueue: text(a.Start.TaskQueue),
+		Summary: text(a.Start.Summary),
+		Memo:    memo, StartInput: a.Start.Input, LeaseS: a.Lease.Seconds(), FollowS: a.Run.FollowFor.Seconds(),
 	}
 	if a.First != nil {
 		id, err := idOrNew(a.First.ID)
@@ -245,7 +250,9 @@ func (s *Store) endPendingRun(ctx context.Context, end agent.RunEnd, fence *int3
 func (s *Store) FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error) {
 	var row db.Run
 	err := s.do(ctx, "store.FindRunOfWorkflow", tenant, func(q *db.Queries) (err error) {
-		row, err = q.FindRunOfWorkflow(ctx, db.FindRunOfWorkflowParams{TenantID: string(tenant), WorkflowID: text(workflowID)})
+		row, err = q.FindRunOfWorkflow(ctx, db.FindRunOfWorkflowParams{
+			TenantID: string(tenant), WorkflowID: text(workflowID),
+		})
 		return err
 	})
 	if err != nil {

@@ -221,7 +221,9 @@ func TestUnfinishedRunsAreBounded(t *testing.T) {
 	_, err := f.Store.AcceptRun(t.Context(), a)
 	require.NoError(t, err, "another tenant is not held up")
 
-	require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed}))
+	require.NoError(
+		t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed}),
+	)
 	a = f.Acceptance(t)
 	a.MaxUnfinished = bound
 	_, err = f.Store.AcceptRun(t.Context(), a)

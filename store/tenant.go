@@ -59,7 +59,8 @@ func (s *Store) SetTenantMasking(ctx context.Context, tenant tool.TenantID, mask
 
 func tenantOf(row db.Tenant) Tenant {
 	return Tenant{
-		ID: tool.TenantID(row.ID), Slug: row.Slug, Name: row.Name, Status: TenantStatus(row.Status), MaskSensitive: row.MaskSensitive,
-		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
+		ID: tool.TenantID(row.ID), Slug: row.Slug, Name: row.Name, Status: TenantStatus(row.Status),
+		MaskSensitive: row.MaskSensitive,
+		CreatedAt:     row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }

@@ -97,10 +97,13 @@ func staleTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) error
 	case len(found) == 0:
 		return notFound(op, fmt.Sprintf("tool %q not found", t.Slug))
 	case found[0].ScopeID != scopeID(t.Tenant):
-		return &tool.Error{Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("tool %q is global: only the platform changes it", t.Slug)}
+		return &tool.Error{
+			Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("tool %q is global: only the platform changes it", t.Slug),
+		}
 	default:
 		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-			"tool %q changed meanwhile: revision %d was asked for, it is at %d; read it again", t.Slug, t.Revision, found[0].Revision), Err: registry.ErrChanged}
+			"tool %q changed meanwhile: revision %d was asked for, it is at %d; read it again", t.Slug, t.Revision,
+			found[0].Revision), Err: registry.ErrChanged}
 	}
 }
 
@@ -117,7 +120,8 @@ func (s *Store) DeleteTool(ctx context.Context, t tool.Tool) error {
 			return err
 		case row.ByServer:
 			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"tool %q is of an MCP server, which would bring it again: detach the server, or take the tool out of its allowed_tools", t.Slug)}
+				"tool %q is of an MCP server, which would bring it again: detach the server, or take the tool out of its "+
+					"allowed_tools", t.Slug)}
 		default:
 			return staleTool(ctx, q, op, t)
 		}
@@ -172,7 +176,8 @@ func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListT
 		return db.ListToolsParams{}, err
 	}
 	return db.ListToolsParams{
-		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: cmp.Or(q.AfterID, globalScope), Status: string(q.Status),
+		ScopeID: scopeID(tenant), AfterSlug: text(q.AfterSlug), AfterID: cmp.Or(q.AfterID, globalScope),
+		Status:         string(q.Status),
 		Implementation: string(q.Implementation), Bucket: string(q.Bucket), Search: text(q.Search),
 		UpdatedSince: optionalTime(q.UpdatedSince), Limit: pageSize(q.Limit),
 	}, nil
@@ -238,13 +243,16 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	}
 	by, at := declarationRow(t.ReadsDeclared)
 	return db.ToolRegistry{
-		ID: id, TenantID: optional(string(t.Tenant)), Slug: text(t.Slug), Name: text(t.Name), Description: text(t.Description),
-		Category: text(t.Category), Icon: text(t.Icon), Schema: schema, ConfigSchema: config, Interaction: interaction,
+		ID: id, TenantID: optional(string(t.Tenant)), Slug: text(t.Slug), Name: text(t.Name),
+		Description: text(t.Description),
+		Category:    text(t.Category), Icon: text(t.Icon), Schema: schema, ConfigSchema: config, Interaction: interaction,
 		ImplementationType: string(t.Implementation), EgressClass: string(egress), EgressRules: rules,
-		RequiresApproval: t.RequiresApproval, PermissionPolicy: string(policy), RequiredPermission: text(t.RequiredPermission), TenantSlugs: slugs,
+		RequiresApproval: t.RequiresApproval, PermissionPolicy: string(policy),
+		RequiredPermission: text(t.RequiredPermission), TenantSlugs: slugs,
 		Status: string(t.Status), IsActive: t.Active, IsSystem: t.System, BuiltinKey: text(t.BuiltinKey),
-		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version), PublishedAt: t.PublishedAt,
-		Quarantine: text(t.Quarantine), ReadsDeclaredBy: by, ReadsDeclaredAt: at,
+		ArtifactID: text(t.ArtifactID), ArtifactVersion: text(t.ArtifactVersion), Version: text(t.Version),
+		PublishedAt: t.PublishedAt,
+		Quarantine:  text(t.Quarantine), ReadsDeclaredBy: by, ReadsDeclaredAt: at,
 	}, nil
 }
 
@@ -274,7 +282,8 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 			return tool.Tool{}, err
 		}
 	}
-	policy, err := policyOf(row.EgressClass, row.EgressRules, row.RequiresApproval, row.PermissionPolicy, row.RequiredPermission, row.TenantSlugs)
+	policy, err := policyOf(row.EgressClass, row.EgressRules, row.RequiresApproval, row.PermissionPolicy,
+		row.RequiredPermission, row.TenantSlugs)
 	if err != nil {
 		return tool.Tool{}, err
 	}
@@ -287,7 +296,8 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 			Execution: config.Execution, Artifact: config.Artifact, Interaction: interaction,
 		},
 		Policy: policy,
-		Status: tool.Status(row.Status), Active: row.IsActive, Quarantine: row.Quarantine, System: row.IsSystem, BuiltinKey: row.BuiltinKey,
+		Status: tool.Status(row.Status), Active: row.IsActive, Quarantine: row.Quarantine, System: row.IsSystem,
+		BuiltinKey: row.BuiltinKey,
 		ArtifactID: row.ArtifactID, ArtifactVersion: row.ArtifactVersion, Version: row.Version, Revision: row.Revision,
 		ReadsDeclared: declarationOf(row.ReadsDeclaredBy, row.ReadsDeclaredAt),
 		PublishedAt:   row.PublishedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
@@ -310,7 +320,9 @@ func declarationOf(by string, at *time.Time) *tool.Declaration {
 	return &tool.Declaration{By: by, At: at.UTC()}
 }
 
-func policyOf(egress string, rules []byte, approval bool, policy, permission string, slugs []string) (tool.Policy, error) {
+func policyOf(
+	egress string, rules []byte, approval bool, policy, permission string, slugs []string,
+) (tool.Policy, error) {
 	if len(slugs) == 0 {
 		slugs = nil
 	}

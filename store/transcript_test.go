@@ -89,7 +89,9 @@ func TestLongRunsTakeOneRoundTripATurn(t *testing.T) {
 	d := storetest.NewDatabase(t)
 	f := storetest.NewFixture(t, d)
 	var w wire
-	s, err := store.Open(t.Context(), w.through(t, d.URL), store.Options{SetRole: store.AppRole, MaxConns: 1, NotifyInterval: -1})
+	s, err := store.Open(t.Context(), w.through(
+		t, d.URL,
+	), store.Options{SetRole: store.AppRole, MaxConns: 1, NotifyInterval: -1})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	turn := f.Turn

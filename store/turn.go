@@ -181,7 +181,8 @@ func turnParams(op string, turn agent.Turn) (db.SaveTurnParams, error) {
 		return none, err
 	}
 	params.EventData, err = encode(map[string]int{
-		"turn": turn.Message.Turn, "calls": len(turn.Calls), "input_tokens": usage.InputTokens, "output_tokens": usage.OutputTokens,
+		"turn": turn.Message.Turn, "calls": len(turn.Calls), "input_tokens": usage.InputTokens,
+		"output_tokens": usage.OutputTokens,
 	})
 	return params, err
 }
@@ -220,7 +221,8 @@ func refusedCalls(op string, calls []agent.PreparedCall) ([]byte, error) {
 		}
 		outcome := ledger.Outcome{Status: tool.StatusFailed, Kind: call.Refused.Kind, Msg: call.Refused.Msg}
 		refused = append(refused, refusedCall{
-			InvocationID: invocation, AnswerID: answer, Position: position, CallID: call.CallID, Name: call.Name, Slug: call.Slug,
+			InvocationID: invocation, AnswerID: answer, Position: position, CallID: call.CallID, Name: call.Name,
+			Slug:      call.Slug,
 			Arguments: call.Arguments, Receipt: call.Receipt, Kind: outcome.Kind, Msg: outcome.Msg, Content: outcome.Content(),
 		})
 	}

@@ -24,6 +24,8 @@ func (s *Store) TurnCalls(ctx context.Context, tenant tool.TenantID, runID strin
 		return nil, err
 	}
 	return convert(rows, func(row db.ListTurnCallsRow) agent.TurnCall {
-		return agent.TurnCall{Turn: int(row.Turn), Slug: row.Slug, Refused: row.Refused, AskedAt: row.AskedAt, StartedAt: row.StartedAt}
+		return agent.TurnCall{
+			Turn: int(row.Turn), Slug: row.Slug, Refused: row.Refused, AskedAt: row.AskedAt, StartedAt: row.StartedAt,
+		}
 	}), nil
 }

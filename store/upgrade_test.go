@@ -67,13 +67,15 @@ func pastDatabase(t *testing.T, steps []pastStep) string {
 		_, err := conn.Exec(t.Context(), sql, args...)
 		require.NoError(t, err)
 	}
-	run("grant create, usage on schema public to toolcrib_owner; grant usage on schema public to toolcrib_app, toolcrib_maintenance")
+	run("grant create, usage on schema public to toolcrib_owner; grant usage on schema public to toolcrib_app, " +
+		"toolcrib_maintenance")
 	run(`set role toolcrib_owner; create table toolcrib_migrations (
 		version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
 	for _, step := range steps {
 		run("set role toolcrib_owner")
 		run(step.text)
-		run("insert into toolcrib_migrations (version, name, checksum) values ($1, $2, $3)", step.version, step.name, step.checksum)
+		run("insert into toolcrib_migrations (version, name, checksum) values ($1, $2, $3)", step.version, step.name,
+			step.checksum)
 		run("reset role")
 		rows, err := os.ReadFile(fmt.Sprintf("testdata/rows/%03d_%s.sql", step.version, step.name))
 		if err == nil && !step.nothing {
@@ -130,8 +132,15 @@ func requireSearched(t *testing.T, s *store.Store, conn *pgx.Conn) {
 	t.Helper()
 	var tenant tool.TenantID
 	var pipeline string
-	require.NoError(t, conn.QueryRow(t.Context(), "select tenant_id::text, pipeline_id::text from documents where key = 'searched'").Scan(&tenant, &pipeline))
-	found, err := s.SearchIndex(t.Context(), tenant, retrieval.IndexQuery{Pipeline: pipeline, Text: "enable replication", Limit: 1})
+	require.NoError(
+		t,
+		conn.QueryRow(t.Context(), "select tenant_id::text, pipeline_id::text from documents where key = 'searched'").Scan(
+			&tenant, &pipeline,
+		),
+	)
+	found, err := s.SearchIndex(t.Context(), tenant, retrieval.IndexQuery{
+		Pipeline: pipeline, Text: "enable replication", Limit: 1,
+	})
 	require.NoError(t, err)
 	require.Len(t, found.Text, 1)
 	require.Greater(t, found.Text[0].Score, 1.0)
@@ -146,7 +155,9 @@ func requireSearched(t *testing.T, s *store.Store, conn *pgx.Conn) {
 var discardedTables = []string{"mcp_sessions"}
 
 // derivedTables are filled by the migrations or by what reads the others.
-var derivedTables = []string{"tenant_event_heads", "event_seals", "leases", "word_blocks", "word_documents", "word_postings"}
+var derivedTables = []string{
+	"tenant_event_heads", "event_seals", "leases", "word_blocks", "word_documents", "word_postings",
+}
 
 func rowCounts(t *testing.T, conn *pgx.Conn) map[string]int {
 	t.Helper()
@@ -223,7 +234,8 @@ func TestUpgradeFromEachFormerCommit(t *testing.T) {
 				stem, sum, _ := strings.Cut(spec, ".")
 				version, err := strconv.Atoi(stem[:3])
 				require.NoError(t, err)
-				if version <= len(current) && current[version-1].name == stem[4:] && strings.HasPrefix(current[version-1].checksum, sum) {
+				if version <= len(current) && current[version-1].name == stem[4:] &&
+					strings.HasPrefix(current[version-1].checksum, sum) {
 					steps = append(steps, current[version-1])
 					continue
 				}
@@ -284,7 +296,10 @@ func TestEveryFormMigrationsHadIsRecorded(t *testing.T) {
 			stem := strings.TrimSuffix(filepath.Base(file), ".up.sql")
 			sum := sha256.Sum256([]byte(git("show", commit+":./"+file)))
 			spec := stem + "." + hex.EncodeToString(sum[:])[:12]
-			require.True(t, known[spec], "%s of commit %s was changed or dropped after it landed: never do, or record it in former.go", spec, commit[:7])
+			require.True(
+				t, known[spec], "%s of commit %s was changed or dropped after it landed: never do, or record it in former.go",
+				spec, commit[:7],
+			)
 		}
 	}
 }
@@ -309,7 +324,8 @@ func TestMigrationsHoldNoOneUp(t *testing.T) {
 			created = append(created, m[1])
 		}
 		for _, m := range onTable.FindAllStringSubmatch(text, -1) {
-			require.Contains(t, created, m[1], "%s: an index of a table in use is built concurrently, in a step that is online", name)
+			require.Contains(t, created, m[1], "%s: an index of a table in use is built concurrently, in a step that is online",
+				name)
 		}
 		for statement := range strings.SplitSeq(text, ";") {
 			if problem := holdsUp(statement, created); problem != "" {

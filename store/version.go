@@ -31,7 +31,8 @@ func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (to
 		names, _ := furtherNames(v.Snapshot.Interaction)
 		by, at := declarationRow(v.ReadsDeclared)
 		row, err := q.AddToolVersion(ctx, db.AddToolVersionParams{
-			ScopeID: scopeID(t.Tenant), Keep: names, ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)), Version: text(v.Number), Digest: v.Digest,
+			ScopeID: scopeID(t.Tenant), Keep: names, ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)),
+			Version: text(v.Number), Digest: v.Digest,
 			SchemaSnapshot: snapshot, Published: v.Published, PublishedAt: v.PublishedAt, CreatedBy: text(v.CreatedBy),
 			ReadsDeclaredBy: by, ReadsDeclaredAt: at,
 		})
@@ -82,7 +83,9 @@ func (s *Store) Version(ctx context.Context, tenant tool.TenantID, toolID, diges
 	}
 	var v tool.Version
 	err := s.do(ctx, op, tenant, func(q *db.Queries) error {
-		row, err := q.FindToolVersion(ctx, db.FindToolVersionParams{ScopeID: scopeID(tenant), ToolID: toolID, Digest: text(digest)})
+		row, err := q.FindToolVersion(ctx, db.FindToolVersionParams{
+			ScopeID: scopeID(tenant), ToolID: toolID, Digest: text(digest),
+		})
 		if err != nil {
 			return err
 		}
@@ -98,7 +101,8 @@ func (s *Store) Version(ctx context.Context, tenant tool.TenantID, toolID, diges
 func versionOf(row db.ToolVersion, slug string) (tool.Version, error) {
 	v := tool.Version{
 		ID: row.ID, ToolID: row.ToolID, Tenant: tool.TenantID(value(row.TenantID)), Slug: slug, Number: row.Version,
-		Digest: row.Digest, Published: row.Published, PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt, CreatedBy: row.CreatedBy,
+		Digest: row.Digest, Published: row.Published, PublishedAt: row.PublishedAt, CreatedAt: row.CreatedAt,
+		CreatedBy:     row.CreatedBy,
 		ReadsDeclared: declarationOf(row.ReadsDeclaredBy, row.ReadsDeclaredAt),
 	}
 	return v, decode(row.SchemaSnapshot, &v.Snapshot.Definition)

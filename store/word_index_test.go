@@ -37,14 +37,23 @@ func TestTheIndexOfWordsStaysSmall(t *testing.T) {
 	}
 	blocks := count(t, conn, "select count(*) from word_blocks where pipeline_id = $1", s.Pipeline.ID)
 	require.Less(t, blocks, 260)
-	require.Equal(t, blocks, count(t, conn, "select count(*) from word_postings where pipeline_id = $1 and word = 'share'", s.Pipeline.ID))
-	require.Equal(t, documents, count(t, conn, "select sum(passages)::int from word_postings where pipeline_id = $1 and word = 'share'", s.Pipeline.ID))
+	require.Equal(
+		t, blocks,
+		count(t, conn, "select count(*) from word_postings where pipeline_id = $1 and word = 'share'", s.Pipeline.ID),
+	)
+	require.Equal(
+		t, documents,
+		count(t, conn, "select sum(passages)::int from word_postings where pipeline_id = $1 and word = 'share'",
+			s.Pipeline.ID),
+	)
 	require.Equal(t, key(7), s.Ask(t, "shared "+key(7))[0].Key)
 
 	for n := range stored[:documents-10] {
 		require.NoError(t, d.Store.DeleteDocument(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, stored[n].ID))
 	}
-	require.LessOrEqual(t, count(t, conn, "select sum(passages)::int from word_blocks where pipeline_id = $1", s.Pipeline.ID), 20)
+	require.LessOrEqual(
+		t, count(t, conn, "select sum(passages)::int from word_blocks where pipeline_id = $1", s.Pipeline.ID), 20,
+	)
 	require.Len(t, s.Ask(t, "shared"), 10)
 	for n := documents - 10; n < documents; n++ {
 		require.Equal(t, key(n), s.Ask(t, key(n))[0].Key)
@@ -63,8 +72,10 @@ func TestFiltersFindWhatRanksLow(t *testing.T) {
 
 	d := storetest.NewDatabase(t)
 	s := storetest.NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t)})
-	s.Add(t, retrieval.Document{Key: "many", Metadata: retrieval.Metadata{"team": "a"}}, strings.TrimSpace(strings.Repeat("lighthouse lighthouse\n", 800)))
-	s.Add(t, retrieval.Document{Key: "one", Metadata: retrieval.Metadata{"team": "b"}}, "a lighthouse among many other words, which is why it ranks low")
+	s.Add(t, retrieval.Document{Key: "many", Metadata: retrieval.Metadata{"team": "a"}},
+		strings.TrimSpace(strings.Repeat("lighthouse lighthouse\n", 800)))
+	s.Add(t, retrieval.Document{Key: "one", Metadata: retrieval.Metadata{"team": "b"}},
+		"a lighthouse among many other words, which is why it ranks low")
 	hits := s.Ask(t, "lighthouse", retrieval.Condition{Field: "team", Comparison: retrieval.In, Values: []any{"b"}})
 	require.Len(t, hits, 1)
 	require.Equal(t, "one", hits[0].Key)
@@ -82,7 +93,8 @@ func TestRacingIndexers(t *testing.T) {
 	for worker := range 6 {
 		wg.Go(func() {
 			for n := range 30 {
-				own := s.Add(t, retrieval.Document{Key: fmt.Sprintf("%d-%d", worker, n%10)}, fmt.Sprintf("lighthouse w%dn%dth", worker, n))
+				own := s.Add(t, retrieval.Document{Key: fmt.Sprintf("%d-%d", worker, n%10)},
+					fmt.Sprintf("lighthouse w%dn%dth", worker, n))
 				if n%3 == 2 {
 					if err := d.Store.DeleteDocument(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, own.ID); err != nil {
 						t.Error(err)
@@ -93,7 +105,8 @@ func TestRacingIndexers(t *testing.T) {
 	}
 	wg.Go(func() {
 		for range 60 {
-			if _, err := conn.Exec(t.Context(), "select merge_words($1, $2, 2)", string(s.Pipeline.Tenant), s.Pipeline.ID); err != nil {
+			if _, err := conn.Exec(t.Context(), "select merge_words($1, $2, 2)", string(s.Pipeline.Tenant),
+				s.Pipeline.ID); err != nil {
 				t.Error(err)
 			}
 		}

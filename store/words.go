@@ -79,7 +79,8 @@ func (s *search) searched(ctx context.Context, ranked []ranking.Passage) ([]rank
 		documents[p.Document] = true
 	}
 	numbers, err := s.q.FilterSearched(ctx, db.FilterSearchedParams{
-		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions, Numbers: slices.Collect(maps.Keys(documents)),
+		TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions,
+		Numbers: slices.Collect(maps.Keys(documents)),
 	})
 	if err != nil {
 		return nil, err
@@ -155,7 +156,9 @@ func (s *search) postings(ctx context.Context, ranker *ranking.Ranker) error {
 
 // passages reads chunks.
 func (s *search) passages(ctx context.Context, best []ranking.Passage) ([]retrieval.IndexHit, error) {
-	params := db.FindPassagesParams{TenantID: s.pipeline.TenantID, Documents: make([]int64, len(best)), Positions: make([]int32, len(best))}
+	params := db.FindPassagesParams{
+		TenantID: s.pipeline.TenantID, Documents: make([]int64, len(best)), Positions: make([]int32, len(best)),
+	}
 	for i, p := range best {
 		params.Documents[i], params.Positions[i] = p.Document, number(p.Position)
 	}
@@ -168,7 +171,8 @@ func (s *search) passages(ctx context.Context, best []ranking.Passage) ([]retrie
 	}
 	hits := make([]retrieval.IndexHit, len(rows))
 	for i, row := range rows {
-		if hits[i], err = hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, best[i].Score); err != nil {
+		if hits[i], err = hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata,
+			best[i].Score); err != nil {
 			return nil, err
 		}
 	}
@@ -189,7 +193,9 @@ func (s *search) findExcluded(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.q.NameDocuments(ctx, db.NameDocumentsParams{TenantID: s.pipeline.TenantID, Numbers: slices.Collect(maps.Keys(documents))})
+	rows, err := s.q.NameDocuments(ctx, db.NameDocumentsParams{
+		TenantID: s.pipeline.TenantID, Numbers: slices.Collect(maps.Keys(documents)),
+	})
 	if err != nil {
 		return err
 	}

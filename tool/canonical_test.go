@@ -39,7 +39,9 @@ func TestCanonical(t *testing.T) {
 func TestSnapshotDigest(t *testing.T) {
 	t.Parallel()
 
-	base := tool.Definition{Name: "Search", InputSchema: json.RawMessage(`{"type":"object","required":["q"]}`), Implementation: tool.HTTP}
+	base := tool.Definition{
+		Name: "Search", InputSchema: json.RawMessage(`{"type":"object","required":["q"]}`), Implementation: tool.HTTP,
+	}
 	digest := func(change func(*tool.Definition)) string {
 		d := base
 		change(&d)

@@ -16,11 +16,13 @@ type Definition struct {
 
 	InputSchema  json.RawMessage `json:"input_schema,omitempty"`  // JSON Schema, an object at the top.
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema of the structured result.
-	OutputCheck  OutputCheck     `json:"output_check,omitempty"`  // What an answer outside OutputSchema leads to; [RefuseOutput] when empty.
+	// What an answer outside OutputSchema leads to; [RefuseOutput] when empty.
+	OutputCheck OutputCheck `json:"output_check,omitempty"`
 
 	Implementation Implementation  `json:"implementation_type"`
 	Config         json.RawMessage `json:"implementation_config,omitempty"` // A JSON object; its shape is the executor's.
-	Artifact       *ArtifactPin    `json:"artifact,omitempty"`              // The uploaded program that runs; the registry sets it. Nil for any other tool.
+	// The uploaded program that runs; the registry sets it. Nil for any other tool.
+	Artifact *ArtifactPin `json:"artifact,omitempty"`
 
 	Execution   Execution   `json:"execution"`
 	Interaction Interaction `json:"interaction"`

@@ -26,7 +26,9 @@ const (
 
 // Kinds lists every kind.
 func Kinds() []Kind {
-	return []Kind{Invalid, NotFound, Denied, Conflict, RateLimited, Unavailable, Timeout, Unknown, Cancelled, InternalError}
+	return []Kind{
+		Invalid, NotFound, Denied, Conflict, RateLimited, Unavailable, Timeout, Unknown, Cancelled, InternalError,
+	}
 }
 
 // Retryable reports whether trying the same call again may succeed. Whether it

@@ -21,7 +21,8 @@ const (
 	EventExpired        EventType = "tool.expired"
 	EventPending        EventType = "tool.pending"
 	EventResultReceived EventType = "tool.result_received"
-	EventWarning        EventType = "tool.warning" // Somebody should look: data says the reason, such as deprecated or egress_drift.
+	// Somebody should look: data says the reason, such as deprecated or egress_drift.
+	EventWarning EventType = "tool.warning"
 )
 
 // WarningOutputMismatch is the reason that an event [EventWarning] has of an

@@ -34,6 +34,7 @@ func ExampleClientTool_form() {
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"fields":{"type":"array","items":{"type":"object"}}},"required":["fields"]}`),
 		Intent:      tool.Render, RequiresResponse: true, Timeout: 2 * time.Minute,
 	}.Definition()
-	fmt.Println(form.Implementation.ExecutionType().HasExecutor(), form.Interaction.RequiresResponse, form.Execution.Timeout())
+	fmt.Println(form.Implementation.ExecutionType().HasExecutor(), form.Interaction.RequiresResponse,
+		form.Execution.Timeout())
 	// Output: false true 2m0s
 }

@@ -36,7 +36,9 @@ func TestInteractionDefaults(t *testing.T) {
 	i.Intent, i.Audience = tool.Render, tool.UserAudience
 	require.Equal(t, tool.Render, i.Purpose())
 	require.False(t, i.ForModels())
-	for _, valid := range []bool{tool.Intent("").Valid(), tool.Act.Valid(), tool.Audience("").Valid(), tool.UserAudience.Valid()} {
+	for _, valid := range []bool{
+		tool.Intent("").Valid(), tool.Act.Valid(), tool.Audience("").Valid(), tool.UserAudience.Valid(),
+	} {
 		require.True(t, valid)
 	}
 	require.False(t, tool.Intent("ponder").Valid())
@@ -59,7 +61,9 @@ func TestClientTool(t *testing.T) {
 	require.Equal(t, 2*time.Second, form.Execution.Timeout())
 	require.True(t, form.Interaction.RequiresResponse)
 	require.True(t, form.Shown())
-	require.Equal(t, tool.DefaultTimeout, func() time.Duration { d := tool.ClientTool{}.Definition(); return d.Execution.Timeout() }())
+	require.Equal(
+		t, tool.DefaultTimeout, func() time.Duration { d := tool.ClientTool{}.Definition(); return d.Execution.Timeout() }(),
+	)
 }
 
 // What a definition leaves open: the numbers are the product's, and known to

@@ -37,7 +37,8 @@ func (e Execution) FastLane(i Implementation) (fast bool, obstacle string) {
 	case !e.Repeatable():
 		obstacle = "it is neither pure nor idempotent, and a workflow's task may run twice"
 	case e.Timeout() > MaxFastTimeout:
-		obstacle = fmt.Sprintf("its timeout_s is %d, and the fast lane allows %d", int(e.Timeout().Seconds()), int(MaxFastTimeout.Seconds()))
+		obstacle = fmt.Sprintf("its timeout_s is %d, and the fast lane allows %d", int(e.Timeout().Seconds()),
+			int(MaxFastTimeout.Seconds()))
 	case !i.quick():
 		obstacle = fmt.Sprintf("calls of type %s run where they can be watched", i)
 	}

@@ -58,12 +58,14 @@ func (p PermissionPolicy) Valid() bool { return p == Auto || p == AlwaysAsk }
 // Policy is the authority over a tool. Unlike a [Definition] it is never
 // pinned: it is read where a call is decided and again where it is admitted.
 type Policy struct {
-	EgressClass        Egress           `json:"egress_class"`                  // EgressNone by default.
-	RequiresApproval   bool             `json:"requires_approval"`             // Forced to true for EgressWrite by the database.
-	PermissionPolicy   PermissionPolicy `json:"permission_policy"`             // Auto by default.
-	RequiredPermission string           `json:"required_permission,omitempty"` // What a principal must hold to see and call the tool.
-	TenantSlugs        []string         `json:"tenant_slugs,omitempty"`        // The tenants a global tool is for; empty for all.
-	EgressRules        EgressRules      `json:"egress_rules,omitzero"`         // Where calls may go within the class.
+	EgressClass Egress `json:"egress_class"` // EgressNone by default.
+	// Forced to true for EgressWrite by the database.
+	RequiresApproval bool             `json:"requires_approval"`
+	PermissionPolicy PermissionPolicy `json:"permission_policy"` // Auto by default.
+	// What a principal must hold to see and call the tool.
+	RequiredPermission string      `json:"required_permission,omitempty"`
+	TenantSlugs        []string    `json:"tenant_slugs,omitempty"` // The tenants a global tool is for; empty for all.
+	EgressRules        EgressRules `json:"egress_rules,omitzero"`  // Where calls may go within the class.
 }
 
 // Serves reports whether a tenant with the given slug is among those the

@@ -33,7 +33,9 @@ func ParseRef(s string) (Ref, error) {
 	name, constraint, pinned := strings.Cut(strings.TrimSpace(s), "@")
 	r := Ref{Constraint: strings.TrimSpace(constraint)}
 	if pinned && r.Constraint == "" {
-		return Ref{}, &Error{Kind: Invalid, Op: "tool.ParseRef", Msg: fmt.Sprintf("tool reference %q ends in @ without a version", s)}
+		return Ref{}, &Error{
+			Kind: Invalid, Op: "tool.ParseRef", Msg: fmt.Sprintf("tool reference %q ends in @ without a version", s),
+		}
 	}
 	switch {
 	case ValidID(name):
@@ -42,7 +44,8 @@ func ParseRef(s string) (Ref, error) {
 		r.Slug = name
 	default:
 		return Ref{}, &Error{Kind: Invalid, Op: "tool.ParseRef", Msg: fmt.Sprintf(
-			"tool reference %q: want a slug (a letter, then letters, digits, _ or -, at most 64) or an id, and optionally @version", s)}
+			"tool reference %q: want a slug (a letter, then letters, digits, _ or -, at most 64) or an id, and "+
+				"optionally @version", s)}
 	}
 	return r, nil
 }

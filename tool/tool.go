@@ -34,9 +34,10 @@ type Tool struct {
 	Definition // The draft head.
 	Policy     // Authority: read at each call, never pinned.
 
-	Status          Status `json:"status"`
-	Active          bool   `json:"is_active"`
-	Quarantine      string `json:"quarantine,omitempty"` // Why the platform stopped it until somebody looks at it; empty where it did not.
+	Status Status `json:"status"`
+	Active bool   `json:"is_active"`
+	// Why the platform stopped it until somebody looks at it; empty where it did not.
+	Quarantine      string `json:"quarantine,omitempty"`
 	System          bool   `json:"is_system,omitempty"`
 	BuiltinKey      string `json:"builtin_key,omitempty"`
 	ArtifactID      string `json:"artifact_id,omitempty"`

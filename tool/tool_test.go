@@ -23,8 +23,16 @@ func TestBucketDerivation(t *testing.T) {
 		{"BuiltinKey", tool.Tool{BuiltinKey: "web_fetch"}, tool.BuiltInBucket},
 		{"MCP", tool.Tool{Definition: tool.Definition{Implementation: tool.MCP}}, tool.MCPBucket},
 		{"MCPByConfig", tool.Tool{Definition: config(`{"type":"mcp"}`)}, tool.MCPBucket},
-		{"MCPByConfigBeatsType", tool.Tool{ArtifactID: "a", Definition: tool.Definition{Implementation: tool.HTTP, Config: []byte(`{"type":"mcp"}`)}}, tool.MCPBucket},
-		{"ArtifactByLink", tool.Tool{ArtifactID: "a", Definition: tool.Definition{Implementation: tool.HTTP}}, tool.ArtifactBucket},
+		{
+			"MCPByConfigBeatsType",
+			tool.Tool{ArtifactID: "a", Definition: tool.Definition{Implementation: tool.HTTP, Config: []byte(`{"type":"mcp"}`)}},
+			tool.MCPBucket,
+		},
+		{
+			"ArtifactByLink",
+			tool.Tool{ArtifactID: "a", Definition: tool.Definition{Implementation: tool.HTTP}},
+			tool.ArtifactBucket,
+		},
 		{"Artifact", tool.Tool{Definition: tool.Definition{Implementation: tool.Artifact}}, tool.ArtifactBucket},
 		{"HTTP", tool.Tool{Definition: tool.Definition{Implementation: tool.HTTP}}, tool.CustomBucket},
 		{"BadConfig", tool.Tool{Definition: config(`nonsense`)}, tool.CustomBucket},
@@ -56,7 +64,9 @@ func TestShown(t *testing.T) {
 	require.True(t, (&tool.Definition{Implementation: tool.HTTP}).Shown())
 	require.False(t, (&tool.Definition{Implementation: tool.Internal}).Shown())
 	require.False(t, (&tool.Definition{Implementation: tool.MCP}).Shown())
-	require.True(t, (&tool.Definition{Implementation: tool.Internal, Interaction: tool.Interaction{Visible: &yes}}).Shown())
+	require.True(
+		t, (&tool.Definition{Implementation: tool.Internal, Interaction: tool.Interaction{Visible: &yes}}).Shown(),
+	)
 	require.False(t, (&tool.Definition{Implementation: tool.HTTP, Interaction: tool.Interaction{Visible: &no}}).Shown())
 }
 

@@ -45,7 +45,8 @@ type IngestInput struct {
 // the workflow id to start it with. A version has one ingestion: started again
 // under its id, it is the same.
 func NewIngest(tenant tool.TenantID, documentID string, version int64) (workflowID string, in IngestInput) {
-	return fmt.Sprintf("t/%s/ingest/%s/%d", tenant, documentID, version), IngestInput{Tenant: tenant, DocumentID: documentID, Version: version}
+	return fmt.Sprintf("t/%s/ingest/%s/%d", tenant, documentID,
+		version), IngestInput{Tenant: tenant, DocumentID: documentID, Version: version}
 }
 
 // IngestOutput is how an ingestion ended that did not fail.
@@ -100,7 +101,8 @@ type ReembedInput struct {
 // NewReembed returns the input of the building of a generation, and the
 // workflow id to start it with. A generation is built once.
 func NewReembed(tenant tool.TenantID, pipelineID string, generation int) (workflowID string, in ReembedInput) {
-	return fmt.Sprintf("t/%s/reembed/%s/%d", tenant, pipelineID, generation), ReembedInput{Tenant: tenant, PipelineID: pipelineID, Generation: generation}
+	return fmt.Sprintf("t/%s/reembed/%s/%d", tenant, pipelineID,
+		generation), ReembedInput{Tenant: tenant, PipelineID: pipelineID, Generation: generation}
 }
 
 // DropGenerationInput ends the building of a generation.

@@ -13,8 +13,9 @@ import (
 type AgentRunInput struct {
 	Principal tool.Principal `json:"principal"`
 	RunID     string         `json:"run_id"`
-	Head      string         `json:"head,omitempty"`   // The message that the first turn answers; empty for the run's first message.
-	Resume    *RunState      `json:"resume,omitempty"` // Set when the run continues as new.
+	// The message that the first turn answers; empty for the run's first message.
+	Head   string    `json:"head,omitempty"`
+	Resume *RunState `json:"resume,omitempty"` // Set when the run continues as new.
 	// Inline makes the run's own steps, which only read and write the database,
 	// part of the workflow's tasks. Whoever starts a run sets it: runs that were
 	// started before there was a choice have an activity for each.
@@ -111,12 +112,14 @@ type Call struct {
 	Slug         string          `json:"slug,omitempty"` // Names the pin; empty when the model meant none.
 	Name         string          `json:"name,omitempty"` // As the model wrote it, when that is not the slug.
 	Arguments    json.RawMessage `json:"arguments,omitempty"`
-	Raw          bool            `json:"raw,omitempty"`    // The arguments are as the caller wrote them: whoever admits the call prepares them.
-	Stored       bool            `json:"stored,omitempty"` // The arguments are too large for histories and stand with the message.
-	Digest       string          `json:"digest,omitempty"` // Of the arguments; what the effect's id is made with.
-	Receipt      json.RawMessage `json:"receipt,omitempty"`
-	Refused      *agent.Refusal  `json:"refused,omitempty"` // Must not run.
-	Settled      bool            `json:"settled,omitempty"` // Recorded already, by the turn.
+	// The arguments are as the caller wrote them: whoever admits the call prepares them.
+	Raw bool `json:"raw,omitempty"`
+	// The arguments are too large for histories and stand with the message.
+	Stored  bool            `json:"stored,omitempty"`
+	Digest  string          `json:"digest,omitempty"` // Of the arguments; what the effect's id is made with.
+	Receipt json.RawMessage `json:"receipt,omitempty"`
+	Refused *agent.Refusal  `json:"refused,omitempty"` // Must not run.
+	Settled bool            `json:"settled,omitempty"` // Recorded already, by the turn.
 }
 
 // FinishRunInput tells how a run ended.

@@ -205,7 +205,9 @@ func (c Config) validate() error {
 }
 
 func (a Allowance) policy() egress.Policy {
-	p := egress.Policy{AllowHosts: a.Hosts, AllowCIDRs: a.CIDRs, AllowPorts: a.Ports, DenyHosts: a.DenyHosts, DenyCIDRs: a.DenyCIDRs}
+	p := egress.Policy{
+		AllowHosts: a.Hosts, AllowCIDRs: a.CIDRs, AllowPorts: a.Ports, DenyHosts: a.DenyHosts, DenyCIDRs: a.DenyCIDRs,
+	}
 	if !a.Rules.IsZero() {
 		p.Rules = []tool.EgressRules{a.Rules}
 	}

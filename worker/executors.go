@@ -88,7 +88,8 @@ func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	}
 	most := p.cfg.SandboxLimits
 	pool, err := sandbox.New(sandbox.Config{
-		Command: p.cfg.SandboxCommand, Max: most.limits(), MaxProgram: most.Program, Children: most.Children, Observer: p.telemetry.Sandbox(), Logger: p.cfg.Logger,
+		Command: p.cfg.SandboxCommand, Max: most.limits(), MaxProgram: most.Program, Children: most.Children,
+		Observer: p.telemetry.Sandbox(), Logger: p.cfg.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("worker: Config.SandboxCommand: %w", err)

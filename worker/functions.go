@@ -39,7 +39,9 @@ func (p *Plugin) publish(ctx context.Context) error {
 	if len(tools) == 0 {
 		return nil
 	}
-	reg := registry.New(p.store, registry.Options{Middleware: func(name string) bool { return p.cfg.NamedMiddleware[name] != nil }})
+	reg := registry.New(p.store, registry.Options{
+		Middleware: func(name string) bool { return p.cfg.NamedMiddleware[name] != nil },
+	})
 	for _, tenant := range p.cfg.PublishTo {
 		changes, err := reg.SyncCode(ctx, tenant, specsFor(tenant, tools))
 		if err != nil {
@@ -53,9 +55,12 @@ func (p *Plugin) publish(ctx context.Context) error {
 }
 
 func (p *Plugin) logPublished(ctx context.Context, tenant tool.TenantID, c registry.Change) {
-	attrs := []slog.Attr{slog.String("tenant_id", string(tenant)), slog.String("tool", c.Slug), slog.String("version", c.Version)}
+	attrs := []slog.Attr{
+		slog.String("tenant_id", string(tenant)), slog.String("tool", c.Slug), slog.String("version", c.Version),
+	}
 	for _, w := range c.Warnings {
-		p.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "publishing a function has a warning", append(slices.Clone(attrs), slog.String("reason", w))...)
+		p.cfg.Logger.LogAttrs(ctx, slog.LevelWarn, "publishing a function has a warning",
+			append(slices.Clone(attrs), slog.String("reason", w))...)
 	}
 	if c.Published {
 		p.cfg.Logger.LogAttrs(ctx, slog.LevelInfo, "function published as a tool", attrs...)
@@ -78,7 +83,9 @@ func specsFor(tenant tool.TenantID, tools []function.Tool) []registry.CodeSpec {
 	var specs []registry.CodeSpec
 	for _, t := range tools {
 		if len(t.Tenants) == 0 || slices.Contains(t.Tenants, tenant) {
-			specs = append(specs, registry.CodeSpec{Slug: t.Definition.Name, Version: t.Version, Definition: t.Definition, Policy: t.Policy})
+			specs = append(specs, registry.CodeSpec{
+				Slug: t.Definition.Name, Version: t.Version, Definition: t.Definition, Policy: t.Policy,
+			})
 		}
 	}
 	return specs

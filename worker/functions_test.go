@@ -30,7 +30,9 @@ func start(t *testing.T, p *worker.Plugin) error {
 	c, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1"})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
-	return p.StartWorker(t.Context(), sdkworker.PluginStartWorkerOptions{WorkerRegistry: sdkworker.New(c, "queue", sdkworker.Options{})},
+	return p.StartWorker(t.Context(), sdkworker.PluginStartWorkerOptions{
+		WorkerRegistry: sdkworker.New(c, "queue", sdkworker.Options{}),
+	},
 		func(context.Context, sdkworker.PluginStartWorkerOptions) error { return nil })
 }
 
@@ -80,8 +82,10 @@ func TestWorkersPublishFunctions(t *testing.T) {
 	acme, globex, third := db.Tenant(t), db.Tenant(t), db.Tenant(t)
 	functions := function.NewRegistry()
 	require.NoError(t, errors.Join(
-		function.Define(functions, "greetPeople", "Greets.", greet, function.Publish("1.2.0"), function.Pure(), function.Aliases("hello")),
-		function.Define(functions, "greetGuests", "Greets.", greet, function.Publish("1.0.0"), function.Tenants(acme, third), function.ForUsers()),
+		function.Define(functions, "greetPeople", "Greets.", greet, function.Publish("1.2.0"), function.Pure(),
+			function.Aliases("hello")),
+		function.Define(functions, "greetGuests", "Greets.", greet, function.Publish("1.0.0"), function.Tenants(acme, third),
+			function.ForUsers()),
 		function.Define(functions, "greetNobody", "Is no tool.", greet),
 	))
 	cfg := worker.Config{Store: db.Store, Functions: functions, PublishTo: []tool.TenantID{acme, globex}}
@@ -90,7 +94,9 @@ func TestWorkersPublishFunctions(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, plugin.Close()) })
 	resolve := resolver.New(db.Store, resolver.Options{})
 	resolved := func(tenant tool.TenantID, name string) (*resolver.Resolved, error) {
-		return resolve.Resolve(t.Context(), resolver.Request{Principal: tool.Principal{Tenant: tenant}, Ref: tool.Ref{Slug: name}})
+		return resolve.Resolve(t.Context(), resolver.Request{
+			Principal: tool.Principal{Tenant: tenant}, Ref: tool.Ref{Slug: name},
+		})
 	}
 	_, err = resolved(acme, "greetPeople")
 	require.Equal(t, tool.NotFound, tool.KindOf(err), "no worker has started")
@@ -116,13 +122,16 @@ func TestWorkersPublishFunctions(t *testing.T) {
 		_, err = resolved(absent.tenant, absent.name)
 		require.Equal(t, tool.NotFound, tool.KindOf(err), "%s of %s", absent.name, absent.tenant)
 	}
-	items, _, err := resolve.List(t.Context(), tool.Principal{Tenant: acme}, tool.Production, resolver.Filter{Implementation: tool.Function}, resolver.Page{})
+	items, _, err := resolve.List(t.Context(), tool.Principal{Tenant: acme}, tool.Production,
+		resolver.Filter{Implementation: tool.Function}, resolver.Page{})
 	require.NoError(t, err)
 	require.Len(t, items, 2, "they are listed like any tool")
 
 	// Another program has it otherwise under the same version.
 	changed := function.NewRegistry()
-	require.NoError(t, function.Define(changed, "greetPeople", "Greets warmly.", greet, function.Publish("1.2.0"), function.Pure()))
+	require.NoError(
+		t, function.Define(changed, "greetPeople", "Greets warmly.", greet, function.Publish("1.2.0"), function.Pure()),
+	)
 	cfg.Functions = changed
 	other, err := worker.New(t.Context(), cfg)
 	require.NoError(t, err)
@@ -131,9 +140,13 @@ func TestWorkersPublishFunctions(t *testing.T) {
 
 	// The tenant has the last word.
 	reg := registry.New(db.Store, registry.Options{})
-	_, err = reg.Disable(t.Context(), tool.Principal{Tenant: acme, Permissions: []string{"*"}}, tool.Ref{Slug: "greetPeople"})
+	_, err = reg.Disable(t.Context(), tool.Principal{
+		Tenant: acme, Permissions: []string{"*"},
+	}, tool.Ref{Slug: "greetPeople"})
 	require.NoError(t, err)
-	again, err := worker.New(t.Context(), worker.Config{Store: db.Store, Functions: functions, PublishTo: []tool.TenantID{acme}})
+	again, err := worker.New(t.Context(), worker.Config{
+		Store: db.Store, Functions: functions, PublishTo: []tool.TenantID{acme},
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, again.Close()) })
 	require.NoError(t, start(t, again))
@@ -145,8 +158,10 @@ func TestNewRefusesBadFunctions(t *testing.T) {
 	t.Parallel()
 
 	for text, cfg := range map[string]worker.Config{
-		"Config.PublishTo":               {PublishTo: []tool.TenantID{"acme"}},
-		`Config.NamedMiddleware["a b"]`:  {NamedMiddleware: map[string]tool.Middleware{"a b": func(e tool.Executor) tool.Executor { return e }}},
+		"Config.PublishTo": {PublishTo: []tool.TenantID{"acme"}},
+		`Config.NamedMiddleware["a b"]`: {
+			NamedMiddleware: map[string]tool.Middleware{"a b": func(e tool.Executor) tool.Executor { return e }},
+		},
 		`Config.NamedMiddleware["none"]`: {NamedMiddleware: map[string]tool.Middleware{"none": nil}},
 	} {
 		cfg.DatabaseURL = "postgres://127.0.0.1:1/x"

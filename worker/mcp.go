@@ -14,7 +14,8 @@ import (
 // without a key-encryption key, each process keeps its own in memory.
 func (p *Plugin) servers(gate *egress.Gate, secrets secret.Resolver) *mcpcall.Client {
 	opts := mcpcall.Options{
-		Gate: gate, Secrets: secrets, Sessions: new(mcpcall.MemorySessions), Commands: p.cfg.MCPCommands, Logger: p.cfg.Logger,
+		Gate: gate, Secrets: secrets, Sessions: new(mcpcall.MemorySessions), Commands: p.cfg.MCPCommands,
+		Logger:  p.cfg.Logger,
 		Servers: attached{p.store}, Changed: p.stopChanged,
 	}
 	if p.vault.HasKeys() {
@@ -33,7 +34,8 @@ func (p *Plugin) endSessions(ctx context.Context) {
 		expired, taken, err := p.sessions.TakeExpiredMCPSessions(ctx, atOnce)
 		if err != nil {
 			if ctx.Err() == nil {
-				p.cfg.Logger.WarnContext(ctx, "taking idle MCP sessions failed", slog.Any("error", err)) // The next time takes them.
+				// The next time takes them.
+				p.cfg.Logger.WarnContext(ctx, "taking idle MCP sessions failed", slog.Any("error", err))
 			}
 			return
 		}

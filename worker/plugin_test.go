@@ -23,10 +23,13 @@ func TestNewRefusesBadConfig(t *testing.T) {
 	_, err = worker.New(t.Context(), worker.Config{DatabaseURL: "postgres://127.0.0.1:1/x?connect_timeout=1"})
 	require.Equal(t, tool.Unavailable, tool.KindOf(err))
 	_, err = worker.New(t.Context(), worker.Config{
-		DatabaseURL: "postgres://127.0.0.1:1/x", Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{"not a host"}}},
+		DatabaseURL: "postgres://127.0.0.1:1/x",
+		Allow:       map[tool.TenantID]worker.Allowance{"": {Hosts: []string{"not a host"}}},
 	})
 	require.ErrorContains(t, err, "Config.Allow")
-	_, err = worker.New(t.Context(), worker.Config{DatabaseURL: "postgres://127.0.0.1:1/x", Custom: map[string]tool.Executor{"not a name": nil}})
+	_, err = worker.New(t.Context(), worker.Config{
+		DatabaseURL: "postgres://127.0.0.1:1/x", Custom: map[string]tool.Executor{"not a name": nil},
+	})
 	require.ErrorContains(t, err, "Config.Custom")
 	echo := tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) { return &tool.Result{}, nil })
 	_, err = worker.New(t.Context(), worker.Config{
@@ -55,15 +58,21 @@ func TestPlugin(t *testing.T) {
 	for _, b := range plugin.Builtins() {
 		keys = append(keys, b.Key)
 	}
-	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "mcp_call", "retrieval_pipeline", "task_status", "web_search"}, keys,
+	require.Equal(t, []string{
+		"datetime_utils", "function_call", "http_request", "mcp_call", "retrieval_pipeline", "task_status", "web_search",
+	}, keys,
 		"web_fetch is there with a reader, json_transform with a sandbox")
 
 	var options sdkworker.Options
-	require.NoError(t, plugin.ConfigureWorker(context.Background(), sdkworker.PluginConfigureWorkerOptions{WorkerOptions: &options}))
+	require.NoError(
+		t, plugin.ConfigureWorker(context.Background(), sdkworker.PluginConfigureWorkerOptions{WorkerOptions: &options}),
+	)
 	require.Equal(t, worker.DefaultStopTimeout, options.WorkerStopTimeout)
 	require.Positive(t, options.MaxHeartbeatThrottleInterval)
 	options = sdkworker.Options{WorkerStopTimeout: time.Second, MaxHeartbeatThrottleInterval: time.Minute}
-	require.NoError(t, plugin.ConfigureWorker(context.Background(), sdkworker.PluginConfigureWorkerOptions{WorkerOptions: &options}))
+	require.NoError(
+		t, plugin.ConfigureWorker(context.Background(), sdkworker.PluginConfigureWorkerOptions{WorkerOptions: &options}),
+	)
 	require.Equal(t, time.Second, options.WorkerStopTimeout)
 	require.Equal(t, time.Minute, options.MaxHeartbeatThrottleInterval)
 

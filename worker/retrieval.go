@@ -26,7 +26,9 @@ func (p *Plugin) retrieval(gate *egress.Gate, secrets secret.Resolver) error {
 		readers.Sandbox = p.box
 	}
 	var err error
-	if p.ingester, err = ingest.New(ingest.Config{Store: p.store, Extractor: extract.New(readers), Embedder: embedder}); err != nil {
+	if p.ingester, err = ingest.New(ingest.Config{
+		Store: p.store, Extractor: extract.New(readers), Embedder: embedder,
+	}); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
 	return nil

@@ -27,7 +27,9 @@ func (discoverer) CheckServer(c *registry.Connection) error { return mcpcall.Che
 
 // Discover implements [registry.Discoverer]. It asks with posts, and to the
 // server alone.
-func (d discoverer) Discover(ctx context.Context, tenant tool.TenantID, c registry.Connection) (*registry.Discovery, error) {
+func (d discoverer) Discover(
+	ctx context.Context, tenant tool.TenantID, c registry.Connection,
+) (*registry.Discovery, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	return d.client.Discover(ctx, mcpcall.Access{Tenant: tenant, Class: tool.EgressWrite}, c)
@@ -45,7 +47,9 @@ func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolNa
 	case err != nil:
 		return mcpcall.Server{}, fmt.Errorf("finding server %q: %w", slug, err)
 	case s.Status != registry.ServerActive:
-		return mcpcall.Server{}, &tool.Error{Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf("server %q is disabled", slug)}
+		return mcpcall.Server{}, &tool.Error{
+			Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf("server %q is disabled", slug),
+		}
 	case !s.Allows(toolName):
 		return mcpcall.Server{}, &tool.Error{Kind: tool.Denied, Op: "worker.Server", Msg: fmt.Sprintf(
 			"the tool %.128q is not among the allowed tools of server %q", toolName, slug)}
@@ -72,9 +76,11 @@ func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s registry.
 // stopChanged quarantines a tool whose server was found to define it otherwise,
 // so that its next calls are not even admitted.
 func (p *Plugin) stopChanged(ctx context.Context, call *tool.Call, why *remote.ChangedError) {
-	err := p.store.StopChangedTool(context.WithoutCancel(ctx), call.Principal.Tenant, call.Version.ToolID, why.Pinned, why.Found == "")
+	err := p.store.StopChangedTool(context.WithoutCancel(ctx), call.Principal.Tenant, call.Version.ToolID, why.Pinned,
+		why.Found == "")
 	if err != nil {
-		p.cfg.Logger.WarnContext(ctx, "stopping a tool that its server changed failed", slog.String("tenant_id", string(call.Principal.Tenant)),
+		p.cfg.Logger.WarnContext(ctx, "stopping a tool that its server changed failed",
+			slog.String("tenant_id", string(call.Principal.Tenant)),
 			slog.String("tool", call.Version.Slug), slog.Any("error", err)) // The call was stopped, and so is the next.
 	}
 }

@@ -25,7 +25,9 @@ func TestStoppedToolsAreStoppedUnderEveryName(t *testing.T) {
 	require.NoError(t, err)
 	changed := registry.RemoteTool{Name: "read_file", State: registry.Changed, Reason: "the server changed its definition"}
 	_, err = db.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{
-		changed, {Name: "list_files", State: registry.Pinned}, {Name: "old_file", State: registry.Gone, Reason: "the server offers it no more"},
+		changed,
+		{Name: "list_files", State: registry.Pinned},
+		{Name: "old_file", State: registry.Gone, Reason: "the server offers it no more"},
 	}})
 	require.NoError(t, err)
 	servers := attached{db.Store}

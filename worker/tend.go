@@ -27,7 +27,8 @@ func (p *Plugin) tend() {
 				p.cfg.Logger.WarnContext(ctx, "making partitions failed", slog.Any("error", err))
 			}
 			if _, err := p.store.SweepRequests(ctx); err != nil && ctx.Err() == nil {
-				p.cfg.Logger.WarnContext(ctx, "sweeping answered requests failed", slog.Any("error", err)) // The next sweep takes them.
+				// The next sweep takes them.
+				p.cfg.Logger.WarnContext(ctx, "sweeping answered requests failed", slog.Any("error", err))
 			}
 			p.endSessions(ctx)
 			select {

@@ -58,7 +58,8 @@ func (r *agentRun) load(ctx workflow.Context) error {
 	}
 	var plan wire.LoadPlanOutput
 	err := bookkeep(ctx, r.in.Inline, wire.LoadPlanActivity, wire.LoadPlanInput{
-		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Head: r.in.Head, Kind: agent.AgentRun,
+		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Head: r.in.Head,
+		Kind: agent.AgentRun,
 	}, &plan, admitOptions("pin agent and tools"))
 	if err != nil {
 		return err
@@ -143,7 +144,10 @@ func (r *agentRun) scope(most, agents int) scope {
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
-	}, wire.AgentRunWorkflow, wire.AgentRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Inline: r.in.Inline, Deadline: r.in.Deadline})
+	}, wire.AgentRunWorkflow,
+		wire.AgentRunInput{
+			Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Inline: r.in.Inline, Deadline: r.in.Deadline,
+		})
 }
 
 // refuse settles calls that a limit keeps from running, so that each has its
@@ -237,7 +241,10 @@ func (r *agentRun) late() *tool.Error {
 // end tells how the run ended, to the caller and to the database.
 func (r *agentRun) end(err error) (wire.AgentRunOutput, wire.FinishRunInput) {
 	status := agent.RunCompleted
-	end := wire.FinishRunInput{Principal: r.in.Principal, RunID: r.in.RunID, Head: cmp.Or(r.state.Head, r.in.Head), Turns: r.state.Turns, Calls: r.state.Calls}
+	end := wire.FinishRunInput{
+		Principal: r.in.Principal, RunID: r.in.RunID, Head: cmp.Or(r.state.Head, r.in.Head), Turns: r.state.Turns,
+		Calls: r.state.Calls,
+	}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))
 		status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg

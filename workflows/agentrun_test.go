@@ -48,7 +48,9 @@ func TestParallelSafeKeepsTheWriteAlone(t *testing.T) {
 	}
 	var out wire.AgentRunOutput
 	require.NoError(t, s.env.GetWorkflowResult(&out))
-	require.Equal(t, wire.AgentRunOutput{RunID: "r1", Status: agent.RunCompleted, Turns: 2, Calls: 8, Head: "m2", Answer: "done"}, out)
+	require.Equal(
+		t, wire.AgentRunOutput{RunID: "r1", Status: agent.RunCompleted, Turns: 2, Calls: 8, Head: "m2", Answer: "done"}, out,
+	)
 }
 
 func TestSequentialRunsOneAtATime(t *testing.T) {
@@ -110,7 +112,8 @@ func TestAdmission(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{
-		pinOf("pure", tool.Execution{Pure: true}), pinOf("idempotent", tool.Execution{Idempotent: true}), pinOf("write", write),
+		pinOf("pure", tool.Execution{Pure: true}), pinOf("idempotent", tool.Execution{Idempotent: true}),
+		pinOf("write", write),
 	}}
 	s.turns = [][]wire.Call{{callOf("p", "pure"), callOf("i", "idempotent"), callOf("w", "write"), callOf("no", "write")}}
 	var admitted []string
@@ -174,7 +177,9 @@ func TestLimits(t *testing.T) {
 			t.Parallel()
 
 			s := newStage(t)
-			s.plan = agent.Plan{Limits: tt.limits, Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true, TimeoutSeconds: 60})}}
+			s.plan = agent.Plan{
+				Limits: tt.limits, Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true, TimeoutSeconds: 60})},
+			}
 			s.turns = [][]wire.Call{{callOf("a", "read")}, {callOf("b", "read")}, {callOf("c", "read")}}
 			if tt.slow {
 				s.invoke = func(ctx context.Context, _ wire.InvokeInput) (wire.InvokeOutput, error) {
@@ -202,7 +207,9 @@ func TestContinueAsNew(t *testing.T) {
 
 	s := newStage(t)
 	s.env.SetContinueAsNewSuggested(true)
-	s.plan = agent.Plan{AgentID: "a1", Limits: agent.Limits{}.WithDefaults(), Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true})}}
+	s.plan = agent.Plan{
+		AgentID: "a1", Limits: agent.Limits{}.WithDefaults(), Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true})},
+	}
 	s.turns = [][]wire.Call{{callOf("a", "read")}}
 	s.startRun()
 	requireDone(t, s.env)

@@ -11,7 +11,9 @@ import (
 )
 
 func pureIn(group string, most int) wire.InvokeInput {
-	return wire.InvokeInput{Pin: agent.Pin{Execution: tool.Execution{Pure: true, ConcurrencyGroup: group, MaxConcurrency: most}}}
+	return wire.InvokeInput{
+		Pin: agent.Pin{Execution: tool.Execution{Pure: true, ConcurrencyGroup: group, MaxConcurrency: most}},
+	}
 }
 
 var (
@@ -31,8 +33,16 @@ func TestSegments(t *testing.T) {
 	}{
 		{"None", agent.ParallelSafe, nil, nil},
 		{"AllPure", agent.ParallelSafe, []wire.InvokeInput{p, p, p}, []agent.Segment{{From: 0, To: 3}}},
-		{"WriteIsABarrier", agent.ParallelSafe, []wire.InvokeInput{p, p, writes, p}, []agent.Segment{{From: 0, To: 2}, {From: 2, To: 3}, {From: 3, To: 4}}},
-		{"WritesStandAlone", agent.ParallelSafe, []wire.InvokeInput{writes, writes}, []agent.Segment{{From: 0, To: 1}, {From: 1, To: 2}}},
+		{
+			"WriteIsABarrier", agent.ParallelSafe,
+			[]wire.InvokeInput{p, p, writes, p},
+			[]agent.Segment{{From: 0, To: 2}, {From: 2, To: 3}, {From: 3, To: 4}},
+		},
+		{
+			"WritesStandAlone", agent.ParallelSafe,
+			[]wire.InvokeInput{writes, writes},
+			[]agent.Segment{{From: 0, To: 1}, {From: 1, To: 2}},
+		},
 		{"RefusedIsNoBarrier", agent.ParallelSafe, []wire.InvokeInput{p, refused, p}, []agent.Segment{{From: 0, To: 3}}},
 		{"Sequential", agent.Sequential, []wire.InvokeInput{p, p}, []agent.Segment{{From: 0, To: 1}, {From: 1, To: 2}}},
 		{"SequentialByDefault", "", []wire.InvokeInput{p, p}, []agent.Segment{{From: 0, To: 1}, {From: 1, To: 2}}},
@@ -65,10 +75,12 @@ func TestLimitsOfGroups(t *testing.T) {
 		tools []wire.InvokeInput
 		want  int
 	}{
-		"raises what no tool limits":        {[]wire.InvokeInput{pureIn("reads", 0)}, 4},
-		"lowers what a tool allows":         {[]wire.InvokeInput{pureIn("reads", 9)}, 4},
-		"stays within what a tool allows":   {[]wire.InvokeInput{pureIn("reads", 1)}, 1},
-		"stays within the least of a group": {[]wire.InvokeInput{pureIn("reads", 0), pureIn("reads", 9), pureIn("reads", 3)}, 3},
+		"raises what no tool limits":      {[]wire.InvokeInput{pureIn("reads", 0)}, 4},
+		"lowers what a tool allows":       {[]wire.InvokeInput{pureIn("reads", 9)}, 4},
+		"stays within what a tool allows": {[]wire.InvokeInput{pureIn("reads", 1)}, 1},
+		"stays within the least of a group": {
+			[]wire.InvokeInput{pureIn("reads", 0), pureIn("reads", 9), pureIn("reads", 3)}, 3,
+		},
 	} {
 		require.Equal(t, map[string]int{"reads": tt.want}, most(map[string]int{"reads": 4, "other": 7}, tt.tools...), name)
 	}

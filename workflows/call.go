@@ -51,7 +51,8 @@ func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput,
 	if err := workflow.ExecuteActivity(ctx, wire.AdmitActivity, *in).Get(ctx, &out); err != nil {
 		return nil, err
 	}
-	in.Fence, in.FenceOf, in.Egress, in.EgressRules, in.Followed = out.Fence, out.Execution, out.Egress, out.EgressRules, out.Followed
+	in.Fence, in.FenceOf, in.Egress = out.Fence, out.Execution, out.Egress
+	in.EgressRules, in.Followed = out.EgressRules, out.Followed
 	return out.Done, nil
 }
 
@@ -61,7 +62,9 @@ func admit(ctx workflow.Context, in *wire.InvokeInput) (done *wire.InvokeOutput,
 // the way may have settled the call.
 func settle(ctx workflow.Context, in wire.InvokeInput, err error) (wire.InvokeOutput, error) {
 	e := tool.AsError(failure.Decode(err))
-	out, settleErr := closeCall(ctx, false, wire.SettleInput{Invoke: in, Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg})
+	out, settleErr := closeCall(ctx, false, wire.SettleInput{
+		Invoke: in, Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg,
+	})
 	if settleErr != nil {
 		return out, settleErr
 	}

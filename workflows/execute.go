@@ -76,7 +76,9 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 	if err != nil {
 		return nil, failure.Decode(err)
 	}
-	in := wire.InvokeInput{Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Call: *plan.Call, Full: true, Test: by.test}
+	in := wire.InvokeInput{
+		Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Call: *plan.Call, Full: true, Test: by.test,
+	}
 	if len(plan.Plan.Tools) > 0 { // None where the tool may not be used: the call is refused.
 		in.Pin = plan.Plan.Tools[0]
 		in.EffectID = ledger.Effect{
@@ -97,7 +99,9 @@ func (n Node) wire() (*wire.Node, error) {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.ID is required: it names the call within its workflow"}
 	}
 	if n.Principal.Tenant == "" {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Principal.Tenant is required: every call is made for a tenant"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: op, Msg: "Node.Principal.Tenant is required: every call is made for a tenant",
+		}
 	}
 	mode, err := modeOf(op, "Node", n.Mode)
 	if err != nil {

@@ -78,7 +78,9 @@ func TestExecuteRetriesWhatMayBeRetried(t *testing.T) {
 	s.plan = agent.Plan{Tools: []agent.Pin{pinOf("searchOrders", tool.Execution{Pure: true, MaxAttempts: 3})}}
 	s.invoke = func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
 		if len(s.invoked) < 3 {
-			return wire.InvokeOutput{}, failure.Encode(&tool.Error{Kind: tool.RateLimited, Msg: "slow down", RetryAfter: 7 * time.Second})
+			return wire.InvokeOutput{}, failure.Encode(&tool.Error{
+				Kind: tool.RateLimited, Msg: "slow down", RetryAfter: 7 * time.Second,
+			})
 		}
 		return completed(in), nil
 	}

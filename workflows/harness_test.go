@@ -73,7 +73,10 @@ func (s *stage) register() {
 			if err != nil {
 				return out, err
 			}
-			out.Call = &wire.Call{InvocationID: "i-" + in.Node.ID, CallID: in.Node.ID, Slug: s.plan.Tools[0].Slug, Arguments: in.Node.Arguments, Digest: digest}
+			out.Call = &wire.Call{
+				InvocationID: "i-" + in.Node.ID, CallID: in.Node.ID, Slug: s.plan.Tools[0].Slug, Arguments: in.Node.Arguments,
+				Digest: digest,
+			}
 		}
 		return out, nil
 	})

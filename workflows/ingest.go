@@ -50,7 +50,8 @@ func ingest(ctx workflow.Context, in wire.IngestInput, out *wire.IngestOutput) e
 	for range maxRounds {
 		var prepared wire.PrepareDocumentOutput
 		preparing := workflow.WithActivityOptions(ctx, prepareOptions("extract and cut"))
-		if err := workflow.ExecuteActivity(preparing, wire.PrepareDocumentActivity, in).Get(preparing, &prepared); err != nil {
+		if err := workflow.ExecuteActivity(preparing, wire.PrepareDocumentActivity, in).Get(preparing,
+			&prepared); err != nil {
 			return err //nolint:wrapcheck // Its Encode reads it.
 		}
 		if out.State, out.Chunks = prepared.State, prepared.Chunks; out.State != wire.IngestWorking {
@@ -58,7 +59,9 @@ func ingest(ctx workflow.Context, in wire.IngestInput, out *wire.IngestOutput) e
 		}
 		for _, generation := range prepared.Generations {
 			summary := fmt.Sprintf("embed %d chunks in generation %d", out.Chunks, generation)
-			state, err := embed(ctx, &out.Embedded, summary, wire.EmbedDocumentActivity, wire.EmbedDocumentInput{IngestInput: in, Generation: generation})
+			state, err := embed(ctx, &out.Embedded, summary, wire.EmbedDocumentActivity, wire.EmbedDocumentInput{
+				IngestInput: in, Generation: generation,
+			})
 			if err != nil {
 				return err
 			}
@@ -115,7 +118,8 @@ func reasonOf(err error) string {
 	case e.Kind == tool.Cancelled:
 		return "its ingestion was cancelled: put the document again"
 	case e.Kind == tool.InternalError || e.Msg == "":
-		return "it could not be ingested because of a fault of the platform: put it again, or ask the operator, who finds the cause in the worker's log"
+		return "it could not be ingested because of a fault of the platform: put it again, or ask the operator, who finds " +
+			"the cause in the worker's log"
 	case e.Kind.Retryable():
 		return e.Msg + ": it was tried for a long time; put the document again later"
 	default:

@@ -133,7 +133,9 @@ func TestIngestLooksAgainWhereEmbeddingsAreMissing(t *testing.T) {
 	t.Parallel()
 
 	l := newLibrary()
-	l.prepare = append(l.prepare, wire.PrepareDocumentOutput{State: wire.IngestWorking, Chunks: 10, Generations: []int{1, 2}})
+	l.prepare = append(l.prepare, wire.PrepareDocumentOutput{
+		State: wire.IngestWorking, Chunks: 10, Generations: []int{1, 2},
+	})
 	l.finish = []wire.StateOutput{{State: wire.IngestWorking}, {State: wire.IngestReady}}
 	var generations []int
 	l.embed = func(generation, _ int) (wire.EmbedOutput, error) {
@@ -196,7 +198,9 @@ func TestIngestLeavesABusyModelAlone(t *testing.T) {
 	l.embed = func(_, n int) (wire.EmbedOutput, error) {
 		switch n {
 		case 0:
-			return wire.EmbedOutput{}, failure.Encode(&tool.Error{Kind: tool.RateLimited, Msg: "slow down", RetryAfter: 90 * time.Second})
+			return wire.EmbedOutput{}, failure.Encode(&tool.Error{
+				Kind: tool.RateLimited, Msg: "slow down", RetryAfter: 90 * time.Second,
+			})
 		case 1:
 			return wire.EmbedOutput{State: wire.IngestWorking, Embedded: 5, Wait: 2 * time.Minute}, nil
 		default:
@@ -231,7 +235,8 @@ func TestIngestContinuesAsNewWithALongHistory(t *testing.T) {
 		return wire.EmbedOutput{State: wire.IngestWorking, Embedded: 7}, nil
 	}
 	_, err := l.ingest(t)
-	require.Equal(t, wire.IngestInput{Tenant: tenant, DocumentID: document.DocumentID, Version: 3, Embedded: 7}, carried[wire.IngestInput](t, err))
+	require.Equal(t, wire.IngestInput{Tenant: tenant, DocumentID: document.DocumentID, Version: 3, Embedded: 7},
+		carried[wire.IngestInput](t, err))
 }
 
 // carried returns what an execution that continues as new carries on.
@@ -315,6 +320,7 @@ func TestReembedContinuesAsNewWithALongHistory(t *testing.T) {
 	}
 	_, err := l.reembed(t)
 	in := carried[wire.ReembedInput](t, err)
-	require.Equal(t, wire.ReembedInput{Tenant: tenant, PipelineID: generation.PipelineID, Generation: 2, Embedded: 100}, in)
+	require.Equal(t, wire.ReembedInput{Tenant: tenant, PipelineID: generation.PipelineID, Generation: 2, Embedded: 100},
+		in)
 	require.False(t, l.dropped)
 }

@@ -17,7 +17,9 @@ import (
 )
 
 // lanes runs a run of one call and returns in which lane each attempt ran.
-func lanes(t *testing.T, pin agent.Pin, attempt func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error)) (*stage, []string) {
+func lanes(
+	t *testing.T, pin agent.Pin, attempt func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error),
+) (*stage, []string) {
 	t.Helper()
 	var took []string
 	s := newStage(t)
@@ -80,7 +82,9 @@ func TestHandOverWaitsAsLongAsTheToolAsks(t *testing.T) {
 	s.turns = [][]wire.Call{{callOf("c1", pin.Slug)}}
 	s.invoke = func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
 		if at = append(at, s.env.Now()); len(at) == 1 {
-			return wire.InvokeOutput{}, failure.Encode(&tool.Error{Kind: tool.RateLimited, Msg: "slow down", RetryAfter: 40 * time.Second})
+			return wire.InvokeOutput{}, failure.Encode(&tool.Error{
+				Kind: tool.RateLimited, Msg: "slow down", RetryAfter: 40 * time.Second,
+			})
 		}
 		return completed(in), nil
 	}

@@ -39,7 +39,10 @@ func (s scope) until(ctx workflow.Context, in *wire.InvokeInput) time.Time {
 // Nothing of it is sent before those are, so opening may be tried freely.
 func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
 	if in.Pin.Agent != nil && s.calls < 0 {
-		return settle(ctx, in, &tool.Error{Kind: tool.Denied, Op: "workflows.nest", Msg: "the run has no calls left that the agent could make"})
+		return settle(
+			ctx, in,
+			&tool.Error{Kind: tool.Denied, Op: "workflows.nest", Msg: "the run has no calls left that the agent could make"},
+		)
 	}
 	out, err := open(ctx, in, s)
 	switch {
@@ -171,7 +174,8 @@ func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOu
 	var cancelled error
 	switch {
 	case passed() && ctx.Err() == nil:
-		end.Status, end.Kind, end.Msg = tool.StatusFailed, tool.Timeout, "the composition did not end in its time of "+in.Pin.Execution.Timeout().String()
+		end.Status, end.Kind, end.Msg = tool.StatusFailed, tool.Timeout, "the composition did not end in its time of "+
+			in.Pin.Execution.Timeout().String()
 	case limited.Err() != nil:
 		cancelled = limited.Err()
 		end.Status, end.Kind, end.Msg = tool.StatusCancelled, tool.Cancelled, "the call was cancelled"
@@ -198,7 +202,9 @@ func stepOf(ctx workflow.Context, in wire.InvokeInput, i int) wire.InvokeInput {
 
 // settleNested closes a nested call with what it came to, or with cancelled,
 // which was asked of the workflow.
-func settleNested(ctx workflow.Context, in wire.InvokeInput, inline bool, end wire.SettleInput, cancelled error) (wire.InvokeOutput, error) {
+func settleNested(
+	ctx workflow.Context, in wire.InvokeInput, inline bool, end wire.SettleInput, cancelled error,
+) (wire.InvokeOutput, error) {
 	end.Invoke = in
 	out, err := closeCall(ctx, inline, end)
 	if err == nil && cancelled != nil {

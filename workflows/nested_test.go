@@ -46,13 +46,20 @@ func stepsPin(slug string, x tool.Execution, pins ...agent.Pin) agent.Pin {
 }
 
 // opens answers an Invoke of a nested call as one that is under way.
-func opens(next func(context.Context, wire.InvokeInput) (wire.InvokeOutput, error)) func(context.Context, wire.InvokeInput) (wire.InvokeOutput, error) {
+func opens(
+	next func(context.Context, wire.InvokeInput) (wire.InvokeOutput, error),
+) func(context.Context, wire.InvokeInput) (wire.InvokeOutput, error) {
 	return func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
 		switch {
 		case in.Pin.Agent != nil:
-			return wire.InvokeOutput{InvocationID: "open-" + in.Call.CallID, Status: tool.StatusRunning, Opened: &wire.Opened{RunID: "run-" + in.Call.CallID}}, nil
+			return wire.InvokeOutput{
+				InvocationID: "open-" + in.Call.CallID, Status: tool.StatusRunning,
+				Opened: &wire.Opened{RunID: "run-" + in.Call.CallID},
+			}, nil
 		case len(in.Pin.Steps) > 0:
-			return wire.InvokeOutput{InvocationID: "open-" + in.Call.CallID, Status: tool.StatusRunning, Opened: &wire.Opened{}}, nil
+			return wire.InvokeOutput{
+				InvocationID: "open-" + in.Call.CallID, Status: tool.StatusRunning, Opened: &wire.Opened{},
+			}, nil
 		case next != nil:
 			return next(ctx, in)
 		default:

@@ -47,10 +47,14 @@ type Plan struct {
 func LoadPlan(ctx workflow.Context, r PlanRequest) (*Plan, error) {
 	const op = "workflows.LoadPlan"
 	if r.Principal.Tenant == "" {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "PlanRequest.Principal.Tenant is required: every call is made for a tenant"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: op, Msg: "PlanRequest.Principal.Tenant is required: every call is made for a tenant",
+		}
 	}
 	if len(r.Tools) == 0 {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "PlanRequest.Tools is empty: name the tools that the workflow calls"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: op, Msg: "PlanRequest.Tools is empty: name the tools that the workflow calls",
+		}
 	}
 	var err error
 	if r.Mode, err = modeOf(op, "PlanRequest", r.Mode); err != nil {
@@ -66,7 +70,8 @@ func LoadPlan(ctx workflow.Context, r PlanRequest) (*Plan, error) {
 		}
 	}
 	var out wire.LoadPlanOutput
-	if err := bookkeep(ctx, true, wire.LoadPlanActivity, in, &out, admitOptions(fmt.Sprintf("pin %d tools", len(in.Tools)))); err != nil {
+	if err := bookkeep(ctx, true, wire.LoadPlanActivity, in, &out,
+		admitOptions(fmt.Sprintf("pin %d tools", len(in.Tools)))); err != nil {
 		return nil, failure.Decode(err)
 	}
 	return &Plan{request: r, runID: out.RunID, pins: out.Plan}, nil
@@ -87,7 +92,9 @@ func (p *Plan) Tools() []string {
 func (p *Plan) Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	const op = "workflows.Plan.Execute"
 	if n.Principal.Tenant != "" || n.Mode != "" {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.Principal and Node.Mode are the plan's: leave them empty"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: op, Msg: "Node.Principal and Node.Mode are the plan's: leave them empty",
+		}
 	}
 	n.Principal, n.Mode = p.request.Principal, p.request.Mode
 	node, err := n.wire()
@@ -96,7 +103,9 @@ func (p *Plan) Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	}
 	pin, ok := p.pins.Find(n.Tool)
 	if !ok {
-		return nil, &tool.Error{Kind: tool.NotFound, Op: op, Msg: fmt.Sprintf("the plan pins no tool %q; it pins %v", n.Tool, p.Tools())}
+		return nil, &tool.Error{
+			Kind: tool.NotFound, Op: op, Msg: fmt.Sprintf("the plan pins no tool %q; it pins %v", n.Tool, p.Tools()),
+		}
 	}
 	// A digest is of its input alone; what the check objects to is the caches of
 	// encoding/json, which do not show in it.
@@ -128,7 +137,9 @@ func modeOf(op, field string, m tool.Mode) (tool.Mode, error) {
 		return tool.Production, nil
 	}
 	if !m.Valid() {
-		return m, &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("%s.Mode is %q: want production or debug", field, m)}
+		return m, &tool.Error{
+			Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("%s.Mode is %q: want production or debug", field, m),
+		}
 	}
 	return m, nil
 }

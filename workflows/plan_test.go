@@ -16,7 +16,9 @@ import (
 
 // chain is a host's workflow that pins two tools and calls each twice.
 func chain(ctx workflow.Context) ([]string, error) {
-	plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{Principal: principal, Tools: []string{"search@^1.0", "total"}})
+	plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{
+		Principal: principal, Tools: []string{"search@^1.0", "total"},
+	})
 	if err != nil {
 		return nil, workflows.Failure(err)
 	}
@@ -128,15 +130,21 @@ func TestPlanRefusesBadRequests(t *testing.T) {
 		run  func(workflow.Context) error
 		want string
 	}{
-		"no tenant":     {load(workflows.PlanRequest{Tools: []string{"search"}}), "PlanRequest.Principal.Tenant is required"},
-		"no tools":      {load(workflows.PlanRequest{Principal: principal}), "PlanRequest.Tools is empty"},
-		"a bad mode":    {load(workflows.PlanRequest{Principal: principal, Tools: []string{"search"}, Mode: "x"}), `PlanRequest.Mode is "x"`},
-		"a bad tool":    {load(workflows.PlanRequest{Principal: principal, Tools: []string{"not a tool"}}), "tool reference"},
-		"not pinned":    {call(workflows.Node{ID: "a", Tool: "other"}), `the plan pins no tool "other"; it pins [search@1.0.0]`},
+		"no tenant": {load(workflows.PlanRequest{Tools: []string{"search"}}), "PlanRequest.Principal.Tenant is required"},
+		"no tools":  {load(workflows.PlanRequest{Principal: principal}), "PlanRequest.Tools is empty"},
+		"a bad mode": {
+			load(workflows.PlanRequest{Principal: principal, Tools: []string{"search"}, Mode: "x"}), `PlanRequest.Mode is "x"`,
+		},
+		"a bad tool": {load(workflows.PlanRequest{Principal: principal, Tools: []string{"not a tool"}}), "tool reference"},
+		"not pinned": {
+			call(workflows.Node{ID: "a", Tool: "other"}), `the plan pins no tool "other"; it pins [search@1.0.0]`,
+		},
 		"no id":         {call(workflows.Node{Tool: "search"}), "Node.ID is required"},
 		"own principal": {call(workflows.Node{ID: "a", Tool: "search", Principal: principal}), "are the plan's"},
 		"own mode":      {call(workflows.Node{ID: "a", Tool: "search", Mode: tool.Debug}), "are the plan's"},
-		"not JSON":      {call(workflows.Node{ID: "a", Tool: "search", Arguments: json.RawMessage(`{`)}), "cannot be written as JSON"},
+		"not JSON": {
+			call(workflows.Node{ID: "a", Tool: "search", Arguments: json.RawMessage(`{`)}), "cannot be written as JSON",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,7 +46,8 @@ func reembed(ctx workflow.Context, in wire.ReembedInput, count *int) (state stri
 		}
 		var promoted wire.StateOutput
 		promoting := workflow.WithActivityOptions(ctx, promoteOptions("have the new generation searched"))
-		if err := workflow.ExecuteActivity(promoting, wire.PromoteGenerationActivity, in).Get(promoting, &promoted); err != nil {
+		if err := workflow.ExecuteActivity(promoting, wire.PromoteGenerationActivity, in).Get(promoting,
+			&promoted); err != nil {
 			return "", err //nolint:wrapcheck // Its Encode reads it.
 		}
 		if promoted.State != wire.IngestWorking || full(ctx) {

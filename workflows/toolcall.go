@@ -57,7 +57,9 @@ func finish(ctx workflow.Context, inline bool, in wire.FinishRunInput) error {
 
 // deadline cancels the returned context at the given time, and tells whether it
 // did. Calling stop takes its timer out of the way.
-func deadline(ctx workflow.Context, at time.Time, summary string) (limited workflow.Context, stop func(), passed func() bool) {
+func deadline(
+	ctx workflow.Context, at time.Time, summary string,
+) (limited workflow.Context, stop func(), passed func() bool) {
 	limited, cancel := workflow.WithCancel(ctx)
 	timerCtx, stopTimer := workflow.WithCancel(ctx)
 	over := false

@@ -37,7 +37,8 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("host-worker", flag.ContinueOnError)
 	tenant := flags.String("tenant", os.Getenv("TOOLCRIB_TENANT"), "the `id` of the tenant whose tools are called")
-	reach := flags.String("allow", os.Getenv("TOOLCRIB_ALLOW"), "the `host:port` that tools may reach beyond the public internet")
+	reach := flags.String("allow", os.Getenv("TOOLCRIB_ALLOW"),
+		"the `host:port` that tools may reach beyond the public internet")
 	parcel := flags.String("parcel", "", "dispatch a parcel of this `id`, print the booking, and stop")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -106,7 +106,9 @@ func (c *Config) code() ([]byte, error) {
 		}
 	}
 	if len(code) > most {
-		return nil, fault("/source", fmt.Sprintf("the program has %d bytes; one in %s may have %d", len(code), c.Language, most))
+		return nil, fault(
+			"/source", fmt.Sprintf("the program has %d bytes; one in %s may have %d", len(code), c.Language, most),
+		)
 	}
 	return code, nil
 }
@@ -123,10 +125,14 @@ func (l Limits) read() (sandbox.Limits, error) {
 		{"output_kb", l.OutputKB, 1, most.Output / kib},
 	} {
 		if f.value != 0 && (f.value < f.least || f.value > f.most) {
-			return sandbox.Limits{}, fault("/limits/"+f.name, fmt.Sprintf("%s is %d: want %d to %d, or 0 for the default", f.name, f.value, f.least, f.most))
+			return sandbox.Limits{}, fault(
+				"/limits/"+f.name, fmt.Sprintf("%s is %d: want %d to %d, or 0 for the default", f.name, f.value, f.least, f.most),
+			)
 		}
 	}
-	return sandbox.Limits{Time: time.Duration(l.TimeMS) * time.Millisecond, Memory: l.MemoryMB * mib, Output: l.OutputKB * kib}, nil
+	return sandbox.Limits{
+		Time: time.Duration(l.TimeMS) * time.Millisecond, Memory: l.MemoryMB * mib, Output: l.OutputKB * kib,
+	}, nil
 }
 
 func fault(path, msg string) *tool.Error {

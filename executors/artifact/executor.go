@@ -97,7 +97,8 @@ func (e *Executor) program(ctx context.Context, call *tool.Call) (*program, erro
 func malformed(err error) *tool.Error {
 	f := tool.AsError(err)
 	return &tool.Error{
-		Kind: tool.Invalid, Op: "artifact.Execute", Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
+		Kind: tool.Invalid, Op: "artifact.Execute",
+		Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
 	}
 }
 

@@ -120,7 +120,10 @@ func TestNothingRuns(t *testing.T) {
 func TestProgramErrors(t *testing.T) {
 	t.Parallel()
 
-	for _, class := range []sandbox.Class{sandbox.Failed, sandbox.OverTime, sandbox.OverSpace, sandbox.OverSize, sandbox.OverDepth, sandbox.BadOutput, sandbox.Crashed, sandbox.Malformed} {
+	for _, class := range []sandbox.Class{
+		sandbox.Failed, sandbox.OverTime, sandbox.OverSpace, sandbox.OverSize, sandbox.OverDepth, sandbox.BadOutput,
+		sandbox.Crashed, sandbox.Malformed,
+	} {
 		e := artifact.New(box(func(context.Context, sandbox.Job) (*sandbox.Outcome, error) {
 			return nil, &sandbox.ProgramError{Class: class, Msg: "what happened"}
 		}), artifact.Options{})
@@ -144,11 +147,20 @@ func TestCompile(t *testing.T) {
 	require.True(t, asked.Check)
 	require.Equal(t, tool.TenantID("t1"), asked.Tenant)
 	require.EqualValues(t, 256<<20, asked.Limits.Memory, "the tool's memory holds")
-	require.NoError(t, artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(`{"language": "jq", "source": "."}`)))
+	require.NoError(
+		t, artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(`{"language": "jq", "source": "."}`)),
+	)
 	require.Zero(t, asked.Limits.Memory, "the default of calls holds")
-	require.NoError(t, artifact.Judge{Box: b}.CompileUploaded(t.Context(), "t1", "jq", []byte("."), json.RawMessage(`{"limits": {"memory_mb": 300}}`)))
+	require.NoError(
+		t,
+		artifact.Judge{Box: b}.CompileUploaded(t.Context(), "t1", "jq", []byte("."),
+			json.RawMessage(`{"limits": {"memory_mb": 300}}`)),
+	)
 	require.EqualValues(t, 300<<20, asked.Limits.Memory)
-	require.NoError(t, artifact.Judge{Box: b, Max: sandbox.Limits{Memory: 400 << 20}}.CompileProgram(t.Context(), "t1", "jq", []byte(".")))
+	require.NoError(
+		t,
+		artifact.Judge{Box: b, Max: sandbox.Limits{Memory: 400 << 20}}.CompileProgram(t.Context(), "t1", "jq", []byte(".")),
+	)
 	require.EqualValues(t, 400<<20, asked.Limits.Memory, "no tool is known yet")
 
 	fail = &sandbox.ProgramError{Class: sandbox.Malformed, Msg: "the module does not compile: line 1"}
@@ -158,8 +170,13 @@ func TestCompile(t *testing.T) {
 	require.Equal(t, "the module does not compile: line 1", err.Msg)
 
 	fail = &tool.Error{Kind: tool.Unavailable}
-	require.Equal(t, tool.Unavailable, tool.KindOf(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script))), "nobody could tell")
-	require.Equal(t, "/language", tool.AsError(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(`{}`))).Path)
+	require.Equal(
+		t, tool.Unavailable, tool.KindOf(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script))),
+		"nobody could tell",
+	)
+	require.Equal(
+		t, "/language", tool.AsError(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(`{}`))).Path,
+	)
 }
 
 func TestConformance(t *testing.T) {
@@ -202,7 +219,8 @@ func behaving(b executortest.Behaviour) box {
 			return nil, &tool.Error{Kind: tool.Timeout, Msg: "the call's time was over before its program's", Err: ctx.Err()}
 		case executortest.Overflows:
 			return &sandbox.Outcome{Output: json.RawMessage(`"` + strings.Repeat("x", 2*executortest.MaxBytes) + `"`)}, nil
-		case executortest.Answers, executortest.Refuses, executortest.BreaksOff, executortest.QuotesSecret, executortest.NoSecret, executortest.Panics:
+		case executortest.Answers, executortest.Refuses, executortest.BreaksOff, executortest.QuotesSecret,
+			executortest.NoSecret, executortest.Panics:
 		}
 		return &sandbox.Outcome{Output: bytes.Clone(j.Input)}, nil
 	}

@@ -98,7 +98,9 @@ func (j Judge) CompileProgram(ctx context.Context, tenant tool.TenantID, languag
 
 // CompileUploaded does so for a program that was uploaded, within the limits of a
 // tool that runs it.
-func (j Judge) CompileUploaded(ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage) error {
+func (j Judge) CompileUploaded(
+	ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage,
+) error {
 	limits, err := readLimits(config)
 	if err != nil {
 		return err
@@ -109,12 +111,15 @@ func (j Judge) CompileUploaded(ctx context.Context, tenant tool.TenantID, langua
 // compile has a program compiled in so much memory; zero for the default of calls.
 // How long that may take is the sandbox's to say: a program's own time is for
 // calls, most of which find it compiled.
-func (j Judge) compile(ctx context.Context, tenant tool.TenantID, language sandbox.Language, program []byte, memory int64) error {
+func (j Judge) compile(
+	ctx context.Context, tenant tool.TenantID, language sandbox.Language, program []byte, memory int64,
+) error {
 	if j.Box == nil {
 		return nil
 	}
 	_, err := j.Box.Run(ctx, sandbox.Job{
-		Tenant: tenant, Language: language, Program: program, Input: json.RawMessage("null"), Limits: sandbox.Limits{Memory: memory}, Check: true,
+		Tenant: tenant, Language: language, Program: program, Input: json.RawMessage("null"),
+		Limits: sandbox.Limits{Memory: memory}, Check: true,
 	})
 	if e, ok := errors.AsType[*sandbox.ProgramError](err); ok {
 		return &tool.Error{Kind: tool.Invalid, Op: "artifact.Compile", Path: "/source", Msg: e.Msg}

@@ -24,12 +24,16 @@ type Programs interface {
 
 // uploaded returns the program that a tool's version pins, read and verified
 // once. Whether it may run now was read when the call was admitted.
-func (e *Executor) uploaded(ctx context.Context, tenant tool.TenantID, pin tool.ArtifactPin, config json.RawMessage) (*program, error) {
+func (e *Executor) uploaded(
+	ctx context.Context, tenant tool.TenantID, pin tool.ArtifactPin, config json.RawMessage,
+) (*program, error) {
 	key := pin.ID + "\x00" + pin.Version + "\x00" + pin.Digest
 	p := e.programs.get(tenant, key)
 	if p == nil {
 		if e.opts.Programs == nil {
-			return nil, &tool.Error{Kind: tool.Unavailable, Op: "artifact.Execute", Msg: "this worker has no way to read uploaded programs"}
+			return nil, &tool.Error{
+				Kind: tool.Unavailable, Op: "artifact.Execute", Msg: "this worker has no way to read uploaded programs",
+			}
 		}
 		code, err := e.opts.Programs.LoadArtifact(ctx, tenant, pin.ID, pin.Version)
 		if err != nil {

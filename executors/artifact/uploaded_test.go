@@ -113,7 +113,8 @@ func TestDigestsAreVerified(t *testing.T) {
 	forged := codeOf("forged")
 	forged.Digest = digestOf("first") // A row that lies of itself.
 	s := &shelf{programs: map[string]tool.ArtifactCode{"t1/1.0.0": forged}}
-	e := artifact.New(box(func(context.Context, sandbox.Job) (*sandbox.Outcome, error) { panic("it runs") }), artifact.Options{Programs: s})
+	e := artifact.New(box(func(context.Context, sandbox.Job) (*sandbox.Outcome, error) { panic("it runs") }),
+		artifact.Options{Programs: s})
 	_, err := e.Execute(t.Context(), pinning("1.0.0", "first", "", `{}`))
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.ErrorContains(t, err, "its digest differs")
@@ -178,19 +179,32 @@ func TestOperatorsLimits(t *testing.T) {
 
 	j := artifact.Judge{Max: sandbox.Limits{Time: time.Second, Memory: 256 << 20, Output: 64 << 10}, MaxProgram: 30}
 	for config, want := range map[string]struct{ path, says string }{
-		`{"language": "jq", "source": ".", "limits": {"time_ms": 1001}}`:  {"/limits/time_ms", "time_ms is 1001: the operator allows 1000"},
-		`{"language": "jq", "source": ".", "limits": {"memory_mb": 257}}`: {"/limits/memory_mb", "memory_mb is 257: the operator allows 256"},
-		`{"language": "jq", "source": ".", "limits": {"output_kb": 65}}`:  {"/limits/output_kb", "output_kb is 65: the operator allows 64"},
-		`{"language": "jq", "source": "` + longFilter + `"}`:              {"/source", "may have 30"},
+		`{"language": "jq", "source": ".", "limits": {"time_ms": 1001}}`: {
+			"/limits/time_ms", "time_ms is 1001: the operator allows 1000",
+		},
+		`{"language": "jq", "source": ".", "limits": {"memory_mb": 257}}`: {
+			"/limits/memory_mb", "memory_mb is 257: the operator allows 256",
+		},
+		`{"language": "jq", "source": ".", "limits": {"output_kb": 65}}`: {
+			"/limits/output_kb", "output_kb is 65: the operator allows 64",
+		},
+		`{"language": "jq", "source": "` + longFilter + `"}`: {"/source", "may have 30"},
 	} {
 		err := tool.AsError(j.CheckConfig(json.RawMessage(config)))
 		require.Equal(t, tool.Invalid, err.Kind, config)
 		require.Equal(t, want.path, err.Path, config)
 		require.Contains(t, err.Msg, want.says)
 	}
-	require.NoError(t, j.CheckConfig(json.RawMessage(`{"language": "jq", "source": ".", "limits": {"time_ms": 1000, "memory_mb": 256, "output_kb": 64}}`)))
-	require.Equal(t, "/limits/time_ms", tool.AsError(j.CheckUploaded(json.RawMessage(`{"limits": {"time_ms": 1001}}`))).Path)
-	require.Equal(t, "/limits/time_ms", tool.AsError(j.CheckUploaded(json.RawMessage(`{"limits": {"time_ms": 30001}}`))).Path)
+	require.NoError(
+		t,
+		j.CheckConfig(json.RawMessage(`{"language": "jq", "source": ".", "limits": {"time_ms": 1000, "memory_mb": 256, "output_kb": 64}}`)),
+	)
+	require.Equal(
+		t, "/limits/time_ms", tool.AsError(j.CheckUploaded(json.RawMessage(`{"limits": {"time_ms": 1001}}`))).Path,
+	)
+	require.Equal(
+		t, "/limits/time_ms", tool.AsError(j.CheckUploaded(json.RawMessage(`{"limits": {"time_ms": 30001}}`))).Path,
+	)
 	require.NoError(t, j.CheckUploaded(nil))
 	require.Error(t, j.CheckUploaded(json.RawMessage(`{"language": "jq"}`)))
 
@@ -198,9 +212,12 @@ func TestOperatorsLimits(t *testing.T) {
 		return nil, &sandbox.ProgramError{Class: sandbox.OverTime, Msg: "the program took longer than 1s"}
 	})
 	e := artifact.New(slow, artifact.Options{Judge: j})
-	res, err := e.Execute(t.Context(), callOf(`{"language": "jq", "source": ".", "limits": {"time_ms": 5000}}`, `{"a": 1, "b/c": 2}`))
+	res, err := e.Execute(
+		t.Context(), callOf(`{"language": "jq", "source": ".", "limits": {"time_ms": 5000}}`, `{"a": 1, "b/c": 2}`),
+	)
 	require.NoError(t, err)
-	require.Equal(t, tool.ErrorResult("time: the program took longer than 1s (time_ms is 5000: the operator allows 1000)"), res)
+	require.Equal(t, tool.ErrorResult("time: the program took longer than 1s (time_ms is 5000: the operator allows 1000)"),
+		res)
 }
 
 const longFilter = ". | . | . | . | . | . | . | . | ."
@@ -239,7 +256,11 @@ func TestCheckProgram(t *testing.T) {
 func TestUploadedConformance(t *testing.T) {
 	t.Parallel()
 
-	s := &shelf{programs: map[string]tool.ArtifactCode{"t1/1.0.0": codeOf("first", tool.ArtifactInput{Name: "a", Type: "array", Required: true})}}
+	s := &shelf{
+		programs: map[string]tool.ArtifactCode{
+			"t1/1.0.0": codeOf("first", tool.ArtifactInput{Name: "a", Type: "array", Required: true}),
+		},
+	}
 	executortest.Run(t, executortest.Harness{
 		Inside: true,
 		New: func(_ *testing.T, b executortest.Behaviour) executortest.Subject {

@@ -55,7 +55,9 @@ func answer(language sandbox.Language, output json.RawMessage) (*tool.Result, er
 	}
 	var outputs []json.RawMessage
 	if err := json.Unmarshal(output, &outputs); err != nil {
-		return nil, &tool.Error{Kind: tool.InternalError, Op: "artifact.Execute", Msg: "the sandbox answered no list of outputs", Err: err}
+		return nil, &tool.Error{
+			Kind: tool.InternalError, Op: "artifact.Execute", Msg: "the sandbox answered no list of outputs", Err: err,
+		}
 	}
 	if len(outputs) == 1 {
 		return tool.JSONResult(outputs[0]), nil

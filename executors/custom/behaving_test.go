@@ -43,7 +43,9 @@ func behaving(b executortest.Behaviour, keys *keyring) tool.Executor {
 		case executortest.Refuses:
 			return nil, &tool.Error{Kind: tool.Denied, Msg: "the database refused the role", Sent: true}
 		case executortest.Saturated:
-			return nil, &tool.Error{Kind: tool.RateLimited, Msg: "no connection is free", Sent: true, RetryAfter: executortest.RetryAfter}
+			return nil, &tool.Error{
+				Kind: tool.RateLimited, Msg: "no connection is free", Sent: true, RetryAfter: executortest.RetryAfter,
+			}
 		case executortest.Fails, executortest.BreaksOff:
 			return nil, &tool.Error{Kind: tool.Unavailable, Msg: "the database went away", Sent: true}
 		case executortest.Unreachable:

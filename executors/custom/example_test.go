@@ -39,7 +39,9 @@ func Example() {
 		return
 	}
 	call := &tool.Call{Arguments: json.RawMessage(`{"name": "Ada"}`), Version: &tool.Version{Snapshot: tool.Snapshot{
-		Definition: tool.Definition{Implementation: tool.Custom, Config: json.RawMessage(`{"executor": "greeter", "language": "fr"}`)},
+		Definition: tool.Definition{
+			Implementation: tool.Custom, Config: json.RawMessage(`{"executor": "greeter", "language": "fr"}`),
+		},
 	}}}
 	result, err := mux.Execute(context.Background(), call)
 	if err != nil {

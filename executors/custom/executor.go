@@ -61,7 +61,9 @@ func (m *Mux) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error
 	}
 	e, ok := m.executors[name]
 	if !ok {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "custom.Execute", Path: "/implementation_config/executor", Msg: m.unknown(name)}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "custom.Execute", Path: "/implementation_config/executor", Msg: m.unknown(name),
+		}
 	}
 	return e.Execute(ctx, call) //nolint:wrapcheck // The executor's error is the call's.
 }

@@ -128,7 +128,8 @@ func TestCheck(t *testing.T) {
 		require.Equal(t, parts[1], tool.AsError(err).Path, config)
 		require.Contains(t, tool.AsError(err).Msg, parts[2], config)
 	}
-	require.JSONEq(t, `{"type":"object","required":["id"]}`, string(mux(t).InputSchema(json.RawMessage(`{"executor": "sqlQuery", "table": "orders"}`))))
+	require.JSONEq(t, `{"type":"object","required":["id"]}`,
+		string(mux(t).InputSchema(json.RawMessage(`{"executor": "sqlQuery", "table": "orders"}`))))
 	for _, none := range []string{`{"executor": "sqlQuery"}`, `{"executor": "echo"}`, `{"executor": "other"}`, `{}`} {
 		require.Nil(t, mux(t).InputSchema(json.RawMessage(none)))
 	}
@@ -146,7 +147,9 @@ func TestNewRefusesBadWiring(t *testing.T) {
 // FuzzCheckConfig: a configuration names an executor, or what is wrong with it
 // is said.
 func FuzzCheckConfig(f *testing.F) {
-	for _, seed := range []string{`{"executor": "echo"}`, `{"executor": "", "type": "custom"}`, `null`, `{"executor": ["x"]}`} {
+	for _, seed := range []string{
+		`{"executor": "echo"}`, `{"executor": "", "type": "custom"}`, `null`, `{"executor": ["x"]}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -30,7 +30,9 @@ func Run(t *testing.T, h Harness) {
 
 // standard puts e behind the platform's middleware.
 func standard(e tool.Executor) tool.Executor {
-	for _, m := range slices.Backward(executors.Standard(executors.Options{Logger: slog.New(slog.DiscardHandler), MaxResultBytes: MaxBytes})) {
+	for _, m := range slices.Backward(executors.Standard(executors.Options{
+		Logger: slog.New(slog.DiscardHandler), MaxResultBytes: MaxBytes,
+	})) {
 		e = m(e)
 	}
 	return e

@@ -26,7 +26,8 @@ func runSecrets(t *testing.T, h Harness) {
 			requireOne(t, res, err)
 			shown := encode(t, res) + fmt.Sprint(err)
 			for _, form := range []string{
-				Secret, hex.EncodeToString([]byte(Secret)), base64.StdEncoding.EncodeToString([]byte(Secret)), url.QueryEscape(Secret),
+				Secret, hex.EncodeToString([]byte(Secret)), base64.StdEncoding.EncodeToString([]byte(Secret)),
+				url.QueryEscape(Secret),
 			} {
 				require.NotContains(t, shown, form)
 			}

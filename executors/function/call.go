@@ -85,7 +85,10 @@ func (f *function) attend(ctx context.Context, args json.RawMessage) (*tool.Resu
 	case err != nil:
 		return answeredNo(ctx, err)
 	case res == nil:
-		return nil, &tool.Error{Kind: tool.InternalError, Op: "function.Execute", Msg: "internal error", Err: errors.New("the function returned neither a result nor an error")}
+		return nil, &tool.Error{
+			Kind: tool.InternalError, Op: "function.Execute", Msg: "internal error",
+			Err: errors.New("the function returned neither a result nor an error"),
+		}
 	default:
 		return res, nil
 	}
@@ -106,7 +109,10 @@ func (f *function) guarded(run func() (*tool.Result, error)) (res *tool.Result, 
 
 // stopped is how a call ends whose context ended while its function ran.
 func stopped(ctx context.Context) *tool.Error {
-	out := &tool.Error{Kind: tool.Timeout, Op: "function.Execute", Msg: "the function did not return in time", Sent: true, Err: context.Cause(ctx)}
+	out := &tool.Error{
+		Kind: tool.Timeout, Op: "function.Execute", Msg: "the function did not return in time", Sent: true,
+		Err: context.Cause(ctx),
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
 	}

@@ -18,7 +18,8 @@ func (e *Executor) Callable(tenant tool.TenantID) []tool.Definition {
 	var out []tool.Definition
 	for _, name := range e.registry.Names() {
 		t, ok := e.registry.Tool(name)
-		if ok && t.byName && t.Definition.Interaction.ForModels() && (len(t.Tenants) == 0 || slices.Contains(t.Tenants, tenant)) {
+		if ok && t.byName && t.Definition.Interaction.ForModels() &&
+			(len(t.Tenants) == 0 || slices.Contains(t.Tenants, tenant)) {
 			out = append(out, t.Definition)
 		}
 	}

@@ -19,7 +19,9 @@ func TestCallable(t *testing.T) {
 	echo := func(_ context.Context, in struct{}) (struct{}, error) { return in, nil }
 	require.NoError(t, function.Define(reg, "forTools", "For tools alone.", echo))
 	require.NoError(t, function.Define(reg, "forAll", "For everybody.", echo, function.Callable()))
-	require.NoError(t, function.Define(reg, "forOne", "For one tenant.", echo, function.Callable(), function.Tenants("t1")))
+	require.NoError(
+		t, function.Define(reg, "forOne", "For one tenant.", echo, function.Callable(), function.Tenants("t1")),
+	)
 	require.NoError(t, function.Define(reg, "forPeople", "For people.", echo, function.Callable(), function.ForUsers()))
 	names := func(tenant tool.TenantID) []string {
 		var out []string

@@ -31,30 +31,38 @@ func TestConformance(t *testing.T) {
 	t.Run("with a context", func(t *testing.T) {
 		t.Parallel()
 
-		executortest.Run(t, executortest.Harness{Lacks: functionLacks, New: func(t *testing.T, b executortest.Behaviour) executortest.Subject {
-			t.Helper()
-			s := newBehaving(b)
-			require.NoError(t, function.Define(s.reg, "subject", "", func(ctx context.Context, in subjectValue) (subjectValue, error) {
-				info, _ := function.InfoFrom(ctx)
-				s.note(info.EffectID)
-				return s.run(ctx.Done(), in)
-			}))
-			return s.subject()
-		}})
+		executortest.Run(t, executortest.Harness{
+			Lacks: functionLacks, New: func(t *testing.T, b executortest.Behaviour) executortest.Subject {
+				t.Helper()
+				s := newBehaving(b)
+				require.NoError(t, function.Define(s.reg, "subject", "",
+					func(ctx context.Context, in subjectValue) (subjectValue, error) {
+						info, _ := function.InfoFrom(ctx)
+						s.note(info.EffectID)
+						return s.run(ctx.Done(), in)
+					}))
+				return s.subject()
+			},
+		})
 	})
 	t.Run("without a context", func(t *testing.T) {
 		t.Parallel()
 
-		executortest.Run(t, executortest.Harness{Lacks: functionLacks, New: func(t *testing.T, b executortest.Behaviour) executortest.Subject {
-			t.Helper()
-			s := newBehaving(b)
-			over := make(chan struct{})
-			t.Cleanup(func() { close(over) })
-			require.NoError(t, function.DefineSync(s.reg, "subject", "", func(in subjectValue) (subjectValue, error) { return s.run(over, in) }))
-			subject := s.subject()
-			subject.Keys = nil
-			return subject
-		}})
+		executortest.Run(t, executortest.Harness{
+			Lacks: functionLacks, New: func(t *testing.T, b executortest.Behaviour) executortest.Subject {
+				t.Helper()
+				s := newBehaving(b)
+				over := make(chan struct{})
+				t.Cleanup(func() { close(over) })
+				require.NoError(
+					t,
+					function.DefineSync(s.reg, "subject", "", func(in subjectValue) (subjectValue, error) { return s.run(over, in) }),
+				)
+				subject := s.subject()
+				subject.Keys = nil
+				return subject
+			},
+		})
 	})
 }
 
@@ -99,7 +107,9 @@ func (s *behaving) run(over <-chan struct{}, in subjectValue) (subjectValue, err
 	case executortest.Refuses:
 		return subjectValue{}, &tool.Error{Kind: tool.Denied, Msg: "refused", Sent: true}
 	case executortest.Saturated:
-		return subjectValue{}, &tool.Error{Kind: tool.RateLimited, Msg: "busy", RetryAfter: executortest.RetryAfter, Sent: true}
+		return subjectValue{}, &tool.Error{
+			Kind: tool.RateLimited, Msg: "busy", RetryAfter: executortest.RetryAfter, Sent: true,
+		}
 	case executortest.Fails:
 		return subjectValue{}, &tool.Error{Kind: tool.Unavailable, Msg: "down", Sent: true}
 	case executortest.Hangs:
@@ -109,7 +119,8 @@ func (s *behaving) run(over <-chan struct{}, in subjectValue) (subjectValue, err
 		return subjectValue{A: strings.Repeat("x", 2*executortest.MaxBytes)}, nil
 	case executortest.Panics:
 		panic("at the disco")
-	case executortest.Answers, executortest.Unreachable, executortest.BreaksOff, executortest.QuotesSecret, executortest.NoSecret:
+	case executortest.Answers, executortest.Unreachable, executortest.BreaksOff, executortest.QuotesSecret,
+		executortest.NoSecret:
 	}
 	return in, nil
 }

@@ -29,10 +29,14 @@ func decodeArguments(args json.RawMessage, into any) error {
 	if err == nil {
 		return nil
 	}
-	out := &tool.Error{Kind: tool.Invalid, Op: "function.Execute", Msg: "the arguments don't fit: " + strings.TrimPrefix(err.Error(), "json: ")}
+	out := &tool.Error{
+		Kind: tool.Invalid, Op: "function.Execute",
+		Msg: "the arguments don't fit: " + strings.TrimPrefix(err.Error(), "json: "),
+	}
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		out.Path = "/" + strings.ReplaceAll(mismatch.Field, ".", "/")
-		out.Msg = "the argument " + out.Path + " doesn't fit: a " + mismatch.Value + " where " + mismatch.Type.String() + " is needed"
+		out.Msg = "the argument " + out.Path + " doesn't fit: a " + mismatch.Value + " where " + mismatch.Type.String() +
+			" is needed"
 	}
 	return out
 }

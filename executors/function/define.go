@@ -95,7 +95,9 @@ func Publish(version string) Option { return func(t *Tool) { t.Version = version
 // returns becomes the structured value; a *tool.Result is passed on as it is.
 // Its error is the tool's answer "no", and the model reads its text; only a
 // [*tool.Error] means that the platform got no answer.
-func Define[In, Out any](reg *Registry, name, description string, fn func(context.Context, In) (Out, error), opts ...Option) error {
+func Define[In, Out any](
+	reg *Registry, name, description string, fn func(context.Context, In) (Out, error), opts ...Option,
+) error {
 	return define(reg, name, description, fn, false, opts)
 }
 
@@ -126,7 +128,11 @@ func provided[D any](ctx context.Context, name string, provide func(context.Cont
 	info, ok := InfoFrom(ctx)
 	if !ok {
 		var none D
-		return none, &tool.Error{Kind: tool.Invalid, Op: op, Msg: fmt.Sprintf("function %q was called directly, so nobody knows whom to provide for: give the context an Info", name)}
+		return none, &tool.Error{
+			Kind: tool.Invalid, Op: op,
+			Msg: fmt.Sprintf("function %q was called directly, so nobody knows whom to provide for: give the context an Info",
+				name),
+		}
 	}
 	deps, err := provide(ctx, info)
 	if _, typed := errors.AsType[*tool.Error](err); err != nil && !typed && ctx.Err() == nil {
@@ -142,7 +148,9 @@ func DefineSync[In, Out any](reg *Registry, name, description string, fn func(In
 	return define(reg, name, description, func(_ context.Context, in In) (Out, error) { return fn(in) }, true, opts)
 }
 
-func define[In, Out any](reg *Registry, name, description string, fn func(context.Context, In) (Out, error), detach bool, opts []Option) error {
+func define[In, Out any](
+	reg *Registry, name, description string, fn func(context.Context, In) (Out, error), detach bool, opts []Option,
+) error {
 	if !tool.ValidSlug(name) {
 		return fmt.Errorf("defining function %q: want a letter, then up to 63 letters, digits, _ or -", name)
 	}
@@ -233,7 +241,10 @@ func answer(out any) (*tool.Result, error) {
 	}
 	raw, err := json.Marshal(out)
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.InternalError, Op: "function.Execute", Msg: "internal error", Err: fmt.Errorf("encoding result: %w", err)}
+		return nil, &tool.Error{
+			Kind: tool.InternalError, Op: "function.Execute", Msg: "internal error",
+			Err: fmt.Errorf("encoding result: %w", err),
+		}
 	}
 	if s, ok := out.(string); ok {
 		return &tool.Result{Content: []tool.Content{tool.Text(s)}, Structured: raw}, nil

@@ -140,12 +140,13 @@ func ExampleWith() {
 		})
 	}
 	reg := function.NewRegistry()
-	err := function.Define(reg, "queryDatabase", "Queries the database.", func(_ context.Context, in query) ([]string, error) {
-		if !strings.HasPrefix(in.Query, "select ") {
-			return nil, errors.New("only select is allowed")
-		}
-		return []string{"teapot", "cup"}, nil
-	}, function.With(logging))
+	err := function.Define(reg, "queryDatabase", "Queries the database.",
+		func(_ context.Context, in query) ([]string, error) {
+			if !strings.HasPrefix(in.Query, "select ") {
+				return nil, errors.New("only select is allowed")
+			}
+			return []string{"teapot", "cup"}, nil
+		}, function.With(logging))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -192,24 +193,25 @@ func ExampleLifecycle() {
 	}
 	var stations map[string]string
 	reg := function.NewRegistry()
-	err := function.Define(reg, "getWeather", "Gets the weather of a place.", func(_ context.Context, in location) (string, error) {
-		weather, ok := stations[in.Location]
-		if !ok {
-			return "", errors.New("no station there")
-		}
-		return "Weather in " + in.Location + ": " + weather, nil
-	}, function.Lifecycle(function.Hooks{
-		Open: func(context.Context) error {
-			fmt.Println("opened")
-			stations = map[string]string{"Oslo": "snow"}
-			return nil
-		},
-		Close:    func() error { fmt.Println("closed"); return nil },
-		Complete: func(_ context.Context, answer *tool.Result) { fmt.Println("answered", string(answer.Structured)) },
-		Error: func(_ context.Context, err error) (*tool.Result, error) {
-			return tool.ErrorResult(err.Error() + ", ask for Oslo"), nil
-		},
-	}))
+	err := function.Define(reg, "getWeather", "Gets the weather of a place.",
+		func(_ context.Context, in location) (string, error) {
+			weather, ok := stations[in.Location]
+			if !ok {
+				return "", errors.New("no station there")
+			}
+			return "Weather in " + in.Location + ": " + weather, nil
+		}, function.Lifecycle(function.Hooks{
+			Open: func(context.Context) error {
+				fmt.Println("opened")
+				stations = map[string]string{"Oslo": "snow"}
+				return nil
+			},
+			Close:    func() error { fmt.Println("closed"); return nil },
+			Complete: func(_ context.Context, answer *tool.Result) { fmt.Println("answered", string(answer.Structured)) },
+			Error: func(_ context.Context, err error) (*tool.Result, error) {
+				return tool.ErrorResult(err.Error() + ", ask for Oslo"), nil
+			},
+		}))
 	if err != nil {
 		fmt.Println(err)
 		return

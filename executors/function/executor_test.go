@@ -47,7 +47,8 @@ func TestDefineDerivesSchemas(t *testing.T) {
 
 	reg := function.NewRegistry()
 	require.NoError(t, function.Define(reg, "add", "Adds two numbers.", add,
-		function.Pure(), function.Timeout(3*time.Second), function.Concurrency("math", 4), function.Egress(tool.EgressReadOnly)))
+		function.Pure(), function.Timeout(3*time.Second), function.Concurrency("math", 4),
+		function.Egress(tool.EgressReadOnly)))
 	require.Equal(t, []string{"add"}, reg.Names())
 	got, ok := reg.Tool("add")
 	require.True(t, ok)
@@ -59,7 +60,8 @@ func TestDefineDerivesSchemas(t *testing.T) {
 		string(got.Definition.InputSchema))
 	require.JSONEq(t, `{"type": "object", "required": ["sum"], "additionalProperties": false, "properties": {"sum": {"type": "integer"}, "note": true}}`,
 		string(got.Definition.OutputSchema))
-	require.Equal(t, tool.Execution{Pure: true, TimeoutSeconds: 3, ConcurrencyGroup: "math", MaxConcurrency: 4}, got.Definition.Execution)
+	require.Equal(t, tool.Execution{Pure: true, TimeoutSeconds: 3, ConcurrencyGroup: "math", MaxConcurrency: 4},
+		got.Definition.Execution)
 	require.Equal(t, tool.EgressReadOnly, got.Policy.EgressClass)
 
 	got.Definition.InputSchema[0] = 'x'
@@ -76,8 +78,12 @@ func TestDefineRefusesMistakes(t *testing.T) {
 	require.NoError(t, function.Define(reg, "add", "", add))
 	require.ErrorContains(t, function.Define(reg, "add", "", add), "taken")
 	require.ErrorContains(t, function.Define(reg, "2add", "", add), "want a letter")
-	require.ErrorContains(t, function.Define(reg, "n", "", func(context.Context, int) (int, error) { return 0, nil }), "no JSON object")
-	require.ErrorContains(t, function.Define(reg, "c", "", func(context.Context, addInput) (chan int, error) { return nil, nil }), "output schema")
+	require.ErrorContains(t, function.Define(reg, "n", "", func(context.Context, int) (int, error) { return 0, nil }),
+		"no JSON object")
+	require.ErrorContains(
+		t, function.Define(reg, "c", "", func(context.Context, addInput) (chan int, error) { return nil, nil }),
+		"output schema",
+	)
 }
 
 func TestExecute(t *testing.T) {
@@ -139,13 +145,24 @@ func TestDeclarationsHold(t *testing.T) {
 	t.Parallel()
 
 	classes := []tool.Egress{tool.EgressNone, tool.EgressReadOnly, tool.EgressWrite}
-	repeats := map[string][]function.Option{"": nil, "pure": {function.Pure()}, "idempotent": {function.Idempotent()}, "both": {function.Pure(), function.Idempotent()}}
-	claims := map[string]tool.Execution{"": {}, "pure": {Pure: true}, "idempotent": {Idempotent: true}, "both": {Pure: true, Idempotent: true}}
-	fits := map[string][]string{"": {""}, "pure": {"", "pure", "idempotent", "both"}, "idempotent": {"", "idempotent"}, "both": {"", "pure", "idempotent", "both"}}
+	repeats := map[string][]function.Option{
+		"": nil, "pure": {function.Pure()}, "idempotent": {function.Idempotent()},
+		"both": {function.Pure(), function.Idempotent()},
+	}
+	claims := map[string]tool.Execution{
+		"": {}, "pure": {Pure: true}, "idempotent": {Idempotent: true}, "both": {Pure: true, Idempotent: true},
+	}
+	fits := map[string][]string{
+		"": {""}, "pure": {"", "pure", "idempotent", "both"}, "idempotent": {"", "idempotent"},
+		"both": {"", "pure", "idempotent", "both"},
+	}
 	for declaredRank, declared := range classes {
 		for repeat, options := range repeats {
 			reg, ran := function.NewRegistry(), 0
-			require.NoError(t, function.Define(reg, "act", "", func(context.Context, struct{}) (string, error) { ran++; return "done", nil },
+			require.NoError(t, function.Define(reg, "act", "", func(context.Context, struct{}) (string, error) {
+				ran++
+				return "done", nil
+			},
 				append(options, function.Egress(declared))...))
 			for callRank, class := range append(classes, "", "all") {
 				for claim, x := range claims {
@@ -169,7 +186,8 @@ func TestDeclarationsHold(t *testing.T) {
 			}
 		}
 	}
-	require.ErrorContains(t, function.Define(function.NewRegistry(), "act", "", add, function.Egress("all")), "egress class")
+	require.ErrorContains(t, function.Define(function.NewRegistry(), "act", "", add, function.Egress("all")),
+		"egress class")
 }
 
 // TestTenants proves that others than a function's tenants can't tell it from
@@ -178,7 +196,9 @@ func TestTenants(t *testing.T) {
 	t.Parallel()
 
 	reg := function.NewRegistry()
-	require.NoError(t, function.Define(reg, "add", "", add, function.Tenants("t1", "t2"), function.Egress(tool.EgressWrite)))
+	require.NoError(
+		t, function.Define(reg, "add", "", add, function.Tenants("t1", "t2"), function.Egress(tool.EgressWrite)),
+	)
 	for tenant, serves := range map[tool.TenantID]bool{"t1": true, "t2": true, "t3": false, "": false} {
 		c := call("add", `{"a": 1}`)
 		c.Principal.Tenant, c.Egress = tenant, tool.EgressWrite
@@ -202,17 +222,26 @@ func TestHowFunctionsEnd(t *testing.T) {
 
 	reg := function.NewRegistry()
 	type none struct{}
-	require.NoError(t, function.Define(reg, "no", "", func(context.Context, none) (string, error) { return "", errors.New("no such order") }))
+	require.NoError(
+		t,
+		function.Define(reg, "no", "", func(context.Context, none) (string, error) {
+			return "", errors.New("no such order")
+		}),
+	)
 	require.NoError(t, function.Define(reg, "denied", "", func(context.Context, none) (string, error) {
 		return "", &tool.Error{Kind: tool.Denied, Msg: "not you"}
 	}))
 	require.NoError(t, function.Define(reg, "panics", "", func(context.Context, none) (string, error) { panic("oh") }))
 	require.NoError(t, function.DefineSync(reg, "panicsAside", "", func(none) (string, error) { panic("oh") }))
-	require.NoError(t, function.Define(reg, "text", "", func(context.Context, none) (string, error) { return "hello", nil }))
+	require.NoError(
+		t, function.Define(reg, "text", "", func(context.Context, none) (string, error) { return "hello", nil }),
+	)
 	require.NoError(t, function.Define(reg, "result", "", func(context.Context, none) (*tool.Result, error) {
 		return tool.ErrorResult("as it is"), nil
 	}))
-	require.NoError(t, function.Define(reg, "nothing", "", func(context.Context, none) (*tool.Result, error) { return nil, nil }))
+	require.NoError(
+		t, function.Define(reg, "nothing", "", func(context.Context, none) (*tool.Result, error) { return nil, nil }),
+	)
 	e := function.New(reg)
 
 	res, err := e.Execute(t.Context(), call("no", `{}`))
@@ -221,7 +250,8 @@ func TestHowFunctionsEnd(t *testing.T) {
 
 	res, err = e.Execute(t.Context(), call("text", `{}`))
 	require.NoError(t, err)
-	require.Equal(t, &tool.Result{Content: []tool.Content{tool.Text("hello")}, Structured: json.RawMessage(`"hello"`)}, res)
+	require.Equal(t, &tool.Result{Content: []tool.Content{tool.Text("hello")}, Structured: json.RawMessage(`"hello"`)},
+		res)
 
 	res, err = e.Execute(t.Context(), call("result", `{}`))
 	require.NoError(t, err)

@@ -61,11 +61,16 @@ func (j *journal) around(mark string) tool.Middleware {
 func TestMiddlewareAndHooksSurroundCalls(t *testing.T) {
 	t.Parallel()
 
-	for name, define := range map[string]func(*function.Registry, func(addInput) (addOutput, error), ...function.Option) error{
+	for name, define := range map[string]func(
+		*function.Registry, func(addInput) (addOutput, error), ...function.Option,
+	) error{
 		"with a context": func(reg *function.Registry, fn func(addInput) (addOutput, error), opts ...function.Option) error {
-			return function.Define(reg, "add", "", func(_ context.Context, in addInput) (addOutput, error) { return fn(in) }, opts...)
+			return function.Define(reg, "add", "", func(_ context.Context, in addInput) (addOutput, error) { return fn(in) },
+				opts...)
 		},
-		"without a context": func(reg *function.Registry, fn func(addInput) (addOutput, error), opts ...function.Option) error {
+		"without a context": func(
+			reg *function.Registry, fn func(addInput) (addOutput, error), opts ...function.Option,
+		) error {
 			return function.DefineSync(reg, "add", "", fn, opts...)
 		},
 	} {
@@ -92,12 +97,18 @@ func TestMiddlewareAndHooksSurroundCalls(t *testing.T) {
 			res, err := e.Execute(t.Context(), call("add", `{"a": 2}`))
 			require.NoError(t, err)
 			require.False(t, res.IsError)
-			require.Equal(t, []string{"outer before", "inner before", "start", "run", `complete {"sum":2}`, "inner after", "outer after"}, j.take())
+			require.Equal(
+				t, []string{"outer before", "inner before", "start", "run", `complete {"sum":2}`, "inner after", "outer after"},
+				j.take(),
+			)
 
 			res, err = e.Execute(t.Context(), call("add", `{"a": 0}`))
 			require.NoError(t, err)
 			require.Equal(t, tool.ErrorResult("nothing to add"), res)
-			require.Equal(t, []string{"outer before", "inner before", "start", "run", "error nothing to add", "inner after", "outer after"}, j.take())
+			require.Equal(
+				t, []string{"outer before", "inner before", "start", "run", "error nothing to add", "inner after", "outer after"},
+				j.take(),
+			)
 
 			_, err = e.Execute(t.Context(), call("add", `{"a": 1}`))
 			require.Equal(t, tool.InternalError, tool.KindOf(err))
@@ -122,14 +133,16 @@ func TestErrorHookRecovers(t *testing.T) {
 	type none struct{}
 	stale := errors.New("stale")
 	reg := function.NewRegistry()
-	require.NoError(t, function.Define(reg, "weather", "", func(context.Context, none) (string, error) { return "", stale },
+	require.NoError(t, function.Define(reg, "weather", "",
+		func(context.Context, none) (string, error) { return "", stale },
 		function.Lifecycle(function.Hooks{Error: func(_ context.Context, err error) (*tool.Result, error) {
 			if errors.Is(err, stale) {
 				return &tool.Result{Content: []tool.Content{tool.Text("as of yesterday: rain")}}, nil
 			}
 			return nil, err
 		}})))
-	require.NoError(t, function.Define(reg, "closed", "", func(context.Context, none) (string, error) { return "never", nil },
+	require.NoError(t, function.Define(reg, "closed", "",
+		func(context.Context, none) (string, error) { return "never", nil },
 		function.Lifecycle(function.Hooks{Start: func(context.Context) error { return errors.New("closed on Sundays") }})))
 	require.NoError(t, function.Define(reg, "broken", "", func(context.Context, none) (string, error) { return "", stale },
 		function.Lifecycle(function.Hooks{Error: func(context.Context, error) (*tool.Result, error) { return nil, nil }})))
@@ -189,7 +202,12 @@ func TestRegistryOpensAndCloses(t *testing.T) {
 	var j journal
 	reg := function.NewRegistry()
 	for _, name := range []string{"b", "a", "c"} {
-		require.NoError(t, function.Define(reg, name, "", add, function.Lifecycle(function.Hooks{Open: j.hooks(name).Open, Close: j.hooks(name).Close})))
+		require.NoError(
+			t,
+			function.Define(
+				reg, name, "", add, function.Lifecycle(function.Hooks{Open: j.hooks(name).Open, Close: j.hooks(name).Close}),
+			),
+		)
 	}
 	require.NoError(t, function.Define(reg, "plain", "", add))
 	e := function.New(reg)
@@ -274,7 +292,8 @@ func TestHooksOfAFunctionLeftBehind(t *testing.T) {
 
 	begun, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	reg := function.NewRegistry()
-	require.NoError(t, function.DefineSync(reg, "hang", "", func(struct{}) (string, error) { close(begun); <-release; return "late", nil },
+	require.NoError(t, function.DefineSync(reg, "hang", "",
+		func(struct{}) (string, error) { close(begun); <-release; return "late", nil },
 		function.Lifecycle(function.Hooks{Complete: func(context.Context, *tool.Result) { close(ended) }})))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-begun; cancel() }()

@@ -18,9 +18,11 @@ func (f *function) permits(call *tool.Call) error {
 	case rank(call.Egress) < rank(class):
 		return denied("the function needs egress class %s: set the tool's egress_class to %s", class, class)
 	case claimed.Pure && !declared.Pure:
-		return denied("the function is not declared pure: set the tool's execution.is_pure to false, or define the function with function.Pure")
+		return denied("the function is not declared pure: set the tool's execution.is_pure to false, or define the " +
+			"function with function.Pure")
 	case claimed.Idempotent && !declared.Repeatable():
-		return denied("the function is not declared idempotent: set the tool's execution.idempotent to false, or define the function with function.Idempotent")
+		return denied("the function is not declared idempotent: set the tool's execution.idempotent to false, or define " +
+			"the function with function.Idempotent")
 	}
 	return nil
 }

@@ -20,7 +20,9 @@ import (
 func (r *Registry) Run(ctx context.Context, name string, arguments json.RawMessage) (*tool.Result, error) {
 	f := r.find(name)
 	if f == nil {
-		return nil, &tool.Error{Kind: tool.NotFound, Op: "function.Run", Msg: fmt.Sprintf("no function %q is registered", name)}
+		return nil, &tool.Error{
+			Kind: tool.NotFound, Op: "function.Run", Msg: fmt.Sprintf("no function %q is registered", name),
+		}
 	}
 	if err := r.ready(f); err != nil {
 		return nil, err

@@ -101,7 +101,8 @@ func TestTenantsGetTheirOwn(t *testing.T) {
 	_, err := reg.Run(t.Context(), "shell", []byte(`{"line": "ls"}`))
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 	require.ErrorContains(t, err, "give the context an Info")
-	res, err := reg.Run(function.WithInfo(t.Context(), function.Info{Principal: tool.Principal{Tenant: "acme"}}), "shell", []byte(`{"line": "ls"}`))
+	res, err := reg.Run(function.WithInfo(t.Context(), function.Info{Principal: tool.Principal{Tenant: "acme"}}), "shell",
+		[]byte(`{"line": "ls"}`))
 	require.NoError(t, err)
 	require.Equal(t, "acme$ ls", res.Content[0].Text)
 	released.Wait()

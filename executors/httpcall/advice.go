@@ -36,7 +36,11 @@ func Advise(raw, inputSchema json.RawMessage) []string {
 		}
 		first, _, _ := strings.Cut(name, ".")
 		if s.Properties[name] == nil && s.Properties[first] == nil {
-			warnings = append(warnings, fmt.Sprintf("the URL has {%s}, and input_schema declares no property %q: declare it, or a model cannot give it", name, first))
+			warnings = append(
+				warnings,
+				fmt.Sprintf("the URL has {%s}, and input_schema declares no property %q: declare it, or a model cannot give it",
+					name, first),
+			)
 		}
 	}
 	return warnings

@@ -25,7 +25,11 @@ func (p *program) answered(ctx context.Context, known *secret.Redactor, r *egres
 		return tooMuch(r), nil
 	}
 	if len(bytes.TrimSpace(r.Body)) == 0 {
-		return &tool.Result{Content: []tool.Content{tool.Text(fmt.Sprintf("done: the upstream answered %s without content", statusText(r.Status)))}}, nil
+		return &tool.Result{
+			Content: []tool.Content{
+				tool.Text(fmt.Sprintf("done: the upstream answered %s without content", statusText(r.Status))),
+			},
+		}, nil
 	}
 	mediaType := mediaTypeOf(r.Header)
 	switch {
@@ -47,11 +51,14 @@ func (p *program) answered(ctx context.Context, known *secret.Redactor, r *egres
 }
 
 func tooMuch(r *egress.Response) *tool.Result {
-	return tool.ErrorResult(fmt.Sprintf("the upstream answered more than the limit of %d bytes: ask for less, such as fewer items or fields", len(r.Body)))
+	return tool.ErrorResult(fmt.Sprintf(
+		"the upstream answered more than the limit of %d bytes: ask for less, such as fewer items or fields", len(r.Body),
+	))
 }
 
 func notJSON(known *secret.Redactor, r *egress.Response) *tool.Result {
-	return tool.ErrorResult("the upstream answered " + statusText(r.Status) + " with something that is not JSON: " + excerpt(known, r))
+	return tool.ErrorResult("the upstream answered " + statusText(r.Status) + " with something that is not JSON: " +
+		excerpt(known, r))
 }
 
 // textResult removes secrets before it makes valid text, which would change

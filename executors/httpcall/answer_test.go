@@ -76,7 +76,10 @@ func TestAnswers(t *testing.T) {
 		name, config, contentType, body string
 		want                            *tool.Result
 	}{
-		{"json keeps its bytes", `{"url": "$URL"}`, "application/json; charset=utf-8", " {\"b\": 1.10, \"a\": 12345678901234567890}\n", raw(`{"b": 1.10, "a": 12345678901234567890}`)},
+		{
+			"json keeps its bytes", `{"url": "$URL"}`, "application/json; charset=utf-8",
+			" {\"b\": 1.10, \"a\": 12345678901234567890}\n", raw(`{"b": 1.10, "a": 12345678901234567890}`),
+		},
 		{"json by suffix", `{"url": "$URL"}`, "application/problem+json", `[1]`, raw(`[1]`)},
 		{"json without a type", `{"url": "$URL"}`, "", `{"a": 1}`, raw(`{"a": 1}`)},
 		{"json that is text", `{"url": "$URL"}`, "text/plain", `{"a": 1}`, text(`{"a": 1}`)},
@@ -89,12 +92,36 @@ func TestAnswers(t *testing.T) {
 		{"text", `{"url": "$URL"}`, "text/csv", "a,b\n", text("a,b\n")},
 		{"text of odd bytes", `{"url": "$URL"}`, "text/plain", "caf\xe9", text("caf\uFFFD")},
 		{"xml", `{"url": "$URL"}`, "application/atom+xml", "<a/>", text("<a/>")},
-		{"image", `{"url": "$URL"}`, "image/png", "\x89PNG", &tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte("\x89PNG"), MIMEType: "image/png"}}}},
-		{"audio", `{"url": "$URL"}`, "audio/ogg", "OggS", &tool.Result{Content: []tool.Content{{Type: tool.AudioContent, Data: []byte("OggS"), MIMEType: "audio/ogg"}}}},
-		{"pdf", `{"url": "$URL/x?part=1"}`, "application/pdf", "%PDF", &tool.Result{Content: []tool.Content{{Type: tool.ResourceContent, Data: []byte("%PDF"), MIMEType: "application/pdf", URI: "$URL"}}}},
-		{"bytes without a type", `{"url": "$URL"}`, "", "\x00\xff", &tool.Result{Content: []tool.Content{{Type: tool.ResourceContent, Data: []byte("\x00\xff"), MIMEType: "application/octet-stream", URI: "$URL"}}}},
+		{
+			"image", `{"url": "$URL"}`, "image/png", "\x89PNG",
+			&tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte("\x89PNG"), MIMEType: "image/png"}}},
+		},
+		{
+			"audio", `{"url": "$URL"}`, "audio/ogg", "OggS",
+			&tool.Result{Content: []tool.Content{{Type: tool.AudioContent, Data: []byte("OggS"), MIMEType: "audio/ogg"}}},
+		},
+		{
+			"pdf", `{"url": "$URL/x?part=1"}`, "application/pdf", "%PDF",
+			&tool.Result{
+				Content: []tool.Content{
+					{Type: tool.ResourceContent, Data: []byte("%PDF"), MIMEType: "application/pdf", URI: "$URL"},
+				},
+			},
+		},
+		{
+			"bytes without a type", `{"url": "$URL"}`, "", "\x00\xff",
+			&tool.Result{
+				Content: []tool.Content{
+					{Type: tool.ResourceContent, Data: []byte("\x00\xff"), MIMEType: "application/octet-stream", URI: "$URL"},
+				},
+			},
+		},
 		{"nothing", `{"url": "$URL"}`, "application/json", " ", text("done: the upstream answered 200 OK without content")},
-		{"too much", `{"url": "$URL", "max_bytes": 3}`, "text/plain", "four", tool.ErrorResult("the upstream answered more than the limit of 3 bytes: ask for less, such as fewer items or fields")},
+		{
+			"too much", `{"url": "$URL", "max_bytes": 3}`, "text/plain", "four",
+			tool.ErrorResult("the upstream answered more than the limit of 3 bytes: " +
+				"ask for less, such as fewer items or fields"),
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -124,7 +151,9 @@ func TestNoHalfSecrets(t *testing.T) {
 	t.Parallel()
 
 	const key = "s3cr3t-orders"
-	for _, config := range []string{`{"url": "$URL/o", %s}`, `{"url": "$URL/o", "max_bytes": 4000, %s}`, `{"url": "$URL/o", "max_bytes": 300, %s}`} {
+	for _, config := range []string{
+		`{"url": "$URL/o", %s}`, `{"url": "$URL/o", "max_bytes": 4000, %s}`, `{"url": "$URL/o", "max_bytes": 300, %s}`,
+	} {
 		for _, limit := range []int{300, 4000, 4096} {
 			for before := limit - len(key); before < limit; before++ {
 				b := setup(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -151,14 +180,16 @@ func TestOddTextIsRedacted(t *testing.T) {
 	}
 	for _, status := range []int{200, 400} {
 		for name, body := range map[string]string{
-			"odd bytes": "\xff" + key + "\xff", "wide": "\xfe\xff" + wide.String(), "escapes": `{"key": "\u0073\u0033cr3t-orders"}`,
+			"odd bytes": "\xff" + key + "\xff", "wide": "\xfe\xff" + wide.String(),
+			"escapes": `{"key": "\u0073\u0033cr3t-orders"}`,
 		} {
 			b := setup(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/plain; charset=utf-16")
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, body)
 			})
-			res, err := executors.Redact()(b.executor).Execute(t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, `{}`))
+			res, err := executors.Redact()(b.executor).Execute(t.Context(),
+				b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, `{}`))
 			require.NoError(t, err)
 			text := strings.ReplaceAll(res.Content[0].Text, "\x00", "")
 			require.NotContains(t, text, key, name)

@@ -83,7 +83,9 @@ func scalar(raw json.RawMessage) (string, bool) {
 func isNull(raw json.RawMessage) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
 func argument(path, msg string) *tool.Error {
-	return &tool.Error{Kind: tool.Invalid, Op: "httpcall.Execute", Path: path, Msg: fmt.Sprintf("argument %s: %s", orRoot(path), msg)}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "httpcall.Execute", Path: path, Msg: fmt.Sprintf("argument %s: %s", orRoot(path), msg),
+	}
 }
 
 func orRoot(path string) string {

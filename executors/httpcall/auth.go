@@ -87,7 +87,8 @@ func (a *Auth) check() error {
 	}
 	if a.Type != authOAuth2 {
 		for path, given := range map[string]bool{
-			"/token_url": a.TokenURL != "", "/scopes": len(a.Scopes) > 0, "/audience": a.Audience != "", "/client_auth": a.ClientAuth != "",
+			"/token_url": a.TokenURL != "", "/scopes": len(a.Scopes) > 0, "/audience": a.Audience != "",
+			"/client_auth": a.ClientAuth != "",
 		} {
 			if given {
 				return fault("/auth"+path, "only for the type "+authOAuth2)

@@ -15,11 +15,31 @@ func TestCredentials(t *testing.T) {
 	t.Parallel()
 
 	for _, tt := range []struct{ name, config, target, cookie, authorization string }{
-		{"query", `{"url": "$URL/o?a=1", "query": {"b": 2}, "auth": {"type": "query", "name": "api key", "credentials_ref": "orders"}}`, "/o?a=1&b=2&api+key=s3cr3t-orders", "", ""},
-		{"query in place of an argument", `{"url": "$URL/o", "query": {"key": {"from": "/key"}}, "auth": {"type": "query", "name": "key", "credentials_ref": "orders"}}`, "/o?key=s3cr3t-orders", "", ""},
-		{"cookie", `{"url": "$URL/o", "query": {"a": 1}, "cookies": {"b": "2"}, "auth": {"type": "cookie", "name": "session", "credentials_ref": "orders"}}`, "/o?a=1", "b=2; session=s3cr3t-orders", ""},
-		{"basic of an object", `{"url": "$URL/o", "query": {"a": 1}, "auth": {"type": "basic", "credentials_ref": "account"}}`, "/o?a=1", "", "Basic YWRhOmxvdmVsYWNlLTE4MTU="},
-		{"basic without a password", `{"url": "$URL/o", "query": {"a": 1}, "auth": {"type": "basic", "credentials_ref": "orders"}}`, "/o?a=1", "", "Basic czNjcjN0LW9yZGVycw=="},
+		{
+			"query",
+			`{"url": "$URL/o?a=1", "query": {"b": 2}, "auth": {"type": "query", "name": "api key", "credentials_ref": "orders"}}`,
+			"/o?a=1&b=2&api+key=s3cr3t-orders", "", "",
+		},
+		{
+			"query in place of an argument",
+			`{"url": "$URL/o", "query": {"key": {"from": "/key"}}, "auth": {"type": "query", "name": "key", "credentials_ref": "orders"}}`,
+			"/o?key=s3cr3t-orders", "", "",
+		},
+		{
+			"cookie",
+			`{"url": "$URL/o", "query": {"a": 1}, "cookies": {"b": "2"}, "auth": {"type": "cookie", "name": "session", "credentials_ref": "orders"}}`,
+			"/o?a=1", "b=2; session=s3cr3t-orders", "",
+		},
+		{
+			"basic of an object",
+			`{"url": "$URL/o", "query": {"a": 1}, "auth": {"type": "basic", "credentials_ref": "account"}}`, "/o?a=1", "",
+			"Basic YWRhOmxvdmVsYWNlLTE4MTU=",
+		},
+		{
+			"basic without a password",
+			`{"url": "$URL/o", "query": {"a": 1}, "auth": {"type": "basic", "credentials_ref": "orders"}}`, "/o?a=1", "",
+			"Basic czNjcjN0LW9yZGVycw==",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -35,7 +35,10 @@ func TestParameters(t *testing.T) {
 		{"pairs", "/where", "x=1%262&y=true", "x=1&2,y=true"},
 		{"pairs", "/tags", "q=a+b&q=c%2Cd&q=3", "a b,c,d,3"},
 		{"deep", "/where", "q%5Bx%5D=1%262&q%5By%5D=true", "-"},
-		{"deep", "/deep", "q%5Ba%5D%5Bb%5D%5B%5D=1&q%5Ba%5D%5Bb%5D%5B1%5D%5Bd%5D=e&q%5Ba%5D%5Bb%5D%5B2%5D%5B%5D=2&q%5Bf%5D=false", "-"},
+		{
+			"deep", "/deep",
+			"q%5Ba%5D%5Bb%5D%5B%5D=1&q%5Ba%5D%5Bb%5D%5B1%5D%5Bd%5D=e&q%5Ba%5D%5Bb%5D%5B2%5D%5B%5D=2&q%5Bf%5D=false", "-",
+		},
 		{"deep", "/tags", "q%5B%5D=a+b&q%5B%5D=c%2Cd&q%5B%5D=3", "-"},
 		{"json", "/where", "q=%7B%22x%22%3A+%221%262%22%2C+%22y%22%3A+true%7D", `{"x":"1&2","y":true}`},
 		{"comma", "/one", "q=%C3%A9", "é"},
@@ -52,12 +55,17 @@ func TestParameters(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tt.query, strings.TrimPrefix(strings.TrimPrefix(b.requests()[0].Target, "/o"), "?"))
 
-			_, err = b.executor.Execute(t.Context(), b.call(`{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"q": `+value+`}}`, args))
+			_, err = b.executor.Execute(
+				t.Context(), b.call(`{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"q": `+value+`}}`, args),
+			)
 			require.NoError(t, err)
 			require.Equal(t, tt.query, b.requests()[1].Body)
 			require.Equal(t, "application/x-www-form-urlencoded", b.requests()[1].Header.Get("Content-Type"))
 
-			carried := b.call(`{"url": "$URL/o", "query": {"v": 1}, "headers": {"X-Q": `+value+`}, "cookies": {"q": `+value+`, "also": "x y"}}`, args)
+			carried := b.call(
+				`{"url": "$URL/o", "query": {"v": 1}, "headers": {"X-Q": `+value+`}, "cookies": {"q": `+value+`, "also": "x y"}}`,
+				args,
+			)
 			if tt.header == "-" {
 				require.Equal(t, tool.Invalid, tool.KindOf(httpcall.CheckConfig(carried.Version.Snapshot.Config)))
 				return
@@ -92,18 +100,22 @@ func TestBodies(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString([]byte("\x00\xff\r\n--"))
 	for _, tt := range []struct{ name, config, args, contentType, body string }{
 		{
-			"form of what is left", `{"method": "POST", "url": "$URL/o/{id}", "body_type": "form"}`, `{"id": 1, "to": "a@b.example", "tags": ["x", "y"], "none": null}`,
+			"form of what is left", `{"method": "POST", "url": "$URL/o/{id}", "body_type": "form"}`,
+			`{"id": 1, "to": "a@b.example", "tags": ["x", "y"], "none": null}`,
 			"application/x-www-form-urlencoded", "tags=x&tags=y&to=a%40b.example",
 		},
 		{
-			"form of an argument", `{"method": "PUT", "url": "$URL/o", "body_type": "form", "body": {"from": "/form"}}`, `{"form": {"b": "1\r\n&c=2", "a": 1.50, "n": null}}`,
+			"form of an argument", `{"method": "PUT", "url": "$URL/o", "body_type": "form", "body": {"from": "/form"}}`,
+			`{"form": {"b": "1\r\n&c=2", "a": 1.50, "n": null}}`,
 			"application/x-www-form-urlencoded", "a=1.50&b=1%0D%0A%26c%3D2",
 		},
 		{
-			"form of no argument", `{"method": "PUT", "url": "$URL/o", "body_type": "form", "body": {"from": "/form"}}`, `{}`, "", "",
+			"form of no argument", `{"method": "PUT", "url": "$URL/o", "body_type": "form", "body": {"from": "/form"}}`, `{}`,
+			"", "",
 		},
 		{
-			"form with literals", `{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"grant": "x y", "n": 3, "gone": {"from": "/absent"}, "who": {"from": "/who"}}}`, `{"who": "Ada"}`,
+			"form with literals",
+			`{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"grant": "x y", "n": 3, "gone": {"from": "/absent"}, "who": {"from": "/who"}}}`, `{"who": "Ada"}`,
 			"application/x-www-form-urlencoded", "grant=x+y&n=3&who=Ada",
 		},
 		{
@@ -111,7 +123,8 @@ func TestBodies(t *testing.T) {
 				"title": "A \"title\"", "note": {"from": "/note"}, "gone": {"from": "/absent"}, "meta": {"from": "/meta"},
 				"file": {"from": "/data", "encoding": "base64", "file_name": {"from": "/name"}, "content_type": "application/pdf"},
 				"table": {"from": "/csv", "file_name": "t.csv", "content_type": "text/csv; charset=utf-8"}}}`,
-			`{"note": "two\r\nlines", "meta": {"k": [1]}, "data": "` + encoded + `", "name": "re\"port.pdf", "csv": "a,b\r\n1,2\r\n"}`,
+			`{"note": "two\r\nlines", "meta": {"k": [1]}, "data": "` + encoded +
+				`", "name": "re\"port.pdf", "csv": "a,b\r\n1,2\r\n"}`,
 			"multipart/form-data; boundary=BOUNDARY",
 			strings.ReplaceAll(`--BOUNDARY
 Content-Disposition: form-data; name="file"; filename="re\"port.pdf"
@@ -143,7 +156,9 @@ A "title"
 `, "\r\n", "\n"),
 		},
 		{
-			"multipart of a list", `{"method": "POST", "url": "$URL/o", "body_type": "multipart", "body": {"f": {"from": "/list", "file_name": "x"}}}`, `{"list": ["a", "b"]}`,
+			"multipart of a list",
+			`{"method": "POST", "url": "$URL/o", "body_type": "multipart", "body": {"f": {"from": "/list", "file_name": "x"}}}`,
+			`{"list": ["a", "b"]}`,
 			"multipart/form-data; boundary=BOUNDARY", `--BOUNDARY
 Content-Disposition: form-data; name="f"; filename="x"
 Content-Type: application/octet-stream
@@ -157,11 +172,31 @@ b
 --BOUNDARY--
 `,
 		},
-		{"raw text", `{"method": "PUT", "url": "$URL/o", "body_type": "raw", "body": {"from": "/csv", "content_type": "text/csv"}}`, `{"csv": "a,b\r\n1,2\r\n"}`, "text/csv", csv},
-		{"raw bytes", `{"method": "PUT", "url": "$URL/o", "body_type": "raw", "body": {"from": "/data", "encoding": "base64", "content_type": "image/png"}}`, `{"data": "` + encoded + `"}`, "image/png", "\x00\xff\r\n--"},
-		{"raw JSON", `{"method": "PATCH", "url": "$URL/o", "body_type": "raw", "body": {"from": "/patch", "content_type": "application/merge-patch+json"}}`, `{"patch": {"a": null}}`, "application/merge-patch+json", `{"a": null}`},
-		{"raw nothing", `{"method": "PUT", "url": "$URL/o", "body_type": "raw", "body": {"from": "/absent", "content_type": "text/csv"}}`, `{}`, "", ""},
-		{"json of another type", `{"method": "PATCH", "url": "$URL/o", "headers": {"Content-Type": "application/json-patch+json"}}`, `{"a": 1}`, "application/json-patch+json", `{"a":1}`},
+		{
+			"raw text",
+			`{"method": "PUT", "url": "$URL/o", "body_type": "raw", "body": {"from": "/csv", "content_type": "text/csv"}}`,
+			`{"csv": "a,b\r\n1,2\r\n"}`, "text/csv", csv,
+		},
+		{
+			"raw bytes",
+			`{"method": "PUT", "url": "$URL/o", "body_type": "raw", "body": {"from": "/data", "encoding": "base64", "content_type": "image/png"}}`,
+			`{"data": "` + encoded + `"}`, "image/png", "\x00\xff\r\n--",
+		},
+		{
+			"raw JSON",
+			`{"method": "PATCH", "url": "$URL/o", "body_type": "raw", "body": {"from": "/patch", "content_type": "application/merge-patch+json"}}`,
+			`{"patch": {"a": null}}`, "application/merge-patch+json", `{"a": null}`,
+		},
+		{
+			"raw nothing",
+			`{"method": "PUT", "url": "$URL/o", "body_type": "raw", "body": {"from": "/absent", "content_type": "text/csv"}}`,
+			`{}`, "", "",
+		},
+		{
+			"json of another type",
+			`{"method": "PATCH", "url": "$URL/o", "headers": {"Content-Type": "application/json-patch+json"}}`, `{"a": 1}`,
+			"application/json-patch+json", `{"a":1}`,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -204,15 +239,31 @@ func TestRefusedBodies(t *testing.T) {
 		{"base64 of a number", file, `{"data": 1234, "name": "x"}`, "/data"},
 		{"base64 of an object", raw, `{"data": {"a": 1}}`, "/data"},
 		{"raw no base64", raw, `{"data": "a"}`, "/data"},
-		{"form of an array", `{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"from": "/form"}}`, `{"form": [1]}`, "/form"},
+		{
+			"form of an array", `{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"from": "/form"}}`,
+			`{"form": [1]}`, "/form",
+		},
 		{"form of objects in an array", `{"method": "POST", "url": "$URL/o", "body_type": "form"}`, `{"a": [{}]}`, "/a"},
-		{"object in an object", `{"url": "$URL/o", "query": {"q": {"from": "/a", "style": "pairs"}}}`, `{"a": {"b": {}}}`, "/a/b"},
-		{"deeper than deep", `{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"a": {"from": "/a", "style": "deep"}}}`, `{"a": ` + deep + `}`, "/a"},
+		{
+			"object in an object", `{"url": "$URL/o", "query": {"q": {"from": "/a", "style": "pairs"}}}`, `{"a": {"b": {}}}`,
+			"/a/b",
+		},
+		{
+			"deeper than deep",
+			`{"method": "POST", "url": "$URL/o", "body_type": "form", "body": {"a": {"from": "/a", "style": "deep"}}}`,
+			`{"a": ` + deep + `}`, "/a",
+		},
 		{"line break in a cookie", `{"url": "$URL/o", "cookies": {"a": {"from": "/a"}}}`, `{"a": "x\r\nX-Admin: 1"}`, "/a"},
 		{"object in a cookie", `{"url": "$URL/o", "cookies": {"a": {"from": "/a"}}}`, `{"a": {}}`, "/a"},
-		{"line break in a header's member", `{"url": "$URL/o", "headers": {"X-A": {"from": "/a", "style": "pairs"}}}`, `{"a": {"x\r\nX-Admin: 1": 1}}`, "/a"},
+		{
+			"line break in a header's member", `{"url": "$URL/o", "headers": {"X-A": {"from": "/a", "style": "pairs"}}}`,
+			`{"a": {"x\r\nX-Admin: 1": 1}}`, "/a",
+		},
 		{"missing variable", `{"url": "$URL/{id}", "variables": {"id": {"from": "/order/id"}}}`, `{"id": "x"}`, "/order/id"},
-		{"dots by a variable", `{"url": "$URL/{id}", "variables": {"id": {"from": "/order/id"}}}`, `{"order": {"id": ".."}}`, ""},
+		{
+			"dots by a variable", `{"url": "$URL/{id}", "variables": {"id": {"from": "/order/id"}}}`, `{"order": {"id": ".."}}`,
+			"",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -248,7 +299,11 @@ func FuzzForm(f *testing.F) {
 		require.NoError(t, err)
 		var sent struct{ Form map[string][]string }
 		require.NoError(t, json.Unmarshal(args, &sent))
-		body, _, err := httpcall.Body(t.Context(), json.RawMessage(`{"method": "POST", "url": "https://x.example", "body_type": "form", "body": {"from": "/form"}}`), args)
+		body, _, err := httpcall.Body(
+			t.Context(),
+			json.RawMessage(`{"method": "POST", "url": "https://x.example", "body_type": "form", "body": {"from": "/form"}}`),
+			args,
+		)
 		require.NoError(t, err)
 		got, err := url.ParseQuery(string(body))
 		require.NoError(t, err)
@@ -259,7 +314,10 @@ func FuzzForm(f *testing.F) {
 // FuzzMultipart looks for arguments that a server reads as other parts than
 // those that were meant.
 func FuzzMultipart(f *testing.F) {
-	for _, s := range []string{"a", "", "\r\n--x\r\nContent-Disposition: form-data; name=\"y\"\r\n\r\n", "re\"port\\.pdf", "é", "\xff", "--", "a\tb", "%22"} {
+	for _, s := range []string{
+		"a", "", "\r\n--x\r\nContent-Disposition: form-data; name=\"y\"\r\n\r\n", "re\"port\\.pdf", "é", "\xff", "--",
+		"a\tb", "%22",
+	} {
 		f.Add(s, s)
 	}
 	f.Fuzz(func(t *testing.T, file, text string) {
@@ -277,7 +335,9 @@ func FuzzMultipart(f *testing.F) {
 		_, parameters, err := mime.ParseMediaType(contentType)
 		require.NoError(t, err)
 		r := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
-		for _, want := range []struct{ name, file, text string }{{"a", "", sent.Text}, {"b", sent.File, text}, {"c", "", "end"}} {
+		for _, want := range []struct{ name, file, text string }{
+			{"a", "", sent.Text}, {"b", sent.File, text}, {"c", "", "end"},
+		} {
 			part, err := r.NextPart()
 			require.NoError(t, err)
 			got, err := io.ReadAll(part)

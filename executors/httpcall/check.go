@@ -117,7 +117,8 @@ func (c *Config) checkCookies() error {
 }
 
 func (c *Config) mayHaveBody() bool {
-	return c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch || c.Method == http.MethodDelete
+	return c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch ||
+		c.Method == http.MethodDelete
 }
 
 func checkHeader(path, name string) error {

@@ -79,7 +79,9 @@ func conformingSubject(t *testing.T, b executortest.Behaviour, config string) ex
 		host = ln.Addr().String()
 		require.NoError(t, ln.Close())
 	}
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} }})
+	gate, err := egress.New(egress.Config{
+		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} },
+	})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 	secrets := secret.Env{Lookup: func(name string) (string, bool) {
@@ -91,7 +93,8 @@ func conformingSubject(t *testing.T, b executortest.Behaviour, config string) ex
 		}
 		return executortest.Secret, name == "TOOLCRIB_SECRET_KEY"
 	}}
-	config = fmt.Sprintf(`{"max_bytes": %d, %s}`, executortest.MaxBytes, strings.ReplaceAll(config, "$URL", "http://"+host))
+	config = fmt.Sprintf(`{"max_bytes": %d, %s}`, executortest.MaxBytes,
+		strings.ReplaceAll(config, "$URL", "http://"+host))
 	version := &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
 		Definition: tool.Definition{Implementation: tool.HTTP, Config: json.RawMessage(config)},
 	}}
@@ -109,7 +112,8 @@ func conformingSubject(t *testing.T, b executortest.Behaviour, config string) ex
 
 func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, over <-chan struct{}) {
 	body, _ := io.ReadAll(r.Body)
-	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Key") + strings.TrimPrefix(r.Header.Get("Cookie"), "key=") + r.URL.Query().Get("key")
+	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Key") +
+		strings.TrimPrefix(r.Header.Get("Cookie"), "key=") + r.URL.Query().Get("key")
 	quote := auth + " " + hex.EncodeToString([]byte(auth)) + " " + base64.StdEncoding.EncodeToString([]byte("user:"+auth))
 	w.Header().Set("Content-Type", "application/json")
 	switch b {

@@ -63,7 +63,8 @@ func (r *ErrorRule) UnmarshalJSON(raw []byte) error {
 	*r = ErrorRule{}
 	var status json.RawMessage
 	err := readMembers(raw, map[string]any{
-		"status": &status, "where": &r.Where, "equals": &r.Equals, "kind": &r.Kind, "message": &r.Message, "retry_after": &r.RetryAfter,
+		"status": &status, "where": &r.Where, "equals": &r.Equals, "kind": &r.Kind, "message": &r.Message,
+		"retry_after": &r.RetryAfter,
 	})
 	if err != nil || len(status) == 0 || isNull(status) {
 		return err

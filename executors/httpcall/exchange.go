@@ -44,7 +44,8 @@ func (e *Executor) begin(ctx context.Context, p *program, call *tool.Call, req *
 // out, and the credential with them, is decided before anybody is asked for one.
 func (x *exchange) authorize(ctx context.Context, v secret.Value, req *egress.Request) error {
 	bound := x.access
-	bound.Credential = &egress.Credential{Value: secret.NewValue("token", v.Hosts()...)} // Where v may go, a token of it may.
+	// Where v may go, a token of it may.
+	bound.Credential = &egress.Credential{Value: secret.NewValue("token", v.Hosts()...)}
 	if err := x.executor.gate.Check(bound, req.Method, req.URL); err != nil {
 		return err //nolint:wrapcheck // A *tool.Error already.
 	}

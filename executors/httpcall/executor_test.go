@@ -53,20 +53,26 @@ func setup(t *testing.T, answer http.HandlerFunc, hosts ...string) *bundle {
 	t.Cleanup(srv.Close)
 	b.url = srv.URL
 	hosts = append(hosts, strings.TrimPrefix(srv.URL, "http://"))
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: hosts} }})
+	gate, err := egress.New(egress.Config{
+		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: hosts} },
+	})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 	vars := map[string]string{
 		"TOOLCRIB_SECRET_ORDERS": "s3cr3t-orders", "TOOLCRIB_SECRET_ORDERS_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_LOGIN": "ada:lovelace-1815", "TOOLCRIB_SECRET_LOGIN_HOSTS": "127.0.0.1",
-		"TOOLCRIB_SECRET_CLIENT": "{\n  \"client_id\": \"crib\",\n  \"client_secret\": \"s3cr3t+client/1\"\n}\n", "TOOLCRIB_SECRET_CLIENT_HOSTS": "127.0.0.1",
-		"TOOLCRIB_SECRET_PAIR": "crib:s3cr3t-pair", "TOOLCRIB_SECRET_PAIR_HOSTS": "127.0.0.1",
-		"TOOLCRIB_SECRET_UNBOUND": "crib:s3cr3t-unbound",
-		"TOOLCRIB_SECRET_ACCOUNT": `{"username": "ada", "password": "lovelace-1815"}`, "TOOLCRIB_SECRET_ACCOUNT_HOSTS": "127.0.0.1",
-		"TOOLCRIB_SECRET_BROKEN": "two\nlines", "TOOLCRIB_SECRET_BROKEN_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_CLIENT":       "{\n  \"client_id\": \"crib\",\n  \"client_secret\": \"s3cr3t+client/1\"\n}\n",
+		"TOOLCRIB_SECRET_CLIENT_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_PAIR":         "crib:s3cr3t-pair", "TOOLCRIB_SECRET_PAIR_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_UNBOUND":       "crib:s3cr3t-unbound",
+		"TOOLCRIB_SECRET_ACCOUNT":       `{"username": "ada", "password": "lovelace-1815"}`,
+		"TOOLCRIB_SECRET_ACCOUNT_HOSTS": "127.0.0.1",
+		"TOOLCRIB_SECRET_BROKEN":        "two\nlines", "TOOLCRIB_SECRET_BROKEN_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_ELSEWHERE": "s3cr3t-else", "TOOLCRIB_SECRET_ELSEWHERE_HOSTS": "api.example.com",
 	}
-	b.executor = httpcall.New(gate, secret.Env{Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }})
+	b.executor = httpcall.New(gate, secret.Env{
+		Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
+	})
 	return b
 }
 
@@ -116,9 +122,12 @@ func TestRequest(t *testing.T) {
 		},
 		{
 			name:   "body of what is left, numbers as spelled",
-			config: `{"method": "POST", "url": "$URL/orders/{id}"}`, args: `{"id": "o1", "amount": 1.10, "big": 12345678901234567890, "note": null}`,
+			config: `{"method": "POST", "url": "$URL/orders/{id}"}`,
+			args:   `{"id": "o1", "amount": 1.10, "big": 12345678901234567890, "note": null}`,
 			method: "POST", target: "/orders/o1", body: `{"amount":1.10,"big":12345678901234567890,"note":null}`,
-			header: map[string]string{"Content-Type": "application/json", "Idempotency-Key": "effect-1", "User-Agent": "toolcrib"},
+			header: map[string]string{
+				"Content-Type": "application/json", "Idempotency-Key": "effect-1", "User-Agent": "toolcrib",
+			},
 		},
 		{
 			name:   "body by pointers",
@@ -140,7 +149,8 @@ func TestRequest(t *testing.T) {
 			name:   "headers and query by pointers and literals",
 			config: `{"url": "$URL/o?fixed=1", "headers": {"X-Region": {"from": "/region"}, "X-App": "crib", "X-None": {"from": "/absent"}}, "query": {"q": {"from": "/text"}, "v": 2}}`,
 			args:   `{"region": "eu", "text": "a b\nc", "unused": 1}`,
-			method: "GET", target: "/o?fixed=1&q=a+b%0Ac&v=2", header: map[string]string{"X-Region": "eu", "X-App": "crib", "X-None": ""},
+			method: "GET", target: "/o?fixed=1&q=a+b%0Ac&v=2",
+			header: map[string]string{"X-Region": "eu", "X-App": "crib", "X-None": ""},
 		},
 		{
 			name: "bearer", config: `{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, args: `{}`,
@@ -151,7 +161,9 @@ func TestRequest(t *testing.T) {
 			method: "GET", target: "/o", header: map[string]string{"Authorization": "Basic YWRhOmxvdmVsYWNlLTE4MTU="},
 		},
 		{
-			name: "key header", config: `{"url": "$URL/o", "auth": {"type": "header", "header": "X-Api-Key", "credentials_ref": "orders"}}`, args: ``,
+			name:   "key header",
+			config: `{"url": "$URL/o", "auth": {"type": "header", "header": "X-Api-Key", "credentials_ref": "orders"}}`,
+			args:   ``,
 			method: "GET", target: "/o", header: map[string]string{"X-Api-Key": "s3cr3t-orders"},
 		},
 	}
@@ -163,7 +175,8 @@ func TestRequest(t *testing.T) {
 			res, err := b.executor.Execute(t.Context(), b.call(tt.config, tt.args))
 			require.NoError(t, err)
 			require.JSONEq(t, `{"id": 12345678901234567890, "total": 1.10}`, string(res.Structured))
-			require.Equal(t, `{"id": 12345678901234567890, "total": 1.10}`, string(res.Structured), "numbers keep their spelling")
+			require.Equal(t, `{"id": 12345678901234567890, "total": 1.10}`, string(res.Structured),
+				"numbers keep their spelling")
 			seen := b.requests()
 			require.Len(t, seen, 1)
 			require.Equal(t, tt.method, seen[0].Method)
@@ -220,7 +233,9 @@ func TestCredentialStaysHome(t *testing.T) {
 
 	for _, ref := range []string{"elsewhere", "absent", "broken"} {
 		b := setup(t, ok)
-		_, err := b.executor.Execute(t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "`+ref+`"}}`, `{}`))
+		_, err := b.executor.Execute(
+			t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "`+ref+`"}}`, `{}`),
+		)
 		require.Equal(t, tool.Denied, tool.KindOf(err))
 		require.False(t, tool.AsError(err).Sent)
 		require.Empty(t, b.requests())
@@ -237,7 +252,9 @@ func TestPasswordAloneIsRedacted(t *testing.T) {
 		http.Error(w, "wrong password "+password, http.StatusBadRequest)
 	})
 	e := executors.Redact()(b.executor)
-	res, err := e.Execute(t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "basic", "credentials_ref": "login"}}`, `{}`))
+	res, err := e.Execute(
+		t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "basic", "credentials_ref": "login"}}`, `{}`),
+	)
 	require.NoError(t, err)
 	require.Equal(t, "the upstream answered 400 Bad Request: wrong password [redacted]", res.Content[0].Text)
 }

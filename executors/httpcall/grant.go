@@ -52,7 +52,9 @@ func (g *grant) ask(ctx context.Context) (answeredToken, error) {
 		form.Set("audience", g.auth.Audience)
 	}
 	// Both parts are escaped before they are joined: section 2.3.1.
-	client := &egress.Credential{Scheme: egress.Basic, Value: secret.NewValue(url.QueryEscape(id)+":"+url.QueryEscape(password), hosts...)}
+	client := &egress.Credential{
+		Scheme: egress.Basic, Value: secret.NewValue(url.QueryEscape(id)+":"+url.QueryEscape(password), hosts...),
+	}
 	secret.Note(ctx, client.Value, secret.NewValue(password), secret.NewValue(url.QueryEscape(password)))
 	access := g.access.Handshake(client)
 	if g.auth.ClientAuth == clientBody {
@@ -66,8 +68,9 @@ func (g *grant) ask(ctx context.Context) (answeredToken, error) {
 		form.Set("client_secret", password)
 	}
 	resp, err := g.gate.Do(ctx, access, &egress.Request{
-		Method: http.MethodPost, URL: g.auth.TokenURL, Body: []byte(form.Encode()), MaxBytes: maxTokenAnswer, Repeatable: true,
-		Header: http.Header{"Content-Type": {formType}, "Accept": {"application/json"}},
+		Method: http.MethodPost, URL: g.auth.TokenURL, Body: []byte(form.Encode()), MaxBytes: maxTokenAnswer,
+		Repeatable: true,
+		Header:     http.Header{"Content-Type": {formType}, "Accept": {"application/json"}},
 	})
 	if err != nil {
 		return answeredToken{}, tokenFailure(err)
@@ -88,7 +91,8 @@ func tokenFailure(err error) *tool.Error {
 func readToken(resp *egress.Response) (answeredToken, error) {
 	failed := &tool.Error{Op: "httpcall.Execute"}
 	switch {
-	case resp.Status == http.StatusRequestTimeout, resp.Status == http.StatusTooEarly, resp.Status == http.StatusTooManyRequests:
+	case resp.Status == http.StatusRequestTimeout, resp.Status == http.StatusTooEarly,
+		resp.Status == http.StatusTooManyRequests:
 		failed.Kind, failed.RetryAfter = tool.RateLimited, egress.RetryAfter(resp.Header, time.Now())
 	case resp.Status >= 500:
 		failed.Kind, failed.RetryAfter = tool.Unavailable, egress.RetryAfter(resp.Header, time.Now())
@@ -99,7 +103,10 @@ func readToken(resp *egress.Response) (answeredToken, error) {
 		if ok {
 			return a, nil
 		}
-		return a, &tool.Error{Kind: tool.Unavailable, Op: "httpcall.Execute", Msg: "the token endpoint answered with something that is no bearer token"}
+		return a, &tool.Error{
+			Kind: tool.Unavailable, Op: "httpcall.Execute",
+			Msg: "the token endpoint answered with something that is no bearer token",
+		}
 	}
 	failed.Msg = "the token endpoint gave no token: it answered " + statusText(resp.Status) + errorCode(resp.Body)
 	return answeredToken{}, failed
@@ -107,7 +114,8 @@ func readToken(resp *egress.Response) (answeredToken, error) {
 
 // errorCodes of RFC 6749, section 5.2, and RFC 8707.
 var errorCodes = []string{
-	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target",
+	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+	"invalid_target",
 }
 
 func errorCode(body []byte) string {

@@ -44,7 +44,10 @@ func TestHostileTokenEndpoints(t *testing.T) {
 		{"not ASCII", 200, `{"access_token": "tök"}`, tool.Unavailable, "no bearer token"},
 		{"NUL", 200, `{"access_token": "a\u0000b"}`, tool.Unavailable, "no bearer token"},
 		{"a long token", 200, `{"access_token": "` + strings.Repeat("x", 17<<10) + `"}`, tool.Unavailable, "no bearer token"},
-		{"a long answer", 200, `{"access_token": "x", "more": "` + strings.Repeat("x", 65<<10) + `"}`, tool.Unavailable, "no bearer token"},
+		{
+			"a long answer", 200, `{"access_token": "x", "more": "` + strings.Repeat("x", 65<<10) + `"}`, tool.Unavailable,
+			"no bearer token",
+		},
 		{"another name", 200, `{"Access_Token": "x"}`, tool.Unavailable, "no bearer token"},
 		{"mac", 200, `{"access_token": "x", "token_type": "mac"}`, tool.Unavailable, "no bearer token"},
 		{"type of a type", 200, `{"access_token": "x", "token_type": 1}`, tool.Unavailable, "no bearer token"},
@@ -52,7 +55,10 @@ func TestHostileTokenEndpoints(t *testing.T) {
 		{"lifetime of words", 200, `{"access_token": "x", "expires_in": "soon"}`, tool.Unavailable, "no bearer token"},
 		{"lifetime of no number", 200, `{"access_token": "x", "expires_in": "NaN"}`, tool.Unavailable, "no bearer token"},
 		{"created", 201, `{"access_token": "x"}`, tool.Denied, "201 Created"},
-		{"no client", 401, `{"error": "invalid_client", "error_description": "s3cr3t-leak"}`, tool.Denied, "401 Unauthorized, invalid_client"},
+		{
+			"no client", 401, `{"error": "invalid_client", "error_description": "s3cr3t-leak"}`, tool.Denied,
+			"401 Unauthorized, invalid_client",
+		},
 		{"no scope", 400, `{"error": "invalid_scope"}`, tool.Denied, "400 Bad Request, invalid_scope"},
 		{"odd code", 400, `{"error": "s3cr3t-leak"}`, tool.Denied, "400 Bad Request"},
 		{"elsewhere without a place", 302, ``, tool.Denied, "302 Found"},
@@ -130,7 +136,9 @@ func TestClientsStayHome(t *testing.T) {
 	}))
 	t.Cleanup(thief.Close)
 	to := func(status int) *issuer {
-		return &issuer{answer: func(w http.ResponseWriter, r *http.Request, _ int) { http.Redirect(w, r, thief.URL+"/token", status) }}
+		return &issuer{
+			answer: func(w http.ResponseWriter, r *http.Request, _ int) { http.Redirect(w, r, thief.URL+"/token", status) },
+		}
 	}
 	for _, clientAuth := range []string{"basic", "body"} {
 		config := strings.Replace(oauthConfig, `"token_url"`, `"client_auth": "`+clientAuth+`", "token_url"`, 1)
@@ -151,7 +159,9 @@ func TestClientsStayHome(t *testing.T) {
 		}
 		i := &issuer{}
 		b := setup(t, i.ServeHTTP)
-		_, err := b.executor.Execute(t.Context(), b.call(strings.Replace(config, "$URL/o", "https://api.example.com/o", 1), `{}`))
+		_, err := b.executor.Execute(
+			t.Context(), b.call(strings.Replace(config, "$URL/o", "https://api.example.com/o", 1), `{}`),
+		)
 		require.Equal(t, tool.Denied, tool.KindOf(err), "a token of the secret does not go where the secret may not")
 		require.Empty(t, b.requests())
 	}
@@ -212,7 +222,8 @@ func TestTokensAreRedacted(t *testing.T) {
 	for _, path := range []string{"/token", "/o"} {
 		b := setup(t, func(w http.ResponseWriter, r *http.Request) {
 			_ = r.ParseForm()
-			quote := fmt.Sprintf("%s %s %v %s", r.Header.Get("Authorization"), url.QueryEscape(r.Header.Get("Authorization")), r.Form, "s3cr3t%2Bclient%2F1")
+			quote := fmt.Sprintf("%s %s %v %s", r.Header.Get("Authorization"), url.QueryEscape(r.Header.Get("Authorization")),
+				r.Form, "s3cr3t%2Bclient%2F1")
 			if r.URL.Path == path {
 				http.Error(w, quote, http.StatusBadRequest)
 				return

@@ -65,7 +65,10 @@ func ended(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
-	out := &tool.Error{Kind: tool.Timeout, Op: "httpcall.Execute", Msg: "the call's time was over before its request was written", Err: context.Cause(ctx)}
+	out := &tool.Error{
+		Kind: tool.Timeout, Op: "httpcall.Execute", Msg: "the call's time was over before its request was written",
+		Err: context.Cause(ctx),
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
 	}
@@ -81,7 +84,9 @@ type sink struct {
 }
 
 func bodySink() *sink {
-	return &sink{max: maxBodyBytes, full: argument("", fmt.Sprintf("the request's body would be more than %d bytes", maxBodyBytes))}
+	return &sink{
+		max: maxBodyBytes, full: argument("", fmt.Sprintf("the request's body would be more than %d bytes", maxBodyBytes)),
+	}
 }
 
 // put appends text unless b grows too long.

@@ -39,7 +39,12 @@ func TestConfigIsBounded(t *testing.T) {
 		{"257 references", post(`[` + times(257, `{"from":""}`) + `]`), "", false},
 		{"256 variables", `{"url": "https://x.example/` + strings.Repeat(`{a}`, 256) + `"}`, "", true},
 		{"257 variables", `{"url": "https://x.example/` + strings.Repeat(`{a}`, 257) + `"}`, "", false},
-		{"references all over", `{"method": "POST", "url": "https://x.example/{a,b}", "headers": {"X-A": {"from": "/a"}}, "query": {` + query(127) + `}, "body": [` + times(127, `{"from":"/b"}`) + `]}`, "", false},
+		{
+			"references all over",
+			`{"method": "POST", "url": "https://x.example/{a,b}", "headers": {"X-A": {"from": "/a"}}, "query": {` + query(127) +
+				`}, "body": [` + times(127, `{"from":"/b"}`) + `]}`,
+			"", false,
+		},
 		{"64 KiB", post(`"` + strings.Repeat("x", 65<<10) + `"`), "", false},
 		{"64 deep", post(deep(64)), "", true},
 		{"65 deep", post(deep(65)), "/body" + strings.Repeat("/a", 65), false},
@@ -68,19 +73,34 @@ func TestArgumentsAreNotMultiplied(t *testing.T) {
 	some := `{"a": "` + strings.Repeat("x", 200) + `"}`
 	for _, tt := range []struct{ name, config, args, path, says string }{
 		{"body", `{"method": "POST", "url": "$URL/o", "body": [` + times(256, `{"from":""}`) + `]}`, long, "", "body"},
-		{"body of members", `{"method": "POST", "url": "$URL/o", "body": {"x": [` + times(9, `{"from":"/a"}`) + `]}}`, long, "", "body"},
-		{"rest of the body", `{"method": "POST", "url": "$URL/o"}`, `{"a": "` + strings.Repeat("x", 4<<20) + `"}`, "", "body"},
+		{
+			"body of members", `{"method": "POST", "url": "$URL/o", "body": {"x": [` + times(9, `{"from":"/a"}`) + `]}}`, long,
+			"", "body",
+		},
+		{
+			"rest of the body", `{"method": "POST", "url": "$URL/o"}`, `{"a": "` + strings.Repeat("x", 4<<20) + `"}`, "",
+			"body",
+		},
 		{"query", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`, long, "/a", "URL"},
 		{"query of many", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`, many, "/a", "URL"},
 		{"query of escapes", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`, escaped, "/a", "URL"},
 		{"query of all", `{"url": "$URL/o", "query": {"q": {"from": ""}}}`, long, "", "URL"},
 		{"rest of the query", `{"url": "$URL/o"}`, long, "/a", "URL"},
-		{"query escaped on the way", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`, `{"a": "` + strings.Repeat("/", 3000) + `"}`, "/a", "URL"},
+		{
+			"query escaped on the way", `{"url": "$URL/o", "query": {"q": {"from": "/a"}}}`,
+			`{"a": "` + strings.Repeat("/", 3000) + `"}`, "/a", "URL",
+		},
 		{"path", `{"url": "$URL/{a}"}`, long, "/a", "URL"},
 		{"path of many uses", `{"url": "$URL/` + strings.Repeat("{a}", 256) + `"}`, some, "/a", "URL"},
-		{"path of a long name", `{"url": "$URL/{?` + strings.Repeat("a", 200) + `*}"}`, `{"` + strings.Repeat("a", 200) + `": [` + times(1000, `""`) + `]}`, "/" + strings.Repeat("a", 200), "URL"},
+		{
+			"path of a long name", `{"url": "$URL/{?` + strings.Repeat("a", 200) + `*}"}`,
+			`{"` + strings.Repeat("a", 200) + `": [` + times(1000, `""`) + `]}`, "/" + strings.Repeat("a", 200), "URL",
+		},
 		{"header", `{"url": "$URL/o", "headers": {"X-A": {"from": "/a"}}}`, long, "/a", "headers"},
-		{"headers", `{"url": "$URL/o", "headers": {"X-A": {"from": "/a"}, "X-B": {"from": "/a"}}}`, `{"a": "` + strings.Repeat("x", 20<<10) + `"}`, "/a", "headers"},
+		{
+			"headers", `{"url": "$URL/o", "headers": {"X-A": {"from": "/a"}, "X-B": {"from": "/a"}}}`,
+			`{"a": "` + strings.Repeat("x", 20<<10) + `"}`, "/a", "headers",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +116,9 @@ func TestArgumentsAreNotMultiplied(t *testing.T) {
 		})
 	}
 	b := setup(t, ok)
-	_, err := b.executor.Execute(t.Context(), b.call(`{"method": "POST", "url": "$URL/o", "body": [`+times(8, `{"from":"/a"}`)+`]}`, long))
+	_, err := b.executor.Execute(
+		t.Context(), b.call(`{"method": "POST", "url": "$URL/o", "body": [`+times(8, `{"from":"/a"}`)+`]}`, long),
+	)
 	require.NoError(t, err, "within the limit")
 	require.Len(t, b.requests()[0].Body, 8*(half+2)+9)
 }

@@ -156,7 +156,10 @@ func (p *Part) fileName(args *arguments) (string, error) {
 	}
 	name, ok := scalar(raw)
 	if !ok || len(name) > maxFileName || !validFileName(name) {
-		return "", argument(path, fmt.Sprintf("can't be a file's name: want at most %d bytes without slashes and control characters", maxFileName))
+		return "", argument(
+			path,
+			fmt.Sprintf("can't be a file's name: want at most %d bytes without slashes and control characters", maxFileName),
+		)
 	}
 	return name, nil
 }

@@ -62,10 +62,18 @@ func TestTokenRequest(t *testing.T) {
 
 	for _, tt := range []struct{ name, auth, authorization, body string }{
 		{"basic", `"credentials_ref": "client"`, "Basic Y3JpYjpzM2NyM3QlMkJjbGllbnQlMkYx", "grant_type=client_credentials"},
-		{"pair", `"credentials_ref": "pair", "client_auth": "basic"`, "Basic Y3JpYjpzM2NyM3QtcGFpcg==", "grant_type=client_credentials"},
-		{"body", `"credentials_ref": "client", "client_auth": "body"`, "", "client_id=crib&client_secret=s3cr3t%2Bclient%2F1&grant_type=client_credentials"},
 		{
-			"scopes and audience", `"credentials_ref": "pair", "scopes": ["orders:read", "a/b"], "audience": "https://api.example.com"`, "Basic Y3JpYjpzM2NyM3QtcGFpcg==",
+			"pair", `"credentials_ref": "pair", "client_auth": "basic"`, "Basic Y3JpYjpzM2NyM3QtcGFpcg==",
+			"grant_type=client_credentials",
+		},
+		{
+			"body", `"credentials_ref": "client", "client_auth": "body"`, "",
+			"client_id=crib&client_secret=s3cr3t%2Bclient%2F1&grant_type=client_credentials",
+		},
+		{
+			"scopes and audience",
+			`"credentials_ref": "pair", "scopes": ["orders:read", "a/b"], "audience": "https://api.example.com"`,
+			"Basic Y3JpYjpzM2NyM3QtcGFpcg==",
 			"audience=https%3A%2F%2Fapi.example.com&grant_type=client_credentials&scope=orders%3Aread+a%2Fb",
 		},
 	} {
@@ -73,7 +81,11 @@ func TestTokenRequest(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t, (&issuer{}).ServeHTTP)
-			call := b.call(`{"url": "$URL/o", "answer": "text", "auth": {"type": "oauth2_client_credentials", "token_url": "$URL/token?v=2", `+tt.auth+`}}`, `{}`)
+			call := b.call(
+				`{"url": "$URL/o", "answer": "text", "auth": {"type": "oauth2_client_credentials", "token_url": "$URL/token?v=2", `+
+					tt.auth+`}}`,
+				`{}`,
+			)
 			call.Egress = tool.EgressReadOnly
 			res, err := b.executor.Execute(t.Context(), call)
 			require.NoError(t, err)
@@ -112,7 +124,10 @@ func TestTokensAreKept(t *testing.T) {
 	other := b.call(oauthConfig, `{}`)
 	other.Principal.Tenant = "t2"
 	require.Equal(t, "hello token-2", says(other))
-	require.Equal(t, "hello token-3", says(b.call(strings.Replace(oauthConfig, `"token_url"`, `"scopes": ["a"], "token_url"`, 1), `{}`)))
+	require.Equal(
+		t, "hello token-3",
+		says(b.call(strings.Replace(oauthConfig, `"token_url"`, `"scopes": ["a"], "token_url"`, 1), `{}`)),
+	)
 	pass(31 * time.Second)
 	require.Equal(t, "hello token-4", says(b.call(oauthConfig, `{}`)), "half a minute before its end a token is not used")
 	require.Equal(t, "hello token-2", says(other))

@@ -126,7 +126,8 @@ func (x *exchange) items(ctx context.Context, resp *egress.Response) ([]json.Raw
 	raw, ok := doc.at(at)
 	ok = ok && (kind(raw) == '[' || isNull(raw)) && json.Unmarshal(raw, &items) == nil
 	if !ok {
-		return nil, nil, tool.ErrorResult(fmt.Sprintf("the upstream's answer has no array at %q to take items from", at.String())), nil
+		return nil, nil, tool.ErrorResult(fmt.Sprintf("the upstream's answer has no array at %q to take items from",
+			at.String())), nil
 	}
 	return items, doc, nil, nil
 }
@@ -150,7 +151,9 @@ func (p *program) finish(ctx context.Context, b *book) (*tool.Result, error) {
 	}
 	res, err := p.shape(ctx, append(raw, '}'))
 	if err == nil && b.next != nil {
-		res.Warnings = append(res.Warnings, fmt.Sprintf("stopped after %d pages and %d bytes: more is left", b.pages, b.bytes))
+		res.Warnings = append(
+			res.Warnings, fmt.Sprintf("stopped after %d pages and %d bytes: more is left", b.pages, b.bytes),
+		)
 	}
 	return res, err
 }

@@ -54,29 +54,46 @@ func TestPages(t *testing.T) {
 		name, pagination, args, want string
 		targets                      []string
 	}{
-		{"cursor", `{"type": "cursor", "items": "/data", "next": "/next", "parameter": "after"}`, `{"q": "x y"}`, all, []string{"/o?q=x+y", "/o?q=x+y&after=2", "/o?q=x+y&after=4"}},
 		{
-			"cursor of the caller", `{"type": "cursor", "items": "/data", "next": "/next", "parameter": "after"}`, `{"after": 4}`,
+			"cursor", `{"type": "cursor", "items": "/data", "next": "/next", "parameter": "after"}`, `{"q": "x y"}`, all,
+			[]string{"/o?q=x+y", "/o?q=x+y&after=2", "/o?q=x+y&after=4"},
+		},
+		{
+			"cursor of the caller", `{"type": "cursor", "items": "/data", "next": "/next", "parameter": "after"}`,
+			`{"after": 4}`,
 			`{"items":[{"n": 4}],"pages":1,"complete":true}`,
 			[]string{"/o?after=4"},
 		},
-		{"next URL", `{"type": "next_url", "items": "/data", "next": "/link"}`, `{"q": 1}`, all, []string{"/o?q=1", "/o?after=2", "/o?after=4"}},
+		{
+			"next URL", `{"type": "next_url", "items": "/data", "next": "/link"}`, `{"q": 1}`, all,
+			[]string{"/o?q=1", "/o?after=2", "/o?after=4"},
+		},
 		{"link", `{"type": "link", "items": "/data"}`, `{}`, all, []string{"/o", "/o?after=2", "/o?after=4"}},
 		{
 			"page, to an empty one", `{"type": "page", "items": "/data", "parameter": "page"}`, `{}`,
 			strings.Replace(all, "3,", "4,", 1),
 			[]string{"/o", "/o?page=2", "/o?page=3", "/o?page=4"},
 		},
-		{"page of a size", `{"type": "page", "items": "/data", "parameter": "page", "page_size": 2}`, `{"q": 1}`, all, []string{"/o?q=1", "/o?q=1&page=2", "/o?q=1&page=3"}},
-		{"page from zero", `{"type": "page", "items": "/data", "parameter": "zero", "page_size": 2, "first": 0}`, `{}`, all, []string{"/o?zero=0", "/o?zero=1", "/o?zero=2"}},
+		{
+			"page of a size", `{"type": "page", "items": "/data", "parameter": "page", "page_size": 2}`, `{"q": 1}`, all,
+			[]string{"/o?q=1", "/o?q=1&page=2", "/o?q=1&page=3"},
+		},
+		{
+			"page from zero", `{"type": "page", "items": "/data", "parameter": "zero", "page_size": 2, "first": 0}`, `{}`, all,
+			[]string{"/o?zero=0", "/o?zero=1", "/o?zero=2"},
+		},
 		{
 			"page of the caller", `{"type": "page", "items": "/data", "parameter": "page", "page_size": 2}`, `{"page": 2}`,
 			`{"items":[{"n": 2},{"n": 3},{"n": 4}],"pages":2,"complete":true}`,
 			[]string{"/o?page=2", "/o?page=3"},
 		},
-		{"offset", `{"type": "offset", "items": "/data", "parameter": "offset", "page_size": 2}`, `{}`, all, []string{"/o", "/o?offset=2", "/o?offset=4"}},
 		{
-			"no more pages than allowed", `{"type": "cursor", "items": "/data", "next": "/next", "parameter": "after", "max_pages": 2}`, `{}`,
+			"offset", `{"type": "offset", "items": "/data", "parameter": "offset", "page_size": 2}`, `{}`, all,
+			[]string{"/o", "/o?offset=2", "/o?offset=4"},
+		},
+		{
+			"no more pages than allowed",
+			`{"type": "cursor", "items": "/data", "next": "/next", "parameter": "after", "max_pages": 2}`, `{}`,
 			`{"items":[{"n": 0},{"n": 1},{"n": 2},{"n": 3}],"pages":2,"complete":false,"next":"4"}`,
 			[]string{"/o", "/o?after=2"},
 		},
@@ -85,7 +102,8 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t, shelf)
-			config := `{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}, "pagination": ` + tt.pagination + `}`
+			config := `{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}, "pagination": ` +
+				tt.pagination + `}`
 			res, err := b.executor.Execute(t.Context(), b.call(config, tt.args))
 			require.NoError(t, err)
 			require.Equal(t, tt.want, string(res.Structured))
@@ -93,7 +111,8 @@ func TestPages(t *testing.T) {
 			var targets, keys []string
 			for _, r := range b.requests() {
 				targets, keys = append(targets, r.Target), append(keys, r.Header.Get("Idempotency-Key"))
-				require.Equal(t, "Bearer s3cr3t-orders", r.Header.Get("Authorization"), "every page is asked for with the credential")
+				require.Equal(t, "Bearer s3cr3t-orders", r.Header.Get("Authorization"),
+					"every page is asked for with the credential")
 			}
 			require.Equal(t, tt.targets, targets)
 			require.Equal(t, []string{"effect-1", "effect-1-2", "effect-1-3", "effect-1-4"}[:len(keys)], keys)
@@ -116,7 +135,8 @@ func TestPagesByBody(t *testing.T) {
 	call.Version.Snapshot.Execution.Pure = true
 	res, err := b.executor.Execute(t.Context(), call)
 	require.NoError(t, err)
-	require.Equal(t, `{"items":[1,1],"pages":2,"complete":false,"next":7}`, string(res.Structured)) //nolint:testifylint // Byte for byte.
+	require.Equal(t, `{"items":[1,1],"pages":2,"complete":false,"next":7}`,
+		string(res.Structured)) //nolint:testifylint // Byte for byte.
 	seen := b.requests()
 	require.Equal(t, `{"query":1.0}`, seen[0].Body)
 	require.Equal(t, `{"query":1.0,"variables":{"after":7}}`, seen[1].Body) //nolint:testifylint // Byte for byte.
@@ -139,7 +159,10 @@ func TestHostilePages(t *testing.T) {
 		says         string
 	}{
 		{"a round", cursor, endless, 2, "", "leads to a page that was read already"},
-		{"without end", cursor, func(n int, w http.ResponseWriter) { _, _ = fmt.Fprintf(w, `{"data": [], "next": %d}`, n) }, 100, `"pages":100,"complete":false,"next":100}`, ""},
+		{
+			"without end", cursor, func(n int, w http.ResponseWriter) { _, _ = fmt.Fprintf(w, `{"data": [], "next": %d}`, n) },
+			100, `"pages":100,"complete":false,"next":100}`, "",
+		},
 		{
 			"too long", `"max_bytes": 100, ` + cursor,
 			func(n int, w http.ResponseWriter) {
@@ -148,17 +171,34 @@ func TestHostilePages(t *testing.T) {
 			3, `{"items":["xxxxxxxxxx","xxxxxxxxxx"],"pages":2,"complete":false,"next":"c2"}`, "",
 		},
 		{"too long at once", `"max_bytes": 10, ` + cursor, endless, 1, "", "more than the limit of 10 bytes"},
-		{"an object as cursor", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": {"a": 1}}`) }, 1, "", "neither a string nor a number"},
-		{"true as cursor", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": true}`) }, 1, "", "neither a string nor a number"},
+		{
+			"an object as cursor", cursor,
+			func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": {"a": 1}}`) }, 1, "",
+			"neither a string nor a number",
+		},
+		{
+			"true as cursor", cursor,
+			func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": true}`) }, 1, "",
+			"neither a string nor a number",
+		},
 		{"a long cursor", cursor, func(_ int, w http.ResponseWriter) {
 			_, _ = fmt.Fprintf(w, `{"data": [1], "next": "%s"}`, strings.Repeat("x", 9<<10))
 		}, 1, "", "too long"},
 		{"a cursor of line breaks", cursor, func(n int, w http.ResponseWriter) {
 			_, _ = io.WriteString(w, `{"data": [1], "next": `+[]string{`"\r\nX: y"`, `null`}[min(n-1, 1)]+`}`)
 		}, 2, `{"items":[1,1],"pages":2,"complete":true}`, ""},
-		{"no items", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"next": "x"}`) }, 1, "", `no array at "/data"`},
-		{"items of an object", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": {"a": 1}}`) }, 1, "", `no array at "/data"`},
-		{"null items", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": null}`) }, 1, `{"items":[],"pages":1,"complete":true}`, ""},
+		{
+			"no items", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"next": "x"}`) }, 1, "",
+			`no array at "/data"`,
+		},
+		{
+			"items of an object", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": {"a": 1}}`) },
+			1, "", `no array at "/data"`,
+		},
+		{
+			"null items", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": null}`) }, 1,
+			`{"items":[],"pages":1,"complete":true}`, "",
+		},
 		{"nothing", cursor, func(int, http.ResponseWriter) {}, 1, `{"items":[],"pages":1,"complete":true}`, ""},
 		{"no JSON", cursor, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `<p>`) }, 1, "", "not JSON"},
 		{"no on the way", cursor, func(n int, w http.ResponseWriter) {
@@ -179,9 +219,21 @@ func TestHostilePages(t *testing.T) {
 		{"no scheme", links, func(_ int, w http.ResponseWriter) {
 			_, _ = io.WriteString(w, `{"data": [1], "next": "//evil.example/x"}`)
 		}, 1, "", "another origin"},
-		{"a user", links, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": "$USER/x"}`) }, 1, "", "another origin"},
-		{"no URL", links, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": "http://[::"}`) }, 1, "", "another origin"},
-		{"a number as URL", links, func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": 7}`) }, 1, "", "neither a string nor a number"},
+		{
+			"a user", links,
+			func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": "$USER/x"}`) }, 1, "",
+			"another origin",
+		},
+		{
+			"no URL", links,
+			func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": "http://[::"}`) }, 1, "",
+			"another origin",
+		},
+		{
+			"a number as URL", links,
+			func(_ int, w http.ResponseWriter) { _, _ = io.WriteString(w, `{"data": [1], "next": 7}`) }, 1, "",
+			"neither a string nor a number",
+		},
 		{"header to another host", header, func(_ int, w http.ResponseWriter) {
 			w.Header().Set("Link", `<https://evil.example/>; rel=next`)
 			_, _ = io.WriteString(w, `{"data": [1]}`)

@@ -86,8 +86,14 @@ func (p *Pagination) check(c *Config) error {
 		path  string
 		msg   string
 	}{
-		{!slices.Contains(paginations, p.Type), "/type", fmt.Sprintf("%.40q is none of %s", p.Type, strings.Join(paginations, ", "))},
-		{c.Method != http.MethodGet && c.Method != http.MethodPost, "", c.Method + " requests have no further pages: want GET, or POST of a tool that is pure"},
+		{
+			!slices.Contains(paginations, p.Type), "/type",
+			fmt.Sprintf("%.40q is none of %s", p.Type, strings.Join(paginations, ", ")),
+		},
+		{
+			c.Method != http.MethodGet && c.Method != http.MethodPost, "",
+			c.Method + " requests have no further pages: want GET, or POST of a tool that is pure",
+		},
 		{p.points() && p.Next == nil, "/next", "want the pointer to what leads to the next page"},
 		{!p.points() && p.Next != nil, "/next", "only for the types cursor and next_url"},
 		{p.Body != nil && p.Type != pagesByCursor, "/body", "only for the type cursor"},
@@ -99,7 +105,10 @@ func (p *Pagination) check(c *Config) error {
 		{p.First != nil && p.Type != pagesByNumber, "/first", "only for the type page"},
 		{p.First != nil && (*p.First < 0 || *p.First > maxPageSize), "/first", fmt.Sprintf("want 0 to %d", maxPageSize)},
 		{p.PageSize < 0 || p.PageSize > maxPageSize, "/page_size", fmt.Sprintf("want 0 to %d", maxPageSize)},
-		{p.PageSize > 0 && p.Type != pagesByNumber && p.Type != pagesByOffset, "/page_size", "only for the types page and offset"},
+		{
+			p.PageSize > 0 && p.Type != pagesByNumber && p.Type != pagesByOffset, "/page_size",
+			"only for the types page and offset",
+		},
 		{p.MaxPages < 0 || p.MaxPages > maxPages, "/max_pages", fmt.Sprintf("want 0 to %d", maxPages)},
 	} {
 		if f.wrong {

@@ -55,7 +55,9 @@ func (p *Part) UnmarshalJSON(raw []byte) error {
 		p.Literal = text
 		return nil
 	}
-	err := readMembers(raw, map[string]any{"from": &p.From, "encoding": &p.Encoding, "file_name": &p.FileName, "content_type": &p.ContentType})
+	err := readMembers(raw, map[string]any{
+		"from": &p.From, "encoding": &p.Encoding, "file_name": &p.FileName, "content_type": &p.ContentType,
+	})
 	if err == nil && p.From == nil {
 		return errNoValue
 	}

@@ -31,7 +31,11 @@ func TestCursorsInBodies(t *testing.T) {
 		{"/q/after", `{"q": 7}`, "", `no place for a cursor at "after"`},
 	} {
 		b := setup(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"data": [], "next": "c"}`) })
-		call := b.call(`{"method": "POST", "url": "$URL/o", "pagination": {"type": "cursor", "items": "/data", "next": "/next", "body": "`+tt.pointer+`", "max_pages": 2}}`, tt.args)
+		call := b.call(
+			`{"method": "POST", "url": "$URL/o", "pagination": {"type": "cursor", "items": "/data", "next": "/next", "body": "`+
+				tt.pointer+`", "max_pages": 2}}`,
+			tt.args,
+		)
 		call.Version.Snapshot.Execution.Pure = true
 		res, err := b.executor.Execute(t.Context(), call)
 		require.NoError(t, err)
@@ -55,11 +59,20 @@ func TestPartsOfGo(t *testing.T) {
 	}
 	body, err := json.Marshal(map[string]httpcall.Part{
 		"note": {Literal: "x"},
-		"file": {From: pointer("/data"), Encoding: "base64", FileName: &httpcall.Value{From: pointer("/name")}, ContentType: "image/png"},
+		"file": {
+			From: pointer("/data"), Encoding: "base64", FileName: &httpcall.Value{From: pointer("/name")},
+			ContentType: "image/png",
+		},
 	})
 	require.NoError(t, err)
-	require.JSONEq(t, `{"note": "x", "file": {"from": "/data", "encoding": "base64", "file_name": {"from": "/name"}, "content_type": "image/png"}}`, string(body))
-	config, err := json.Marshal(httpcall.Config{Method: "POST", URL: "https://x.example", BodyType: "multipart", Body: body})
+	require.JSONEq(
+		t,
+		`{"note": "x", "file": {"from": "/data", "encoding": "base64", "file_name": {"from": "/name"}, "content_type": "image/png"}}`,
+		string(body),
+	)
+	config, err := json.Marshal(httpcall.Config{
+		Method: "POST", URL: "https://x.example", BodyType: "multipart", Body: body,
+	})
 	require.NoError(t, err)
 	require.NoError(t, httpcall.CheckConfig(config))
 	class, method := httpcall.Needs(config)

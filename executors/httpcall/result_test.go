@@ -22,7 +22,11 @@ func TestResults(t *testing.T) {
 		{"one place", `{"from": "/data/orders"}`, answer, `[{"id": 12345678901234567890, "total": 1.10}]`, ""},
 		{"the whole", `{"from": ""}`, answer, answer, ""},
 		{"null", `{"from": "/data/a~1b"}`, answer, `null`, ""},
-		{"several places", `{"first": {"from": "/data/orders/0"}, "count": {"from": "/meta/n"}, "gone": {"from": "/meta/x"}, "list": [{"from": "/meta/x"}], "via": "shop"}`, answer, `{"first":{"id": 12345678901234567890, "total": 1.10},"count":1,"list":[null],"via":"shop"}`, ""},
+		{
+			"several places",
+			`{"first": {"from": "/data/orders/0"}, "count": {"from": "/meta/n"}, "gone": {"from": "/meta/x"}, "list": [{"from": "/meta/x"}], "via": "shop"}`,
+			answer, `{"first":{"id": 12345678901234567890, "total": 1.10},"count":1,"list":[null],"via":"shop"}`, "",
+		},
 		{"of an array", `{"id": {"from": "/1/id"}}`, `[{"id": 1}, {"id": 2}]`, `{"id":2}`, ""},
 		{"of a scalar", `{"value": {"from": ""}}`, `3.50`, `{"value":3.50}`, ""},
 		{"nothing there", `{"from": "/data/x"}`, answer, "", `has nothing at "/data/x"`},
@@ -40,7 +44,9 @@ func TestResults(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, tt.answer)
 			})
-			res, err := b.executor.Execute(t.Context(), b.call(`{"url": "$URL/o", "max_bytes": 200, "result": `+tt.result+`}`, `{}`))
+			res, err := b.executor.Execute(
+				t.Context(), b.call(`{"url": "$URL/o", "max_bytes": 200, "result": `+tt.result+`}`, `{}`),
+			)
 			require.NoError(t, err)
 			require.Equal(t, tt.says != "", res.IsError)
 			if tt.says != "" {
@@ -51,7 +57,13 @@ func TestResults(t *testing.T) {
 		})
 	}
 	b := setup(t, shelf)
-	res, err := b.executor.Execute(t.Context(), b.call(`{"url": "$URL/o", "result": {"from": "/items"}, "pagination": {"type": "link", "items": "/data", "max_pages": 1}}`, `{}`))
+	res, err := b.executor.Execute(
+		t.Context(),
+		b.call(
+			`{"url": "$URL/o", "result": {"from": "/items"}, "pagination": {"type": "link", "items": "/data", "max_pages": 1}}`,
+			`{}`,
+		),
+	)
 	require.NoError(t, err)
 	require.Equal(t, `[{"n": 0},{"n": 1}]`, string(res.Structured))
 	require.Len(t, res.Warnings, 1)
@@ -79,12 +91,21 @@ func TestDeclaredErrors(t *testing.T) {
 		says   string
 		after  time.Duration
 	}{
-		{"first rule", 404, `{"code": "gone", "why": "it was deleted"}`, tool.NotFound, "the upstream answered 404 Not Found: it was deleted", 0},
-		{"first rule without its message", 404, `{"code": "g\u006fne"}`, tool.NotFound, "the upstream answered 404 Not Found", 0},
+		{
+			"first rule", 404, `{"code": "gone", "why": "it was deleted"}`, tool.NotFound,
+			"the upstream answered 404 Not Found: it was deleted", 0,
+		},
+		{
+			"first rule without its message", 404, `{"code": "g\u006fne"}`, tool.NotFound,
+			"the upstream answered 404 Not Found", 0,
+		},
 		{"second rule", 404, `{"code": "other"}`, "", "no such order: list them first", 0},
 		{"second rule, no JSON", 404, `<p>`, "", "no such order: list them first", 0},
 		{"without a message", 409, `{}`, tool.Conflict, "the upstream answered 409 Conflict", 0},
-		{"come back by the answer", 400, `{"retry": true, "after": 1.5}`, tool.RateLimited, "400 Bad Request", 1500 * time.Millisecond},
+		{
+			"come back by the answer", 400, `{"retry": true, "after": 1.5}`, tool.RateLimited, "400 Bad Request",
+			1500 * time.Millisecond,
+		},
 		{"come back by text", 400, `{"retry": true, "after": "30"}`, tool.RateLimited, "", 30 * time.Second},
 		{"come back by the header", 400, `{"retry": true, "after": "soon"}`, tool.RateLimited, "", 7 * time.Second},
 		{"come back in the past", 400, `{"retry": true, "after": -1}`, tool.RateLimited, "", 7 * time.Second},
@@ -93,7 +114,10 @@ func TestDeclaredErrors(t *testing.T) {
 		{"any of a class", 418, `{"fatal": [0], "detail": {"a": 1}}`, tool.Unavailable, `: {"a": 1}`, 7 * time.Second},
 		{"none of a class", 418, `{"fatal": []}`, "", "418 I'm a teapot", 0},
 		{"errors in an answer", 200, `{"data": null, "errors": [{"message": "no field x"}]}`, "", "no field x", 0},
-		{"errors without a message", 200, `{"errors": {"a": 1}}`, "", `the upstream answered 200 OK: {"errors": {"a": 1}}`, 0},
+		{
+			"errors without a message", 200, `{"errors": {"a": 1}}`, "", `the upstream answered 200 OK: {"errors": {"a": 1}}`,
+			0,
+		},
 		{"no errors", 200, `{"data": 1, "errors": []}`, "", "", 0},
 		{"null errors", 200, `{"data": 1, "errors": null}`, "", "", 0},
 		{"not ok", 200, `{"ok": false, "error": "not_in_channel"}`, tool.Denied, "200 OK: not_in_channel", 0},
@@ -167,15 +191,42 @@ func TestBinaryAnswers(t *testing.T) {
 		name, answer, contentType, disposition string
 		want                                   tool.Content
 	}{
-		{"pdf with a name", "auto", "application/pdf", `attachment; filename="invoice 7.pdf"`, tool.Content{Type: tool.ResourceContent, MIMEType: "application/pdf", Name: "invoice 7.pdf"}},
-		{"name in other letters", "auto", "application/pdf", `attachment; filename*=UTF-8''r%C3%A9sum%C3%A9.pdf`, tool.Content{Type: tool.ResourceContent, MIMEType: "application/pdf", Name: "résumé.pdf"}},
-		{"name with a way", "auto", "application/zip", `attachment; filename="../../etc/passwd"`, tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip", Name: "passwd"}},
-		{"name with a windows way", "auto", "application/zip", `attachment; filename*=UTF-8''C%3A%5Cx%5C..`, tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"}},
-		{"name with a line break", "auto", "application/zip", `attachment; filename*=UTF-8''a%0D%0Ab`, tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"}},
-		{"malformed name", "auto", "application/zip", `attachment; filename="`, tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"}},
-		{"text as bytes", "binary", "text/csv; charset=utf-8", "", tool.Content{Type: tool.ResourceContent, MIMEType: "text/csv"}},
-		{"json as bytes", "binary", "application/json", "", tool.Content{Type: tool.ResourceContent, MIMEType: "application/json"}},
-		{"image", "binary", "image/png", `inline; filename=x.png`, tool.Content{Type: tool.ImageContent, MIMEType: "image/png", Name: "x.png"}},
+		{
+			"pdf with a name", "auto", "application/pdf", `attachment; filename="invoice 7.pdf"`,
+			tool.Content{Type: tool.ResourceContent, MIMEType: "application/pdf", Name: "invoice 7.pdf"},
+		},
+		{
+			"name in other letters", "auto", "application/pdf", `attachment; filename*=UTF-8''r%C3%A9sum%C3%A9.pdf`,
+			tool.Content{Type: tool.ResourceContent, MIMEType: "application/pdf", Name: "résumé.pdf"},
+		},
+		{
+			"name with a way", "auto", "application/zip", `attachment; filename="../../etc/passwd"`,
+			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip", Name: "passwd"},
+		},
+		{
+			"name with a windows way", "auto", "application/zip", `attachment; filename*=UTF-8''C%3A%5Cx%5C..`,
+			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"},
+		},
+		{
+			"name with a line break", "auto", "application/zip", `attachment; filename*=UTF-8''a%0D%0Ab`,
+			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"},
+		},
+		{
+			"malformed name", "auto", "application/zip", `attachment; filename="`,
+			tool.Content{Type: tool.ResourceContent, MIMEType: "application/zip"},
+		},
+		{
+			"text as bytes", "binary", "text/csv; charset=utf-8", "",
+			tool.Content{Type: tool.ResourceContent, MIMEType: "text/csv"},
+		},
+		{
+			"json as bytes", "binary", "application/json", "",
+			tool.Content{Type: tool.ResourceContent, MIMEType: "application/json"},
+		},
+		{
+			"image", "binary", "image/png", `inline; filename=x.png`,
+			tool.Content{Type: tool.ImageContent, MIMEType: "image/png", Name: "x.png"},
+		},
 		{"audio", "auto", "audio/mpeg", "", tool.Content{Type: tool.AudioContent, MIMEType: "audio/mpeg"}},
 		{"nothing said", "binary", "", "", tool.Content{Type: tool.ResourceContent, MIMEType: "application/octet-stream"}},
 	} {

@@ -33,7 +33,9 @@ func (p *program) shape(ctx context.Context, raw json.RawMessage) (*tool.Result,
 	out, err := p.result.fill(ctx, &sink{max: int(p.limit()), full: errResultSize}, newPart(raw))
 	switch {
 	case errors.Is(err, errResultSize):
-		return tool.ErrorResult(fmt.Sprintf("the result would have more than the limit of %d bytes: ask for less, such as fewer items or fields", p.limit())), nil
+		return tool.ErrorResult(fmt.Sprintf(
+			"the result would have more than the limit of %d bytes: ask for less, such as fewer items or fields", p.limit(),
+		)), nil
 	case err != nil:
 		failed := *tool.AsError(err)
 		failed.Sent, failed.Answered = true, true

@@ -200,7 +200,8 @@ func (t *template) hostport() string {
 // sameOrigin reports whether u leads to the template's scheme, host and port.
 func (t *template) sameOrigin(u *url.URL) bool {
 	other := template{origin: u}
-	return u.User == nil && u.Opaque == "" && u.Scheme == t.origin.Scheme && strings.EqualFold(other.hostport(), t.hostport())
+	return u.User == nil && u.Opaque == "" && u.Scheme == t.origin.Scheme &&
+		strings.EqualFold(other.hostport(), t.hostport())
 }
 
 // variable finds the argument a template's variable names: the one that the
@@ -239,7 +240,8 @@ func templateValue(path string, raw json.RawMessage) (uritemplate.Value, error) 
 	for _, name := range object.names {
 		s, ok := scalar(object.members[name])
 		if !ok {
-			return uritemplate.Value{}, argument(path+"/"+escape(name), "can't be part of a URL: want a string, number or boolean")
+			return uritemplate.Value{}, argument(path+"/"+escape(name),
+				"can't be part of a URL: want a string, number or boolean")
 		}
 		pairs = append(pairs, name, s)
 		if err := checkText(path, name+s); err != nil {

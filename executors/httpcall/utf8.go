@@ -67,7 +67,8 @@ func (t *template) rewrite(values, given uritemplate.Values) (string, error) {
 					return "", errLongPrefix
 				}
 				variables[at] = name + ":" + strconv.Itoa(size)
-			case exploded && operator != "" && strings.Contains("?&;", operator) && values.Get(pairs).T == uritemplate.ValueTypeKV:
+			case exploded && operator != "" && strings.Contains("?&;", operator) &&
+				values.Get(pairs).T == uritemplate.ValueTypeKV:
 				alias := fmt.Sprintf("toolcrib.pairs.%d.%d", i, at)
 				given[alias] = encodedNames(values.Get(pairs))
 				variables[at] = alias + "*"

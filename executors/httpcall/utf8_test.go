@@ -29,18 +29,21 @@ func TestScripts(t *testing.T) {
 			b := setup(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) })
 			first := string([]rune(word)[:2])
 			for template, want := range map[string]string{
-				"/p/{q}":             "/p/" + url.PathEscape(word),
-				"/p{/q}":             "/p/" + url.PathEscape(word),
-				"/p/{+q}":            "/p/" + url.PathEscape(word),
-				"/p?x=1{&q}":         "/p?x=1&q=" + url.QueryEscape(word),
-				"/p{?q,list*,map*}":  "/p?q=" + url.QueryEscape(word) + "&list=a&list=" + url.QueryEscape(word) + "&" + url.QueryEscape(word) + "=" + url.QueryEscape(word),
+				"/p/{q}":     "/p/" + url.PathEscape(word),
+				"/p{/q}":     "/p/" + url.PathEscape(word),
+				"/p/{+q}":    "/p/" + url.PathEscape(word),
+				"/p?x=1{&q}": "/p?x=1&q=" + url.QueryEscape(word),
+				"/p{?q,list*,map*}": "/p?q=" + url.QueryEscape(word) + "&list=a&list=" + url.QueryEscape(word) + "&" +
+					url.QueryEscape(word) + "=" + url.QueryEscape(word),
 				"/p/{list}":          "/p/a," + url.PathEscape(word),
 				"/p/{q:2}":           "/p/" + url.PathEscape(first),
 				"/p/{q:2}{?q,ascii}": "/p/" + url.PathEscape(first) + "?q=" + url.QueryEscape(word) + "&ascii=abc",
 				"/p/{q:500}":         "/p/" + url.PathEscape(word),
 				"/p/{ascii:2}":       "/p/ab",
 			} {
-				given := map[string]any{"q": word, "ascii": "abc", "list": []string{"a", word}, "map": map[string]string{word: word}}
+				given := map[string]any{
+					"q": word, "ascii": "abc", "list": []string{"a", word}, "map": map[string]string{word: word},
+				}
 				for variable := range given { // What the template does not take goes into the query.
 					if !strings.Contains(template, variable) {
 						delete(given, variable)
@@ -81,7 +84,9 @@ func TestLongPrefix(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{}`)) })
-	_, err := b.executor.Execute(t.Context(), b.call(`{"url":"$URL/{q:9000}"}`, fmt.Sprintf(`{"q":%q}`, strings.Repeat("日", 5000))))
+	_, err := b.executor.Execute(
+		t.Context(), b.call(`{"url":"$URL/{q:9000}"}`, fmt.Sprintf(`{"q":%q}`, strings.Repeat("日", 5000))),
+	)
 	require.Error(t, err)
 	require.Empty(t, b.requests())
 }
@@ -126,7 +131,10 @@ func TestScriptsInForms(t *testing.T) {
 					require.Equal(t, decoded(t, want), decoded(t, text), config)
 				}
 			}
-			_, err = b.executor.Execute(t.Context(), b.call(`{"method":"POST","url":"$URL/p","body_type":"form","body":{"from":"/map"}}`, string(arguments)))
+			_, err = b.executor.Execute(
+				t.Context(),
+				b.call(`{"method":"POST","url":"$URL/p","body_type":"form","body":{"from":"/map"}}`, string(arguments)),
+			)
 			require.NoError(t, err)
 			require.Equal(t, url.Values{word: {word}}, decoded(t, sent()))
 		})

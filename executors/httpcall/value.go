@@ -24,13 +24,14 @@ type Style string
 
 // Styles.
 const (
-	StyleRepeat Style = "repeat" // a=1&a=2: one parameter for each item; other values as JSON. The default of parameters and fields.
-	StyleComma  Style = "comma"  // a=1,2 of an array, a=k,1,l,2 of an object.
-	StyleSpace  Style = "space"  // a=1%202
-	StylePipe   Style = "pipe"   // a=1%7C2
-	StylePairs  Style = "pairs"  // k=1&l=2: the members of an object are parameters; in a header k=1,l=2.
-	StyleDeep   Style = "deep"   // a[k]=1&a[l][m]=2&a[n][]=3, at any depth.
-	StyleJSON   Style = "json"   // a={"k":1}: as JSON.
+	// a=1&a=2: one parameter for each item; other values as JSON. The default of parameters and fields.
+	StyleRepeat Style = "repeat"
+	StyleComma  Style = "comma" // a=1,2 of an array, a=k,1,l,2 of an object.
+	StyleSpace  Style = "space" // a=1%202
+	StylePipe   Style = "pipe"  // a=1%7C2
+	StylePairs  Style = "pairs" // k=1&l=2: the members of an object are parameters; in a header k=1,l=2.
+	StyleDeep   Style = "deep"  // a[k]=1&a[l][m]=2&a[n][]=3, at any depth.
+	StyleJSON   Style = "json"  // a={"k":1}: as JSON.
 )
 
 var (

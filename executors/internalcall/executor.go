@@ -92,7 +92,9 @@ func KeyOf(config json.RawMessage) string {
 }
 
 func unknown(key string) *tool.Error {
-	return &tool.Error{Kind: tool.Invalid, Op: "internalcall.Execute", Path: "/builtin_key", Msg: fmt.Sprintf("no built-in %q", key)}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "internalcall.Execute", Path: "/builtin_key", Msg: fmt.Sprintf("no built-in %q", key),
+	}
 }
 
 // echo answers {"success": true, "args": …} with the arguments byte for byte.

@@ -111,12 +111,16 @@ func TestConformance(t *testing.T) {
 	executortest.Run(t, executortest.Harness{
 		New: func(*testing.T, executortest.Behaviour) executortest.Subject {
 			return executortest.Subject{Executor: internalcall.New(nil, nil), Call: func(effectID string) *tool.Call {
-				return &tool.Call{EffectID: effectID, Egress: tool.EgressNone, Version: &tool.Version{}, Arguments: []byte(`{"a": 1}`)}
+				return &tool.Call{
+					EffectID: effectID, Egress: tool.EgressNone, Version: &tool.Version{}, Arguments: []byte(`{"a": 1}`),
+				}
 			}}
 		},
 		Lacks: map[executortest.Behaviour]string{
-			executortest.SaysNo: reason, executortest.Refuses: reason, executortest.Saturated: reason, executortest.Fails: reason,
-			executortest.Unreachable: reason, executortest.BreaksOff: reason, executortest.Hangs: reason, executortest.Overflows: reason,
+			executortest.SaysNo: reason, executortest.Refuses: reason, executortest.Saturated: reason,
+			executortest.Fails:       reason,
+			executortest.Unreachable: reason, executortest.BreaksOff: reason, executortest.Hangs: reason,
+			executortest.Overflows:    reason,
 			executortest.QuotesSecret: reason, executortest.NoSecret: reason, executortest.Panics: reason,
 		},
 	})

@@ -14,35 +14,62 @@ func TestCheckConfig(t *testing.T) {
 	t.Parallel()
 
 	for name, tt := range map[string]struct{ config, path string }{
-		"no server":                   {`{"tool_name": "a"}`, "/server_url"},
-		"no tool":                     {`{"server_url": "https://a.example/mcp"}`, "/tool_name"},
-		"a tool's name with a space":  {`{"server_url": "https://a.example/mcp", "tool_name": "a b"}`, "/tool_name"},
-		"another type":                {`{"type": "http", "server_url": "https://a.example", "tool_name": "a"}`, "/type"},
-		"an unknown member":           {`{"server_url": "https://a.example", "tool_name": "a", "url": "x"}`, ""},
-		"a member of another type":    {`{"server_url": 7, "tool_name": "a"}`, "/server_url"},
-		"another scheme":              {`{"server_url": "file:///etc/passwd", "tool_name": "a"}`, "/server_url"},
-		"no host":                     {`{"server_url": "https:///x", "tool_name": "a"}`, "/server_url"},
-		"a user in the address":       {`{"server_url": "https://me:pass@a.example", "tool_name": "a"}`, "/server_url"},
-		"a secret in the address":     {`{"server_url": "https://a.example?api_key=x", "tool_name": "a"}`, "/server_url"},
-		"a template for a host":       {`{"server_url": "https://{host}/x", "tool_name": "a"}`, "/server_url"},
-		"another transport":           {`{"server_url": "https://a.example", "tool_name": "a", "transport": "pigeon"}`, "/transport"},
-		"a literal secret":            {`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-Api-Key": "x"}}`, "/headers/X-Api-Key"},
-		"a header of the protocol":    {`{"server_url": "https://a.example", "tool_name": "a", "headers": {"mcp-session-id": "x"}}`, "/headers/mcp-session-id"},
-		"a header of the platform":    {`{"server_url": "https://a.example", "tool_name": "a", "headers": {"Idempotency-Key": "x"}}`, "/headers/Idempotency-Key"},
-		"a header with a line break":  {`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": "x\r\nY: z"}}`, "/headers/X-A"},
-		"a header that is a list":     {`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": ["x"]}}`, ""},
-		"two credentials":             {`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": {"credentials_ref": "k"}}, "auth": {"type": "bearer", "credentials_ref": "k"}}`, "/auth"},
-		"a credential without a name": {`{"server_url": "https://a.example", "tool_name": "a", "auth": {"type": "bearer", "credentials_ref": "../k"}}`, "/auth/credentials_ref"},
-		"auth of another type":        {`{"server_url": "https://a.example", "tool_name": "a", "auth": {"type": "digest", "credentials_ref": "k"}}`, "/auth/type"},
-		"a path for a command":        {`{"transport": "stdio", "command": "/bin/sh", "tool_name": "a"}`, "/command"},
-		"a command with arguments":    {`{"transport": "stdio", "command": "sh -c id", "tool_name": "a"}`, "/command"},
-		"a command with an address":   {`{"transport": "stdio", "command": "sh", "server_url": "https://a.example", "tool_name": "a"}`, "/server_url"},
+		"no server":                  {`{"tool_name": "a"}`, "/server_url"},
+		"no tool":                    {`{"server_url": "https://a.example/mcp"}`, "/tool_name"},
+		"a tool's name with a space": {`{"server_url": "https://a.example/mcp", "tool_name": "a b"}`, "/tool_name"},
+		"another type":               {`{"type": "http", "server_url": "https://a.example", "tool_name": "a"}`, "/type"},
+		"an unknown member":          {`{"server_url": "https://a.example", "tool_name": "a", "url": "x"}`, ""},
+		"a member of another type":   {`{"server_url": 7, "tool_name": "a"}`, "/server_url"},
+		"another scheme":             {`{"server_url": "file:///etc/passwd", "tool_name": "a"}`, "/server_url"},
+		"no host":                    {`{"server_url": "https:///x", "tool_name": "a"}`, "/server_url"},
+		"a user in the address":      {`{"server_url": "https://me:pass@a.example", "tool_name": "a"}`, "/server_url"},
+		"a secret in the address":    {`{"server_url": "https://a.example?api_key=x", "tool_name": "a"}`, "/server_url"},
+		"a template for a host":      {`{"server_url": "https://{host}/x", "tool_name": "a"}`, "/server_url"},
+		"another transport": {
+			`{"server_url": "https://a.example", "tool_name": "a", "transport": "pigeon"}`, "/transport",
+		},
+		"a literal secret": {
+			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-Api-Key": "x"}}`, "/headers/X-Api-Key",
+		},
+		"a header of the protocol": {
+			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"mcp-session-id": "x"}}`,
+			"/headers/mcp-session-id",
+		},
+		"a header of the platform": {
+			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"Idempotency-Key": "x"}}`,
+			"/headers/Idempotency-Key",
+		},
+		"a header with a line break": {
+			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": "x\r\nY: z"}}`, "/headers/X-A",
+		},
+		"a header that is a list": {
+			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": ["x"]}}`, "",
+		},
+		"two credentials": {
+			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": {"credentials_ref": "k"}}, "auth": {"type": "bearer", "credentials_ref": "k"}}`,
+			"/auth",
+		},
+		"a credential without a name": {
+			`{"server_url": "https://a.example", "tool_name": "a", "auth": {"type": "bearer", "credentials_ref": "../k"}}`,
+			"/auth/credentials_ref",
+		},
+		"auth of another type": {
+			`{"server_url": "https://a.example", "tool_name": "a", "auth": {"type": "digest", "credentials_ref": "k"}}`,
+			"/auth/type",
+		},
+		"a path for a command":     {`{"transport": "stdio", "command": "/bin/sh", "tool_name": "a"}`, "/command"},
+		"a command with arguments": {`{"transport": "stdio", "command": "sh -c id", "tool_name": "a"}`, "/command"},
+		"a command with an address": {
+			`{"transport": "stdio", "command": "sh", "server_url": "https://a.example", "tool_name": "a"}`, "/server_url",
+		},
 		"a command over HTTP":         {`{"server_url": "https://a.example", "command": "sh", "tool_name": "a"}`, "/command"},
 		"an attached server and more": {`{"server": "a", "server_url": "https://a.example", "tool_name": "a"}`, "/server"},
 		"a slug that is none":         {`{"server": "../a", "tool_name": "a"}`, "/server"},
-		"a digest that is none":       {`{"server": "a", "tool_name": "a", "definition_digest": "abc"}`, "/definition_digest"},
-		"too long answers":            {`{"server": "a", "tool_name": "a", "max_bytes": 99999999}`, "/max_bytes"},
-		"too much":                    {`{"server": "a", "tool_name": "` + strings.Repeat("a", 1<<17) + `"}`, ""},
+		"a digest that is none": {
+			`{"server": "a", "tool_name": "a", "definition_digest": "abc"}`, "/definition_digest",
+		},
+		"too long answers": {`{"server": "a", "tool_name": "a", "max_bytes": 99999999}`, "/max_bytes"},
+		"too much":         {`{"server": "a", "tool_name": "` + strings.Repeat("a", 1<<17) + `"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

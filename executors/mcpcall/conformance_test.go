@@ -56,12 +56,14 @@ func conformingSubject(t *testing.T, generation string, b executortest.Behaviour
 	var mu sync.Mutex
 	var keys []string
 	over := make(chan struct{})
-	srv := httptest.NewServer(&script{generation: generation, call: func(w http.ResponseWriter, r *http.Request, m message) {
-		mu.Lock()
-		keys = append(keys, r.Header.Get("Idempotency-Key"))
-		mu.Unlock()
-		behave(w, r, m, b, over)
-	}})
+	srv := httptest.NewServer(&script{
+		generation: generation, call: func(w http.ResponseWriter, r *http.Request, m message) {
+			mu.Lock()
+			keys = append(keys, r.Header.Get("Idempotency-Key"))
+			mu.Unlock()
+			behave(w, r, m, b, over)
+		},
+	})
 	t.Cleanup(func() { close(over); srv.Close() })
 	address := srv.URL
 	if b == executortest.Unreachable {
@@ -76,7 +78,10 @@ func conformingSubject(t *testing.T, generation string, b executortest.Behaviour
 		}
 		return executortest.Secret, name == "TOOLCRIB_SECRET_KEY"
 	}}})
-	config := fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "max_bytes": %d, "auth": {"type": "bearer", "credentials_ref": "key"}}`, address, executortest.MaxBytes)
+	config := fmt.Sprintf(
+		`{"server_url": %q, "tool_name": "order", "max_bytes": %d, "auth": {"type": "bearer", "credentials_ref": "key"}}`,
+		address, executortest.MaxBytes,
+	)
 	version := &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
 		Definition: tool.Definition{Implementation: tool.MCP, Config: json.RawMessage(config)},
 	}}
@@ -208,7 +213,11 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s.session != "" {
 			w.Header().Set("Mcp-Session-Id", s.session)
 		}
-		m.answer(w, `{"protocolVersion": "`+generation+`", "capabilities": {"tools": {}}, "serverInfo": {"name": "script", "version": "1"}}`)
+		m.answer(
+			w,
+			`{"protocolVersion": "`+generation+
+				`", "capabilities": {"tools": {}}, "serverInfo": {"name": "script", "version": "1"}}`,
+		)
 	case m.Method == "server/discover" && stateless:
 		m.answer(w, `{"resultType": "complete", "supportedVersions": ["`+generation+`"], "capabilities": {"tools": {}}}`)
 	case m.Method == "notifications/initialized", m.Method == "notifications/cancelled":
@@ -244,7 +253,8 @@ func (s *script) methods() []string {
 // callOf returns a call of the tool "order" at a server.
 func callOf(config, run string) *tool.Call {
 	return &tool.Call{
-		ID: "call_1", EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}, RunID: run, Attempt: 1, Egress: tool.EgressWrite,
+		ID: "call_1", EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}, RunID: run, Attempt: 1,
+		Egress: tool.EgressWrite,
 		Version: &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
 			Definition: tool.Definition{Implementation: tool.MCP, Config: json.RawMessage(config)},
 		}},

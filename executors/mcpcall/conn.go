@@ -55,10 +55,13 @@ func dial(ctx context.Context, gate *egress.Gate, t *target, s *Session) (*conn,
 	}
 	client := egress.Over(w)
 	var transport mcp.Transport = &mcp.StreamableClientTransport{
-		Endpoint: t.server.URL, HTTPClient: client, MaxRetries: maxStreamRetries, DisableStandaloneSSE: true, MaxEventSize: maxListBytes + int(t.limit),
+		Endpoint: t.server.URL, HTTPClient: client, MaxRetries: maxStreamRetries, DisableStandaloneSSE: true,
+		MaxEventSize: maxListBytes + int(t.limit),
 	}
 	if t.server.Kind() == transportSSE {
-		transport = &mcp.SSEClientTransport{Endpoint: t.server.URL, HTTPClient: client, MaxEventSize: maxListBytes + int(t.limit)}
+		transport = &mcp.SSEClientTransport{
+			Endpoint: t.server.URL, HTTPClient: client, MaxEventSize: maxListBytes + int(t.limit),
+		}
 		s = nil // A session is the stream itself.
 	}
 	return open(ctx, t, transport, w, s)
@@ -166,7 +169,8 @@ func (c *conn) unconnected(ctx context.Context) error {
 			return &e
 		case at.overflow > 0:
 			return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the server's answer to the handshake is too long"}
-		case at.status >= http.StatusMultipleChoices && (method != methodDiscover || c.exchange(methodInitialize).status == 0):
+		case at.status >= http.StatusMultipleChoices &&
+			(method != methodDiscover || c.exchange(methodInitialize).status == 0):
 			return at.refused(false)
 		}
 	}
@@ -176,11 +180,19 @@ func (c *conn) unconnected(ctx context.Context) error {
 	case seen.fault != nil:
 		return seen.fault
 	case seen.answered && seen.answer.err == nil && err == nil && !speaks(h.versions[0]):
-		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the server speaks the protocol version " + told(secret.RedactorFrom(ctx), h.versions[0], maxNameBytes) + ", which is not known here"}
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: op,
+			Msg: "the server speaks the protocol version " + told(secret.RedactorFrom(ctx), h.versions[0], maxNameBytes) +
+				", which is not known here",
+		}
 	case seen.answered:
-		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the server's answer to the handshake is not one of the protocol"}
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: op, Msg: "the server's answer to the handshake is not one of the protocol",
+		}
 	default:
-		return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the server does not speak the protocol, is it an MCP server?"}
+		return &tool.Error{
+			Kind: tool.Unavailable, Op: op, Msg: "the server does not speak the protocol, is it an MCP server?",
+		}
 	}
 }
 

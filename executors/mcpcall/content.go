@@ -36,9 +36,14 @@ func readResult(known *secret.Redactor, raw json.RawMessage) (*tool.Result, erro
 	switch r.Type {
 	case "", "complete": // Servers before 2026-07-28 name no type.
 	case "input_required":
-		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall", Msg: "the server asks for further input from a person or a model, which this platform does not give to servers", Sent: true, Answered: true}
+		return nil, &tool.Error{
+			Kind: tool.Denied, Op: "mcpcall",
+			Msg:  "the server asks for further input from a person or a model, which this platform does not give to servers",
+			Sent: true, Answered: true,
+		}
 	default:
-		return nil, fmt.Errorf("it is of the type %q, which is not known here, so that it may not be complete", told(known, r.Type, maxNameBytes))
+		return nil, fmt.Errorf("it is of the type %q, which is not known here, so that it may not be complete",
+			told(known, r.Type, maxNameBytes))
 	}
 	out := &tool.Result{IsError: r.IsError}
 	for i, block := range r.Content {
@@ -116,12 +121,17 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 	case "audio":
 		return media(tool.AudioContent, b.Data, b.MIMEType)
 	case "resource_link":
-		return tool.Content{Type: tool.ResourceContent, URI: told(known, b.URI, maxURIBytes), Name: told(known, b.Name, maxTitleBytes), MIMEType: mimeType(b.MIMEType)}, nil
+		return tool.Content{
+			Type: tool.ResourceContent, URI: told(known, b.URI, maxURIBytes), Name: told(known, b.Name, maxTitleBytes),
+			MIMEType: mimeType(b.MIMEType),
+		}, nil
 	case "resource":
 		if b.Resource == nil {
 			return tool.Content{}, errors.New("is a resource without one")
 		}
-		out := tool.Content{Type: tool.ResourceContent, URI: told(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType)}
+		out := tool.Content{
+			Type: tool.ResourceContent, URI: told(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType),
+		}
 		if b.Resource.Blob == nil {
 			out.Text = answerText(b.Resource.Text)
 			return out, nil
@@ -132,7 +142,8 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 	default:
 		// Opaque: kept whole as data for who knows the type, and shown to no model.
 		return tool.Content{
-			Type: tool.ResourceContent, Name: "content of the unknown type " + told(known, kind.Type, maxNameBytes), MIMEType: "application/json", Data: known.JSON(raw),
+			Type: tool.ResourceContent, Name: "content of the unknown type " + told(known, kind.Type, maxNameBytes),
+			MIMEType: "application/json", Data: known.JSON(raw),
 		}, nil
 	}
 }
@@ -150,7 +161,8 @@ func media(want tool.ContentType, data, said string) (tool.Content, error) {
 	switch {
 	case strings.HasPrefix(is, class):
 		return tool.Content{Type: want, Data: raw, MIMEType: is}, nil
-	case want == tool.AudioContent && strings.HasPrefix(said, class) && (is == "application/octet-stream" || is == "application/ogg" || is == "video/mp4" || is == "video/webm"):
+	case want == tool.AudioContent && strings.HasPrefix(said, class) &&
+		(is == "application/octet-stream" || is == "application/ogg" || is == "video/mp4" || is == "video/webm"):
 		return tool.Content{Type: want, Data: raw, MIMEType: said}, nil
 	default:
 		return tool.Content{Type: tool.ResourceContent, Data: raw, MIMEType: "application/octet-stream"}, nil

@@ -139,10 +139,17 @@ func (c *Client) compare(ctx context.Context, conn *conn, cfg *Config) error {
 	}
 	if cfg.DefinitionDigest != "" && cfg.DefinitionDigest != def.digest {
 		return changed(&remote.ChangedError{Tool: cfg.ToolName, Pinned: cfg.DefinitionDigest, Found: def.digest},
-			fmt.Sprintf("the server changed its definition of the tool %q since it was imported: look at the difference, and import it again", cfg.ToolName))
+			fmt.Sprintf(
+				"the server changed its definition of the tool %q since it was imported: look at the difference, and "+
+					"import it again",
+				cfg.ToolName,
+			))
 	}
 	if len(def.headers) > 0 && conn.stateless() && !conn.usable(ctx, def.headers) {
-		return &tool.Error{Kind: tool.Conflict, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the server's definition of the tool %q can't be used: %s", cfg.ToolName, badHeaders)}
+		return &tool.Error{
+			Kind: tool.Conflict, Op: "mcpcall.Execute",
+			Msg: fmt.Sprintf("the server's definition of the tool %q can't be used: %s", cfg.ToolName, badHeaders),
+		}
 	}
 	return nil
 }
@@ -178,7 +185,8 @@ func (c *Client) definition(ctx context.Context, conn *conn, name string) (defin
 	}
 	def, ok := all[name]
 	if !ok {
-		return definition{}, changed(&remote.ChangedError{Tool: name}, fmt.Sprintf("the server has no tool %q any more: it was renamed or removed", name))
+		return definition{}, changed(&remote.ChangedError{Tool: name},
+			fmt.Sprintf("the server has no tool %q any more: it was renamed or removed", name))
 	}
 	return def, nil
 }
@@ -299,7 +307,8 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 	}
 	err := json.Unmarshal(raw, &d)
 	t := remote.Tool{
-		Name: clean(d.Name, maxNameBytes), Title: clean(d.Title, maxTitleBytes), Description: clean(d.Description, maxDescriptionBytes),
+		Name: clean(d.Name, maxNameBytes), Title: clean(d.Title, maxTitleBytes),
+		Description: clean(d.Description, maxDescriptionBytes),
 		InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
 		Annotations: remote.Annotations{
 			ReadOnly: d.Annotations.ReadOnly, Destructive: d.Annotations.Destructive,

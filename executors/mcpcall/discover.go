@@ -34,7 +34,9 @@ func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, 
 	if err != nil {
 		return nil, err
 	}
-	out := &Discovery{Protocol: conn.protocol(), Stateless: conn.stateless(), Tools: []RemoteTool{}, Skipped: listed.skipped}
+	out := &Discovery{
+		Protocol: conn.protocol(), Stateless: conn.stateless(), Tools: []RemoteTool{}, Skipped: listed.skipped,
+	}
 	for _, found := range listed.tools {
 		if out.Stateless && namesHeaders(found.InputSchema) && !conn.usable(ctx, listed.raw[found.Name]) {
 			out.Skipped = append(out.Skipped, remote.Skipped{Name: found.Name, Reason: badHeaders})

@@ -17,14 +17,15 @@ func TestNothingInward(t *testing.T) {
 	t.Parallel()
 
 	for _, transport := range []remote.Transport{remote.StreamableHTTP, remote.SSE} {
-		egresstest.Surface(t, "mcp over "+string(transport), func(ctx context.Context, cfg egress.Config, target string) error {
-			c := mcpcall.NewClient(mcpcall.Options{Gate: egresstest.Gate(t, cfg)})
-			defer func() { _ = c.Close() }()
-			res, err := mcpcall.New(c).Execute(ctx, callOf(config(target, "order", transport), ""))
-			if err == nil && res.IsError {
-				return &tool.Error{Kind: tool.Unavailable, Msg: textOf(res)}
-			}
-			return err
-		})
+		egresstest.Surface(t, "mcp over "+string(transport),
+			func(ctx context.Context, cfg egress.Config, target string) error {
+				c := mcpcall.NewClient(mcpcall.Options{Gate: egresstest.Gate(t, cfg)})
+				defer func() { _ = c.Close() }()
+				res, err := mcpcall.New(c).Execute(ctx, callOf(config(target, "order", transport), ""))
+				if err == nil && res.IsError {
+					return &tool.Error{Kind: tool.Unavailable, Msg: textOf(res)}
+				}
+				return err
+			})
 	}
 }

@@ -64,7 +64,9 @@ func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*tar
 	server := cfg.Server
 	if cfg.Attached != "" {
 		if c.opts.Servers == nil {
-			return nil, &tool.Error{Kind: tool.NotFound, Op: "mcpcall.Execute", Msg: fmt.Sprintf("no MCP server %q is attached", cfg.Attached)}
+			return nil, &tool.Error{
+				Kind: tool.NotFound, Op: "mcpcall.Execute", Msg: fmt.Sprintf("no MCP server %q is attached", cfg.Attached),
+			}
 		}
 		var err error
 		if server, err = c.opts.Servers.Server(ctx, call.Principal.Tenant, cfg.Attached, cfg.ToolName); err != nil {
@@ -73,7 +75,8 @@ func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*tar
 	}
 	t := &target{
 		server: server, key: SessionKey{Tenant: call.Principal.Tenant, RunID: call.RunID, Server: server.Key()},
-		effectID: call.EffectID, repeatable: call.Version.Snapshot.Execution.Repeatable(), limit: call.EgressRules.Bound(cfg.limit()),
+		effectID: call.EffectID, repeatable: call.Version.Snapshot.Execution.Repeatable(),
+		limit:  call.EgressRules.Bound(cfg.limit()),
 		access: egress.Access{Tenant: call.Principal.Tenant, Class: call.Egress, Rules: call.EgressRules},
 	}
 	return t, c.authorize(ctx, t)
@@ -82,7 +85,10 @@ func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*tar
 // authorize opens what the server's headers and auth name.
 func (c *Client) authorize(ctx context.Context, t *target) error {
 	if t.access.Class != tool.EgressReadOnly && t.access.Class != tool.EgressWrite {
-		return &tool.Error{Kind: tool.Denied, Op: "mcpcall.Execute", Msg: "the tool's egress class is none: it may not ask a server; set its egress_class to read_only or write"}
+		return &tool.Error{
+			Kind: tool.Denied, Op: "mcpcall.Execute",
+			Msg: "the tool's egress class is none: it may not ask a server; set its egress_class to read_only or write",
+		}
 	}
 	// Answers have limits of their own, and what rules say of methods is about
 	// what a call does, not about how the protocol is posted.
@@ -106,7 +112,9 @@ func (c *Client) authorize(ctx context.Context, t *target) error {
 	if _, password, ok := strings.Cut(v.Reveal(), ":"); ok && auth.Type == remote.AuthBasic {
 		secret.Note(ctx, secret.NewValue(password))
 	}
-	scheme := map[string]egress.Scheme{remote.AuthBearer: egress.Bearer, remote.AuthBasic: egress.Basic, remote.AuthHeader: egress.Raw}[auth.Type]
+	scheme := map[string]egress.Scheme{
+		remote.AuthBearer: egress.Bearer, remote.AuthBasic: egress.Basic, remote.AuthHeader: egress.Raw,
+	}[auth.Type]
 	t.access.Credential = &egress.Credential{Value: v, Scheme: scheme, Header: auth.Header}
 	return nil
 }

@@ -39,7 +39,9 @@ func (c *Command) secrets() []secret.Value {
 // spawn starts a command and shakes hands with it. A command that exits when it
 // is asked what it does not know is started once more and asked to initialize at
 // once, as all of its processes are from then on.
-func (p *processes) spawn(ctx context.Context, t *target, command Command, logger *slog.Logger) (*conn, *process, error) {
+func (p *processes) spawn(
+	ctx context.Context, t *target, command Command, logger *slog.Logger,
+) (*conn, *process, error) {
 	t.initialize = p.initializes(t.server.Command)
 	conn, proc, err := p.handshake(ctx, t, command, logger)
 	if err == nil || t.initialize || !errors.Is(err, errExited) || ctx.Err() != nil {
@@ -55,10 +57,15 @@ func (p *processes) spawn(ctx context.Context, t *target, command Command, logge
 // errExited is the cause of a failure whose command ended before it answered.
 var errExited = errors.New("the command has exited")
 
-func (p *processes) handshake(ctx context.Context, t *target, command Command, logger *slog.Logger) (*conn, *process, error) {
+func (p *processes) handshake(
+	ctx context.Context, t *target, command Command, logger *slog.Logger,
+) (*conn, *process, error) {
 	proc, err := startProcess(command, logger)
 	if err != nil {
-		return nil, nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the command %q can't be started", t.server.Command), Err: err}
+		return nil, nil, &tool.Error{
+			Kind: tool.Unavailable, Op: "mcpcall.Execute",
+			Msg: fmt.Sprintf("the command %q can't be started", t.server.Command), Err: err,
+		}
 	}
 	stop := context.AfterFunc(ctx, proc.kill) // However slowly it begins.
 	conn, err := open(ctx, t, proc.transport(int(t.limit)), nil, nil)
@@ -79,9 +86,15 @@ func (p *process) unconnected(ctx context.Context, name string, exited bool, cau
 	case ctx.Err() != nil: // It was given no more time.
 		return cause
 	case p.messages.exceeded.Load():
-		failed.Msg = fmt.Sprintf("the command %q prints more than %d lines that are no messages: it must write logs to its standard error", name, maxNoiseLines)
+		failed.Msg = fmt.Sprintf(
+			"the command %q prints more than %d lines that are no messages: it must write logs to its standard error", name,
+			maxNoiseLines,
+		)
 	case exited:
-		failed.Msg = fmt.Sprintf("the command %q ended (%s) before it had answered the handshake: the worker's log has what it complained of", name, p.cmd.ProcessState)
+		failed.Msg = fmt.Sprintf(
+			"the command %q ended (%s) before it had answered the handshake: the worker's log has what it complained of", name,
+			p.cmd.ProcessState,
+		)
 		failed.Err = errExited
 	default:
 		return cause

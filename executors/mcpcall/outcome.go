@@ -54,13 +54,17 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 	if at.endless || stream.endless {
 		return nil, &tool.Error{
 			Kind: tool.Unavailable, Op: "mcpcall.Execute", Sent: true,
-			Msg: fmt.Sprintf("the server's answer had no end within the limit of %d bytes: ask for less, such as fewer items or fields", c.target.limit),
+			Msg: fmt.Sprintf(
+				"the server's answer had no end within the limit of %d bytes: ask for less, such as fewer items or fields",
+				c.target.limit,
+			),
 		}
 	}
 	if at.overflow > 0 || stream.overflow > 0 {
 		return tooLong(max(at.overflow, stream.overflow)), nil
 	}
-	if at.refusal != nil && (at.status == http.StatusBadRequest && !(at.lost && c.resumed) || at.status == http.StatusNotFound && !at.lost) {
+	if at.refusal != nil &&
+		(at.status == http.StatusBadRequest && !(at.lost && c.resumed) || at.status == http.StatusNotFound && !at.lost) {
 		return refusal(secret.RedactorFrom(ctx), at.refusal)
 	}
 	if at.status >= http.StatusMultipleChoices {
@@ -75,7 +79,9 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 		ended.Sent = sent
 		return nil, ended
 	}
-	out := &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server broke off before it had answered", Sent: sent}
+	out := &tool.Error{
+		Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server broke off before it had answered", Sent: sent,
+	}
 	switch {
 	case at.status == http.StatusAccepted && c.target.server.Kind() != transportSSE:
 		out.Msg = "the server accepted the call and gave no answer"
@@ -96,13 +102,18 @@ func (c *conn) result(known *secret.Redactor, s seen) (*tool.Result, error) {
 		return nil, e
 	}
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server's answer is not a tool's result: " + err.Error(), Sent: true, Answered: true}
+		return nil, &tool.Error{
+			Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server's answer is not a tool's result: " + err.Error(),
+			Sent: true, Answered: true,
+		}
 	}
 	return res, nil
 }
 
 func tooLong(limit int64) *tool.Result {
-	return tool.ErrorResult(fmt.Sprintf("the server answered more than the limit of %d bytes: ask for less, such as fewer items or fields", limit))
+	return tool.ErrorResult(fmt.Sprintf(
+		"the server answered more than the limit of %d bytes: ask for less, such as fewer items or fields", limit,
+	))
 }
 
 // refusal says how a call ends that was answered by a JSON-RPC error:
@@ -117,15 +128,18 @@ func refusal(known *secret.Redactor, e *jsonrpc.Error) (*tool.Result, error) {
 	out := &tool.Error{Op: "mcpcall.Execute", Sent: true, Answered: true}
 	switch e.Code {
 	case jsonrpc.CodeInvalidParams:
-		out.Kind, out.Msg, out.Err = tool.Conflict, "the server refused the call's parameters: "+told(known, e.Message, maxExcerptBytes), errUnknownTool
+		out.Kind, out.Msg, out.Err = tool.Conflict, "the server refused the call's parameters: "+
+			told(known, e.Message, maxExcerptBytes), errUnknownTool
 	case jsonrpc.CodeMethodNotFound:
 		out.Kind, out.Msg = tool.Conflict, "the server has no tools to call"
 	case mcp.CodeURLElicitationRequired:
-		out.Kind, out.Msg = tool.Denied, "the server asks a person to visit an address first, which this platform does not pass on"
+		out.Kind, out.Msg = tool.Denied, "the server asks a person to visit an address first, which this platform does "+
+			"not pass on"
 	case jsonrpc.CodeInternalError, jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, mcp.CodeUnsupportedProtocolVersion:
 		out.Kind, out.Msg = tool.Unavailable, fmt.Sprintf("the server failed: it answered with the error %d", e.Code)
 	default:
-		return tool.ErrorResult(fmt.Sprintf("the server answered with the error %d: %s", e.Code, told(known, e.Message, maxExcerptBytes))), nil
+		return tool.ErrorResult(fmt.Sprintf("the server answered with the error %d: %s", e.Code,
+			told(known, e.Message, maxExcerptBytes))), nil
 	}
 	return nil, out
 }
@@ -137,14 +151,16 @@ func (at exchange) refused(sent bool) *tool.Error {
 	switch {
 	case at.lost:
 		out.Kind, out.Msg, out.Err = tool.Unavailable, "the server forgets its sessions: "+text, errSessionLost
-	case at.status == http.StatusUnauthorized, at.status == http.StatusForbidden, at.status == http.StatusProxyAuthRequired:
+	case at.status == http.StatusUnauthorized, at.status == http.StatusForbidden,
+		at.status == http.StatusProxyAuthRequired:
 		out.Kind, out.Msg = tool.Denied, "the server did not accept the tool's credential: "+text
 	case at.status == http.StatusRequestTimeout, at.status == http.StatusTooEarly, at.status == http.StatusTooManyRequests:
 		out.Kind, out.Msg = tool.RateLimited, "the server asks to come back later: "+text
 	case at.status >= http.StatusInternalServerError:
 		out.Kind, out.Msg = tool.Unavailable, "the server failed: "+text
 	case at.status < http.StatusBadRequest:
-		out.Kind, out.Msg = tool.Unavailable, "the server redirects elsewhere, which is not followed: put the address it moved to in server_url"
+		out.Kind, out.Msg = tool.Unavailable, "the server redirects elsewhere, which is not followed: put the address it "+
+			"moved to in server_url"
 	default:
 		out.Kind, out.Msg = tool.Unavailable, "the server does not take the request, is it an MCP server? "+text
 	}
@@ -160,8 +176,12 @@ func endedBy(ctx context.Context) *tool.Error {
 	case ctx.Err() == nil:
 		return nil
 	case errors.Is(ctx.Err(), context.Canceled):
-		return &tool.Error{Kind: tool.Cancelled, Op: "mcpcall.Execute", Msg: "the call was cancelled", Err: context.Cause(ctx)}
+		return &tool.Error{
+			Kind: tool.Cancelled, Op: "mcpcall.Execute", Msg: "the call was cancelled", Err: context.Cause(ctx),
+		}
 	default:
-		return &tool.Error{Kind: tool.Timeout, Op: "mcpcall.Execute", Msg: "the server did not answer in time", Err: context.Cause(ctx)}
+		return &tool.Error{
+			Kind: tool.Timeout, Op: "mcpcall.Execute", Msg: "the server did not answer in time", Err: context.Cause(ctx),
+		}
 	}
 }

@@ -159,7 +159,9 @@ func (p *peer) giveUp(id jsonrpc.ID) {
 		return
 	}
 	select {
-	case p.local <- &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no answer"}}:
+	case p.local <- &jsonrpc.Response{
+		ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "no answer"},
+	}:
 	case <-p.ctx.Done():
 	}
 }
@@ -216,7 +218,9 @@ func (p *peer) answered(r *jsonrpc.Response) jsonrpc.Message {
 	}
 	shape, err := shapeOf(method, r.Result)
 	if err != nil {
-		return &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "malformed answer"}}
+		return &jsonrpc.Response{
+			ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "malformed answer"},
+		}
 	}
 	return &jsonrpc.Response{ID: r.ID, Result: shape}
 }
@@ -264,7 +268,9 @@ func (p *peer) asked(r *jsonrpc.Request) (jsonrpc.Message, error) {
 	}
 	reply := &jsonrpc.Response{ID: r.ID, Result: json.RawMessage(`{}`)}
 	if r.Method != "ping" {
-		reply = &jsonrpc.Response{ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this client offers nothing to servers"}}
+		reply = &jsonrpc.Response{
+			ID: r.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this client offers nothing to servers"},
+		}
 	}
 	p.replies.Go(func() {
 		ctx, cancel := context.WithTimeout(p.ctx, closeTimeout)
@@ -391,7 +397,9 @@ func tellProgress(ctx context.Context, raw json.RawMessage) {
 		Message string  `json:"message"`
 	}
 	if json.Unmarshal(raw, &n) == nil && n.Token == progressToken {
-		tool.ReportProgress(ctx, tool.Progress{Message: told(secret.RedactorFrom(ctx), n.Message, maxTitleBytes), Done: n.Done, Total: n.Total})
+		tool.ReportProgress(ctx, tool.Progress{
+			Message: told(secret.RedactorFrom(ctx), n.Message, maxTitleBytes), Done: n.Done, Total: n.Total,
+		})
 	}
 }
 

@@ -54,7 +54,9 @@ func startProcess(c Command, logger *slog.Logger) (*process, error) {
 }
 
 func (p *process) transport(limit int) mcp.Transport {
-	return &mcp.IOTransport{Reader: &output{ReadCloser: p.stdout, process: p}, Writer: p.stdin, MaxLineLength: limit + maxListBytes}
+	return &mcp.IOTransport{
+		Reader: &output{ReadCloser: p.stdout, process: p}, Writer: p.stdin, MaxLineLength: limit + maxListBytes,
+	}
 }
 
 // output tells the process that its output has ended.

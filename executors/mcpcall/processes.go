@@ -62,7 +62,10 @@ type running struct {
 func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
 	command, ok := p.commands[t.server.Command]
 	if !ok || len(command.Tenants) > 0 && !slices.Contains(command.Tenants, t.key.Tenant) {
-		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall.Execute", Msg: fmt.Sprintf("the operator has not configured a command %q", t.server.Command)}
+		return nil, &tool.Error{
+			Kind: tool.Denied, Op: "mcpcall.Execute",
+			Msg: fmt.Sprintf("the operator has not configured a command %q", t.server.Command),
+		}
 	}
 	secret.Note(ctx, command.secrets()...)
 	r, err := p.take(t)
@@ -197,7 +200,8 @@ func (p *processes) leave(r *running, broken bool) {
 }
 
 func (p *processes) start(ctx context.Context, r *running, t *target, command Command) error {
-	logger := p.logger.With(slog.String("tenant_id", string(t.key.Tenant)), slog.String("run_id", t.key.RunID), slog.String("command", t.server.Command))
+	logger := p.logger.With(slog.String("tenant_id", string(t.key.Tenant)), slog.String("run_id", t.key.RunID),
+		slog.String("command", t.server.Command))
 	conn, proc, err := p.spawn(ctx, t, command, logger)
 	if err != nil {
 		return err

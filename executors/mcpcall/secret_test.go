@@ -32,21 +32,33 @@ func TestNoPartOfACredentialComesBack(t *testing.T) {
 	text := func(before int) string { return strings.Repeat("x", before) + password }
 	quoted := func(format string, before int) string { return fmt.Sprintf(format, text(before)) }
 	for name, s := range map[string]*script{
-		"in an answer":            {call: result(quoted(`{"content": [{"type": "text", "text": %q}]}`, 0))},
-		"in structured content":   {call: result(quoted(`{"content": [], "structuredContent": {"a": %q}}`, 0))},
-		"in a link that is cut":   {call: result(quoted(`{"content": [{"type": "resource_link", "uri": %q, "name": "n"}]}`, 2048-20))},
-		"in a name that is cut":   {call: result(quoted(`{"content": [{"type": "resource_link", "uri": "a:b", "name": %q}]}`, 1024-20))},
-		"in an error that is cut": {call: asJSON(quoted(`{"jsonrpc": "2.0", "id": $ID, "error": {"code": 4000, "message": %q}}`, 2048-20))},
+		"in an answer":          {call: result(quoted(`{"content": [{"type": "text", "text": %q}]}`, 0))},
+		"in structured content": {call: result(quoted(`{"content": [], "structuredContent": {"a": %q}}`, 0))},
+		"in a link that is cut": {
+			call: result(quoted(`{"content": [{"type": "resource_link", "uri": %q, "name": "n"}]}`, 2048-20)),
+		},
+		"in a name that is cut": {
+			call: result(quoted(`{"content": [{"type": "resource_link", "uri": "a:b", "name": %q}]}`, 1024-20)),
+		},
+		"in an error that is cut": {
+			call: asJSON(quoted(`{"jsonrpc": "2.0", "id": $ID, "error": {"code": 4000, "message": %q}}`, 2048-20)),
+		},
 		"in progress that is cut": {call: asEvents(
-			quoted(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call","progress":1,"message":%q}}`, 1024-20), answer)},
+			quoted(
+				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"call","progress":1,"message":%q}}`,
+				1024-20,
+			), answer)},
 		"in output that is cut": {call: asEvents(
-			quoted(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%q}}`, 16*1024-20), answer)},
+			quoted(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%q}}`, 16*1024-20),
+			answer)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			address := serve(t, s)
-			config := fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "auth": {"type": "basic", "credentials_ref": "desk"}}`, address)
+			config := fmt.Sprintf(
+				`{"server_url": %q, "tool_name": "order", "auth": {"type": "basic", "credentials_ref": "desk"}}`, address,
+			)
 			e := executors.Redact()(newExecutor(t, address, mcpcall.Options{Secrets: basicSecrets()}))
 			var mu sync.Mutex
 			var said strings.Builder
@@ -78,7 +90,11 @@ func TestDiscoveryTellsNoCredential(t *testing.T) {
 	address := serve(t, s)
 	_, c := newClient(t, address, mcpcall.Options{Secrets: basicSecrets()})
 	var server mcpcall.Server
-	require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{"server_url": %q, "auth": {"type": "basic", "credentials_ref": "desk"}}`, address), &server))
+	require.NoError(
+		t,
+		json.Unmarshal(fmt.Appendf(nil, `{"server_url": %q, "auth": {"type": "basic", "credentials_ref": "desk"}}`, address),
+			&server),
+	)
 	found, err := c.Discover(t.Context(), mcpcall.Access{Tenant: "t1", Class: tool.EgressWrite}, server)
 	require.NoError(t, err)
 	require.Len(t, found.Tools, 1)
@@ -88,6 +104,7 @@ func TestDiscoveryTellsNoCredential(t *testing.T) {
 
 	config := fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "definition_digest": %q, "auth": {"type": "basic", "credentials_ref": "desk"}}`,
 		address, found.Tools[0].Digest)
-	_, err = executors.Redact()(newExecutor(t, address, mcpcall.Options{Secrets: basicSecrets()})).Execute(t.Context(), callOf(config, "run-1"))
+	_, err = executors.Redact()(newExecutor(t, address, mcpcall.Options{Secrets: basicSecrets()})).Execute(t.Context(),
+		callOf(config, "run-1"))
 	require.NoError(t, err, "a call finds the definition that was pinned")
 }

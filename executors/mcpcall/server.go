@@ -144,7 +144,8 @@ func checkHeaderName(path, name string) error {
 	switch {
 	case name == "" || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") != "":
 		return fault(path, fmt.Sprintf("%q is not a header name", name))
-	case slices.Contains(reserved, canonical), strings.HasPrefix(canonical, "Proxy-"), strings.HasPrefix(canonical, "Mcp-"):
+	case slices.Contains(reserved, canonical), strings.HasPrefix(canonical, "Proxy-"),
+		strings.HasPrefix(canonical, "Mcp-"):
 		return fault(path, fmt.Sprintf("the header %s is set by the platform", canonical))
 	}
 	return nil

@@ -32,9 +32,10 @@ const serverVariable = "TOOLCRIB_TEST_MCP_SERVER"
 func serveStdio() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pipes", Version: "1"}, nil)
 	add := func(name string, do func(ctx context.Context) string) {
-		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: do(ctx)}}}, nil
-		})
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: do(ctx)}}}, nil
+			})
 	}
 	add("environment", func(context.Context) string { return strings.Join(os.Environ(), " ") })
 	add("pid", func(context.Context) string { return strconv.Itoa(os.Getpid()) })
@@ -45,10 +46,11 @@ func serveStdio() {
 		}
 		return "done"
 	})
-	s.AddTool(&mcp.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken()})
-		select {}
-	})
+	s.AddTool(&mcp.Tool{Name: "wait", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken()})
+			select {}
+		})
 	add("child", func(ctx context.Context) string {
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sleep", "600")
 		if err := cmd.Start(); err != nil {
@@ -112,7 +114,9 @@ func newStdio(t *testing.T, o mcpcall.Options) (*mcpcall.Executor, *mcpcall.Clie
 		"silent": {Path: "/bin/sleep", Args: []string{"600"}},
 	}
 	for _, manner := range []string{"ignores", "exits", "banner", "dies"} {
-		o.Commands[manner] = mcpcall.Command{Path: program, Env: []string{serverVariable + "=" + manner, "LICENCE_KEY=" + plantedKey, "LANG=C.UTF-8"}}
+		o.Commands[manner] = mcpcall.Command{
+			Path: program, Env: []string{serverVariable + "=" + manner, "LICENCE_KEY=" + plantedKey, "LANG=C.UTF-8"},
+		}
 	}
 	return newClient(t, "http://127.0.0.1:1", o)
 }
@@ -125,7 +129,9 @@ func TestCommandsAreServers(t *testing.T) {
 	t.Parallel()
 
 	e, c := newStdio(t, mcpcall.Options{})
-	found, err := c.Discover(t.Context(), mcpcall.Access{Tenant: "t1", Class: tool.EgressReadOnly}, remote.Server{Transport: remote.Stdio, Command: "pipes"})
+	found, err := c.Discover(t.Context(), mcpcall.Access{
+		Tenant: "t1", Class: tool.EgressReadOnly,
+	}, remote.Server{Transport: remote.Stdio, Command: "pipes"})
 	require.NoError(t, err)
 	require.Equal(t, "pipes", found.Name)
 	require.Len(t, found.Tools, 8)
@@ -229,7 +235,9 @@ func TestACommandsComplaintsAreLoggedWithinBounds(t *testing.T) {
 	t.Parallel()
 
 	var log counter
-	e, c := newStdio(t, mcpcall.Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	e, c := newStdio(t, mcpcall.Options{
+		Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 	_, err := e.Execute(t.Context(), stdioCall("pipes", "complain", "run-1"))
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
@@ -262,7 +270,9 @@ func TestCommandsWithoutDiscover(t *testing.T) {
 			t.Parallel()
 
 			e, c := newStdio(t, mcpcall.Options{})
-			found, err := c.Discover(t.Context(), mcpcall.Access{Tenant: "t1", Class: tool.EgressReadOnly}, remote.Server{Transport: remote.Stdio, Command: manner})
+			found, err := c.Discover(t.Context(), mcpcall.Access{
+				Tenant: "t1", Class: tool.EgressReadOnly,
+			}, remote.Server{Transport: remote.Stdio, Command: manner})
 			require.NoError(t, err)
 			require.Equal(t, "2025-11-25", found.Protocol)
 			for range 2 {
@@ -277,7 +287,9 @@ func TestACommandThatDoesNotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 
 	var log counter
-	e, c := newStdio(t, mcpcall.Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	e, c := newStdio(t, mcpcall.Options{
+		Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 	_, err := e.Execute(t.Context(), stdioCall("dies", "pid", ""))
 	require.Equal(t, tool.Unavailable, tool.KindOf(err))
 	require.Contains(t, err.Error(), "exit status 3")

@@ -121,7 +121,10 @@ func (w *wire) read(at *exchange, resp *http.Response) {
 // send lets a request out.
 func (w *wire) send(req *http.Request, method string, body []byte) (*http.Response, error) {
 	if req.URL.Scheme != w.url.Scheme || req.URL.Host != w.url.Host {
-		return nil, &tool.Error{Kind: tool.Denied, Op: "mcpcall", Msg: "the server names an endpoint at another origin than its own, which is not followed"}
+		return nil, &tool.Error{
+			Kind: tool.Denied, Op: "mcpcall",
+			Msg: "the server names an endpoint at another origin than its own, which is not followed",
+		}
 	}
 	header := req.Header.Clone()
 	maps.Copy(header, w.header)
@@ -138,9 +141,11 @@ func (w *wire) send(req *http.Request, method string, body []byte) (*http.Respon
 	}
 	// What a call is for stands in its message: POST is how the protocol says
 	// anything, reading included.
-	return w.gate.Stream(req.Context(), w.access.Handshake(w.access.Credential), &egress.Request{ //nolint:wrapcheck // A *tool.Error already.
-		Method: req.Method, URL: req.URL.String(), Header: header, Body: body, Repeatable: method != methodCall || w.repeatable,
-	})
+	return w.gate.Stream(req.Context(), w.access.Handshake(w.access.Credential),
+		&egress.Request{ //nolint:wrapcheck // A *tool.Error already.
+			Method: req.Method, URL: req.URL.String(), Header: header, Body: body,
+			Repeatable: method != methodCall || w.repeatable,
+		})
 }
 
 // begin takes the session that a server begins.
@@ -152,7 +157,10 @@ func (w *wire) begin(method string, resp *http.Response) error {
 	if len(id) > maxSessionIDBytes || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return &tool.Error{
 			Kind: tool.Unavailable, Op: "mcpcall", Sent: true, Answered: true,
-			Msg: fmt.Sprintf("the server begins a session with an id that the protocol does not allow: want at most %d visible ASCII characters", maxSessionIDBytes),
+			Msg: fmt.Sprintf(
+				"the server begins a session with an id that the protocol does not allow: want at most %d visible ASCII characters",
+				maxSessionIDBytes,
+			),
 		}
 	}
 	w.mu.Lock()

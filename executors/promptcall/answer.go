@@ -24,7 +24,9 @@ type said struct {
 }
 
 // answer makes a result of what the model said.
-func (e *Executor) answer(ctx context.Context, p *prompt, call *tool.Call, resp *agent.ModelResponse) (*tool.Result, error) {
+func (e *Executor) answer(
+	ctx context.Context, p *prompt, call *tool.Call, resp *agent.ModelResponse,
+) (*tool.Result, error) {
 	switch {
 	case resp == nil:
 		return nil, &tool.Error{
@@ -34,7 +36,10 @@ func (e *Executor) answer(ctx context.Context, p *prompt, call *tool.Call, resp 
 	case resp.Truncated:
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "promptcall.Execute", Sent: true, Answered: true,
-			Msg: fmt.Sprintf("the answer of %s was cut off after %d tokens: ask for less, or raise max_tokens in the tool's model_options", p.Model, resp.Usage.OutputTokens),
+			Msg: fmt.Sprintf(
+				"the answer of %s was cut off after %d tokens: ask for less, or raise max_tokens in the tool's model_options",
+				p.Model, resp.Usage.OutputTokens,
+			),
 		}
 	case strings.TrimSpace(resp.Text) == "" && len(resp.Calls) > 0:
 		return tool.ErrorResult(p.Model + " called a tool instead of answering, and a prompt has none"), nil
@@ -60,12 +65,14 @@ func (e *Executor) value(ctx context.Context, p *prompt, call *tool.Call, text s
 	want, err := e.schemas.Compile(outputSchema)
 	if err != nil {
 		return nil, &tool.Error{
-			Kind: tool.InternalError, Op: "promptcall.Execute", Msg: "the tool's output schema can't be used", Sent: true, Answered: true, Err: err,
+			Kind: tool.InternalError, Op: "promptcall.Execute", Msg: "the tool's output schema can't be used", Sent: true,
+			Answered: true, Err: err,
 		}
 	}
 	value, receipt, err := want.Prepare(ctx, json.RawMessage(text))
 	if err != nil {
-		return tool.ErrorResult(fmt.Sprintf("the answer of %s is not the JSON that is wanted: %s. It said: %s", p.Model, tool.AsError(err).Msg, clip(text))), nil
+		return tool.ErrorResult(fmt.Sprintf("the answer of %s is not the JSON that is wanted: %s. It said: %s", p.Model,
+			tool.AsError(err).Msg, clip(text))), nil
 	}
 	out := tool.JSONResult(value)
 	if len(receipt) > 0 {

@@ -116,7 +116,9 @@ func (c *Config) ready() (*prompt, error) {
 	case len(c.System) > MaxSystem:
 		return nil, fault("/system", fmt.Sprintf("it has %d bytes: at most %d", len(c.System), MaxSystem))
 	case strings.Contains(c.System, "{{"):
-		return nil, fault("/system", "it holds {{, and no argument is filled in there: what a caller says belongs into prompt_template")
+		return nil, fault(
+			"/system", "it holds {{, and no argument is filled in there: what a caller says belongs into prompt_template",
+		)
 	case !ok || provider == "" || model == "" || strings.ContainsAny(c.Model, " \t\r\n"):
 		return nil, fault("/model", fmt.Sprintf(`%.80q: want a model as "provider/name"`, c.Model))
 	case c.Output != "" && c.Output != TextOutput && c.Output != JSONOutput:

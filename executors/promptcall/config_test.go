@@ -24,21 +24,23 @@ func TestCheckConfig(t *testing.T) {
 		`{"mode": "direct"} 1`:             " more than one",
 		`{"mode": "direct", "agent": "a"}`: ` unknown field "agent"`,
 		`{"mode": 1}`:                      "/mode number",
-		`{"mode": "agent", "prompt_template": "x"}`:                                                                                   "/mode direct",
-		`{"type": "http", "mode": "direct"}`:                                                                                          "/type not prompt",
-		`{"mode": "direct", "model": "a/b"}`:                                                                                          "/prompt_template want what",
-		`{"mode": "direct", "model": "a/b", "prompt_template": " "}`:                                                                  "/prompt_template want what",
-		`{"mode": "direct", "model": "a/b", "prompt_template": "{{x"}`:                                                                "/prompt_template line 1, column 1",
-		`{"mode": "direct", "model": "a/b", "prompt_template": "{{txt}}"}`:                                                            `/prompt_template declares no "/txt"`,
-		`{"mode": "direct", "prompt_template": "x"}`:                                                                                  "/model provider/name",
-		`{"mode": "direct", "prompt_template": "x", "model": "gpt"}`:                                                                  "/model provider/name",
-		`{"mode": "direct", "prompt_template": "x", "model": "/gpt"}`:                                                                 "/model provider/name",
-		`{"mode": "direct", "prompt_template": "x", "model": "a/"}`:                                                                   "/model provider/name",
-		`{"mode": "direct", "prompt_template": "x", "model": "a/b c"}`:                                                                "/model provider/name",
-		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "output": "xml"}`:                                                 "/output text or json",
-		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "model_options": [1]}`:                                            "/model_options JSON object",
-		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "system": "You serve {{who}}"}`:                                   "/system prompt_template",
-		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "system": "` + strings.Repeat("x", promptcall.MaxSystem+1) + `"}`: "/system at most",
+		`{"mode": "agent", "prompt_template": "x"}`:                  "/mode direct",
+		`{"type": "http", "mode": "direct"}`:                         "/type not prompt",
+		`{"mode": "direct", "model": "a/b"}`:                         "/prompt_template want what",
+		`{"mode": "direct", "model": "a/b", "prompt_template": " "}`: "/prompt_template want what",
+		`{"mode": "direct", "model": "a/b", "prompt_template": "{{x"}`: "/prompt_template line " +
+			"1, column 1",
+		`{"mode": "direct", "model": "a/b", "prompt_template": "{{txt}}"}`:                          `/prompt_template declares no "/txt"`,
+		`{"mode": "direct", "prompt_template": "x"}`:                                                "/model provider/name",
+		`{"mode": "direct", "prompt_template": "x", "model": "gpt"}`:                                "/model provider/name",
+		`{"mode": "direct", "prompt_template": "x", "model": "/gpt"}`:                               "/model provider/name",
+		`{"mode": "direct", "prompt_template": "x", "model": "a/"}`:                                 "/model provider/name",
+		`{"mode": "direct", "prompt_template": "x", "model": "a/b c"}`:                              "/model provider/name",
+		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "output": "xml"}`:               "/output text or json",
+		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "model_options": [1]}`:          "/model_options JSON object",
+		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "system": "You serve {{who}}"}`: "/system prompt_template",
+		`{"mode": "direct", "prompt_template": "x", "model": "a/b", "system": "` +
+			strings.Repeat("x", promptcall.MaxSystem+1) + `"}`: "/system at most",
 	} {
 		err := promptcall.CheckConfig(json.RawMessage(config), json.RawMessage(closed))
 		if want == "" {
@@ -50,7 +52,9 @@ func TestCheckConfig(t *testing.T) {
 		require.Equal(t, path, tool.AsError(err).Path, config)
 		require.Contains(t, tool.AsError(err).Msg, says, config)
 	}
-	require.Equal(t, "a", promptcall.Provider(json.RawMessage(`{"mode": "direct", "prompt_template": "x", "model": "a/b"}`)))
+	require.Equal(
+		t, "a", promptcall.Provider(json.RawMessage(`{"mode": "direct", "prompt_template": "x", "model": "a/b"}`)),
+	)
 	require.Empty(t, promptcall.Provider(json.RawMessage(`{"mode": "agent", "target_agent_slug": "x"}`)))
 }
 

@@ -74,14 +74,20 @@ func configured(raw json.RawMessage) (*prompt, error) {
 	if json.Unmarshal(raw, &c) == nil && (c.Mode == "agent" || c.Mode == "skill") {
 		return nil, &tool.Error{
 			Kind: tool.InternalError, Op: "promptcall.Execute",
-			Msg: "internal error", Err: fmt.Errorf("a prompt of mode %s is a run of an agent, which the workflow of the call makes, and came to the executor of prompts", c.Mode),
+			Msg: "internal error",
+			Err: fmt.Errorf(
+				"a prompt of mode %s is a run of an agent, which the workflow of the call makes, and came to the executor "+
+					"of prompts",
+				c.Mode,
+			),
 		}
 	}
 	p, err := read(raw)
 	if err != nil {
 		f := tool.AsError(err)
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "promptcall.Execute", Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
+			Kind: tool.Invalid, Op: "promptcall.Execute",
+			Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
 		}
 	}
 	return p, nil
@@ -98,7 +104,8 @@ func (e *Executor) model(p *prompt) (agent.Model, error) {
 	}
 	return nil, &tool.Error{
 		Kind: tool.Invalid, Op: "promptcall.Execute",
-		Msg: fmt.Sprintf("no model provider %.64q is configured in the worker (model %.80q); there is %s", p.provider, p.Model, known),
+		Msg: fmt.Sprintf("no model provider %.64q is configured in the worker (model %.80q); there is %s", p.provider,
+			p.Model, known),
 	}
 }
 

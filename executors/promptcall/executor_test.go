@@ -59,7 +59,10 @@ func TestText(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, res.IsError)
 	require.Equal(t, []tool.Content{tool.Text("All is well.")}, res.Content)
-	require.JSONEq(t, `{"text": "All is well.", "model": "acme/small/v2", "usage": {"input_tokens": 7, "output_tokens": 3}}`, string(res.Structured))
+	require.JSONEq(
+		t, `{"text": "All is well.", "model": "acme/small/v2", "usage": {"input_tokens": 7, "output_tokens": 3}}`,
+		string(res.Structured),
+	)
 	require.Equal(t, "All is well.", told)
 
 	require.Equal(t, "small/v2", asked.Model)
@@ -70,7 +73,8 @@ func TestText(t *testing.T) {
 	require.Empty(t, asked.ProviderTools)
 	require.Len(t, asked.Messages, 1)
 	require.Equal(t, agent.User, asked.Messages[0].Role)
-	require.Equal(t, []tool.Content{tool.Text("Sum up: {{system}} Ignore that.")}, asked.Messages[0].Content, "arguments are literal")
+	require.Equal(t, []tool.Content{tool.Text("Sum up: {{system}} Ignore that.")}, asked.Messages[0].Content,
+		"arguments are literal")
 
 	_, err = asking(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 		require.Nil(t, req.Stream, "nobody watches")
@@ -93,21 +97,28 @@ func TestJSON(t *testing.T) {
 		want                 string // Empty for an answer "no".
 		says                 string
 	}{
-		"Schema":       {summarize, scored, `{"score": 4}`, `{"score": 4}`, ""},
-		"Fenced":       {summarize, scored, "```json\n{\"score\": 4}\n```", `{"score": 4}`, ""},
-		"Mended":       {summarize, scored, `{'score': 4,}`, `{"score": 4}`, ""},
-		"Coerced":      {summarize, scored, `{"score": "4"}`, `{"score": 4}`, ""},
-		"Number":       {asJSON, "", `9007199254740993`, `9007199254740993`, ""},
-		"NoSchema":     {asJSON, "", ` {"any": [1.10]}`, `{"any": [1.10]}`, ""},
-		"Prose":        {summarize, scored, "The score is 4.", "", "not JSON"},
-		"NoPlainText":  {asJSON, "", "The score is 4.", "", "not JSON"},
-		"CutOff":       {summarize, scored, `{"score": `, "", "cut off"},
-		"Missing":      {summarize, scored, `{}`, "", "/score"},
-		"WrongType":    {summarize, scored, `{"score": "high"}`, "", "/score"},
-		"TooMuch":      {summarize, scored, `{"score": 4, "why": "x"}`, "", "why"},
-		"MuchIsCut":    {summarize, scored, strings.Repeat("é", 5000), "", "é…"},
-		"TextAnyway":   {`{"mode": "direct", "prompt_template": "x", "model": "acme/m", "output": "text"}`, "", "hello", `{"text": "hello", "model": "acme/m", "usage": {"input_tokens": 7, "output_tokens": 3}}`, ""},
-		"TextInSchema": {`{"mode": "direct", "prompt_template": "x", "model": "acme/m", "output": "text"}`, `{"type":"object","required":["text"]}`, "hello", `{"text": "hello", "model": "acme/m", "usage": {"input_tokens": 7, "output_tokens": 3}}`, ""},
+		"Schema":      {summarize, scored, `{"score": 4}`, `{"score": 4}`, ""},
+		"Fenced":      {summarize, scored, "```json\n{\"score\": 4}\n```", `{"score": 4}`, ""},
+		"Mended":      {summarize, scored, `{'score': 4,}`, `{"score": 4}`, ""},
+		"Coerced":     {summarize, scored, `{"score": "4"}`, `{"score": 4}`, ""},
+		"Number":      {asJSON, "", `9007199254740993`, `9007199254740993`, ""},
+		"NoSchema":    {asJSON, "", ` {"any": [1.10]}`, `{"any": [1.10]}`, ""},
+		"Prose":       {summarize, scored, "The score is 4.", "", "not JSON"},
+		"NoPlainText": {asJSON, "", "The score is 4.", "", "not JSON"},
+		"CutOff":      {summarize, scored, `{"score": `, "", "cut off"},
+		"Missing":     {summarize, scored, `{}`, "", "/score"},
+		"WrongType":   {summarize, scored, `{"score": "high"}`, "", "/score"},
+		"TooMuch":     {summarize, scored, `{"score": 4, "why": "x"}`, "", "why"},
+		"MuchIsCut":   {summarize, scored, strings.Repeat("é", 5000), "", "é…"},
+		"TextAnyway": {
+			`{"mode": "direct", "prompt_template": "x", "model": "acme/m", "output": "text"}`, "", "hello",
+			`{"text": "hello", "model": "acme/m", "usage": {"input_tokens": 7, "output_tokens": 3}}`, "",
+		},
+		"TextInSchema": {
+			`{"mode": "direct", "prompt_template": "x", "model": "acme/m", "output": "text"}`,
+			`{"type":"object","required":["text"]}`, "hello",
+			`{"text": "hello", "model": "acme/m", "usage": {"input_tokens": 7, "output_tokens": 3}}`, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,7 +173,8 @@ func TestTextOutsideItsSchema(t *testing.T) {
 	t.Parallel()
 
 	const config = `{"mode": "direct", "prompt_template": "x", "model": "acme/m", "output": "text"}`
-	res, err := withOutput(asking(saying("hello"))).Execute(t.Context(), callOf(config, `{}`, `{"type":"object","required":["score"]}`))
+	res, err := withOutput(asking(saying("hello"))).Execute(t.Context(),
+		callOf(config, `{}`, `{"type":"object","required":["score"]}`))
 	require.NoError(t, err)
 	require.True(t, res.IsError)
 	require.Contains(t, res.Content[0].Text, "outside its output schema")
@@ -205,8 +217,13 @@ func TestModelFailures(t *testing.T) {
 		want  tool.Error
 		retry bool
 	}{
-		"Unreachable": {err: &tool.Error{Kind: tool.Unavailable, Msg: "m"}, want: tool.Error{Kind: tool.Unavailable, Msg: "m"}, retry: true},
-		"BrokeOff":    {err: &tool.Error{Kind: tool.Unavailable, Msg: "m", Sent: true}, want: tool.Error{Kind: tool.Unavailable, Msg: "m", Sent: true}},
+		"Unreachable": {
+			err: &tool.Error{Kind: tool.Unavailable, Msg: "m"}, want: tool.Error{Kind: tool.Unavailable, Msg: "m"}, retry: true,
+		},
+		"BrokeOff": {
+			err:  &tool.Error{Kind: tool.Unavailable, Msg: "m", Sent: true},
+			want: tool.Error{Kind: tool.Unavailable, Msg: "m", Sent: true},
+		},
 		"Limited": {
 			err:  &tool.Error{Kind: tool.RateLimited, Msg: "m", Sent: true, Answered: true, RetryAfter: 7},
 			want: tool.Error{Kind: tool.RateLimited, Msg: "m", Sent: true, Answered: true, RetryAfter: 7},
@@ -215,13 +232,17 @@ func TestModelFailures(t *testing.T) {
 			err:  &tool.Error{Kind: tool.Invalid, Msg: "m", Path: "/model_options/temprature"},
 			want: tool.Error{Kind: tool.Invalid, Msg: "m", Path: "/implementation_config/model_options/temprature"},
 		},
-		"Plain":   {err: errors.New("secret detail"), want: tool.Error{Kind: tool.InternalError, Msg: "internal error", Sent: true}},
+		"Plain": {
+			err: errors.New("secret detail"), want: tool.Error{Kind: tool.InternalError, Msg: "internal error", Sent: true},
+		},
 		"Nothing": {want: tool.Error{Kind: tool.InternalError, Msg: "internal error", Sent: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			_, err := asking(func(context.Context, *agent.ModelRequest) (*agent.ModelResponse, error) { return tt.resp, tt.err }).
+			_, err := asking(func(context.Context, *agent.ModelRequest) (*agent.ModelResponse, error) {
+				return tt.resp, tt.err
+			}).
 				Execute(t.Context(), callOf(summarize, `{"text": "x"}`, ""))
 			got := *tool.AsError(err)
 			require.Equal(t, tt.retry, got.MayRetry(tool.Execution{}))
@@ -243,13 +264,23 @@ func TestNobodyIsAsked(t *testing.T) {
 		kind   tool.Kind
 		says   string
 	}{
-		"OverAlready":     {true, summarize, `{"text": "x"}`, tool.Cancelled, "cancelled"},
-		"UnknownProvider": {false, `{"mode": "direct", "prompt_template": "x", "model": "other/m"}`, `{}`, tool.Invalid, `no model provider "other" is configured in the worker (model "other/m"); there is acme`},
-		"Malformed":       {false, `{"mode": "direct", "model": "acme/m"}`, `{}`, tool.Invalid, "implementation_config/prompt_template"},
-		"NoObject":        {false, summarize, `["s3cr3t"]`, tool.Invalid, "no JSON object"},
-		"TooLarge":        {false, summarize, `{"text": "` + strings.Repeat("s3cr3t", 50_000) + `"}`, tool.Invalid, "send less"},
-		"Agent":           {false, `{"mode": "agent", "target_agent_slug": "x", "prompt_template": "y"}`, `{}`, tool.InternalError, "internal error"},
-		"Skill":           {false, `{"mode": "skill", "target_agent_slug": "x", "skill": "y"}`, `{}`, tool.InternalError, "internal error"},
+		"OverAlready": {true, summarize, `{"text": "x"}`, tool.Cancelled, "cancelled"},
+		"UnknownProvider": {
+			false, `{"mode": "direct", "prompt_template": "x", "model": "other/m"}`, `{}`, tool.Invalid,
+			`no model provider "other" is configured in the worker (model "other/m"); there is acme`,
+		},
+		"Malformed": {
+			false, `{"mode": "direct", "model": "acme/m"}`, `{}`, tool.Invalid, "implementation_config/prompt_template",
+		},
+		"NoObject": {false, summarize, `["s3cr3t"]`, tool.Invalid, "no JSON object"},
+		"TooLarge": {false, summarize, `{"text": "` + strings.Repeat("s3cr3t", 50_000) + `"}`, tool.Invalid, "send less"},
+		"Agent": {
+			false, `{"mode": "agent", "target_agent_slug": "x", "prompt_template": "y"}`, `{}`, tool.InternalError,
+			"internal error",
+		},
+		"Skill": {
+			false, `{"mode": "skill", "target_agent_slug": "x", "skill": "y"}`, `{}`, tool.InternalError, "internal error",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

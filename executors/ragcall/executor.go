@@ -38,7 +38,8 @@ func readConfig(raw json.RawMessage) (*ask.Config, error) {
 	}
 	f := tool.AsError(err)
 	return nil, &tool.Error{
-		Kind: tool.Invalid, Op: "ragcall.Execute", Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
+		Kind: tool.Invalid, Op: "ragcall.Execute",
+		Msg: "the tool's configuration is malformed at implementation_config" + f.Path + ": " + f.Msg, Err: err,
 	}
 }
 

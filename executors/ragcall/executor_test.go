@@ -31,7 +31,9 @@ type library struct {
 	behave func(ctx context.Context) error
 }
 
-func (l *library) Search(ctx context.Context, tenant tool.TenantID, pipeline string, q retrieval.Query) (retrieval.Answer, error) {
+func (l *library) Search(
+	ctx context.Context, tenant tool.TenantID, pipeline string, q retrieval.Query,
+) (retrieval.Answer, error) {
 	if l.behave != nil {
 		if err := l.behave(ctx); err != nil {
 			return retrieval.Answer{}, err
@@ -39,36 +41,52 @@ func (l *library) Search(ctx context.Context, tenant tool.TenantID, pipeline str
 		return retrieval.Answer{Hits: l.hits}, nil
 	}
 	if tenant != acme || pipeline != "handbook" {
-		return retrieval.Answer{}, &tool.Error{Kind: tool.NotFound, Op: "store.FindPipeline", Msg: fmt.Sprintf("pipeline %q not found", pipeline)}
+		return retrieval.Answer{}, &tool.Error{
+			Kind: tool.NotFound, Op: "store.FindPipeline", Msg: fmt.Sprintf("pipeline %q not found", pipeline),
+		}
 	}
 	if err := q.Check(); err != nil {
 		return retrieval.Answer{}, err
 	}
 	l.asked = q
-	return retrieval.Answer{Pipeline: retrieval.Pipeline{ID: "p", Slug: "handbook"}, Mode: retrieval.FullText, Hits: l.hits}, nil
+	return retrieval.Answer{
+		Pipeline: retrieval.Pipeline{ID: "p", Slug: "handbook"}, Mode: retrieval.FullText, Hits: l.hits,
+	}, nil
 }
 
 func call(tenant tool.TenantID, config, args string) *tool.Call {
 	return &tool.Call{
 		Principal: tool.Principal{Tenant: tenant}, Arguments: json.RawMessage(args),
-		Version: &tool.Version{Snapshot: tool.Snapshot{Definition: tool.Definition{Implementation: tool.RAGRetrieval, Config: json.RawMessage(config)}}},
+		Version: &tool.Version{
+			Snapshot: tool.Snapshot{
+				Definition: tool.Definition{Implementation: tool.RAGRetrieval, Config: json.RawMessage(config)},
+			},
+		},
 	}
 }
 
 func refund() retrieval.Hit {
 	return retrieval.Hit{
 		Chunk: retrieval.Chunk{
-			ID: "c1", DocumentID: "d1", Text: "Customers return goods within thirty days.", Headings: []string{"Returns", "Deadlines"}, Start: 10, End: 52,
+			ID: "c1", DocumentID: "d1", Text: "Customers return goods within thirty days.",
+			Headings: []string{"Returns", "Deadlines"}, Start: 10, End: 52,
 		},
-		DocumentKey: "refunds", Title: "Refund policy", Source: "https://docs.example/refunds", Score: 1.5, Metadata: retrieval.Metadata{"year": 2026.0},
+		DocumentKey: "refunds", Title: "Refund policy", Source: "https://docs.example/refunds", Score: 1.5,
+		Metadata: retrieval.Metadata{"year": 2026.0},
 	}
 }
 
 func TestPassagesAreCited(t *testing.T) {
 	t.Parallel()
 
-	l := &library{hits: []retrieval.Hit{refund(), {Chunk: retrieval.Chunk{ID: "c2", DocumentID: "d2", Text: "Money goes back."}, DocumentKey: "money"}}}
-	res, err := ragcall.New(l).Execute(t.Context(), call(acme, `{"pipeline_id": "handbook"}`, `{"query": "How long may I return goods?"}`))
+	l := &library{
+		hits: []retrieval.Hit{
+			refund(), {Chunk: retrieval.Chunk{ID: "c2", DocumentID: "d2", Text: "Money goes back."}, DocumentKey: "money"},
+		},
+	}
+	res, err := ragcall.New(l).Execute(
+		t.Context(), call(acme, `{"pipeline_id": "handbook"}`, `{"query": "How long may I return goods?"}`),
+	)
 	require.NoError(t, err)
 	require.JSONEq(t, `{
 		"query": "How long may I return goods?", "pipeline": "handbook", "mode": "full_text",
@@ -79,7 +97,8 @@ func TestPassagesAreCited(t *testing.T) {
 			{"text": "Money goes back.", "title": "", "source": "", "headings": [], "citation": "[2] money", "score": 0,
 			 "document_id": "d2", "document_key": "money", "chunk_id": "c2", "start": 0, "end": 0, "metadata": {}}
 		]}`, string(res.Structured))
-	require.Equal(t, "[1] Refund policy › Returns › Deadlines (https://docs.example/refunds)\nCustomers return goods within thirty days.\n\n"+
+	require.Equal(t, "[1] Refund policy › Returns › Deadlines (https://docs.example/refunds)\nCustomers return goods "+
+		"within thirty days.\n\n"+
 		"[2] money\nMoney goes back.", res.Content[0].Text)
 	require.Equal(t, retrieval.DefaultLimit, l.asked.Limit)
 	output, err := schema.New(0).Compile(json.RawMessage(ask.OutputSchema))
@@ -90,10 +109,12 @@ func TestPassagesAreCited(t *testing.T) {
 func TestNothingFoundIsAnAnswer(t *testing.T) {
 	t.Parallel()
 
-	res, err := ragcall.New(&library{}).Execute(t.Context(), call(acme, `{"pipeline": "handbook"}`, `{"query": "zeppelins"}`))
+	res, err := ragcall.New(&library{}).Execute(t.Context(),
+		call(acme, `{"pipeline": "handbook"}`, `{"query": "zeppelins"}`))
 	require.NoError(t, err)
 	require.False(t, res.IsError)
-	require.JSONEq(t, `{"query": "zeppelins", "pipeline": "handbook", "mode": "full_text", "hits": []}`, string(res.Structured))
+	require.JSONEq(t, `{"query": "zeppelins", "pipeline": "handbook", "mode": "full_text", "hits": []}`,
+		string(res.Structured))
 	require.Equal(t, "Nothing in handbook matches.", res.Content[0].Text)
 }
 
@@ -127,8 +148,11 @@ func TestCallsAreRefused(t *testing.T) {
 		"no query":         {acme, `{"pipeline_id": "handbook"}`, `{}`, tool.Invalid, "/query"},
 		"another type":     {acme, `{"pipeline_id": "handbook"}`, `{"query": 1}`, tool.Invalid, ""},
 		"a large limit":    {acme, `{"pipeline_id": "handbook"}`, `{"query": "x", "limit": 500}`, tool.Invalid, "/limit"},
-		"a bad filter":     {acme, `{"pipeline_id": "handbook"}`, `{"query": "x", "filter": {"team": {"like": "a"}}}`, tool.Invalid, "/filter/team"},
-		"no pipeline":      {acme, `{}`, `{"query": "x"}`, tool.Invalid, ""},
+		"a bad filter": {
+			acme, `{"pipeline_id": "handbook"}`, `{"query": "x", "filter": {"team": {"like": "a"}}}`, tool.Invalid,
+			"/filter/team",
+		},
+		"no pipeline": {acme, `{}`, `{"query": "x"}`, tool.Invalid, ""},
 	} {
 		_, err := ragcall.New(&library{}).Execute(t.Context(), call(tt.tenant, tt.config, tt.args))
 		require.Error(t, err, name)
@@ -142,9 +166,13 @@ func TestLongAnswersAreCut(t *testing.T) {
 
 	l := &library{}
 	for i := range 20 {
-		l.hits = append(l.hits, retrieval.Hit{Chunk: retrieval.Chunk{ID: strconv.Itoa(i), Text: strings.Repeat("x", retrieval.MaxChunkBytes)}})
+		l.hits = append(l.hits, retrieval.Hit{
+			Chunk: retrieval.Chunk{ID: strconv.Itoa(i), Text: strings.Repeat("x", retrieval.MaxChunkBytes)},
+		})
 	}
-	res, err := ragcall.New(l).Execute(t.Context(), call(acme, `{"pipeline_id": "handbook"}`, `{"query": "x", "limit": 20}`))
+	res, err := ragcall.New(l).Execute(
+		t.Context(), call(acme, `{"pipeline_id": "handbook"}`, `{"query": "x", "limit": 20}`),
+	)
 	require.NoError(t, err)
 	require.Less(t, len(res.Structured), 2*ask.MaxText)
 	var got struct {
@@ -183,7 +211,10 @@ func TestCheckConfig(t *testing.T) {
 		require.Equal(t, tool.Invalid, tool.KindOf(err), config)
 		require.Equal(t, path, tool.AsError(err).Path, config)
 	}
-	require.NoError(t, ragcall.CheckConfig(json.RawMessage(`{"type": "rag_retrieval", "pipeline_id": "01890000-0000-7000-8000-000000000001"}`)))
+	require.NoError(
+		t,
+		ragcall.CheckConfig(json.RawMessage(`{"type": "rag_retrieval", "pipeline_id": "01890000-0000-7000-8000-000000000001"}`)),
+	)
 }
 
 // Searches keep the contract of executors.
@@ -194,9 +225,11 @@ func TestConformance(t *testing.T) {
 		return func(context.Context) error { return &e }
 	}
 	behaviours := map[executortest.Behaviour]func(ctx context.Context) error{
-		executortest.Answers:     func(context.Context) error { return nil },
-		executortest.Refuses:     fails(tool.Error{Kind: tool.Denied, Msg: "the model's endpoint refused the credential"}),
-		executortest.Saturated:   fails(tool.Error{Kind: tool.RateLimited, Msg: "the model is busy", RetryAfter: executortest.RetryAfter}),
+		executortest.Answers: func(context.Context) error { return nil },
+		executortest.Refuses: fails(tool.Error{Kind: tool.Denied, Msg: "the model's endpoint refused the credential"}),
+		executortest.Saturated: fails(tool.Error{
+			Kind: tool.RateLimited, Msg: "the model is busy", RetryAfter: executortest.RetryAfter,
+		}),
 		executortest.Fails:       fails(tool.Error{Kind: tool.Unavailable, Msg: "the database is not available"}),
 		executortest.Unreachable: fails(tool.Error{Kind: tool.Unavailable, Msg: "the database is not answering"}),
 		executortest.BreaksOff:   fails(tool.Error{Kind: tool.Unavailable, Msg: "the database is not answering"}),

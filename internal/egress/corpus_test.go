@@ -93,7 +93,8 @@ func FuzzCheckURL(f *testing.F) {
 		if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !egress.Public(addr) {
 			t.Errorf("%q is let through", raw)
 		}
-		if last := u.Hostname()[strings.LastIndexByte(u.Hostname(), '.')+1:]; last != "" && strings.Trim(last, "0123456789") == "" {
+		if last := u.Hostname()[strings.LastIndexByte(u.Hostname(), '.')+1:]; last != "" &&
+			strings.Trim(last, "0123456789") == "" {
 			if _, err := netip.ParseAddr(u.Hostname()); err != nil {
 				t.Errorf("%q ends in a number and is no address", raw)
 			}

@@ -50,10 +50,12 @@ func TestQueryAndCookie(t *testing.T) {
 		}
 	})
 	spy := &seen{}
-	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL), Transport: func(next http.RoundTripper) http.RoundTripper {
-		spy.next = next
-		return spy
-	}})
+	g := egresstest.Gate(t, egress.Config{
+		Policy: allowing(srv.URL), Transport: func(next http.RoundTripper) http.RoundTripper {
+			spy.next = next
+			return spy
+		},
+	})
 	access := func(scheme egress.Scheme, value string) egress.Access {
 		a := writer
 		a.Credential = &egress.Credential{Value: secret.NewValue(value, "127.0.0.1"), Scheme: scheme, Name: "api key"}
@@ -148,7 +150,9 @@ func TestCredentialsCrossNoOrigin(t *testing.T) {
 	require.NoError(t, err)
 	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL, other.URL)})
 	access := writer
-	access.Credential = &egress.Credential{Value: secret.NewValue("s3cr3t", "127.0.0.1"), Scheme: egress.Query, Name: "key"}
+	access.Credential = &egress.Credential{
+		Value: secret.NewValue("s3cr3t", "127.0.0.1"), Scheme: egress.Query, Name: "key",
+	}
 	for path, ok := range map[string]bool{"/plain": true, "/query": false, "/path": false, "/encoded": false} {
 		_, err := g.Do(t.Context(), access, get(srv.URL+path))
 		require.Equal(t, ok, err == nil, "%s: %v", path, err)
@@ -181,8 +185,10 @@ func TestSecretsInRedirectsCrossNoOrigin(t *testing.T) {
 	}
 	addresses := map[string]string{
 		"none": "/?a=1", "path.Escape": "/" + url.PathEscape(key), "query.Escape": "/?a=" + url.QueryEscape(key),
-		"slash kept": "/?a=" + percent(key, "/"), "JavaScript": "/?a=" + percent(key, "!'()*"), "lower case": "/?a=" + percent(key, ""),
-		"twice": "/?a=" + url.QueryEscape(percent(key, "")), "another": "/?a=" + percent(other, "/"), "fragment": "/#" + percent(key, "'"),
+		"slash kept": "/?a=" + percent(key, "/"), "JavaScript": "/?a=" + percent(key, "!'()*"),
+		"lower case": "/?a=" + percent(key, ""),
+		"twice":      "/?a=" + url.QueryEscape(percent(key, "")), "another": "/?a=" + percent(other, "/"),
+		"fragment":    "/#" + percent(key, "'"),
 		"hexadecimal": "/" + fmt.Sprintf("%X", other), "base64": "/" + base64.URLEncoding.EncodeToString([]byte("u:"+key)),
 	}
 	var arrived atomic.Int64

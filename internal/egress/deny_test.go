@@ -32,7 +32,8 @@ func TestDeniedHostsAndBlocks(t *testing.T) {
 		change(&policy)
 		require.NoError(t, policy.Check())
 		g := egresstest.Gate(t, egress.Config{Policy: func(tool.TenantID) egress.Policy { return policy }})
-		_, err := g.Do(t.Context(), egress.Access{Tenant: "t1", Class: tool.EgressReadOnly}, &egress.Request{Method: "GET", URL: address})
+		_, err := g.Do(t.Context(), egress.Access{Tenant: "t1", Class: tool.EgressReadOnly},
+			&egress.Request{Method: "GET", URL: address})
 		return err
 	}
 	local := "http://localhost:" + u.Port()
@@ -46,7 +47,9 @@ func TestDeniedHostsAndBlocks(t *testing.T) {
 		require.NoError(t, get(deny, srv.URL), name)
 	}
 	other := func(p *egress.Policy) {
-		p.DenyHosts, p.DenyCIDRs = []string{"localhost:1", "*.localhost"}, []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+		p.DenyHosts, p.DenyCIDRs = []string{
+			"localhost:1", "*.localhost",
+		}, []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
 	}
 	require.NoError(t, get(other, local))
 	block := func(p *egress.Policy) { p.DenyCIDRs = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} }

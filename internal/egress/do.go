@@ -51,7 +51,9 @@ func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) 
 	var sent tracker
 	req, err := http.NewRequestWithContext(sent.watch(ctx), r.Method, r.URL, body(r.Body))
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "egress.Do", Msg: "the request's method or URL is malformed", Err: err}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "egress.Do", Msg: "the request's method or URL is malformed", Err: err,
+		}
 	}
 	if r.Header != nil {
 		req.Header = r.Header.Clone()

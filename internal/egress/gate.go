@@ -99,7 +99,8 @@ func New(cfg Config) (*Gate, error) {
 	}
 	if cfg.Proxy != nil {
 		if (cfg.Proxy.Scheme != "http" && cfg.Proxy.Scheme != "https") || cfg.Proxy.Hostname() == "" {
-			return nil, fmt.Errorf("configuring egress: proxy %q: want http://host:port or https://host:port", cfg.Proxy.Redacted())
+			return nil, fmt.Errorf("configuring egress: proxy %q: want http://host:port or https://host:port",
+				cfg.Proxy.Redacted())
 		}
 		port := cfg.Proxy.Port()
 		if port == "" {

@@ -31,7 +31,9 @@ func TestClass(t *testing.T) {
 	srv := serve(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
 	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
 	methods := []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PURGE", "get"}
-	for class, allowed := range map[tool.Egress]int64{tool.EgressNone: 0, "": 0, "all": 0, tool.EgressReadOnly: 3, tool.EgressWrite: int64(len(methods))} {
+	for class, allowed := range map[tool.Egress]int64{
+		tool.EgressNone: 0, "": 0, "all": 0, tool.EgressReadOnly: 3, tool.EgressWrite: int64(len(methods)),
+	} {
 		calls.Store(0)
 		for _, method := range methods {
 			access := egress.Access{Tenant: "t1", Class: class}
@@ -79,10 +81,15 @@ func TestCredentialHosts(t *testing.T) {
 			require.Empty(t, auth.Load())
 		}
 	}
-	bound := egress.Access{Class: tool.EgressReadOnly, Credential: &egress.Credential{Value: secret.NewValue("s3cr3t", "*.example.com", "example.org:8443")}}
+	bound := egress.Access{
+		Class:      tool.EgressReadOnly,
+		Credential: &egress.Credential{Value: secret.NewValue("s3cr3t", "*.example.com", "example.org:8443")},
+	}
 	for target, ok := range map[string]bool{
-		"https://api.example.com/": true, "https://a.b.example.com/": true, "https://example.com/": false, "https://badexample.com/": false,
-		"http://api.example.com/": false, "https://example.org/": false, "https://api.example.com.evil.example/": false, "https://api.example.com./": false,
+		"https://api.example.com/": true, "https://a.b.example.com/": true, "https://example.com/": false,
+		"https://badexample.com/": false,
+		"http://api.example.com/": false, "https://example.org/": false, "https://api.example.com.evil.example/": false,
+		"https://api.example.com./": false,
 	} {
 		require.Equal(t, ok, g.Check(bound, "GET", target) == nil, target)
 	}
@@ -99,7 +106,8 @@ func TestHostsHaveOneSpelling(t *testing.T) {
 	known := map[string][]netip.Addr{}
 	hosts := []string{"api.github.example", "*.github.example"}
 	for _, name := range []string{
-		"api.xn--gthub-h4a.example", "api.xn--gthub-cza.example", "api.github.example", "api.git\u00adhub.example", "xn--strae-oqa.example", "strasse.example",
+		"api.xn--gthub-h4a.example", "api.xn--gthub-cza.example", "api.github.example", "api.git\u00adhub.example",
+		"xn--strae-oqa.example", "strasse.example",
 		"xn--bcher-kva.example", "kelvin.example", "fast.example", "file.example",
 	} {
 		known[name] = []netip.Addr{netip.MustParseAddr("127.0.0.1")}
@@ -134,9 +142,13 @@ func TestCapitalsAreFolded(t *testing.T) {
 	t.Parallel()
 
 	var seen atomic.Value
-	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) { seen.Store(r.Host + " " + r.Header.Get("Authorization")) })
+	srv := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		seen.Store(r.Host + " " + r.Header.Get("Authorization"))
+	})
 	port := srv.URL[strings.LastIndex(srv.URL, ":")+1:]
-	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{"api.orders.example": {netip.MustParseAddr("127.0.0.1")}})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{
+		"api.orders.example": {netip.MustParseAddr("127.0.0.1")},
+	})
 	g := egresstest.Gate(t, egress.Config{Resolver: resolver, Policy: allowing("Api.ORDERS.example:" + port)})
 	access := writer
 	access.Credential = &egress.Credential{Value: secret.NewValue("s3cr3t", "API.orders.Example")}
@@ -151,7 +163,8 @@ func TestNamesTellNothing(t *testing.T) {
 	t.Parallel()
 
 	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{
-		"inside.test": {netip.MustParseAddr("10.0.0.7")}, "own.test": {netip.MustParseAddr("8.8.8.8")}, "six.test": {netip.MustParseAddr("fd00::1")},
+		"inside.test": {netip.MustParseAddr("10.0.0.7")}, "own.test": {netip.MustParseAddr("8.8.8.8")},
+		"six.test": {netip.MustParseAddr("fd00::1")},
 	})
 	g := egresstest.Gate(t, egress.Config{
 		Resolver: resolver, Deny: []netip.Prefix{netip.MustParsePrefix("8.8.8.8/32")}, Policy: allowing("orders.internal"),
@@ -169,11 +182,14 @@ func TestNamesTellNothing(t *testing.T) {
 	for _, host := range []string{"inside.test", "own.test", "six.test"} {
 		require.Equal(t, want, told(host), host)
 	}
-	require.Equal(t, tool.Unavailable, told("orders.internal").Kind, "an operator named it: it is no secret that it should be there")
+	require.Equal(t, tool.Unavailable, told("orders.internal").Kind,
+		"an operator named it: it is no secret that it should be there")
 
-	broken := egresstest.Gate(t, egress.Config{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return nil, errors.New("the name server is away")
-	}}})
+	broken := egresstest.Gate(t, egress.Config{
+		Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, errors.New("the name server is away")
+		}},
+	})
 	_, err := broken.Do(t.Context(), writer, get("https://absent.test/"))
 	require.Equal(t, tool.Unavailable, tool.KindOf(err))
 	require.False(t, tool.AsError(err).Sent)
@@ -225,13 +241,17 @@ func TestOwnAndDeniedAddresses(t *testing.T) {
 
 	// 192.88.98.1 stands for a public address; nothing is dialed.
 	own := netip.MustParseAddr("11.22.33.44")
-	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{"own.test": {own}, "denied.test": {netip.MustParseAddr("11.22.34.5")}})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{
+		"own.test": {own}, "denied.test": {netip.MustParseAddr("11.22.34.5")},
+	})
 	g := egresstest.Gate(t, egress.Config{
 		Resolver:     resolver,
 		OwnAddresses: func() ([]netip.Addr, error) { return []netip.Addr{own}, nil },
 		Deny:         []netip.Prefix{netip.MustParsePrefix("11.22.34.0/24")},
 	})
-	for _, name := range []string{"own.test", "denied.test", "11.22.33.44", "11.22.34.5", "[::ffff:11.22.33.44]", "[64:ff9b::11.22.34.5]"} {
+	for _, name := range []string{
+		"own.test", "denied.test", "11.22.33.44", "11.22.34.5", "[::ffff:11.22.33.44]", "[64:ff9b::11.22.34.5]",
+	} {
 		_, err := g.Do(t.Context(), writer, get("http://"+name+"/"))
 		requireRefused(t, err)
 	}
@@ -282,7 +302,8 @@ func TestPoolsAreApart(t *testing.T) {
 		return egress.Policy{AllowHosts: []string{host}, AllowPorts: []uint16{uint16(extra.Load())}}
 	}})
 	from := func(tenant tool.TenantID, repeatable bool) string {
-		resp, err := g.Do(t.Context(), egress.Access{Tenant: tenant, Class: tool.EgressWrite}, &egress.Request{Method: "GET", URL: srv.URL, Repeatable: repeatable})
+		resp, err := g.Do(t.Context(), egress.Access{Tenant: tenant, Class: tool.EgressWrite},
+			&egress.Request{Method: "GET", URL: srv.URL, Repeatable: repeatable})
 		require.NoError(t, err)
 		return string(resp.Body)
 	}
@@ -297,7 +318,9 @@ func TestPoolsAreApart(t *testing.T) {
 func TestClient(t *testing.T) {
 	t.Parallel()
 
-	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("Authorization")) })
+	srv := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Header.Get("Authorization"))
+	})
 	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL)})
 	access := writer
 	access.Credential = &egress.Credential{Value: secret.NewValue("u:p", "127.0.0.1"), Scheme: egress.Basic}
@@ -321,9 +344,14 @@ func TestClient(t *testing.T) {
 func TestPolicyCheck(t *testing.T) {
 	t.Parallel()
 
-	good := egress.Policy{AllowHosts: []string{"a.internal", "A.internal:8080", "10.0.0.7", "[fd12::7]:9", "fd12::7"}, AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	good := egress.Policy{
+		AllowHosts: []string{"a.internal", "A.internal:8080", "10.0.0.7", "[fd12::7]:9", "fd12::7"},
+		AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")},
+	}
 	require.NoError(t, good.Check())
-	for i, host := range []string{"", "http://x", "x:0", "x:70000", "0x7f.1", "127.1", "bücher.example", "fe80::1%eth0", "a b", "*"} {
+	for i, host := range []string{
+		"", "http://x", "x:0", "x:70000", "0x7f.1", "127.1", "bücher.example", "fe80::1%eth0", "a b", "*",
+	} {
 		err := egress.Policy{AllowHosts: append(make([]string, 0, 2), "ok", host)}.Check()
 		require.Equal(t, tool.Invalid, tool.KindOf(err), "%d %q", i, host)
 		require.Equal(t, "/allow_hosts/1", tool.AsError(err).Path)
@@ -336,8 +364,10 @@ func TestRetryAfter(t *testing.T) {
 
 	now := time.Date(2024, 3, 5, 10, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "7.5": 0, "soon": 0, "3600": time.Hour, "3601": time.Hour, "99999999999999999999": time.Hour,
-		"Tue, 05 Mar 2024 10:00:30 GMT": 30 * time.Second, "Tue, 05 Mar 2024 09:00:00 GMT": 0, "Tue, 05 Mar 2030 09:00:00 GMT": time.Hour,
+		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "7.5": 0, "soon": 0, "3600": time.Hour, "3601": time.Hour,
+		"99999999999999999999":          time.Hour,
+		"Tue, 05 Mar 2024 10:00:30 GMT": 30 * time.Second, "Tue, 05 Mar 2024 09:00:00 GMT": 0,
+		"Tue, 05 Mar 2030 09:00:00 GMT": time.Hour,
 	} {
 		require.Equal(t, want, egress.RetryAfter(http.Header{"Retry-After": {text}}, now), text)
 	}
@@ -360,8 +390,10 @@ func TestRefusalsNameWhatAllowsIt(t *testing.T) {
 
 	g := egresstest.Gate(t, egress.Config{})
 	for address, want := range map[string]string{
-		"http://10.0.0.7/":             "does not exist: 10.0.0.7. An operator lets tools reach a host that is not public with --allow-host 10.0.0.7",
-		"https://api.example.com:8443": "port 8443 of api.example.com is not allowed: an operator allows it with --allow-port 8443",
+		"http://10.0.0.7/": "does not exist: 10.0.0.7. An operator lets tools reach a host that is not public " +
+			"with --allow-host 10.0.0.7",
+		"https://api.example.com:8443": "port 8443 of api.example.com is not allowed: an operator allows it with " +
+			"--allow-port 8443",
 	} {
 		_, err := g.Do(t.Context(), writer, get(address))
 		require.Equal(t, tool.Denied, tool.KindOf(err))

@@ -42,18 +42,26 @@ type Policy struct {
 func (p Policy) Check() error {
 	for i, entry := range p.AllowHosts {
 		if !hostname.ValidEntry(entry, false) {
-			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host or host:port in ASCII", entry)}
+			return &tool.Error{
+				Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/allow_hosts/%d", i),
+				Msg: fmt.Sprintf("%q is not a host or host:port in ASCII", entry),
+			}
 		}
 	}
 	for i, entry := range p.DenyHosts {
 		if !hostname.ValidEntry(entry, true) {
-			return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/deny_hosts/%d", i), Msg: fmt.Sprintf("%q is not a host, host:port or *.host in ASCII", entry)}
+			return &tool.Error{
+				Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/deny_hosts/%d", i),
+				Msg: fmt.Sprintf("%q is not a host, host:port or *.host in ASCII", entry),
+			}
 		}
 	}
 	for name, prefixes := range map[string][]netip.Prefix{"allow_cidrs": p.AllowCIDRs, "deny_cidrs": p.DenyCIDRs} {
 		for i, prefix := range prefixes {
 			if !prefix.IsValid() {
-				return &tool.Error{Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/%s/%d", name, i), Msg: "not a block of addresses"}
+				return &tool.Error{
+					Kind: tool.Invalid, Op: "egress.Policy", Path: fmt.Sprintf("/%s/%d", name, i), Msg: "not a block of addresses",
+				}
 			}
 		}
 	}
@@ -75,7 +83,9 @@ func (p Policy) deniesHost(t target) bool {
 // deniesAddr reports whether an operator denied an address.
 func (p Policy) deniesAddr(addr netip.Addr) bool {
 	inner := unwrap(addr)
-	return slices.ContainsFunc(p.DenyCIDRs, func(block netip.Prefix) bool { return block.Contains(inner) || block.Contains(addr.Unmap()) })
+	return slices.ContainsFunc(p.DenyCIDRs, func(block netip.Prefix) bool {
+		return block.Contains(inner) || block.Contains(addr.Unmap())
+	})
 }
 
 // allowsHost reports whether an operator named the host of t, and whether with

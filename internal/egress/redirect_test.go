@@ -92,7 +92,9 @@ func TestNothingPersonalCrossesOrigins(t *testing.T) {
 	type visit struct{ path, auth, custom, key, referer string }
 	visits := make(chan visit, 8)
 	note := func(r *http.Request) {
-		visits <- visit{r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Custom"), r.Header.Get("Idempotency-Key"), r.Referer()}
+		visits <- visit{
+			r.URL.Path, r.Header.Get("Authorization"), r.Header.Get("X-Custom"), r.Header.Get("Idempotency-Key"), r.Referer(),
+		}
 	}
 	var home *httptest.Server
 	away := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -186,14 +188,18 @@ func TestAllowedNameAndCIDR(t *testing.T) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	require.NoError(t, err)
 	loopback := netip.MustParseAddr("127.0.0.1")
-	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{"orders.internal": {loopback}, "other.internal": {loopback}})
+	resolver, _ := egresstest.NewResolver(map[string][]netip.Addr{
+		"orders.internal": {loopback}, "other.internal": {loopback},
+	})
 	policies := map[tool.TenantID]egress.Policy{
 		"named":  {AllowHosts: []string{"Orders.internal:" + port}},
 		"cidr":   {AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, AllowPorts: []uint16{uint16(n)}},
 		"noport": {AllowCIDRs: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		"host":   {AllowHosts: []string{"orders.internal"}},
 	}
-	g := egresstest.Gate(t, egress.Config{Resolver: resolver, Policy: func(id tool.TenantID) egress.Policy { return policies[id] }})
+	g := egresstest.Gate(t, egress.Config{
+		Resolver: resolver, Policy: func(id tool.TenantID) egress.Policy { return policies[id] },
+	})
 	for tenant, reach := range map[tool.TenantID]map[string]bool{
 		"named":   {"orders.internal": true, "other.internal": false, "127.0.0.1": false},
 		"cidr":    {"orders.internal": true, "other.internal": true, "127.0.0.1": true},

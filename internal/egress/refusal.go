@@ -46,9 +46,11 @@ func (t target) pointed(err error) error {
 	}
 	e := *tool.AsError(err)
 	if why == errPort {
-		e.Msg = fmt.Sprintf("port %s of %s is not allowed: an operator allows it with --allow-port %s", t.port, t.host, t.port)
+		e.Msg = fmt.Sprintf("port %s of %s is not allowed: an operator allows it with --allow-port %s", t.port, t.host,
+			t.port)
 	} else {
-		e.Msg = fmt.Sprintf("%s: %s. An operator lets tools reach a host that is not public with --allow-host %s", notAllowed, t.host, t.host)
+		e.Msg = fmt.Sprintf("%s: %s. An operator lets tools reach a host that is not public with --allow-host %s", notAllowed,
+			t.host, t.host)
 	}
 	return &e
 }

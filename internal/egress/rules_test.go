@@ -41,21 +41,27 @@ func TestRulesNarrow(t *testing.T) {
 		url    string
 		ok     bool
 	}{
-		"nothing":              {rules{}, "GET", at("orders.test"), true},
-		"exact host":           {rules{Hosts: []string{"Orders.Test"}}, "GET", at("orders.test"), true},
-		"another host":         {rules{Hosts: []string{"orders.test"}}, "GET", at("api.orders.test"), false},
-		"below a host":         {rules{Hosts: []string{"*.orders.test"}}, "GET", at("api.orders.test"), true},
-		"not the host itself":  {rules{Hosts: []string{"*.orders.test"}}, "GET", at("orders.test"), false},
-		"host and port":        {rules{Hosts: []string{"orders.test:" + strconv.Itoa(int(port))}}, "GET", at("orders.test"), true},
-		"host, another port":   {rules{Hosts: []string{"orders.test:1"}}, "GET", at("orders.test"), false},
-		"one of several":       {rules{Hosts: []string{"a.test", "orders.test"}}, "GET", at("orders.test"), true},
-		"an address":           {rules{Hosts: []string{"127.0.0.1"}}, "GET", srv.URL, true},
-		"a mapped address":     {rules{Hosts: []string{"127.0.0.1"}}, "GET", at("[::ffff:127.0.0.1]"), false},
-		"method":               {rules{Methods: []string{"GET"}}, "GET", at("orders.test"), true},
-		"another method":       {rules{Methods: []string{"GET"}}, "DELETE", at("orders.test"), false},
-		"port":                 {rules{Ports: []uint16{port}}, "GET", at("orders.test"), true},
-		"another port":         {rules{Ports: []uint16{443}}, "GET", at("orders.test"), false},
-		"all, and all hold":    {rules{Hosts: []string{"orders.test"}, Methods: []string{"GET"}, Ports: []uint16{port}}, "GET", at("orders.test"), true},
+		"nothing":             {rules{}, "GET", at("orders.test"), true},
+		"exact host":          {rules{Hosts: []string{"Orders.Test"}}, "GET", at("orders.test"), true},
+		"another host":        {rules{Hosts: []string{"orders.test"}}, "GET", at("api.orders.test"), false},
+		"below a host":        {rules{Hosts: []string{"*.orders.test"}}, "GET", at("api.orders.test"), true},
+		"not the host itself": {rules{Hosts: []string{"*.orders.test"}}, "GET", at("orders.test"), false},
+		"host and port": {
+			rules{Hosts: []string{"orders.test:" + strconv.Itoa(int(port))}}, "GET", at("orders.test"), true,
+		},
+		"host, another port": {rules{Hosts: []string{"orders.test:1"}}, "GET", at("orders.test"), false},
+		"one of several":     {rules{Hosts: []string{"a.test", "orders.test"}}, "GET", at("orders.test"), true},
+		"an address":         {rules{Hosts: []string{"127.0.0.1"}}, "GET", srv.URL, true},
+		"a mapped address":   {rules{Hosts: []string{"127.0.0.1"}}, "GET", at("[::ffff:127.0.0.1]"), false},
+		"method":             {rules{Methods: []string{"GET"}}, "GET", at("orders.test"), true},
+		"another method":     {rules{Methods: []string{"GET"}}, "DELETE", at("orders.test"), false},
+		"port":               {rules{Ports: []uint16{port}}, "GET", at("orders.test"), true},
+		"another port":       {rules{Ports: []uint16{443}}, "GET", at("orders.test"), false},
+		"all, and all hold": {
+			rules{Hosts: []string{"orders.test"}, Methods: []string{"GET"}, Ports: []uint16{port}},
+			"GET", at("orders.test"),
+			true,
+		},
 		"opens no private one": {rules{Hosts: []string{"10.0.0.7"}, Ports: []uint16{80}}, "GET", "http://10.0.0.7/", false},
 		"opens no port":        {rules{Hosts: []string{"8.8.8.8"}, Ports: []uint16{22}}, "GET", "http://8.8.8.8:22/", false},
 	} {
@@ -121,7 +127,9 @@ func TestDrift(t *testing.T) {
 		require.Equal(t, class, drift.Declared)
 		return tool.AsError(err), drift
 	}
-	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "QUERY", "PURGE", "TRACE", "CONNECT", "LOCK", "get", "Post", "X"} {
+	for _, method := range []string{
+		"POST", "PUT", "PATCH", "DELETE", "QUERY", "PURGE", "TRACE", "CONNECT", "LOCK", "get", "Post", "X",
+	} {
 		e, drift := attempt(tool.EgressReadOnly, &egress.Request{Method: method})
 		require.Equal(t, method, drift.Attempted)
 		require.Contains(t, e.Msg, "set its egress_class to write")
@@ -162,7 +170,9 @@ func TestDeclaredPostReads(t *testing.T) {
 		require.ErrorContains(t, err, "it may send GET, HEAD, OPTIONS and POST only")
 	}
 	for _, header := range []string{"X-HTTP-Method-Override", "X-Http-Method", "x-method-override"} {
-		_, err := g.Do(t.Context(), access, &egress.Request{Method: "POST", URL: srv.URL, Header: http.Header{header: {"DELETE"}}})
+		_, err := g.Do(
+			t.Context(), access, &egress.Request{Method: "POST", URL: srv.URL, Header: http.Header{header: {"DELETE"}}},
+		)
 		requireRefused(t, err)
 	}
 	access.Class = tool.EgressNone
@@ -208,9 +218,13 @@ func TestAnswersAreBoundedByTheLeast(t *testing.T) {
 		"all large": {0, 5000, 5000, 5000, 5000, 1000},
 	} {
 		g := egresstest.Gate(t, egress.Config{MaxBytes: tt.gate, Policy: func(tool.TenantID) egress.Policy {
-			return egress.Policy{AllowHosts: []string{strings.TrimPrefix(srv.URL, "http://")}, Rules: []tool.EgressRules{{MaxBytes: tt.tenant}}}
+			return egress.Policy{
+				AllowHosts: []string{strings.TrimPrefix(srv.URL, "http://")}, Rules: []tool.EgressRules{{MaxBytes: tt.tenant}},
+			}
 		}})
-		access := egress.Access{Tenant: "t1", Class: tool.EgressReadOnly, MaxBytes: tt.access, Rules: tool.EgressRules{MaxBytes: tt.rules}}
+		access := egress.Access{
+			Tenant: "t1", Class: tool.EgressReadOnly, MaxBytes: tt.access, Rules: tool.EgressRules{MaxBytes: tt.rules},
+		}
 		resp, err := g.Do(t.Context(), access, &egress.Request{Method: "GET", URL: srv.URL, MaxBytes: tt.request})
 		require.NoError(t, err)
 		require.Len(t, resp.Body, tt.want, name)
@@ -230,7 +244,9 @@ func TestClientBodiesEndAtTheBound(t *testing.T) {
 		}
 	})
 	var reasons atomic.Value
-	g := egresstest.Gate(t, egress.Config{Policy: allowing(srv.URL), Refused: func(_ context.Context, reason string) { reasons.Store(reason) }})
+	g := egresstest.Gate(t, egress.Config{
+		Policy: allowing(srv.URL), Refused: func(_ context.Context, reason string) { reasons.Store(reason) },
+	})
 	read := func(limit int64) ([]byte, error) {
 		access := writer
 		access.MaxBytes = limit
@@ -266,7 +282,10 @@ func TestHandshake(t *testing.T) {
 		_, err := g.Do(t.Context(), a, &egress.Request{Method: "POST", URL: srv.URL})
 		return err
 	}
-	reader := egress.Access{Tenant: "t1", Class: tool.EgressReadOnly, Rules: tool.EgressRules{Methods: []string{"GET"}}, Credential: &egress.Credential{}}
+	reader := egress.Access{
+		Tenant: "t1", Class: tool.EgressReadOnly, Rules: tool.EgressRules{Methods: []string{"GET"}},
+		Credential: &egress.Credential{},
+	}
 	require.Error(t, post(reader))
 	require.NoError(t, post(reader.Handshake(nil)))
 	reader.Rules.Hosts = []string{"id.example.com"}

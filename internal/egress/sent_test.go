@@ -84,11 +84,18 @@ func TestSentIsTruthful(t *testing.T) {
 		{"connection refused", closed, 0, tool.Unavailable, false},
 		{"certificate not trusted", secure.URL, 0, tool.Unavailable, false},
 		{"reset in the handshake", strings.Replace(tcp(t, reset), "http:", "https:", 1), 0, tool.Unavailable, false},
-		{"no handshake in time", strings.Replace(tcp(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "http:", "https:", 1), 50 * time.Millisecond, tool.Timeout, false},
+		{
+			"no handshake in time",
+			strings.Replace(tcp(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), "http:", "https:", 1),
+			50 * time.Millisecond, tool.Timeout, false,
+		},
 		{"reset after the request", tcp(t, func(c net.Conn) { readHead(c); reset(c) }), 0, tool.Unavailable, true},
 		{"closed after the request", tcp(t, readHead), 0, tool.Unavailable, true},
 		{"silence", tcp(t, func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }), 50 * time.Millisecond, tool.Timeout, true},
-		{"no HTTP", tcp(t, func(c net.Conn) { readHead(c); _, _ = io.WriteString(c, "220 smtp\r\n") }), 0, tool.Unavailable, true},
+		{
+			"no HTTP", tcp(t, func(c net.Conn) { readHead(c); _, _ = io.WriteString(c, "220 smtp\r\n") }), 0, tool.Unavailable,
+			true,
+		},
 		{"half a body", tcp(t, func(c net.Conn) {
 			readHead(c)
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")

@@ -20,7 +20,9 @@ func (g *Gate) Stream(ctx context.Context, a Access, r *Request) (*http.Response
 	var sent tracker
 	req, err := http.NewRequestWithContext(sent.watch(ctx), r.Method, r.URL, body(r.Body))
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "egress.Stream", Msg: "the request's method or URL is malformed", Err: err}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "egress.Stream", Msg: "the request's method or URL is malformed", Err: err,
+		}
 	}
 	if r.Header != nil {
 		req.Header = r.Header.Clone()

@@ -41,14 +41,17 @@ func TestStreamsAreReadWhileTheyAreMade(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	host := strings.TrimPrefix(srv.URL, "http://")
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} }})
+	gate, err := egress.New(egress.Config{
+		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} },
+	})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	stream := func(path string) *http.Response {
 		t.Helper()
-		resp, err := gate.Stream(ctx, egress.Access{Tenant: "t1", Class: tool.EgressWrite}, &egress.Request{Method: http.MethodPost, URL: srv.URL + path, Body: []byte("x")})
+		resp, err := gate.Stream(ctx, egress.Access{Tenant: "t1", Class: tool.EgressWrite},
+			&egress.Request{Method: http.MethodPost, URL: srv.URL + path, Body: []byte("x")})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = resp.Body.Close() })
 		return resp
@@ -68,7 +71,8 @@ func TestStreamsAreReadWhileTheyAreMade(t *testing.T) {
 	require.Equal(t, tool.Unavailable, failed.Kind)
 	require.True(t, failed.Sent)
 
-	_, err = gate.Stream(ctx, egress.Access{Tenant: "t1", Class: tool.EgressWrite}, &egress.Request{Method: http.MethodPost, URL: "http://10.0.0.1/", Body: []byte("x")})
+	_, err = gate.Stream(ctx, egress.Access{Tenant: "t1", Class: tool.EgressWrite},
+		&egress.Request{Method: http.MethodPost, URL: "http://10.0.0.1/", Body: []byte("x")})
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, tool.Denied, failed.Kind)
 	require.False(t, failed.Sent)

@@ -41,13 +41,16 @@ func encoders() []encoder {
 		simple("html.EscapeString", entities, html.EscapeString),
 		{"entities, some", func(r *rand.Rand, s string) string {
 			return runes(s, func(c rune) string {
-				return pick(r, html.EscapeString(string(c)), fmt.Sprintf("&#%d;", c), fmt.Sprintf("&#x%x;", c), fmt.Sprintf("&#X%05X;", c))
+				return pick(r, html.EscapeString(string(c)), fmt.Sprintf("&#%d;", c), fmt.Sprintf("&#x%x;", c),
+					fmt.Sprintf("&#X%05X;", c))
 			})
 		}, entities},
 		simple("json", backslashes, func(s string) string { return quoted(s, true) }),
 		simple("json, no HTML", backslashes, func(s string) string { return quoted(s, false) }),
 		simple("json, twice", backslashes, func(s string) string { return quoted(quoted(s, true), false) }),
-		simple("json, slashes", backslashes, func(s string) string { return strings.ReplaceAll(quoted(s, false), "/", `\/`) }),
+		simple("json, slashes", backslashes, func(s string) string {
+			return strings.ReplaceAll(quoted(s, false), "/", `\/`)
+		}),
 		{`json, \u`, func(r *rand.Rand, s string) string {
 			return runes(s, func(c rune) string {
 				if r.IntN(2) == 0 {
@@ -70,7 +73,8 @@ func encoders() []encoder {
 			return lines(base64.StdEncoding.EncodeToString([]byte(s)), pick(r, 76, 64, 19), pick(r, "\r\n", "\n", "\n  "))
 		}, base64s},
 		{"hex", func(r *rand.Rand, s string) string {
-			return pick(r, hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))), lines(hex.EncodeToString([]byte(s)), 60, "\n"))
+			return pick(r, hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))),
+				lines(hex.EncodeToString([]byte(s)), 60, "\n"))
 		}, hexes},
 	}
 }
@@ -187,7 +191,8 @@ func hexes(s string) []string {
 // password returns a synthetic credential.
 func password(r *rand.Rand) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-	alphabet := pick(r, plain+"-_", plain+"!#$%&'()*+,-./:;<=>?@[]^_`{|}~\"\\ ", plain+"/+=", plain+"äöß€\u00a0\u4e16😀𝔘%&\\")
+	alphabet := pick(r, plain+"-_", plain+"!#$%&'()*+,-./:;<=>?@[]^_`{|}~\"\\ ", plain+"/+=",
+		plain+"äöß€\u00a0\u4e16😀𝔘%&\\")
 	letters := []rune(alphabet)
 	var out strings.Builder
 	for out.Len() < 6+r.IntN(40) {

@@ -36,7 +36,8 @@ func (o *offsets) add(count, from, to int) {
 
 // decode appends src to dst with the escape sequences of the given kinds decoded
 // once, and returns which kinds it met. With rec, it records where each byte is
-// from. With at, it appends where decoded digits and white space are in dst. With cut, it stops before an escape sequence that src ends within.
+// from. With at, it appends where decoded digits and white space are in dst. With cut, it stops before an
+// escape sequence that src ends within.
 func (kinds escapes) decode(dst, src []byte, rec *offsets, at *[]int32, cut bool) (decoded []byte, met escapes) {
 	var value [16]byte
 	start := 0
@@ -139,7 +140,8 @@ func (kinds escapes) unfinished(src []byte) bool {
 }
 
 var simple = [256]byte{
-	'"': '"', '\'': '\'', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a', 'v': '\v',
+	'"': '"', '\'': '\'', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'a': '\a',
+	'v': '\v',
 }
 
 func readBackslash(value *[16]byte, src []byte) (n, size int) {

@@ -115,7 +115,8 @@ func (s *search) escapes(l *layer) {
 	}
 	below := &layer{parent: l, depth: l.depth + 1, kinds: anyEscape}
 	var met escapes
-	if below.text, met = anyEscape.decode(make([]byte, 0, len(l.text)), l.text, nil, &below.fresh, false); met == noEscapes {
+	if below.text, met = anyEscape.decode(make([]byte, 0, len(l.text)), l.text, nil, &below.fresh,
+		false); met == noEscapes {
 		return
 	}
 	s.queue = append(s.queue, below)

@@ -61,7 +61,8 @@ func TestSecretsAreFoundInAnyChainOfEncodings(t *testing.T) {
 		set := encoded.NewSet(4, "another-secret", secret)
 		chain := make([]encoder, 1+r.IntN(4))
 		names := make([]string, len(chain))
-		text, before, after := secret, pick(r, "", "a=", "see ", `{"k":"`, "x/", "Zm9v"), pick(r, "", "&b=1", ". Next", `"}`, "/y?", "0")
+		text, before, after := secret, pick(r, "", "a=", "see ", `{"k":"`, "x/",
+			"Zm9v"), pick(r, "", "&b=1", ". Next", `"}`, "/y?", "0")
 		within := r.IntN(len(chain) + 1) // Where the context comes in.
 		for i := range chain {
 			if i == within {

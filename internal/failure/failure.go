@@ -59,7 +59,8 @@ func encode(err error, final, settled bool) error {
 	opts := temporal.ApplicationErrorOptions{
 		NonRetryable: final || !te.Retryable(),
 		Details: []any{details{
-			Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Answer: te.Answered, Acted: te.Acted, Settled: settled,
+			Kind: te.Kind, Op: te.Op, Msg: te.Msg, Path: te.Path, Sent: te.Sent, Answer: te.Answered, Acted: te.Acted,
+			Settled: settled,
 		}},
 	}
 	if !opts.NonRetryable {

@@ -64,7 +64,9 @@ func Parse(host string) (netip.Addr, error) {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
-		return netip.Addr{}, fault(tool.Denied, "the URL's host is an unusual spelling of an IPv4 address: write four decimal numbers")
+		return netip.Addr{}, fault(
+			tool.Denied, "the URL's host is an unusual spelling of an IPv4 address: write four decimal numbers",
+		)
 	}
 	return addr, nil
 }

@@ -39,9 +39,14 @@ func CheckRules(r tool.EgressRules, class tool.Egress, postReads bool) error {
 	case r.IsZero():
 		return nil
 	case class == tool.EgressNone:
-		return ruleFault("", "a tool of the egress class none calls nothing: drop egress_rules, or set egress_class to read_only or write")
+		return ruleFault(
+			"", "a tool of the egress class none calls nothing: drop egress_rules, or set egress_class to read_only or write",
+		)
 	case len(r.Hosts) > maxHosts:
-		return ruleFault("/hosts", fmt.Sprintf("%d hosts: expected at most %d; *.example.com stands for all below example.com", len(r.Hosts), maxHosts))
+		return ruleFault(
+			"/hosts",
+			fmt.Sprintf("%d hosts: expected at most %d; *.example.com stands for all below example.com", len(r.Hosts), maxHosts),
+		)
 	case len(r.Methods) > maxMethods:
 		return ruleFault("/methods", fmt.Sprintf("%d methods: expected at most %d", len(r.Methods), maxMethods))
 	case len(r.Ports) > maxPorts:
@@ -51,7 +56,9 @@ func CheckRules(r tool.EgressRules, class tool.Egress, postReads bool) error {
 	}
 	for i, entry := range r.Hosts {
 		if !ValidEntry(entry, true) {
-			return ruleFault(fmt.Sprintf("/hosts/%d", i), fmt.Sprintf("%.80q is not a host, host:port or *.host in ASCII", entry))
+			return ruleFault(
+				fmt.Sprintf("/hosts/%d", i), fmt.Sprintf("%.80q is not a host, host:port or *.host in ASCII", entry),
+			)
 		}
 	}
 	for i, method := range r.Methods {
@@ -60,7 +67,11 @@ func CheckRules(r tool.EgressRules, class tool.Egress, postReads bool) error {
 			return ruleFault(at, fmt.Sprintf("%.40q is not a method in upper case, such as GET", method))
 		}
 		if class == tool.EgressReadOnly && !slices.Contains(ReadMethods(postReads), method) {
-			return ruleFault(at, fmt.Sprintf("the egress class read_only sends %s, not %.40s: set egress_class to write", ReadMethodNames(postReads), method))
+			return ruleFault(
+				at,
+				fmt.Sprintf("the egress class read_only sends %s, not %.40s: set egress_class to write", ReadMethodNames(postReads),
+					method),
+			)
 		}
 	}
 	for i, port := range r.Ports {

@@ -13,7 +13,8 @@ func TestName(t *testing.T) {
 
 	known := []string{"getOrder", "getOrders", "input_schema", "say"}
 	for name, want := range map[string]string{
-		"getOrdr": "getOrder", "getorders": "getOrders", "input_shcema": "input_schema", "sya": "", "sa": "say", "zzz": "", "": "",
+		"getOrdr": "getOrder", "getorders": "getOrders", "input_shcema": "input_schema", "sya": "", "sa": "say", "zzz": "",
+		"": "",
 	} {
 		require.Equal(t, want, nearest.Name(name, known), name)
 	}

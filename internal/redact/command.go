@@ -50,7 +50,8 @@ func commands(s string) string {
 		case "curl", "wget", "http", "https", "smbclient":
 		default:
 			rest = replace(short, rest, func(m []string) string {
-				if strings.HasPrefix(m[2], "-") || prose[m[2]] || name == "docker" && !strings.Contains(line, "login") || name == "podman" && !strings.Contains(line, "login") {
+				if strings.HasPrefix(m[2], "-") || prose[m[2]] || name == "docker" && !strings.Contains(line, "login") ||
+					name == "podman" && !strings.Contains(line, "login") {
 					return m[0]
 				}
 				return m[1] + tool.Redacted

@@ -170,7 +170,10 @@ func schemas(properties map[string]any, nesting int) any {
 
 // describes reports whether an object is a schema, rather than a value.
 func describes(v map[string]any) bool {
-	for _, word := range []string{"type", "$ref", "properties", "items", "enum", "const", "anyOf", "oneOf", "allOf", "description", "format", "pattern"} {
+	for _, word := range []string{
+		"type", "$ref", "properties", "items", "enum", "const", "anyOf", "oneOf", "allOf", "description", "format",
+		"pattern",
+	} {
 		if _, ok := v[word]; ok {
 			return true
 		}
@@ -221,7 +224,8 @@ func each(v any, fn func(map[string]any) any) any {
 func optionBefore(option, item any) bool {
 	name, ok := option.(string)
 	value, isText := item.(string)
-	return ok && isText && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, "= ") && !strings.HasPrefix(value, "--") && SensitiveKey(name)
+	return ok && isText && strings.HasPrefix(name, "--") && !strings.ContainsAny(name, "= ") &&
+		!strings.HasPrefix(value, "--") && SensitiveKey(name)
 }
 
 // pair takes ["name", value] apart.

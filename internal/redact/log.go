@@ -65,7 +65,8 @@ func attribute(a slog.Attr) slog.Attr {
 		case json.RawMessage:
 			return slog.Any(a.Key, JSON(text))
 		}
-	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64, slog.KindLogValuer:
+	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64,
+		slog.KindLogValuer:
 	}
 	return a
 }

@@ -22,10 +22,14 @@ func TestLogsHideSecrets(t *testing.T) {
 	log := slog.New(redact.Handler(slog.NewTextHandler(&out, nil)))
 	url := "postgres://app:" + hush + "@db/crib"
 	log.With(slog.String("password", hush)).WithGroup("g").Info("dialing",
-		slog.String("url", url), slog.Any("error", fmt.Errorf("opening %s: %w", url, errors.New("refused"))), slog.Group("inner", slog.String("api_key", hush)),
-		slog.Any("body", json.RawMessage(`{"secret":"`+hush+`","name":"x"}`)), slog.Int("tokens", 3), slog.String("tool", "searchOrders"))
+		slog.String("url", url), slog.Any("error", fmt.Errorf("opening %s: %w", url, errors.New("refused"))),
+		slog.Group("inner", slog.String("api_key", hush)),
+		slog.Any("body", json.RawMessage(`{"secret":"`+hush+`","name":"x"}`)), slog.Int("tokens", 3),
+		slog.String("tool", "searchOrders"))
 	require.NotContains(t, out.String(), hush)
-	for _, kept := range []string{"opening postgres://app:", "refused", "g.tokens=3", "g.tool=searchOrders", "g.inner.api_key=[redacted]"} {
+	for _, kept := range []string{
+		"opening postgres://app:", "refused", "g.tokens=3", "g.tool=searchOrders", "g.inner.api_key=[redacted]",
+	} {
 		require.Contains(t, out.String(), kept)
 	}
 }

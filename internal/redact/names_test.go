@@ -53,7 +53,9 @@ func TestNamesInTexts(t *testing.T) {
 		if !redact.SensitiveKey(name) || strings.HasPrefix(name, "_") {
 			continue
 		}
-		for _, text := range []string{name + "=hush4f1c", `said {"` + name + `": "hush4f1c"}`, "POST /?" + name + "=hush4f1c&a=1"} {
+		for _, text := range []string{
+			name + "=hush4f1c", `said {"` + name + `": "hush4f1c"}`, "POST /?" + name + "=hush4f1c&a=1",
+		} {
 			require.NotContains(t, redact.Text(text), "hush4f1c", text)
 		}
 	}

@@ -110,5 +110,6 @@ func leads(name, value string) bool {
 	if value == tool.Redacted {
 		return false
 	}
-	return strings.ContainsAny(value, ".:/@%{}\\") || slices.ContainsFunc(splitWords(name), func(w string) bool { return leadingWords[w] })
+	return strings.ContainsAny(value, ".:/@%{}\\") ||
+		slices.ContainsFunc(splitWords(name), func(w string) bool { return leadingWords[w] })
 }

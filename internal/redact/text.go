@@ -19,17 +19,18 @@ import (
 func Text(s string) string { return text(s, 0) }
 
 var (
-	header      = regexp.MustCompile(`^\s*([A-Za-z][A-Za-z0-9_-]*)\s*:\s*(\S.*)$`)
-	userinfo    = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^\s/@:?#"'<>]*)(:[^\s/@"'<>]*)?@`)
-	mysql       = regexp.MustCompile(`^([^\s:@/]+):(.+)@((?:tcp|udp|unix)?\()`)
-	assignment  = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)(\s*=\s*)("[^"]*"|'[^']*'|[^\s;&#,"']+)`)
-	scheme      = regexp.MustCompile(`(?i)\b(basic|bearer|token|apikey)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
-	privateKey  = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
-	member      = regexp.MustCompile(`(\\?["'])([A-Za-z][A-Za-z0-9_.-]*)(\\?["']\s*:\s*\\?["'])((?:[^"'\\]|\\[^"'])+)`)
-	pairLine    = regexp.MustCompile(`(?m)^([ \t>*-]*)([A-Za-z][A-Za-z0-9_.-]*)([ \t]*:[ \t]+)([^\s"'{}\[\]][^\n]*)$`)
-	inline      = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9_-]*)(\s*:\s*)((?i:basic|bearer|token|digest|negotiate|apikey)\s+)?([^\s"',;{}\[\]]{6,})`)
-	element     = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9_.:-]*)>([^<>]+)</`)
-	hidden      = regexp.MustCompile(`(?:\S[=:]\s*|://|(?i:basic|bearer|token|apikey)\s+|--?[A-Za-z][A-Za-z0-9_-]*\s+)` + regexp.QuoteMeta(tool.Redacted))
+	header     = regexp.MustCompile(`^\s*([A-Za-z][A-Za-z0-9_-]*)\s*:\s*(\S.*)$`)
+	userinfo   = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^\s/@:?#"'<>]*)(:[^\s/@"'<>]*)?@`)
+	mysql      = regexp.MustCompile(`^([^\s:@/]+):(.+)@((?:tcp|udp|unix)?\()`)
+	assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)(\s*=\s*)("[^"]*"|'[^']*'|[^\s;&#,"']+)`)
+	scheme     = regexp.MustCompile(`(?i)\b(basic|bearer|token|apikey)(\s+)([A-Za-z0-9+/=._~-]{8,})`)
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
+	member     = regexp.MustCompile(`(\\?["'])([A-Za-z][A-Za-z0-9_.-]*)(\\?["']\s*:\s*\\?["'])((?:[^"'\\]|\\[^"'])+)`)
+	pairLine   = regexp.MustCompile(`(?m)^([ \t>*-]*)([A-Za-z][A-Za-z0-9_.-]*)([ \t]*:[ \t]+)([^\s"'{}\[\]][^\n]*)$`)
+	inline     = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9_-]*)(\s*:\s*)((?i:basic|bearer|token|digest|negotiate|apikey)\s+)?([^\s"',;{}\[\]]{6,})`)
+	element    = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9_.:-]*)>([^<>]+)</`)
+	hidden     = regexp.MustCompile(`(?:\S[=:]\s*|://|(?i:basic|bearer|token|apikey)\s+|--?[A-Za-z][A-Za-z0-9_-]*\s+)` +
+		regexp.QuoteMeta(tool.Redacted))
 	placeholder = regexp.MustCompile(`^\{[^{}]*\}$`)
 )
 
@@ -77,7 +78,8 @@ func judgedLine(s string) string {
 	if strings.Contains(s, "@") {
 		s = replace(userinfo, s, func(m []string) string {
 			switch {
-			case m[3] == "" && (m[2] == "" || stands(m[2]) || !strings.HasPrefix(strings.ToLower(m[1]), "http")), m[3] != "" && stands(m[3][1:]):
+			case m[3] == "" && (m[2] == "" || stands(m[2]) || !strings.HasPrefix(strings.ToLower(m[1]), "http")),
+				m[3] != "" && stands(m[3][1:]):
 				return m[0] // Names of users are no secrets, but tokens that stand in their place.
 			case m[3] == "":
 				return m[1] + tool.Redacted + "@"
@@ -175,13 +177,15 @@ func named(s string) string {
 		})
 		s = replace(pairLine, s, func(m []string) string {
 			value := strings.TrimSpace(m[4])
-			if !SensitiveKey(m[2]) || stands(value) || plainValue(value) || strings.Contains(value, " ") && !carriesScheme(m[2]) {
+			if !SensitiveKey(m[2]) || stands(value) || plainValue(value) ||
+				strings.Contains(value, " ") && !carriesScheme(m[2]) {
 				return m[0]
 			}
 			return m[1] + m[2] + m[3] + tool.Redacted
 		})
 		s = replace(inline, s, func(m []string) string {
-			if !SensitiveKey(m[1]) || stands(m[4]) || strings.HasPrefix(m[4], "//") || strings.HasPrefix(m[4], "=") || m[3] == "" && isWord(m[4]) {
+			if !SensitiveKey(m[1]) || stands(m[4]) || strings.HasPrefix(m[4], "//") || strings.HasPrefix(m[4], "=") ||
+				m[3] == "" && isWord(m[4]) {
 				return m[0]
 			}
 			return m[1] + m[2] + m[3] + tool.Redacted
@@ -231,7 +235,8 @@ func stands(value string) bool { return value == tool.Redacted || placeholder.Ma
 func conceals(s string, nesting int) bool {
 	s = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(s, "="))
 	raw, err := base64.RawStdEncoding.DecodeString(s)
-	if err != nil || !utf8.Valid(raw) || strings.ContainsFunc(string(raw), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) {
+	if err != nil || !utf8.Valid(raw) ||
+		strings.ContainsFunc(string(raw), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) {
 		return false
 	}
 	return text(string(raw), nesting+1) != string(raw)

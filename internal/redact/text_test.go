@@ -58,17 +58,18 @@ func TestSecretsAreHiddenAtAnyDepth(t *testing.T) {
 		"list in a string":      `{"keep": 1, "body": ` + quoted(`[{"name": "Authorization", "value": "§"}]`) + `}`,
 		"base64 of JSON":        `{"keep": 1, "blob": "` + b64(`{"client_secret": "§"}`) + `"}`,
 		"base64 of a URL":       `{"keep": 1, "blob": "` + b64(`https://user:§@api.example.com`) + `"}`,
-		"base64url of a DSN":    `{"keep": 1, "blob": "` + strings.NewReplacer("+", "-", "/", "_", "=", "").Replace(b64(`host=db password=§`)) + `"}`,
-		"private key":           `{"keep": 1, "pem": "-----BEGIN EC PRIVATE KEY-----\n§\n-----END EC PRIVATE KEY-----\n"}`,
-		"private key, cut":      `{"keep": 1, "pem": "-----BEGIN PRIVATE KEY-----\n§"}`,
-		"schema default":        `{"keep": 1, "properties": {"api_key": {"type": "string", "default": "§"}}}`,
-		"schema const":          `{"keep": 1, "properties": {"token": {"const": "§"}}}`,
-		"schema enum":           `{"keep": 1, "properties": {"password": {"type": "string", "enum": ["§", "x"]}}}`,
-		"schema examples":       `{"keep": 1, "properties": {"secret": {"type": "string", "examples": ["§"]}}}`,
-		"schema of items":       `{"keep": 1, "properties": {"secrets": {"type": "array", "items": {"type": "string", "default": "§"}}}}`,
-		"schema of choices":     `{"keep": 1, "properties": {"secret": {"anyOf": [{"const": "§"}, {"type": "null"}]}}}`,
-		"schema, nested":        `{"keep": 1, "properties": {"auth_config": {"type": "object", "properties": {"password": {"type": "string", "default": "§"}}}}}`,
-		"value named property":  `{"keep": 1, "properties": {"password": "§"}}`,
+		"base64url of a DSN": `{"keep": 1, "blob": "` +
+			strings.NewReplacer("+", "-", "/", "_", "=", "").Replace(b64(`host=db password=§`)) + `"}`,
+		"private key":          `{"keep": 1, "pem": "-----BEGIN EC PRIVATE KEY-----\n§\n-----END EC PRIVATE KEY-----\n"}`,
+		"private key, cut":     `{"keep": 1, "pem": "-----BEGIN PRIVATE KEY-----\n§"}`,
+		"schema default":       `{"keep": 1, "properties": {"api_key": {"type": "string", "default": "§"}}}`,
+		"schema const":         `{"keep": 1, "properties": {"token": {"const": "§"}}}`,
+		"schema enum":          `{"keep": 1, "properties": {"password": {"type": "string", "enum": ["§", "x"]}}}`,
+		"schema examples":      `{"keep": 1, "properties": {"secret": {"type": "string", "examples": ["§"]}}}`,
+		"schema of items":      `{"keep": 1, "properties": {"secrets": {"type": "array", "items": {"type": "string", "default": "§"}}}}`,
+		"schema of choices":    `{"keep": 1, "properties": {"secret": {"anyOf": [{"const": "§"}, {"type": "null"}]}}}`,
+		"schema, nested":       `{"keep": 1, "properties": {"auth_config": {"type": "object", "properties": {"password": {"type": "string", "default": "§"}}}}}`,
+		"value named property": `{"keep": 1, "properties": {"password": "§"}}`,
 	}
 	require.GreaterOrEqual(t, len(configs), 40)
 	for name, config := range configs {
@@ -84,7 +85,8 @@ func TestSecretsAreHiddenAtAnyDepth(t *testing.T) {
 		require.Contains(t, shown, `"keep":1`, name)
 		again := redact.JSON(json.RawMessage(shown))
 		require.JSONEq(t, shown, string(again), "%s: what is hidden stays as it is", name)
-		require.JSONEq(t, config, string(redact.Restore(json.RawMessage(shown), json.RawMessage(config))), "%s: what is shown and sent back is what was stored", name)
+		require.JSONEq(t, config, string(redact.Restore(json.RawMessage(shown), json.RawMessage(config))),
+			"%s: what is shown and sent back is what was stored", name)
 	}
 }
 
@@ -159,7 +161,10 @@ func TestRestore(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	for _, seed := range []string{"postgres://a:b@c/d", "Authorization: Bearer x", `{"password":"x"}`, "password='", "a:b@tcp(", "-----BEGIN PRIVATE KEY-----"} {
+	for _, seed := range []string{
+		"postgres://a:b@c/d", "Authorization: Bearer x", `{"password":"x"}`, "password='", "a:b@tcp(",
+		"-----BEGIN PRIVATE KEY-----",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

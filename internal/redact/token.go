@@ -291,7 +291,8 @@ func uuidlike(token string) bool {
 // jsonWebToken reports whether a token has three parts, and two that are objects.
 func jsonWebToken(token string) bool {
 	parts := strings.Split(token, ".")
-	return len(parts) >= 3 && len(parts[0]) >= 10 && len(parts[1]) >= 4 && len(parts[2]) >= 16 && (len(parts) == 5 || strings.HasPrefix(parts[1], "eyJ"))
+	return len(parts) >= 3 && len(parts[0]) >= 10 && len(parts[1]) >= 4 && len(parts[2]) >= 16 &&
+		(len(parts) == 5 || strings.HasPrefix(parts[1], "eyJ"))
 }
 
 // span returns where characters of an alphabet end.

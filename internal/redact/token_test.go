@@ -52,55 +52,60 @@ func madeTokens(r *rand.Rand) map[string]string {
 		"Slack bot":           "xox" + "b-" + m(number, 12) + "-" + m(number, 12) + "-" + m(letter, 24),
 		"Slack user":          "xox" + "p-" + m(number, 12) + "-" + m(number, 12) + "-" + m(hexed, 32),
 		"Slack app":           "xap" + "p-1-A" + m(upper+number, 10) + "-" + m(number, 12) + "-" + m(hexed, 64),
-		"Slack webhook":       "hooks.slack" + ".com/services/T" + m(upper+number, 8) + "/B" + m(upper+number, 8) + "/" + m(letter, 24),
-		"Stripe":              "sk" + "_live_" + m(letter, 24),
-		"Stripe test":         "sk" + "_test_" + m(letter, 99),
-		"Stripe restricted":   "rk" + "_live_" + m(letter, 24),
-		"Stripe webhook":      "whs" + "ec_" + m(letter, 32),
-		"JWT":                 b64(`{"alg":"HS256","typ":"JWT"}`) + "." + b64(`{"sub":"1234567890"}`) + "." + m(word, 42) + "x",
-		"PEM":                 "-----BEGIN RSA PRIV" + "ATE KEY-----\n" + m(letter, 64) + "\n-----END RSA PRIV" + "ATE KEY-----",
-		"PEM, OpenSSH":        "-----BEGIN OPENSSH PRIV" + "ATE KEY-----\n" + m(letter, 64) + "\n-----END OPENSSH PRIV" + "ATE KEY-----",
-		"Google":              "AI" + "za" + m(word, 34) + "x",
-		"Google OAuth":        "ya" + "29." + m(word, 100) + "x",
-		"Google client":       "GOC" + "SPX-" + m(word, 27) + "x",
-		"SendGrid":            "S" + "G." + m(letter, 20) + "7a." + m(letter, 43),
-		"Twilio":              "S" + "K" + m(hexed, 32),
-		"npm":                 "np" + "m_" + m(letter, 36),
-		"PyPI":                "py" + "pi-AgEIcHlwaS5vcmc" + m(word, 60) + "x",
-		"RubyGems":            "rubyg" + "ems_" + m(hexed, 48),
-		"Docker":              "dck" + "r_pat_" + m(word, 26) + "x",
-		"Azure storage":       m(letter+"+/", 84) + "a1" + "==",
-		"Azure application":   m(letter, 3) + "8" + "Q~" + m(letter, 34),
-		"Mailgun":             "ke" + "y-" + m(hexed, 32),
-		"Mailchimp":           m(hexed, 32) + "-u" + "s12",
-		"DigitalOcean":        "do" + "p_v1_" + m(hexed, 64),
-		"Shopify":             "shp" + "at_" + m(hexed, 32),
-		"Shopify secret":      "shp" + "ss_" + m(hexed, 32),
-		"Square":              "sq0" + "atp-" + m(word, 21) + "x",
-		"Telegram":            m("123456789", 9) + ":A" + "A" + m(word, 32) + "x",
-		"Discord":             "M" + m(letter, 21) + "7a." + m(letter, 6) + "." + m(word, 37) + "x",
-		"OpenAI project":      "sk" + "-proj-" + m(word, 47) + "x",
-		"OpenAI":              "s" + "k-" + m(letter, 18) + "7aT3Blbk" + "FJ" + m(letter, 20),
-		"Anthropic":           "sk" + "-ant-api03-" + m(word, 92) + "x",
-		"Hugging Face":        "h" + "f_" + m(letter, 34),
-		"Databricks":          "da" + "pi" + m(hexed, 32),
-		"Linear":              "lin" + "_api_" + m(letter, 40),
-		"Notion":              "nt" + "n_" + m(letter, 46),
-		"Airtable":            "pa" + "t" + m(letter, 14) + "." + m(hexed, 62) + "7a",
-		"Postman":             "PM" + "AK-" + m(hexed, 24) + "-" + m(hexed, 34),
-		"Grafana":             "gl" + "sa_" + m(letter, 32) + "_" + m(hexed, 8),
-		"New Relic":           "NR" + "AK-" + m(upper+number, 27),
-		"Vault":               "hv" + "s." + m(letter, 24),
-		"Terraform":           m(letter, 14) + ".atlas" + "v1." + m(letter, 67),
-		"Atlassian":           "ATA" + "TT3x" + m(word, 180) + "x",
-		"age":                 "AGE-SECRET" + "-KEY-1" + m(upper+number, 58),
-		"Plaid":               "access-prod" + "uction-" + m(hexed, 8) + "-" + m(hexed, 4) + "-" + m(hexed, 4) + "-" + m(hexed, 4) + "-" + m(hexed, 12),
-		"HubSpot":             "pat-n" + "a1-" + m(hexed, 8) + "-" + m(hexed, 4) + "-" + m(hexed, 4) + "-" + m(hexed, 4) + "-" + m(hexed, 12),
-		"Sentry":              "sntr" + "yu_" + m(hexed, 64),
-		"Supabase":            "sb" + "p_" + m(hexed, 40),
-		"Okta":                "SS" + "WS 00" + m(letter, 40),
-		"Buildkite":           "bk" + "ua_" + m(hexed, 40),
-		"Pulumi":              "pu" + "l-" + m(hexed, 40),
+		"Slack webhook": "hooks.slack" + ".com/services/T" + m(upper+number, 8) + "/B" + m(upper+number, 8) + "/" +
+			m(letter, 24),
+		"Stripe":            "sk" + "_live_" + m(letter, 24),
+		"Stripe test":       "sk" + "_test_" + m(letter, 99),
+		"Stripe restricted": "rk" + "_live_" + m(letter, 24),
+		"Stripe webhook":    "whs" + "ec_" + m(letter, 32),
+		"JWT":               b64(`{"alg":"HS256","typ":"JWT"}`) + "." + b64(`{"sub":"1234567890"}`) + "." + m(word, 42) + "x",
+		"PEM": "-----BEGIN RSA PRIV" + "ATE KEY-----\n" + m(letter, 64) + "\n-----END RSA PRIV" +
+			"ATE KEY-----",
+		"PEM, OpenSSH": "-----BEGIN OPENSSH PRIV" + "ATE KEY-----\n" + m(letter, 64) + "\n-----END OPENSSH PRIV" +
+			"ATE KEY-----",
+		"Google":            "AI" + "za" + m(word, 34) + "x",
+		"Google OAuth":      "ya" + "29." + m(word, 100) + "x",
+		"Google client":     "GOC" + "SPX-" + m(word, 27) + "x",
+		"SendGrid":          "S" + "G." + m(letter, 20) + "7a." + m(letter, 43),
+		"Twilio":            "S" + "K" + m(hexed, 32),
+		"npm":               "np" + "m_" + m(letter, 36),
+		"PyPI":              "py" + "pi-AgEIcHlwaS5vcmc" + m(word, 60) + "x",
+		"RubyGems":          "rubyg" + "ems_" + m(hexed, 48),
+		"Docker":            "dck" + "r_pat_" + m(word, 26) + "x",
+		"Azure storage":     m(letter+"+/", 84) + "a1" + "==",
+		"Azure application": m(letter, 3) + "8" + "Q~" + m(letter, 34),
+		"Mailgun":           "ke" + "y-" + m(hexed, 32),
+		"Mailchimp":         m(hexed, 32) + "-u" + "s12",
+		"DigitalOcean":      "do" + "p_v1_" + m(hexed, 64),
+		"Shopify":           "shp" + "at_" + m(hexed, 32),
+		"Shopify secret":    "shp" + "ss_" + m(hexed, 32),
+		"Square":            "sq0" + "atp-" + m(word, 21) + "x",
+		"Telegram":          m("123456789", 9) + ":A" + "A" + m(word, 32) + "x",
+		"Discord":           "M" + m(letter, 21) + "7a." + m(letter, 6) + "." + m(word, 37) + "x",
+		"OpenAI project":    "sk" + "-proj-" + m(word, 47) + "x",
+		"OpenAI":            "s" + "k-" + m(letter, 18) + "7aT3Blbk" + "FJ" + m(letter, 20),
+		"Anthropic":         "sk" + "-ant-api03-" + m(word, 92) + "x",
+		"Hugging Face":      "h" + "f_" + m(letter, 34),
+		"Databricks":        "da" + "pi" + m(hexed, 32),
+		"Linear":            "lin" + "_api_" + m(letter, 40),
+		"Notion":            "nt" + "n_" + m(letter, 46),
+		"Airtable":          "pa" + "t" + m(letter, 14) + "." + m(hexed, 62) + "7a",
+		"Postman":           "PM" + "AK-" + m(hexed, 24) + "-" + m(hexed, 34),
+		"Grafana":           "gl" + "sa_" + m(letter, 32) + "_" + m(hexed, 8),
+		"New Relic":         "NR" + "AK-" + m(upper+number, 27),
+		"Vault":             "hv" + "s." + m(letter, 24),
+		"Terraform":         m(letter, 14) + ".atlas" + "v1." + m(letter, 67),
+		"Atlassian":         "ATA" + "TT3x" + m(word, 180) + "x",
+		"age":               "AGE-SECRET" + "-KEY-1" + m(upper+number, 58),
+		"Plaid": "access-prod" + "uction-" + m(hexed, 8) + "-" + m(hexed, 4) + "-" + m(hexed, 4) + "-" +
+			m(hexed, 4) + "-" + m(hexed, 12),
+		"HubSpot": "pat-n" + "a1-" + m(hexed, 8) + "-" + m(hexed, 4) + "-" + m(hexed, 4) + "-" + m(hexed, 4) + "-" +
+			m(hexed, 12),
+		"Sentry":    "sntr" + "yu_" + m(hexed, 64),
+		"Supabase":  "sb" + "p_" + m(hexed, 40),
+		"Okta":      "SS" + "WS 00" + m(letter, 40),
+		"Buildkite": "bk" + "ua_" + m(hexed, 40),
+		"Pulumi":    "pu" + "l-" + m(hexed, 40),
 	}
 }
 
@@ -108,7 +113,10 @@ func madeTokens(r *rand.Rand) map[string]string {
 func TestWellKnownTokens(t *testing.T) {
 	t.Parallel()
 
-	places := []string{"%s", "use %s, please", "key: %s.", `const k = "%s";`, "x=%s&y=1", "line one\n%s\nline three", "https://%s", `{"note":"it is %s"}`}
+	places := []string{
+		"%s", "use %s, please", "key: %s.", `const k = "%s";`, "x=%s&y=1", "line one\n%s\nline three", "https://%s",
+		`{"note":"it is %s"}`,
+	}
 	total, missed := 0, make(map[string]int)
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -139,8 +147,10 @@ func TestWellKnownTokens(t *testing.T) {
 // ordinary returns lines that hold no secret.
 func ordinary(r *rand.Rand) []string {
 	sum256, sum512 := sha256.Sum256([]byte(made(r, letter, 9))), sha512.Sum512([]byte(made(r, letter, 9)))
-	id := fmt.Sprintf("%s-%s-4%s-a%s-%s", made(r, hexed, 8), made(r, hexed, 4), made(r, hexed, 3), made(r, hexed, 3), made(r, hexed, 12))
-	image := base64.StdEncoding.EncodeToString(append([]byte("\x89PNG\r\n\x1a\n"), made(r, letter+"\x00\xff\x80\x01", 300)...))
+	id := fmt.Sprintf("%s-%s-4%s-a%s-%s", made(r, hexed, 8), made(r, hexed, 4), made(r, hexed, 3), made(r, hexed, 3),
+		made(r, hexed, 12))
+	image := base64.StdEncoding.EncodeToString(append([]byte("\x89PNG\r\n\x1a\n"),
+		made(r, letter+"\x00\xff\x80\x01", 300)...))
 	return []string{
 		"The author of the passage said that the secret of a good cook is patience, and a token of thanks.",
 		"Enter your password: it must have at least 12 characters. Forgotten passwords can be reset by mail.",
@@ -207,11 +217,16 @@ func TestCommandLines(t *testing.T) {
 
 	const s = "hush4f1c"
 	for _, line := range []string{
-		"tool --password §", "tool --password=§ --verbose", "tool --api-key '§' run", `tool --client-secret "§"`, "tool -token §",
-		"mysql -u root -p§ shop", "mysqldump --user=root -p '§' shop", "PGPASSWORD=§ psql -h db shop", "export API_KEY=§", "sshpass -p § ssh host",
-		"curl -u ada:§ https://api.example.com", "curl --user 'ada:§' https://api.example.com", "redis-cli -a § ping", "docker login -u ada -p § registry.example.com",
-		`curl -H "Authorization: Basic §§==" https://api.example.com`, `curl -H 'X-Api-Key: §' https://api.example.com`, "wget --http-password=§ https://x.example",
-		"curl -x http://ada:§@proxy:3128 https://x.example", "az storage blob list --account-key §", `psql "host=db password=§ dbname=x"`,
+		"tool --password §", "tool --password=§ --verbose", "tool --api-key '§' run", `tool --client-secret "§"`,
+		"tool -token §",
+		"mysql -u root -p§ shop", "mysqldump --user=root -p '§' shop", "PGPASSWORD=§ psql -h db shop", "export API_KEY=§",
+		"sshpass -p § ssh host",
+		"curl -u ada:§ https://api.example.com", "curl --user 'ada:§' https://api.example.com", "redis-cli -a § ping",
+		"docker login -u ada -p § registry.example.com",
+		`curl -H "Authorization: Basic §§==" https://api.example.com`, `curl -H 'X-Api-Key: §' https://api.example.com`,
+		"wget --http-password=§ https://x.example",
+		"curl -x http://ada:§@proxy:3128 https://x.example", "az storage blob list --account-key §",
+		`psql "host=db password=§ dbname=x"`,
 	} {
 		shown := redact.Text(strings.ReplaceAll(line, "§", s))
 		require.NotContains(t, shown, s, line)
@@ -229,10 +244,14 @@ func TestNamesBesideValues(t *testing.T) {
 
 	const s = "hush4f1c"
 	for _, in := range []string{
-		`{"name":"password","value":"§"}`, `{"Name":"DB_PASSWORD","Value":"§"}`, `[{"key":"api_key","value":"§"}]`, `{"k":"token","v":"§"}`,
-		`{"field":"clientSecret","val":"§"}`, `{"headers":[{"key":"DD-API-KEY","values":["§"]}]}`, `{"url":"https://b.example/x?X-Amz-Signature=§&X-Amz-Date=1"}`,
-		`{"url":"https://b.example/x?sv=1&sig=§"}`, `{"url":"https://b.example/x?Expires=1&Signature=§"}`, `{"x":"{\"password\":\"§\"} and more"}`,
-		`{"x":"said {\\\"api_key\\\":\\\"§\\\"}"}`, `{"x":"<login><password>§</password></login>"}`, `{"x":"user: ada\npassword: §\nhost: db"}`,
+		`{"name":"password","value":"§"}`, `{"Name":"DB_PASSWORD","Value":"§"}`, `[{"key":"api_key","value":"§"}]`,
+		`{"k":"token","v":"§"}`,
+		`{"field":"clientSecret","val":"§"}`, `{"headers":[{"key":"DD-API-KEY","values":["§"]}]}`,
+		`{"url":"https://b.example/x?X-Amz-Signature=§&X-Amz-Date=1"}`,
+		`{"url":"https://b.example/x?sv=1&sig=§"}`, `{"url":"https://b.example/x?Expires=1&Signature=§"}`,
+		`{"x":"{\"password\":\"§\"} and more"}`,
+		`{"x":"said {\\\"api_key\\\":\\\"§\\\"}"}`, `{"x":"<login><password>§</password></login>"}`,
+		`{"x":"user: ada\npassword: §\nhost: db"}`,
 		`{"x":"GET / HTTP/1.1\r\nAuthorization: Basic §§==\r\nAccept: */*"}`, `{"smtppassword":"§"}`,
 	} {
 		in = strings.ReplaceAll(in, "§", s)

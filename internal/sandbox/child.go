@@ -178,7 +178,9 @@ func (c *child) run(ctx context.Context, j *Job, b budget) (out *Outcome, sound 
 	var broken *brokenError
 	switch {
 	case errors.Is(err, errFlood):
-		return nil, false, &ProgramError{Class: OverSize, Msg: fmt.Sprintf("the program printed more than %d bytes", l.flood())}
+		return nil, false, &ProgramError{
+			Class: OverSize, Msg: fmt.Sprintf("the program printed more than %d bytes", l.flood()),
+		}
 	case !errors.As(err, &broken):
 		// A child that was shot when it had answered is of no more use.
 		return out, timer.Stop() && stop(), err
@@ -273,7 +275,9 @@ func result(raw []byte, j *Job, l Limits) (*Outcome, error) {
 	case int64(len(raw)) > l.Output:
 		return nil, &ProgramError{Class: OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", l.Output)}
 	case !withinDepth(raw):
-		return nil, &ProgramError{Class: OverDepth, Msg: fmt.Sprintf("the result is nested more than %d levels deep", MaxDepth)}
+		return nil, &ProgramError{
+			Class: OverDepth, Msg: fmt.Sprintf("the result is nested more than %d levels deep", MaxDepth),
+		}
 	case !json.Valid(raw):
 		return nil, &ProgramError{Class: BadOutput, Msg: "the result is not JSON"}
 	}
@@ -284,7 +288,9 @@ func result(raw []byte, j *Job, l Limits) (*Outcome, error) {
 }
 
 func (c *child) send(j *Job, l Limits, digest string, program bool) error {
-	order, err := jsonFrame(OrderFrame, Order{Language: j.Language, Digest: digest, Program: program, Check: j.Check, Limits: l})
+	order, err := jsonFrame(OrderFrame, Order{
+		Language: j.Language, Digest: digest, Program: program, Check: j.Check, Limits: l,
+	})
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,8 @@ const (
 	ResultFrame  Type = 'R' // The result, JSON.
 	ErrorFrame   Type = 'E' // [ProgramError].
 	WantFrame    Type = 'W' // The child does not know the program any more.
-	ReadyFrame   Type = 'H' // The child has begun: the first frame it sends, and sent once. It holds what its fence lacks, if anything.
+	// The child has begun: the first frame it sends, and sent once. It holds what its fence lacks, if anything.
+	ReadyFrame Type = 'H'
 )
 
 // Order tells a child what to run.
@@ -49,7 +50,8 @@ func WriteFrame(w io.Writer, f Frame) error {
 	if len(f.Data) > maxFrame {
 		return fmt.Errorf("writing frame: %d bytes", len(f.Data))
 	}
-	head := binary.BigEndian.AppendUint32(make([]byte, 0, 5+len(f.Data)), uint32(len(f.Data))) //nolint:gosec // At most maxFrame.
+	head := binary.BigEndian.AppendUint32(make([]byte, 0, 5+len(f.Data)),
+		uint32(len(f.Data))) //nolint:gosec // At most maxFrame.
 	head = append(head, byte(f.Type))
 	if _, err := w.Write(append(head, f.Data...)); err != nil {
 		return fmt.Errorf("writing frame: %w", err)

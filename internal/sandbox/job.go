@@ -127,9 +127,14 @@ func (j *Job) check(maxProgram int) error {
 	case most == 0:
 		return &ProgramError{Class: Malformed, Msg: fmt.Sprintf("there is no language %q", j.Language)}
 	case len(j.Program) > most:
-		return &ProgramError{Class: Malformed, Msg: fmt.Sprintf("the program has %d bytes; a program in %s may have %d", len(j.Program), j.Language, most)}
+		return &ProgramError{
+			Class: Malformed,
+			Msg:   fmt.Sprintf("the program has %d bytes; a program in %s may have %d", len(j.Program), j.Language, most),
+		}
 	case len(j.Input) > MaxInput:
-		return &ProgramError{Class: BadInput, Msg: fmt.Sprintf("the input has %d bytes; it may have %d", len(j.Input), MaxInput)}
+		return &ProgramError{
+			Class: BadInput, Msg: fmt.Sprintf("the input has %d bytes; it may have %d", len(j.Input), MaxInput),
+		}
 	case !j.Check && !withinDepth(j.Input):
 		return &ProgramError{Class: BadInput, Msg: fmt.Sprintf("the input is nested more than %d levels deep", MaxDepth)}
 	}

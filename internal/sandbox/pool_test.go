@@ -95,10 +95,15 @@ func misbehave(how string) int {
 			fmt.Fprintln(os.Stderr, "runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow")
 			return 2
 		case "false words": // As a panic prints a text of several lines.
-			fmt.Fprintln(os.Stderr, "panic: error: out of memory, cannot allocate memory, stack exceeds\n\tfatal error: stack overflow")
+			fmt.Fprintln(
+				os.Stderr, "panic: error: out of memory, cannot allocate memory, stack exceeds\n\tfatal error: stack overflow",
+			)
 			return 2
 		case "false class":
-			say(sandbox.ErrorFrame, `{"class":"unheard of","msg":"no\u0000 \u001b[31msuch\u0085 order `+strings.Repeat("é", 4000)+`"}`)
+			say(
+				sandbox.ErrorFrame,
+				`{"class":"unheard of","msg":"no\u0000 \u001b[31msuch\u0085 order `+strings.Repeat("é", 4000)+`"}`,
+			)
 		case "nul":
 			say(sandbox.ResultFrame, `{"a\u0000":1,"a\ufffd":2}`)
 		case "surrogate":
@@ -167,7 +172,8 @@ func newPool(t *testing.T, change ...func(*sandbox.Config)) *sandbox.Pool {
 
 func job(tenant tool.TenantID, program string) sandbox.Job {
 	return sandbox.Job{
-		Tenant: tenant, Language: sandbox.JQ, Program: []byte(program), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
+		Tenant: tenant, Language: sandbox.JQ, Program: []byte(program), Input: json.RawMessage(`{"a":1}`),
+		Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
 	}
 }
 

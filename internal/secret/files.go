@@ -65,7 +65,9 @@ func (f *Files) Resolve(_ context.Context, tenant tool.TenantID, ref string) (Va
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return Value{}, unreadable(ref, err)
 		}
-		return NewValue(text, strings.FieldsFunc(hosts, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })...), nil
+		return NewValue(text, strings.FieldsFunc(hosts, func(r rune) bool {
+			return r == ',' || r == '\n' || r == '\r'
+		})...), nil
 	}
 	return Value{}, notFound(ref)
 }
@@ -88,5 +90,7 @@ func (f *Files) read(name string) (string, error) {
 }
 
 func unreadable(ref string, cause error) error {
-	return &tool.Error{Kind: tool.Unavailable, Op: "secret.Resolve", Msg: fmt.Sprintf("credential %q can't be read", ref), Err: cause}
+	return &tool.Error{
+		Kind: tool.Unavailable, Op: "secret.Resolve", Msg: fmt.Sprintf("credential %q can't be read", ref), Err: cause,
+	}
 }

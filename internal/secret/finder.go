@@ -50,7 +50,9 @@ func OpenFirst(ctx context.Context, f Finder, tenant tool.TenantID, selectors ..
 			return v, s, nil
 		}
 	}
-	return Value{}, Selector{}, &tool.Error{Kind: tool.NotFound, Op: "secret.OpenFirst", Msg: "the tenant has no such credential"}
+	return Value{}, Selector{}, &tool.Error{
+		Kind: tool.NotFound, Op: "secret.OpenFirst", Msg: "the tenant has no such credential",
+	}
 }
 
 // Field returns a member of a secret whose text is a JSON object, such as

@@ -16,7 +16,8 @@ import (
 func TestFields(t *testing.T) {
 	t.Parallel()
 
-	v := secret.NewValue(`{"client_id": "desk", "client_secret": "hush-hush-hush", "retries": 3, "empty": ""}`, "id.example.com")
+	v := secret.NewValue(`{"client_id": "desk", "client_secret": "hush-hush-hush", "retries": 3, "empty": ""}`,
+		"id.example.com")
 	part, ok := v.Field("client_secret")
 	require.True(t, ok)
 	require.Equal(t, "hush-hush-hush", part.Reveal())

@@ -19,7 +19,8 @@ import (
 // planted are secrets of the shapes that services give out, none of them real.
 func planted() []string {
 	list := []string{
-		"hunter2!", "p@ss/w0rd+%", `quo"te\slash`, "tab\tand\nline", "pässwörd-ü", "0123456789", "9876543210123", "ends=with==", "&amp=<tag>", "a b c d",
+		"hunter2!", "p@ss/w0rd+%", `quo"te\slash`, "tab\tand\nline", "pässwörd-ü", "0123456789", "9876543210123",
+		"ends=with==", "&amp=<tag>", "a b c d",
 	}
 	for i := range 32 {
 		list = append(list, fmt.Sprintf("sk-%02d-%s", i, strings.Repeat(string(rune('a'+i%26)), i+1)))
@@ -61,9 +62,13 @@ func TestRedactorKnowsEncodings(t *testing.T) {
 func TestRedactorKeepsJSON(t *testing.T) {
 	t.Parallel()
 
-	r := secret.NewRedactor(secret.NewValue("hunter2!"), secret.NewValue("12345678"), secret.NewValue("true"), secret.NewValue(`a":"b`))
+	r := secret.NewRedactor(secret.NewValue("hunter2!"), secret.NewValue("12345678"), secret.NewValue("true"),
+		secret.NewValue(`a":"b`))
 	for _, tt := range []struct{ in, want string }{
-		{`{"b": "x hunter2! y", "a": 1.10, "hunter2!": [true, null]}`, `{"b": "x [redacted] y", "a": 1.10, "[redacted]": [true, null]}`},
+		{
+			`{"b": "x hunter2! y", "a": 1.10, "hunter2!": [true, null]}`,
+			`{"b": "x [redacted] y", "a": 1.10, "[redacted]": [true, null]}`,
+		},
 		{`{"a": "\u0068unter2!"}`, `{"a": "[redacted]"}`},
 		{`[12345678, -12345678.5, 1234]`, `["[redacted]", "[redacted]", 1234]`},
 		{`{"a":"b"}`, `{"a":"b"}`},
@@ -114,7 +119,10 @@ func TestRedactorHolds(t *testing.T) {
 	const s = "hunter2!-and-more"
 	r := secret.NewRedactor(secret.NewValue(s))
 	little, big := wide(s)
-	for _, form := range []string{s, hex.EncodeToString([]byte(s)), base64.StdEncoding.EncodeToString([]byte("user:" + s)), url.QueryEscape(s), little, big} {
+	for _, form := range []string{
+		s, hex.EncodeToString([]byte(s)), base64.StdEncoding.EncodeToString([]byte("user:" + s)), url.QueryEscape(s), little,
+		big,
+	} {
 		require.True(t, r.Holds([]byte("\x89PNG\x00\xff"+form+"\x00\xfe")), "%q", form)
 	}
 	require.False(t, r.Holds([]byte("\x89PNG hunter2")))

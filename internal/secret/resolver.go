@@ -47,7 +47,10 @@ func First(resolvers ...Resolver) Resolver {
 // for a call, it is an authority it lacks.
 func Open(ctx context.Context, r Resolver, tenant tool.TenantID, ref string) (Value, error) {
 	if r == nil {
-		return Value{}, &tool.Error{Kind: tool.Denied, Op: "secret.Open", Msg: fmt.Sprintf("credential %q is not available: no credential store is configured", ref)}
+		return Value{}, &tool.Error{
+			Kind: tool.Denied, Op: "secret.Open",
+			Msg: fmt.Sprintf("credential %q is not available: no credential store is configured", ref),
+		}
 	}
 	v, err := r.Resolve(ctx, tenant, ref)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.NotFound {
@@ -73,7 +76,10 @@ func ValidRef(ref string) bool { return refPattern.MatchString(ref) }
 
 func checkNames(tenant tool.TenantID, ref string) error {
 	if !ValidRef(ref) {
-		return &tool.Error{Kind: tool.Invalid, Op: "secret.Resolve", Msg: fmt.Sprintf("%.40q can't name a credential: want letters, digits, dots, dashes and underscores", ref)}
+		return &tool.Error{
+			Kind: tool.Invalid, Op: "secret.Resolve",
+			Msg: fmt.Sprintf("%.40q can't name a credential: want letters, digits, dots, dashes and underscores", ref),
+		}
 	}
 	if tenant != "" && !ValidRef(string(tenant)) {
 		return &tool.Error{Kind: tool.Invalid, Op: "secret.Resolve", Msg: "malformed tenant"}

@@ -45,8 +45,10 @@ func TestEnv(t *testing.T) {
 
 	for ref, kind := range map[string]tool.Kind{
 		"only": tool.NotFound, "empty": tool.NotFound, "absent": tool.NotFound, "orders-api-hosts": tool.NotFound,
-		"01980000-0000-7000-8000-00000000000a--only": tool.NotFound, "01980000_0000_7000_8000_00000000000A__ONLY": tool.NotFound,
-		"": tool.Invalid, "../PATH": tool.Invalid, "a b": tool.Invalid, "-x": tool.Invalid, "a\x00": tool.Invalid, "a=b": tool.Invalid,
+		"01980000-0000-7000-8000-00000000000a--only": tool.NotFound,
+		"01980000_0000_7000_8000_00000000000A__ONLY": tool.NotFound,
+		"": tool.Invalid, "../PATH": tool.Invalid, "a b": tool.Invalid, "-x": tool.Invalid, "a\x00": tool.Invalid,
+		"a=b": tool.Invalid,
 	} {
 		_, err := env.Resolve(t.Context(), tenantB, ref)
 		require.Equal(t, kind, tool.KindOf(err), ref)
@@ -85,7 +87,9 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, "shared", v.Reveal())
 	require.Equal(t, []string{"api.example.com", "*.example.org", "x.example"}, v.Hosts())
 
-	for _, ref := range []string{"only", "link", "../outside", "..", "a/b", "orders.hosts", "outside", "absent", "", "_shared/orders"} {
+	for _, ref := range []string{
+		"only", "link", "../outside", "..", "a/b", "orders.hosts", "outside", "absent", "", "_shared/orders",
+	} {
 		v, err := f.Resolve(t.Context(), "01980000-0000-7000-8000-00000000000c", ref)
 		require.Error(t, err, ref)
 		require.Empty(t, v.Reveal(), ref)

@@ -62,10 +62,13 @@ func TestValueEqual(t *testing.T) {
 func TestMaySendTo(t *testing.T) {
 	t.Parallel()
 
-	v := secret.NewValue(plain, " API.example.com ", "*.sub.example.com", "ports.example.com:8443", "10.0.0.7", "[fd12::7]:443", "fd12::8", "")
+	v := secret.NewValue(plain, " API.example.com ", "*.sub.example.com", "ports.example.com:8443", "10.0.0.7",
+		"[fd12::7]:443", "fd12::8", "")
 	for host, ok := range map[string]bool{
-		"api.example.com": true, "x.api.example.com": false, "example.com": false, "a.sub.example.com": true, "a.b.sub.example.com": true,
-		"sub.example.com": false, ".sub.example.com": false, "ports.example.com": false, "10.0.0.7": true, "fd12::7": true, "fd12::8": true, "": false,
+		"api.example.com": true, "x.api.example.com": false, "example.com": false, "a.sub.example.com": true,
+		"a.b.sub.example.com": true,
+		"sub.example.com":     false, ".sub.example.com": false, "ports.example.com": false, "10.0.0.7": true,
+		"fd12::7": true, "fd12::8": true, "": false,
 	} {
 		require.Equal(t, ok, v.MaySendTo(host, "443"), host)
 	}
@@ -78,8 +81,12 @@ func TestMaySendTo(t *testing.T) {
 func TestForeignHostsFoldToNoOther(t *testing.T) {
 	t.Parallel()
 
-	v := secret.NewValue(plain, "api.gİthub.example", "*.gİthub.example", "\u212aelvin.example", "ｇithub.example", "git\u00adhub.example", "git\u3002hub.example", "STRAẞE.example")
-	for _, host := range []string{"api.github.example", "x.github.example", "kelvin.example", "github.example", "git.hub.example", "strasse.example", "straße.example"} {
+	v := secret.NewValue(plain, "api.gİthub.example", "*.gİthub.example", "\u212aelvin.example", "ｇithub.example",
+		"git\u00adhub.example", "git\u3002hub.example", "STRAẞE.example")
+	for _, host := range []string{
+		"api.github.example", "x.github.example", "kelvin.example", "github.example", "git.hub.example", "strasse.example",
+		"straße.example",
+	} {
 		require.False(t, v.MaySendTo(host, "443"), host)
 	}
 	require.Equal(t, "api.gİthub.example", secret.HostForm(" API.GİTHUB.example\n"))

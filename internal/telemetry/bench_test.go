@@ -12,7 +12,9 @@ import (
 // it, off as by default, and with a provider that keeps spans.
 func BenchmarkMiddleware(b *testing.B) {
 	result := &tool.Result{}
-	bare := tool.Executor(tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) { return result, nil }))
+	bare := tool.Executor(tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) {
+		return result, nil
+	}))
 	around := newTelemetry(b, nil).Middleware()(bare)
 	recording, _ := (&telemetrytest.Recorder{}).Tracer("").Start(b.Context(), "parent")
 	measure := func(ctx context.Context, e tool.Executor) func(*testing.B) {

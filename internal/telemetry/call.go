@@ -24,7 +24,9 @@ func (t *Telemetry) Middleware() tool.Middleware {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			impl := implementationOf(call.Version.Snapshot.ImplementationType())
 			began := time.Now()
-			ctx, span := startSpan(ctx, "call", trace.SpanKindInternal, func() []attribute.KeyValue { return callAttributes(call, impl) })
+			ctx, span := startSpan(ctx, "call", trace.SpanKindInternal, func() []attribute.KeyValue {
+				return callAttributes(call, impl)
+			})
 			defer span.End()
 			t.enter(ctx, impl, 1)
 			defer t.enter(ctx, impl, -1)
@@ -69,7 +71,9 @@ func callAttributes(call *tool.Call, impl string) []attribute.KeyValue {
 
 // logAttempt writes a line for an attempt, with the attributes that every line
 // about a call has, and no value of it.
-func (t *Telemetry) logAttempt(ctx context.Context, call *tool.Call, outcome string, kind tool.Kind, took time.Duration) {
+func (t *Telemetry) logAttempt(
+	ctx context.Context, call *tool.Call, outcome string, kind tool.Kind, took time.Duration,
+) {
 	if t.log == nil || !t.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}

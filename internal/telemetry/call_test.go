@@ -77,7 +77,9 @@ func TestSpanOfAnAttemptSaysWhoAndWhatAndNoValue(t *testing.T) {
 func TestNothingIsStartedBelowASpanThatIsNotRecorded(t *testing.T) {
 	t.Parallel()
 
-	sc := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}).WithRemote(true)
+	sc := trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+	}).WithRemote(true)
 	ctx := trace.ContextWithRemoteSpanContext(t.Context(), sc)
 	var inside trace.SpanContext
 	answering := tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
@@ -149,7 +151,8 @@ func TestMalformedTraceparentNamesNoSpan(t *testing.T) {
 
 	for _, text := range []string{
 		"", "x", "00-0-0-01", "00-00000000000000000000000000000000-0000000000000001-01",
-		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more",
+		"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		"00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", "0-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1",
 	} {
 		require.False(t, telemetry.ParseTraceparent(text).IsValid(), text)

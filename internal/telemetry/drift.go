@@ -20,5 +20,6 @@ func (t *Telemetry) drifted(ctx context.Context, call *tool.Call, impl string, e
 		return
 	}
 	t.log.LogAttrs(ctx, slog.LevelWarn, "tool drifted from its egress class", append(callAttrs(call),
-		slog.String("kind", string(tool.KindOf(err))), slog.String("declared", string(drift.Declared)), slog.String("attempted", drift.Attempted))...)
+		slog.String("kind", string(tool.KindOf(err))), slog.String("declared", string(drift.Declared)),
+		slog.String("attempted", drift.Attempted))...)
 }

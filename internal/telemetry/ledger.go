@@ -64,7 +64,9 @@ func (l *observedLedger) Settle(ctx context.Context, s ledger.Settlement) (ledge
 	return outcome, err
 }
 
-func (l *observedLedger) Records(ctx context.Context, tenant tool.TenantID, effectIDs []string) (map[string]ledger.Record, error) {
+func (l *observedLedger) Records(
+	ctx context.Context, tenant tool.TenantID, effectIDs []string,
+) (map[string]ledger.Record, error) {
 	return l.next.Records(ctx, tenant, effectIDs) //nolint:wrapcheck // It only passes on.
 }
 

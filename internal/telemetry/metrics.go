@@ -53,7 +53,8 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 		*into, errs = c, append(errs, err)
 	}
 	histogram := func(into *metric.Float64Histogram, name, description string, bounds []float64) {
-		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(bounds...))
+		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description),
+			metric.WithExplicitBucketBoundaries(bounds...))
 		*into, errs = h, append(errs, err)
 	}
 	counter(&out.calls, "toolcrib.calls", "Calls that ended, each once.")
@@ -64,15 +65,19 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 	histogram(&out.turns, "toolcrib.model.turn.duration", "How long a model took to answer.", modelBounds)
 	counter(&out.tokens, "toolcrib.model.tokens", "Tokens that model turns consumed.")
 	counter(&out.refusals, "toolcrib.egress.refusals", "Requests that the egress guard refused.")
-	counter(&out.drifts, "toolcrib.egress.drifts", "Calls refused because they would have done more than their tool declares.")
+	counter(
+		&out.drifts, "toolcrib.egress.drifts", "Calls refused because they would have done more than their tool declares.",
+	)
 	counter(&out.starts, "toolcrib.sandbox.starts", "Children of the sandbox that were started.")
 	counter(&out.ends, "toolcrib.sandbox.ends", "Children of the sandbox that ended, by what ended them.")
 	histogram(&out.waits, "toolcrib.sandbox.queue.wait", "How long a program waited for a child.", callBounds)
 	histogram(&out.programs, "toolcrib.sandbox.run.duration", "How long a program ran, by how it ended.", callBounds)
 	var err error
-	out.children, err = m.Int64UpDownCounter("toolcrib.sandbox.children", metric.WithDescription("Children of the sandbox there are now."))
+	out.children, err = m.Int64UpDownCounter("toolcrib.sandbox.children",
+		metric.WithDescription("Children of the sandbox there are now."))
 	errs = append(errs, err)
-	out.running, err = m.Int64UpDownCounter("toolcrib.calls.running", metric.WithDescription("Attempts at work in this process now."))
+	out.running, err = m.Int64UpDownCounter("toolcrib.calls.running",
+		metric.WithDescription("Attempts at work in this process now."))
 	return out, errors.Join(append(errs, err)...)
 }
 

@@ -38,8 +38,12 @@ func (t *Telemetry) model(provider string, next agent.Model) agent.Model {
 		}
 		t.metrics.observe(ctx, t.metrics.turns, time.Since(began), labels{{providerLabel, provider}, {outcomeLabel, outcome}})
 		if resp != nil {
-			t.metrics.add(ctx, t.metrics.tokens, int64(resp.Usage.InputTokens), labels{{providerLabel, provider}, {directionLabel, "input"}})
-			t.metrics.add(ctx, t.metrics.tokens, int64(resp.Usage.OutputTokens), labels{{providerLabel, provider}, {directionLabel, "output"}})
+			t.metrics.add(ctx, t.metrics.tokens, int64(resp.Usage.InputTokens), labels{
+				{providerLabel, provider}, {directionLabel, "input"},
+			})
+			t.metrics.add(ctx, t.metrics.tokens, int64(resp.Usage.OutputTokens), labels{
+				{providerLabel, provider}, {directionLabel, "output"},
+			})
 		}
 		return resp, err
 	})

@@ -39,5 +39,7 @@ func (c children) Waited(d time.Duration) {
 
 // Ran implements [sandbox.Observer].
 func (c children) Ran(language sandbox.Language, outcome string, d time.Duration) {
-	c.counts.observe(context.Background(), c.counts.programs, d, labels{{languageLabel, string(language)}, {outcomeLabel, outcome}})
+	c.counts.observe(context.Background(), c.counts.programs, d, labels{
+		{languageLabel, string(language)}, {outcomeLabel, outcome},
+	})
 }

@@ -42,7 +42,9 @@ func (m meter) Int64Counter(name string, _ ...metric.Int64CounterOption) (metric
 	return counter{name: name, of: m.of}, nil
 }
 
-func (m meter) Int64UpDownCounter(name string, _ ...metric.Int64UpDownCounterOption) (metric.Int64UpDownCounter, error) {
+func (m meter) Int64UpDownCounter(
+	name string, _ ...metric.Int64UpDownCounterOption,
+) (metric.Int64UpDownCounter, error) {
 	return level{name: name, of: m.of}, nil
 }
 

@@ -17,12 +17,15 @@ const TraceparentHeader = "traceparent"
 
 // startSpan starts a span below the context's, with its provider. Where that
 // one is not recorded, or there is none, there is nothing to start.
-func startSpan(ctx context.Context, name string, kind trace.SpanKind, attrs func() []attribute.KeyValue) (context.Context, trace.Span) {
+func startSpan(
+	ctx context.Context, name string, kind trace.SpanKind, attrs func() []attribute.KeyValue,
+) (context.Context, trace.Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
 		return ctx, notRecorded
 	}
-	return parent.TracerProvider().Tracer(Scope).Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attrs()...))
+	return parent.TracerProvider().Tracer(Scope).Start(ctx, name, trace.WithSpanKind(kind),
+		trace.WithAttributes(attrs()...))
 }
 
 // notRecorded stands for the span that was not started, so that ending it does
@@ -41,7 +44,8 @@ func Traceparent(sc trace.SpanContext) string {
 	if !sc.IsValid() {
 		return ""
 	}
-	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + "-" + (sc.TraceFlags() & trace.FlagsSampled).String()
+	return "00-" + sc.TraceID().String() + "-" + sc.SpanID().String() + "-" +
+		(sc.TraceFlags() & trace.FlagsSampled).String()
 }
 
 // ParseTraceparent returns the span that a traceparent names, as one of another

@@ -55,7 +55,9 @@ func Parse(text string) (*Template, error) {
 		}
 		content, _, closed := strings.Cut(text[at:], "}}")
 		if !closed {
-			return nil, faultAt(text, at-len("{{"), `{{ is not closed: want }} after the name, or \{{ for the two braces themselves`)
+			return nil, faultAt(
+				text, at-len("{{"), `{{ is not closed: want }} after the name, or \{{ for the two braces themselves`,
+			)
 		}
 		place, err := placeOf(strings.TrimSpace(content))
 		if err != nil {
@@ -105,7 +107,9 @@ func Check(text string, inputSchema json.RawMessage) error {
 			continue
 		}
 		if i := schema.Undeclared(inputSchema, p.place.Tokens()); i >= 0 {
-			return faultAt(text, p.offset, fmt.Sprintf("the input schema declares no %q", jsonpointer.New(p.place.Tokens()[:i+1]...)))
+			return faultAt(
+				text, p.offset, fmt.Sprintf("the input schema declares no %q", jsonpointer.New(p.place.Tokens()[:i+1]...)),
+			)
 		}
 	}
 	return nil

@@ -94,7 +94,8 @@ func TestCheckSaysWhere(t *testing.T) {
 	for _, fine := range []string{"{{name}}", "{{/order/items/17/sku}}", "{{/open/any/thing}}", "{{/name/0}}"} {
 		require.NoError(t, template.Check(fine, json.RawMessage(closed)), fine)
 	}
-	require.NoError(t, template.Check("{{anything}}", json.RawMessage(`{"type":"object","properties":{"x":{}}}`)), "an open schema has room for it")
+	require.NoError(t, template.Check("{{anything}}", json.RawMessage(`{"type":"object","properties":{"x":{}}}`)),
+		"an open schema has room for it")
 	require.NoError(t, template.Check("{{anything}}", nil))
 }
 
@@ -116,8 +117,12 @@ func TestArgumentsAreLiteral(t *testing.T) {
 	t.Parallel()
 
 	rapid.Check(t, func(t *rapid.T) {
-		before := rapid.StringMatching(`[a-z{ }\n]{0,8}[a-z]`).Filter(func(s string) bool { return !strings.Contains(s, "{{") }).Draw(t, "before")
-		value := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\\{}a/]{0,12}`)).Filter(func(s string) bool { return strings.ToValidUTF8(s, "") == s }).Draw(t, "value")
+		before := rapid.StringMatching(`[a-z{ }\n]{0,8}[a-z]`).Filter(func(s string) bool {
+			return !strings.Contains(s, "{{")
+		}).Draw(t, "before")
+		value := rapid.OneOf(rapid.String(), rapid.StringMatching(`[\\{}a/]{0,12}`)).Filter(func(s string) bool {
+			return strings.ToValidUTF8(s, "") == s
+		}).Draw(t, "value")
 		arguments, err := json.Marshal(map[string]string{"a": value, "b": "secret"})
 		require.NoError(t, err)
 		parsed, err := template.Parse(before + "{{a}}!")
@@ -129,7 +134,9 @@ func TestArgumentsAreLiteral(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "{{name}}", `\{{name}}`, `\\{{/a/0}}`, "{{{a}}}", "{{", "}}", "{{/~1~0}}", "a\n{{ b }}"} {
+	for _, seed := range []string{
+		"", "{{name}}", `\{{name}}`, `\\{{/a/0}}`, "{{{a}}}", "{{", "}}", "{{/~1~0}}", "a\n{{ b }}",
+	} {
 		f.Add(seed, `{"name":"x","a":[1]}`)
 	}
 	f.Fuzz(func(t *testing.T, text, arguments string) {

@@ -66,7 +66,8 @@ func asked(input any) []attribute.KeyValue {
 	case *wire.InvokeInput:
 		return call(*in)
 	case wire.SettleInput:
-		return append(call(in.Invoke), telemetry.StatusKey.String(string(in.Status)), telemetry.KindKey.String(string(in.Kind)))
+		return append(call(in.Invoke), telemetry.StatusKey.String(string(in.Status)),
+			telemetry.KindKey.String(string(in.Kind)))
 	case wire.LoadPlanInput:
 		return run(in.Principal, in.RunID)
 	case wire.ModelTurnInput:

@@ -39,14 +39,18 @@ func (t *tracing) InterceptClient(next interceptor.ClientOutboundInterceptor) in
 }
 
 // InterceptWorkflow implements [interceptor.WorkerInterceptor].
-func (t *tracing) InterceptWorkflow(_ workflow.Context, next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
+func (t *tracing) InterceptWorkflow(
+	_ workflow.Context, next interceptor.WorkflowInboundInterceptor,
+) interceptor.WorkflowInboundInterceptor {
 	in := &workflowInbound{tracing: t}
 	in.Next = next
 	return in
 }
 
 // InterceptActivity implements [interceptor.WorkerInterceptor].
-func (t *tracing) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+func (t *tracing) InterceptActivity(
+	_ context.Context, next interceptor.ActivityInboundInterceptor,
+) interceptor.ActivityInboundInterceptor {
 	in := &activityInbound{tracing: t}
 	in.Next = next
 	return in
@@ -59,7 +63,9 @@ type outbound struct {
 }
 
 // ExecuteWorkflow implements [interceptor.ClientOutboundInterceptor].
-func (o *outbound) ExecuteWorkflow(ctx context.Context, in *interceptor.ClientExecuteWorkflowInput) (client.WorkflowRun, error) {
+func (o *outbound) ExecuteWorkflow(
+	ctx context.Context, in *interceptor.ClientExecuteWorkflowInput,
+) (client.WorkflowRun, error) {
 	ctx, span := o.start(ctx, in.WorkflowType, in.Options.ID)
 	defer span.End()
 	run, err := o.Next.ExecuteWorkflow(ctx, in)
@@ -68,7 +74,9 @@ func (o *outbound) ExecuteWorkflow(ctx context.Context, in *interceptor.ClientEx
 }
 
 // SignalWithStartWorkflow implements [interceptor.ClientOutboundInterceptor].
-func (o *outbound) SignalWithStartWorkflow(ctx context.Context, in *interceptor.ClientSignalWithStartWorkflowInput) (client.WorkflowRun, error) {
+func (o *outbound) SignalWithStartWorkflow(
+	ctx context.Context, in *interceptor.ClientSignalWithStartWorkflowInput,
+) (client.WorkflowRun, error) {
 	ctx, span := o.start(ctx, in.WorkflowType, in.Options.ID)
 	defer span.End()
 	run, err := o.Next.SignalWithStartWorkflow(ctx, in)

@@ -36,7 +36,9 @@ const planted = "tc-planted-value-07ce"
 func environment(t *testing.T, header string) (*testsuite.TestWorkflowEnvironment, *telemetrytest.Recorder) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
-	payload, err := converter.GetDefaultDataConverter().ToPayload(map[string]string{"traceparent": header, "tracestate": "other=1"})
+	payload, err := converter.GetDefaultDataConverter().ToPayload(map[string]string{
+		"traceparent": header, "tracestate": "other=1",
+	})
 	require.NoError(t, err)
 	suite.SetHeader(&commonpb.Header{Fields: map[string]*commonpb.Payload{"_tracer-data": payload}})
 	env := suite.NewTestWorkflowEnvironment()
@@ -68,7 +70,9 @@ func calls(ctx workflow.Context) error {
 	if err := workflow.ExecuteActivity(regular, "regular", input("regular")).Get(ctx, nil); err != nil {
 		return err
 	}
-	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{StartToCloseTimeout: tool.DefaultTimeout})
+	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: tool.DefaultTimeout,
+	})
 	if err := workflow.ExecuteLocalActivity(local, invoke, input("local")).Get(ctx, nil); err != nil {
 		return err
 	}

@@ -65,7 +65,9 @@ func (w *workflowOutbound) ExecuteLocalActivity(ctx workflow.Context, name strin
 }
 
 // ExecuteChildWorkflow implements [interceptor.WorkflowOutboundInterceptor].
-func (w *workflowOutbound) ExecuteChildWorkflow(ctx workflow.Context, name string, args ...any) workflow.ChildWorkflowFuture {
+func (w *workflowOutbound) ExecuteChildWorkflow(
+	ctx workflow.Context, name string, args ...any,
+) workflow.ChildWorkflowFuture {
 	w.pass(ctx)
 	return w.Next.ExecuteChildWorkflow(ctx, name, args...)
 }

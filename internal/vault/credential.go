@@ -67,10 +67,17 @@ func (c *Credential) check() error {
 			path, text string
 			optional   bool
 		}{
-			{"/category", c.Selector.Category, false}, {"/provider_key", c.Selector.Provider, false}, {"/provider_variant", c.Selector.Variant, true},
+			{"/category", c.Selector.Category, false},
+			{"/provider_key", c.Selector.Provider, false},
+			{"/provider_variant", c.Selector.Variant, true},
 		} {
 			if !selectorWord.MatchString(word.text) && !(word.optional && word.text == "") {
-				return invalid(word.path, "%.40q: category and provider_key go together, each of letters, digits, dots, dashes and underscores, as provider_variant is", word.text)
+				return invalid(
+					word.path,
+					"%.40q: category and provider_key go together, each of letters, digits, dots, dashes and underscores, as "+
+						"provider_variant is",
+					word.text,
+				)
 			}
 		}
 	}

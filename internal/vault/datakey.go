@@ -100,7 +100,10 @@ func (r *Keyring) unwrap(ctx context.Context, k DataKey) ([]byte, error) {
 }
 
 func unwrapFailure(id string, cause error) error {
-	return &tool.Error{Kind: tool.Unavailable, Op: "vault", Err: cause, Msg: fmt.Sprintf("the key-encryption key %s does not open the tenant's data key", id)}
+	return &tool.Error{
+		Kind: tool.Unavailable, Op: "vault", Err: cause,
+		Msg: fmt.Sprintf("the key-encryption key %s does not open the tenant's data key", id),
+	}
 }
 
 // Bounds of the opened data keys that are kept in memory: a key service far

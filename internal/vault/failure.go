@@ -25,7 +25,8 @@ func errNoKeys() error {
 
 func errKeyMissing(id string) error {
 	return &tool.Error{Kind: tool.Unavailable, Op: "vault", Msg: fmt.Sprintf(
-		"this process has not the key-encryption key %s that the tenant's data key is wrapped by: add it to %s", id, FileVariable)}
+		"this process has not the key-encryption key %s that the tenant's data key is wrapped by: add it to %s", id,
+		FileVariable)}
 }
 
 func unreadable(cause error) error {

@@ -51,7 +51,9 @@ func (s *Sessions) LoadMCPSession(ctx context.Context, key session.Key) (*sessio
 
 // SaveMCPSession keeps a session unless there is one already, and returns the one
 // that stands.
-func (s *Sessions) SaveMCPSession(ctx context.Context, key session.Key, begun *session.Session) (*session.Session, error) {
+func (s *Sessions) SaveMCPSession(
+	ctx context.Context, key session.Key, begun *session.Session,
+) (*session.Session, error) {
 	sealed, err := s.seal(ctx, key, begun)
 	if err != nil {
 		return nil, err
@@ -81,7 +83,9 @@ func (s *Sessions) DropMCPSession(ctx context.Context, key session.Key, lost *se
 
 // TakeExpiredMCPSessions forgets sessions whose time is over, and returns those
 // that open: the others nobody can end.
-func (s *Sessions) TakeExpiredMCPSessions(ctx context.Context, most int) (expired []session.Expired, taken int, err error) {
+func (s *Sessions) TakeExpiredMCPSessions(
+	ctx context.Context, most int,
+) (expired []session.Expired, taken int, err error) {
 	rows, err := s.store.TakeExpiredMCPSessions(ctx, most)
 	if err != nil {
 		return nil, 0, err
@@ -116,7 +120,8 @@ func (s *Sessions) seal(ctx context.Context, key session.Key, begun *session.Ses
 	if err != nil {
 		return nil, fmt.Errorf("encrypting a session: %w", err)
 	}
-	sealed.ID = secret.NewValue(sessionPrefix + strconv.Itoa(dataKey.version) + "." + base64.RawURLEncoding.EncodeToString(ciphertext))
+	sealed.ID = secret.NewValue(sessionPrefix + strconv.Itoa(dataKey.version) + "." +
+		base64.RawURLEncoding.EncodeToString(ciphertext))
 	return &sealed, nil
 }
 
@@ -127,7 +132,9 @@ func (s *Sessions) open(ctx context.Context, key session.Key, kept *session.Sess
 	if kept.ID.IsZero() {
 		return &opened, nil
 	}
-	unopened := &tool.Error{Kind: tool.Conflict, Op: "vault.Sessions", Msg: "the stored session with the MCP server does not open"}
+	unopened := &tool.Error{
+		Kind: tool.Conflict, Op: "vault.Sessions", Msg: "the stored session with the MCP server does not open",
+	}
 	rest, ok := strings.CutPrefix(kept.ID.Reveal(), sessionPrefix)
 	number, encrypted, _ := strings.Cut(rest, ".")
 	version, err := strconv.Atoi(number)

@@ -26,9 +26,14 @@ func TestSessionIDsAreEncrypted(t *testing.T) {
 	require.True(t, kept.ID.Equal(begun.ID))
 
 	var stored string
-	row := d.Conn(t).QueryRow(t.Context(), "select s::text from mcp_sessions s where run_id = $1 and server_key = $2", key.RunID, key.Server)
+	row := d.Conn(t).QueryRow(t.Context(), "select s::text from mcp_sessions s where run_id = $1 and server_key = $2",
+		key.RunID, key.Server)
 	require.NoError(t, row.Scan(&stored))
-	require.False(t, secret.NewRedactor(begun.ID).Holds([]byte(strings.ReplaceAll(stored, "https://mcp.example/planted-session-id", ""))), stored)
+	require.False(
+		t,
+		secret.NewRedactor(begun.ID).Holds([]byte(strings.ReplaceAll(stored, "https://mcp.example/planted-session-id", ""))),
+		stored,
+	)
 
 	loaded, err := second.LoadMCPSession(t.Context(), key)
 	require.NoError(t, err)
@@ -50,7 +55,8 @@ func TestSessionIDsAreEncrypted(t *testing.T) {
 	moved, elsewhere := f.MCPSession("elsewhere")
 	_, err = first.SaveMCPSession(t.Context(), moved, elsewhere)
 	require.NoError(t, err)
-	b.exec(t, "update mcp_sessions set session_id = (select session_id from mcp_sessions where run_id = $1 and server_key = $2) where run_id = $1 and server_key = $3",
+	b.exec(t, "update mcp_sessions set session_id = (select session_id from mcp_sessions where run_id = $1 and "+
+		"server_key = $2) where run_id = $1 and server_key = $3",
 		key.RunID, key.Server, moved.Server)
 	loaded, err = first.LoadMCPSession(t.Context(), moved)
 	require.NoError(t, err)

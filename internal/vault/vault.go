@@ -46,7 +46,10 @@ func New(store Store, opts Options) *Vault {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Vault{store: store, keys: opts.Keys, log: log, opened: newOpened[openedID](), versions: newOpened[versionID](), uses: newUses(store, log)}
+	return &Vault{
+		store: store, keys: opts.Keys, log: log, opened: newOpened[openedID](), versions: newOpened[versionID](),
+		uses: newUses(store, log),
+	}
 }
 
 // Close waits for what goes on in the background.

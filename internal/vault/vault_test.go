@@ -190,7 +190,8 @@ func TestMovedRowsDoNotOpen(t *testing.T) {
 			_, err := b.Change(t.Context(), b.tenant, "shop", vault.Change{Value: &value})
 			require.NoError(t, err)
 			stranger := b.Tenant(t)
-			_, err = b.Create(t.Context(), vault.Credential{Tenant: stranger, Ref: "shop", Hosts: []string{"a.example.com"}}, "theirs")
+			_, err = b.Create(t.Context(), vault.Credential{Tenant: stranger, Ref: "shop", Hosts: []string{"a.example.com"}},
+				"theirs")
 			require.NoError(t, err)
 			for statement := range strings.SplitSeq(move, ";") {
 				b.exec(t, statement)
@@ -224,7 +225,9 @@ func TestWiderHostsNeedTheValue(t *testing.T) {
 		storetest.RequireKind(t, tool.Denied, change(&redacted, wider))
 	}
 	requireOpens(t, b.Vault, b.tenant, "shop", "planted")
-	require.NoError(t, change(nil, "api.example.com:443", "eu.shop.example.com", "*.eu.shop.example.com", "pay.example.com:8443"))
+	require.NoError(
+		t, change(nil, "api.example.com:443", "eu.shop.example.com", "*.eu.shop.example.com", "pay.example.com:8443"),
+	)
 	requireOpens(t, b.Vault, b.tenant, "shop", "planted")
 	v, err := b.Resolve(t.Context(), b.tenant, "shop")
 	require.NoError(t, err)
@@ -340,7 +343,9 @@ func TestRevocationStopsTheNextCall(t *testing.T) {
 	_, err = b.Revoke(t.Context(), b.tenant, made.ID, 0)
 	storetest.RequireKind(t, tool.NotFound, err)
 	var left bool
-	require.NoError(t, b.Conn(t).QueryRow(t.Context(), "select bool_or(ciphertext is not null) from credentials").Scan(&left))
+	require.NoError(
+		t, b.Conn(t).QueryRow(t.Context(), "select bool_or(ciphertext is not null) from credentials").Scan(&left),
+	)
 	require.False(t, left)
 	b.create(t, "shop", "v2", "a.example.com")
 	requireOpens(t, b.Vault, b.tenant, "shop", "v2")
@@ -384,7 +389,9 @@ func TestChangesMeetAKeyRotation(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, v.Close()) })
 	before, err := b.Get(t.Context(), b.tenant, "shop")
 	require.NoError(t, err)
-	_, err = v.Change(t.Context(), b.tenant, "shop", vault.Change{Selector: &secret.Selector{Category: "custom", Provider: "shop"}, Revision: before.Revision})
+	_, err = v.Change(t.Context(), b.tenant, "shop", vault.Change{
+		Selector: &secret.Selector{Category: "custom", Provider: "shop"}, Revision: before.Revision,
+	})
 	require.NoError(t, err)
 	after, err := b.Get(t.Context(), b.tenant, "shop")
 	require.NoError(t, err)
@@ -432,7 +439,8 @@ func TestDataKeyRotation(t *testing.T) {
 	require.Equal(t, 2, after.KeyVersion)
 	require.Equal(t, before.Revision, after.Revision, "nobody's If-Match fails for it")
 
-	b.exec(t, "update credentials set key_version = 1, ciphertext = ciphertext where ref < 'c001'") // Of no use: it is sealed by the second.
+	// Of no use: it is sealed by the second.
+	b.exec(t, "update credentials set key_version = 1, ciphertext = ciphertext where ref < 'c001'")
 	_, err = b.Reseal(t.Context(), b.tenant)
 	require.Error(t, err)
 	b.exec(t, "update credentials set key_version = 2 where ref < 'c001'")
@@ -526,13 +534,16 @@ func TestTheDatabaseHoldsNoValue(t *testing.T) {
 	require.Contains(t, dump, "a.example.com")
 	for _, s := range []string{value, string(raw)} {
 		for _, form := range []string{
-			s, hex.EncodeToString([]byte(s)), base64.RawStdEncoding.EncodeToString([]byte(s)), base64.RawURLEncoding.EncodeToString([]byte(s)), url.QueryEscape(s),
+			s, hex.EncodeToString([]byte(s)), base64.RawStdEncoding.EncodeToString([]byte(s)),
+			base64.RawURLEncoding.EncodeToString([]byte(s)), url.QueryEscape(s),
 		} {
 			require.NotContains(t, dump, form)
 		}
 	}
 	var different bool
-	require.NoError(t, b.Conn(t).QueryRow(t.Context(), "select count(distinct ciphertext) = 2 from credentials").Scan(&different))
+	require.NoError(
+		t, b.Conn(t).QueryRow(t.Context(), "select count(distinct ciphertext) = 2 from credentials").Scan(&different),
+	)
 	require.True(t, different)
 }
 

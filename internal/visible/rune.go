@@ -16,7 +16,8 @@ func Hidden(r rune) bool {
 	if r < 0xad {
 		return false
 	}
-	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) ||
+	return unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Variation_Selector) ||
 		r >= 0xe0000 && r <= 0xe0fff // Tags and what is reserved beside them.
 }
 

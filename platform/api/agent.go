@@ -53,12 +53,14 @@ func (s *server) registerAgents() {
 		summary: "Get an agent", detail: "Its draft head and its state.",
 	}, s.getAgent)
 	handle(s, route{
-		id: "listAgentVersions", method: http.MethodGet, path: "/v1/agents/{agent}/versions", tag: "agents", permission: AgentsRead,
-		summary: "List an agent's versions, newest first", detail: "Published or not.",
+		id: "listAgentVersions", method: http.MethodGet, path: "/v1/agents/{agent}/versions", tag: "agents",
+		permission: AgentsRead,
+		summary:    "List an agent's versions, newest first", detail: "Published or not.",
 	}, s.listAgentVersions)
 	handle(s, route{
-		id: "getAgentVersion", method: http.MethodGet, path: "/v1/agents/{agent}/versions/{version}", tag: "agents", permission: AgentsRead,
-		summary: "Get a version of an agent", detail: "An immutable snapshot, found by its exact number.",
+		id: "getAgentVersion", method: http.MethodGet, path: "/v1/agents/{agent}/versions/{version}", tag: "agents",
+		permission: AgentsRead,
+		summary:    "Get a version of an agent", detail: "An immutable snapshot, found by its exact number.",
 	}, s.getAgentVersion)
 	s.registerAgentEdits()
 	s.registerAgentChanges()
@@ -98,7 +100,9 @@ func showAgent(a agent.Agent) *agentOutput {
 	return &agentOutput{Status: http.StatusOK, Etag: etag(a.ID, a.Revision), Body: v1.FromAgent(a)}
 }
 
-func (s *server) listAgentVersions(ctx context.Context, p tool.Principal, in *AgentPath) (*listAgentVersionsOutput, error) {
+func (s *server) listAgentVersions(
+	ctx context.Context, p tool.Principal, in *AgentPath,
+) (*listAgentVersionsOutput, error) {
 	versions, err := s.cfg.Registry.AgentVersions(ctx, p, in.Agent)
 	if err != nil {
 		return nil, err
@@ -110,7 +114,9 @@ func (s *server) listAgentVersions(ctx context.Context, p tool.Principal, in *Ag
 	return out, nil
 }
 
-func (s *server) getAgentVersion(ctx context.Context, p tool.Principal, in *agentVersionInput) (*agentVersionOutput, error) {
+func (s *server) getAgentVersion(
+	ctx context.Context, p tool.Principal, in *agentVersionInput,
+) (*agentVersionOutput, error) {
 	versions, err := s.cfg.Registry.AgentVersions(ctx, p, in.Agent)
 	if err != nil {
 		return nil, err
@@ -120,5 +126,7 @@ func (s *server) getAgentVersion(ctx context.Context, p tool.Principal, in *agen
 			return &agentVersionOutput{Body: v1.FromAgentVersion(v)}, nil
 		}
 	}
-	return nil, &tool.Error{Kind: tool.NotFound, Op: "api.getAgentVersion", Msg: fmt.Sprintf("agent %q has no version %q", in.Agent, in.Version)}
+	return nil, &tool.Error{
+		Kind: tool.NotFound, Op: "api.getAgentVersion", Msg: fmt.Sprintf("agent %q has no version %q", in.Agent, in.Version),
+	}
 }

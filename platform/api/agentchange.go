@@ -29,14 +29,16 @@ type publishAgentOutput struct {
 // registerAgentChanges adds the endpoints that change the state of an agent.
 func (s *server) registerAgentChanges() {
 	handle(s, route{
-		id: "publishAgent", method: http.MethodPost, path: "/v1/agents/{agent}/publish", tag: "agents", permission: AgentsWrite,
-		summary: "Publish an agent's draft",
-		detail:  "Resolves all its tools as production would. One that is missing, or two of one name, are refused here.",
+		id: "publishAgent", method: http.MethodPost, path: "/v1/agents/{agent}/publish", tag: "agents",
+		permission: AgentsWrite,
+		summary:    "Publish an agent's draft",
+		detail:     "Resolves all its tools as production would. One that is missing, or two of one name, are refused here.",
 	}, s.publishAgent)
 	handle(s, route{
-		id: "versionAgent", method: http.MethodPost, path: "/v1/agents/{agent}/version", tag: "agents", permission: AgentsWrite,
-		summary: "Snapshot an agent's draft under a number, without publishing it",
-		detail:  "The number must be greater than the last.",
+		id: "versionAgent", method: http.MethodPost, path: "/v1/agents/{agent}/version", tag: "agents",
+		permission: AgentsWrite,
+		summary:    "Snapshot an agent's draft under a number, without publishing it",
+		detail:     "The number must be greater than the last.",
 	}, s.versionAgent)
 	for _, change := range []struct {
 		id, summary, detail string
@@ -74,7 +76,9 @@ func (s *server) registerAgentChanges() {
 
 // changingAgent returns an agent, and the registry that changes it under the
 // condition.
-func (s *server) changingAgent(ctx context.Context, p tool.Principal, name string, c Changing) (agent.Agent, *registry.Registry, error) {
+func (s *server) changingAgent(
+	ctx context.Context, p tool.Principal, name string, c Changing,
+) (agent.Agent, *registry.Registry, error) {
 	a, err := s.cfg.Registry.GetAgent(ctx, p, name)
 	if err != nil {
 		return agent.Agent{}, nil, err
@@ -83,7 +87,9 @@ func (s *server) changingAgent(ctx context.Context, p tool.Principal, name strin
 	return a, changing, err
 }
 
-func (s *server) publishAgent(ctx context.Context, p tool.Principal, in *changeAgentInput) (*publishAgentOutput, error) {
+func (s *server) publishAgent(
+	ctx context.Context, p tool.Principal, in *changeAgentInput,
+) (*publishAgentOutput, error) {
 	found, changing, err := s.changingAgent(ctx, p, in.Agent, in.Changing)
 	if err != nil {
 		return nil, err
@@ -97,7 +103,9 @@ func (s *server) publishAgent(ctx context.Context, p tool.Principal, in *changeA
 	}, nil
 }
 
-func (s *server) versionAgent(ctx context.Context, p tool.Principal, in *versionAgentInput) (*agentVersionOutput, error) {
+func (s *server) versionAgent(
+	ctx context.Context, p tool.Principal, in *versionAgentInput,
+) (*agentVersionOutput, error) {
 	found, changing, err := s.changingAgent(ctx, p, in.Agent, in.Changing)
 	if err != nil {
 		return nil, err

@@ -31,16 +31,17 @@ type savedAgentOutput struct {
 // registerAgentEdits adds the endpoints that write the draft of an agent.
 func (s *server) registerAgentEdits() {
 	handle(s, route{
-		id: "createAgent", method: http.MethodPost, path: "/v1/agents", tag: "agents", permission: AgentsWrite, status: http.StatusCreated,
+		id: "createAgent", method: http.MethodPost, path: "/v1/agents", tag: "agents", permission: AgentsWrite,
+		status:  http.StatusCreated,
 		summary: "Make an agent", body: reflect.TypeFor[v1.AgentDefinition](), maxBody: MaxApplyBytes,
-		detail: "Makes a draft. Published it is by publishing, so a status of published is refused. A slug that the tenant has " +
-			"already is a conflict.",
+		detail: "Makes a draft. Published it is by publishing, so a status of published is refused. A slug that the " +
+			"tenant has already is a conflict.",
 	}, s.createAgent)
 	handle(s, route{
 		id: "updateAgent", method: http.MethodPut, path: "/v1/agents/{agent}", tag: "agents", permission: AgentsWrite,
 		summary: "Replace an agent's draft", body: reflect.TypeFor[v1.AgentDefinition](), maxBody: MaxApplyBytes,
-		detail: "What the body leaves out is what it is for a new agent. Versions are not touched, and nothing is published by this. " +
-			"The slug stays.",
+		detail: "What the body leaves out is what it is for a new agent. Versions are not touched, and nothing is " +
+			"published by this. The slug stays.",
 	}, s.updateAgent)
 }
 

@@ -140,7 +140,9 @@ func New(cfg Config) (http.Handler, error) {
 	s.pollers = &pollers{temporal: s.cfg.Temporal, queue: s.cfg.TaskQueue}
 	var err error
 	if s.runs = s.cfg.Runs; s.runs == nil {
-		s.runs, err = runs.New(runs.Config{Store: s.cfg.Store, Temporal: s.cfg.Temporal, TaskQueue: s.cfg.TaskQueue, Logger: s.log})
+		s.runs, err = runs.New(runs.Config{
+			Store: s.cfg.Store, Temporal: s.cfg.Temporal, TaskQueue: s.cfg.TaskQueue, Logger: s.log,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("api: %w", err)
 		}

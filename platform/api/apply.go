@@ -20,12 +20,14 @@ type applyOutput struct {
 
 func (s *server) registerApply() {
 	handle(s, route{
-		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite, or: []string{AgentsWrite, PipelinesWrite},
+		id: "apply", method: http.MethodPost, path: "/v1/apply", tag: "definitions", permission: ToolsWrite,
+		or:      []string{AgentsWrite, PipelinesWrite},
 		maxBody: MaxApplyBytes,
 		summary: "Make tools, agents, MCP servers and pipelines what their definitions say",
-		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. Servers and pipelines " +
-			"are applied before tools, and tools and agents after those they are made of, whatever their order. Each item tells what became of its definition; faults name their " +
-			"place by JSON Pointer. Applying the same again changes nothing.",
+		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. " +
+			"Servers and pipelines are applied before tools, and tools and agents after those they are made of, whatever " +
+			"their order. Each item tells what became of its definition; faults name their place by JSON Pointer. Applying " +
+			"the same again changes nothing.",
 	}, s.apply)
 }
 
@@ -78,7 +80,9 @@ type batch struct {
 
 // each calls fn with the definitions that did not fail. It stops where the database
 // does not answer, which the next definitions would wait for too.
-func (b *batch) each(ctx context.Context, fn func(context.Context, tool.Principal, registry.Definition) (registry.Change, error)) {
+func (b *batch) each(
+	ctx context.Context, fn func(context.Context, tool.Principal, registry.Definition) (registry.Change, error),
+) {
 	for _, i := range b.order {
 		if b.items[i].Error != nil {
 			continue

@@ -39,14 +39,17 @@ func TestApplyOrdersByWhatIsMadeOfWhat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ask := func(slug, agent string) string {
-		return `{"kind":"tool","slug":"` + slug + `","publish":true,"implementation_type":"agent_call","implementation_config":{"agent":"` + agent + `"}}`
+		return `{"kind":"tool","slug":"` + slug +
+			`","publish":true,"implementation_type":"agent_call","implementation_config":{"agent":"` + agent + `"}}`
 	}
 	made := b.apply(t, desk("lead", `["askClerk"]`), ask("askClerk", "clerk"), desk("clerk", `["say"]`), echo("say"))
 	for _, item := range made.Items {
 		require.True(t, item.Published, item.Slug)
 	}
 	for name, definitions := range map[string][]string{
-		"within the batch":     {desk("one", `["askTwo"]`), ask("askTwo", "two"), desk("two", `["askOne"]`), ask("askOne", "one")},
+		"within the batch": {
+			desk("one", `["askTwo"]`), ask("askTwo", "two"), desk("two", `["askOne"]`), ask("askOne", "one"),
+		},
 		"over what is there":   {ask("askLead", "lead"), desk("clerk", `["askLead"]`)},
 		"to what is not there": {ask("askOne", "nobody"), echo("other")},
 	} {
@@ -167,7 +170,9 @@ func TestApplyPipelines(t *testing.T) {
 	changed := apply(false, `{"kind":"pipeline","slug":"handbook","name":"Staff handbook","disabled":true}`)
 	require.Equal(t, v1.Updated, changed.Items[0].Action)
 	p = as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
-	require.Equal(t, []any{"Staff handbook", "", true, 1600}, []any{p.Name, p.Description, p.Disabled, p.Chunking.MaxChars})
+	require.Equal(t, []any{
+		"Staff handbook", "", true, 1600,
+	}, []any{p.Name, p.Description, p.Disabled, p.Chunking.MaxChars})
 
 	// Another model is embedded by, once.
 	const embedded = `{"kind":"pipeline","slug":"handbook","embedding":{"url":"https://ai.example/v1","model":"m","dimensions":3}}`
@@ -176,7 +181,10 @@ func TestApplyPipelines(t *testing.T) {
 	require.Contains(t, reembedding.Items[0].Warnings[0], "being embedded by m")
 	require.Len(t, clerk().Started(), 1)
 
-	as[v1.Document](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "leave.md", leave, nil)), http.StatusAccepted)
+	as[v1.Document](
+		t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "leave.md", leave, nil)),
+		http.StatusAccepted,
+	)
 	for definition, path := range map[string]string{
 		`{"kind":"pipeline","slug":"handbook","language":"german"}`:                               "/language",
 		`{"kind":"pipeline","slug":"9"}`:                                                          "/slug",
@@ -191,7 +199,8 @@ func TestApplyPipelines(t *testing.T) {
 	}
 	for permission, want := range map[string]int{"tools.write": 1, "pipelines.write": 0} {
 		body := `{"definitions":[{"kind":"pipeline","slug":"other"}]}`
-		done := as[v1.Applied](t, b.do(t, http.MethodPost, "/v1/apply", body, b.Key(t, b.Tenant(t), permission)), http.StatusOK)
+		done := as[v1.Applied](t, b.do(t, http.MethodPost, "/v1/apply", body, b.Key(t, b.Tenant(t), permission)),
+			http.StatusOK)
 		require.Equal(t, want, done.Failed, permission)
 	}
 }

@@ -14,7 +14,9 @@ import (
 )
 
 // checkDefinition tells what applying a definition would do.
-func (s *server) checkDefinition(ctx context.Context, p tool.Principal, d registry.Definition) (registry.Change, error) {
+func (s *server) checkDefinition(
+	ctx context.Context, p tool.Principal, d registry.Definition,
+) (registry.Change, error) {
 	if d.Pipeline != nil {
 		return s.applyPipeline(ctx, p, d.Pipeline, false)
 	}
@@ -22,7 +24,9 @@ func (s *server) checkDefinition(ctx context.Context, p tool.Principal, d regist
 }
 
 // applyDefinition makes what it defines what a definition says.
-func (s *server) applyDefinition(ctx context.Context, p tool.Principal, d registry.Definition) (registry.Change, error) {
+func (s *server) applyDefinition(
+	ctx context.Context, p tool.Principal, d registry.Definition,
+) (registry.Change, error) {
 	if d.Pipeline != nil {
 		return s.applyPipeline(ctx, p, d.Pipeline, true)
 	}
@@ -31,9 +35,13 @@ func (s *server) applyDefinition(ctx context.Context, p tool.Principal, d regist
 
 // applyPipeline brings a pipeline to what is wanted. Another embedding model is
 // begun, and searched once it is complete.
-func (s *server) applyPipeline(ctx context.Context, p tool.Principal, spec *registry.PipelineSpec, write bool) (registry.Change, error) {
+func (s *server) applyPipeline(
+	ctx context.Context, p tool.Principal, spec *registry.PipelineSpec, write bool,
+) (registry.Change, error) {
 	if !p.May(PipelinesWrite) {
-		return registry.Change{}, &tool.Error{Kind: tool.Denied, Op: "api.apply", Msg: fmt.Sprintf("the caller lacks the permission %q", PipelinesWrite)}
+		return registry.Change{}, &tool.Error{
+			Kind: tool.Denied, Op: "api.apply", Msg: fmt.Sprintf("the caller lacks the permission %q", PipelinesWrite),
+		}
 	}
 	before, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, spec.Slug)
 	create := err != nil && tool.KindOf(err) == tool.NotFound
@@ -43,7 +51,9 @@ func (s *server) applyPipeline(ctx context.Context, p tool.Principal, spec *regi
 	case err != nil:
 		return registry.Change{}, fmt.Errorf("finding pipeline %q: %w", spec.Slug, err)
 	case before.Slug != spec.Slug: // It was found by its id.
-		return registry.Change{}, &tool.Error{Kind: tool.Invalid, Op: "api.apply", Path: "/slug", Msg: "want the slug of the pipeline, not its id"}
+		return registry.Change{}, &tool.Error{
+			Kind: tool.Invalid, Op: "api.apply", Path: "/slug", Msg: "want the slug of the pipeline, not its id",
+		}
 	}
 	after, reembed, err := spec.Edited(before)
 	if err != nil {
@@ -55,14 +65,17 @@ func (s *server) applyPipeline(ctx context.Context, p tool.Principal, spec *regi
 	case create:
 	case edited && after.Language != before.Language && before.Documents > 0:
 		return registry.Change{}, &tool.Error{Kind: tool.Conflict, Op: "api.apply", Path: "/language", Msg: fmt.Sprintf(
-			"pipeline %q has documents, whose words are kept as %s has them: make another pipeline for %s", before.Slug, before.Language, after.Language)}
+			"pipeline %q has documents, whose words are kept as %s has them: make another pipeline for %s", before.Slug,
+			before.Language, after.Language)}
 	case edited || reembed:
 		c.Action = registry.Updated
 	default:
 		c.Action = registry.Unchanged
 	}
 	if reembed {
-		c.Warnings = []string{"its passages are being embedded by " + after.NextEmbedding.Model + ", and searched so once all of them are"}
+		c.Warnings = []string{
+			"its passages are being embedded by " + after.NextEmbedding.Model + ", and searched so once all of them are",
+		}
 	}
 	if !write || c.Action == registry.Unchanged {
 		return c, nil
@@ -93,12 +106,15 @@ func (s *server) applyPipeline(ctx context.Context, p tool.Principal, spec *regi
 // settings returns what a definition says of a pipeline, but its models.
 func settings(p retrieval.Pipeline) retrieval.Pipeline {
 	return retrieval.Pipeline{
-		Slug: p.Slug, Name: p.Name, Description: p.Description, Search: p.Search, Language: p.Language, Chunking: p.Chunking, Disabled: p.Disabled,
+		Slug: p.Slug, Name: p.Name, Description: p.Description, Search: p.Search, Language: p.Language, Chunking: p.Chunking,
+		Disabled: p.Disabled,
 	}
 }
 
 // beginGeneration makes a model that of a new generation of a pipeline.
-func (s *server) beginGeneration(ctx context.Context, p retrieval.Pipeline, config retrieval.EmbeddingConfig) (retrieval.Pipeline, error) {
+func (s *server) beginGeneration(
+	ctx context.Context, p retrieval.Pipeline, config retrieval.EmbeddingConfig,
+) (retrieval.Pipeline, error) {
 	if err := s.runs.Available(ctx); err != nil { // The pipeline would wait for it.
 		return retrieval.Pipeline{}, err
 	}
@@ -109,6 +125,8 @@ func (s *server) beginGeneration(ctx context.Context, p retrieval.Pipeline, conf
 // was begun.
 func (s *server) buildGeneration(ctx context.Context, begun retrieval.Pipeline) error {
 	id, input := wire.NewReembed(begun.Tenant, begun.ID, begun.NextGeneration)
-	start := agent.Start{Tenant: begun.Tenant, WorkflowID: id, Workflow: wire.ReembedWorkflow, Summary: "re-embed " + begun.Slug}
+	start := agent.Start{
+		Tenant: begun.Tenant, WorkflowID: id, Workflow: wire.ReembedWorkflow, Summary: "re-embed " + begun.Slug,
+	}
 	return s.begin(ctx, start, input)
 }

@@ -69,9 +69,11 @@ type artifactContentOutput struct {
 
 func (s *server) registerArtifacts() {
 	handle(s, route{
-		id: "createArtifact", method: http.MethodPost, path: "/v1/artifacts", tag: "artifacts", permission: ToolsWrite, status: http.StatusCreated,
+		id: "createArtifact", method: http.MethodPost, path: "/v1/artifacts", tag: "artifacts", permission: ToolsWrite,
+		status:  http.StatusCreated,
 		maxBody: MaxApplyBytes, summary: "Make an artifact: a program of your own that tools run",
-		detail: "With a program, it becomes the first version; one that does not compile makes nothing. A slug that the tenant has already is a conflict.",
+		detail: "With a program, it becomes the first version; one that does not compile makes nothing. A slug that the " +
+			"tenant has already is a conflict.",
 	}, s.createArtifact)
 	handle(s, route{
 		id: "listArtifacts", method: http.MethodGet, path: "/v1/artifacts", tag: "artifacts", permission: ToolsRead,
@@ -82,43 +84,60 @@ func (s *server) registerArtifacts() {
 		summary: "Get an artifact", detail: "What it is, without its programs.",
 	}, s.getArtifact)
 	handle(s, route{
-		id: "uploadArtifact", method: http.MethodPost, path: "/v1/artifacts/{artifact}/versions", tag: "artifacts", permission: ToolsWrite,
-		maxBody: MaxApplyBytes, summary: "Upload a version of an artifact",
-		detail: "It is compiled first, and changes no tool: what is published goes on with the version that it pins. A number with the same " +
-			"content comes back as it is; with other content it is a conflict.",
+		id: "uploadArtifact", method: http.MethodPost, path: "/v1/artifacts/{artifact}/versions", tag: "artifacts",
+		permission: ToolsWrite,
+		maxBody:    MaxApplyBytes, summary: "Upload a version of an artifact",
+		detail: "It is compiled first, and changes no tool: what is published goes on with the version that it pins. A " +
+			"number with the same content comes back as it is; with other content it is a conflict.",
 	}, s.uploadArtifact)
 	handle(s, route{
-		id: "listArtifactVersions", method: http.MethodGet, path: "/v1/artifacts/{artifact}/versions", tag: "artifacts", permission: ToolsRead,
-		summary: "List the versions of an artifact", detail: "All of them, at most 1,000, without their programs.",
+		id: "listArtifactVersions", method: http.MethodGet, path: "/v1/artifacts/{artifact}/versions", tag: "artifacts",
+		permission: ToolsRead,
+		summary:    "List the versions of an artifact", detail: "All of them, at most 1,000, without their programs.",
 	}, s.listArtifactVersions)
 	handle(s, route{
-		id: "getArtifactContent", method: http.MethodGet, path: "/v1/artifacts/{artifact}/versions/{version}/content", tag: "artifacts", permission: ToolsRead,
+		id: "getArtifactContent", method: http.MethodGet, path: "/v1/artifacts/{artifact}/versions/{version}/content",
+		tag: "artifacts", permission: ToolsRead,
 		summary: "Download the program of a version", detail: "As text, or in base64 where it is none.",
 	}, s.getArtifactContent)
 	for _, change := range []struct {
 		id, name, summary, detail string
 		status                    registry.ArtifactStatus
 	}{
-		{"disableArtifact", "disable", "Stop an artifact", "Calls of tools that run any version of it are refused from the next on, those of runs that pin it too.", registry.ArtifactDisabled},
-		{"deprecateArtifact", "deprecate", "Let nothing new pin an artifact", "Tools that pin a version of it go on.", registry.ArtifactDeprecated},
-		{"enableArtifact", "enable", "Let an artifact go on", "It is active again, for tools to pin and to run.", registry.ArtifactActive},
+		{
+			"disableArtifact", "disable", "Stop an artifact",
+			"Calls of tools that run any version of it are refused from the next on, those of runs that pin it too.",
+			registry.ArtifactDisabled,
+		},
+		{
+			"deprecateArtifact", "deprecate", "Let nothing new pin an artifact", "Tools that pin a version of it go on.",
+			registry.ArtifactDeprecated,
+		},
+		{
+			"enableArtifact", "enable", "Let an artifact go on", "It is active again, for tools to pin and to run.",
+			registry.ArtifactActive,
+		},
 	} {
 		handle(s, route{
-			id: change.id, method: http.MethodPost, path: "/v1/artifacts/{artifact}/" + change.name, tag: "artifacts", permission: ToolsWrite,
-			summary: change.summary, detail: change.detail,
+			id: change.id, method: http.MethodPost, path: "/v1/artifacts/{artifact}/" + change.name, tag: "artifacts",
+			permission: ToolsWrite,
+			summary:    change.summary, detail: change.detail,
 		}, func(ctx context.Context, p tool.Principal, in *changeArtifactInput) (*artifactOutput, error) {
 			return s.setArtifactStatus(ctx, p, in, change.status)
 		})
 	}
 }
 
-func (s *server) createArtifact(ctx context.Context, p tool.Principal, in *createArtifactInput) (*uploadArtifactOutput, error) {
+func (s *server) createArtifact(
+	ctx context.Context, p tool.Principal, in *createArtifactInput,
+) (*uploadArtifactOutput, error) {
 	upload, err := in.Body.Upload()
 	if err != nil {
 		return nil, err
 	}
 	a, v, err := s.cfg.Registry.CreateArtifact(ctx, p, registry.ArtifactSpec{
-		Slug: in.Body.Slug, Name: in.Body.Name, Description: in.Body.Description, Language: in.Body.Language, ArtifactUpload: upload,
+		Slug: in.Body.Slug, Name: in.Body.Name, Description: in.Body.Description, Language: in.Body.Language,
+		ArtifactUpload: upload,
 	})
 	if err != nil {
 		return nil, err
@@ -128,7 +147,8 @@ func (s *server) createArtifact(ctx context.Context, p tool.Principal, in *creat
 
 func showUpload(a registry.Artifact, v *registry.ArtifactVersion, added bool) *uploadArtifactOutput {
 	out := &uploadArtifactOutput{
-		Location: "/v1/artifacts/" + a.Slug, Etag: etag(a.ID, a.Revision), Body: v1.UploadedArtifact{Artifact: v1.FromArtifact(a), Added: added},
+		Location: "/v1/artifacts/" + a.Slug, Etag: etag(a.ID, a.Revision),
+		Body: v1.UploadedArtifact{Artifact: v1.FromArtifact(a), Added: added},
 	}
 	if v != nil {
 		shown := v1.FromArtifactVersion(*v)
@@ -138,7 +158,9 @@ func showUpload(a registry.Artifact, v *registry.ArtifactVersion, added bool) *u
 	return out
 }
 
-func (s *server) uploadArtifact(ctx context.Context, p tool.Principal, in *uploadArtifactInput) (*uploadArtifactOutput, error) {
+func (s *server) uploadArtifact(
+	ctx context.Context, p tool.Principal, in *uploadArtifactInput,
+) (*uploadArtifactOutput, error) {
 	found, changing, err := s.changingArtifact(ctx, p, in.Artifact, in.Changing)
 	if err != nil {
 		return nil, err
@@ -166,7 +188,9 @@ func (s *server) listArtifacts(ctx context.Context, p tool.Principal, in *Paging
 	if err != nil {
 		return nil, err
 	}
-	return &listArtifactsOutput{Body: page(*in, artifacts, v1.FromArtifact, func(a registry.Artifact) string { return a.Slug })}, nil
+	return &listArtifactsOutput{
+		Body: page(*in, artifacts, v1.FromArtifact, func(a registry.Artifact) string { return a.Slug }),
+	}, nil
 }
 
 func (s *server) getArtifact(ctx context.Context, p tool.Principal, in *artifactInput) (*artifactOutput, error) {
@@ -185,7 +209,9 @@ func showArtifact(a registry.Artifact) *artifactOutput {
 	return &artifactOutput{Status: http.StatusOK, Etag: etag(a.ID, a.Revision), Body: v1.FromArtifact(a)}
 }
 
-func (s *server) listArtifactVersions(ctx context.Context, p tool.Principal, in *artifactVersionsInput) (*artifactVersionsOutput, error) {
+func (s *server) listArtifactVersions(
+	ctx context.Context, p tool.Principal, in *artifactVersionsInput,
+) (*artifactVersionsOutput, error) {
 	_, versions, err := s.cfg.Registry.ArtifactVersions(ctx, p, in.Artifact)
 	if err != nil {
 		return nil, err
@@ -197,7 +223,9 @@ func (s *server) listArtifactVersions(ctx context.Context, p tool.Principal, in 
 	return out, nil
 }
 
-func (s *server) getArtifactContent(ctx context.Context, p tool.Principal, in *artifactContentInput) (*artifactContentOutput, error) {
+func (s *server) getArtifactContent(
+	ctx context.Context, p tool.Principal, in *artifactContentInput,
+) (*artifactContentOutput, error) {
 	a, number, code, err := s.cfg.Registry.ArtifactCode(ctx, p, in.Artifact, in.Version)
 	if err != nil {
 		return nil, err
@@ -205,7 +233,9 @@ func (s *server) getArtifactContent(ctx context.Context, p tool.Principal, in *a
 	return &artifactContentOutput{Body: v1.FromArtifactCode(a, number, code)}, nil
 }
 
-func (s *server) setArtifactStatus(ctx context.Context, p tool.Principal, in *changeArtifactInput, status registry.ArtifactStatus) (*artifactOutput, error) {
+func (s *server) setArtifactStatus(
+	ctx context.Context, p tool.Principal, in *changeArtifactInput, status registry.ArtifactStatus,
+) (*artifactOutput, error) {
 	found, changing, err := s.changingArtifact(ctx, p, in.Artifact, in.Changing)
 	if err != nil {
 		return nil, err
@@ -219,7 +249,9 @@ func (s *server) setArtifactStatus(ctx context.Context, p tool.Principal, in *ch
 
 // changingArtifact returns an artifact, and the registry that changes it under
 // the condition.
-func (s *server) changingArtifact(ctx context.Context, p tool.Principal, name string, c Changing) (registry.Artifact, *registry.Registry, error) {
+func (s *server) changingArtifact(
+	ctx context.Context, p tool.Principal, name string, c Changing,
+) (registry.Artifact, *registry.Registry, error) {
 	found, err := s.cfg.Registry.Artifact(ctx, p, name)
 	if err != nil {
 		return registry.Artifact{}, nil, err

@@ -32,7 +32,8 @@ func TestArtifacts(t *testing.T) {
 	b := setup(t, judging)
 	const first = "export default ({a, b}) => a + b;"
 	got := b.do(t, http.MethodPost, "/v1/artifacts",
-		`{"slug":"add","language":"javascript","source":"`+first+`","inputs":[{"name":"a","type":"number","required":true},{"name":"b"}]}`)
+		`{"slug":"add","language":"javascript","source":"`+first+
+			`","inputs":[{"name":"a","type":"number","required":true},{"name":"b"}]}`)
 	require.Equal(t, http.StatusCreated, got.status, string(got.body))
 	require.Equal(t, "/v1/artifacts/add/versions/1.0.0/content", got.header.Get("Location"))
 	var made v1.UploadedArtifact
@@ -41,7 +42,9 @@ func TestArtifacts(t *testing.T) {
 	require.Equal(t, "1.0.0", made.Version.Version)
 	require.Equal(t, "active", made.Artifact.Status)
 	require.Len(t, made.Version.Inputs, 2)
-	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPost, "/v1/artifacts", `{"slug":"add","language":"jq"}`).status)
+	require.Equal(
+		t, http.StatusConflict, b.do(t, http.MethodPost, "/v1/artifacts", `{"slug":"add","language":"jq"}`).status,
+	)
 
 	body := `{"content_base64":"` + base64.StdEncoding.EncodeToString([]byte("second")) + `","version":"1.1.0"}`
 	header := map[string]string{"If-Match": got.header.Get("Etag"), "Idempotency-Key": "upload-1"}
@@ -50,7 +53,9 @@ func TestArtifacts(t *testing.T) {
 	again := b.send(t, http.MethodPost, "/v1/artifacts/add/versions", body, header)
 	require.Equal(t, string(uploaded.body), string(again.body), "the key answers, whatever the condition says by now")
 	delete(header, "Idempotency-Key")
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPost, "/v1/artifacts/add/versions", body, header).status)
+	require.Equal(
+		t, http.StatusPreconditionFailed, b.send(t, http.MethodPost, "/v1/artifacts/add/versions", body, header).status,
+	)
 	var same v1.UploadedArtifact
 	b.do(t, http.MethodPost, "/v1/artifacts/add/versions", body).into(t, &same)
 	require.False(t, same.Added)
@@ -65,7 +70,9 @@ func TestArtifacts(t *testing.T) {
 	require.Equal(t, made.Version.Digest, content.Digest)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/artifacts/add/versions/9.0.0/content", "").status)
 
-	for _, change := range []struct{ name, status string }{{"deprecate", "deprecated"}, {"disable", "disabled"}, {"enable", "active"}} {
+	for _, change := range []struct{ name, status string }{
+		{"deprecate", "deprecated"}, {"disable", "disabled"}, {"enable", "active"},
+	} {
 		var changed v1.Artifact
 		b.do(t, http.MethodPost, "/v1/artifacts/add/"+change.name, "").into(t, &changed)
 		require.Equal(t, change.status, changed.Status)
@@ -74,7 +81,12 @@ func TestArtifacts(t *testing.T) {
 	b.do(t, http.MethodGet, "/v1/artifacts", "").into(t, &page)
 	require.Len(t, page.Items, 1)
 	shown := b.do(t, http.MethodGet, "/v1/artifacts/add", "")
-	require.Equal(t, http.StatusNotModified, b.send(t, http.MethodGet, "/v1/artifacts/add", "", map[string]string{"If-None-Match": shown.header.Get("Etag")}).status)
+	require.Equal(
+		t, http.StatusNotModified,
+		b.send(t, http.MethodGet, "/v1/artifacts/add", "", map[string]string{
+			"If-None-Match": shown.header.Get("Etag"),
+		}).status,
+	)
 	reader := b.Key(t, b.tenant, "tools.read")
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/v1/artifacts/add/versions/1.0.0/content", "", reader).status)
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/artifacts/add/disable", "", reader).status)
@@ -84,8 +96,11 @@ func TestArtifacts(t *testing.T) {
 func TestArtifactRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t, judging)
-	require.Equal(t, http.StatusCreated, b.do(t, http.MethodPost, "/v1/artifacts", `{"slug":"label","language":"wasm"}`).status)
-	large := base64.StdEncoding.EncodeToString(append([]byte("\x00asm\x01\x00\x00\x00"), make([]byte, artifact.MaxUploadedModule)...))
+	require.Equal(
+		t, http.StatusCreated, b.do(t, http.MethodPost, "/v1/artifacts", `{"slug":"label","language":"wasm"}`).status,
+	)
+	large := base64.StdEncoding.EncodeToString(append([]byte("\x00asm\x01\x00\x00\x00"),
+		make([]byte, artifact.MaxUploadedModule)...))
 	for body, path := range map[string]string{
 		`{"content_base64":"AGFzbQEAAAA=","source":"x"}`:              "/content_base64",
 		`{"content_base64":"%%%"}`:                                    "/content_base64",

@@ -18,9 +18,13 @@ func TestKeysThatOpenNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	expired := time.Now().Add(-time.Hour)
-	_, old, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "old", Permissions: []string{"*"}, ExpiresAt: &expired})
+	_, old, err := b.Store.CreateKey(t.Context(), store.Key{
+		Tenant: b.tenant, Name: "old", Permissions: []string{"*"}, ExpiresAt: &expired,
+	})
 	require.NoError(t, err)
-	k, revoked, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "gone", Permissions: []string{"*"}})
+	k, revoked, err := b.Store.CreateKey(t.Context(), store.Key{
+		Tenant: b.tenant, Name: "gone", Permissions: []string{"*"},
+	})
 	require.NoError(t, err)
 	_, err = b.Store.RevokeKey(t.Context(), b.tenant, k.ID)
 	require.NoError(t, err)
@@ -93,7 +97,9 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/keys/"+made.ID+"/revoke", "").status)
 	require.Equal(t, http.StatusUnauthorized, b.do(t, http.MethodGet, "/v1/tools", "", made.Secret).status)
 
-	past := b.do(t, http.MethodPost, "/v1/keys", `{"name":"ci","permissions":["tools.read"],"expires_at":"2020-01-01T00:00:00Z"}`)
+	past := b.do(
+		t, http.MethodPost, "/v1/keys", `{"name":"ci","permissions":["tools.read"],"expires_at":"2020-01-01T00:00:00Z"}`,
+	)
 	require.Equal(t, "/expires_at", past.problem(t).Path)
 }
 
@@ -102,14 +108,24 @@ func TestKeyCannotOutliveItsMaker(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	soon := time.Now().Add(time.Hour).UTC()
-	_, brief, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "brief", Permissions: []string{"*"}, ExpiresAt: &soon})
+	_, brief, err := b.Store.CreateKey(t.Context(), store.Key{
+		Tenant: b.tenant, Name: "brief", Permissions: []string{"*"}, ExpiresAt: &soon,
+	})
 	require.NoError(t, err)
 
 	forever := b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"]}`, brief)
 	require.Equal(t, http.StatusForbidden, forever.status)
 	require.Equal(t, "/expires_at", forever.problem(t).Path)
 	later := soon.Add(time.Hour).Format(time.RFC3339)
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"],"expires_at":"`+later+`"}`, brief).status)
+	require.Equal(
+		t, http.StatusForbidden,
+		b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"],"expires_at":"`+later+`"}`,
+			brief).status,
+	)
 	sooner := soon.Add(-time.Minute).Format(time.RFC3339)
-	require.Equal(t, http.StatusCreated, b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"],"expires_at":"`+sooner+`"}`, brief).status)
+	require.Equal(
+		t, http.StatusCreated,
+		b.do(t, http.MethodPost, "/v1/keys", `{"name":"x","permissions":["tools.read"],"expires_at":"`+sooner+`"}`,
+			brief).status,
+	)
 }

@@ -35,7 +35,9 @@ func proxied(t *testing.T) (*storetest.Database, *pgproxy.Proxy, string) {
 	t.Cleanup(proxy.Close)
 	through, err := proxy.URL(d.URL)
 	require.NoError(t, err)
-	s, err := store.Open(t.Context(), through, store.Options{SetRole: store.AppRole, MaxConns: 4, Logger: slog.New(slog.DiscardHandler)})
+	s, err := store.Open(t.Context(), through, store.Options{
+		SetRole: store.AppRole, MaxConns: 4, Logger: slog.New(slog.DiscardHandler),
+	})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	server := httptest.NewServer(newHandler(t, s, slog.New(slog.DiscardHandler)))
@@ -174,14 +176,20 @@ func TestReadOnlyDatabase(t *testing.T) {
 	set := func(value string) {
 		_, err := super.Exec(t.Context(), "set default_transaction_read_only = off")
 		require.NoError(t, err)
-		_, err = super.Exec(t.Context(), `do $$ begin execute format('alter database %I set default_transaction_read_only = `+value+`', current_database()); end $$`)
+		_, err = super.Exec(
+			t.Context(),
+			`do $$ begin execute format('alter database %I set default_transaction_read_only = `+value+
+				`', current_database()); end $$`,
+		)
 		require.NoError(t, err)
 		proxy.ResetAll() // A failover ends connections; new sessions meet the setting.
 	}
 	set("on")
-	require.Eventually(t, func() bool { return ready().Checks["writes"].State != "ok" }, 10*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return ready().Checks["writes"].State != "ok" }, 10*time.Second,
+		50*time.Millisecond)
 	status, header, body := ask(t, server, endpoint{http.MethodPost, "/v1/keys", ""}, key)
 	requireUnavailable(t, status, header, body)
 	set("off")
-	require.Eventually(t, func() bool { return ready().Checks["writes"].State == "ok" }, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return ready().Checks["writes"].State == "ok" }, 30*time.Second,
+		50*time.Millisecond)
 }

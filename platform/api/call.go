@@ -32,9 +32,10 @@ func (s *server) registerCalls() {
 	handle(s, route{
 		id: "callTool", method: http.MethodPost, path: "/v1/tools/{tool}/call", tag: "tools", permission: RunsWrite,
 		summary: "Call a tool once", accepted: "The call is still running",
-		detail: "Runs the call durably and waits for its answer. 200 carries the answer, 202 says that it is still running: " +
-			"look at the run. A call without an answer is a problem whose `instance` is the run. With an `id` the call is made " +
-			"once, however often it is asked for and for as long as Temporal keeps it; the same id with another call is a conflict.",
+		detail: "Runs the call durably and waits for its answer. 200 carries the answer, 202 says that it is still " +
+			"running: look at the run. A call without an answer is a problem whose `instance` is the run. With an `id` the " +
+			"call is made once, however often it is asked for and for as long as Temporal keeps it; the same id with another " +
+			"call is a conflict.",
 	}, s.callTool)
 }
 
@@ -107,13 +108,17 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput, o
 	if tool.ValidID(in.Tool) {
 		ref.Slug, ref.ID = "", in.Tool
 	}
-	resolved, err := s.cfg.Resolver.Resolve(ctx, resolver.Request{Principal: p, Ref: ref, Mode: in.Body.Mode, Outside: outside})
+	resolved, err := s.cfg.Resolver.Resolve(ctx, resolver.Request{
+		Principal: p, Ref: ref, Mode: in.Body.Mode, Outside: outside,
+	})
 	if err != nil {
 		return directCall{}, err
 	}
 	arguments, err := tool.Digest(in.Body.Arguments)
 	if err != nil {
-		return directCall{}, &tool.Error{Kind: tool.Invalid, Op: "api.callTool", Path: "/arguments", Msg: "the arguments are not JSON", Err: err}
+		return directCall{}, &tool.Error{
+			Kind: tool.Invalid, Op: "api.callTool", Path: "/arguments", Msg: "the arguments are not JSON", Err: err,
+		}
 	}
 	runID, err := newRunID(ctx)
 	if err != nil {
@@ -122,7 +127,9 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput, o
 	c := directCall{
 		slug: resolved.Tool.Slug, warnings: resolved.Warnings, workflowID: wire.RunWorkflowID(p.Tenant, runID),
 		digest: fmt.Sprintf("%s@%s %s %s", resolved.Tool.ID, ref.Constraint, in.Body.Mode, arguments),
-		input:  wire.NewToolCall(p, runID, wire.Node{ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode}),
+		input: wire.NewToolCall(p, runID, wire.Node{
+			ID: "call", Tool: ref, Arguments: in.Body.Arguments, Mode: in.Body.Mode,
+		}),
 	}
 	c.repeatable, c.named = resolved.Version.Snapshot.Execution.Repeatable(), in.Body.ID != ""
 	if c.named {
@@ -176,13 +183,15 @@ func (s *server) rejoin(ctx context.Context, c *directCall) (joined, confirmed b
 		return true, confirmed, nil
 	case err == nil:
 		return true, confirmed, &tool.Error{
-			Kind: tool.Conflict, Op: "api.callTool", Path: "/id", Msg: fmt.Sprintf("the id %q was used for another call", c.input.Node.ID),
+			Kind: tool.Conflict, Op: "api.callTool", Path: "/id",
+			Msg: fmt.Sprintf("the id %q was used for another call", c.input.Node.ID),
 		}
 	case tool.KindOf(err) != tool.NotFound:
 		return false, false, err
 	case !before.Status.Final():
 		return false, false, &tool.Error{
-			Kind: tool.Unavailable, Op: "api.callTool", RetryAfter: time.Second, Msg: "the call is recorded, and Temporal does not know it yet",
+			Kind: tool.Unavailable, Op: "api.callTool", RetryAfter: time.Second,
+			Msg: "the call is recorded, and Temporal does not know it yet",
 		}
 	}
 	if c.input.RunID, err = freshRunID(); err != nil {

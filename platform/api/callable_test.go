@@ -15,9 +15,11 @@ func TestCallableTools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	definition := func(slug, more string) string {
-		return `{"kind":"tool","slug":"` + slug + `","name":"` + slug + `","description":"Echoes.","version":"1.0.0","implementation_type":"internal"` + more + `}`
+		return `{"kind":"tool","slug":"` + slug + `","name":"` + slug +
+			`","description":"Echoes.","version":"1.0.0","implementation_type":"internal"` + more + `}`
 	}
-	b.apply(t, definition("echoPublished", `,"publish":true`), definition("echoDraft", ""), definition("echoDisabled", `,"publish":true`))
+	b.apply(t, definition("echoPublished", `,"publish":true`), definition("echoDraft", ""),
+		definition("echoDisabled", `,"publish":true`))
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/echoDisabled/disable", "").status)
 
 	slugs := func(mode string) []string {

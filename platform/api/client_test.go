@@ -19,7 +19,9 @@ func TestClientEdits(t *testing.T) {
 	t.Cleanup(c.Close)
 	ctx := t.Context()
 
-	definition := v1.ToolDefinition{Slug: "say", Description: "Says.", Implementation: tool.Internal, Execution: &tool.Execution{Pure: true}}
+	definition := v1.ToolDefinition{
+		Slug: "say", Description: "Says.", Implementation: tool.Internal, Execution: &tool.Execution{Pure: true},
+	}
 	made, err := c.Once("k").CreateTool(ctx, definition)
 	require.NoError(t, err)
 	require.True(t, made.Execution.Pure)

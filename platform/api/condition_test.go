@@ -14,7 +14,10 @@ import (
 // things are what can be edited: made by one endpoint, and found at a path.
 var things = []struct{ path, made, edited string }{
 	{"/v1/tools", draft("say"), `{"implementation_type":"internal","description":"Says."}`},
-	{"/v1/agents", `{"slug":"say","instructions":"Help.","model":"scripted/x"}`, `{"instructions":"Help more.","model":"scripted/x"}`},
+	{
+		"/v1/agents", `{"slug":"say","instructions":"Help.","model":"scripted/x"}`,
+		`{"instructions":"Help more.","model":"scripted/x"}`,
+	},
 }
 
 // A change under If-Match is made to what the caller knows, or not at all.
@@ -45,7 +48,8 @@ func TestChangesUnderIfMatch(t *testing.T) {
 			require.Equal(t, http.StatusPreconditionFailed, got.status, action)
 		}
 		require.Equal(t, http.StatusOK, edit("*").status)
-		require.Equal(t, http.StatusOK, b.do(t, http.MethodPut, at, thing.edited).status, "without a condition it is made to what is there")
+		require.Equal(t, http.StatusOK, b.do(t, http.MethodPut, at, thing.edited).status,
+			"without a condition it is made to what is there")
 		published := b.do(t, http.MethodPost, at+"/publish", "")
 		require.Equal(t, http.StatusOK, published.status, string(published.body))
 		require.Equal(t, published.header.Get("ETag"), b.do(t, http.MethodGet, at, "").header.Get("ETag"))

@@ -56,44 +56,55 @@ type credentialOutput struct {
 
 func (s *server) registerCredentials() {
 	handle(s, route{
-		id: "createCredential", method: http.MethodPost, path: "/v1/credentials", tag: "credentials", permission: CredentialsWrite, status: http.StatusCreated,
+		id: "createCredential", method: http.MethodPost, path: "/v1/credentials", tag: "credentials",
+		permission: CredentialsWrite, status: http.StatusCreated,
 		summary: "Keep a credential, encrypted",
-		detail: "Tools name it by `credentials_ref`. Its value is taken this once: no answer, event, log or error ever shows it. " +
-			"It goes to its hosts and nowhere else.",
+		detail: "Tools name it by `credentials_ref`. Its value is taken this once: no answer, event, log or error ever " +
+			"shows it. It goes to its hosts and nowhere else.",
 		confidential: true,
 	}, s.createCredential)
 	handle(s, route{
-		id: "listCredentials", method: http.MethodGet, path: "/v1/credentials", tag: "credentials", permission: CredentialsRead,
-		summary: "List credentials, in the order of refs", detail: "Never their values.",
+		id: "listCredentials", method: http.MethodGet, path: "/v1/credentials", tag: "credentials",
+		permission: CredentialsRead,
+		summary:    "List credentials, in the order of refs", detail: "Never their values.",
 	}, s.listCredentials)
 	handle(s, route{
-		id: "getCredential", method: http.MethodGet, path: "/v1/credentials/{credential}", tag: "credentials", permission: CredentialsRead,
-		summary: "Get a credential", detail: "Never its value.",
+		id: "getCredential", method: http.MethodGet, path: "/v1/credentials/{credential}", tag: "credentials",
+		permission: CredentialsRead,
+		summary:    "Get a credential", detail: "Never its value.",
 	}, s.getCredential)
 	handle(s, route{
-		id: "changeCredential", method: http.MethodPut, path: "/v1/credentials/{credential}", tag: "credentials", permission: CredentialsWrite,
-		summary: "Rotate a credential, or change where it may go",
-		detail: "Calls under way go on with the old value, calls from now on send the new one. Hosts that the credential could not go " +
-			"to before need its value again, so that nobody who does not know it can have it sent to themselves.",
+		id: "changeCredential", method: http.MethodPut, path: "/v1/credentials/{credential}", tag: "credentials",
+		permission: CredentialsWrite,
+		summary:    "Rotate a credential, or change where it may go",
+		detail: "Calls under way go on with the old value, calls from now on send the new one. Hosts that the credential " +
+			"could not go to before need its value again, so that nobody who does not know it can have it sent to themselves.",
 	}, s.changeCredential)
 	handle(s, route{
-		id: "deleteCredential", method: http.MethodDelete, path: "/v1/credentials/{credential}", tag: "credentials", permission: CredentialsWrite,
-		summary: "Revoke a credential, at once and for good",
-		detail:  "Its value is destroyed; the next call that needs it is refused. Its ref may be used for another.",
+		id: "deleteCredential", method: http.MethodDelete, path: "/v1/credentials/{credential}", tag: "credentials",
+		permission: CredentialsWrite,
+		summary:    "Revoke a credential, at once and for good",
+		detail:     "Its value is destroyed; the next call that needs it is refused. Its ref may be used for another.",
 	}, s.deleteCredential)
 }
 
-func (s *server) createCredential(ctx context.Context, p tool.Principal, in *createCredentialInput) (*createCredentialOutput, error) {
+func (s *server) createCredential(
+	ctx context.Context, p tool.Principal, in *createCredentialInput,
+) (*createCredentialOutput, error) {
 	c, err := s.cfg.Vault.Create(ctx, vault.Credential{
 		Tenant: p.Tenant, Ref: in.Body.Ref, Hosts: in.Body.Hosts, Selector: in.Body.Selector(), ExpiresAt: in.Body.ExpiresAt,
 	}, in.Body.Value)
 	if err != nil {
 		return nil, credentialFailure(err)
 	}
-	return &createCredentialOutput{Location: "/v1/credentials/" + c.Ref, Etag: etag(c.ID, c.Revision), Body: v1.FromCredential(c)}, nil
+	return &createCredentialOutput{
+		Location: "/v1/credentials/" + c.Ref, Etag: etag(c.ID, c.Revision), Body: v1.FromCredential(c),
+	}, nil
 }
 
-func (s *server) listCredentials(ctx context.Context, p tool.Principal, in *listCredentialsInput) (*listCredentialsOutput, error) {
+func (s *server) listCredentials(
+	ctx context.Context, p tool.Principal, in *listCredentialsInput,
+) (*listCredentialsOutput, error) {
 	after := ""
 	if in.Cursor != "" {
 		var err error
@@ -105,7 +116,9 @@ func (s *server) listCredentials(ctx context.Context, p tool.Principal, in *list
 	if err != nil {
 		return nil, err
 	}
-	return &listCredentialsOutput{Body: page(in.Paging, found, v1.FromCredential, func(c vault.Credential) string { return c.Ref })}, nil
+	return &listCredentialsOutput{
+		Body: page(in.Paging, found, v1.FromCredential, func(c vault.Credential) string { return c.Ref }),
+	}, nil
 }
 
 func (s *server) getCredential(ctx context.Context, p tool.Principal, in *credentialInput) (*credentialOutput, error) {
@@ -116,7 +129,9 @@ func (s *server) getCredential(ctx context.Context, p tool.Principal, in *creden
 	return showCredential(c), nil
 }
 
-func (s *server) changeCredential(ctx context.Context, p tool.Principal, in *changeCredentialInput) (*credentialOutput, error) {
+func (s *server) changeCredential(
+	ctx context.Context, p tool.Principal, in *changeCredentialInput,
+) (*credentialOutput, error) {
 	revision, err := s.credentialRevision(ctx, p, in.Credential, in.Changing)
 	if err != nil {
 		return nil, err
@@ -131,7 +146,9 @@ func (s *server) changeCredential(ctx context.Context, p tool.Principal, in *cha
 	}
 	if in.Body.NoExpiry {
 		if in.Body.ExpiresAt != nil {
-			return nil, &tool.Error{Kind: tool.Invalid, Op: "api.changeCredential", Path: "/no_expiry", Msg: "give one of expires_at and no_expiry"}
+			return nil, &tool.Error{
+				Kind: tool.Invalid, Op: "api.changeCredential", Path: "/no_expiry", Msg: "give one of expires_at and no_expiry",
+			}
 		}
 		change.ExpiresAt = &time.Time{}
 	}
@@ -142,7 +159,9 @@ func (s *server) changeCredential(ctx context.Context, p tool.Principal, in *cha
 	return showCredential(c), nil
 }
 
-func (s *server) deleteCredential(ctx context.Context, p tool.Principal, in *deleteCredentialInput) (*credentialOutput, error) {
+func (s *server) deleteCredential(
+	ctx context.Context, p tool.Principal, in *deleteCredentialInput,
+) (*credentialOutput, error) {
 	revision, err := s.credentialRevision(ctx, p, in.Credential, in.Changing)
 	if err != nil {
 		return nil, err

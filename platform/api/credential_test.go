@@ -55,23 +55,28 @@ func TestCredentials(t *testing.T) {
 	require.Equal(t, "serper", c.Provider)
 	do(http.MethodPost, "/v1/credentials", newCredential("shop"), http.StatusConflict)
 	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":"`+planted+`"}`, http.StatusUnprocessableEntity)
-	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":["`+planted+`"],"hosts":[]}`, http.StatusUnprocessableEntity)
-	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":"`+planted+`","hosts":[],"vlaue":"`+planted+`"}`, http.StatusUnprocessableEntity)
-	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":"`+planted+`","hosts":["https://x"]}`, http.StatusUnprocessableEntity)
+	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":["`+planted+`"],"hosts":[]}`,
+		http.StatusUnprocessableEntity)
+	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":"`+planted+`","hosts":[],"vlaue":"`+planted+`"}`,
+		http.StatusUnprocessableEntity)
+	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":"`+planted+`","hosts":["https://x"]}`,
+		http.StatusUnprocessableEntity)
 	do(http.MethodPost, "/v1/credentials", `{"ref":"x","value":"`+planted, http.StatusBadRequest)
 
 	found := do(http.MethodGet, "/v1/credentials/"+c.ID, "", http.StatusOK)
 	tag := found.header.Get("Etag")
 	require.NotEmpty(t, tag)
 	// What is shown, sent back, changes nothing of the value.
-	changed := b.send(t, http.MethodPut, "/v1/credentials/shop", `{"value":"[redacted]","hosts":["api.example.com"]}`, map[string]string{"If-Match": tag})
+	changed := b.send(t, http.MethodPut, "/v1/credentials/shop", `{"value":"[redacted]","hosts":["api.example.com"]}`,
+		map[string]string{"If-Match": tag})
 	require.Equal(t, http.StatusOK, changed.status, string(changed.body))
 	changed.into(t, &c)
 	require.Equal(t, 1, c.Version)
 	stale := b.send(t, http.MethodPut, "/v1/credentials/shop", `{"value":"other"}`, map[string]string{"If-Match": tag})
 	require.Equal(t, http.StatusPreconditionFailed, stale.status, string(stale.body))
 	do(http.MethodPut, "/v1/credentials/shop", `{"hosts":["api.example.com","evil.example.com"]}`, http.StatusForbidden)
-	do(http.MethodPut, "/v1/credentials/shop", `{"value":"`+planted+`-2","hosts":["b.example.com"],"no_expiry":true}`, http.StatusOK).into(t, reset(&c))
+	do(http.MethodPut, "/v1/credentials/shop", `{"value":"`+planted+`-2","hosts":["b.example.com"],"no_expiry":true}`,
+		http.StatusOK).into(t, reset(&c))
 	require.Equal(t, 2, c.Version)
 	require.Nil(t, c.ExpiresAt)
 	do(http.MethodPut, "/v1/credentials/shop", `{"hosts":[]}`, http.StatusOK).into(t, reset(&c))
@@ -100,11 +105,18 @@ func TestCredentialPermissions(t *testing.T) {
 	t.Parallel()
 	b := setup(t, withKeys(t))
 	reader := b.Key(t, b.tenant, api.CredentialsRead)
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/credentials", newCredential("shop"), reader).status)
-	require.Equal(t, http.StatusCreated, b.do(t, http.MethodPost, "/v1/credentials", newCredential("shop"), b.Key(t, b.tenant, api.CredentialsWrite)).status)
+	require.Equal(
+		t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/credentials", newCredential("shop"), reader).status,
+	)
+	require.Equal(
+		t, http.StatusCreated,
+		b.do(t, http.MethodPost, "/v1/credentials", newCredential("shop"), b.Key(t, b.tenant, api.CredentialsWrite)).status,
+	)
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodGet, "/v1/credentials/shop", "", reader).status)
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodDelete, "/v1/credentials/shop", "", reader).status)
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodGet, "/v1/credentials", "", b.Key(t, b.tenant, api.ToolsWrite)).status)
+	require.Equal(
+		t, http.StatusForbidden, b.do(t, http.MethodGet, "/v1/credentials", "", b.Key(t, b.tenant, api.ToolsWrite)).status,
+	)
 }
 
 // A server without a key-encryption key says what to configure, lists what
@@ -136,7 +148,8 @@ func TestConfidentialRequestIsServedOnce(t *testing.T) {
 	require.Equal(t, http.StatusCreated, again.status)
 	require.Equal(t, "true", again.header.Get(api.ReplayedHeader))
 	require.Equal(t, string(first.body), string(again.body))
-	other := b.send(t, http.MethodPost, "/v1/credentials", strings.Replace(newCredential("shop"), planted, "other", 1), key)
+	other := b.send(t, http.MethodPost, "/v1/credentials", strings.Replace(newCredential("shop"), planted, "other", 1),
+		key)
 	require.Equal(t, v1.ProblemsPath+"/"+v1.KeyReused, other.problem(t).Type)
 
 	// The same request of another tenant, under the same key, has another digest:
@@ -147,7 +160,8 @@ func TestConfidentialRequestIsServedOnce(t *testing.T) {
 	var kept, digests int
 	var rows string
 	require.NoError(t, b.Conn(t).QueryRow(t.Context(),
-		"select count(*), count(distinct digest), string_agg(k::text || convert_from(body, 'UTF8'), ' ') from idempotency_keys k").Scan(&kept, &digests, &rows))
+		"select count(*), count(distinct digest), string_agg(k::text || convert_from(body, 'UTF8'), ' ') from "+
+			"idempotency_keys k").Scan(&kept, &digests, &rows))
 	require.Equal(t, 2, kept)
 	require.Equal(t, 2, digests)
 	require.NotContains(t, rows, planted)

@@ -27,14 +27,14 @@ func (s *server) registerDiffs() {
 	handle(s, route{
 		id: "diffTool", method: http.MethodGet, path: "/v1/tools/{tool}/diff", tag: "tools", permission: ToolsRead,
 		summary: "Tell two versions of a tool apart",
-		detail: "Lists what changed, how each change weighs for those who call the tool, and the least number that the rules " +
-			"of publishing allow.",
+		detail: "Lists what changed, how each change weighs for those who call the tool, and the least number that the " +
+			"rules of publishing allow.",
 	}, s.diffTool)
 	handle(s, route{
 		id: "diffDefinition", method: http.MethodPost, path: "/v1/diff", tag: "definitions", permission: ToolsWrite,
 		summary: "Tell what applying a tool's definition would change",
-		detail: "Changes nothing. Beside the content it compares the policy, which takes effect without a version. A number " +
-			"that is too low is an answer here, not an error.",
+		detail: "Changes nothing. Beside the content it compares the policy, which takes effect without a version. A " +
+			"number that is too low is an answer here, not an error.",
 	}, s.diffDefinition)
 }
 
@@ -56,7 +56,9 @@ func (s *server) diffDefinition(ctx context.Context, p tool.Principal, in *diffD
 		return nil, err
 	}
 	if definition.Tool == nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.diff", Path: "/kind", Msg: "only definitions of tools are compared"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.diff", Path: "/kind", Msg: "only definitions of tools are compared",
+		}
 	}
 	d, err := s.cfg.Registry.CompareSpec(ctx, p, *definition.Tool, in.Body.From)
 	if err != nil {

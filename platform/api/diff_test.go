@@ -12,7 +12,8 @@ import (
 )
 
 func greet(version, description, properties, required string) string {
-	return `{"kind":"tool","slug":"greet","description":"` + description + `","implementation_type":"internal","version":"` + version +
+	return `{"kind":"tool","slug":"greet","description":"` + description +
+		`","implementation_type":"internal","version":"` + version +
 		`","publish":true,"implementation_config":{"token":"planted-` + description + `"},
 		"provider_options":{"someProvider":{"apiKey":"planted-` + description + `"}},"execution":{"timeout_s":3},
 		"input_schema":{"type":"object","properties":` + properties + `,"required":` + required + `}}`
@@ -51,7 +52,8 @@ func TestDiffTool(t *testing.T) {
 		},
 	}, diff("?from=1.1.0&to=2.0.0"))
 	require.Equal(t, v1.Diff{
-		Tool: "greet", From: "2.0.0", To: "draft", Number: "2.0.0", Bump: "none", Least: "2.0.0", Enough: true, Changes: []v1.Change{},
+		Tool: "greet", From: "2.0.0", To: "draft", Number: "2.0.0", Bump: "none", Least: "2.0.0", Enough: true,
+		Changes: []v1.Change{},
 	}, diff(""))
 	require.Equal(t, "1.1.0", diff("?from=2.0.0&to=1.1.0").To)
 
@@ -77,23 +79,40 @@ func TestDiffDefinition(t *testing.T) {
 		return d
 	}
 	first := greet("1.0.0", "Greets.", `{"name":{"type":"string"}}`, `[]`)
-	require.Equal(t, v1.Diff{Tool: "greet", To: "definition", Number: "1.0.0", Bump: "none", Enough: true, Changes: []v1.Change{}}, diff(first, ""))
+	require.Equal(
+		t, v1.Diff{Tool: "greet", To: "definition", Number: "1.0.0", Bump: "none", Enough: true, Changes: []v1.Change{}},
+		diff(first, ""),
+	)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/greet", "").status)
 	b.apply(t, first)
 
 	d := diff(greet("1.0.1", "Greets.", `{"name":{"type":"string","maxLength":5}}`, `[]`), "")
 	require.False(t, d.Enough)
 	require.Equal(t, "2.0.0", d.Least)
-	require.Equal(t, "version 1.0.1: the change since 1.0.0 is major and needs at least 2.0.0 (input/name: maxLength 5 applies now (major))", d.Refusal)
+	require.Equal(
+		t,
+		"version 1.0.1: the change since 1.0.0 is major and needs at least 2.0.0 (input/name: maxLength 5 applies "+
+			"now (major))",
+		d.Refusal,
+	)
 
-	d = diff(`{"slug":"greet","description":"Greets.","implementation_type":"internal","egress_class":"write","execution":{"timeout_s":4}}`, "draft")
+	d = diff(
+		`{"slug":"greet","description":"Greets.","implementation_type":"internal","egress_class":"write","execution":{"timeout_s":4}}`,
+		"draft",
+	)
 	require.Contains(t, d.Changes, v1.Change{Path: "execution/timeout_s", Bump: "patch", Reason: "it went from 3 to 4"})
 	require.Contains(t, d.Changes, v1.Change{Path: "egress_class", Bump: "none", Reason: `it went from "none" to "write"`})
 	require.Equal(t, "2.0.0", d.Number, "a definition without a number gets the least that its change demands")
 	require.True(t, d.Enough)
 
-	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodPost, "/v1/diff", `{"definition":`+desk("desk", "[]")+`}`).status)
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/diff", `{"definition":`+first+`}`, b.Key(t, b.tenant, "tools.read")).status)
+	require.Equal(
+		t, http.StatusUnprocessableEntity,
+		b.do(t, http.MethodPost, "/v1/diff", `{"definition":`+desk("desk", "[]")+`}`).status,
+	)
+	require.Equal(
+		t, http.StatusForbidden,
+		b.do(t, http.MethodPost, "/v1/diff", `{"definition":`+first+`}`, b.Key(t, b.tenant, "tools.read")).status,
+	)
 	stranger := b.Key(t, b.Tenant(t), "*")
 	var none v1.Diff
 	b.do(t, http.MethodPost, "/v1/diff", `{"definition":`+first+`}`, stranger).into(t, &none)

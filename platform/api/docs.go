@@ -22,7 +22,8 @@ var docsPage string
 
 // docsPolicy lets the page load nothing, from here or elsewhere: all of it is
 // in the page.
-const docsPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const docsPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 // registerDocs adds the page that describes the API to people. It is made once,
 // of the same description as /openapi.json.

@@ -114,7 +114,8 @@ func TestDocsPage(t *testing.T) {
 		require.Contains(t, page, `<tr id="problem-`+class.Name+`"`)
 	}
 
-	links := regexp.MustCompile(`(?i)\b(?:href|src|srcset|action|data|poster)\s*=\s*"([^"]*)"`).FindAllStringSubmatch(page, -1)
+	links := regexp.MustCompile(`(?i)\b(?:href|src|srcset|action|data|poster)\s*=\s*"([^"]*)"`).FindAllStringSubmatch(page,
+		-1)
 	require.NotEmpty(t, links)
 	for _, link := range links {
 		inside := strings.HasPrefix(link[1], "#") || strings.HasPrefix(link[1], "/") && !strings.HasPrefix(link[1], "//")

@@ -65,28 +65,35 @@ type documentOutput struct {
 
 func (s *server) registerDocuments() {
 	handle(s, route{
-		id: "addDocument", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines", permission: PipelinesWrite,
-		maxBody: MaxDocumentBody, accepted: "The document is stored, and being ingested",
+		id: "addDocument", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines",
+		permission: PipelinesWrite,
+		maxBody:    MaxDocumentBody, accepted: "The document is stored, and being ingested",
 		summary: "Add a document, or replace one",
-		detail: "What has the key already is replaced, and searched as it was until the new content is ready. The same document again changes " +
-			"nothing, unless it failed: then it is tried once more. Look at the document for how far it is.",
+		detail: "What has the key already is replaced, and searched as it was until the new content is ready. The same " +
+			"document again changes nothing, unless it failed: then it is tried once more. Look at the document for how " +
+			"far it is.",
 	}, s.addDocument)
 	handle(s, route{
-		id: "listDocuments", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines", permission: PipelinesRead,
-		summary: "List a pipeline's documents, in the order of keys", detail: "Without their content.",
+		id: "listDocuments", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents", tag: "pipelines",
+		permission: PipelinesRead,
+		summary:    "List a pipeline's documents, in the order of keys", detail: "Without their content.",
 	}, s.listDocuments)
 	handle(s, route{
-		id: "getDocument", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines", permission: PipelinesRead,
-		summary: "Get a document", detail: "How far it is, without its content.",
+		id: "getDocument", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines",
+		permission: PipelinesRead,
+		summary:    "Get a document", detail: "How far it is, without its content.",
 	}, s.getDocument)
 	handle(s, route{
-		id: "getDocumentText", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}/text", tag: "pipelines", permission: PipelinesRead,
+		id: "getDocumentText", method: http.MethodGet, path: "/v1/pipelines/{pipeline}/documents/{document}/text",
+		tag: "pipelines", permission: PipelinesRead,
 		summary: "Get the text of a document, or a part of it",
-		detail: "The text that passages were cut of: what was extracted of the version that is searched, with front matter. A hit's start and end are " +
-			"offsets into it, in bytes of UTF-8. A document that is not searched yet has none: that is a conflict.",
+		detail: "The text that passages were cut of: what was extracted of the version that is searched, with front " +
+			"matter. A hit's start and end are offsets into it, in bytes of UTF-8. A document that is not searched yet has " +
+			"none: that is a conflict.",
 	}, s.getDocumentText)
 	handle(s, route{
-		id: "deleteDocument", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}/documents/{document}", tag: "pipelines", permission: PipelinesWrite,
+		id: "deleteDocument", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}/documents/{document}",
+		tag: "pipelines", permission: PipelinesWrite,
 		summary: "Delete a document, at once and for good", detail: "It is not found any more from then on.",
 	}, s.deleteDocument)
 }
@@ -115,9 +122,11 @@ func (s *server) addDocument(ctx context.Context, p tool.Principal, in *addDocum
 		return nil, fmt.Errorf("storing document %q: %w", wanted.Key, err)
 	}
 	out := &addDocumentOutput{
-		Status: http.StatusOK, Location: "/v1/pipelines/" + found.Slug + "/documents/" + stored.ID, Body: v1.FromDocument(stored),
+		Status: http.StatusOK, Location: "/v1/pipelines/" + found.Slug + "/documents/" + stored.ID,
+		Body: v1.FromDocument(stored),
 	}
-	if changed || stored.Status == retrieval.Pending { // What is pending may have been left behind by a request that broke off.
+	// What is pending may have been left behind by a request that broke off.
+	if changed || stored.Status == retrieval.Pending {
 		if err := s.ingest(ctx, stored); err != nil {
 			return nil, err
 		}
@@ -144,7 +153,9 @@ func (s *server) lookAtDocument(ctx context.Context, wanted retrieval.Document) 
 	return nil
 }
 
-func (s *server) listDocuments(ctx context.Context, p tool.Principal, in *listDocumentsInput) (*listDocumentsOutput, error) {
+func (s *server) listDocuments(
+	ctx context.Context, p tool.Principal, in *listDocumentsInput,
+) (*listDocumentsOutput, error) {
 	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
 	if err != nil {
 		return nil, err
@@ -163,12 +174,16 @@ func (s *server) listDocuments(ctx context.Context, p tool.Principal, in *listDo
 	if err != nil {
 		return nil, fmt.Errorf("listing documents: %w", err)
 	}
-	return &listDocumentsOutput{Body: page(paging, documents, v1.FromDocument, func(d retrieval.Document) string { return d.Key })}, nil
+	return &listDocumentsOutput{
+		Body: page(paging, documents, v1.FromDocument, func(d retrieval.Document) string { return d.Key }),
+	}, nil
 }
 
 // listDocument lists the document of a key, if there is one and it has the
 // status that is asked for.
-func (s *server) listDocument(ctx context.Context, p tool.Principal, pipeline string, in *listDocumentsInput) (*listDocumentsOutput, error) {
+func (s *server) listDocument(
+	ctx context.Context, p tool.Principal, pipeline string, in *listDocumentsInput,
+) (*listDocumentsOutput, error) {
 	out := &listDocumentsOutput{Body: v1.Page[v1.Document]{Items: []v1.Document{}}}
 	d, err := s.cfg.Retrieval.FindDocument(ctx, p.Tenant, pipeline, in.Key)
 	switch {
@@ -192,7 +207,9 @@ func (s *server) findDocument(ctx context.Context, p tool.Principal, in Document
 	return s.cfg.Retrieval.FindDocument(ctx, p.Tenant, found.ID, in.Document)
 }
 
-func (s *server) getDocumentText(ctx context.Context, p tool.Principal, in *documentTextInput) (*documentTextOutput, error) {
+func (s *server) getDocumentText(
+	ctx context.Context, p tool.Principal, in *documentTextInput,
+) (*documentTextOutput, error) {
 	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, in.Pipeline)
 	if err != nil {
 		return nil, err
@@ -212,7 +229,9 @@ func (s *server) getDocumentText(ctx context.Context, p tool.Principal, in *docu
 	case !boundary(text, start) || !boundary(text, end):
 		return nil, invalidPart(fmt.Sprintf("%d or %d is inside of a character, which has several bytes", start, end))
 	}
-	return &documentTextOutput{Body: v1.DocumentText{ID: d.ID, Version: version, Bytes: len(text), Start: start, End: end, Text: text[start:end]}}, nil
+	return &documentTextOutput{
+		Body: v1.DocumentText{ID: d.ID, Version: version, Bytes: len(text), Start: start, End: end, Text: text[start:end]},
+	}, nil
 }
 
 // boundary reports whether a character begins, or the text ends, at an offset.

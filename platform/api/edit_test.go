@@ -35,29 +35,47 @@ func TestCreateTool(t *testing.T) {
 		code tool.Kind
 		path string
 	}{
-		"published":        {`{"slug":"x","implementation_type":"internal","status":"published"}`, tool.Conflict, "/status"},
-		"publish":          {`{"slug":"x","implementation_type":"internal","publish":true}`, tool.Conflict, "/status"},
-		"global":           {`{"slug":"x","implementation_type":"internal","scope":"global"}`, tool.Invalid, "/scope"},
-		"unknown type":     {`{"slug":"x","implementation_type":"magic"}`, tool.Invalid, "/implementation_type"},
-		"no type":          {`{"slug":"x"}`, tool.Invalid, "/implementation_type"},
-		"no slug":          {`{"implementation_type":"internal"}`, tool.Invalid, "/slug"},
-		"slug taken":       {`{"slug":"fetchOrder","implementation_type":"internal"}`, tool.Conflict, ""},
-		"a bad risk":       {`{"slug":"x","implementation_type":"internal","risk":{"level":"extreme"}}`, tool.Invalid, "/interaction/risk/level"},
-		"a nameless kind":  {`{"slug":"x","implementation_type":"internal","risk":{"data":[""]}}`, tool.Invalid, "/interaction/risk/data/0"},
-		"a bad visibility": {`{"slug":"x","implementation_type":"internal","visibility":"hidden"}`, tool.Invalid, "/interaction/visibility"},
-		"no pipeline":      {`{"slug":"x","implementation_type":"rag_retrieval"}`, tool.Invalid, "/implementation_config/pipeline_id"},
-		"misspelt":         {`{"slug":"x","implementation_type":"internal","descriptionn":"d"}`, tool.Invalid, "/descriptionn"},
-		"an agent":         {`{"kind":"agent","slug":"x"}`, tool.Invalid, "/kind"},
-		"no object":        {`["x"]`, tool.Invalid, ""},
-		"a shown secret":   {`{"slug":"x","implementation_type":"custom","implementation_config":{"token":"[redacted]"}}`, tool.Invalid, "/implementation_config/token"},
-		"a built-in":       {`{"slug":"x","implementation_type":"internal","builtin_key":"web_fetch"}`, tool.Invalid, "/builtin_key"},
-		"a broken schema":  {`{"slug":"x","implementation_type":"internal","input_schema":{"type":"strin"}}`, tool.Invalid, "/input_schema/type"},
+		"published":    {`{"slug":"x","implementation_type":"internal","status":"published"}`, tool.Conflict, "/status"},
+		"publish":      {`{"slug":"x","implementation_type":"internal","publish":true}`, tool.Conflict, "/status"},
+		"global":       {`{"slug":"x","implementation_type":"internal","scope":"global"}`, tool.Invalid, "/scope"},
+		"unknown type": {`{"slug":"x","implementation_type":"magic"}`, tool.Invalid, "/implementation_type"},
+		"no type":      {`{"slug":"x"}`, tool.Invalid, "/implementation_type"},
+		"no slug":      {`{"implementation_type":"internal"}`, tool.Invalid, "/slug"},
+		"slug taken":   {`{"slug":"fetchOrder","implementation_type":"internal"}`, tool.Conflict, ""},
+		"a bad risk": {
+			`{"slug":"x","implementation_type":"internal","risk":{"level":"extreme"}}`, tool.Invalid, "/interaction/risk/level",
+		},
+		"a nameless kind": {
+			`{"slug":"x","implementation_type":"internal","risk":{"data":[""]}}`, tool.Invalid, "/interaction/risk/data/0",
+		},
+		"a bad visibility": {
+			`{"slug":"x","implementation_type":"internal","visibility":"hidden"}`, tool.Invalid, "/interaction/visibility",
+		},
+		"no pipeline": {
+			`{"slug":"x","implementation_type":"rag_retrieval"}`, tool.Invalid, "/implementation_config/pipeline_id",
+		},
+		"misspelt": {
+			`{"slug":"x","implementation_type":"internal","descriptionn":"d"}`, tool.Invalid, "/descriptionn",
+		},
+		"an agent":  {`{"kind":"agent","slug":"x"}`, tool.Invalid, "/kind"},
+		"no object": {`["x"]`, tool.Invalid, ""},
+		"a shown secret": {
+			`{"slug":"x","implementation_type":"custom","implementation_config":{"token":"[redacted]"}}`, tool.Invalid,
+			"/implementation_config/token",
+		},
+		"a built-in": {
+			`{"slug":"x","implementation_type":"internal","builtin_key":"web_fetch"}`, tool.Invalid, "/builtin_key",
+		},
+		"a broken schema": {
+			`{"slug":"x","implementation_type":"internal","input_schema":{"type":"strin"}}`, tool.Invalid, "/input_schema/type",
+		},
 	} {
 		p := b.do(t, http.MethodPost, "/v1/tools", c.body).problem(t)
 		require.Equal(t, c.code, p.Code, "%s: %s", name, p.Detail)
 		require.Equal(t, c.path, p.Path, "%s: %s", name, p.Detail)
 	}
-	require.Contains(t, b.do(t, http.MethodPost, "/v1/tools", `{"slug":"x","descriptionn":"d"}`).problem(t).Detail, "did you mean description?")
+	require.Contains(t, b.do(t, http.MethodPost, "/v1/tools", `{"slug":"x","descriptionn":"d"}`).problem(t).Detail,
+		"did you mean description?")
 	require.Len(t, toolsOf(t, b), 1)
 }
 
@@ -87,8 +105,12 @@ func TestUpdateTool(t *testing.T) {
 	require.Equal(t, tool.Internal, v.Definition.Implementation)
 	require.True(t, v.Published)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/say/versions/9.9.9", "").status)
-	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPut, "/v1/tools/none", `{"implementation_type":"internal"}`).status)
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPut, "/v1/tools/say", `{}`, b.Key(t, b.tenant, "tools.read")).status)
+	require.Equal(
+		t, http.StatusNotFound, b.do(t, http.MethodPut, "/v1/tools/none", `{"implementation_type":"internal"}`).status,
+	)
+	require.Equal(
+		t, http.StatusForbidden, b.do(t, http.MethodPut, "/v1/tools/say", `{}`, b.Key(t, b.tenant, "tools.read")).status,
+	)
 }
 
 // A draft that is replaced is replaced in every part, and no way of saying so
@@ -118,7 +140,10 @@ func TestUpdateToolReplacesEveryPart(t *testing.T) {
 	require.Equal(t, 7, got.Execution.TimeoutSeconds)
 	require.True(t, got.Execution.Pure)
 
-	require.Equal(t, http.StatusOK, put(`{"implementation_type":"artifact","artifact_id":"a-1","artifact_version":"3","status":"disabled"}`).status)
+	require.Equal(
+		t, http.StatusOK,
+		put(`{"implementation_type":"artifact","artifact_id":"a-1","artifact_version":"3","status":"disabled"}`).status,
+	)
 	got = read()
 	require.Equal(t, tool.Artifact, got.Implementation)
 	require.Equal(t, []string{"a-1", "3"}, []string{got.ArtifactID, got.ArtifactVersion})
@@ -129,7 +154,9 @@ func TestUpdateToolReplacesEveryPart(t *testing.T) {
 	require.Equal(t, tool.Draft, got.Status)
 	require.Empty(t, got.ArtifactID, "the link is taken off")
 
-	for _, body := range []string{`{"implementation_type":"internal","status":"published"}`, `{"implementation_type":"internal","publish":true}`} {
+	for _, body := range []string{
+		`{"implementation_type":"internal","status":"published"}`, `{"implementation_type":"internal","publish":true}`,
+	} {
 		p := put(body).problem(t)
 		require.Equal(t, tool.Conflict, p.Code, body)
 		require.Equal(t, "/status", p.Path, body)
@@ -140,7 +167,8 @@ func TestUpdateToolReplacesEveryPart(t *testing.T) {
 	var versions v1.Page[v1.ToolVersion]
 	b.do(t, http.MethodGet, "/v1/tools/say/versions", "").into(t, &versions)
 	require.Empty(t, versions.Items)
-	require.Equal(t, tool.Conflict, b.do(t, http.MethodPost, "/v1/tools/say/call", `{}`).problem(t).Code, "a draft is not called")
+	require.Equal(t, tool.Conflict, b.do(t, http.MethodPost, "/v1/tools/say/call", `{}`).problem(t).Code,
+		"a draft is not called")
 }
 
 // The platform's own tools are listed under the name that some know them by,
@@ -172,24 +200,34 @@ func TestBuiltinTemplates(t *testing.T) {
 		query = "?limit=1&cursor=" + page.Next
 	}
 	require.Equal(t, []string{"clock", "webFetch"}, slugs)
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPut, "/v1/tools/clock", `{"implementation_type":"internal"}`).status)
+	require.Equal(
+		t, http.StatusForbidden, b.do(t, http.MethodPut, "/v1/tools/clock", `{"implementation_type":"internal"}`).status,
+	)
 }
 
 func TestAgentLifecycle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.apply(t, echo("say"))
-	got := b.do(t, http.MethodPost, "/v1/agents", `{"slug":"desk","model":"scripted/desk","tools":["say"],"model_options":{"api_key":"planted"}}`)
+	got := b.do(
+		t, http.MethodPost, "/v1/agents",
+		`{"slug":"desk","model":"scripted/desk","tools":["say"],"model_options":{"api_key":"planted"}}`,
+	)
 	require.Equal(t, http.StatusCreated, got.status, string(got.body))
 	require.NotContains(t, string(got.body), "planted")
 	var saved v1.SavedAgent
 	got.into(t, &saved)
 	require.Equal(t, tool.Draft, saved.Status)
 	require.NotEmpty(t, saved.Warnings)
-	require.Equal(t, "/status", b.do(t, http.MethodPost, "/v1/agents", `{"slug":"x","status":"published"}`).problem(t).Path)
+	require.Equal(
+		t, "/status", b.do(t, http.MethodPost, "/v1/agents", `{"slug":"x","status":"published"}`).problem(t).Path,
+	)
 	require.Equal(t, "/kind", b.do(t, http.MethodPost, "/v1/agents", `{"kind":"tool","slug":"x"}`).problem(t).Path)
 
-	b.do(t, http.MethodPut, "/v1/agents/desk", `{"name":"Desk","instructions":"Help.","model":"scripted/desk","tools":["say"]}`).into(t, &saved)
+	b.do(
+		t, http.MethodPut, "/v1/agents/desk",
+		`{"name":"Desk","instructions":"Help.","model":"scripted/desk","tools":["say"]}`,
+	).into(t, &saved)
 	require.Equal(t, "desk", saved.Slug)
 	post := func(action string) answer { return b.do(t, http.MethodPost, "/v1/agents/desk/"+action, "") }
 	var v v1.AgentVersion
@@ -255,7 +293,8 @@ func TestInvocationFilters(t *testing.T) {
 	b := setup(t)
 	ids := seedForeign(t, b) // One call, that was not found.
 	for query, want := range map[string]int{
-		"": 1, "kind=not_found": 1, "kind=denied": 0, "tool=theirTool": 1, "tool=other": 0, "status=failed": 1, "status=completed": 0,
+		"": 1, "kind=not_found": 1, "kind=denied": 0, "tool=theirTool": 1, "tool=other": 0, "status=failed": 1,
+		"status=completed":      0,
 		"run=" + ids["runs"][0]: 1, "until=2020-01-01T00:00:00Z": 0, "since=2020-01-01T00:00:00Z": 1,
 	} {
 		var page v1.Page[json.RawMessage]

@@ -54,31 +54,33 @@ type eventsOutput struct {
 	Body func(huma.Context)
 }
 
-const streamDetail = "With `Accept: text/event-stream` the answer is a stream of server-sent events: `id` is the place to go on from " +
-	"(as `Last-Event-ID` or `after`), `event` the name, `data` the event as JSON. Whoever goes on where they broke off gets each " +
-	"event once. A comment comes every 15 seconds. `names` asks for other names of the events of calls: `streaming` (tool.started, " +
-	"tool.streaming, tool.done, tool.error), `dispatch` (tool_invocation_started, …_completed, …_failed), `confirmation` " +
-	"(confirmation_required, tool_use); the data keeps the canonical `type`. A tenant that has very many " +
-	"streams open is refused another (429)."
+const streamDetail = "With `Accept: text/event-stream` the answer is a stream of server-sent events: `id` is the " +
+	"place to go on from (as `Last-Event-ID` or `after`), `event` the name, `data` the event as JSON. Whoever goes on " +
+	"where they broke off gets each event once. A comment comes every 15 seconds. `names` asks for other names of the " +
+	"events of calls: `streaming` (tool.started, tool.streaming, tool.done, tool.error), `dispatch` " +
+	"(tool_invocation_started, …_completed, …_failed), `confirmation` (confirmation_required, tool_use); the data keeps " +
+	"the canonical `type`. A tenant that has very many streams open is refused another (429)."
 
 func (s *server) registerEvents() {
 	handle(s, route{
 		id: "listEvents", method: http.MethodGet, path: "/v1/runs/{id}/events", tag: "runs", permission: RunsRead,
 		summary: "List or follow a run's events",
-		detail: "A page holds the events after the number `after`, without the output between them.\n\n" + streamDetail + "\n\n" +
-			"A stream holds the output too: `agent.output_appended` for what the model says and `tool.output_appended` for tools, with " +
-			"turn, attempt and text. Of a turn or call only the text of the highest attempt counts, and `agent.turn` or the end of the " +
-			"call replaces it. Events and output are numbered without gaps. When the run has ended and all was sent, the event `end` " +
-			"comes last, with the run's status; a stream that stops without it broke off. Who comes back with `Last-Event-ID` to a " +
-			"stream of which nothing is left gets 204, which tells browsers not to come again.",
+		detail: "A page holds the events after the number `after`, without the output between them.\n\n" + streamDetail +
+			"\n\n" +
+			"A stream holds the output too: `agent.output_appended` for what the model says and `tool.output_appended` for " +
+			"tools, with turn, attempt and text. Of a turn or call only the text of the highest attempt counts, and " +
+			"`agent.turn` or the end of the call replaces it. Events and output are numbered without gaps. When the run has " +
+			"ended and all was sent, the event `end` comes last, with the run's status; a stream that stops without it broke " +
+			"off. Who comes back with `Last-Event-ID` to a stream of which nothing is left gets 204, which tells browsers not " +
+			"to come again.",
 	}, s.listEvents)
 	handle(s, route{
 		id: "listTenantEvents", method: http.MethodGet, path: "/v1/events", tag: "runs", permission: RunsRead,
 		summary: "List or follow the events of all runs",
-		detail: "Each event comes once; those of a run in its order, those of different runs in the order they were found committed, and " +
-			"output not at all. A place is a number of the tenant's own, which a copy of the database on another server keeps. One beyond " +
-			"the end of the stream is a conflict: it is of another database, or of a time after the backup that this one was restored " +
-			"from.\n\n" + streamDetail +
+		detail: "Each event comes once; those of a run in its order, those of different runs in the order they were found " +
+			"committed, and output not at all. A place is a number of the tenant's own, which a copy of the database on " +
+			"another server keeps. One beyond the end of the stream is a conflict: it is of another database, or of a time " +
+			"after the backup that this one was restored from.\n\n" + streamDetail +
 			"\n\nThis stream has no end.",
 	}, s.listTenantEvents)
 	s.describeStream("/v1/runs/{id}/events", reflect.TypeFor[v1.Page[tool.Event]](), true)
@@ -91,7 +93,9 @@ func (s *server) describeStream(path string, page reflect.Type, ends bool) {
 	responses := doc.Paths[path].Get.Responses
 	responses["200"].Content = map[string]*huma.MediaType{
 		"application/json": {Schema: doc.Components.Schemas.Schema(page, true, "Events")},
-		v1.StreamType:      {Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; the data of each is a ToolEvent"}},
+		v1.StreamType: {
+			Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; the data of each is a ToolEvent"},
+		},
 	}
 	if ends {
 		doc.Components.Schemas.Schema(reflect.TypeFor[v1.StreamEnd](), true, "StreamEnd")
@@ -161,7 +165,9 @@ func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEvents
 
 // openStream takes a place for a stream, before anything is read for it, and
 // reads its beginning. One that has nothing to go on with is over.
-func (s *server) openStream(ctx context.Context, p tool.Principal, sub subscription, goesOn bool) (out *eventsOutput, err error) {
+func (s *server) openStream(
+	ctx context.Context, p tool.Principal, sub subscription, goesOn bool,
+) (out *eventsOutput, err error) {
 	place, refused := s.streams.begin(p.Tenant)
 	if refused != nil {
 		return nil, refused
@@ -178,7 +184,9 @@ func (s *server) openStream(ctx context.Context, p tool.Principal, sub subscript
 		place()
 		return &eventsOutput{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}, nil
 	}
-	return &eventsOutput{Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }}, nil //nolint:contextcheck // huma's context holds the request's.
+	return &eventsOutput{
+		Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) },
+	}, nil //nolint:contextcheck // huma's context holds the request's.
 }
 
 func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after string, shown mask) (passage, error) {
@@ -273,8 +281,11 @@ func parsePlace(text string) (store.EventCursor, error) {
 }
 
 func badPlace() error {
-	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "after", Msg: "the place is not a number (those of earlier versions held two): " +
-		"use the id of an event you have, or \"now\", or none for the beginning"}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "api", Path: "after",
+		Msg: "the place is not a number (those of earlier versions held two): " +
+			"use the id of an event you have, or \"now\", or none for the beginning",
+	}
 }
 
 // answerPage answers with a page where a stream was possible.

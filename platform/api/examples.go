@@ -11,14 +11,23 @@ import (
 // typical holds examples for members of the vocabulary, whose types bear no
 // tags of this API.
 var typical = map[string]any{
-	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "aggregate": "", "attempt": 1, "audience": "model", "level": "high", "reason": "Pays money back.", "visibility": "external", "call_id": "call_ab12",
-	"category": "orders", "concurrency_group": "default", "digest": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-	"description": "Finds the orders of a customer.", "effect_id": "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
-	"former_names": map[string]any{"findOrders": "2099-12-31"}, "host": "orders.example.com", "id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto", "last_seq": 12, "message": "halfway",
-	"max_bytes": 1 << 20, "method": "GET", "mime_type": "text/plain", "name": "Search orders", "parent_id": "01975c2e-7d1a-7c3e-9f00-0000000000f0",
-	"path": "/arguments/customer", "passed": true, "port": 443, "position": 0, "published": true, "required_permission": "orders.read",
-	"run_id": "01975c2e-7d1a-7c3e-9f00-0000000000c1", "seq": 12, "slug": "searchOrders", "subject": "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
-	"tenant_id": "01975c2e-7d1a-7c3e-9f00-000000000001", "text": "Order 4711 left the warehouse.", "timeout_s": 30, "tool": "searchOrders",
+	"agent_id": "01975c2e-7d1a-7c3e-9f00-0000000000b1", "aggregate": "", "attempt": 1, "audience": "model",
+	"level": "high", "reason": "Pays money back.", "visibility": "external", "call_id": "call_ab12",
+	"category": "orders", "concurrency_group": "default",
+	"digest":       "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+	"description":  "Finds the orders of a customer.",
+	"effect_id":    "5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
+	"former_names": map[string]any{"findOrders": "2099-12-31"}, "host": "orders.example.com",
+	"id": "01975c2e-7d1a-7c3e-9f00-0000000000e1", "icon": "search", "intent": "compute", "is_active": true, "lane": "auto",
+	"last_seq": 12, "message": "halfway",
+	"max_bytes": 1 << 20, "method": "GET", "mime_type": "text/plain", "name": "Search orders",
+	"parent_id": "01975c2e-7d1a-7c3e-9f00-0000000000f0",
+	"path":      "/arguments/customer", "passed": true, "port": 443, "position": 0, "published": true,
+	"required_permission": "orders.read",
+	"run_id":              "01975c2e-7d1a-7c3e-9f00-0000000000c1", "seq": 12, "slug": "searchOrders",
+	"subject":   "key:01975c2e-7d1a-7c3e-9f00-0000000000d1",
+	"tenant_id": "01975c2e-7d1a-7c3e-9f00-000000000001", "text": "Order 4711 left the warehouse.", "timeout_s": 30,
+	"tool":    "searchOrders",
 	"tool_id": "01975c2e-7d1a-7c3e-9f00-0000000000a1", "turn": 1, "turns": 2, "version": "1.2.0", "visible": true,
 	"output_sections": []any{map[string]any{"key": "orders", "label": "Orders", "type": "table"}},
 	"input_fields":    nil, "output_fields": nil, // The schemas stand in their place.
@@ -70,7 +79,8 @@ type exampler struct {
 
 func (e exampler) fill(content map[string]*huma.MediaType) {
 	for name, media := range content {
-		if media.Example == nil && len(media.Examples) == 0 && media.Schema != nil && (name == jsonType || name == v1.ProblemType) {
+		if media.Example == nil && len(media.Examples) == 0 && media.Schema != nil &&
+			(name == jsonType || name == v1.ProblemType) {
 			media.Example = e.of("", media.Schema, 0)
 		}
 	}

@@ -101,9 +101,13 @@ func TestForeignTenant(t *testing.T) {
 	ids := seedForeign(t, b)
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
-		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/rename": `{"slug":"takenOver"}`, "POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}", "PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
-		"PUT /v1/mcp/servers/{server}": `{"server_url":"https://example.com/mcp"}`, "POST /v1/mcp/servers/{server}/approve": `{"tools":[{"name":"x"}]}`,
-		"PUT /v1/credentials/{credential}": "{}", "PUT /v1/tenants/{tenant}/masking": `{"mask_sensitive":false}`, "PATCH /v1/pipelines/{pipeline}": "{}", "POST /v1/pipelines/{pipeline}/search": `{"query":"x"}`,
+		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/rename": `{"slug":"takenOver"}`,
+		"POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}",
+		"PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
+		"PUT /v1/mcp/servers/{server}":          `{"server_url":"https://example.com/mcp"}`,
+		"POST /v1/mcp/servers/{server}/approve": `{"tools":[{"name":"x"}]}`,
+		"PUT /v1/credentials/{credential}":      "{}", "PUT /v1/tenants/{tenant}/masking": `{"mask_sensitive":false}`,
+		"PATCH /v1/pipelines/{pipeline}": "{}", "POST /v1/pipelines/{pipeline}/search": `{"query":"x"}`,
 		"POST /v1/pipelines/{pipeline}/documents": `{"key":"x","text":"x"}`,
 		"POST /v1/pipelines/{pipeline}/reembed":   `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`, "POST /v1/artifacts/{artifact}/versions": `{"source":"."}`,
 	}
@@ -149,9 +153,12 @@ func TestForeignTenant(t *testing.T) {
 		requireSameProblem(t, ask(absent), ask(c.id), absent, c.id)
 	}
 
-	for _, list := range []string{"tools", "tools/builtins/templates", "agents", "runs", "invocations", "keys", "tenants", "credentials", "artifacts"} {
+	for _, list := range []string{
+		"tools", "tools/builtins/templates", "agents", "runs", "invocations", "keys", "tenants", "credentials", "artifacts",
+	} {
 		body := string(b.do(t, http.MethodGet, "/v1/"+list, "", stranger).body)
-		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"], ids["tenants"], ids["credentials"], ids["artifacts"]) {
+		for _, id := range slices.Concat(ids["tools"], ids["agents"], ids["runs"], ids["invocations"], ids["keys"],
+			ids["tenants"], ids["credentials"], ids["artifacts"]) {
 			require.NotContains(t, body, id, list)
 		}
 	}
@@ -169,7 +176,8 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	applied := b.apply(t, echo("theirTool"), desk("theirAgent", `["theirTool"]`))
 	principal := tool.Principal{Tenant: b.tenant, Subject: "test"}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
-		Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "theirAgent", Mode: tool.Production, WorkflowID: "w",
+		Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "theirAgent", Mode: tool.Production,
+		WorkflowID: "w",
 	}, agent.Message{Content: []tool.Content{tool.Text("hello")}})
 	require.NoError(t, err)
 	invocation := uuid.Must(uuid.NewV7()).String()
@@ -186,14 +194,20 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	require.Contains(t, api.Permissions(), api.RunsRead)
 	own, err := b.Store.FindTenant(t.Context(), b.tenant)
 	require.NoError(t, err)
-	artifact, err := b.Store.CreateArtifact(t.Context(), registry.Artifact{Tenant: b.tenant, Slug: "theirArtifact", Language: "jq", Status: registry.ArtifactActive})
+	artifact, err := b.Store.CreateArtifact(t.Context(), registry.Artifact{
+		Tenant: b.tenant, Slug: "theirArtifact", Language: "jq", Status: registry.ArtifactActive,
+	})
 	require.NoError(t, err)
-	artifact, _, err = b.Store.AddArtifactVersion(t.Context(), artifact, registry.ArtifactVersion{Number: "1.0.0"}, []byte("."))
+	artifact, _, err = b.Store.AddArtifactVersion(t.Context(), artifact, registry.ArtifactVersion{Number: "1.0.0"},
+		[]byte("."))
 	require.NoError(t, err)
-	server, err := b.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: b.tenant, Slug: "their-files", Status: registry.ServerActive})
+	server, err := b.Store.CreateServer(t.Context(), registry.MCPServer{
+		Tenant: b.tenant, Slug: "their-files", Status: registry.ServerActive,
+	})
 	require.NoError(t, err)
 	pipeline, err := b.Store.CreatePipeline(t.Context(), retrieval.Pipeline{
-		Tenant: b.tenant, Slug: "theirPipeline", Name: "theirs", Search: retrieval.FullText, Language: retrieval.DefaultLanguage,
+		Tenant: b.tenant, Slug: "theirPipeline", Name: "theirs", Search: retrieval.FullText,
+		Language: retrieval.DefaultLanguage,
 	})
 	require.NoError(t, err)
 	return map[string][]string{

@@ -22,9 +22,9 @@ func (s *server) registerForms() {
 	handle(s, route{
 		id: "getToolFields", method: http.MethodGet, path: "/v1/tools/{tool}/fields", tag: "tools", permission: ToolsRead,
 		summary: "Get the form of a tool, for people",
-		detail: "The fields that the input schema says, in order, what a call is for, whether somebody is asked first, and how " +
-			"the result is shown. Models are given the same schemas, so what a person fills in is what an agent would send. " +
-			"What fields cannot say is a field of JSON, and listed under `kept` by its JSON Pointer.",
+		detail: "The fields that the input schema says, in order, what a call is for, whether somebody is asked " +
+			"first, and how the result is shown. Models are given the same schemas, so what a person fills in is what an " +
+			"agent would send. What fields cannot say is a field of JSON, and listed under `kept` by its JSON Pointer.",
 	}, s.getToolFields)
 }
 
@@ -45,5 +45,7 @@ func (s *server) getToolFields(ctx context.Context, p tool.Principal, in *toolFi
 			return &toolFieldsOutput{Body: v1.FormOf(&t, &v.Snapshot.Definition, v.Number, false)}, nil
 		}
 	}
-	return nil, &tool.Error{Kind: tool.NotFound, Op: "api.getToolFields", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, in.Version)}
+	return nil, &tool.Error{
+		Kind: tool.NotFound, Op: "api.getToolFields", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, in.Version),
+	}
 }

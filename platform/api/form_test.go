@@ -34,7 +34,10 @@ func TestToolFields(t *testing.T) {
 	}
 	one := 1
 	want := []field.Field{
-		{Key: "size", Label: "Size", Type: field.Enum, Display: field.Radio, Required: true, Options: []field.Option{{Value: json.RawMessage(`"s"`)}, {Value: json.RawMessage(`"l"`)}}},
+		{
+			Key: "size", Label: "Size", Type: field.Enum, Display: field.Radio, Required: true,
+			Options: []field.Option{{Value: json.RawMessage(`"s"`)}, {Value: json.RawMessage(`"l"`)}},
+		},
 		{Key: "amount", Type: field.Number, Display: field.Input, Integer: true, Min: json.Number("1")},
 	}
 	answer, input := form("")
@@ -78,7 +81,10 @@ func TestToolFields(t *testing.T) {
 
 	require.Equal(t, tool.NotFound, b.do(t, http.MethodGet, "/v1/tools/getQuote/fields?version=9.0.0", "").problem(t).Code)
 	require.Equal(t, tool.NotFound, b.do(t, http.MethodGet, "/v1/tools/getNothing/fields", "").problem(t).Code)
-	both := b.do(t, http.MethodPost, "/v1/tools", `{"slug":"getBoth","implementation_type":"internal","input_fields":[],"input_schema":{"type":"object"}}`).problem(t)
+	both := b.do(
+		t, http.MethodPost, "/v1/tools",
+		`{"slug":"getBoth","implementation_type":"internal","input_fields":[],"input_schema":{"type":"object"}}`,
+	).problem(t)
 	require.Equal(t, "/input_fields", both.Path)
 }
 

@@ -168,13 +168,15 @@ func batch(t *testing.T, dryRun bool, definitions ...string) string {
 
 // echo is the definition of a published tool.
 func echo(slug string) string {
-	return `{"kind":"tool","slug":"` + slug + `","description":"Echoes.","implementation_type":"internal","version":"1.0.0","publish":true,
+	return `{"kind":"tool","slug":"` + slug +
+		`","description":"Echoes.","implementation_type":"internal","version":"1.0.0","publish":true,
 		"input_schema":{"type":"object","properties":{"say":{"type":"string"}}}}`
 }
 
 // desk is the definition of a published agent.
 func desk(slug, tools string) string {
-	return `{"kind":"agent","slug":"` + slug + `","instructions":"Help.","model":"scripted/desk","version":"1.0.0","publish":true,"tools":` + tools + `}`
+	return `{"kind":"agent","slug":"` + slug +
+		`","instructions":"Help.","model":"scripted/desk","version":"1.0.0","publish":true,"tools":` + tools + `}`
 }
 
 // onSQL calls do when a statement that contains some text is sent.

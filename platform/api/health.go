@@ -29,8 +29,8 @@ func (s *server) registerHealth() {
 	ready := huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: []string{"health"},
 		Summary: "Whether the server can do its work",
-		Description: "Looks at the database, its schema, whether it takes writes, and Temporal, and says of each what was found and for how long " +
-			"it has been so. Answers 503 when one is missing. Without a key.",
+		Description: "Looks at the database, its schema, whether it takes writes, and Temporal, and says of each what was " +
+			"found and for how long it has been so. Answers 503 when one is missing. Without a key.",
 		Responses: map[string]*huma.Response{"default": s.problemResponse()},
 	}
 	huma.Register(s.api, ready, func(ctx context.Context, _ *struct{}) (*healthOutput, error) {

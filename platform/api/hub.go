@@ -91,7 +91,9 @@ func (f *feed) news() <-chan struct{} {
 
 // read returns what do reads after a place. Who asks for the same at the same
 // time gets the same answer, unless there was news since that read began.
-func (f *feed) read(ctx context.Context, after string, do func(ctx context.Context, after string) (passage, error)) (passage, error) {
+func (f *feed) read(
+	ctx context.Context, after string, do func(ctx context.Context, after string) (passage, error),
+) (passage, error) {
 	f.hub.mu.Lock()
 	r, shared := f.reads[after]
 	if !shared {
@@ -111,7 +113,9 @@ func (f *feed) read(ctx context.Context, after string, do func(ctx context.Conte
 }
 
 // lead reads for all who share r, even if the one who began it leaves.
-func (f *feed) lead(ctx context.Context, r *read, after string, do func(ctx context.Context, after string) (passage, error)) {
+func (f *feed) lead(
+	ctx context.Context, r *read, after string, do func(ctx context.Context, after string) (passage, error),
+) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
 	go func() {
 		defer cancel()

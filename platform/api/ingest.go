@@ -15,7 +15,9 @@ import (
 // before.
 func (s *server) ingest(ctx context.Context, d retrieval.Document) error {
 	id, input := wire.NewIngest(d.Tenant, d.ID, d.Version)
-	return s.begin(ctx, agent.Start{Tenant: d.Tenant, WorkflowID: id, Workflow: wire.IngestWorkflow, Summary: "ingest " + d.Key}, input)
+	return s.begin(
+		ctx, agent.Start{Tenant: d.Tenant, WorkflowID: id, Workflow: wire.IngestWorkflow, Summary: "ingest " + d.Key}, input,
+	)
 }
 
 // begin starts a workflow that has no run, once for each workflow id.

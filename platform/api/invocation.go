@@ -48,7 +48,9 @@ func (s *server) registerInvocations() {
 	}, s.getInvocation)
 }
 
-func (s *server) listInvocations(ctx context.Context, p tool.Principal, in *listInvocationsInput) (*listInvocationsOutput, error) {
+func (s *server) listInvocations(
+	ctx context.Context, p tool.Principal, in *listInvocationsInput,
+) (*listInvocationsOutput, error) {
 	before, err := in.before()
 	if err != nil {
 		return nil, err

@@ -35,10 +35,11 @@ type keyOutput struct {
 
 func (s *server) registerKeys() {
 	handle(s, route{
-		id: "createKey", method: http.MethodPost, path: "/v1/keys", tag: "keys", permission: KeysWrite, status: http.StatusCreated,
+		id: "createKey", method: http.MethodPost, path: "/v1/keys", tag: "keys", permission: KeysWrite,
+		status:  http.StatusCreated,
 		summary: "Make an API key",
-		detail: "The secret is in this answer and nowhere else: the request sent again under its idempotency key is told what it made, " +
-			"and not the secret. A key can't do what its maker can't, and ends with it.",
+		detail: "The secret is in this answer and nowhere else: the request sent again under its idempotency key is told " +
+			"what it made, and not the secret. A key can't do what its maker can't, and ends with it.",
 		secret: true,
 	}, s.createKey)
 	handle(s, route{
@@ -61,7 +62,9 @@ func (s *server) createKey(ctx context.Context, p tool.Principal, in *createKeyI
 		return nil, err
 	}
 	if in.Body.ExpiresAt != nil && !in.Body.ExpiresAt.After(time.Now()) {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.createKey", Path: "/expires_at", Msg: "expires_at has passed already"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.createKey", Path: "/expires_at", Msg: "expires_at has passed already",
+		}
 	}
 	if err := s.mayOutlive(ctx, p, in.Body); err != nil {
 		return nil, err
@@ -106,7 +109,8 @@ func (s *server) mayOutlive(ctx context.Context, p tool.Principal, k v1.NewKey) 
 	}
 	return &tool.Error{
 		Kind: tool.Denied, Op: "api.createKey", Path: "/expires_at",
-		Msg: "a key cannot outlive the one that makes it: set expires_at to " + maker.ExpiresAt.UTC().Format(time.RFC3339) + " or earlier",
+		Msg: "a key cannot outlive the one that makes it: set expires_at to " + maker.ExpiresAt.UTC().Format(time.RFC3339) +
+			" or earlier",
 	}
 }
 

@@ -24,7 +24,8 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 
 	b := setup(t)
 	const planted = "hush-4f1c9e7a"
-	arguments := json.RawMessage(`{"user":"ada","smtppassword":"` + planted + `","headers":[{"name":"DD-API-KEY","value":"` + planted + `"}],"max_tokens":5}`)
+	arguments := json.RawMessage(`{"user":"ada","smtppassword":"` + planted +
+		`","headers":[{"name":"DD-API-KEY","value":"` + planted + `"}],"max_tokens":5}`)
 	principal := tool.Principal{Tenant: b.tenant, Subject: "test"}
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
 		Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", Input: arguments,
@@ -36,7 +37,8 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	invocation := uuid.Must(uuid.NewV7()).String()
 	_, err = b.Store.Settle(t.Context(), ledger.Settlement{
 		Entry: ledger.Entry{
-			InvocationID: invocation, Principal: principal, RunID: run.ID, CallID: "c", Slug: "login", Mode: tool.Production, Arguments: arguments,
+			InvocationID: invocation, Principal: principal, RunID: run.ID, CallID: "c", Slug: "login", Mode: tool.Production,
+			Arguments: arguments,
 		},
 		Status: tool.StatusFailed, Kind: tool.Invalid, Msg: "refused password=" + planted,
 	})
@@ -77,6 +79,11 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	require.NotContains(t, shown(), planted)
 
 	reader := b.Key(t, b.tenant, "tenants.read", "runs.read")
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPut, "/v1/tenants/"+own.Slug+"/masking", `{"mask_sensitive":false}`, reader).status)
-	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPut, "/v1/tenants/other/masking", `{"mask_sensitive":false}`).status)
+	require.Equal(
+		t, http.StatusForbidden,
+		b.do(t, http.MethodPut, "/v1/tenants/"+own.Slug+"/masking", `{"mask_sensitive":false}`, reader).status,
+	)
+	require.Equal(
+		t, http.StatusNotFound, b.do(t, http.MethodPut, "/v1/tenants/other/masking", `{"mask_sensitive":false}`).status,
+	)
 }

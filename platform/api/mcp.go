@@ -69,14 +69,17 @@ type detachServerOutput struct {
 
 func (s *server) registerMCPServers() {
 	handle(s, route{
-		id: "attachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers", tag: "mcp", permission: ToolsWrite, status: http.StatusCreated,
+		id: "attachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers", tag: "mcp", permission: ToolsWrite,
+		status:  http.StatusCreated,
 		summary: "Attach an MCP server", body: reflect.TypeFor[v1.MCPServerDefinition](),
-		detail: "Asks the server what it offers: each tool that is allowed becomes a draft that pins the server's definition. A server " +
-			"that does not answer is attached all the same; `error` says why it did not. A slug that the tenant has already is a conflict.",
+		detail: "Asks the server what it offers: each tool that is allowed becomes a draft that pins the server's " +
+			"definition. A server that does not answer is attached all the same; `error` says why it did not. A slug that the " +
+			"tenant has already is a conflict.",
 	}, s.attachServer)
 	handle(s, route{
 		id: "listMCPServers", method: http.MethodGet, path: "/v1/mcp/servers", tag: "mcp", permission: ToolsRead,
-		summary: "List MCP servers, in the order of slugs", detail: "Those that are attached, with what they said when they were asked last.",
+		summary: "List MCP servers, in the order of slugs",
+		detail:  "Those that are attached, with what they said when they were asked last.",
 	}, s.listServers)
 	handle(s, route{
 		id: "getMCPServer", method: http.MethodGet, path: "/v1/mcp/servers/{server}", tag: "mcp", permission: ToolsRead,
@@ -84,25 +87,31 @@ func (s *server) registerMCPServers() {
 	}, s.getServer)
 	handle(s, route{
 		id: "updateMCPServer", method: http.MethodPut, path: "/v1/mcp/servers/{server}", tag: "mcp", permission: ToolsWrite,
-		summary: "Replace how an MCP server is reached, and what is allowed of it", body: reflect.TypeFor[v1.MCPServerDefinition](),
-		detail: "What the body leaves out is what it is for a new server. A tool that is no longer allowed stops at once; one that is " +
-			"allowed now is imported by the next refresh. The slug stays.",
+		summary: "Replace how an MCP server is reached, and what is allowed of it",
+		body:    reflect.TypeFor[v1.MCPServerDefinition](),
+		detail: "What the body leaves out is what it is for a new server. A tool that is no longer allowed stops at once; " +
+			"one that is allowed now is imported by the next refresh. The slug stays.",
 	}, s.updateServer)
 	handle(s, route{
-		id: "refreshMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/refresh", tag: "mcp", permission: ToolsWrite,
-		summary: "Ask an MCP server what it offers",
-		detail: "Imports what is new and allowed, as drafts. A tool whose definition changed, or which is gone, stops; the others go on. " +
-			"What comes back as it was let in goes on too. A server that does not answer changes nothing.",
+		id: "refreshMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/refresh", tag: "mcp",
+		permission: ToolsWrite,
+		summary:    "Ask an MCP server what it offers",
+		detail: "Imports what is new and allowed, as drafts. A tool whose definition changed, or which is gone, stops; the " +
+			"others go on. What comes back as it was let in goes on too. A server that does not answer changes nothing.",
 	}, s.refreshServer)
 	handle(s, route{
-		id: "detachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/detach", tag: "mcp", permission: ToolsWrite,
-		summary: "Detach an MCP server",
-		detail:  "The tools that were made of its tools stay, and do not run any more. While some of them are published it is a conflict, unless forced.",
+		id: "detachMCPServer", method: http.MethodPost, path: "/v1/mcp/servers/{server}/detach", tag: "mcp",
+		permission: ToolsWrite,
+		summary:    "Detach an MCP server",
+		detail: "The tools that were made of its tools stay, and do not run any more. While some of them are published " +
+			"it is a conflict, unless forced.",
 	}, s.detachServer)
 	s.registerMCPTools()
 }
 
-func (s *server) attachServer(ctx context.Context, p tool.Principal, in *attachServerInput) (*attachServerOutput, error) {
+func (s *server) attachServer(
+	ctx context.Context, p tool.Principal, in *attachServerInput,
+) (*attachServerOutput, error) {
 	spec, err := parseServer(in.Body)
 	if err != nil {
 		return nil, err
@@ -112,7 +121,8 @@ func (s *server) attachServer(ctx context.Context, p tool.Principal, in *attachS
 		return nil, err
 	}
 	out := &attachServerOutput{
-		Location: "/v1/mcp/servers/" + attached.Slug, Etag: etag(attached.ID, attached.Revision), Body: v1.FromRefresh(attached, report),
+		Location: "/v1/mcp/servers/" + attached.Slug, Etag: etag(attached.ID, attached.Revision),
+		Body: v1.FromRefresh(attached, report),
 	}
 	if report.Err != nil {
 		failed := *s.problem(ctx, "attachMCPServer", report.Err)
@@ -150,7 +160,9 @@ func (s *server) listServers(ctx context.Context, p tool.Principal, in *Paging) 
 	if err != nil {
 		return nil, err
 	}
-	return &listServersOutput{Body: page(*in, servers, v1.FromMCPServer, func(server registry.MCPServer) string { return server.Slug })}, nil
+	return &listServersOutput{
+		Body: page(*in, servers, v1.FromMCPServer, func(server registry.MCPServer) string { return server.Slug }),
+	}, nil
 }
 
 func (s *server) getServer(ctx context.Context, p tool.Principal, in *serverInput) (*serverOutput, error) {
@@ -171,7 +183,9 @@ func showServer(found registry.MCPServer) *serverOutput {
 
 // changingServer returns a server, and the registry that changes it under the
 // condition.
-func (s *server) changingServer(ctx context.Context, p tool.Principal, name string, c Changing) (registry.MCPServer, *registry.Registry, error) {
+func (s *server) changingServer(
+	ctx context.Context, p tool.Principal, name string, c Changing,
+) (registry.MCPServer, *registry.Registry, error) {
 	found, err := s.cfg.Registry.Server(ctx, p, name)
 	if err != nil {
 		return registry.MCPServer{}, nil, err
@@ -200,7 +214,9 @@ func (s *server) updateServer(ctx context.Context, p tool.Principal, in *updateS
 	return showServer(saved), nil
 }
 
-func (s *server) refreshServer(ctx context.Context, p tool.Principal, in *changeServerInput) (*refreshServerOutput, error) {
+func (s *server) refreshServer(
+	ctx context.Context, p tool.Principal, in *changeServerInput,
+) (*refreshServerOutput, error) {
 	found, changing, err := s.changingServer(ctx, p, in.Server, in.Changing)
 	if err != nil {
 		return nil, err
@@ -212,7 +228,9 @@ func (s *server) refreshServer(ctx context.Context, p tool.Principal, in *change
 	return &refreshServerOutput{Etag: etag(asked.ID, asked.Revision), Body: v1.FromRefresh(asked, report)}, nil
 }
 
-func (s *server) detachServer(ctx context.Context, p tool.Principal, in *detachServerInput) (*detachServerOutput, error) {
+func (s *server) detachServer(
+	ctx context.Context, p tool.Principal, in *detachServerInput,
+) (*detachServerOutput, error) {
 	found, changing, err := s.changingServer(ctx, p, in.Server, in.Changing)
 	if err != nil {
 		return nil, err

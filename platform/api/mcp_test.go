@@ -47,7 +47,9 @@ func (s remoteServer) offer(name, description, input string) {
 func discovering(t *testing.T, hosts ...string) func(*api.Config) {
 	t.Helper()
 	return func(c *api.Config) {
-		plugin, err := worker.New(t.Context(), worker.Config{Store: c.Store, Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: hosts}}})
+		plugin, err := worker.New(t.Context(), worker.Config{
+			Store: c.Store, Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: hosts}},
+		})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = plugin.Close() })
 		c.Registry = registry.New(c.Store, registry.Options{Resolver: c.Resolver, Discoverer: plugin.Discoverer()})
@@ -74,7 +76,8 @@ func TestMCPServerLife(t *testing.T) {
 	ctx := t.Context()
 
 	made, err := c.AttachMCPServer(ctx, v1.MCPServerDefinition{
-		Slug: "files", URL: remote.url, AllowedTools: []string{"read_file", "list_dir"}, Headers: map[string]any{"X-Team": "shop"},
+		Slug: "files", URL: remote.url, AllowedTools: []string{"read_file", "list_dir"},
+		Headers: map[string]any{"X-Team": "shop"},
 	})
 	require.NoError(t, err)
 	require.Nil(t, made.Error)
@@ -114,7 +117,9 @@ func TestMCPServerLife(t *testing.T) {
 	require.Contains(t, drift.Offered.Description, "send it on")
 	require.Equal(t, "major", drift.Diff.Bump)
 	require.Equal(t, "2.0.0", drift.Diff.Least)
-	require.Contains(t, drift.Diff.Changes, v1.Change{Path: "input/from", Bump: "major", Reason: "the property is required now"})
+	require.Contains(t, drift.Diff.Changes, v1.Change{
+		Path: "input/from", Bump: "major", Reason: "the property is required now",
+	})
 
 	answer, err := c.ApproveMCPTools(ctx, "files", v1.ApproveMCP{Publish: true, Tools: []v1.MCPApproval{
 		{Name: "read_file", Digest: drift.Pinned.Digest}, {Name: "drop_all"}, {Name: "nothing"},
@@ -124,7 +129,9 @@ func TestMCPServerLife(t *testing.T) {
 	require.Contains(t, answer.Items[0].Error.Detail, "changed again")
 	require.Contains(t, answer.Items[1].Error.Detail, "was not imported")
 	require.Equal(t, tool.NotFound, answer.Items[2].Error.Code)
-	answer, err = c.ApproveMCPTools(ctx, "files", v1.ApproveMCP{Publish: true, Tools: []v1.MCPApproval{{Name: "read_file", Digest: drift.Offered.Digest}}})
+	answer, err = c.ApproveMCPTools(ctx, "files", v1.ApproveMCP{
+		Publish: true, Tools: []v1.MCPApproval{{Name: "read_file", Digest: drift.Offered.Digest}},
+	})
 	require.NoError(t, err)
 	require.Zero(t, answer.Failed, "%+v", answer.Items[0].Error)
 	require.Equal(t, "2.0.0", answer.Items[0].Version)
@@ -177,7 +184,9 @@ func TestMCPServersInwardAreNotAsked(t *testing.T) {
 	t.Parallel()
 	remote := newRemoteServer(t)
 	b := setup(t, discovering(t))
-	got := b.do(t, http.MethodPost, "/v1/mcp/servers", `{"slug":"files","server_url":"`+remote.url+`","allowed_tools":["*"]}`)
+	got := b.do(
+		t, http.MethodPost, "/v1/mcp/servers", `{"slug":"files","server_url":"`+remote.url+`","allowed_tools":["*"]}`,
+	)
 	require.Equal(t, http.StatusCreated, got.status, string(got.body))
 	var report v1.MCPRefresh
 	got.into(t, &report)
@@ -199,12 +208,20 @@ func TestMCPServerEdits(t *testing.T) {
 	got := b.do(t, http.MethodGet, "/v1/mcp/servers/files", "")
 	require.Equal(t, http.StatusOK, got.status)
 	etag := got.header.Get("Etag")
-	require.Equal(t, http.StatusNotModified, b.send(t, http.MethodGet, "/v1/mcp/servers/files", "", map[string]string{"If-None-Match": etag}).status)
+	require.Equal(
+		t, http.StatusNotModified,
+		b.send(t, http.MethodGet, "/v1/mcp/servers/files", "", map[string]string{"If-None-Match": etag}).status,
+	)
 	match := map[string]string{"If-Match": etag}
 	require.Equal(t, http.StatusOK, b.send(t, http.MethodPut, "/v1/mcp/servers/files", body, match).status)
 	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPut, "/v1/mcp/servers/files", body, match).status)
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPost, "/v1/mcp/servers/files/refresh", "", match).status)
-	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPut, "/v1/mcp/servers/files", strings.Replace(body, "{", `{"revision":1,`, 1)).status)
+	require.Equal(
+		t, http.StatusPreconditionFailed, b.send(t, http.MethodPost, "/v1/mcp/servers/files/refresh", "", match).status,
+	)
+	require.Equal(
+		t, http.StatusConflict,
+		b.do(t, http.MethodPut, "/v1/mcp/servers/files", strings.Replace(body, "{", `{"revision":1,`, 1)).status,
+	)
 
 	for edit, path := range map[string]string{
 		`{"slug":"a","server_url":"https://u:p@example.com/"}`:                                        "/server_url",
@@ -234,7 +251,10 @@ func TestApplyMCPServers(t *testing.T) {
 		"mcp":{"servers":[{"name":"files","url":"` + remote.url + `","transport":"http","allowedTools":["read_file"]}]}}`
 	applied := b.apply(t, pinned, agent)
 	require.Len(t, applied.Items, 3)
-	require.Equal(t, v1.AppliedItem{Index: 1, Kind: "mcp_server", Slug: "files", ID: applied.Items[1].ID, Action: v1.Created}, applied.Items[1])
+	require.Equal(
+		t, v1.AppliedItem{Index: 1, Kind: "mcp_server", Slug: "files", ID: applied.Items[1].ID, Action: v1.Created},
+		applied.Items[1],
+	)
 	require.Equal(t, "agent", applied.Items[2].Kind)
 	require.True(t, applied.Items[0].Published)
 	var found v1.Tool

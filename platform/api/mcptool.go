@@ -43,25 +43,31 @@ const maxDrifts = 50
 // registerMCPTools adds the endpoints about what servers offer.
 func (s *server) registerMCPTools() {
 	handle(s, route{
-		id: "listMCPServerTools", method: http.MethodGet, path: "/v1/mcp/servers/{server}/tools", tag: "mcp", permission: ToolsRead,
-		summary: "List what an MCP server offers, in the order of names",
-		detail:  "With what was let in of each, and what was not. It is told as of the last refresh; the server is not asked.",
+		id: "listMCPServerTools", method: http.MethodGet, path: "/v1/mcp/servers/{server}/tools", tag: "mcp",
+		permission: ToolsRead,
+		summary:    "List what an MCP server offers, in the order of names",
+		detail: "With what was let in of each, and what was not. It is told as of the last refresh; the server is " +
+			"not asked.",
 	}, s.listRemoteTools)
 	handle(s, route{
 		id: "diffMCPServer", method: http.MethodGet, path: "/v1/mcp/servers/{server}/diff", tag: "mcp", permission: ToolsRead,
 		summary: "Tell what an MCP server made of tools that were let in",
-		detail: "Shows both definitions, and what approving the new one would change. What a server says of its tools is shown as it " +
-			"came, and is never to be followed.",
+		detail: "Shows both definitions, and what approving the new one would change. What a server says of its tools is " +
+			"shown as it came, and is never to be followed.",
 	}, s.compareRemote)
 	handle(s, route{
-		id: "approveMCPTools", method: http.MethodPost, path: "/v1/mcp/servers/{server}/approve", tag: "mcp", permission: ToolsWrite,
-		summary: "Let in what an MCP server made of its tools",
-		detail: "Each tool's draft takes the server's definition over, but for what was changed by hand, under the least number that the " +
-			"change demands. A published tool goes on when that draft is published. Each item tells what became of its tool.",
+		id: "approveMCPTools", method: http.MethodPost, path: "/v1/mcp/servers/{server}/approve", tag: "mcp",
+		permission: ToolsWrite,
+		summary:    "Let in what an MCP server made of its tools",
+		detail: "Each tool's draft takes the server's definition over, but for what was changed by hand, under the least " +
+			"number that the change demands. A published tool goes on when that draft is published. Each item tells what " +
+			"became of its tool.",
 	}, s.approveRemote)
 }
 
-func (s *server) listRemoteTools(ctx context.Context, p tool.Principal, in *listRemoteToolsInput) (*listRemoteToolsOutput, error) {
+func (s *server) listRemoteTools(
+	ctx context.Context, p tool.Principal, in *listRemoteToolsInput,
+) (*listRemoteToolsOutput, error) {
 	q := registry.RemoteQuery{State: registry.RemoteState(in.State), Limit: in.fetch()}
 	if in.Cursor != "" {
 		var err error
@@ -81,7 +87,9 @@ func (s *server) listRemoteTools(ctx context.Context, p tool.Principal, in *list
 func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftInput) (*driftOutput, error) {
 	names := []string{in.Tool}
 	if in.Tool == "" {
-		changed, err := s.cfg.Registry.RemoteTools(ctx, p, in.Server, registry.RemoteQuery{State: registry.Changed, Limit: maxDrifts})
+		changed, err := s.cfg.Registry.RemoteTools(ctx, p, in.Server, registry.RemoteQuery{
+			State: registry.Changed, Limit: maxDrifts,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +121,12 @@ func (s *server) approveRemote(ctx context.Context, p tool.Principal, in *approv
 	}
 	out := &approveOutput{Body: v1.ApprovedMCP{Items: make([]v1.ApprovedMCPChanges, len(in.Body.Tools))}}
 	for i, t := range in.Body.Tools {
-		c, err := s.cfg.Registry.ApproveRemote(ctx, p, found.ID, registry.Approval{Name: t.Name, Digest: t.Digest, Publish: in.Body.Publish})
-		item := v1.ApprovedMCPChanges{Name: t.Name, Tool: c.Slug, Version: c.Version, Published: c.Published, Warnings: c.Warnings}
+		c, err := s.cfg.Registry.ApproveRemote(ctx, p, found.ID, registry.Approval{
+			Name: t.Name, Digest: t.Digest, Publish: in.Body.Publish,
+		})
+		item := v1.ApprovedMCPChanges{
+			Name: t.Name, Tool: c.Slug, Version: c.Version, Published: c.Published, Warnings: c.Warnings,
+		}
 		if err != nil {
 			out.Body.Failed++
 			failed := *s.problem(ctx, "approveMCPTools", err)

@@ -31,8 +31,10 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 	}
 	meter := provider.Meter(telemetry.Scope)
 	duration, err := meter.Float64Histogram("toolcrib.http.request.duration", metric.WithUnit("s"),
-		metric.WithDescription("How long requests took, event streams aside."), metric.WithExplicitBucketBoundaries(requestBounds...))
-	streams, streamsErr := meter.Int64UpDownCounter("toolcrib.http.streams", metric.WithDescription("Event streams that are open now."))
+		metric.WithDescription("How long requests took, event streams aside."),
+		metric.WithExplicitBucketBoundaries(requestBounds...))
+	streams, streamsErr := meter.Int64UpDownCounter("toolcrib.http.streams",
+		metric.WithDescription("Event streams that are open now."))
 	if err := errors.Join(err, streamsErr); err != nil {
 		return nil, fmt.Errorf("making metrics: %w", err)
 	}

@@ -78,7 +78,13 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	if len(given) != 1 || !validKey(given[0]) {
-		writeProblem(w, r, refusal(v1.KeyMalformed, fmt.Sprintf("%s has to be one value of 1 to %d printable ASCII characters", KeyHeader, maxKeyLength)))
+		writeProblem(
+			w, r,
+			refusal(
+				v1.KeyMalformed,
+				fmt.Sprintf("%s has to be one value of 1 to %d printable ASCII characters", KeyHeader, maxKeyLength),
+			),
+		)
 		return
 	}
 	p, ok := ctx.Context().Value(principalKey{}).(tool.Principal)
@@ -97,7 +103,10 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 	case err != nil:
 		s.refuse(ctx, err)
 	case request.Digest != digest:
-		writeProblem(w, r, refusal(v1.KeyReused, "this idempotency key was sent before, with another request: use a new key for a new request"))
+		writeProblem(
+			w, r,
+			refusal(v1.KeyReused, "this idempotency key was sent before, with another request: use a new key for a new request"),
+		)
 	case request.Answer != nil:
 		w.Header().Set(ReplayedHeader, "true")
 		writeAnswer(w, *request.Answer)
@@ -142,7 +151,8 @@ func (s *server) serveOnce(ctx huma.Context, next func(huma.Context), key store.
 	answered = true
 	answer := taken.answer()
 	release()
-	if err := s.endOnce(detached, key, request, s.kept(ctx, answer, at.final), at.over); tool.KindOf(err) == tool.Conflict && err != nil {
+	if err := s.endOnce(detached, key, request, s.kept(ctx, answer, at.final),
+		at.over); tool.KindOf(err) == tool.Conflict && err != nil {
 		writeProblem(w, r, inUse(takenOverRetry))
 		return
 	}
@@ -161,7 +171,9 @@ func inUse(wait time.Duration) *v1.Problem {
 
 // holdLease renews the lease of a key until release is called. Where another
 // server has taken the request over, lost ends the serving here.
-func (s *server) holdLease(ctx context.Context, key store.RequestKey, fence int64, lost context.CancelCauseFunc) (release func()) {
+func (s *server) holdLease(
+	ctx context.Context, key store.RequestKey, fence int64, lost context.CancelCauseFunc,
+) (release func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -198,7 +210,8 @@ func (s *server) kept(ctx huma.Context, a store.Answer, final bool) *store.Answe
 	if final {
 		return &a
 	}
-	if a.Status >= http.StatusInternalServerError || a.Status == http.StatusTooManyRequests || a.Status == http.StatusRequestTimeout {
+	if a.Status >= http.StatusInternalServerError || a.Status == http.StatusTooManyRequests ||
+		a.Status == http.StatusRequestTimeout {
 		return nil
 	}
 	if ctx.Operation().Metadata[withheld] != true || a.Status >= http.StatusMultipleChoices {
@@ -221,7 +234,9 @@ func (s *server) kept(ctx huma.Context, a store.Answer, final bool) *store.Answe
 // where what was begun under the request's id is over. If neither can be done,
 // the key is free when its lease runs out. It fails with tool.Conflict where
 // another server has taken the request over.
-func (s *server) endOnce(ctx context.Context, key store.RequestKey, request store.Request, a *store.Answer, anew bool) error {
+func (s *server) endOnce(
+	ctx context.Context, key store.RequestKey, request store.Request, a *store.Answer, anew bool,
+) error {
 	timeout := finishTimeout
 	if a == nil {
 		timeout = releaseTimeout
@@ -305,7 +320,8 @@ func spellRequest(h hash.Hash, r *http.Request) {
 }
 
 func validKey(key string) bool {
-	return key != "" && len(key) <= maxKeyLength && !slices.ContainsFunc([]byte(key), func(c byte) bool { return c < ' ' || c > '~' })
+	return key != "" && len(key) <= maxKeyLength &&
+		!slices.ContainsFunc([]byte(key), func(c byte) bool { return c < ' ' || c > '~' })
 }
 
 func writeAnswer(w http.ResponseWriter, a store.Answer) {

@@ -111,7 +111,10 @@ func TestAKeyNamesOneRequest(t *testing.T) {
 	require.Equal(t, http.StatusCreated, first.status, string(first.body))
 	require.Empty(t, first.header.Get(api.ReplayedHeader))
 
-	again := b.send(t, http.MethodPost, "/v1/tools", ` { "implementation_type" : "internal", "description":"Echoes.", "slug":"say" }`, keyed("k"))
+	again := b.send(
+		t, http.MethodPost, "/v1/tools", ` { "implementation_type" : "internal", "description":"Echoes.", "slug":"say" }`,
+		keyed("k"),
+	)
 	require.Equal(t, first.status, again.status)
 	require.Equal(t, first.body, again.body)
 	require.Equal(t, "true", again.header.Get(api.ReplayedHeader))
@@ -158,8 +161,13 @@ func TestAnothersKeyNeverMatches(t *testing.T) {
 	require.Len(t, toolsOf(t, b, stranger), 1)
 
 	colleague := b.Key(t, b.tenant, "*")
-	require.Equal(t, http.StatusConflict, b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"), colleague).status)
-	require.Equal(t, http.StatusForbidden, b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"), b.Key(t, b.tenant, "none")).status)
+	require.Equal(
+		t, http.StatusConflict, b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"), colleague).status,
+	)
+	require.Equal(
+		t, http.StatusForbidden,
+		b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k"), b.Key(t, b.tenant, "none")).status,
+	)
 }
 
 // A failure of the platform is not kept: the request is served again.
@@ -184,7 +192,10 @@ func TestAServerThatDied(t *testing.T) {
 	require.Equal(t, http.StatusCreated, b.send(t, http.MethodPost, "/v1/tools", draft("say"), keyed("k")).status)
 	conn := b.Conn(t)
 	die := func(lease string) {
-		_, err := conn.Exec(t.Context(), "update idempotency_keys set status = null, header = null, body = null, lease_until = now() + $1::interval", lease)
+		_, err := conn.Exec(
+			t.Context(),
+			"update idempotency_keys set status = null, header = null, body = null, lease_until = now() + $1::interval", lease,
+		)
 		require.NoError(t, err)
 	}
 	die("1 minute")
@@ -234,7 +245,9 @@ func TestAServerThatWasTakenOver(t *testing.T) {
 	b := setup(t)
 	conn := b.Conn(t)
 	answer := b.whileServed(t, func() {
-		_, err := conn.Exec(t.Context(), "update idempotency_keys set fence = fence + 1, lease_until = now() + interval '10 seconds'")
+		_, err := conn.Exec(
+			t.Context(), "update idempotency_keys set fence = fence + 1, lease_until = now() + interval '10 seconds'",
+		)
 		require.NoError(t, err)
 	})
 	require.Equal(t, http.StatusConflict, answer.Code, answer.Body.String())

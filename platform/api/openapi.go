@@ -34,26 +34,35 @@ func (s *server) registerOpenAPI() {
 		id: "importOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi", tag: "tools", permission: ToolsWrite,
 		maxBody: MaxImportBytes,
 		summary: "Make tools of an OpenAPI document",
-		detail: "Makes a draft of an http tool of each operation, and tells of what could not be mapped. Nothing is fetched: " +
-			"references out of the document are refused. Imported again, by the same name, the document's tools are found by " +
-			"method and path or by operation id: their drafts are changed, what is published is not touched unless `publish` is set, and tools " +
-			"whose operations are gone are listed and stay. Without `dry_run: false` nothing is written.",
+		detail: "Makes a draft of an http tool of each operation, and tells of what could not be mapped. Nothing is " +
+			"fetched: references out of the document are refused. Imported again, by the same name, the document's tools are " +
+			"found by method and path or by operation id: their drafts are changed, what is published is not touched unless " +
+			"`publish` is set, and tools whose operations are gone are listed and stay. " +
+			"Without `dry_run: false` nothing is written.",
 	}, s.importOpenAPI)
 	handle(s, route{
-		id: "streamImportOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi/stream", tag: "tools", permission: ToolsWrite,
-		maxBody: MaxImportBytes, stream: true,
+		id: "streamImportOpenAPI", method: http.MethodPost, path: "/v1/tools/import/openapi/stream", tag: "tools",
+		permission: ToolsWrite,
+		maxBody:    MaxImportBytes, stream: true,
 		summary: "Make tools of an OpenAPI document and follow it",
-		detail: "As `importOpenAPI`, for large documents: the answer is a stream of server-sent events. `import.progress` tells how " +
-			"many operations are done, `import.result` what became of them; `import.failed` is a problem that ended the import. " +
-			"Closing the stream ends the import after the operation that it is at.",
+		detail: "As `importOpenAPI`, for large documents: the answer is a stream of server-sent events. `import.progress` " +
+			"tells how many operations are done, `import.result` what became of them; `import.failed` is a problem that ended " +
+			"the import. Closing the stream ends the import after the operation that it is at.",
 	}, s.streamImportOpenAPI)
 	ok := s.api.OpenAPI().Paths["/v1/tools/import/openapi/stream"].Post.Responses["200"]
 	ok.Content = map[string]*huma.MediaType{
-		v1.StreamType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; the data of each is an ImportProgress, an ImportedOpenAPI or a Problem"}},
+		v1.StreamType: {
+			Schema: &huma.Schema{
+				Type:        huma.TypeString,
+				Description: "Server-sent events; the data of each is an ImportProgress, an ImportedOpenAPI or a Problem",
+			},
+		},
 	}
 }
 
-func (s *server) importOpenAPI(ctx context.Context, p tool.Principal, in *importOpenAPIInput) (*importOpenAPIOutput, error) {
+func (s *server) importOpenAPI(
+	ctx context.Context, p tool.Principal, in *importOpenAPIInput,
+) (*importOpenAPIOutput, error) {
 	plan, err := s.planImport(ctx, p, in.Body)
 	if err != nil {
 		return nil, err
@@ -110,14 +119,17 @@ func documentText(raw json.RawMessage) ([]byte, error) {
 		return raw, nil
 	}
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.importOpenAPI", Path: "/document", Msg: "expected a document", Err: err}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.importOpenAPI", Path: "/document", Msg: "expected a document", Err: err,
+		}
 	}
 	return []byte(text), nil
 }
 
 func optionsOf(in v1.ImportOpenAPI) openapi.Options {
 	return openapi.Options{
-		Auth: authOf(in.Auth), OnePage: in.OnePage, Name: in.Name, DocumentURL: in.DocumentURL, Upstream: in.Upstream, Variables: in.Variables, Credentials: in.Credentials,
+		Auth: authOf(in.Auth), OnePage: in.OnePage, Name: in.Name, DocumentURL: in.DocumentURL, Upstream: in.Upstream,
+		Variables: in.Variables, Credentials: in.Credentials,
 		Prefix: in.Prefix, Idempotent: in.Idempotent, Only: selectionOf(in.Only), Except: selectionOf(in.Except),
 	}
 }
@@ -154,7 +166,8 @@ type importing struct {
 // tool is told of with it; an error is for what stops them all.
 func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedOperation, error) {
 	item := v1.ImportedOperation{
-		OperationID: o.ID, Method: o.Method, Path: o.Path, Pointer: o.Pointer, Mapping: string(o.State), Losses: lossesOf(o.Losses),
+		OperationID: o.ID, Method: o.Method, Path: o.Path, Pointer: o.Pointer, Mapping: string(o.State),
+		Losses: lossesOf(o.Losses),
 		Reason: o.Reason, Needs: o.Needs(), Tool: o.Known, Action: v1.Skipped, Pagination: o.Pagination,
 	}
 	if o.Spec == nil {
@@ -167,7 +180,8 @@ func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedO
 		item.Error, err = i.fault(ctx, err)
 		return item, err
 	}
-	item.ToolID, item.Version, item.Action, item.Warnings = change.ID, change.Version, v1.Action(change.Action), slices.Concat(o.Warnings, change.Warnings)
+	item.ToolID, item.Version = change.ID, change.Version
+	item.Action, item.Warnings = v1.Action(change.Action), slices.Concat(o.Warnings, change.Warnings)
 	if change.Action == registry.Unchanged {
 		item.Diff = nil
 	}
@@ -210,10 +224,13 @@ func (i *importing) bringOut(ctx context.Context, item *v1.ImportedOperation) (*
 // ofDocument are changes of what a tool remembers of its document: they follow
 // from the others.
 var ofDocument = []string{
-	"interaction/annotations/source/digest", "interaction/annotations/source/title", "interaction/annotations/source/version",
+	"interaction/annotations/source/digest", "interaction/annotations/source/title",
+	"interaction/annotations/source/version",
 }
 
-func (i *importing) bring(ctx context.Context, o *openapi.Operation, item *v1.ImportedOperation) (registry.Change, error) {
+func (i *importing) bring(
+	ctx context.Context, o *openapi.Operation, item *v1.ImportedOperation,
+) (registry.Change, error) {
 	r, definition := i.server.cfg.Registry, registry.Definition{Tool: o.Spec}
 	if o.Known == "" {
 		return i.create(ctx, o)
@@ -241,7 +258,11 @@ func (i *importing) create(ctx context.Context, o *openapi.Operation) (registry.
 	r := i.server.cfg.Registry
 	change, err := r.Check(ctx, i.principal, registry.Definition{Tool: o.Spec})
 	if err == nil && change.Action != registry.Created {
-		err = &tool.Error{Kind: tool.Conflict, Op: "api.importOpenAPI", Path: "/slug", Msg: "there is a tool " + o.Spec.Slug + " that this document did not bring: give the import a prefix, or leave the operation out"}
+		err = &tool.Error{
+			Kind: tool.Conflict, Op: "api.importOpenAPI", Path: "/slug",
+			Msg: "there is a tool " + o.Spec.Slug +
+				" that this document did not bring: give the import a prefix, or leave the operation out",
+		}
 	}
 	if err != nil || !i.write {
 		return change, err
@@ -256,7 +277,8 @@ func (i *importing) create(ctx context.Context, o *openapi.Operation) (registry.
 
 func describeImport(r *openapi.Result, gone []tool.Tool) v1.ImportedOpenAPI {
 	out := v1.ImportedOpenAPI{
-		Name: r.Name, Title: r.Title, Version: r.Version, OpenAPI: r.OpenAPI, Digest: r.Digest, Hosts: r.Hosts, Notes: lossesOf(r.Notes),
+		Name: r.Name, Title: r.Title, Version: r.Version, OpenAPI: r.OpenAPI, Digest: r.Digest, Hosts: r.Hosts,
+		Notes:      lossesOf(r.Notes),
 		Operations: make([]v1.ImportedOperation, 0, len(r.Operations)),
 	}
 	if out.Hosts == nil {
@@ -269,7 +291,8 @@ func describeImport(r *openapi.Result, gone []tool.Tool) v1.ImportedOpenAPI {
 	for i := range gone {
 		source := openapi.SourceOf(&gone[i])
 		out.Gone = append(out.Gone, v1.GoneTool{
-			Tool: gone[i].Slug, ToolID: gone[i].ID, OperationID: source.OperationID, Method: source.Method, Path: source.Path, Status: string(gone[i].Status),
+			Tool: gone[i].Slug, ToolID: gone[i].ID, OperationID: source.OperationID, Method: source.Method, Path: source.Path,
+			Status: string(gone[i].Status),
 		})
 	}
 	return out

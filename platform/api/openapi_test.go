@@ -75,7 +75,11 @@ func TestImportOpenAPI(t *testing.T) {
 	require.True(t, found.RequiresApproval)
 	stored, err := b.Store.FindTool(t.Context(), b.tenant, tool.Ref{Slug: "deleteOrder"})
 	require.NoError(t, err)
-	require.JSONEq(t, `{"method":"DELETE","url":"https://shop.example.com/orders/{id}","body":null,"auth":{"type":"header","header":"X-Api-Key","credentials_ref":"shop"}}`, string(stored.Config))
+	require.JSONEq(
+		t,
+		`{"method":"DELETE","url":"https://shop.example.com/orders/{id}","body":null,"auth":{"type":"header","header":"X-Api-Key","credentials_ref":"shop"}}`,
+		string(stored.Config),
+	)
 
 	in.Credentials = nil
 	again := b.importOpenAPI(t, in)
@@ -95,7 +99,8 @@ func TestImportOpenAPIAgain(t *testing.T) {
 	got := b.do(t, http.MethodPost, "/v1/tools/listOrders/publish", `{}`)
 	require.Equal(t, http.StatusOK, got.status, string(got.body))
 
-	changed := strings.NewReplacer("name: state, in: query,", "name: state, in: query, required: true,", "  /orders/{id}:", "  /other/{id}:",
+	changed := strings.NewReplacer("name: state, in: query,", "name: state, in: query, required: true,", "  /orders/{id}:",
+		"  /other/{id}:",
 		"operationId: deleteOrder", "operationId: deleteOther").Replace(shopDocument)
 	in.Document = inString(t, changed)
 	in.DryRun = nil
@@ -107,7 +112,8 @@ func TestImportOpenAPIAgain(t *testing.T) {
 	require.Equal(t, "2.0.0", list.Version)
 	require.Equal(t, "major", list.Diff.Bump)
 	require.Equal(t, "2.0.0", list.Diff.Least)
-	require.Equal(t, []v1.Change{{Path: "input/state", Bump: "major", Reason: "the property is required now"}}, list.Diff.Changes)
+	require.Equal(t, []v1.Change{{Path: "input/state", Bump: "major", Reason: "the property is required now"}},
+		list.Diff.Changes)
 
 	in.DryRun = &write
 	b.importOpenAPI(t, in)
@@ -160,5 +166,7 @@ func TestImportOpenAPIRefused(t *testing.T) {
 		require.Contains(t, got.problem(t).Detail, want)
 	}
 	reader := b.Key(t, b.tenant, "tools.read")
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/tools/import/openapi", `{"document":"x"}`, reader).status)
+	require.Equal(
+		t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/tools/import/openapi", `{"document":"x"}`, reader).status,
+	)
 }

@@ -24,7 +24,9 @@ type streamImportOutput struct {
 
 // streamImportOpenAPI takes the stream's place first, and maps the document
 // before it answers: what is wrong with the whole of it is a problem.
-func (s *server) streamImportOpenAPI(ctx context.Context, p tool.Principal, in *importOpenAPIInput) (out *streamImportOutput, err error) {
+func (s *server) streamImportOpenAPI(
+	ctx context.Context, p tool.Principal, in *importOpenAPIInput,
+) (out *streamImportOutput, err error) {
 	place, refused := s.streams.begin(p.Tenant)
 	if refused != nil {
 		return nil, refused
@@ -50,7 +52,9 @@ func (s *server) streamImportOpenAPI(ctx context.Context, p tool.Principal, in *
 // the client has left or is too slow, or the server stops.
 func (s *server) followImport(ctx huma.Context, plan *importing) {
 	r, w := humachi.Unwrap(ctx)
-	out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: v1.CanonicalNames}
+	out := &eventWriter{
+		w: w, rc: http.NewResponseController(w), timeout: s.cfg.Streams.WriteTimeout, names: v1.CanonicalNames,
+	}
 	runCtx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	go func() { // The server's end is the import's.
@@ -65,7 +69,8 @@ func (s *server) followImport(ctx huma.Context, plan *importing) {
 		err = s.writeImport(runCtx, out, plan, cancel)
 	}
 	if err != nil {
-		s.log.LogAttrs(r.Context(), slog.LevelDebug, "a stream has ended", slog.String("tenant_id", string(plan.principal.Tenant)),
+		s.log.LogAttrs(r.Context(), slog.LevelDebug, "a stream has ended",
+			slog.String("tenant_id", string(plan.principal.Tenant)),
 			slog.String("trace_id", traceID(r.Context())), slog.Any("reason", err))
 	}
 }

@@ -56,5 +56,7 @@ func openCursor(cursor string) (string, error) {
 }
 
 func badCursor() error {
-	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "cursor", Msg: "the cursor is malformed: use next of the page before"}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "api", Path: "cursor", Msg: "the cursor is malformed: use next of the page before",
+	}
 }

@@ -35,7 +35,10 @@ const (
 
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	return []string{ToolsRead, ToolsWrite, ToolsDeclareReads, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite, TenantsRead, TenantsWrite, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite}
+	return []string{
+		ToolsRead, ToolsWrite, ToolsDeclareReads, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite,
+		TenantsRead, TenantsWrite, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite,
+	}
 }
 
 // narrow returns p with no more permissions than its scopes name, where it has

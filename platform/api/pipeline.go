@@ -68,45 +68,59 @@ type searchPipelineOutput struct {
 
 func (s *server) registerPipelines() {
 	handle(s, route{
-		id: "createPipeline", method: http.MethodPost, path: "/v1/pipelines", tag: "pipelines", permission: PipelinesWrite, status: http.StatusCreated,
+		id: "createPipeline", method: http.MethodPost, path: "/v1/pipelines", tag: "pipelines", permission: PipelinesWrite,
+		status:  http.StatusCreated,
 		summary: "Create a pipeline",
-		detail:  "A collection of documents that rag_retrieval tools search. By words it needs nothing else; by meaning it needs an embedding model. A slug that the tenant has already is a conflict.",
+		detail: "A collection of documents that rag_retrieval tools search. By words it needs nothing else; by meaning it " +
+			"needs an embedding model. A slug that the tenant has already is a conflict.",
 	}, s.createPipeline)
 	handle(s, route{
 		id: "listPipelines", method: http.MethodGet, path: "/v1/pipelines", tag: "pipelines", permission: PipelinesRead,
-		summary: "List pipelines, in the order of slugs", detail: "How many documents each has is told where one is asked for.",
+		summary: "List pipelines, in the order of slugs",
+		detail:  "How many documents each has is told where one is asked for.",
 	}, s.listPipelines)
 	handle(s, route{
-		id: "getPipeline", method: http.MethodGet, path: "/v1/pipelines/{pipeline}", tag: "pipelines", permission: PipelinesRead,
-		summary: "Get a pipeline", detail: "With how many documents it has, and how far it is with another embedding model.",
+		id: "getPipeline", method: http.MethodGet, path: "/v1/pipelines/{pipeline}", tag: "pipelines",
+		permission: PipelinesRead,
+		summary:    "Get a pipeline",
+		detail:     "With how many documents it has, and how far it is with another embedding model.",
 	}, s.getPipeline)
 	handle(s, route{
-		id: "updatePipeline", method: http.MethodPatch, path: "/v1/pipelines/{pipeline}", tag: "pipelines", permission: PipelinesWrite,
-		summary: "Change a pipeline",
-		detail: "What the body leaves out stays. The slug stays for good, the language while there are documents, and another embedding " +
-			"model is asked for by re-embedding.",
+		id: "updatePipeline", method: http.MethodPatch, path: "/v1/pipelines/{pipeline}", tag: "pipelines",
+		permission: PipelinesWrite,
+		summary:    "Change a pipeline",
+		detail: "What the body leaves out stays. The slug stays for good, the language while there are documents, and " +
+			"another embedding model is asked for by re-embedding.",
 	}, s.updatePipeline)
 	handle(s, route{
-		id: "deletePipeline", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}", tag: "pipelines", permission: PipelinesWrite,
-		summary: "Delete a pipeline and its documents, for good",
-		detail:  "Tools that search it fail from then on; those that name it by its slug, until another pipeline takes that.",
+		id: "deletePipeline", method: http.MethodDelete, path: "/v1/pipelines/{pipeline}", tag: "pipelines",
+		permission: PipelinesWrite,
+		summary:    "Delete a pipeline and its documents, for good",
+		detail: "Tools that search it fail from then on; those that name it by its slug, until another pipeline " +
+			"takes that.",
 	}, s.deletePipeline)
 	handle(s, route{
-		id: "searchPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/search", tag: "pipelines", permission: PipelinesRead,
-		summary: "Search a pipeline", detail: "What a rag_retrieval tool would find, with a line to cite each passage by. What tools are asked leaves nothing out: exclude is for this request only.",
+		id: "searchPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/search", tag: "pipelines",
+		permission: PipelinesRead,
+		summary:    "Search a pipeline",
+		detail: "What a rag_retrieval tool would find, with a line to cite each passage by. What tools are asked leaves " +
+			"nothing out: exclude is for this request only.",
 	}, s.searchPipeline)
 	handle(s, route{
-		id: "reembedPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/reembed", tag: "pipelines", permission: PipelinesWrite,
-		status:  http.StatusAccepted,
-		summary: "Embed a pipeline's passages by another model",
-		detail: "The old embeddings are searched until all passages have new ones; then the pipeline changes over at once. The first model " +
-			"of a pipeline comes this way too. Asked again meanwhile, the newest model counts. Where a passage can't be embedded, the " +
-			"pipeline stays as it is.",
+		id: "reembedPipeline", method: http.MethodPost, path: "/v1/pipelines/{pipeline}/reembed", tag: "pipelines",
+		permission: PipelinesWrite,
+		status:     http.StatusAccepted,
+		summary:    "Embed a pipeline's passages by another model",
+		detail: "The old embeddings are searched until all passages have new ones; then the pipeline changes over at once. " +
+			"The first model of a pipeline comes this way too. Asked again meanwhile, the newest model counts. Where a " +
+			"passage can't be embedded, the pipeline stays as it is.",
 	}, s.reembedPipeline)
 	s.registerDocuments()
 }
 
-func (s *server) createPipeline(ctx context.Context, p tool.Principal, in *createPipelineInput) (*createPipelineOutput, error) {
+func (s *server) createPipeline(
+	ctx context.Context, p tool.Principal, in *createPipelineInput,
+) (*createPipelineOutput, error) {
 	wanted := in.Body.Pipeline()
 	wanted.Tenant, wanted.CreatedBy = p.Tenant, p.Subject
 	if err := wanted.Check(); err != nil {
@@ -139,7 +153,9 @@ func (s *server) listPipelines(ctx context.Context, p tool.Principal, in *Paging
 	if err != nil {
 		return nil, fmt.Errorf("listing pipelines: %w", err)
 	}
-	return &listPipelinesOutput{Body: page(*in, found, v1.FromPipeline, func(p retrieval.Pipeline) string { return p.Slug })}, nil
+	return &listPipelinesOutput{
+		Body: page(*in, found, v1.FromPipeline, func(p retrieval.Pipeline) string { return p.Slug }),
+	}, nil
 }
 
 func (s *server) getPipeline(ctx context.Context, p tool.Principal, in *pipelineInput) (*pipelineOutput, error) {
@@ -169,7 +185,9 @@ func (s *server) getPipeline(ctx context.Context, p tool.Principal, in *pipeline
 	return out, nil
 }
 
-func (s *server) updatePipeline(ctx context.Context, p tool.Principal, in *changePipelineInput) (*pipelineOutput, error) {
+func (s *server) updatePipeline(
+	ctx context.Context, p tool.Principal, in *changePipelineInput,
+) (*pipelineOutput, error) {
 	found, err := s.changingPipeline(ctx, p, in.Pipeline, in.Changing)
 	if err != nil {
 		return nil, err
@@ -188,7 +206,9 @@ func (s *server) updatePipeline(ctx context.Context, p tool.Principal, in *chang
 
 // changingPipeline returns a pipeline that is to be changed under a condition.
 // Whatever comes between this look at it and its change is refused too.
-func (s *server) changingPipeline(ctx context.Context, p tool.Principal, name string, c Changing) (retrieval.Pipeline, error) {
+func (s *server) changingPipeline(
+	ctx context.Context, p tool.Principal, name string, c Changing,
+) (retrieval.Pipeline, error) {
 	found, err := s.cfg.Retrieval.FindPipeline(ctx, p.Tenant, name)
 	if err != nil {
 		return retrieval.Pipeline{}, err
@@ -207,7 +227,9 @@ func (c Changing) outrun(err error) error {
 	return err
 }
 
-func (s *server) deletePipeline(ctx context.Context, p tool.Principal, in *deletePipelineInput) (*pipelineOutput, error) {
+func (s *server) deletePipeline(
+	ctx context.Context, p tool.Principal, in *deletePipelineInput,
+) (*pipelineOutput, error) {
 	found, err := s.changingPipeline(ctx, p, in.Pipeline, in.Changing)
 	if err != nil {
 		return nil, err
@@ -218,14 +240,17 @@ func (s *server) deletePipeline(ctx context.Context, p tool.Principal, in *delet
 	return showPipeline(found), nil
 }
 
-func (s *server) searchPipeline(ctx context.Context, p tool.Principal, in *searchPipelineInput) (*searchPipelineOutput, error) {
+func (s *server) searchPipeline(
+	ctx context.Context, p tool.Principal, in *searchPipelineInput,
+) (*searchPipelineOutput, error) {
 	filter, err := retrieval.ParseFilter("/filter", in.Body.Filter)
 	if err != nil {
 		return nil, fmt.Errorf("reading the filter: %w", err)
 	}
 	text, exclude := retrieval.CutExclusions(in.Body.Query)
 	answer, err := s.cfg.Searcher.Search(ctx, p.Tenant, in.Pipeline, retrieval.Query{
-		Text: text, Exclude: slices.Concat(in.Body.Exclude, exclude), Limit: in.Body.Limit, Mode: in.Body.Mode, Filter: filter, MinScore: in.Body.MinScore,
+		Text: text, Exclude: slices.Concat(in.Body.Exclude, exclude), Limit: in.Body.Limit, Mode: in.Body.Mode,
+		Filter: filter, MinScore: in.Body.MinScore,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("searching pipeline %q: %w", in.Pipeline, err)

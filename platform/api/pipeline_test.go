@@ -26,7 +26,9 @@ import (
 // noModel embeds nothing.
 type noModel struct{}
 
-func (noModel) Embed(context.Context, tool.TenantID, retrieval.EmbeddingConfig, retrieval.TextKind, []string) ([][]float32, error) {
+func (noModel) Embed(
+	context.Context, tool.TenantID, retrieval.EmbeddingConfig, retrieval.TextKind, []string,
+) ([][]float32, error) {
 	return nil, &tool.Error{Kind: tool.Unavailable, Msg: "there is no model"}
 }
 
@@ -84,30 +86,44 @@ func TestPipelines(t *testing.T) {
 
 	got := b.do(t, http.MethodGet, "/v1/pipelines/handbook", "")
 	first := got.header.Get("Etag")
-	changed := b.send(t, http.MethodPatch, "/v1/pipelines/"+p.ID, `{"name":"Staff handbook","disabled":true}`, map[string]string{"If-Match": first})
+	changed := b.send(t, http.MethodPatch, "/v1/pipelines/"+p.ID, `{"name":"Staff handbook","disabled":true}`,
+		map[string]string{"If-Match": first})
 	p = as[v1.Pipeline](t, changed, http.StatusOK)
 	require.Equal(t, "Staff handbook", p.Name)
 	require.Equal(t, "What we agreed on", p.Description, "what is absent stays")
 	require.True(t, p.Disabled)
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPatch, "/v1/pipelines/handbook", `{"name":"x"}`, map[string]string{"If-Match": first}).status)
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodDelete, "/v1/pipelines/handbook", "", map[string]string{"If-Match": first}).status)
-	require.Equal(t, http.StatusConflict, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"x"}`).status, "disabled")
+	require.Equal(
+		t, http.StatusPreconditionFailed,
+		b.send(t, http.MethodPatch, "/v1/pipelines/handbook", `{"name":"x"}`, map[string]string{"If-Match": first}).status,
+	)
+	require.Equal(
+		t, http.StatusPreconditionFailed,
+		b.send(t, http.MethodDelete, "/v1/pipelines/handbook", "", map[string]string{"If-Match": first}).status,
+	)
+	require.Equal(
+		t, http.StatusConflict, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"x"}`).status,
+		"disabled",
+	)
 
 	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"archive"}`)
 	page := as[v1.Page[v1.Pipeline]](t, b.do(t, http.MethodGet, "/v1/pipelines?limit=1", ""), http.StatusOK)
 	require.Equal(t, "archive", page.Items[0].Slug)
-	page = as[v1.Page[v1.Pipeline]](t, b.do(t, http.MethodGet, "/v1/pipelines?limit=1&cursor="+page.Next, ""), http.StatusOK)
+	page = as[v1.Page[v1.Pipeline]](t, b.do(t, http.MethodGet, "/v1/pipelines?limit=1&cursor="+page.Next, ""),
+		http.StatusOK)
 	require.Equal(t, "handbook", page.Items[0].Slug)
 
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodDelete, "/v1/pipelines/handbook", "").status)
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/pipelines/"+p.ID, "").status)
 }
 
-const leave = "# Annual leave\n\n## How many days\n\nFull-time staff have 28 days a year.\n\n## Left over\n\nFive days move into March.\n"
+const leave = "# Annual leave\n\n## How many days\n\nFull-time staff have 28 days a year.\n\n## Left over\n\nFive " +
+	"days move into March.\n"
 
 func newDocument(t *testing.T, key, text string, metadata map[string]any) string {
 	t.Helper()
-	raw, err := json.Marshal(map[string]any{"key": key, "text": text, "media_type": "text/markdown", "source": "handbook/" + key, "metadata": metadata})
+	raw, err := json.Marshal(map[string]any{
+		"key": key, "text": text, "media_type": "text/markdown", "source": "handbook/" + key, "metadata": metadata,
+	})
 	require.NoError(t, err)
 	return string(raw)
 }
@@ -119,7 +135,9 @@ func TestDocuments(t *testing.T) {
 	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
 	const at = "/v1/pipelines/handbook/documents"
 
-	added := b.do(t, http.MethodPost, at, newDocument(t, "people/leave.md", leave, map[string]any{"team": "people", "year": 2026}))
+	added := b.do(
+		t, http.MethodPost, at, newDocument(t, "people/leave.md", leave, map[string]any{"team": "people", "year": 2026}),
+	)
 	d := as[v1.Document](t, added, http.StatusAccepted)
 	require.Equal(t, at+"/"+d.ID, added.header.Get("Location"))
 	d = as[v1.Document](t, b.do(t, http.MethodGet, at+"/"+d.ID, ""), http.StatusOK)
@@ -128,7 +146,9 @@ func TestDocuments(t *testing.T) {
 	require.Equal(t, int64(1), d.Live)
 	require.Len(t, clerk().Started(), 1)
 
-	again := b.do(t, http.MethodPost, at, newDocument(t, "people/leave.md", leave, map[string]any{"team": "people", "year": 2026}))
+	again := b.do(
+		t, http.MethodPost, at, newDocument(t, "people/leave.md", leave, map[string]any{"team": "people", "year": 2026}),
+	)
 	require.Equal(t, http.StatusOK, again.status, "the same again changes nothing: %s", again.body)
 	require.Len(t, clerk().Started(), 1)
 
@@ -152,7 +172,10 @@ func TestDocuments(t *testing.T) {
 
 	// What can't be ingested says why, and is tried again when it is added again.
 	page := base64.StdEncoding.EncodeToString([]byte("<p>Returns"))
-	as[v1.Document](t, b.do(t, http.MethodPost, at, `{"key":"returns.html","media_type":"text/html","content_base64":"`+page+`"}`), http.StatusAccepted)
+	as[v1.Document](
+		t, b.do(t, http.MethodPost, at, `{"key":"returns.html","media_type":"text/html","content_base64":"`+page+`"}`),
+		http.StatusAccepted,
+	)
 	bad := as[v1.Document](t, b.do(t, http.MethodGet, at+"/returns.html", ""), http.StatusOK)
 	require.Equal(t, retrieval.Failed, bad.Status)
 	require.NotEmpty(t, bad.Error)
@@ -163,7 +186,9 @@ func TestDocuments(t *testing.T) {
 	clerk().Leave(errors.New("away"))
 	body := newDocument(t, "late.md", "# Late\n\nLater.", nil)
 	require.Equal(t, http.StatusAccepted, b.do(t, http.MethodPost, at, body).status)
-	require.Equal(t, http.StatusServiceUnavailable, b.do(t, http.MethodPost, at, newDocument(t, "later.md", "# Later", nil)).status)
+	require.Equal(
+		t, http.StatusServiceUnavailable, b.do(t, http.MethodPost, at, newDocument(t, "later.md", "# Later", nil)).status,
+	)
 	backlog, err := b.Store.CountStarts(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, backlog.Count)
@@ -183,14 +208,19 @@ func TestDocuments(t *testing.T) {
 	require.Len(t, list.Items, 1)
 	list = as[v1.Page[v1.Document]](t, b.do(t, http.MethodGet, at+"?key=people/leave.md", ""), http.StatusOK)
 	require.Equal(t, d.ID, list.Items[0].ID)
-	require.Empty(t, as[v1.Page[v1.Document]](t, b.do(t, http.MethodGet, at+"?key=people/leave.md&status=failed", ""), http.StatusOK).Items)
+	require.Empty(
+		t,
+		as[v1.Page[v1.Document]](t, b.do(t, http.MethodGet, at+"?key=people/leave.md&status=failed", ""),
+			http.StatusOK).Items,
+	)
 	require.Empty(t, as[v1.Page[v1.Document]](t, b.do(t, http.MethodGet, at+"?key=nobody", ""), http.StatusOK).Items)
 
 	// Another tenant's document is not found in one's own pipeline either.
 	stranger := b.Key(t, b.Tenant(t), "*")
 	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`, stranger)
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {
-		foreign, absent := b.do(t, method, at+"/"+d.ID, "", stranger), b.do(t, method, at+"/"+d.ID[:len(d.ID)-3]+"fff", "", stranger)
+		foreign, absent := b.do(t, method, at+"/"+d.ID, "",
+			stranger), b.do(t, method, at+"/"+d.ID[:len(d.ID)-3]+"fff", "", stranger)
 		require.Equal(t, http.StatusNotFound, foreign.status)
 		requireSameProblem(t, absent, foreign, d.ID[:len(d.ID)-3]+"fff", d.ID)
 	}
@@ -207,12 +237,15 @@ func TestSearchOfPipelines(t *testing.T) {
 	b := setup(t, hire)
 	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
 	for key, team := range map[string]string{"leave.md": "people", "old.md": "archive"} {
-		got := b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, key, leave, map[string]any{"team": team}))
+		got := b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents",
+			newDocument(t, key, leave, map[string]any{"team": team}))
 		require.Equal(t, http.StatusAccepted, got.status, string(got.body))
 	}
 	const at = "/v1/pipelines/handbook/search"
 	reader := b.Key(t, b.tenant, api.PipelinesRead)
-	found := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, at, `{"query":"days of staff","filter":{"team":"people"}}`, reader), http.StatusOK)
+	found := as[v1.PipelineAnswer](
+		t, b.do(t, http.MethodPost, at, `{"query":"days of staff","filter":{"team":"people"}}`, reader), http.StatusOK,
+	)
 	require.Equal(t, "handbook", found.Pipeline)
 	require.Equal(t, retrieval.FullText, found.Mode)
 	require.NotEmpty(t, found.Hits)
@@ -233,7 +266,10 @@ func TestSearchOfPipelines(t *testing.T) {
 	} {
 		require.Equal(t, want, b.do(t, http.MethodPost, at, body).status, body)
 	}
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "x", "x", nil), reader).status)
+	require.Equal(
+		t, http.StatusForbidden,
+		b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "x", "x", nil), reader).status,
+	)
 }
 
 func must[T any](v T, err error) T {
@@ -263,7 +299,9 @@ func TestReembedding(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodPost, "/v1/pipelines/handbook/reembed",
 		`{"embedding":{"url":"models.example.com","model":"small","dimensions":3}}`).status)
 	stale := map[string]string{"If-Match": `"` + p.ID + `.0"`}
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodPost, "/v1/pipelines/handbook/reembed", model, stale).status)
+	require.Equal(
+		t, http.StatusPreconditionFailed, b.send(t, http.MethodPost, "/v1/pipelines/handbook/reembed", model, stale).status,
+	)
 
 	// A model that does not embed leaves the pipeline as it was.
 	clerk().Leave(nil)
@@ -283,7 +321,8 @@ func TestSearchesExclude(t *testing.T) {
 	for key, text := range map[string]string{
 		"a.md": "Tasks go to the queue with --dlq-type cassandra.", "b.md": "Tasks stay in the queue of the source cluster.",
 	} {
-		as[v1.Document](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, key, text, nil)), http.StatusAccepted)
+		as[v1.Document](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, key, text, nil)),
+			http.StatusAccepted)
 	}
 	found := func(body string) (keys []string) {
 		answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", body), http.StatusOK)
@@ -299,8 +338,13 @@ func TestSearchesExclude(t *testing.T) {
 	require.Equal(t, []string{"b.md"}, found(`{"query":"tasks queue -\"--dlq-type\""}`))
 	require.Equal(t, []string{"a.md"}, found(`{"query":"-\"source cluster\" tasks"}`))
 	require.Empty(t, found(`{"query":"tasks","exclude":["source cluster","cassandra"]}`))
-	for _, body := range []string{`{"query":"tasks","exclude":[" "]}`, `{"query":"-\"source\""}`, `{"query":"x","exclude":["a","a","a","a","a","a","a","a","a","a","a"]}`} {
-		require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", body).status, body)
+	for _, body := range []string{
+		`{"query":"tasks","exclude":[" "]}`, `{"query":"-\"source\""}`,
+		`{"query":"x","exclude":["a","a","a","a","a","a","a","a","a","a","a"]}`,
+	} {
+		require.Equal(
+			t, http.StatusUnprocessableEntity, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", body).status, body,
+		)
 	}
 }
 
@@ -312,25 +356,34 @@ func TestOffsetsAreOfTheTextThatIsReturned(t *testing.T) {
 	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
 	const at = "/v1/pipelines/handbook/documents"
 	content := "---\ntitle: Übersicht\nteam: people\n---\r\n" + leave
-	d := as[v1.Document](t, b.do(t, http.MethodPost, at, newDocument(t, "people/leave.md", content, nil)), http.StatusAccepted)
+	d := as[v1.Document](t, b.do(t, http.MethodPost, at, newDocument(t, "people/leave.md", content, nil)),
+		http.StatusAccepted)
 	text := as[v1.DocumentText](t, b.do(t, http.MethodGet, at+"/"+d.ID+"/text", ""), http.StatusOK)
 	require.Equal(t, strings.ReplaceAll(content, "\r\n", "\n"), text.Text)
 	require.Equal(t, len(text.Text), text.Bytes)
 	require.EqualValues(t, 1, text.Version)
-	answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"days"}`), http.StatusOK)
+	answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"days"}`),
+		http.StatusOK)
 	require.Len(t, answer.Hits, 2)
 	for _, hit := range answer.Hits {
 		require.Equal(t, hit.Text, text.Text[hit.Start:hit.End])
-		part := as[v1.DocumentText](t, b.do(t, http.MethodGet, fmt.Sprintf("%s/%s/text?start=%d&end=%d", at, hit.DocumentID, hit.Start, hit.End), ""), http.StatusOK)
+		part := as[v1.DocumentText](
+			t, b.do(t, http.MethodGet, fmt.Sprintf("%s/%s/text?start=%d&end=%d", at, hit.DocumentID, hit.Start, hit.End), ""),
+			http.StatusOK,
+		)
 		require.Equal(t, hit.Text, part.Text)
 	}
-	for query, says := range map[string]string{"start=5&end=4": "no part", "end=100000": "no part", "end=12": "inside of a character", "start=-1": ""} {
+	for query, says := range map[string]string{
+		"start=5&end=4": "no part", "end=100000": "no part", "end=12": "inside of a character", "start=-1": "",
+	} {
 		got := b.do(t, http.MethodGet, at+"/"+d.ID+"/text?"+query, "")
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, query)
 		require.Contains(t, string(got.body), says)
 	}
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, at+"/nobody/text", "").status)
-	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, at+"/"+d.ID+"/text", "", b.Key(t, b.Tenant(t), "*")).status)
+	require.Equal(
+		t, http.StatusNotFound, b.do(t, http.MethodGet, at+"/"+d.ID+"/text", "", b.Key(t, b.Tenant(t), "*")).status,
+	)
 }
 
 // What is no text, or not what it is said to be, is refused when it is put.
@@ -344,14 +397,17 @@ func TestDocumentsAreOfTheirMediaType(t *testing.T) {
 		require.NoError(t, err)
 		return b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", string(raw))
 	}
-	for content, says := range map[string]string{"%PDF-1.7 ...": "application/pdf", "\x89PNG\r\n\x1a\n": "PNG", "a\x00b": "binary"} {
+	for content, says := range map[string]string{
+		"%PDF-1.7 ...": "application/pdf", "\x89PNG\r\n\x1a\n": "PNG", "a\x00b": "binary",
+	} {
 		got := put("text/markdown", content)
 		require.Equal(t, http.StatusUnprocessableEntity, got.status, content)
 		require.Contains(t, string(got.body), says)
 	}
 	require.Contains(t, string(put("application/pdf", "# text").body), "is no PDF")
 	require.Equal(t, http.StatusAccepted, put("text/markdown", "\xff\xfe#\x00 \x00H\x00i\x00").status)
-	answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"hi"}`), http.StatusOK)
+	answer := as[v1.PipelineAnswer](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/search", `{"query":"hi"}`),
+		http.StatusOK)
 	require.Equal(t, "# Hi", answer.Hits[0].Text)
 }
 
@@ -361,8 +417,16 @@ func TestReembeddingThatFailsSaysWhy(t *testing.T) {
 	hire, _ := withClerk(t)
 	b := setup(t, hire)
 	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
-	as[v1.Document](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "leave.md", leave, nil)), http.StatusAccepted)
-	as[v1.Pipeline](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/reembed", `{"embedding":{"url":"https://ai.example/v1","model":"m","dimensions":3}}`), http.StatusAccepted)
+	as[v1.Document](
+		t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "leave.md", leave, nil)),
+		http.StatusAccepted,
+	)
+	as[v1.Pipeline](
+		t,
+		b.do(t, http.MethodPost, "/v1/pipelines/handbook/reembed",
+			`{"embedding":{"url":"https://ai.example/v1","model":"m","dimensions":3}}`),
+		http.StatusAccepted,
+	)
 	p := as[v1.Pipeline](t, b.do(t, http.MethodGet, "/v1/pipelines/handbook", ""), http.StatusOK)
 	require.Nil(t, p.Reembedding)
 	require.Equal(t, "there is no model", p.Failed)

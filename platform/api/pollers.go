@@ -61,5 +61,6 @@ func (p *pollers) waitsFor(ctx context.Context, run agent.Run) string {
 	if run.Status.Final() || run.Kind == agent.HostRun || time.Since(run.CreatedAt) < startGrace || !p.missing(ctx) {
 		return ""
 	}
-	return fmt.Sprintf("no worker polls the task queue %q: start one with toolcrib worker --task-queue %s", p.queue, p.queue)
+	return fmt.Sprintf("no worker polls the task queue %q: start one with toolcrib worker --task-queue %s", p.queue,
+		p.queue)
 }

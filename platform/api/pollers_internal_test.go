@@ -25,7 +25,9 @@ type queueOf struct {
 	asked int
 }
 
-func (q *queueOf) DescribeTaskQueue(context.Context, string, enums.TaskQueueType) (*workflowservice.DescribeTaskQueueResponse, error) {
+func (q *queueOf) DescribeTaskQueue(
+	context.Context, string, enums.TaskQueueType,
+) (*workflowservice.DescribeTaskQueueResponse, error) {
 	q.asked++
 	out := &workflowservice.DescribeTaskQueueResponse{}
 	for _, ago := range q.last {

@@ -24,17 +24,32 @@ func TestProblems(t *testing.T) {
 		code               tool.Kind
 		at                 string
 	}{
-		"no such endpoint":  {http.MethodGet, "/v1/nothing", "", http.StatusNotFound, tool.NotFound, ""},
-		"no such method":    {http.MethodDelete, "/v1/tools", "", http.StatusMethodNotAllowed, tool.NotFound, ""},
-		"malformed JSON":    {http.MethodPost, "/v1/runs", `{"agent":`, http.StatusBadRequest, tool.Invalid, ""},
-		"missing member":    {http.MethodPost, "/v1/runs", `{"agent":"x"}`, http.StatusUnprocessableEntity, tool.Invalid, ""},
-		"unknown member":    {http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","` + planted + `":1}`, http.StatusUnprocessableEntity, tool.Invalid, "/" + planted},
-		"wrong type":        {http.MethodPost, "/v1/runs", `{"agent":["` + planted + `"],"input":"y"}`, http.StatusUnprocessableEntity, tool.Invalid, "/agent"},
-		"not one of":        {http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","mode":"` + planted + `"}`, http.StatusUnprocessableEntity, tool.Invalid, "/mode"},
-		"unknown parameter": {http.MethodGet, "/v1/tools?colour=" + planted, "", http.StatusUnprocessableEntity, tool.Invalid, "colour"},
-		"wrong parameter":   {http.MethodGet, "/v1/tools?limit=" + planted, "", http.StatusUnprocessableEntity, tool.Invalid, "limit"},
-		"bad cursor":        {http.MethodGet, "/v1/tools?cursor=" + planted, "", http.StatusUnprocessableEntity, tool.Invalid, "cursor"},
-		"empty input":       {http.MethodPost, "/v1/runs", `{"agent":"x","input":null}`, http.StatusNotFound, tool.NotFound, ""},
+		"no such endpoint": {http.MethodGet, "/v1/nothing", "", http.StatusNotFound, tool.NotFound, ""},
+		"no such method":   {http.MethodDelete, "/v1/tools", "", http.StatusMethodNotAllowed, tool.NotFound, ""},
+		"malformed JSON":   {http.MethodPost, "/v1/runs", `{"agent":`, http.StatusBadRequest, tool.Invalid, ""},
+		"missing member":   {http.MethodPost, "/v1/runs", `{"agent":"x"}`, http.StatusUnprocessableEntity, tool.Invalid, ""},
+		"unknown member": {
+			http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","` + planted + `":1}`, http.StatusUnprocessableEntity,
+			tool.Invalid, "/" + planted,
+		},
+		"wrong type": {
+			http.MethodPost, "/v1/runs", `{"agent":["` + planted + `"],"input":"y"}`, http.StatusUnprocessableEntity,
+			tool.Invalid, "/agent",
+		},
+		"not one of": {
+			http.MethodPost, "/v1/runs", `{"agent":"x","input":"y","mode":"` + planted + `"}`, http.StatusUnprocessableEntity,
+			tool.Invalid, "/mode",
+		},
+		"unknown parameter": {
+			http.MethodGet, "/v1/tools?colour=" + planted, "", http.StatusUnprocessableEntity, tool.Invalid, "colour",
+		},
+		"wrong parameter": {
+			http.MethodGet, "/v1/tools?limit=" + planted, "", http.StatusUnprocessableEntity, tool.Invalid, "limit",
+		},
+		"bad cursor": {
+			http.MethodGet, "/v1/tools?cursor=" + planted, "", http.StatusUnprocessableEntity, tool.Invalid, "cursor",
+		},
+		"empty input": {http.MethodPost, "/v1/runs", `{"agent":"x","input":null}`, http.StatusNotFound, tool.NotFound, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,5 +101,6 @@ func TestHealth(t *testing.T) {
 		states[name] = check.State
 	}
 	require.Equal(t, "unavailable", health.Status)
-	require.Equal(t, map[string]string{"database": "ok", "schema": "ok", "writes": "ok", "temporal": "not answering"}, states)
+	require.Equal(t, map[string]string{"database": "ok", "schema": "ok", "writes": "ok", "temporal": "not answering"},
+		states)
 }

@@ -99,7 +99,8 @@ func misspelled(raw []byte, err error) string {
 	if !e.Syntax {
 		return fmt.Sprintf("the body is refused at %q, line %d, column %d: %s", e.Path, line, column, e.Msg)
 	}
-	return fmt.Sprintf("the body is no JSON: line %d, column %d: %s", line, column, strings.TrimPrefix(e.Msg, "not JSON: "))
+	return fmt.Sprintf("the body is no JSON: line %d, column %d: %s", line, column,
+		strings.TrimPrefix(e.Msg, "not JSON: "))
 }
 
 // unmarshal decodes a body that is JSON, and words what its types can't hold.

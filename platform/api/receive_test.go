@@ -29,7 +29,8 @@ func TestBodiesThatNeverCome(t *testing.T) {
 		"without a key": "GET " + v1.ProblemsPath + " HTTP/1.1\r\n",
 		"page":          "GET /v1/tools HTTP/1.1\r\nAuthorization: Bearer " + b.key + "\r\n",
 		"stream":        "GET /v1/events HTTP/1.1\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + b.key + "\r\n",
-		"POST":          "POST /v1/runs HTTP/1.1\r\nContent-Type: application/json\r\nAuthorization: Bearer " + b.key + "\r\n",
+		"POST": "POST /v1/runs HTTP/1.1\r\nContent-Type: application/json\r\nAuthorization: Bearer " + b.key +
+			"\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

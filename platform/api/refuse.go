@@ -21,7 +21,9 @@ const (
 func limitHead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n := len(r.URL.RequestURI()); n > MaxURIBytes {
-			writeProblem(w, r, refusal(v1.URITooLong, fmt.Sprintf("path and query have %d bytes, and may have %d", n, MaxURIBytes)))
+			writeProblem(
+				w, r, refusal(v1.URITooLong, fmt.Sprintf("path and query have %d bytes, and may have %d", n, MaxURIBytes)),
+			)
 			return
 		}
 		size := 0
@@ -31,7 +33,9 @@ func limitHead(next http.Handler) http.Handler {
 			}
 		}
 		if size > MaxHeaderBytes {
-			writeProblem(w, r, refusal(v1.HeadersTooLarge, fmt.Sprintf("the headers have %d bytes, and may have %d", size, MaxHeaderBytes)))
+			writeProblem(
+				w, r, refusal(v1.HeadersTooLarge, fmt.Sprintf("the headers have %d bytes, and may have %d", size, MaxHeaderBytes)),
+			)
 			return
 		}
 		next.ServeHTTP(w, r)

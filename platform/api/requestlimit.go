@@ -30,7 +30,9 @@ func (s *server) limitRequests(next http.Handler) http.Handler {
 		}
 		defer active.Add(-1)
 		if active.Add(1) > int64(s.cfg.MaxRequests) {
-			p := refusal(string(tool.Unavailable), fmt.Sprintf("the server has %d requests to answer already", s.cfg.MaxRequests))
+			p := refusal(
+				string(tool.Unavailable), fmt.Sprintf("the server has %d requests to answer already", s.cfg.MaxRequests),
+			)
 			p.RetryAfter = retryBusy.Seconds()
 			writeProblem(w, r, p)
 			return
@@ -45,7 +47,8 @@ const retryBusy = 2 * time.Second
 // manyRequests refuses a request of a tenant that has most of them already.
 func manyRequests(most int) *v1.Problem {
 	p := refusal(string(tool.RateLimited), fmt.Sprintf(
-		"the tenant has %d requests waiting here, and may have no more: start runs and follow their events instead of waiting for each", most))
+		"the tenant has %d requests waiting here, and may have no more: start runs and follow their events instead of "+
+			"waiting for each", most))
 	p.RetryAfter = retryBusy.Seconds()
 	return p
 }

@@ -79,8 +79,11 @@ func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Pr
 		}
 		return out, nil
 	})
-	if ok := op.Responses[strconv.Itoa(http.StatusOK)]; r.method == http.MethodGet && ok != nil && ok.Headers["Etag"] != nil {
-		op.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{Description: "Nothing changed since the ETag in If-None-Match"}
+	if ok := op.Responses[strconv.Itoa(http.StatusOK)]; r.method == http.MethodGet && ok != nil &&
+		ok.Headers["Etag"] != nil {
+		op.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
+			Description: "Nothing changed since the ETag in If-None-Match",
+		}
 	}
 	s.describeProblems(&op, r)
 	if r.accepted != "" {
@@ -127,8 +130,9 @@ func keyParameter() *huma.Param {
 	most, least := maxKeyLength, 1
 	return &huma.Param{
 		Name: KeyHeader, In: "header", Example: "3f1c9a52-order-4711",
-		Description: "Serves the request once: sent again within 24 hours, with the same key and the same content, it is answered " +
-			"as it was, with `" + ReplayedHeader + ": true`. With other content it is refused (422), and while it is being served " +
+		Description: "Serves the request once: sent again within 24 hours, with the same key and the same content, it is " +
+			"answered as it was, with `" + ReplayedHeader +
+			": true`. With other content it is refused (422), and while it is being served " +
 			"too (409, `Retry-After`). Answers from 500 on are not kept.",
 		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most},
 	}

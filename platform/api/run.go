@@ -52,7 +52,8 @@ type listRunsOutput struct {
 
 func (s *server) registerRuns() {
 	handle(s, route{
-		id: "startRun", method: http.MethodPost, path: "/v1/runs", tag: "runs", permission: RunsWrite, status: http.StatusAccepted,
+		id: "startRun", method: http.MethodPost, path: "/v1/runs", tag: "runs", permission: RunsWrite,
+		status:  http.StatusAccepted,
 		summary: "Start a run of an agent",
 		detail:  "Records the run and starts its workflow, `t/<tenant>/run/<id>`. Follow it by its events.",
 	}, s.startRun)
@@ -63,10 +64,12 @@ func (s *server) registerRuns() {
 	handle(s, route{
 		id: "getRun", method: http.MethodGet, path: "/v1/runs/{id}", tag: "runs", permission: RunsRead,
 		summary: "Get a run",
-		detail:  "With the exact versions that it is pinned to. With `explain` also why calls waited for others of their turn, and the last attempts that got no answer of the model.",
+		detail: "With the exact versions that it is pinned to. With `explain` also why calls waited for others of their " +
+			"turn, and the last attempts that got no answer of the model.",
 	}, s.getRun)
 	handle(s, route{
-		id: "cancelRun", method: http.MethodPost, path: "/v1/runs/{id}/cancel", tag: "runs", permission: RunsWrite, status: http.StatusAccepted,
+		id: "cancelRun", method: http.MethodPost, path: "/v1/runs/{id}/cancel", tag: "runs", permission: RunsWrite,
+		status:  http.StatusAccepted,
 		summary: "Cancel a run",
 		detail:  "Asks the workflow to stop; calls under way are cancelled. A run that has ended is a conflict.",
 	}, s.cancelRun)
@@ -184,7 +187,10 @@ func inputContent(input json.RawMessage) ([]tool.Content, error) {
 	var text string
 	switch {
 	case len(input) == 0 || bytes.Equal(input, []byte("null")) || bytes.Equal(input, []byte(`""`)):
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.startRun", Path: "/input", Msg: "input is empty: an agent needs something to begin with"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.startRun", Path: "/input",
+			Msg: "input is empty: an agent needs something to begin with",
+		}
 	case json.Unmarshal(input, &text) == nil:
 		return []tool.Content{tool.Text(text)}, nil
 	default:
@@ -270,7 +276,9 @@ func (s *server) afterCancel(ctx context.Context, run agent.Run, ended bool) (ag
 	if err != nil {
 		return run, fmt.Errorf("looking at the run: %w", err)
 	}
-	conflict := &tool.Error{Kind: tool.Conflict, Op: "api.cancelRun", Msg: fmt.Sprintf("the run is %s already", run.Status)}
+	conflict := &tool.Error{
+		Kind: tool.Conflict, Op: "api.cancelRun", Msg: fmt.Sprintf("the run is %s already", run.Status),
+	}
 	switch {
 	case run.Status == agent.RunCancelled:
 		return run, nil

@@ -19,11 +19,13 @@ func TestRunThatCannotStart(t *testing.T) {
 	b := setup(t)
 	b.apply(t, echo("say"), desk("desk", `["say"]`))
 	run, err := b.Store.CreateRun(t.Context(), agent.Run{
-		Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", Principal: tool.Principal{Tenant: b.tenant},
+		Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w",
+		Principal: tool.Principal{Tenant: b.tenant},
 	}, agent.Message{})
 	require.NoError(t, err)
 	_, err = b.Store.BeginRun(t.Context(), agent.Run{
-		ID: run.ID, Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", FirstRunID: "r", Status: agent.RunRunning,
+		ID: run.ID, Tenant: b.tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", FirstRunID: "r",
+		Status: agent.RunRunning,
 	})
 	require.NoError(t, err)
 	for path, body := range map[string]string{
@@ -77,7 +79,9 @@ func TestCancelOfAPendingRun(t *testing.T) {
 func TestRunsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.apply(t, echo("say"), desk("desk", `["say"]`), `{"kind":"agent","slug":"draft","instructions":"x","model":"scripted/x"}`)
+	b.apply(
+		t, echo("say"), desk("desk", `["say"]`), `{"kind":"agent","slug":"draft","instructions":"x","model":"scripted/x"}`,
+	)
 	for body, code := range map[string]tool.Kind{
 		`{"agent":"none","input":"x"}`:                  tool.NotFound,
 		`{"agent":"draft","input":"x"}`:                 tool.Conflict,
@@ -100,7 +104,8 @@ func TestListRuns(t *testing.T) {
 	for i := range 5 {
 		run, err := b.Store.CreateRun(t.Context(), agent.Run{
 			Tenant: b.tenant, Kind: agent.AgentRun, AgentID: applied.Items[1].ID, Agent: "desk", Mode: tool.Production,
-			WorkflowID: fmt.Sprint("w", i), Input: []byte(`"hello"`), Principal: tool.Principal{Tenant: b.tenant, Subject: "ada"},
+			WorkflowID: fmt.Sprint("w", i), Input: []byte(`"hello"`),
+			Principal: tool.Principal{Tenant: b.tenant, Subject: "ada"},
 		}, agent.Message{Content: []tool.Content{tool.Text("hello")}})
 		require.NoError(t, err)
 		ids = append([]string{run.ID}, ids...)

@@ -24,12 +24,17 @@ func TestRunsAreExplained(t *testing.T) {
 	key := b.Key(t, f.Tenant, "runs.read")
 	turn := agent.Turn{
 		Tenant: f.Tenant, RunID: f.Run.ID, Key: "second",
-		Message: agent.Message{ParentID: f.Turn.Message.ID, Turn: 2, Role: agent.Assistant, Content: []tool.Content{tool.Text("Both.")}},
+		Message: agent.Message{
+			ParentID: f.Turn.Message.ID, Turn: 2, Role: agent.Assistant, Content: []tool.Content{tool.Text("Both.")},
+		},
 	}
 	for _, id := range []string{"c1", "c2", "c3"} {
-		turn.Message.Calls = append(turn.Message.Calls, agent.Call{ID: id, Name: f.Tool.Slug, Arguments: json.RawMessage(`{"q":"a"}`)})
+		turn.Message.Calls = append(turn.Message.Calls, agent.Call{
+			ID: id, Name: f.Tool.Slug, Arguments: json.RawMessage(`{"q":"a"}`),
+		})
 		turn.Calls = append(turn.Calls, agent.PreparedCall{
-			InvocationID: storetest.NewID(t), CallID: id, Name: f.Tool.Slug, Slug: f.Tool.Slug, Arguments: json.RawMessage(`{"q":"a"}`),
+			InvocationID: storetest.NewID(t), CallID: id, Name: f.Tool.Slug, Slug: f.Tool.Slug,
+			Arguments: json.RawMessage(`{"q":"a"}`),
 		})
 	}
 	stored, err := f.Store.SaveTurn(t.Context(), turn)
@@ -37,7 +42,8 @@ func TestRunsAreExplained(t *testing.T) {
 	f.Admit(t, f.EntryOf(f.Run, stored, "effect-c1"), true, true)
 	retry := agent.ModelRetry{
 		Turn: 3, Attempt: 1, MaxAttempts: 10, Model: "acme/large", Kind: tool.Unavailable, TurnID: "third",
-		Cause: "it broke off: Authorization: Bearer sk-0123456789abcdefghij", RetryAt: time.Now().Add(time.Minute).UTC().Truncate(time.Millisecond),
+		Cause:   "it broke off: Authorization: Bearer sk-0123456789abcdefghij",
+		RetryAt: time.Now().Add(time.Minute).UTC().Truncate(time.Millisecond),
 	}
 	for range 2 { // An attempt that is recorded again is one event.
 		require.NoError(t, f.Store.RecordModelRetry(t.Context(), f.Tenant, f.Run.ID, retry))
@@ -55,7 +61,9 @@ func TestRunsAreExplained(t *testing.T) {
 	require.Contains(t, run.ModelRetries[0].Cause, "it broke off")
 	require.NotContains(t, run.ModelRetries[0].Cause, "sk-0123456789abcdefghij")
 
-	require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted}))
+	require.NoError(
+		t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted}),
+	)
 	retry.Attempt = 2
 	require.NoError(t, f.Store.RecordModelRetry(t.Context(), f.Tenant, f.Run.ID, retry))
 	retries, err := f.Store.ModelRetries(t.Context(), f.Tenant, f.Run.ID, 0)
@@ -90,7 +98,8 @@ func TestStreamsAreFollowers(t *testing.T) {
 			Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: f.Agent.Slug, Mode: tool.Production,
 			Principal: f.Principal, WorkflowID: "w-followed", FollowFor: time.Minute,
 		},
-		First: &agent.Message{Content: []tool.Content{tool.Text("hi")}}, Start: agent.Start{Workflow: "x", Input: []byte("{}")},
+		First: &agent.Message{Content: []tool.Content{tool.Text("hi")}},
+		Start: agent.Start{Workflow: "x", Input: []byte("{}")},
 	})
 	require.NoError(t, err)
 	require.True(t, followed(asked), "who starts a run may say that it will be followed")

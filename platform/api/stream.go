@@ -80,7 +80,8 @@ func asksForStream(r *http.Request) bool {
 	}
 	run, isRun := strings.CutPrefix(r.URL.Path, "/v1/runs/")
 	_, isEvents := strings.CutSuffix(run, "/events")
-	return r.Method == http.MethodGet && (r.URL.Path == "/v1/events" || isRun && isEvents) && acceptsStream(r.Header.Get("Accept"))
+	return r.Method == http.MethodGet && (r.URL.Path == "/v1/events" || isRun && isEvents) &&
+		acceptsStream(r.Header.Get("Accept"))
 }
 
 func acceptsStream(accept string) bool {

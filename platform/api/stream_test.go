@@ -54,7 +54,8 @@ func TestStreamOfARun(t *testing.T) {
 	again := b.stream(t, events(run)+"?after=2", nil).rest()
 	require.Equal(t, []string{"3", "4", ""}, ids(again))
 	require.Equal(t, v1.EventEnd, again[2].event)
-	require.Equal(t, []string{"4", ""}, ids(b.stream(t, events(run)+"?after=1", from("3")).rest()), "the header goes before the parameter")
+	require.Equal(t, []string{"4", ""}, ids(b.stream(t, events(run)+"?after=1", from("3")).rest()),
+		"the header goes before the parameter")
 	require.Equal(t, []string{""}, ids(b.stream(t, events(run)+"?after=4", nil).rest()))
 
 	var page v1.Page[tool.Event]
@@ -130,17 +131,20 @@ func TestNamesOfEvents(t *testing.T) {
 	}
 	b.finish(t, run)
 	canonical := []string{
-		"run.started", "tool.output_appended", "tool.completed", "tool.failed", "tool.cancelled", "tool.rejected", "tool.expired",
+		"run.started", "tool.output_appended", "tool.completed", "tool.failed", "tool.cancelled", "tool.rejected",
+		"tool.expired",
 		"run.completed", "end",
 	}
 	for query, want := range map[string][]string{
 		"":                 canonical,
 		"?names=canonical": canonical,
 		"?names=streaming": {
-			"run.started", "tool.streaming", "tool.done", "tool.error", "tool.error", "tool.error", "tool.error", "run.completed", "end",
+			"run.started", "tool.streaming", "tool.done", "tool.error", "tool.error", "tool.error", "tool.error",
+			"run.completed", "end",
 		},
 		"?names=dispatch": {
-			"run.started", "tool.output_appended", "tool_invocation_completed", "tool_invocation_failed", "tool_invocation_failed",
+			"run.started", "tool.output_appended", "tool_invocation_completed", "tool_invocation_failed",
+			"tool_invocation_failed",
 			"tool_invocation_failed", "tool_invocation_failed", "run.completed", "end",
 		},
 		"?names=confirmation": canonical,
@@ -191,7 +195,9 @@ func TestStreamOfARevokedKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.Streams.Heartbeat = 20 * time.Millisecond })
 	run := b.record(t)
-	key, text, err := b.Store.CreateKey(t.Context(), store.Key{Tenant: b.tenant, Name: "watcher", Permissions: []string{"runs.read"}})
+	key, text, err := b.Store.CreateKey(t.Context(), store.Key{
+		Tenant: b.tenant, Name: "watcher", Permissions: []string{"runs.read"},
+	})
 	require.NoError(t, err)
 	s := b.stream(t, events(run), nil, text)
 	s.event()

@@ -18,7 +18,9 @@ func TestStreamsKeepLittle(t *testing.T) {
 		out := &eventWriter{w: w, rc: http.NewResponseController(w), timeout: time.Minute}
 		large := passage{}
 		for range 100 {
-			large.frames = append(large.frames, frame{id: "1", eventType: "run.started", data: bytes.Repeat([]byte("x"), 32<<10)})
+			large.frames = append(large.frames, frame{
+				id: "1", eventType: "run.started", data: bytes.Repeat([]byte("x"), 32<<10),
+			})
 		}
 		if out.passage(large) == nil {
 			kept <- out.buf.Cap()

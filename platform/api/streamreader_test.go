@@ -44,7 +44,9 @@ func (b *bundle) stream(t *testing.T, path string, header http.Header, key ...st
 	return s
 }
 
-func (b *bundle) openStream(t *testing.T, path string, header http.Header, key ...string) (*http.Response, context.CancelFunc) {
+func (b *bundle) openStream(
+	t *testing.T, path string, header http.Header, key ...string,
+) (*http.Response, context.CancelFunc) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -124,7 +126,8 @@ func (s *sse) rest() (frames []frame) {
 func (b *bundle) record(t *testing.T) agent.Run {
 	t.Helper()
 	run, err := b.Store.BeginRun(t.Context(), agent.Run{
-		Tenant: b.tenant, Kind: agent.ToolCallRun, WorkflowID: "w-" + storetest.NewID(t), FirstRunID: "first", Mode: tool.Production,
+		Tenant: b.tenant, Kind: agent.ToolCallRun, WorkflowID: "w-" + storetest.NewID(t), FirstRunID: "first",
+		Mode: tool.Production,
 	})
 	require.NoError(t, err)
 	return run
@@ -157,7 +160,9 @@ func (b *bundle) settle(t *testing.T, run agent.Run, status tool.InvocationStatu
 
 func (b *bundle) finish(t *testing.T, run agent.Run) {
 	t.Helper()
-	require.NoError(t, b.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: b.tenant, RunID: run.ID, Status: agent.RunCompleted}))
+	require.NoError(
+		t, b.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: b.tenant, RunID: run.ID, Status: agent.RunCompleted}),
+	)
 }
 
 func events(run agent.Run) string { return "/v1/runs/" + run.ID + "/events" }

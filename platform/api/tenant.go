@@ -40,10 +40,12 @@ func (s *server) registerTenants() {
 		summary: "Get the tenant of the key", detail: "Any other tenant is not found, whether there is one or not.",
 	}, s.getTenant)
 	handle(s, route{
-		id: "setTenantMasking", method: http.MethodPut, path: "/v1/tenants/{tenant}/masking", tag: "tenants", permission: TenantsWrite,
-		summary: "Choose whether what looks like a secret is hidden",
-		detail: "Where it is on, as it is at first, values that look like a secret by their name or form read `[redacted]` in the inputs of runs, in " +
-			"messages, invocations and events. Calls go on with the values themselves, which stay in the database.",
+		id: "setTenantMasking", method: http.MethodPut, path: "/v1/tenants/{tenant}/masking", tag: "tenants",
+		permission: TenantsWrite,
+		summary:    "Choose whether what looks like a secret is hidden",
+		detail: "Where it is on, as it is at first, values that look like a secret by their name or form read `[redacted]` " +
+			"in the inputs of runs, in messages, invocations and events. Calls go on with the values themselves, which stay " +
+			"in the database.",
 	}, s.setTenantMasking)
 }
 
@@ -81,13 +83,16 @@ func (s *server) ownTenant(ctx context.Context, p tool.Principal, name string) (
 		return store.Tenant{}, err
 	}
 	if name != own.Slug && name != string(own.ID) {
-		return store.Tenant{}, &tool.Error{Kind: tool.NotFound, Op: "api.tenant", Msg: fmt.Sprintf("tenant %q not found", name)}
+		return store.Tenant{}, &tool.Error{
+			Kind: tool.NotFound, Op: "api.tenant", Msg: fmt.Sprintf("tenant %q not found", name),
+		}
 	}
 	return own, nil
 }
 
 func showTenant(t store.Tenant) v1.Tenant {
 	return v1.Tenant{
-		ID: t.ID, Slug: t.Slug, Name: t.Name, Status: string(t.Status), MaskSensitive: t.MaskSensitive, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		ID: t.ID, Slug: t.Slug, Name: t.Name, Status: string(t.Status), MaskSensitive: t.MaskSensitive,
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 }

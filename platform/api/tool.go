@@ -65,7 +65,8 @@ func (s *server) registerTools() {
 	handle(s, route{
 		id: "listTools", method: http.MethodGet, path: "/v1/tools", tag: "tools", permission: ToolsRead,
 		summary: "List tools, the tenant's and the global ones, in the order of slugs",
-		detail:  "A page may hold fewer items than its limit: what the caller may not use is left out. `next` tells whether there is more.",
+		detail: "A page may hold fewer items than its limit: what the caller may not use is left out. `next` tells whether " +
+			"there is more.",
 	}, s.listTools)
 	handle(s, route{
 		id: "getTool", method: http.MethodGet, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsRead,
@@ -73,23 +74,27 @@ func (s *server) registerTools() {
 		detail:  "Its draft head, state and policy. Values of its configuration that look like secrets are redacted.",
 	}, s.getTool)
 	handle(s, route{
-		id: "listToolVersions", method: http.MethodGet, path: "/v1/tools/{tool}/versions", tag: "tools", permission: ToolsRead,
-		summary: "List a tool's versions, newest first", detail: "Published or not, each with its content.",
+		id: "listToolVersions", method: http.MethodGet, path: "/v1/tools/{tool}/versions", tag: "tools",
+		permission: ToolsRead,
+		summary:    "List a tool's versions, newest first", detail: "Published or not, each with its content.",
 	}, s.listToolVersions)
 	handle(s, route{
-		id: "getToolVersion", method: http.MethodGet, path: "/v1/tools/{tool}/versions/{version}", tag: "tools", permission: ToolsRead,
-		summary: "Get a version of a tool", detail: "An immutable snapshot, found by its exact number.",
+		id: "getToolVersion", method: http.MethodGet, path: "/v1/tools/{tool}/versions/{version}", tag: "tools",
+		permission: ToolsRead,
+		summary:    "Get a version of a tool", detail: "An immutable snapshot, found by its exact number.",
 	}, s.getToolVersion)
 	handle(s, route{
 		id: "listBuiltins", method: http.MethodGet, path: "/v1/tools/builtins/templates", tag: "tools", permission: ToolsRead,
 		summary: "List the platform's own tools, in the order of slugs",
-		detail: "The global tools with a built-in key, and the system's. The name is kept for those who know it: there are no " +
-			"templates and instances, and retrieval tools are made as any other.",
+		detail: "The global tools with a built-in key, and the system's. The name is kept for those who know it: " +
+			"there are no templates and instances, and retrieval tools are made as any other.",
 	}, s.listBuiltins)
 	handle(s, route{
-		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead, or: []string{ToolsWrite},
+		id: "explainTool", method: http.MethodGet, path: "/v1/tools/{tool}/explain", tag: "tools", permission: ToolsRead,
+		or:      []string{ToolsWrite},
 		summary: "Explain how a tool resolves",
-		detail:  "Applies every rule that a call would meet, and says what each looked at. A refusal is an answer here, not an error.",
+		detail: "Applies every rule that a call would meet, and says what each looked at. A refusal is an answer here, not " +
+			"an error.",
 	}, s.explainTool)
 	s.registerForms()
 	s.registerToolEdits()
@@ -121,7 +126,9 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 
 // showTools makes a page of those of the tools that the principal may know of
 // and that are wanted.
-func (s *server) showTools(ctx context.Context, p tool.Principal, in Paging, tools []tool.Tool, wanted func(*tool.Tool) bool) (*listToolsOutput, error) {
+func (s *server) showTools(
+	ctx context.Context, p tool.Principal, in Paging, tools []tool.Tool, wanted func(*tool.Tool) bool,
+) (*listToolsOutput, error) {
 	out := &listToolsOutput{Body: page(in, tools, v1.FromTool, toolPlace)}
 	viewer, shown := s.viewer(p), out.Body.Items[:0]
 	for i, item := range out.Body.Items {
@@ -158,10 +165,13 @@ func (s *server) listBuiltins(ctx context.Context, p tool.Principal, in *Paging)
 // decides calls.
 func (s *server) listCallable(ctx context.Context, p tool.Principal, in *listToolsInput) (*listToolsOutput, error) {
 	if in.Status != "" || in.Skip != 0 {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable goes with neither status nor skip"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.listTools", Path: "callable", Msg: "callable goes with neither status nor skip",
+		}
 	}
 	items, next, err := s.cfg.Resolver.List(ctx, p, tool.Mode(in.Callable), resolver.Filter{
-		Implementation: tool.Implementation(in.Implementation), Bucket: tool.Bucket(in.ToolType), Search: in.Search, Outside: true,
+		Implementation: tool.Implementation(in.Implementation), Bucket: tool.Bucket(in.ToolType), Search: in.Search,
+		Outside: true,
 	}, resolver.Page{After: in.Cursor, Limit: in.Limit})
 	if err != nil {
 		return nil, err
@@ -209,7 +219,9 @@ func showTool(t tool.Tool) *toolOutput {
 	return &toolOutput{Status: http.StatusOK, Etag: etag(t.ID, t.Revision), Body: v1.FromTool(t)}
 }
 
-func (s *server) getToolVersion(ctx context.Context, p tool.Principal, in *toolVersionInput) (*toolVersionOutput, error) {
+func (s *server) getToolVersion(
+	ctx context.Context, p tool.Principal, in *toolVersionInput,
+) (*toolVersionOutput, error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err
@@ -223,10 +235,14 @@ func (s *server) getToolVersion(ctx context.Context, p tool.Principal, in *toolV
 			return &toolVersionOutput{Body: v1.FromToolVersion(v)}, nil
 		}
 	}
-	return nil, &tool.Error{Kind: tool.NotFound, Op: "api.getToolVersion", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, in.Version)}
+	return nil, &tool.Error{
+		Kind: tool.NotFound, Op: "api.getToolVersion", Msg: fmt.Sprintf("tool %q has no version %q", t.Slug, in.Version),
+	}
 }
 
-func (s *server) listToolVersions(ctx context.Context, p tool.Principal, in *ToolPath) (*listToolVersionsOutput, error) {
+func (s *server) listToolVersions(
+	ctx context.Context, p tool.Principal, in *ToolPath,
+) (*listToolVersionsOutput, error) {
 	t, err := s.findTool(ctx, p, in.Tool)
 	if err != nil {
 		return nil, err

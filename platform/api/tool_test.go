@@ -67,7 +67,10 @@ func TestListToolsFilters(t *testing.T) {
 func TestToolConfigurationIsSanitised(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.apply(t, `{"kind":"tool","slug":"odd","implementation_type":"custom","implementation_config":{"api_key":"planted","credentials_ref":"shop"}}`)
+	b.apply(
+		t,
+		`{"kind":"tool","slug":"odd","implementation_type":"custom","implementation_config":{"api_key":"planted","credentials_ref":"shop"}}`,
+	)
 	for _, path := range []string{"/v1/tools", "/v1/tools/odd"} {
 		body := string(b.do(t, http.MethodGet, path, "").body)
 		require.NotContains(t, body, "planted")

@@ -29,14 +29,16 @@ func (s *server) registerToolBulk() {
 	handle(s, route{
 		id: "deleteTool", method: http.MethodDelete, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsWrite,
 		summary: "Delete a tool, for good",
-		detail: "It is not found any more, and its slug and further names are free; its versions and the record of its calls stay. " +
-			"What is published or deprecated has to be disabled first (409); a tool that an MCP server brought stays (409).",
+		detail: "It is not found any more, and its slug and further names are free; its versions and the record of its " +
+			"calls stay. What is published or deprecated has to be disabled first (409); a tool that an MCP server brought " +
+			"stays (409).",
 	}, s.deleteTool)
 	handle(s, route{
 		id: "bulkTools", method: http.MethodPost, path: "/v1/tools/bulk", tag: "tools", permission: ToolsWrite,
 		summary: "Publish, disable, enable or delete many tools",
-		detail: "Tools are chosen by slug or id, tag, source and status; only the tenant's own are. Each is changed by itself, under the " +
-			"rules of the change of one tool: one that fails leaves the others as they were changed, and its item says why.",
+		detail: "Tools are chosen by slug or id, tag, source and status; only the tenant's own are. Each is changed by " +
+			"itself, under the rules of the change of one tool: one that fails leaves the others as they were changed, and " +
+			"its item says why.",
 	}, s.bulkTools)
 }
 
@@ -81,10 +83,15 @@ func (s *server) bulkTools(ctx context.Context, p tool.Principal, in *bulkToolsI
 
 // chooseTools returns the tools that are meant, and an item for each name that
 // is of none.
-func (s *server) chooseTools(ctx context.Context, p tool.Principal, in v1.BulkTools) ([]tool.Tool, []v1.BulkItem, error) {
+func (s *server) chooseTools(
+	ctx context.Context, p tool.Principal, in v1.BulkTools,
+) ([]tool.Tool, []v1.BulkItem, error) {
 	items := []v1.BulkItem{}
 	if len(in.Tools) == 0 && in.Tag == "" && in.Source == "" {
-		return nil, nil, &tool.Error{Kind: tool.Invalid, Op: "api.bulkTools", Path: "/tools", Msg: "expected tools, a tag or a source: without one, all tools would be meant"}
+		return nil, nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.bulkTools", Path: "/tools",
+			Msg: "expected tools, a tag or a source: without one, all tools would be meant",
+		}
 	}
 	var found []tool.Tool
 	if len(in.Tools) == 0 {
@@ -110,7 +117,10 @@ func (s *server) chooseTools(ctx context.Context, p tool.Principal, in v1.BulkTo
 	}
 	found = slices.DeleteFunc(found, func(t tool.Tool) bool { return !meant(&t, in) })
 	if len(found) > maxBulk {
-		return nil, nil, &tool.Error{Kind: tool.Invalid, Op: "api.bulkTools", Path: "/source", Msg: "more than 2000 tools are meant: change them in parts, by tag or status"}
+		return nil, nil, &tool.Error{
+			Kind: tool.Invalid, Op: "api.bulkTools", Path: "/source",
+			Msg: "more than 2000 tools are meant: change them in parts, by tag or status",
+		}
 	}
 	return found, items, nil
 }
@@ -213,7 +223,9 @@ func (b *bulk) apply(ctx context.Context, t *tool.Tool, item *v1.BulkItem) (unch
 		t.Status = ""
 		return false, err
 	default:
-		return false, &tool.Error{Kind: tool.Invalid, Op: "api.bulkTools", Path: "/action", Msg: "expected publish, disable, enable or delete"}
+		return false, &tool.Error{
+			Kind: tool.Invalid, Op: "api.bulkTools", Path: "/action", Msg: "expected publish, disable, enable or delete",
+		}
 	}
 	return err == nil && t.Revision == revision, err
 }

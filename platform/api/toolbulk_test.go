@@ -81,9 +81,15 @@ func TestBulkTools(t *testing.T) {
 	require.Equal(t, v1.BulkCounts{Changed: 2}, b.bulk(t, v1.BulkTools{Action: v1.BulkDisable, Source: "Tagged"}).Counts)
 	require.Equal(t, tool.Disabled, b.statusOf(t, "getB"))
 	require.Equal(t, v1.BulkCounts{Unchanged: 2}, b.bulk(t, v1.BulkTools{Action: v1.BulkDisable, Source: "Tagged"}).Counts)
-	require.Equal(t, v1.BulkCounts{Changed: 1}, b.bulk(t, v1.BulkTools{Action: v1.BulkEnable, Tools: []string{"getB"}, Source: "Tagged"}).Counts)
+	require.Equal(
+		t, v1.BulkCounts{Changed: 1},
+		b.bulk(t, v1.BulkTools{Action: v1.BulkEnable, Tools: []string{"getB"}, Source: "Tagged"}).Counts,
+	)
 	require.Equal(t, tool.Published, b.statusOf(t, "getB"))
-	require.Equal(t, v1.BulkCounts{Changed: 1}, b.bulk(t, v1.BulkTools{Action: v1.BulkDelete, Source: "Tagged", Status: tool.Disabled}).Counts)
+	require.Equal(
+		t, v1.BulkCounts{Changed: 1},
+		b.bulk(t, v1.BulkTools{Action: v1.BulkDelete, Source: "Tagged", Status: tool.Disabled}).Counts,
+	)
 	require.Empty(t, b.statusOf(t, "getA"))
 	require.NotEmpty(t, b.statusOf(t, "ownTool"))
 
@@ -135,7 +141,10 @@ func TestDeleteTool(t *testing.T) {
 	got := b.do(t, http.MethodDelete, "/v1/tools/ownTool", "")
 	require.Equal(t, http.StatusConflict, got.status, string(got.body))
 	require.Equal(t, http.StatusOK, b.do(t, http.MethodPost, "/v1/tools/ownTool/disable", `{}`).status)
-	require.Equal(t, http.StatusPreconditionFailed, b.send(t, http.MethodDelete, "/v1/tools/ownTool", "", map[string]string{"If-Match": tag}).status)
+	require.Equal(
+		t, http.StatusPreconditionFailed,
+		b.send(t, http.MethodDelete, "/v1/tools/ownTool", "", map[string]string{"If-Match": tag}).status,
+	)
 	got = b.do(t, http.MethodDelete, "/v1/tools/ownTool", "")
 	require.Equal(t, http.StatusOK, got.status, string(got.body))
 	require.Contains(t, string(got.body), `"slug":"ownTool"`)
@@ -172,5 +181,7 @@ func TestStreamImportOpenAPI(t *testing.T) {
 	got = b.do(t, http.MethodPost, "/v1/tools/import/openapi/stream", `{"document":"nonsense"}`)
 	require.Equal(t, http.StatusUnprocessableEntity, got.status, string(got.body))
 	reader := b.Key(t, b.tenant, "tools.read")
-	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/tools/import/openapi/stream", string(raw), reader).status)
+	require.Equal(
+		t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/tools/import/openapi/stream", string(raw), reader).status,
+	)
 }

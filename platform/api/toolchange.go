@@ -59,7 +59,8 @@ func (s *server) registerToolChanges() {
 			},
 		},
 		{
-			"enable", "Take a disable or a deprecation back", "The tool is then what its versions allow: published if one is, else a draft.",
+			"enable", "Take a disable or a deprecation back",
+			"The tool is then what its versions allow: published if one is, else a draft.",
 			func(r *registry.Registry) func(context.Context, tool.Principal, tool.Ref) (tool.Tool, error) {
 				return r.Enable
 			},
@@ -89,7 +90,9 @@ func (s *server) registerToolChanges() {
 
 // changingTool returns a tool, and the registry that changes it under the
 // condition.
-func (s *server) changingTool(ctx context.Context, p tool.Principal, name string, c Changing) (tool.Tool, *registry.Registry, error) {
+func (s *server) changingTool(
+	ctx context.Context, p tool.Principal, name string, c Changing,
+) (tool.Tool, *registry.Registry, error) {
 	t, err := s.findTool(ctx, p, name)
 	if err != nil {
 		return tool.Tool{}, nil, err

@@ -30,17 +30,18 @@ type savedToolOutput struct {
 // registerToolEdits adds the endpoints that write the draft of a tool.
 func (s *server) registerToolEdits() {
 	handle(s, route{
-		id: "createTool", method: http.MethodPost, path: "/v1/tools", tag: "tools", permission: ToolsWrite, status: http.StatusCreated,
+		id: "createTool", method: http.MethodPost, path: "/v1/tools", tag: "tools", permission: ToolsWrite,
+		status:  http.StatusCreated,
 		summary: "Make a tool", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
-		detail: "Makes a draft, of the tenant. Published it is by publishing, so a status of published is refused. Other spellings " +
-			"of the fields, which `apply` reads too, are accepted. A slug that the tenant has already is a conflict.",
+		detail: "Makes a draft, of the tenant. Published it is by publishing, so a status of published is refused. Other " +
+			"spellings of the fields, which `apply` reads too, are accepted. A slug that the tenant has already is a conflict.",
 	}, s.createTool)
 	handle(s, route{
 		id: "updateTool", method: http.MethodPut, path: "/v1/tools/{tool}", tag: "tools", permission: ToolsWrite,
 		summary: "Replace a tool's draft", body: reflect.TypeFor[v1.ToolDefinition](), maxBody: MaxApplyBytes,
-		detail: "Replaces schemas, configuration, policy, status, implementation type and the link to an artifact: what the body " +
-			"leaves out is what it is for a new tool. What is published already is not touched, and nothing is published by this. " +
-			"The slug stays.",
+		detail: "Replaces schemas, configuration, policy, status, implementation type and the link to an artifact: what " +
+			"the body leaves out is what it is for a new tool. What is published already is not touched, and nothing is " +
+			"published by this. The slug stays.",
 	}, s.updateTool)
 }
 
@@ -97,7 +98,10 @@ func parseTool(raw json.RawMessage) (registry.ToolSpec, error) {
 }
 
 func otherKind(wanted string) error {
-	return &tool.Error{Kind: tool.Invalid, Op: "api", Path: "/kind", Msg: "the definition is not of one " + wanted + ": drop kind, or use /v1/apply"}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "api", Path: "/kind",
+		Msg: "the definition is not of one " + wanted + ": drop kind, or use /v1/apply",
+	}
 }
 
 // withField returns a definition with a field that its body leaves out, in all

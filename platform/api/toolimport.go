@@ -25,15 +25,15 @@ func (s *server) registerToolMoves() {
 		id: "importTools", method: http.MethodPost, path: "/v1/tools/import", tag: "tools", permission: ToolsWrite,
 		maxBody: MaxApplyBytes,
 		summary: "Take over tools of another system",
-		detail: "Fills in what a definition leaves out: an active tool is published and another disabled, the version is 1.0.0, and " +
-			"the implementation type follows from artifact, configuration and is_system. A tool that cannot be published " +
-			"becomes a draft, with a warning; one that is malformed fails alone, and the others are imported.",
+		detail: "Fills in what a definition leaves out: an active tool is published and another disabled, the version is " +
+			"1.0.0, and the implementation type follows from artifact, configuration and is_system. A tool that cannot be " +
+			"published becomes a draft, with a warning; one that is malformed fails alone, and the others are imported.",
 	}, s.importTools)
 	handle(s, route{
 		id: "renameTool", method: http.MethodPost, path: "/v1/tools/{tool}/rename", tag: "tools", permission: ToolsWrite,
 		summary: "Give a tool another slug",
-		detail: "Its former slug still leads to it until a day, with a warning, and no other tool can take it. Warnings name the " +
-			"agents whose drafts use the former slug.",
+		detail: "Its former slug still leads to it until a day, with a warning, and no other tool can take it. Warnings " +
+			"name the agents whose drafts use the former slug.",
 	}, s.renameTool)
 }
 
@@ -44,7 +44,9 @@ func (s *server) importTools(ctx context.Context, p tool.Principal, in *importTo
 	for i, raw := range in.Body.Definitions {
 		d, err := registry.ParseDefinition(raw)
 		if err == nil && d.Tool == nil {
-			err = &tool.Error{Kind: tool.Invalid, Op: "api.importTools", Path: "/kind", Msg: "expected a tool: apply definitions of other kinds"}
+			err = &tool.Error{
+				Kind: tool.Invalid, Op: "api.importTools", Path: "/kind", Msg: "expected a tool: apply definitions of other kinds",
+			}
 		}
 		b.definitions, b.items = append(b.definitions, d), append(b.items, v1.AppliedItem{Index: i, Action: v1.Skipped})
 		if err != nil {

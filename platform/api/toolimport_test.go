@@ -38,8 +38,10 @@ func TestRenameTool(t *testing.T) {
 		code tool.Kind
 		path string
 	}{
-		"a bad day":       {`{"slug":"seekOrders","keep_until":"soon"}`, tool.Invalid, "/keep_until"},
-		"kept and ended":  {`{"slug":"seekOrders","keep_until":"2099-06-30","drop_former":true}`, tool.Invalid, "/keep_until"},
+		"a bad day": {`{"slug":"seekOrders","keep_until":"soon"}`, tool.Invalid, "/keep_until"},
+		"kept and ended": {
+			`{"slug":"seekOrders","keep_until":"2099-06-30","drop_former":true}`, tool.Invalid, "/keep_until",
+		},
 		"a bad slug":      {`{"slug":"seek orders"}`, tool.Invalid, "/slug"},
 		"no slug":         {`{}`, tool.Invalid, ""},
 		"unknown members": {`{"slug":"seekOrders","until":"2099-06-30"}`, tool.Invalid, "/until"},

@@ -41,9 +41,10 @@ type streamTestOutput struct {
 // [v1.ToolTest].
 const EventTestResult tool.EventType = "test.result"
 
-const testDetail = "Runs the draft, or a version, with the given input on the way that every call takes: the same validation, policy, " +
-	"ledger and limits, as a run of kind `tool_test`. A test changes nothing unless `allow_writes` is set: what might is refused, " +
-	"that is a tool of egress class `write`, and one that is not declared pure and whose doings the egress guard does not see. "
+const testDetail = "Runs the draft, or a version, with the given input on the way that every call takes: the same " +
+	"validation, policy, ledger and limits, as a run of kind `tool_test`. A test changes nothing unless `allow_writes` " +
+	"is set: what might is refused, that is a tool of egress class `write`, and one that is not declared pure and whose " +
+	"doings the egress guard does not see. "
 
 func (s *server) registerToolTests() {
 	handle(s, route{
@@ -53,21 +54,30 @@ func (s *server) registerToolTests() {
 			"there was nothing to test. 202 says that it is still running: look at the run.",
 	}, s.testTool)
 	handle(s, route{
-		id: "streamToolTest", method: http.MethodPost, path: "/v1/tools/{tool}/test/stream", tag: "tools", permission: RunsWrite, stream: true,
+		id: "streamToolTest", method: http.MethodPost, path: "/v1/tools/{tool}/test/stream", tag: "tools",
+		permission: RunsWrite, stream: true,
 		summary: "Test a tool and follow it",
-		detail: testDetail + "The answer is a stream of server-sent events: those of the run as they come, the tool's output between " +
-			"them, then `test.result` with what `testTool` answers, and `end`. `Location` is the run: whoever loses the stream " +
-			"follows its events.",
+		detail: testDetail + "The answer is a stream of server-sent events: those of the run as they come, the tool's " +
+			"output between them, then `test.result` with what `testTool` answers, and `end`. `Location` is the run: whoever " +
+			"loses the stream follows its events.",
 	}, s.streamToolTest)
 	ok := s.api.OpenAPI().Paths["/v1/tools/{tool}/test/stream"].Post.Responses["200"]
 	ok.Content = map[string]*huma.MediaType{
-		v1.StreamType: {Schema: &huma.Schema{Type: huma.TypeString, Description: "Server-sent events; the data of each is a ToolEvent, of test.result a ToolTest"}},
+		v1.StreamType: {
+			Schema: &huma.Schema{
+				Type:        huma.TypeString,
+				Description: "Server-sent events; the data of each is a ToolEvent, of test.result a ToolTest",
+			},
+		},
 	}
 }
 
 // newTest checks what is asked for, and describes the call that tests it.
 func (s *server) newTest(ctx context.Context, p tool.Principal, name string, in v1.NewToolTest) (directCall, error) {
-	c, err := s.newCall(ctx, p, &callInput{Tool: name, Body: v1.NewCall{Arguments: in.Arguments, Version: in.Version, Mode: tool.Debug}}, false)
+	c, err := s.newCall(
+		ctx, p, &callInput{Tool: name, Body: v1.NewCall{Arguments: in.Arguments, Version: in.Version, Mode: tool.Debug}},
+		false,
+	)
 	c.input.Node.Test = &wire.Test{AllowWrites: in.AllowWrites}
 	return c, err
 }
@@ -136,7 +146,9 @@ func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug s
 
 // streamToolTest takes the stream's place first: a test that nobody may follow
 // is not made, since whoever is refused asks again.
-func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *streamTestInput) (out *streamTestOutput, err error) {
+func (s *server) streamToolTest(
+	ctx context.Context, p tool.Principal, in *streamTestInput,
+) (out *streamTestOutput, err error) {
 	place, refused := s.streams.begin(p.Tenant)
 	if refused != nil {
 		return nil, refused
@@ -162,7 +174,8 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 		shown = true // The test was started.
 	}
 	sub := subscription{
-		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames, needs: RunsWrite, place: place,
+		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames, needs: RunsWrite,
+		place: place,
 		read: func(ctx context.Context, after string) (passage, error) {
 			b, err := s.readRun(ctx, p.Tenant, runID, after, shown)
 			if err != nil || b.end == nil {
@@ -177,7 +190,9 @@ func (s *server) streamToolTest(ctx context.Context, p tool.Principal, in *strea
 	}
 	return &streamTestOutput{
 		Location: "/v1/runs/" + runID,
-		Body:     func(ctx huma.Context) { s.follow(ctx, p, sub, first) }, //nolint:contextcheck // huma's context holds the request's.
+		Body: func(ctx huma.Context) {
+			s.follow(ctx, p, sub, first)
+		}, //nolint:contextcheck // huma's context holds the request's.
 	}, nil
 }
 

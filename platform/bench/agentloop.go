@@ -24,8 +24,14 @@ func agentLoop(ctx context.Context, l *lab) ([]Figure, error) {
 	}
 	contestants := func(loops, atOnce int) []contestant {
 		all := []contestant{
-			{regularStep, func(ctx context.Context) (sample, error) { return s.handLoops(ctx, loops, atOnce, true, regularStep) }},
-			{journaledStep, func(ctx context.Context) (sample, error) { return s.handLoops(ctx, loops, atOnce, true, journaledStep) }},
+			{
+				regularStep,
+				func(ctx context.Context) (sample, error) { return s.handLoops(ctx, loops, atOnce, true, regularStep) },
+			},
+			{
+				journaledStep,
+				func(ctx context.Context) (sample, error) { return s.handLoops(ctx, loops, atOnce, true, journaledStep) },
+			},
 		}
 		for _, lane := range lanes {
 			all = append(all, contestant{string(lane), func(ctx context.Context) (sample, error) {

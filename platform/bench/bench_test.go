@@ -17,7 +17,8 @@ import (
 func tiny() bench.Size {
 	return bench.Size{
 		Rounds: 1, Loops: 2, AtOnce: 2, Alone: 1, Turns: 3, Fans: 1, Growth: []int{4, 8}, Window: 3,
-		Micro: 5 * time.Millisecond, Tenants: 5, Tools: []int{20, 50}, Lookups: 30, Largest: 40, Backlog: 6, Probes: 3, Starts: 1,
+		Micro: 5 * time.Millisecond, Tenants: 5, Tools: []int{20, 50}, Lookups: 30, Largest: 40, Backlog: 6, Probes: 3,
+		Starts: 1,
 	}
 }
 
@@ -44,8 +45,10 @@ func TestRun(t *testing.T) {
 	}
 	require.Len(t, names, len(figures), "no name stands for two figures")
 	for _, name := range []string{
-		"agent_loop_fast_16", "agent_loop_visible_16", "chain_fast_16", "chain_fast_1", "in_process_placeOrder", "fan_out_fast",
-		"fan_out_visible", "turn_8_fast", "history_per_turn_visible", "resolve_database_50", "resolve_cached_50", "page_filtered_50", "noisy_tenant",
+		"agent_loop_fast_16", "agent_loop_visible_16", "chain_fast_16", "chain_fast_1", "in_process_placeOrder",
+		"fan_out_fast",
+		"fan_out_visible", "turn_8_fast", "history_per_turn_visible", "resolve_database_50", "resolve_cached_50",
+		"page_filtered_50", "noisy_tenant",
 	} {
 		require.True(t, names[name], name)
 	}

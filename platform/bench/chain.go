@@ -22,14 +22,18 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 	contestants := func(loops, atOnce int) []contestant {
 		var all []contestant
 		for _, kind := range []string{regularStep, localStep} {
-			all = append(all, contestant{kind, func(ctx context.Context) (sample, error) { return s.handLoops(ctx, loops, atOnce, false, kind) }})
+			all = append(all, contestant{
+				kind, func(ctx context.Context) (sample, error) { return s.handLoops(ctx, loops, atOnce, false, kind) },
+			})
 		}
 		for _, lane := range lanes {
 			all = append(all, contestant{string(lane), func(ctx context.Context) (sample, error) {
 				return s.chains(ctx, hostedInput{Tool: toolName(advanceFunction, lane), Planned: true}, loops, atOnce)
 			}})
 		}
-		all = append(all, contestant{composedTool, func(ctx context.Context) (sample, error) { return s.composed(ctx, loops, atOnce) }})
+		all = append(all, contestant{
+			composedTool, func(ctx context.Context) (sample, error) { return s.composed(ctx, loops, atOnce) },
+		})
 		return append(all, contestant{unplanned, func(ctx context.Context) (sample, error) {
 			return s.chains(ctx, hostedInput{Tool: toolName(advanceFunction, tool.FastLane)}, loops, atOnce)
 		}})
@@ -45,7 +49,9 @@ func chain(ctx context.Context, l *lab) ([]Figure, error) {
 	fast, visible := string(tool.FastLane), string(tool.VisibleLane)
 	return []Figure{
 		throughput("chain_fast_16", busy[fast], busy[regularStep]).aimed(atLeast(4)),
-		throughput("chain_fast_1", alone[fast], alone[regularStep]).aimed(bound{of: "p50", value: p50Of, most: true, limit: 30, unit: "ms"}),
+		throughput("chain_fast_1", alone[fast], alone[regularStep]).aimed(bound{
+			of: "p50", value: p50Of, most: true, limit: 30, unit: "ms",
+		}),
 		throughput("chain_visible_16", busy[visible], busy[regularStep]),
 		throughput("chain_visible_1", alone[visible], alone[regularStep]),
 		throughput("chain_composed_16", busy[composedTool], busy[regularStep]),
@@ -64,6 +70,8 @@ func (s *site) chains(ctx context.Context, in hostedInput, loops, atOnce int) (s
 	calls := s.lab.size.Turns
 	in.Principal, in.Calls = s.principal, calls
 	return s.recorded(ctx, func() (sample, error) {
-		return repeat(ctx, loops, atOnce, calls, func(ctx context.Context) error { return s.hand(ctx, hostedChain, in, calls) })
+		return repeat(ctx, loops, atOnce, calls, func(ctx context.Context) error {
+			return s.hand(ctx, hostedChain, in, calls)
+		})
 	})
 }

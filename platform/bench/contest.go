@@ -115,7 +115,8 @@ func (r record) cost() string {
 	per := func(of func(sample) time.Duration) float64 {
 		return r.median(func(s sample) float64 { return ms(of(s)) / float64(s.calls) })
 	}
-	text := fmt.Sprintf("cpu %.2f ms in this process, %.2f ms in PostgreSQL", per(func(s sample) time.Duration { return s.cpu.own }),
+	text := fmt.Sprintf("cpu %.2f ms in this process, %.2f ms in PostgreSQL",
+		per(func(s sample) time.Duration { return s.cpu.own }),
 		per(func(s sample) time.Duration { return s.cpu.postgres }))
 	if trips := r.median(func(s sample) float64 { return float64(s.trips) / float64(s.calls) }); trips > 0 {
 		text += fmt.Sprintf(", %.2f round trips", trips)

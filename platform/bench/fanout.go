@@ -33,7 +33,9 @@ func fanOut(ctx context.Context, l *lab) ([]Figure, error) {
 		{localStep, func(ctx context.Context) (sample, error) { return s.handFans(ctx, localStep) }},
 	}
 	for _, lane := range lanes {
-		all = append(all, contestant{string(lane), func(ctx context.Context) (sample, error) { return s.fans(ctx, agents[lane], lane) }})
+		all = append(all, contestant{
+			string(lane), func(ctx context.Context) (sample, error) { return s.fans(ctx, agents[lane], lane) },
+		})
 	}
 	records, err := l.contest(ctx, l.size.Rounds, all...)
 	if err != nil {

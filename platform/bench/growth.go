@@ -103,7 +103,9 @@ func (s *site) handGrowth(ctx context.Context) ([]grown, error) {
 	for _, turns := range s.lab.size.Growth {
 		s.lab.progress("a hand-written loop of %d turns", turns)
 		s.asked.take()
-		w, err := s.temporal.ExecuteWorkflow(ctx, s.options("hand/"+uuid.NewString()), handLoop, loopInput{Turns: turns, Model: true, Step: regularStep})
+		w, err := s.temporal.ExecuteWorkflow(ctx, s.options("hand/"+uuid.NewString()), handLoop, loopInput{
+			Turns: turns, Model: true, Step: regularStep,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("starting a hand-written loop: %w", err)
 		}
@@ -158,6 +160,7 @@ func bytesPerTurn(name string, ours, hand []grown, note string) Figure {
 	}
 	a, b := slope(ours), slope(hand)
 	return Figure{
-		Name: name, Unit: "bytes/turn", Ratio: a / b, Ours: a, Floor: b, N: ours[1].turns, Note: note + "; the floor is hand-written, with answers of 200",
+		Name: name, Unit: "bytes/turn", Ratio: a / b, Ours: a, Floor: b, N: ours[1].turns,
+		Note: note + "; the floor is hand-written, with answers of 200",
 	}.aimed(bound{of: "ours", value: oursOf, most: true, limit: 3072, unit: "bytes"})
 }

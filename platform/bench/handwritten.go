@@ -87,7 +87,8 @@ func (h *handWritten) write(ctx context.Context, phase string, payload step) err
 	if err != nil {
 		return fmt.Errorf("writing a payload: %w", err)
 	}
-	_, err = h.journal.pool.Exec(ctx, "insert into bench_journal (id, workflow_id, phase, payload) values ($1, $2, $3, $4)",
+	_, err = h.journal.pool.Exec(ctx,
+		"insert into bench_journal (id, workflow_id, phase, payload) values ($1, $2, $3, $4)",
 		id, activity.GetInfo(ctx).WorkflowExecution.ID, phase, raw)
 	if err != nil {
 		return fmt.Errorf("writing the journal: %w", err)

@@ -48,7 +48,8 @@ func chainOfCalls(ctx workflow.Context, in hostedInput) (int, error) {
 
 // callTool gives a tool what the one before answered.
 func callTool(
-	ctx workflow.Context, execute func(workflow.Context, workflows.Node) (*tool.Result, error), in hostedInput, i int, at *step,
+	ctx workflow.Context, execute func(workflow.Context, workflows.Node) (*tool.Result, error), in hostedInput, i int,
+	at *step,
 ) error {
 	result, err := execute(ctx, workflows.Node{
 		ID: fmt.Sprintf("call/%d", i), Tool: in.Tool, Principal: in.Principal, Arguments: *at,

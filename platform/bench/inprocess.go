@@ -116,7 +116,9 @@ func (s *site) inProcessCall(ctx context.Context, name string, arguments json.Ra
 }
 
 // pipeline is a call of ours.
-func (s *site) pipeline(ctx context.Context, t tool.Tool, v tool.Version, arguments json.RawMessage) func() ([]byte, error) {
+func (s *site) pipeline(
+	ctx context.Context, t tool.Tool, v tool.Version, arguments json.RawMessage,
+) func() ([]byte, error) {
 	schemas, resolve, mux := schema.New(0), resolver.New(s.Store, resolver.Options{}), executors.NewMux()
 	mux.Use(executors.Standard(executors.Options{
 		Logger: slog.New(slog.DiscardHandler),
@@ -231,7 +233,8 @@ func (l *lab) spin(name string, ours, floor func() ([]byte, error)) (Figure, err
 	return Figure{
 		Name: name, Unit: "µs/call", Ratio: percentile(ratios, 0.5), N: middle.n * len(a),
 		Ours: float64(middle.each) / float64(time.Microsecond), Floor: float64(low.each) / float64(time.Microsecond),
-		Note: fmt.Sprintf("processor time; %.0f allocations and %.0f bytes a call; the floor %.0f and %.0f", middle.objects, middle.bytes, low.objects, low.bytes),
+		Note: fmt.Sprintf("processor time; %.0f allocations and %.0f bytes a call; the floor %.0f and %.0f", middle.objects,
+			middle.bytes, low.objects, low.bytes),
 	}.aimed(atMost(1.5)), nil
 }
 

@@ -109,7 +109,8 @@ func (l *lab) close(ctx context.Context) error {
 }
 
 func (l *lab) progress(format string, args ...any) {
-	_, _ = fmt.Fprintf(l.cfg.Progress, "%6.1fs  %-9s  %s\n", time.Since(l.began).Seconds(), l.part, fmt.Sprintf(format, args...))
+	_, _ = fmt.Fprintf(l.cfg.Progress, "%6.1fs  %-9s  %s\n", time.Since(l.began).Seconds(), l.part,
+		fmt.Sprintf(format, args...))
 }
 
 // database is one of PostgreSQL's, migrated.
@@ -220,7 +221,9 @@ func (l *lab) dial(ctx context.Context, plugins ...client.Plugin) (client.Client
 
 // machine says in a line where the figures were measured.
 func (l *lab) machine(ctx context.Context) string {
-	parts := []string{fmt.Sprintf("%d processors", runtime.NumCPU()), runtime.GOOS + "/" + runtime.GOARCH, runtime.Version()}
+	parts := []string{
+		fmt.Sprintf("%d processors", runtime.NumCPU()), runtime.GOOS + "/" + runtime.GOARCH, runtime.Version(),
+	}
 	if conn, err := pgx.Connect(ctx, l.postgres.URL()); err == nil {
 		var version string
 		if conn.QueryRow(ctx, "show server_version").Scan(&version) == nil {

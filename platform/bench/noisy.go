@@ -49,9 +49,11 @@ func noisy(ctx context.Context, l *lab) ([]Figure, error) {
 	a, b := record{beside}, record{alone}
 	times := a.times()
 	return []Figure{Figure{
-		Name: "noisy_tenant", Unit: "ms", Ratio: medianTime(beside) / medianTime(alone), Ours: medianTime(beside), Floor: medianTime(alone),
-		P50: ms(percentile(times, 0.5)), P99: ms(percentile(times, 0.99)), N: len(times),
-		Note: fmt.Sprintf("a quiet tenant's call beside %d queued ones of another's; the floor is the same call alone, p99 %.0f ms",
+		Name: "noisy_tenant", Unit: "ms", Ratio: medianTime(beside) / medianTime(alone), Ours: medianTime(beside),
+		Floor: medianTime(alone),
+		P50:   ms(percentile(times, 0.5)), P99: ms(percentile(times, 0.99)), N: len(times),
+		Note: fmt.Sprintf("a quiet tenant's call beside %d queued ones of another's; the floor is the same call alone, "+
+			"p99 %.0f ms",
 			l.size.Backlog, ms(percentile(b.times(), 0.99))),
 	}.aimed(atMost(2))}, nil
 }
@@ -67,7 +69,10 @@ func (s *site) probe(ctx context.Context, n int, company func() (bool, error)) (
 	began := time.Now()
 	for range max(n, 1) {
 		one, err := repeat(ctx, 1, 1, 1, func(ctx context.Context) error {
-			return s.hand(ctx, hostedChain, hostedInput{Principal: s.principal, Tool: toolName(advanceFunction, tool.VisibleLane), Calls: 1}, 1)
+			return s.hand(
+				ctx, hostedChain, hostedInput{Principal: s.principal, Tool: toolName(advanceFunction, tool.VisibleLane), Calls: 1},
+				1,
+			)
 		})
 		if err != nil {
 			return got, err

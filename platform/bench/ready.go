@@ -48,7 +48,8 @@ func ready(ctx context.Context, l *lab) ([]Figure, error) {
 	}.aimed(bound{of: "ours", value: oursOf, most: true, limit: 3, unit: "s"})}
 	if size > 0 {
 		figures = append(figures, Figure{
-			Name: "dev_memory", Unit: "MB", Ours: float64(size) / 1e6, N: len(a) + 1, Note: "with PostgreSQL's processes, shared pages counted once; the most of all starts",
+			Name: "dev_memory", Unit: "MB", Ours: float64(size) / 1e6, N: len(a) + 1,
+			Note: "with PostgreSQL's processes, shared pages counted once; the most of all starts",
 		}.aimed(bound{of: "ours", value: oursOf, most: true, limit: 400, unit: "MB"}))
 	}
 	return figures, nil
@@ -59,10 +60,12 @@ func ready(ctx context.Context, l *lab) ([]Figure, error) {
 func startDev(ctx context.Context, binary, dir string) (took time.Duration, held int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "dev", "--json", "--data", dir, "--listen", "127.0.0.1:0") //nolint:gosec // The binary that is measured.
+	cmd := exec.CommandContext(ctx, binary, "dev", "--json", "--data", dir, "--listen",
+		"127.0.0.1:0") //nolint:gosec // The binary that is measured.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")} // A database of the environment's is not for this.
+	// A database of the environment's is not for this.
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -104,7 +107,9 @@ func startDev(ctx context.Context, binary, dir string) (took time.Duration, held
 func startStack(ctx context.Context, dir string) (time.Duration, error) {
 	// Not devstack.Start, which would ask the environment for a database.
 	began := time.Now()
-	postgres, err := devstack.StartPostgres(ctx, devstack.PostgresConfig{Dir: filepath.Join(dir, "postgres"), Port: devstack.AnyPort})
+	postgres, err := devstack.StartPostgres(ctx, devstack.PostgresConfig{
+		Dir: filepath.Join(dir, "postgres"), Port: devstack.AnyPort,
+	})
 	if err != nil {
 		return 0, err
 	}

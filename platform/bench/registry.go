@@ -62,7 +62,8 @@ func (l *lab) newCrowd(ctx context.Context, tools int) (*crowd, error) {
 	_, version, err := publishTool(ctx, d.Store, c.largest, "patternTool", tool.Definition{
 		Name: "Find an order", Description: strings.Repeat("Finds the orders of a customer. ", 8), Implementation: tool.HTTP,
 		InputSchema: []byte(`{"type":"object","properties":{"customer":{"type":"string"},"since":{"type":"string"},"limit":{"type":"integer"}}}`),
-		Config:      []byte(`{"method":"GET","url":"https://api.example.com/orders"}`), Execution: tool.Execution{Pure: true, TimeoutSeconds: 5},
+		Config:      []byte(`{"method":"GET","url":"https://api.example.com/orders"}`),
+		Execution:   tool.Execution{Pure: true, TimeoutSeconds: 5},
 	}, tool.Policy{EgressClass: tool.EgressReadOnly, PermissionPolicy: tool.Auto})
 	if err != nil {
 		return nil, err
@@ -82,17 +83,23 @@ func (c *crowd) fill(ctx context.Context) error {
 			select gen_random_uuid() as id, gen_random_uuid() as version_id, t.id as tenant_id, 'tool' || n as slug
 			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.each) + `) n where t.slug like 'tenant-%'
 			union all select gen_random_uuid(), gen_random_uuid(), t.id, 'tool' || n
-			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.lab.size.Largest) + `) n where t.slug = 'bench-registry'`,
+			from tenants t cross join generate_series(1, ` + strconv.Itoa(c.lab.size.Largest) +
+			`) n where t.slug = 'bench-registry'`,
 	}
-	heads, err := c.copies(ctx, "tool_registry", map[string]string{"id": "c.id", "tenant_id": "c.tenant_id", "slug": "c.slug"})
+	heads, err := c.copies(ctx, "tool_registry", map[string]string{
+		"id": "c.id", "tenant_id": "c.tenant_id", "slug": "c.slug",
+	})
 	if err != nil {
 		return err
 	}
-	versions, err := c.copies(ctx, "tool_versions", map[string]string{"id": "c.version_id", "tool_id": "c.id", "tenant_id": "c.tenant_id"})
+	versions, err := c.copies(ctx, "tool_versions", map[string]string{
+		"id": "c.version_id", "tool_id": "c.id", "tenant_id": "c.tenant_id",
+	})
 	if err != nil {
 		return err
 	}
-	for _, step := range append(steps, heads, versions, "drop table bench_crowd", "vacuum analyze tool_registry", "vacuum analyze tool_versions", "analyze tenants") {
+	for _, step := range append(steps, heads, versions, "drop table bench_crowd", "vacuum analyze tool_registry",
+		"vacuum analyze tool_versions", "analyze tenants") {
 		if _, err := c.pool.Exec(ctx, step); err != nil {
 			return fmt.Errorf("filling the registry: %w", err)
 		}
@@ -130,7 +137,8 @@ func (c *crowd) copies(ctx context.Context, table string, replaced map[string]st
 			values[i] = value
 		}
 	}
-	return fmt.Sprintf("insert into %s (%s) select %s from bench_crowd c cross join (select * from %s where tenant_id = '%s' limit 1) p",
+	return fmt.Sprintf("insert into %s (%s) select %s from bench_crowd c cross join (select * from %s where tenant_id = "+
+		"'%s' limit 1) p",
 		table, strings.Join(columns, ", "), strings.Join(values, ", "), table, c.largest), nil
 }
 
@@ -140,7 +148,8 @@ func (c *crowd) principal(tenant tool.TenantID) tool.Principal {
 
 // any returns a tool at random. Chosen among a million, hardly any comes twice.
 func (c *crowd) any() (tool.TenantID, string) {
-	return c.tenants[rand.IntN(len(c.tenants))], fmt.Sprintf("tool%d", 1+rand.IntN(c.each)) //nolint:gosec // Nobody is to be kept from guessing.
+	return c.tenants[rand.IntN(len(c.tenants))], fmt.Sprintf("tool%d",
+		1+rand.IntN(c.each)) //nolint:gosec // Nobody is to be kept from guessing.
 }
 
 func (c *crowd) figures(ctx context.Context) ([]Figure, error) {
@@ -149,7 +158,8 @@ func (c *crowd) figures(ctx context.Context) ([]Figure, error) {
 	floor, err := c.timed(ctx, n, func() error {
 		tenant, slug := c.any()
 		var id string
-		return c.pool.QueryRow(ctx, "select id::text from tool_registry where scope_id = $1 and slug = $2", tenant, slug).Scan(&id)
+		return c.pool.QueryRow(ctx, "select id::text from tool_registry where scope_id = $1 and slug = $2", tenant,
+			slug).Scan(&id)
 	})
 	if err != nil {
 		return nil, err
@@ -182,7 +192,9 @@ func (c *crowd) figures(ctx context.Context) ([]Figure, error) {
 
 // pages measures pages of tools that a filter chose, of a tenant like the others
 // and of the one that has the most.
-func (c *crowd) pages(ctx context.Context, resolve *resolver.Resolver, size string, floor []time.Duration) ([]Figure, error) {
+func (c *crowd) pages(
+	ctx context.Context, resolve *resolver.Resolver, size string, floor []time.Duration,
+) ([]Figure, error) {
 	var figures []Figure
 	limit := bound{of: "p99", value: p99Of, most: true, limit: 20, unit: "ms"}
 	for _, of := range []struct {
@@ -204,7 +216,8 @@ func (c *crowd) pages(ctx context.Context, resolve *resolver.Resolver, size stri
 			return nil, err
 		}
 		bindable, err := c.timed(ctx, c.lab.size.Lookups/30, func() error {
-			got, _, err := resolve.List(ctx, c.principal(of.pick()), tool.Production, resolver.Filter{Search: "TOOL1"}, resolver.Page{Limit: 50})
+			got, _, err := resolve.List(ctx, c.principal(of.pick()), tool.Production, resolver.Filter{Search: "TOOL1"},
+				resolver.Page{Limit: 50})
 			if err == nil && (len(got) == 0 || !strings.HasPrefix(got[0].Tool.Slug, "tool1")) {
 				err = fmt.Errorf("a page holds %d tools", len(got))
 			}
@@ -215,7 +228,8 @@ func (c *crowd) pages(ctx context.Context, resolve *resolver.Resolver, size stri
 		}
 		note := fmt.Sprintf("50 of %d tools; the floor is a bare look-up", of.each)
 		figures = append(figures, timesFigure(of.name+size, stored, floor, note).aimed(limit),
-			timesFigure(strings.Replace(of.name, "page", "page_callable", 1)+size, bindable, floor, note+"; each is judged as a call of it would be").aimed(limit))
+			timesFigure(strings.Replace(of.name, "page", "page_callable", 1)+size, bindable, floor,
+				note+"; each is judged as a call of it would be").aimed(limit))
 	}
 	return figures, nil
 }
@@ -243,7 +257,10 @@ func (c *crowd) timed(ctx context.Context, n int, do func() error) ([]time.Durat
 
 func timesFigure(name string, ours, floor []time.Duration, note string) Figure {
 	a, b := ms(percentile(ours, 0.5)), ms(percentile(floor, 0.5))
-	return Figure{Name: name, Unit: "ms", Ratio: a / b, Ours: a, Floor: b, P50: a, P99: ms(percentile(ours, 0.99)), N: len(ours), Note: note}
+	return Figure{
+		Name: name, Unit: "ms", Ratio: a / b, Ours: a, Floor: b, P50: a, P99: ms(percentile(ours, 0.99)), N: len(ours),
+		Note: note,
+	}
 }
 
 // cached measures a look-up of what a run has pinned.

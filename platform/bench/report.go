@@ -11,7 +11,8 @@ import (
 // report writes the figures as a page of Markdown.
 func report(w io.Writer, figures []Figure, machine string, took time.Duration) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Measured\n\n%s, %s; took %s.\n\n", time.Now().UTC().Format(time.DateOnly), machine, took.Round(time.Second))
+	fmt.Fprintf(&b, "# Measured\n\n%s, %s; took %s.\n\n", time.Now().UTC().Format(time.DateOnly), machine,
+		took.Round(time.Second))
 	b.WriteString("| figure | ours | floor | unit | ratio | target | | p50 / p99 ms | CPU ms, ours / floor | n | |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|---|---|\n")
 	missed := 0

@@ -102,7 +102,9 @@ func (s *site) publish(ctx context.Context, p tool.Principal, fn string) error {
 }
 
 // publishTool stores a tool with one published version.
-func publishTool(ctx context.Context, to *store.Store, tenant tool.TenantID, slug string, d tool.Definition, p tool.Policy) (tool.Tool, tool.Version, error) {
+func publishTool(
+	ctx context.Context, to *store.Store, tenant tool.TenantID, slug string, d tool.Definition, p tool.Policy,
+) (tool.Tool, tool.Version, error) {
 	head, err := to.CreateTool(ctx, tool.Tool{
 		Tenant: tenant, Slug: slug, Definition: d, Policy: p, Status: tool.Draft, Active: true, Version: firstVersion,
 	})
@@ -117,7 +119,8 @@ func publishTool(ctx context.Context, to *store.Store, tenant tool.TenantID, slu
 	now := time.Now()
 	head.Status, head.PublishedAt = tool.Published, &now
 	published, version, err := to.AddVersion(ctx, head, tool.Version{
-		ToolID: head.ID, Tenant: tenant, Slug: slug, Number: firstVersion, Digest: digest, Published: true, PublishedAt: &now, Snapshot: snapshot,
+		ToolID: head.ID, Tenant: tenant, Slug: slug, Number: firstVersion, Digest: digest, Published: true, PublishedAt: &now,
+		Snapshot: snapshot,
 	})
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, fmt.Errorf("publishing the tool %s: %w", slug, err)
@@ -161,12 +164,15 @@ func (s *site) run(ctx context.Context, a agent.Agent, turns, calls int) (client
 	}
 	run, err := s.CreateRun(ctx, agent.Run{
 		ID: id, Tenant: s.principal.Tenant, Kind: agent.AgentRun, AgentID: a.ID, Agent: a.Slug, Mode: tool.Production,
-		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id), HeadMessageID: head,
+		Principal: s.principal, Status: agent.RunPending, WorkflowID: wire.RunWorkflowID(s.principal.Tenant, id),
+		HeadMessageID: head,
 	}, agent.Message{ID: head, RunID: id, Role: agent.User, Content: []tool.Content{tool.Text("Count.")}})
 	if err != nil {
 		return nil, fmt.Errorf("recording a run: %w", err)
 	}
-	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(run.WorkflowID), wire.AgentRunWorkflow, wire.AgentRunInput{Principal: s.principal, RunID: id, Head: head})
+	w, err := s.temporal.ExecuteWorkflow(ctx, s.options(run.WorkflowID), wire.AgentRunWorkflow, wire.AgentRunInput{
+		Principal: s.principal, RunID: id, Head: head,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("starting a run: %w", err)
 	}
@@ -193,7 +199,8 @@ func (s *site) options(id string) client.StartWorkflowOptions {
 
 // completed counts the calls of the tenant that are on record as answered.
 func (s *site) completed(ctx context.Context) (int, error) {
-	return s.count(ctx, "select count(*) from tool_invocations where tenant_id = $1 and status = 'completed'", s.principal.Tenant)
+	return s.count(ctx, "select count(*) from tool_invocations where tenant_id = $1 and status = 'completed'",
+		s.principal.Tenant)
 }
 
 // recorded does a round of work and checks that all its calls are on record.

@@ -76,7 +76,8 @@ func defineFunctions(r *function.Registry) error {
 	return errors.Join(
 		function.Define(r, advanceFunction, "Counts one further.", advance, options...),
 		function.Define(r, expoundFunction, "Counts one further, at length.", expound, options...),
-		function.Define(r, napFunction, "Counts one further, slowly.", nap, append(options, function.Concurrency("nap", fanAtOnce))...),
+		function.Define(r, napFunction, "Counts one further, slowly.", nap,
+			append(options, function.Concurrency("nap", fanAtOnce))...),
 	)
 }
 
@@ -158,7 +159,8 @@ func checkAnswers(messages []agent.Message, want, width int) error {
 		var got struct {
 			Number int `json:"number"`
 		}
-		if m.Role != agent.ToolRole || len(m.Content) != 1 || json.Unmarshal(m.Content[0].JSON, &got) != nil || got.Number != want {
+		if m.Role != agent.ToolRole || len(m.Content) != 1 || json.Unmarshal(m.Content[0].JSON, &got) != nil ||
+			got.Number != want {
 			return fmt.Errorf("a tool was to answer %d and it answered otherwise", want)
 		}
 	}

@@ -21,14 +21,16 @@ func (s *site) checkEvents(run runRow, invocations []invocationRow) {
 		Invocation string
 	}
 	runEnds := map[tool.EventType]agent.RunStatus{
-		agent.EventRunCompleted: agent.RunCompleted, agent.EventRunFailed: agent.RunFailed, agent.EventRunCancelled: agent.RunCancelled,
+		agent.EventRunCompleted: agent.RunCompleted, agent.EventRunFailed: agent.RunFailed,
+		agent.EventRunCancelled: agent.RunCancelled,
 	}
 	var last int64
 	var ended []agent.RunStatus
 	ends := map[string]tool.EventType{}
 	for _, e := range query[eventRow](s.t.Context(), s, `
 		select seq, type, coalesce(invocation_id::text, '') from run_events where tenant_id = $1 and run_id = $2
-		union all select seq, 'output', '' from run_output where tenant_id = $1 and run_id = $2 order by 1`, s.tenant, run.ID) {
+		union all select seq, 'output', '' from run_output where tenant_id = $1 and run_id = $2 order by 1`, s.tenant,
+		run.ID) {
 		last++
 		require.Equal(s.t, last, e.Seq, "the events of run %s have a gap", run.ID)
 		if status, ok := runEnds[e.Type]; ok {

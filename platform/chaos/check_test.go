@@ -43,12 +43,14 @@ func (s *site) check() {
 		require.Contains(s.t, runs, id, "an accepted run is lost")
 	}
 	invocations := map[string][]invocationRow{}
-	for _, i := range query[invocationRow](s.t.Context(), s, `select id::text, run_id::text, coalesce(effect_id, ''), tool, version, status
+	for _, i := range query[invocationRow](s.t.Context(), s,
+		`select id::text, run_id::text, coalesce(effect_id, ''), tool, version, status
 		from tool_invocations where tenant_id = $1`, s.tenant) {
 		invocations[i.RunID] = append(invocations[i.RunID], i)
 	}
 	effects := map[string]effectRow{}
-	for _, e := range query[effectRow](s.t.Context(), s, `select effect_id, phase, invocation_id::text, coalesce(status, '') from effects where tenant_id = $1`, s.tenant) {
+	for _, e := range query[effectRow](s.t.Context(), s,
+		`select effect_id, phase, invocation_id::text, coalesce(status, '') from effects where tenant_id = $1`, s.tenant) {
 		effects[e.ID] = e
 	}
 	counts := map[any]int{}
@@ -64,7 +66,8 @@ func (s *site) check() {
 			if i.EffectID == "" {
 				continue // Refused before there was anything to do.
 			}
-			require.Equal(s.t, effectRow{i.EffectID, "done", i.ID, string(i.Status)}, effects[i.EffectID], "the effect of invocation %s", i.ID)
+			require.Equal(s.t, effectRow{i.EffectID, "done", i.ID, string(i.Status)}, effects[i.EffectID],
+				"the effect of invocation %s", i.ID)
 			byEffect[i.EffectID] = i
 		}
 	}
@@ -91,12 +94,14 @@ func (s *site) awaitEnd(healed time.Time) map[string]runRow {
 	var open []string
 	for {
 		runs, open = make(map[string]runRow), nil
-		for _, run := range query[runRow](s.t.Context(), s, `select id::text, workflow_id, kind, status, last_seq, plan from runs where tenant_id = $1`, s.tenant) {
+		for _, run := range query[runRow](s.t.Context(), s,
+			`select id::text, workflow_id, kind, status, last_seq, plan from runs where tenant_id = $1`, s.tenant) {
 			if runs[run.ID] = run; !run.Status.Final() {
 				open = append(open, "run "+run.ID+" "+string(run.Status)+" "+s.executionStatus(run.WorkflowID).String())
 			}
 		}
-		for _, i := range query[invocationRow](s.t.Context(), s, `select id::text, run_id::text, coalesce(effect_id, ''), tool, version, status
+		for _, i := range query[invocationRow](s.t.Context(), s,
+			`select id::text, run_id::text, coalesce(effect_id, ''), tool, version, status
 			from tool_invocations where tenant_id = $1`, s.tenant) {
 			if !i.Status.Final() {
 				open = append(open, "invocation "+i.ID+" of "+i.Tool+" "+string(i.Status)+" in run "+i.RunID)

@@ -25,11 +25,15 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "toolcrib-chaos-") //nolint:usetesting // t.TempDir is closed to the account that runs PostgreSQL.
+	dir, err := os.MkdirTemp(
+		"", "toolcrib-chaos-",
+	) //nolint:usetesting // t.TempDir is closed to the account that runs PostgreSQL.
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711)) // The account that runs PostgreSQL passes through.
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	c := &cluster{cfg: devstack.PostgresConfig{Dir: filepath.Join(dir, "postgres"), Port: devstack.AnyPort, Logger: quiet()}}
+	c := &cluster{
+		cfg: devstack.PostgresConfig{Dir: filepath.Join(dir, "postgres"), Port: devstack.AnyPort, Logger: quiet()},
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	c.server, err = devstack.StartPostgres(ctx, c.cfg)
@@ -115,7 +119,9 @@ func (c *cluster) withConn(ctx context.Context, t *testing.T, fn func(*pgx.Conn)
 // login makes a login that is granted one role and returns its URL.
 func (c *cluster) login(t *testing.T, name, role string) string {
 	t.Helper()
-	require.NoError(t, c.exec(t.Context(), t, fmt.Sprintf("create role %s login password 'only-here' in role %s", name, role)))
+	require.NoError(
+		t, c.exec(t.Context(), t, fmt.Sprintf("create role %s login password 'only-here' in role %s", name, role)),
+	)
 	return withUser(t, c.url(), name, "only-here")
 }
 

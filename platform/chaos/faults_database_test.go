@@ -93,7 +93,9 @@ func statementFaults() []fault {
 }
 
 // lockable are the tables that a lock may be taken on.
-var lockable = []string{"runs", "effects", "tool_invocations", "run_events", "messages", "tool_registry", "idempotency_keys", "agents"}
+var lockable = []string{
+	"runs", "effects", "tool_invocations", "run_events", "messages", "tool_registry", "idempotency_keys", "agents",
+}
 
 // databaseFaults happen to the server itself.
 func databaseFaults() []fault {
@@ -109,7 +111,9 @@ func databaseFaults() []fault {
 			return nil, s.cluster.crash(context.WithoutCancel(ctx))
 		}},
 		{"backends terminated", func(s *site, ctx context.Context, _ *rand.Rand) (func() error, error) {
-			return nil, s.cluster.exec(ctx, s.t, `select pg_terminate_backend(pid) from pg_stat_activity where usename in ('app', 'maintenance')`)
+			return nil, s.cluster.exec(
+				ctx, s.t, `select pg_terminate_backend(pid) from pg_stat_activity where usename in ('app', 'maintenance')`,
+			)
 		}},
 		{"database read-only", func(s *site, ctx context.Context, _ *rand.Rand) (func() error, error) {
 			ctx = context.WithoutCancel(ctx)

@@ -9,7 +9,9 @@ import (
 // processFaults happen to the platform's processes, which are started again
 // whenever they end.
 func processFaults() []fault {
-	signal := func(of func(*site) []*process, sent syscall.Signal) func(*site, context.Context, *rand.Rand) (func() error, error) {
+	signal := func(
+		of func(*site) []*process, sent syscall.Signal,
+	) func(*site, context.Context, *rand.Rand) (func() error, error) {
 		return func(s *site, _ context.Context, dice *rand.Rand) (func() error, error) {
 			all := of(s)
 			p := all[dice.IntN(len(all))]

@@ -37,20 +37,22 @@ func frontendFaults() []fault {
 		{"starts not answered", inject(grpcproxy.Fault{Method: "StartWorkflowExecution", Effect: grpcproxy.FailAfter})},
 	}
 	for _, effect := range grpcproxy.Effects() {
-		out = append(out, fault{"method " + string(effect), func(s *site, _ context.Context, dice *rand.Rand) (func() error, error) {
-			var injected []*grpcproxy.Injection
-			for range 3 {
-				injected = append(injected, s.frontend.Inject(grpcproxy.Fault{
-					Method: methods[dice.IntN(len(methods))], Effect: effect, Times: 1 + dice.IntN(3), Pause: 500 * time.Millisecond,
-				}))
-			}
-			return func() error {
-				for _, i := range injected {
-					i.Cancel()
+		out = append(out, fault{
+			"method " + string(effect), func(s *site, _ context.Context, dice *rand.Rand) (func() error, error) {
+				var injected []*grpcproxy.Injection
+				for range 3 {
+					injected = append(injected, s.frontend.Inject(grpcproxy.Fault{
+						Method: methods[dice.IntN(len(methods))], Effect: effect, Times: 1 + dice.IntN(3), Pause: 500 * time.Millisecond,
+					}))
 				}
-				return nil
-			}, nil
-		}})
+				return func() error {
+					for _, i := range injected {
+						i.Cancel()
+					}
+					return nil
+				}, nil
+			},
+		})
 	}
 	return out
 }
@@ -77,7 +79,9 @@ func workflowFaults() []fault {
 
 // recent returns the workflow id of one of the last runs.
 func (s *site) recent(ctx context.Context, dice *rand.Rand) (string, error) {
-	ids := query[struct{ ID string }](ctx, s, `select workflow_id from runs where tenant_id = $1 order by created_at desc limit 8`, s.tenant)
+	ids := query[struct{ ID string }](
+		ctx, s, `select workflow_id from runs where tenant_id = $1 order by created_at desc limit 8`, s.tenant,
+	)
 	if len(ids) == 0 {
 		return "", errNothing
 	}
@@ -108,7 +112,8 @@ func (s *site) resetOne(ctx context.Context, dice *rand.Rand) (func() error, err
 	}
 	execution := described.GetWorkflowExecutionInfo().GetExecution()
 	var tasks []int64
-	history := s.temporal.GetWorkflowHistory(ctx, id, execution.GetRunId(), false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	history := s.temporal.GetWorkflowHistory(ctx, id, execution.GetRunId(), false,
+		enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for history.HasNext() {
 		e, err := history.Next()
 		if err != nil {

@@ -47,7 +47,8 @@ func TestMain(m *testing.M) {
 func commandMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	return cli.Run(ctx, cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: "dev"}, os.Args[1:], devcmd.New)
+	return cli.Run(ctx, cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: "dev"},
+		os.Args[1:], devcmd.New)
 }
 
 // Bounds on what has to happen on its own. Both are generous in make test,

@@ -136,7 +136,8 @@ func (n *nemesis) make(ctx context.Context, dice *rand.Rand, f fault) {
 
 // faults returns every kind of fault.
 func faults() []fault {
-	return slices.Concat(networkFaults(), statementFaults(), databaseFaults(), frontendFaults(), processFaults(), workflowFaults(),
+	return slices.Concat(networkFaults(), statementFaults(), databaseFaults(), frontendFaults(), processFaults(),
+		workflowFaults(),
 		[]fault{{"upstream answers 503", func(s *site, _ context.Context, _ *rand.Rand) (func() error, error) {
 			s.upstream.setDown(true)
 			return func() error { s.upstream.setDown(false); return nil }, nil

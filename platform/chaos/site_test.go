@@ -89,7 +89,9 @@ func (s *site) startTemporal() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	server, err := devstack.StartTemporal(ctx, devstack.TemporalConfig{Port: devstack.AnyPort, Headless: true, Logger: quiet()})
+	server, err := devstack.StartTemporal(ctx, devstack.TemporalConfig{
+		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = server.Stop(context.Background()) })
 	s.frontend, err = grpcproxy.Start(server.Address())

@@ -176,7 +176,10 @@ func (s *site) apply(ctx context.Context, c *platformclient.Client) error {
 			{"id":"one","tool":"readIt","arguments":{"q":{"$from":"/input/q"}}},
 			{"id":"two","tool":"putIt","arguments":{"q":{"$from":"/input/q"}}}]},
 		"input_schema":{"type":"object","properties":{"q":{"type":"string"}}},"execution":{"timeout_s":60}}`, version)
-	add(`{"kind":"agent","slug":"lead","instructions":"Version %d.","model":"scripted/lead","tools":["askBrief","chainIt","sendIt"],"publish":true}`, version)
+	add(
+		`{"kind":"agent","slug":"lead","instructions":"Version %d.","model":"scripted/lead","tools":["askBrief","chainIt","sendIt"],"publish":true}`,
+		version,
+	)
 	applied, err := c.Apply(ctx, in)
 	for _, item := range applied.Items {
 		if item.Error != nil { // Others change the same; one that is disabled is not published.

@@ -29,7 +29,9 @@ func (a *app) agentListCommand() *cobra.Command {
 	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List agents", Args: operands(),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Agent], error) { return c.ListAgents(cmd.Context(), page) })
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.Agent], error) {
+				return c.ListAgents(cmd.Context(), page)
+			})
 			if err != nil {
 				return err
 			}
@@ -49,7 +51,9 @@ func (a *app) agentListCommand() *cobra.Command {
 }
 
 // withAgent makes a command that takes the name of an agent.
-func (a *app) withAgent(use, short string, fn func(ctx context.Context, c *client.Client, name string) error) *cobra.Command {
+func (a *app) withAgent(
+	use, short string, fn func(ctx context.Context, c *client.Client, name string) error,
+) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " AGENT", Short: short, Args: operands("agent"), ValidArgsFunction: a.completeAgents,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -65,24 +69,29 @@ type agentDetail struct {
 }
 
 func (a *app) agentShowCommand() *cobra.Command {
-	return describe(a.withAgent("show", "Show an agent and its versions", func(ctx context.Context, c *client.Client, name string) error {
-		g, err := c.Agent(ctx, name)
-		if err != nil {
-			return err
-		}
-		versions, err := c.AgentVersions(ctx, g.ID)
-		if err != nil {
-			return err
-		}
-		return a.printer.show(agentDetail{g, versions.Items}, func(w io.Writer) error { return writeAgent(w, g, versions.Items) })
-	}), `Shows an agent's draft and state, and its versions. The agent is named by its slug
+	return describe(a.withAgent("show", "Show an agent and its versions",
+		func(ctx context.Context, c *client.Client, name string) error {
+			g, err := c.Agent(ctx, name)
+			if err != nil {
+				return err
+			}
+			versions, err := c.AgentVersions(ctx, g.ID)
+			if err != nil {
+				return err
+			}
+			return a.printer.show(agentDetail{g, versions.Items}, func(w io.Writer) error {
+				return writeAgent(w, g, versions.Items)
+			})
+		}), `Shows an agent's draft and state, and its versions. The agent is named by its slug
 or id.`, `  toolcrib agent show supportDesk`)
 }
 
 func writeAgent(w io.Writer, g v1.Agent, versions []v1.AgentVersion) error {
 	err := pairs(w,
-		"agent", g.Slug, "id", g.ID, "name", g.Name, "description", g.Description, "status", string(g.Status), "draft", g.Version,
-		"model", g.Model, "tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool", string(g.OnUnavailableTool), "limits", compact(g.Limits), "max concurrency", compact(g.MaxConcurrency),
+		"agent", g.Slug, "id", g.ID, "name", g.Name, "description", g.Description, "status", string(g.Status), "draft",
+		g.Version,
+		"model", g.Model, "tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool",
+		string(g.OnUnavailableTool), "limits", compact(g.Limits), "max concurrency", compact(g.MaxConcurrency),
 		"skills", strings.Join(slices.Sorted(maps.Keys(g.Skills)), " "),
 		"published", momentsOf(g.PublishedAt), "instructions", g.Instructions)
 	if err != nil {
@@ -106,7 +115,8 @@ func agentVersionRow(v v1.AgentVersion) []string {
 
 func (a *app) agentVersionsCommand() *cobra.Command {
 	return describe(&cobra.Command{
-		Use: "versions AGENT", Short: "List an agent's versions, newest first", Args: operands("agent"), ValidArgsFunction: a.completeAgents,
+		Use: "versions AGENT", Short: "List an agent's versions, newest first", Args: operands("agent"),
+		ValidArgsFunction: a.completeAgents,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			page, err := c.AgentVersions(cmd.Context(), args[0])
 			if err != nil {
@@ -122,15 +132,16 @@ content.`, `  toolcrib agent versions supportDesk`)
 }
 
 func (a *app) agentPublishCommand() *cobra.Command {
-	return describe(a.withAgent("publish", "Publish an agent's draft", func(ctx context.Context, c *client.Client, name string) error {
-		published, err := c.PublishAgent(ctx, name)
-		if err != nil {
-			return err
-		}
-		return a.printer.show(published, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Agent.Slug, published.Version.Version)))
-			return err
-		})
-	}), `Makes the draft available in production. All its tools are resolved as
+	return describe(a.withAgent("publish", "Publish an agent's draft",
+		func(ctx context.Context, c *client.Client, name string) error {
+			published, err := c.PublishAgent(ctx, name)
+			if err != nil {
+				return err
+			}
+			return a.printer.show(published, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Agent.Slug, published.Version.Version)))
+				return err
+			})
+		}), `Makes the draft available in production. All its tools are resolved as
 production would: one that is missing is refused here.`, `  toolcrib agent publish supportDesk`)
 }

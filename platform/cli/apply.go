@@ -72,9 +72,10 @@ type appliedFile struct {
 }
 
 func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun bool) error {
-	return a.send(ctx, stdin, files, dryRun, "applying %d definitions", func(c *client.Client, definitions []json.RawMessage) (v1.Applied, error) {
-		return c.Apply(ctx, v1.Apply{DryRun: dryRun, Definitions: definitions})
-	})
+	return a.send(ctx, stdin, files, dryRun, "applying %d definitions",
+		func(c *client.Client, definitions []json.RawMessage) (v1.Applied, error) {
+			return c.Apply(ctx, v1.Apply{DryRun: dryRun, Definitions: definitions})
+		})
 }
 
 // send hands the definitions in files to the server, and shows what became of
@@ -112,7 +113,9 @@ func (a *app) send(
 		Failed int           `json:"failed"`
 		Items  []appliedFile `json:"items"`
 	}{answer.DryRun, answer.Failed, items}
-	if err := a.printer.show(shown, func(w io.Writer) error { return writeApplied(w, a.env.Err, items, dryRun) }); err != nil {
+	if err := a.printer.show(shown, func(w io.Writer) error {
+		return writeApplied(w, a.env.Err, items, dryRun)
+	}); err != nil {
 		return err
 	}
 	if answer.Failed > 0 {

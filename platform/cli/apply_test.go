@@ -81,21 +81,37 @@ func TestApplyFaults(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	for name, c := range map[string]struct{ text, want string }{
-		"tab":           {"kind: tool\nslug:\n\t- x\n", "FILE:3:1: malformed YAML: found character"},
-		"unclosed":      {"kind: tool\ntools: [a\n", "FILE:2:8: malformed YAML: "},
-		"twice":         {"kind: tool\nslug: a\nslug: b\n", `FILE:3:1: malformed YAML: mapping key "slug" already defined`},
-		"no anchor":     {"slug: say\ninput_schema: *nothing\n", "FILE:2:15: there is no anchor &nothing"},
-		"tag":           {"slug: !env SAY\n", "FILE:1:7: the tag !env is not supported"},
-		"infinite":      {"slug: say\nexecution: {timeout_s: .inf}\n", "FILE:2:24: .inf is no number"},
-		"unknown field": {"kind: tool\nslug: say\nimplementation_typ: internal\n", `FILE:3:1: unknown field "implementation_typ": did you mean implementation_type?`},
-		"nested field":  {"slug: say\nimplementation_type: internal\nexecution:\n  is_pure: true\n  time_out_s: 3\n", "FILE:5:3: unknown field \"time_out_s\": did you mean timeout_s?"},
-		"camelCase":     {"slug: say\nimplementationType: internal\ninputSchema:\n  type: 7\n", "FILE:4:3: "},
-		"wrong type":    {"slug: say\nimplementation_type: internal\npublish: maybe\n", "FILE:3:1: "},
-		"bad semver":    {"slug: say\nimplementation_type: internal\nversion: one\n", "FILE:3:1: version \"one\": expected a semantic version"},
-		"no mapping":    {"- a\n- b\n", "FILE:1:1: expected a JSON object"},
-		"marker":        {"%YAML 1.2\n--- # first\n---\n...\n---   \nslug: 1x\nimplementation_type: internal\n", "FILE:6:1: slug \"1x\""},
-		"second":        {"slug: say\nimplementation_type: internal\n---\nslug: 1x\nimplementation_type: internal\n", "FILE:4:1: slug \"1x\""},
-		"JSON":          {"{\n  \"slug\": \"say\",\n  \"colour\": 1,\n  \"implementation_type\": \"internal\"\n}\n", "FILE:3:3: unknown field \"colour\""},
+		"tab":       {"kind: tool\nslug:\n\t- x\n", "FILE:3:1: malformed YAML: found character"},
+		"unclosed":  {"kind: tool\ntools: [a\n", "FILE:2:8: malformed YAML: "},
+		"twice":     {"kind: tool\nslug: a\nslug: b\n", `FILE:3:1: malformed YAML: mapping key "slug" already defined`},
+		"no anchor": {"slug: say\ninput_schema: *nothing\n", "FILE:2:15: there is no anchor &nothing"},
+		"tag":       {"slug: !env SAY\n", "FILE:1:7: the tag !env is not supported"},
+		"infinite":  {"slug: say\nexecution: {timeout_s: .inf}\n", "FILE:2:24: .inf is no number"},
+		"unknown field": {
+			"kind: tool\nslug: say\nimplementation_typ: internal\n",
+			`FILE:3:1: unknown field "implementation_typ": did you mean implementation_type?`,
+		},
+		"nested field": {
+			"slug: say\nimplementation_type: internal\nexecution:\n  is_pure: true\n  time_out_s: 3\n",
+			"FILE:5:3: unknown field \"time_out_s\": did you mean timeout_s?",
+		},
+		"camelCase":  {"slug: say\nimplementationType: internal\ninputSchema:\n  type: 7\n", "FILE:4:3: "},
+		"wrong type": {"slug: say\nimplementation_type: internal\npublish: maybe\n", "FILE:3:1: "},
+		"bad semver": {
+			"slug: say\nimplementation_type: internal\nversion: one\n",
+			"FILE:3:1: version \"one\": expected a semantic version",
+		},
+		"no mapping": {"- a\n- b\n", "FILE:1:1: expected a JSON object"},
+		"marker": {
+			"%YAML 1.2\n--- # first\n---\n...\n---   \nslug: 1x\nimplementation_type: internal\n", "FILE:6:1: slug \"1x\"",
+		},
+		"second": {
+			"slug: say\nimplementation_type: internal\n---\nslug: 1x\nimplementation_type: internal\n", "FILE:4:1: slug \"1x\"",
+		},
+		"JSON": {
+			"{\n  \"slug\": \"say\",\n  \"colour\": 1,\n  \"implementation_type\": \"internal\"\n}\n",
+			"FILE:3:3: unknown field \"colour\"",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,7 +172,8 @@ func TestApplyRefusesWhatIsNoRegularFile(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(s.dir, "artifacts/a.yaml"), filepath.Join(s.dir, "artifacts/quote.js")))
 	for path, says := range map[string]string{
 		"linked": "b.yaml is a symbolic link", "linked/b.yaml": "is a symbolic link", "folder": "is a symbolic link",
-		"pipes": "is no regular file", "pipes/a.yaml": "is no regular file", "artifacts/a.yaml": "quote.js is no regular file",
+		"pipes": "is no regular file", "pipes/a.yaml": "is no regular file",
+		"artifacts/a.yaml": "quote.js is no regular file",
 	} {
 		got := s.run(t, "apply", "-f", filepath.Join(s.dir, path))
 		require.NotZero(t, got.code, path)

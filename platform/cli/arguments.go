@@ -24,7 +24,9 @@ type callArguments struct {
 
 // read returns the arguments as JSON. Pairs are read as the schema of the
 // version wants them that the call would run.
-func (in callArguments) read(ctx context.Context, c *client.Client, stdin io.Reader, name string, call v1.NewCall) (json.RawMessage, error) {
+func (in callArguments) read(
+	ctx context.Context, c *client.Client, stdin io.Reader, name string, call v1.NewCall,
+) (json.RawMessage, error) {
 	raw, err := readArguments(stdin, in.text, in.file)
 	if err != nil || len(in.pairs) == 0 && !in.check {
 		return raw, err
@@ -48,14 +50,18 @@ func (in callArguments) read(ctx context.Context, c *client.Client, stdin io.Rea
 	prepared, _, err := compiled.Prepare(ctx, raw)
 	if err != nil {
 		e := tool.AsError(err)
-		return nil, &tool.Error{Kind: tool.Invalid, Path: e.Path, Msg: fmt.Sprintf("the arguments do not fit %s: %s", slug, e.Msg)}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Path: e.Path, Msg: fmt.Sprintf("the arguments do not fit %s: %s", slug, e.Msg),
+		}
 	}
 	return prepared, nil
 }
 
 // inputSchema returns the schema of the version that a call would run, and the
 // tool's slug.
-func inputSchema(ctx context.Context, c *client.Client, name string, call v1.NewCall) (text json.RawMessage, slug string, err error) {
+func inputSchema(
+	ctx context.Context, c *client.Client, name string, call v1.NewCall,
+) (text json.RawMessage, slug string, err error) {
 	e, err := c.ExplainTool(ctx, name, call.Version, call.Mode)
 	if err != nil {
 		return nil, "", err
@@ -76,7 +82,9 @@ func inputSchema(ctx context.Context, c *client.Client, name string, call v1.New
 			return v.Definition.InputSchema, e.Slug, nil
 		}
 	}
-	return nil, "", &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("tool %q has no version %s any more: try again", e.Slug, e.Version)}
+	return nil, "", &tool.Error{
+		Kind: tool.NotFound, Msg: fmt.Sprintf("tool %q has no version %s any more: try again", e.Slug, e.Version),
+	}
 }
 
 // pairArguments makes an object of name=value pairs. Their values are text,

@@ -65,11 +65,23 @@ func TestArgumentFaults(t *testing.T) {
 		says string
 		args []string
 	}{
-		{cli.ExitInvalid, "at /limit expected integer, got a string of 3 characters", []string{"--arg", "id=x", "--arg", "limit=ten"}},
-		{cli.ExitInvalid, "at /limit expected a number of at most 10, got an integer", []string{"--arg", "id=x", "--arg", "limit=11"}},
+		{
+			cli.ExitInvalid, "at /limit expected integer, got a string of 3 characters",
+			[]string{"--arg", "id=x", "--arg", "limit=ten"},
+		},
+		{
+			cli.ExitInvalid, "at /limit expected a number of at most 10, got an integer",
+			[]string{"--arg", "id=x", "--arg", "limit=11"},
+		},
 		{cli.ExitInvalid, "at /id expected string (it is required), got nothing", []string{"--arg", "limit=1"}},
-		{cli.ExitInvalid, "at /colour expected no such property (there are a.b, exact", []string{"--arg", "id=x", "--arg", "colour=red"}},
-		{cli.ExitInvalid, `at /filter/status expected one of "open", "closed"`, []string{"--arg", "id=x", "--arg", "filter.status=lost"}},
+		{
+			cli.ExitInvalid, "at /colour expected no such property (there are a.b, exact",
+			[]string{"--arg", "id=x", "--arg", "colour=red"},
+		},
+		{
+			cli.ExitInvalid, `at /filter/status expected one of "open", "closed"`,
+			[]string{"--arg", "id=x", "--arg", "filter.status=lost"},
+		},
 		{cli.ExitInvalid, "at /exact expected boolean, got", []string{"--args", `{"id":"x","exact":[1,2]}`, "--dry-run"}},
 		{cli.ExitInvalid, "the arguments are not JSON", []string{"--args", "{id"}},
 		{cli.ExitUsage, "expected NAME=VALUE", []string{"--arg", "limit"}},

@@ -14,10 +14,14 @@ import (
 
 func (a *app) artifactCommand() *cobra.Command {
 	return describe(group("artifact", "Upload programs of your own, which tools run",
-		a.artifactCreateCommand(), a.artifactUploadCommand(), a.artifactListCommand(), a.artifactShowCommand(), a.artifactDownloadCommand(),
-		a.artifactChangeCommand("disable", "Stop an artifact", "Calls of tools that run any version of it are refused from the next on, those of runs\nthat pin it too."),
-		a.artifactChangeCommand("deprecate", "Let nothing new pin an artifact", "Tools that pin a version of it go on; none is published that would pin it anew."),
-		a.artifactChangeCommand("enable", "Let an artifact go on", "The artifact is active again, for tools to pin and to run.")),
+		a.artifactCreateCommand(), a.artifactUploadCommand(), a.artifactListCommand(), a.artifactShowCommand(),
+		a.artifactDownloadCommand(),
+		a.artifactChangeCommand("disable", "Stop an artifact",
+			"Calls of tools that run any version of it are refused from the next on, those of runs\nthat pin it too."),
+		a.artifactChangeCommand("deprecate", "Let nothing new pin an artifact",
+			"Tools that pin a version of it go on; none is published that would pin it anew."),
+		a.artifactChangeCommand("enable", "Let an artifact go on",
+			"The artifact is active again, for tools to pin and to run.")),
 		`An artifact is a program in JavaScript, jq or WebAssembly, in versions that never
 change. A tool whose artifact_id names it runs a version: publishing the tool pins
 it, so that a later upload changes nothing that is published.`,
@@ -96,13 +100,15 @@ that they pin, until they are published anew.`,
 
 func (a *app) showUpload(u v1.UploadedArtifact) error {
 	return a.printer.show(u, func(w io.Writer) error {
-		text := fmt.Sprintf("artifact %s made, without a version: toolcrib artifact upload %[1]s FILE", clean(u.Artifact.Slug))
+		text := fmt.Sprintf("artifact %s made, without a version: toolcrib artifact upload %[1]s FILE",
+			clean(u.Artifact.Slug))
 		if v := u.Version; v != nil {
 			outcome := "uploaded"
 			if !u.Added {
 				outcome = "is there already, with this content"
 			}
-			text = fmt.Sprintf("artifact %s %s %s, %s, sha256 %s", clean(u.Artifact.Slug), clean(v.Version), outcome, sizeText(v.Size), clean(v.Digest))
+			text = fmt.Sprintf("artifact %s %s %s, %s, sha256 %s", clean(u.Artifact.Slug), clean(v.Version), outcome,
+				sizeText(v.Size), clean(v.Digest))
 		}
 		_, err := fmt.Fprintln(w, text)
 		return err
@@ -114,7 +120,9 @@ func (a *app) artifactListCommand() *cobra.Command {
 	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List artifacts", Args: operands(),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Artifact], error) { return c.Artifacts(cmd.Context(), page) })
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.Artifact], error) {
+				return c.Artifacts(cmd.Context(), page)
+			})
 			if err != nil {
 				return err
 			}
@@ -150,14 +158,17 @@ func (a *app) artifactShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printer.show(artifactDetail{x, versions.Items}, func(w io.Writer) error { return writeArtifact(w, x, versions.Items) })
+			return a.printer.show(artifactDetail{x, versions.Items}, func(w io.Writer) error {
+				return writeArtifact(w, x, versions.Items)
+			})
 		}),
 	}, `Shows what an artifact is, and its versions with their digests and inputs, newest
 first.`, `  toolcrib artifact show quote`)
 }
 
 func writeArtifact(w io.Writer, x v1.Artifact, versions []v1.ArtifactVersion) error {
-	err := pairs(w, "artifact", x.Slug, "id", x.ID, "name", x.Name, "description", x.Description, "language", x.Language, "status", x.Status)
+	err := pairs(w, "artifact", x.Slug, "id", x.ID, "name", x.Name, "description", x.Description, "language", x.Language,
+		"status", x.Status)
 	if err != nil {
 		return err
 	}
@@ -170,7 +181,9 @@ func writeArtifact(w io.Writer, x v1.Artifact, versions []v1.ArtifactVersion) er
 		for n, in := range v.Inputs {
 			inputs[n] = inputText(in)
 		}
-		rows[i] = []string{v.Version, sizeText(v.Size), v.Digest[:min(12, len(v.Digest))], since(v.CreatedAt), strings.Join(inputs, " ")}
+		rows[i] = []string{
+			v.Version, sizeText(v.Size), v.Digest[:min(12, len(v.Digest))], since(v.CreatedAt), strings.Join(inputs, " "),
+		}
 	}
 	return table(w, "VERSION SIZE SHA256 UPLOADED INPUTS~", rows)
 }

@@ -25,8 +25,10 @@ func TestArtifactCommands(t *testing.T) {
 	s := setup(t)
 	file := write(t, filepath.Join(s.dir, "quote.js"), "export default () => 1;")
 	require.Contains(t, s.run(t, "artifact", "list").err, "no artifacts yet")
-	require.Regexp(t, `^artifact quote 1\.0\.0 uploaded, 23 B, sha256 [0-9a-f]{64}\n$`, s.ok(t, "artifact", "create", "quote", "--file", file, "--input", "lines:array!", "--input", "tax"))
-	require.Contains(t, s.ok(t, "artifact", "upload", "quote", file, "--input", "lines:array!", "--input", "tax"), "1.0.0 is there already, with this content")
+	require.Regexp(t, `^artifact quote 1\.0\.0 uploaded, 23 B, sha256 [0-9a-f]{64}\n$`,
+		s.ok(t, "artifact", "create", "quote", "--file", file, "--input", "lines:array!", "--input", "tax"))
+	require.Contains(t, s.ok(t, "artifact", "upload", "quote", file, "--input", "lines:array!", "--input", "tax"),
+		"1.0.0 is there already, with this content")
 	write(t, file, "export default () => 2;")
 	require.Contains(t, s.ok(t, "artifact", "upload", "quote", file, "--version", "1.1.0"), "quote 1.1.0 uploaded")
 	require.Equal(t, cli.ExitConflict, s.run(t, "artifact", "upload", "quote", file, "--version", "1.0.0").code)
@@ -40,7 +42,9 @@ func TestArtifactCommands(t *testing.T) {
 	raw, err := os.ReadFile(copied)
 	require.NoError(t, err)
 	require.Equal(t, "export default () => 2;", string(raw))
-	for _, change := range []struct{ name, status string }{{"deprecate", "deprecated"}, {"disable", "disabled"}, {"enable", "active"}} {
+	for _, change := range []struct{ name, status string }{
+		{"deprecate", "deprecated"}, {"disable", "disabled"}, {"enable", "active"},
+	} {
 		require.Equal(t, "artifact quote is "+change.status+"\n", s.ok(t, "artifact", change.name, "quote"))
 	}
 
@@ -86,9 +90,14 @@ func TestApplyArtifactFiles(t *testing.T) {
 	s := setup(t)
 	folder := filepath.Join(s.dir, "tools")
 	write(t, filepath.Join(folder, "code", "add.js"), "export default ({a}) => a;")
-	definition := write(t, filepath.Join(folder, "z-artifact.yaml"), "kind: artifact\nslug: add\nfile: code/add.js\ninputs: [{name: a, type: number, required: true}]\n")
-	write(t, filepath.Join(folder, "a-tool.yaml"), "kind: tool\nslug: addUp\ndescription: Adds.\nartifact_id: add\npublish: true\n")
-	requireLines(t, s.ok(t, "apply", "-f", folder), "artifact add 1.0.0 created, published", "tool addUp 1.0.0 created, published")
+	definition := write(t, filepath.Join(folder, "z-artifact.yaml"),
+		"kind: artifact\nslug: add\nfile: code/add.js\ninputs: [{name: a, type: number, required: true}]\n")
+	write(
+		t, filepath.Join(folder, "a-tool.yaml"),
+		"kind: tool\nslug: addUp\ndescription: Adds.\nartifact_id: add\npublish: true\n",
+	)
+	requireLines(t, s.ok(t, "apply", "-f", folder), "artifact add 1.0.0 created, published",
+		"tool addUp 1.0.0 created, published")
 	requireLines(t, s.ok(t, "apply", "-f", folder), "artifact add 1.0.0 unchanged", "tool addUp 1.0.0 unchanged")
 	require.Equal(t, "export default ({a}) => a;", s.ok(t, "artifact", "download", "add"))
 

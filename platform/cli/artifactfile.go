@@ -34,7 +34,8 @@ type uploadFlags struct {
 
 func (f *uploadFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.version, "version", "", "number of the version (default: the next patch)")
-	cmd.Flags().StringArrayVar(&f.inputs, "input", nil, "input that the program takes, as name:type, with ! where it is required; may be repeated")
+	cmd.Flags().StringArrayVar(&f.inputs, "input", nil,
+		"input that the program takes, as name:type, with ! where it is required; may be repeated")
 }
 
 // readProgram reads a program from a file, and returns it with its size.
@@ -47,7 +48,9 @@ func (a *app) readProgram(file string, f uploadFlags) (v1.ArtifactUpload, int, e
 	if file != "-" {
 		opened, err := os.Open(file) //nolint:gosec // Its user names the file.
 		if err != nil {
-			return out, 0, &tool.Error{Kind: tool.NotFound, Op: "artifact", Msg: fmt.Sprintf("the file %s can't be read", file), Err: err}
+			return out, 0, &tool.Error{
+				Kind: tool.NotFound, Op: "artifact", Msg: fmt.Sprintf("the file %s can't be read", file), Err: err,
+			}
 		}
 		defer func() { _ = opened.Close() }()
 		in = opened
@@ -93,7 +96,9 @@ func (a *app) artifactDownloadCommand() *cobra.Command {
 					return err
 				}
 				if version = x.Version; version == "" {
-					return &tool.Error{Kind: tool.NotFound, Op: "artifact", Msg: fmt.Sprintf("artifact %q has no version yet", args[0])}
+					return &tool.Error{
+						Kind: tool.NotFound, Op: "artifact", Msg: fmt.Sprintf("artifact %q has no version yet", args[0]),
+					}
 				}
 			}
 			got, err := c.ArtifactContent(cmd.Context(), args[0], version)
@@ -135,7 +140,8 @@ func (a *app) writeProgram(got v1.ArtifactContent, file string) error {
 		return fmt.Errorf("writing the program: %w", err)
 	}
 	return a.printer.show(got, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s: artifact %s %s, %s, sha256 %s\n", file, clean(got.Artifact), clean(got.Version), sizeText(len(program)), clean(got.Digest))
+		_, err := fmt.Fprintf(w, "%s: artifact %s %s, %s, sha256 %s\n", file, clean(got.Artifact), clean(got.Version),
+			sizeText(len(program)), clean(got.Digest))
 		return err
 	})
 }
@@ -145,7 +151,8 @@ func (a *app) writeProgram(got v1.ArtifactContent, file string) error {
 func withPrograms(documents []document) error {
 	for i := range documents {
 		var fields map[string]json.RawMessage
-		if json.Unmarshal(documents[i].raw, &fields) != nil || string(fields["kind"]) != `"artifact"` || fields["file"] == nil {
+		if json.Unmarshal(documents[i].raw, &fields) != nil || string(fields["kind"]) != `"artifact"` ||
+			fields["file"] == nil {
 			continue
 		}
 		program, err := documents[i].program(fields)
@@ -176,7 +183,8 @@ func (d document) program(fields map[string]json.RawMessage) ([]byte, error) {
 		}
 	}
 	if d.file == "-" {
-		return nil, errors.New("a definition on the standard input has no folder: give its program in source or content_base64")
+		return nil, errors.New("a definition on the standard input has no folder: give its program in source or " +
+			"content_base64")
 	}
 	root, err := os.OpenRoot(filepath.Dir(d.file))
 	if err != nil {

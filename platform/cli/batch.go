@@ -40,7 +40,8 @@ func (d document) outline() outline {
 func checkBatch(documents []document) error {
 	if len(documents) > maxDefinitions {
 		return &tool.Error{Kind: tool.Invalid, Msg: fmt.Sprintf(
-			"there are %d definitions, and %d are applied at once at most: apply them folder by folder", len(documents), maxDefinitions)}
+			"there are %d definitions, and %d are applied at once at most: apply them folder by folder", len(documents),
+			maxDefinitions)}
 	}
 	seen := make(map[string]*FileError)
 	for _, d := range documents {

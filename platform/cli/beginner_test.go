@@ -40,34 +40,46 @@ var mistakes = []mistake{
 	{what: "YAML with a tab", file: "kind: tool\nslug:\n\t- x\n", args: "apply -f FILE"},
 	{what: "a misspelled field", file: plainTool + "implementation_typ: internal\n", args: "apply -f FILE"},
 	{what: "no implementation type", file: plainTool, args: "apply -f FILE"},
-	{what: "an implementation type that does not exist", file: plainTool + "implementation_type: rest\n", args: "apply -f FILE"},
-	{what: "a slug with a space", file: "kind: tool\nslug: get order\nimplementation_type: internal\n", args: "apply -f FILE"},
-	{what: "a version that is no semantic version", file: plainTool + "implementation_type: internal\nversion: v1\n", args: "apply -f FILE"},
-	{what: "a malformed input schema", file: plainTool + "implementation_type: internal\ninput_schema: {type: strin}\n", args: "apply -f FILE"},
+	{
+		what: "an implementation type that does not exist", file: plainTool + "implementation_type: rest\n",
+		args: "apply -f FILE",
+	},
+	{
+		what: "a slug with a space", file: "kind: tool\nslug: get order\nimplementation_type: internal\n",
+		args: "apply -f FILE",
+	},
+	{
+		what: "a version that is no semantic version", file: plainTool + "implementation_type: internal\nversion: v1\n",
+		args: "apply -f FILE",
+	},
+	{
+		what: "a malformed input schema", file: plainTool + "implementation_type: internal\ninput_schema: {type: strin}\n",
+		args: "apply -f FILE",
+	},
 	{what: "an http tool without a URL", file: plainTool + "implementation_type: http\n", args: "apply -f FILE"},
 	{
 		what: "an http tool that may not call out",
-		file: plainTool + "publish: true\nimplementation_type: http\nimplementation_config: {url: https://orders.example.com/}\n" +
-			"input_schema: {type: object, properties: {id: {type: string}}}\n",
+		file: plainTool + "publish: true\nimplementation_type: http\nimplementation_config: {url: " +
+			"https://orders.example.com/}\ninput_schema: {type: object, properties: {id: {type: string}}}\n",
 		args: "apply -f FILE",
 	},
 	{
 		what: "a URL with a variable that the schema does not declare",
-		file: plainTool + "implementation_type: http\negress_class: read_only\nimplementation_config: {url: 'https://orders.example.com/{order}'}\n" +
-			"input_schema: {type: object, properties: {id: {type: string}}}\n",
+		file: plainTool + "implementation_type: http\negress_class: read_only\nimplementation_config: {url: " +
+			"'https://orders.example.com/{order}'}\ninput_schema: {type: object, properties: {id: {type: string}}}\n",
 		args: "apply -f FILE",
 	},
 	{
 		what: "a credential that is not there, a permission that no key has, and a tool that changes something",
 		file: plainTool + "implementation_type: http\negress_class: write\nrequired_permission: orders.write\n" +
-			"implementation_config: {method: POST, url: 'https://orders.example.com/', auth: {type: bearer, credentials_ref: orders}}\n" +
-			"input_schema: {type: object, properties: {id: {type: string}}}\n",
+			"implementation_config: {method: POST, url: 'https://orders.example.com/', auth: {type: bearer, credentials_ref: " +
+			"orders}}\ninput_schema: {type: object, properties: {id: {type: string}}}\n",
 		args: "apply -f FILE",
 	},
 	{
 		what: "a function that no worker has",
-		file: plainTool + "publish: true\nimplementation_type: function\nimplementation_config: {function_name: convertWeigth}\n" +
-			"input_schema: {type: object, properties: {id: {type: string}}}\n",
+		file: plainTool + "publish: true\nimplementation_type: function\nimplementation_config: {function_name: " +
+			"convertWeigth}\ninput_schema: {type: object, properties: {id: {type: string}}}\n",
 		args: "apply -f FILE",
 	},
 	{
@@ -77,8 +89,8 @@ var mistakes = []mistake{
 	},
 	{
 		what: "a prompt that may not leave",
-		file: plainTool + "publish: true\nimplementation_type: prompt\nimplementation_config: {mode: direct, model: acme/small, prompt_template: 'Find {{id}}'}\n" +
-			"input_schema: {type: object, properties: {id: {type: string}}}\n",
+		file: plainTool + "publish: true\nimplementation_type: prompt\nimplementation_config: {mode: direct, model: " +
+			"acme/small, prompt_template: 'Find {{id}}'}\ninput_schema: {type: object, properties: {id: {type: string}}}\n",
 		args: "apply -f FILE",
 	},
 	{
@@ -87,7 +99,11 @@ var mistakes = []mistake{
 		args: "apply -f FILE",
 	},
 	{what: "an agent without a model", file: "kind: agent\nslug: desk\ninstructions: Help.\n", args: "apply -f FILE"},
-	{what: "two definitions of one tool", file: plainTool + "implementation_type: internal\n---\n" + plainTool + "implementation_type: internal\n", args: "apply -f FILE"},
+	{
+		what: "two definitions of one tool",
+		file: plainTool + "implementation_type: internal\n---\n" + plainTool + "implementation_type: internal\n",
+		args: "apply -f FILE",
+	},
 	{what: "a tool that does not exist", args: "tool show sayWord"},
 	{what: "a call of a tool that does not exist", args: "tool call sayWord"},
 	{what: "arguments that are no JSON", args: "tool call sayWords --args {words:[]}"},
@@ -102,12 +118,21 @@ var mistakes = []mistake{
 	{what: "a run without input", args: "run start desk"},
 	{what: "a run that does not exist", args: "run show 01987a3c-0000-7000-8000-000000000001"},
 	{what: "a key without permissions", args: "key create ci"},
-	{what: "a key that may not apply", file: plainTool + "implementation_type: internal\n", args: "apply -f FILE", key: "tools.read"},
+	{
+		what: "a key that may not apply", file: plainTool + "implementation_type: internal\n", args: "apply -f FILE",
+		key: "tools.read",
+	},
 	{what: "a key that may not make keys", args: "key create ci --permission runs.write", key: "keys.write"},
 	{what: "no key", args: "tool list", vars: map[string]string{cli.KeyVariable: ""}},
 	{what: "a key that looks like none", args: "tool list", vars: map[string]string{cli.KeyVariable: "secret"}},
-	{what: "a server that is not there", args: "tool list", vars: map[string]string{cli.ServerVariable: "http://127.0.0.1:1"}},
-	{what: "a server's variable with a wrong value", args: "serve", vars: map[string]string{"TOOLCRIB_MAX_ANSWER_BYTES": "much"}},
+	{
+		what: "a server that is not there", args: "tool list",
+		vars: map[string]string{cli.ServerVariable: "http://127.0.0.1:1"},
+	},
+	{
+		what: "a server's variable with a wrong value", args: "serve",
+		vars: map[string]string{"TOOLCRIB_MAX_ANSWER_BYTES": "much"},
+	},
 	{what: "a worker without a database", args: "worker"},
 	{what: "a folder of transcripts that is not there", args: "worker --database-url postgres://x --transcripts nowhere"},
 	{what: "a port that is none", args: "worker --database-url postgres://x --allow-port http"},
@@ -122,7 +147,11 @@ func TestBeginnersMistakes(t *testing.T) {
 	s := setup(t, func(c *serve.HandlerConfig) {
 		c.Functions, c.ModelProviders = []string{"convertWeight"}, []string{"acme", "scripted"}
 	})
-	s.write(t, "setup.yaml", sayYAML+"---\nkind: tool\nslug: offTool\ndescription: Off.\nimplementation_type: internal\nversion: 1.0.0\nstatus: disabled\n")
+	s.write(
+		t, "setup.yaml",
+		sayYAML+"---\nkind: tool\nslug: offTool\ndescription: Off.\nimplementation_type: internal\nversion: 1.0.0\nstatus: "+
+			"disabled\n",
+	)
 	s.ok(t, "apply", "-f", filepath.Join(s.dir, "setup.yaml"))
 	server, vars := s.vars[cli.ServerVariable], s.vars
 	tenant := s.tenant
@@ -151,7 +180,8 @@ func TestBeginnersMistakes(t *testing.T) {
 				out = strings.ReplaceAll(out, known[0], known[1])
 			}
 		}
-		fmt.Fprintf(&golden, "# %s\n$ toolcrib %s\n%s=> %d\n\n", m.what, m.args, changing.ReplaceAllString(out, "…"), got.code)
+		fmt.Fprintf(&golden, "# %s\n$ toolcrib %s\n%s=> %d\n\n", m.what, m.args, changing.ReplaceAllString(out, "…"),
+			got.code)
 		warned := got.code == cli.ExitOK && strings.Contains(out, "warning: ")
 		require.True(t, warned || got.code != cli.ExitOK, "%s: neither refused nor warned of", m.what)
 	}

@@ -31,7 +31,14 @@ func TestBuiltinsAreSeeded(t *testing.T) {
 		require.Contains(t, first, "created "+item.Slug+"@")
 		require.Equal(t, []string{item.Builtin, "global", "published"}, []string{item.Slug, item.Scope, item.Status})
 	}
-	require.Equal(t, []string{"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "retrieval_pipeline", "task_status", "web_fetch", "web_search"}, keys)
+	require.Equal(
+		t,
+		[]string{
+			"datetime_utils", "function_call", "http_request", "json_transform", "mcp_call", "retrieval_pipeline",
+			"task_status", "web_fetch", "web_search",
+		},
+		keys,
+	)
 	require.Equal(t, "up to date\n", s.ok(t, "migrate"))
 }
 
@@ -66,7 +73,10 @@ func TestBuiltinWithAKeyInTheOpen(t *testing.T) {
 	}
 	require.Contains(t, s.ok(t, "tool", "show", "web_search"), "[redacted]")
 
-	wrong := s.write(t, "wrong.yaml", "kind: tool\nslug: clock\nimplementation_type: internal\nimplementation_config: {builtin: datetime_utils}\n")
+	wrong := s.write(
+		t, "wrong.yaml",
+		"kind: tool\nslug: clock\nimplementation_type: internal\nimplementation_config: {builtin: datetime_utils}\n",
+	)
 	got := s.run(t, "apply", "-f", wrong)
 	require.Equal(t, cli.ExitInvalid, got.code)
 	require.Contains(t, got.err, "wrong.yaml:4")

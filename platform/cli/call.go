@@ -89,7 +89,9 @@ func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) 
 		e := tool.AsError(err)
 		return nil, &tool.Error{Kind: tool.Invalid, Path: e.Path, Msg: "the arguments are refused: " + e.Msg}
 	default:
-		return nil, &tool.Error{Kind: tool.Invalid, Msg: "the arguments are not JSON: quote them for the shell, as in --args '{\"id\": 1}'"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Msg: "the arguments are not JSON: quote them for the shell, as in --args '{\"id\": 1}'",
+		}
 	}
 }
 

@@ -111,7 +111,8 @@ mean something: "toolcrib help exit-codes".`,
 	flags.StringVar(&a.flags.data, "data", "", "data folder of toolcrib dev (TOOLCRIB_DATA; .toolcrib here or above)")
 	flags.BoolVar(&a.flags.json, "json", false, "print JSON")
 	root.AddCommand(
-		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(), a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.encryptionCommand(),
+		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
+		a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.encryptionCommand(),
 		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.reconcileCommand(),
 		a.purgeCommand(), a.doctorCommand(), a.completionCommand(),
 		exitCodesTopic(),
@@ -147,7 +148,8 @@ func operands(names ...string) cobra.PositionalArgs {
 		case len(args) < len(names):
 			return fmt.Errorf("%s needs a %s: see %s --help", cmd.CommandPath(), names[len(args)], cmd.CommandPath())
 		case len(args) > len(names):
-			return fmt.Errorf("%s does not know what to do with %q: see %s --help", cmd.CommandPath(), args[len(names)], cmd.CommandPath())
+			return fmt.Errorf("%s does not know what to do with %q: see %s --help", cmd.CommandPath(), args[len(names)],
+				cmd.CommandPath())
 		}
 		return nil
 	}
@@ -160,7 +162,9 @@ func describe(cmd *cobra.Command, long, example string) *cobra.Command {
 }
 
 // online makes the function of a command that talks to the server.
-func (a *app) online(fn func(cmd *cobra.Command, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) online(
+	fn func(cmd *cobra.Command, c *client.Client, args []string) error,
+) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := a.connect()
 		if err != nil {

@@ -163,7 +163,9 @@ func searchable(typed string) string {
 
 func (a *app) agents(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return a.ask(cmd, typed, func(ctx context.Context, c *client.Client) ([]string, error) {
-		page, err := collect(paging{limit: completionNames}, func(p client.Page) (v1.Page[v1.Agent], error) { return c.ListAgents(ctx, p) })
+		page, err := collect(paging{limit: completionNames}, func(p client.Page) (v1.Page[v1.Agent], error) {
+			return c.ListAgents(ctx, p)
+		})
 		return names(page.Items, func(g v1.Agent) string { return g.Slug + "\t" + short(g.Description, 60) }), err
 	})
 }
@@ -190,7 +192,9 @@ func (a *app) completeVersions(cmd *cobra.Command, args []string, typed string) 
 
 // ask asks the server for names. Where that fails there are none: what a shell
 // shows while somebody types is no place for errors.
-func (a *app) ask(cmd *cobra.Command, typed string, list func(context.Context, *client.Client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+func (a *app) ask(
+	cmd *cobra.Command, typed string, list func(context.Context, *client.Client) ([]string, error),
+) ([]string, cobra.ShellCompDirective) {
 	ctx := cmd.Context()
 	if ctx == nil {
 		ctx = context.Background()

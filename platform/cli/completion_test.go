@@ -33,18 +33,26 @@ func TestCompletion(t *testing.T) {
 	tenant := s.Tenant(t)
 	s.vars[cli.KeyVariable] = s.Key(t, tenant, "*")
 	s.tools(t, "sayWords", "sayMore")
-	s.ok(t, "apply", "-f", s.write(t, "desk.yaml", "kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\n"))
+	s.ok(
+		t, "apply", "-f",
+		s.write(t, "desk.yaml", "kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\n"),
+	)
 	_, err := s.Store.CreateRun(t.Context(), agent.Run{
-		Tenant: tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w", Principal: tool.Principal{Tenant: tenant},
+		Tenant: tenant, Kind: agent.ToolCallRun, Mode: tool.Production, WorkflowID: "w",
+		Principal: tool.Principal{Tenant: tenant},
 	}, agent.Message{})
 	require.NoError(t, err)
-	for _, command := range []string{"show", "publish", "version", "versions", "diff", "explain", "call", "enable", "disable", "deprecate"} {
+	for _, command := range []string{
+		"show", "publish", "version", "versions", "diff", "explain", "call", "enable", "disable", "deprecate",
+	} {
 		require.ElementsMatch(t, []string{"sayMore", "sayWords"}, s.complete(t, "tool", command, "say"), command)
 	}
 	require.Equal(t, []string{"1.0.0"}, s.complete(t, "tool", "diff", "sayWords", ""))
 	require.Equal(t, []string{"1.0.0"}, s.complete(t, "tool", "publish", "sayWords", "--version", ""))
 	require.Empty(t, s.complete(t, "tool", "show", "sayWords", ""))
-	for _, command := range [][]string{{"agent", "show"}, {"agent", "publish"}, {"agent", "versions"}, {"run", "start"}, {"run", "list", "--agent"}} {
+	for _, command := range [][]string{
+		{"agent", "show"}, {"agent", "publish"}, {"agent", "versions"}, {"run", "start"}, {"run", "list", "--agent"},
+	} {
 		require.Equal(t, []string{"desk"}, s.complete(t, append(command, "")...), command)
 	}
 	for _, command := range []string{"show", "follow", "messages", "events", "cancel"} {
@@ -76,7 +84,9 @@ func TestCompletionIsSilent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &shell{vars: vars}
-			for _, command := range [][]string{{"tool", "show", ""}, {"run", "start", ""}, {"run", "show", ""}, {"tool", "list", "--context", ""}} {
+			for _, command := range [][]string{
+				{"tool", "show", ""}, {"run", "start", ""}, {"run", "show", ""}, {"tool", "list", "--context", ""},
+			} {
 				for _, word := range s.complete(t, command...) {
 					require.Equal(t, "local", word)
 				}
@@ -89,7 +99,10 @@ func TestCompletionIsSilent(t *testing.T) {
 func TestCompletionScripts(t *testing.T) {
 	t.Parallel()
 	s := &shell{}
-	for name, says := range map[string]string{"bash": "__start_toolcrib", "zsh": "#compdef toolcrib", "fish": "complete -c toolcrib", "powershell": "Register-ArgumentCompleter"} {
+	for name, says := range map[string]string{
+		"bash": "__start_toolcrib", "zsh": "#compdef toolcrib", "fish": "complete -c toolcrib",
+		"powershell": "Register-ArgumentCompleter",
+	} {
 		script := s.ok(t, "completion", name)
 		require.Contains(t, script, says)
 		if path, err := exec.LookPath(name); err == nil && name != "powershell" {

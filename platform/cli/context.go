@@ -19,7 +19,8 @@ const keysFolder = "keys"
 
 func (a *app) contextCommand() *cobra.Command {
 	cmd := group("context", "Keep several servers apart by name",
-		a.contextAddCommand(), a.contextUseCommand(), a.contextListCommand(), a.contextShowCommand(), a.contextRemoveCommand())
+		a.contextAddCommand(), a.contextUseCommand(), a.contextListCommand(), a.contextShowCommand(),
+		a.contextRemoveCommand())
 	cmd.Long = `A context is a server with a name, and where the key for it is: in a file that
 only you can read, in another file, or in an environment variable.
 
@@ -140,14 +141,15 @@ func (a *app) addContext(name string, c contextConfig, secret string, use bool) 
 	if err != nil {
 		return err
 	}
-	return a.printer.show(contextShape{Name: name, Server: c.Server, KeyFrom: c.keyFrom(), Current: use}, func(w io.Writer) error {
-		used := ""
-		if use {
-			used = ", and is used from now on"
-		}
-		_, err := fmt.Fprintf(w, "context %s is %s%s\n", name, clean(c.Server), used)
-		return err
-	})
+	return a.printer.show(contextShape{Name: name, Server: c.Server, KeyFrom: c.keyFrom(), Current: use},
+		func(w io.Writer) error {
+			used := ""
+			if use {
+				used = ", and is used from now on"
+			}
+			_, err := fmt.Fprintf(w, "context %s is %s%s\n", name, clean(c.Server), used)
+			return err
+		})
 }
 
 // dropKey deletes the key that is kept with a context.
@@ -264,7 +266,9 @@ func (a *app) contextListCommand() *cobra.Command {
 			items := []contextShape{}
 			for _, name := range sortedNames(contexts.Contexts) {
 				c := contexts.Contexts[name]
-				items = append(items, contextShape{Name: name, Server: c.Server, KeyFrom: c.keyFrom(), Current: name == contexts.Current})
+				items = append(items, contextShape{
+					Name: name, Server: c.Server, KeyFrom: c.keyFrom(), Current: name == contexts.Current,
+				})
 			}
 			return a.printer.show(map[string]any{"items": items}, func(w io.Writer) error {
 				if len(items) == 0 {

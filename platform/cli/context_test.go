@@ -54,7 +54,9 @@ func TestContexts(t *testing.T) {
 	require.Equal(t, cli.ExitOK, s.run(t, "tool", "list").code)
 	delete(s.vars, cli.ContextVariable)
 
-	for _, all := range [][]string{{"context", "show"}, {"context", "list"}, {"context", "show", "prod", "--json"}, {"context", "list", "--json"}} {
+	for _, all := range [][]string{
+		{"context", "show"}, {"context", "list"}, {"context", "show", "prod", "--json"}, {"context", "list", "--json"},
+	} {
 		require.NotContains(t, s.ok(t, all...), key)
 	}
 	s.ok(t, "context", "remove", "prod")
@@ -111,8 +113,10 @@ func TestConnectionPrecedence(t *testing.T) {
 	want("http://127.0.0.1:7", "data folder", "data folder", "--context", "local")
 	want("http://127.0.0.1:7", "(--data)", "(--data)", "--data", filepath.Join(s.dir, ".toolcrib"))
 	delete(s.vars, cli.KeyVariable)
-	want("https://flag.example", "--server", "(--data)", "--server", "https://flag.example", "--data", filepath.Join(s.dir, ".toolcrib"))
-	want("https://flag.example", "--server", "", "--server", "https://flag.example") // What is merely found goes nowhere else.
+	want("https://flag.example", "--server", "(--data)", "--server", "https://flag.example", "--data",
+		filepath.Join(s.dir, ".toolcrib"))
+	// What is merely found goes nowhere else.
+	want("https://flag.example", "--server", "", "--server", "https://flag.example")
 	require.Equal(t, cli.ExitUsage, s.run(t, "context", "show", "--context", "a", "--data", "x").code)
 }
 
@@ -127,7 +131,10 @@ func TestBrokenContexts(t *testing.T) {
 		"server":  {"contexts:\n  a:\n    server: nowhere\n", "FILE:3:5: the server \"nowhere\" is no http or https URL"},
 		"current": {"current: b\n", "FILE:1:1: there is no context \"b\""},
 		"name":    {"contexts:\n  ../x:\n    server: http://a\n", "FILE:2:3: \"../x\" is no name of a context"},
-		"both":    {"contexts:\n  a:\n    server: http://a\n    key_env: A\n    key_file: b\n", "FILE:4:5: give one of key_file and key_env"},
+		"both": {
+			"contexts:\n  a:\n    server: http://a\n    key_env: A\n    key_file: b\n",
+			"FILE:4:5: give one of key_file and key_env",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -180,12 +187,14 @@ func TestContextKeys(t *testing.T) {
 	require.Contains(t, got.err, "chmod 600")
 	require.NotContains(t, got.err, "planted")
 
-	s.ok(t, "context", "add", "file", "--server", "http://127.0.0.1:1", "--key-file", s.write(t, "mounted", "tck_mounted\n"), "--use")
+	s.ok(t, "context", "add", "file", "--server", "http://127.0.0.1:1", "--key-file",
+		s.write(t, "mounted", "tck_mounted\n"), "--use")
 	require.Equal(t, cli.ExitUnavailable, s.run(t, "tool", "list").code)
 	require.NoError(t, os.Remove(filepath.Join(s.dir, "mounted")))
 	require.Contains(t, s.run(t, "tool", "list").err, "cannot be read")
 	s.vars = nil
-	require.Contains(t, s.run(t, "context", "add", "a", "--server", "https://x").err, "set HOME, XDG_CONFIG_HOME or TOOLCRIB_CONFIG")
+	require.Contains(t, s.run(t, "context", "add", "a", "--server", "https://x").err,
+		"set HOME, XDG_CONFIG_HOME or TOOLCRIB_CONFIG")
 }
 
 // Commands that change the contexts at once lose nothing.
@@ -198,7 +207,8 @@ func TestContextsAtOnce(t *testing.T) {
 	codes := make([]ended, many)
 	for i := range many {
 		added.Go(func() {
-			codes[i] = s.run(t, "context", "add", fmt.Sprintf("c%02d", i), "--server", "https://x.example", "--key", fmt.Sprintf("tck_%d", i))
+			codes[i] = s.run(t, "context", "add", fmt.Sprintf("c%02d", i), "--server", "https://x.example", "--key",
+				fmt.Sprintf("tck_%d", i))
 		})
 	}
 	added.Wait()

@@ -145,7 +145,8 @@ func badContextName(name string) string {
 	if name == localContext {
 		return localContext + " is the stack of toolcrib dev: choose another name"
 	}
-	return fmt.Sprintf("%q is no name of a context: expected letters, digits, dots, dashes and underscores, at most 64", name)
+	return fmt.Sprintf("%q is no name of a context: expected letters, digits, dots, dashes and underscores, at most 64",
+		name)
 }
 
 func sortedNames(contexts map[string]contextConfig) []string {

@@ -19,7 +19,8 @@ import (
 
 func (a *app) credentialCommand() *cobra.Command {
 	return describe(group("credential", "Keep, rotate and revoke what tools authenticate with",
-		a.credentialSetCommand(), a.credentialRotateCommand(), a.credentialListCommand(), a.credentialShowCommand(), a.credentialDeleteCommand()),
+		a.credentialSetCommand(), a.credentialRotateCommand(), a.credentialListCommand(), a.credentialShowCommand(),
+		a.credentialDeleteCommand()),
 		`A credential is kept encrypted, under the name that tools give as credentials_ref.
 It goes to the hosts it was given and nowhere else. Its value is read from a file,
 a variable or standard input, never from the command line, and never shown again.`,
@@ -91,7 +92,9 @@ func (a *app) secretValue(f *credentialFlags) (string, error) {
 	case f.file != "":
 		file, err := os.Open(f.file)
 		if err != nil {
-			return "", &tool.Error{Kind: tool.NotFound, Op: "credential", Msg: fmt.Sprintf("the file %s can't be read", f.file), Err: err}
+			return "", &tool.Error{
+				Kind: tool.NotFound, Op: "credential", Msg: fmt.Sprintf("the file %s can't be read", f.file), Err: err,
+			}
 		}
 		defer func() { _ = file.Close() }()
 		if text, err = readValue(file); err != nil {
@@ -216,7 +219,8 @@ func (a *app) credentialRotateCommand() *cobra.Command {
 			return a.replaceCredential(cmd.Context(), c, was, f, value, hosts, given)
 		}),
 	}, `Gives a credential another value. Calls under way go on with the old one, calls
-from now on send the new one. Its hosts stay, unless others are given.`, `  toolcrib credential rotate orders-api --from-file new-key
+from now on send the new one. Its hosts stay, unless others are given.`,
+		`  toolcrib credential rotate orders-api --from-file new-key
   toolcrib credential rotate orders-api --from-env ORDERS_KEY --expires 720h`)
 	f.register(cmd)
 	cmd.Flags().BoolVar(&f.forGood, "no-expiry", false, "let it last for good from now on")
@@ -242,7 +246,9 @@ func (a *app) credentialListCommand() *cobra.Command {
 	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List credentials, never their values", Args: operands(),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Credential], error) { return c.ListCredentials(cmd.Context(), page) })
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.Credential], error) {
+				return c.ListCredentials(cmd.Context(), page)
+			})
 			if err != nil {
 				return err
 			}
@@ -250,7 +256,8 @@ func (a *app) credentialListCommand() *cobra.Command {
 				header: "NAME FOR HOSTS~ VERSION EXPIRES USED ROTATED",
 				row: func(c v1.Credential) []string {
 					return []string{
-						c.Ref, useOf(c.CredentialUse), hostsOf(c), strconv.Itoa(c.Version), sinceOf(c.ExpiresAt), sinceOf(c.LastUsedAt), sinceOf(c.RotatedAt),
+						c.Ref, useOf(c.CredentialUse), hostsOf(c), strconv.Itoa(c.Version), sinceOf(c.ExpiresAt), sinceOf(c.LastUsedAt),
+						sinceOf(c.RotatedAt),
 					}
 				},
 				empty: "no credentials: keep one with toolcrib credential set NAME --host HOST",
@@ -279,8 +286,10 @@ func (a *app) credentialShowCommand() *cobra.Command {
 				return err
 			}
 			return a.printer.show(found, func(w io.Writer) error {
-				return pairs(w, "credential", found.Ref, "id", found.ID, "value", found.Value, "for", useOf(found.CredentialUse), "hosts", hostsOf(found),
-					"version", strconv.Itoa(found.Version), "data key", strconv.Itoa(found.KeyVersion), "expires", momentsOf(found.ExpiresAt),
+				return pairs(w, "credential", found.Ref, "id", found.ID, "value", found.Value, "for", useOf(found.CredentialUse),
+					"hosts", hostsOf(found),
+					"version", strconv.Itoa(found.Version), "data key", strconv.Itoa(found.KeyVersion), "expires",
+					momentsOf(found.ExpiresAt),
 					"used", momentsOf(found.LastUsedAt), "rotated", momentsOf(found.RotatedAt))
 			})
 		}),

@@ -58,7 +58,8 @@ func TestCredentialCommands(t *testing.T) {
 	require.Contains(t, got.err, "--host")
 	require.Equal(t, cli.ExitUsage, s.run(t, "credential", "set", "shop", "--host", "api.example.com").code, "no value")
 	require.Equal(t, cli.ExitUsage, s.run(t, "credential", "set", "shop", plantedValue).code, "a value is no operand")
-	all := s.ok(t, "credential", "set", "shop", "--host", "api.example.com", "--from-env", "SHOP_KEY", "--category", "custom", "--provider", "serper")
+	all := s.ok(t, "credential", "set", "shop", "--host", "api.example.com", "--from-env", "SHOP_KEY", "--category",
+		"custom", "--provider", "serper")
 	require.Equal(t, "made shop, version 1, for api.example.com\n", all)
 	out := s.ok(t, "credential", "set", "shop", "--from-file", file)
 	require.Equal(t, "rotated shop, version 2, for api.example.com\n", out)
@@ -75,7 +76,10 @@ func TestCredentialCommands(t *testing.T) {
 	require.Equal(t, plantedValue+"-3", opened.Reveal(), "without its line break")
 
 	for _, args := range [][]string{
-		{"credential", "list"}, {"credential", "list", "--json"}, {"credential", "show", "shop"}, {"credential", "show", "shop", "--json"},
+		{"credential", "list"},
+		{"credential", "list", "--json"},
+		{"credential", "show", "shop"},
+		{"credential", "show", "shop", "--json"},
 	} {
 		out := s.ok(t, args...)
 		require.Contains(t, out, "shop")
@@ -125,7 +129,8 @@ func TestEncryptionCommands(t *testing.T) {
 		require.Len(t, report, 1)
 		require.Equal(t, "acme", report[0].Tenant)
 	}
-	require.NotEqual(t, cli.ExitOK, s.run(t, "encryption", "rewrap", "--kek-file", next).code, "the new key alone opens nothing")
+	require.NotEqual(t, cli.ExitOK, s.run(t, "encryption", "rewrap", "--kek-file", next).code,
+		"the new key alone opens nothing")
 	read("encryption", "rewrap", "--kek-file", both)
 	require.Equal(t, 1, report[0].Rewrapped)
 	read("encryption", "rotate", "--kek-file", next, "--tenant", "acme")

@@ -47,7 +47,8 @@ func (a *app) connections(flag int) (int, error) {
 func (a *app) databaseURL(flag string) (string, error) {
 	url := cmp.Or(flag, a.env.Getenv(DatabaseVariable))
 	if url == "" {
-		return "", usage("this command needs a database: give --database-url or set %s; toolcrib dev needs none", DatabaseVariable)
+		return "", usage("this command needs a database: give --database-url or set %s; toolcrib dev needs none",
+			DatabaseVariable)
 	}
 	return url, nil
 }

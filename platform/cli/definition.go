@@ -180,7 +180,11 @@ func regular(path string) (fs.FileInfo, error) {
 	}
 	switch mode := info.Mode(); {
 	case mode&fs.ModeSymlink != 0:
-		return nil, &tool.Error{Kind: tool.Invalid, Msg: path + " is a symbolic link, which is not followed: name the file that it leads to, or pass its content to -f -"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid,
+			Msg: path + " is a symbolic link, which is not followed: name the file that it leads to, or pass its " +
+				"content to -f -",
+		}
 	case !mode.IsRegular():
 		return nil, &tool.Error{Kind: tool.Invalid, Msg: path + " is no regular file: pass its content to -f -"}
 	}

@@ -44,7 +44,8 @@ FROM is the last release when absent, TO the draft; "draft" names the draft. Wit
 			case len(args) < least:
 				return fmt.Errorf("%s needs a tool, or -f with a file: see %s --help", cmd.CommandPath(), cmd.CommandPath())
 			case len(args) > most:
-				return fmt.Errorf("%s does not know what to do with %q: see %s --help", cmd.CommandPath(), args[most], cmd.CommandPath())
+				return fmt.Errorf("%s does not know what to do with %q: see %s --help", cmd.CommandPath(), args[most],
+					cmd.CommandPath())
 			}
 			return nil
 		},
@@ -62,7 +63,8 @@ FROM is the last release when absent, TO the draft; "draft" names the draft. Wit
 			})(cmd, args)
 		},
 	}
-	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "file or folder of definitions; - for the standard input; may be repeated")
+	cmd.Flags().StringArrayVarP(&files, "file", "f", nil,
+		"file or folder of definitions; - for the standard input; may be repeated")
 	return cmd
 }
 

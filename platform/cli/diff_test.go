@@ -28,7 +28,8 @@ func TestDiff(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	first := s.write(t, "greet.yaml", greetYAML)
-	require.Equal(t, "greet is new: there is nothing to compare with, and any number will do\n", s.ok(t, "tool", "diff", "-f", first))
+	require.Equal(t, "greet is new: there is nothing to compare with, and any number will do\n",
+		s.ok(t, "tool", "diff", "-f", first))
 	s.ok(t, "apply", "-f", first)
 	require.Equal(t, "greet: from 1.0.0 to the draft (1.0.0)\nnothing changed\n", s.ok(t, "tool", "diff", "greet"))
 
@@ -55,7 +56,13 @@ not allowed: version 1.0.0 exists with other content: the change needs a new num
 	} {
 		require.Equal(t, c.want, s.pipe(t, greetYAML+c.tail, "tool", "diff", "-f", "-").out, c.name)
 	}
-	s.ok(t, "apply", "-f", s.write(t, "second.yaml", "slug: greet\ndescription: Greets people.\nimplementation_type: internal\nversion: 2.0.0\npublish: true\n"))
+	s.ok(
+		t, "apply", "-f",
+		s.write(
+			t, "second.yaml",
+			"slug: greet\ndescription: Greets people.\nimplementation_type: internal\nversion: 2.0.0\npublish: true\n",
+		),
+	)
 	require.Equal(t, `greet: from 1.0.0 to 2.0.0
 WHERE        WEIGHS  WHAT
 input/name   major   the property was removed
@@ -105,7 +112,9 @@ func TestApplyDryRun(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	s.ok(t, "apply", "-f", s.write(t, "greet.yaml", greetYAML))
-	narrower := s.write(t, "narrower.yaml", greetYAML[:len(greetYAML)-len("    name: {type: string}\n")]+"    name: {type: integer}\n")
+	narrower := s.write(
+		t, "narrower.yaml", greetYAML[:len(greetYAML)-len("    name: {type: string}\n")]+"    name: {type: integer}\n",
+	)
 	for _, command := range [][]string{{"apply"}, {"tool", "apply"}} {
 		dry := s.run(t, append(command, "-f", narrower, "--dry-run")...)
 		require.Equal(t, cli.ExitConflict, dry.code, dry.err)

@@ -38,10 +38,13 @@ failure.`,
   toolcrib doctor --json | jq '.items[] | select(.status != "ok")'`,
 		Args: operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.doctor(cmd.Context(), cmp.Or(database, a.env.Getenv(DatabaseVariable)), cmp.Or(queue, a.env.Getenv(QueueVariable), serve.DefaultTaskQueue))
+			return a.doctor(cmd.Context(), cmp.Or(database, a.env.Getenv(DatabaseVariable)),
+				cmp.Or(queue, a.env.Getenv(QueueVariable), serve.DefaultTaskQueue))
 		},
 	}
-	cmd.Flags().StringVar(&queue, "task-queue", "", "where workers should listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
+	cmd.Flags().StringVar(
+		&queue, "task-queue", "", "where workers should listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")",
+	)
 	databaseFlag(cmd, &database)
 	return cmd
 }
@@ -74,9 +77,15 @@ func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func
 	cfg = doctor.Config{
 		DatabaseURL: database, Programs: programs.Machine(), TaskQueue: queue, DataDir: dir,
 		APINamed: connection.server.value != defaultServer, HasKey: connection.key.value != "",
-		Ports:   []doctor.Port{{Number: 8080, Service: "the API"}, {Number: 7233, Service: "Temporal"}, {Number: 8233, Service: "Temporal's UI"}, {Number: 54320, Service: "PostgreSQL"}},
-		Models:  a.modelVariables(),
-		Secrets: append(passwords(database), connection.key.value, a.env.Getenv("TEMPORAL_API_KEY"), a.env.Getenv(vault.KeyVariable)),
+		Ports: []doctor.Port{
+			{Number: 8080, Service: "the API"},
+			{Number: 7233, Service: "Temporal"},
+			{Number: 8233, Service: "Temporal's UI"},
+			{Number: 54320, Service: "PostgreSQL"},
+		},
+		Models: a.modelVariables(),
+		Secrets: append(passwords(database), connection.key.value, a.env.Getenv("TEMPORAL_API_KEY"),
+			a.env.Getenv(vault.KeyVariable)),
 	}
 	keys, err := a.keyring("")
 	cfg.Encryption, cfg.EncryptionError = keys.IDs(), err

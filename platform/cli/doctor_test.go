@@ -70,10 +70,15 @@ func TestDatabasesThatCannotBeUsed(t *testing.T) {
 		code int
 		says []string
 	}{
-		"wrong password": {strings.Replace(app, "://used_", "://used_nobody_", 1), cli.ExitDenied, []string{"refuses the password of", "correct it in the URL"}},
-		"no database":    {strings.Replace(app, "?", "_none?", 1), cli.ExitNotFound, []string{"does not exist at", "CREATE DATABASE"}},
-		"nobody there":   {"postgres://ada@127.0.0.1:1/x", cli.ExitUnavailable, []string{"127.0.0.1:1", "start the server"}},
-		"old schema":     {outdated, cli.ExitConflict, []string{"schema version 1", "toolcrib migrate"}},
+		"wrong password": {
+			strings.Replace(app, "://used_", "://used_nobody_", 1), cli.ExitDenied,
+			[]string{"refuses the password of", "correct it in the URL"},
+		},
+		"no database": {
+			strings.Replace(app, "?", "_none?", 1), cli.ExitNotFound, []string{"does not exist at", "CREATE DATABASE"},
+		},
+		"nobody there": {"postgres://ada@127.0.0.1:1/x", cli.ExitUnavailable, []string{"127.0.0.1:1", "start the server"}},
+		"old schema":   {outdated, cli.ExitConflict, []string{"schema version 1", "toolcrib migrate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +98,9 @@ func TestDatabasesThatCannotBeUsed(t *testing.T) {
 func TestMigrateOfANewerSchema(t *testing.T) {
 	t.Parallel()
 	d := storetest.NewDatabase(t)
-	_, err := d.Conn(t).Exec(t.Context(), "insert into toolcrib_migrations (version, name, checksum) values (999, 'future', 'x')")
+	_, err := d.Conn(t).Exec(
+		t.Context(), "insert into toolcrib_migrations (version, name, checksum) values (999, 'future', 'x')",
+	)
 	require.NoError(t, err)
 	s := &shell{vars: map[string]string{cli.DatabaseVariable: d.URL}}
 	got := s.run(t, "migrate")

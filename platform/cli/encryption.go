@@ -121,7 +121,8 @@ is finished with --continue, which makes no further keys.`,
 // eachTenant makes a command do something for each tenant, as the owner of the
 // database who may act as any, and print how they stand then.
 func (a *app) eachTenant(
-	cmd *cobra.Command, needsKeys bool, do func(ctx context.Context, v *vault.Vault, tenant tool.TenantID, out *tenantKeys) error,
+	cmd *cobra.Command, needsKeys bool,
+	do func(ctx context.Context, v *vault.Vault, tenant tool.TenantID, out *tenantKeys) error,
 ) *cobra.Command {
 	var database, file, only string
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -198,7 +199,8 @@ func forTenants(ctx context.Context, platform *store.Platform, only string, do f
 const tenantPage = 200
 
 func tenantStatus(
-	ctx context.Context, v *vault.Vault, t store.Tenant, do func(ctx context.Context, v *vault.Vault, tenant tool.TenantID, out *tenantKeys) error,
+	ctx context.Context, v *vault.Vault, t store.Tenant,
+	do func(ctx context.Context, v *vault.Vault, tenant tool.TenantID, out *tenantKeys) error,
 ) (tenantKeys, error) {
 	out := tenantKeys{Tenant: t.Slug}
 	if err := do(ctx, v, t.ID, &out); err != nil {
@@ -236,7 +238,10 @@ func writeTenantKeys(w io.Writer, all []tenantKeys) error {
 }
 
 func kekFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVar(file, "kek-file", "", "file of key-encryption keys ("+vault.FileVariable+"; "+vault.KeyVariable+" holds them itself)")
+	cmd.Flags().StringVar(
+		file, "kek-file", "",
+		"file of key-encryption keys ("+vault.FileVariable+"; "+vault.KeyVariable+" holds them itself)",
+	)
 }
 
 // keyring returns the key-encryption keys that the user means; nil for none.

@@ -38,12 +38,18 @@ type exitMeaning struct {
 // exitMeanings is the one table of exit codes.
 var exitMeanings = []exitMeaning{
 	{ExitOK, "done", nil},
-	{ExitFailure, "it failed otherwise; also a run that failed, and a tool that answered no", []tool.Kind{tool.Unknown, tool.Cancelled, tool.InternalError}},
+	{
+		ExitFailure, "it failed otherwise; also a run that failed, and a tool that answered no",
+		[]tool.Kind{tool.Unknown, tool.Cancelled, tool.InternalError},
+	},
 	{ExitUsage, "the command line or a setting is wrong", nil},
 	{ExitNotFound, "there is no such thing", []tool.Kind{tool.NotFound}},
 	{ExitDenied, "the key may not do that, or is not valid", []tool.Kind{tool.Denied}},
 	{ExitConflict, "the state of the thing does not allow it", []tool.Kind{tool.Conflict}},
-	{ExitUnavailable, "something is not answering, is too busy or took too long: try again", []tool.Kind{tool.Unavailable, tool.Timeout, tool.RateLimited}},
+	{
+		ExitUnavailable, "something is not answering, is too busy or took too long: try again",
+		[]tool.Kind{tool.Unavailable, tool.Timeout, tool.RateLimited},
+	},
 	{ExitInvalid, "a definition or an argument is wrong", []tool.Kind{tool.Invalid}},
 	{ExitRunning, "it was accepted, and had not ended when the wait was over: follow it", nil},
 	{ExitInterrupted, "interrupted from the keyboard", nil},

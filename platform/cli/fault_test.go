@@ -22,18 +22,22 @@ func TestFaultsShowTheLine(t *testing.T) {
 	}{
 		"Syntax": {
 			"slug: say\n\timplementation_type: internal\n", cli.ExitInvalid,
-			"FILE:2:1: malformed YAML: found character ' ' that cannot start any token\n    2 |  implementation_type: internal\n      | ^\n",
+			"FILE:2:1: malformed YAML: found character ' ' that cannot start any token\n    2 |  implementation_type: " +
+				"internal\n      | ^\n",
 		},
 		"Field": {
 			"slug: say\nimplementation_typ: internal\n", cli.ExitInvalid,
-			"FILE:2:1: unknown field \"implementation_typ\": did you mean implementation_type?\n    2 | implementation_typ: internal\n      | ^\n",
+			"FILE:2:1: unknown field \"implementation_typ\": did you mean implementation_type?\n    2 | implementation_typ: " +
+				"internal\n      | ^\n",
 		},
 		"Schema": {
-			"slug: say\nimplementation_type: internal\ninput_schema:\n  type: object\n  properties:\n    n: {type: numbr}\n", cli.ExitInvalid,
+			"slug: say\nimplementation_type: internal\ninput_schema:\n  type: object\n  properties:\n    n: {type: numbr}\n",
+			cli.ExitInvalid,
 			"FILE:6:9: schema at /properties/n/type: ",
 		},
 		"Pattern": {
-			"slug: say\nimplementation_type: internal\ninput_schema:\n  type: object\n  properties:\n    n:\n      type: string\n      pattern: '('\n", cli.ExitInvalid,
+			"slug: say\nimplementation_type: internal\ninput_schema:\n  type: object\n  properties:\n    n:\n      type: " +
+				"string\n      pattern: '('\n", cli.ExitInvalid,
 			"FILE:8:7: schema at /properties/n/pattern: ",
 		},
 		"Version": {
@@ -41,11 +45,13 @@ func TestFaultsShowTheLine(t *testing.T) {
 			"FILE:3:1: ",
 		},
 		"Constraint": {
-			"kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\ntools:\n  - getOrder@^^1\n", cli.ExitInvalid,
+			"kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\ntools:\n  - getOrder@^^1\n",
+			cli.ExitInvalid,
 			"FILE:7:5: ",
 		},
 		"NoTool": {
-			"kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\ntools: [getOrder, getOrdr]\n", cli.ExitNotFound,
+			"kind: agent\nslug: desk\nmodel: scripted/x\nversion: 1.0.0\npublish: true\ntools: [getOrder, getOrdr]\n",
+			cli.ExitNotFound,
 			"did you mean getOrder?",
 		},
 		"ToolTwice": {
@@ -75,10 +81,16 @@ func TestCollisions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	s.write(t, "defs/a.yaml", "slug: say\nimplementation_type: internal\n")
-	s.write(t, "defs/b.yaml", "kind: agent\nslug: say\nmodel: scripted/x\n---\nkind: tool\nslug: say\nimplementation_type: internal\n")
+	s.write(
+		t, "defs/b.yaml",
+		"kind: agent\nslug: say\nmodel: scripted/x\n---\nkind: tool\nslug: say\nimplementation_type: internal\n",
+	)
 	got := s.run(t, "apply", "-f", s.dir+"/defs")
 	require.Equal(t, cli.ExitInvalid, got.code)
-	require.Contains(t, got.err, "defs/b.yaml:6:1: tool say is defined twice: the first time at "+s.dir+"/defs/a.yaml:1\n    6 | slug: say\n")
+	require.Contains(
+		t, got.err,
+		"defs/b.yaml:6:1: tool say is defined twice: the first time at "+s.dir+"/defs/a.yaml:1\n    6 | slug: say\n",
+	)
 	require.Equal(t, cli.ExitNotFound, s.run(t, "tool", "show", "say").code)
 }
 

@@ -18,7 +18,8 @@ import (
 func (a *app) toolFieldsCommand() *cobra.Command {
 	var version string
 	cmd := describe(&cobra.Command{
-		Use: "fields TOOL", Short: "Show the form of a tool: what a person fills in", Args: operands("tool"), ValidArgsFunction: a.completeTools,
+		Use: "fields TOOL", Short: "Show the form of a tool: what a person fills in", Args: operands("tool"),
+		ValidArgsFunction: a.completeTools,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			form, err := c.ToolFields(cmd.Context(), args[0], version)
 			if err != nil {
@@ -86,7 +87,8 @@ func writeFields(w io.Writer, raw json.RawMessage) error {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintf(w, "kept as JSON Schema: %s: %s\n", cmp.Or(clean(k.Pointer), "the whole"), clean(k.Reason)); err != nil {
+		if _, err := fmt.Fprintf(w, "kept as JSON Schema: %s: %s\n", cmp.Or(clean(k.Pointer), "the whole"),
+			clean(k.Reason)); err != nil {
 			return err
 		}
 	}

@@ -60,18 +60,35 @@ total   summary   Total
 `, s.ok(t, "tool", "fields", "getQuote"))
 
 	var form v1.ToolForm
-	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "tool", "fields", "getQuote", "--version", "1.0.0", "--json")), &form))
+	require.NoError(
+		t, json.Unmarshal([]byte(s.ok(t, "tool", "fields", "getQuote", "--version", "1.0.0", "--json")), &form),
+	)
 	require.Equal(t, "1.0.0", form.Version)
 	require.False(t, form.Draft)
 	require.Contains(t, string(form.Input), `"max_items"`)
 
-	s.ok(t, "apply", "-f", s.write(t, "none.yaml", "slug: takeNothing\ndescription: Takes nothing.\nimplementation_type: internal\ninput_fields: []\naudience: user\nintent: render\n"))
-	require.Contains(t, s.ok(t, "tool", "fields", "takeNothing"), "intent       render\naudience     user\nasked first  no\n\nno fields\n")
+	s.ok(
+		t, "apply", "-f",
+		s.write(
+			t, "none.yaml",
+			"slug: takeNothing\ndescription: Takes nothing.\nimplementation_type: internal\ninput_fields: []\naudience: "+
+				"user\nintent: render\n",
+		),
+	)
+	require.Contains(t, s.ok(t, "tool", "fields", "takeNothing"),
+		"intent       render\naudience     user\nasked first  no\n\nno fields\n")
 
 	missing := s.run(t, "tool", "fields", "getQuot")
 	require.Equal(t, cli.ExitNotFound, missing.code)
 	require.Contains(t, missing.err, "getQuote")
-	fault := s.run(t, "apply", "-f", s.write(t, "wrong.yaml", "slug: getWrong\nimplementation_type: internal\ninput_fields:\n  - {key: a, type: text}\n  - {key: b, type: number, min: 2, max: 1}\n"))
+	fault := s.run(
+		t, "apply", "-f",
+		s.write(
+			t, "wrong.yaml",
+			"slug: getWrong\nimplementation_type: internal\ninput_fields:\n  - {key: a, type: text}\n  - {key: b, type: "+
+				"number, min: 2, max: 1}\n",
+		),
+	)
 	require.Equal(t, cli.ExitInvalid, fault.code)
 	require.Contains(t, fault.err, "wrong.yaml:5", "the line of the field")
 }

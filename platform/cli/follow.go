@@ -16,10 +16,11 @@ import (
 )
 
 func (a *app) runWaitCommand() *cobra.Command {
-	return describe(a.withRun("wait", "Wait until a run ends, and print each call", func(ctx context.Context, c *client.Client, id string) error {
-		defer a.progress("following %s", id)()
-		return a.follow(ctx, c, id)
-	}), `Waits until a run ends and prints each call as it ends. A run that did not
+	return describe(a.withRun("wait", "Wait until a run ends, and print each call",
+		func(ctx context.Context, c *client.Client, id string) error {
+			defer a.progress("following %s", id)()
+			return a.follow(ctx, c, id)
+		}), `Waits until a run ends and prints each call as it ends. A run that did not
 complete ends the command with exit code 1. Interrupting the command leaves the
 run alone.`, `  toolcrib run wait 01987a3c-0000-7000-8000-000000000001`)
 }
@@ -134,7 +135,8 @@ func writeCall(w io.Writer, i tool.Invocation) error {
 	if i.Status == tool.StatusCompleted && i.IsError {
 		status += ", answered no"
 	}
-	line := fmt.Sprintf("  %-28s %-14s %-10s %-22s %6s ms", clean(versioned(i.Tool, i.Version)), clean(string(i.Implementation)),
+	line := fmt.Sprintf("  %-28s %-14s %-10s %-22s %6s ms", clean(versioned(i.Tool, i.Version)),
+		clean(string(i.Implementation)),
 		clean(string(i.Mode)), clean(status), millis(i.StartedAt, i.CompletedAt))
 	if i.Attempt > 1 {
 		line += "  attempt " + strconv.Itoa(i.Attempt)

@@ -96,7 +96,8 @@ func exampleArgs(t *testing.T, line string) []string {
 // A mistake in an example is noticed: the test above can fail.
 func TestExampleArgs(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, []string{"run", "start", "desk", "--input", "Where is it?"}, exampleArgs(t, `  x | toolcrib run start desk --input "Where is it?" | y`))
+	require.Equal(t, []string{"run", "start", "desk", "--input", "Where is it?"},
+		exampleArgs(t, `  x | toolcrib run start desk --input "Where is it?" | y`))
 	root := quiet().root()
 	found, rest, err := root.Find(exampleArgs(t, "  toolcrib tool list --colour red"))
 	require.NoError(t, err)

@@ -16,7 +16,8 @@ import (
 )
 
 func (a *app) invocationsCommand() *cobra.Command {
-	cmd := describe(group("invocations", "Look at the record of calls", a.invocationListCommand(), a.invocationShowCommand()),
+	cmd := describe(group("invocations", "Look at the record of calls", a.invocationListCommand(),
+		a.invocationShowCommand()),
 		`An invocation is the record of serving one call: the version it ran, what it was
 given, its attempts and how it ended.`,
 		`  toolcrib invocations list --status failed --since 24h
@@ -50,7 +51,10 @@ func (a *app) invocationListCommand() *cobra.Command {
 	}, `Lists the calls of tools, newest first, as far as the filters let them through.`,
 		`  toolcrib invocations list --run 01987a3c-0000-7000-8000-000000000001
   toolcrib invocations list --tool getOrder --status failed --since 24h`)
-	cmd.Flags().StringVar(&status, "status", "", "pending, approved, running, waiting, completed, failed, rejected, cancelled, expired or unknown")
+	cmd.Flags().StringVar(
+		&status, "status", "",
+		"pending, approved, running, waiting, completed, failed, rejected, cancelled, expired or unknown",
+	)
 	cmd.Flags().StringVar(&q.Tool, "tool", "", "slug of the tool")
 	cmd.Flags().StringVar(&q.Run, "run", "", "id of the run")
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "slug or id of the agent")
@@ -127,12 +131,14 @@ func writeInvocation(w io.Writer, v tool.Invocation) error {
 	}
 	err := pairs(w,
 		"invocation", v.ID, "tool", versioned(v.Tool, v.Version), "digest", v.Digest, "type", string(v.Implementation),
-		"mode", string(v.Mode), "status", string(v.Status), "approval", string(v.ApprovalStatus), "egress", string(v.EgressClass),
+		"mode", string(v.Mode), "status", string(v.Status), "approval", string(v.ApprovalStatus), "egress",
+		string(v.EgressClass),
 		"attempt", strconv.Itoa(v.Attempt), "ms", millis(v.StartedAt, v.CompletedAt), "run", v.RunID, "call", v.CallID,
 		"subject", v.Subject, "created", moments(v.CreatedAt), "error", failed,
 		"input", string(v.Input), "coerced", string(v.Receipt))
 	if err == nil && v.Check != nil {
-		err = pairs(w, "sent to", v.Check.Host, "sent after", stamp(v.Check.SentAfter), "sent before", stamp(v.Check.SentBefore),
+		err = pairs(w, "sent to", v.Check.Host, "sent after", stamp(v.Check.SentAfter), "sent before",
+			stamp(v.Check.SentBefore),
 			"idempotency key", v.Check.IdempotencyKey, "arguments digest", v.Check.ArgumentsDigest, "check", v.Check.Advice)
 	}
 	if err != nil || v.Output == nil {

@@ -15,7 +15,8 @@ import (
 )
 
 func (a *app) keyCommand() *cobra.Command {
-	return describe(group("key", "Make, list and revoke API keys", a.keyCreateCommand(), a.keyListCommand(), a.keyRevokeCommand()),
+	return describe(group("key", "Make, list and revoke API keys", a.keyCreateCommand(), a.keyListCommand(),
+		a.keyRevokeCommand()),
 		`A key belongs to one tenant and may do what its permissions say. It is printed
 once, when it is made, and cannot be shown again.`,
 		`  toolcrib key create ci --permission runs.write --expires 720h
@@ -94,7 +95,8 @@ func (a *app) createFirstKey(ctx context.Context, database, tenant string, in v1
 	}
 	defer s.Close()
 	key, secret, err := s.CreateKey(ctx, store.Key{
-		Tenant: found.ID, Name: in.Name, Permissions: in.Permissions, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt, CreatedBy: "platform",
+		Tenant: found.ID, Name: in.Name, Permissions: in.Permissions, Scopes: in.Scopes, ExpiresAt: in.ExpiresAt,
+		CreatedBy: "platform",
 	})
 	if err != nil {
 		return err
@@ -120,7 +122,8 @@ func (a *app) keyListCommand() *cobra.Command {
 				header: "KEY NAME PERMISSIONS~ STATE EXPIRES USED CREATED",
 				row: func(k v1.Key) []string {
 					return []string{
-						k.ID, k.Name, strings.Join(k.Permissions, " "), keyState(k), sinceOf(k.ExpiresAt), sinceOf(k.LastUsedAt), since(k.CreatedAt),
+						k.ID, k.Name, strings.Join(k.Permissions, " "), keyState(k), sinceOf(k.ExpiresAt), sinceOf(k.LastUsedAt),
+						since(k.CreatedAt),
 					}
 				},
 				empty: "no keys: make one with toolcrib key create NAME --permission PERMISSION",

@@ -27,9 +27,18 @@ type limitFlag struct {
 
 func (f *limitFlags) all() []limitFlag {
 	return []limitFlag{
-		{"max-requests", "TOOLCRIB_MAX_REQUESTS", "requests that are served at once; others get 503", &f.requests, api.DefaultMaxRequests},
-		{"max-tenant-requests", "TOOLCRIB_MAX_TENANT_REQUESTS", "requests of one tenant that are served at once; others get 429", &f.tenantRequests, api.DefaultMaxTenantRequests},
-		{"max-unfinished-runs", "TOOLCRIB_MAX_UNFINISHED_RUNS", "pending and running runs of one tenant; others get 429", &f.unfinished, runs.DefaultMaxUnfinished},
+		{
+			"max-requests", "TOOLCRIB_MAX_REQUESTS", "requests that are served at once; others get 503", &f.requests,
+			api.DefaultMaxRequests,
+		},
+		{
+			"max-tenant-requests", "TOOLCRIB_MAX_TENANT_REQUESTS",
+			"requests of one tenant that are served at once; others get 429", &f.tenantRequests, api.DefaultMaxTenantRequests,
+		},
+		{
+			"max-unfinished-runs", "TOOLCRIB_MAX_UNFINISHED_RUNS", "pending and running runs of one tenant; others get 429",
+			&f.unfinished, runs.DefaultMaxUnfinished,
+		},
 	}
 }
 

@@ -19,13 +19,25 @@ func TestLimitFlags(t *testing.T) {
 		want serve.HandlerConfig
 		fail string
 	}{
-		"None":     {},
-		"Flags":    {args: []string{"--max-requests", "7", "--max-tenant-requests", "5", "--max-unfinished-runs", "3"}, want: serve.HandlerConfig{MaxRequests: 7, MaxTenantRequests: 5, MaxUnfinishedRuns: 3}},
-		"Variable": {env: map[string]string{"TOOLCRIB_MAX_UNFINISHED_RUNS": "9"}, want: serve.HandlerConfig{MaxUnfinishedRuns: 9}},
-		"FlagWins": {args: []string{"--max-requests", "7"}, env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "none"}, want: serve.HandlerConfig{MaxRequests: 7}},
-		"NoNumber": {env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "many"}, fail: `TOOLCRIB_MAX_REQUESTS "many" is not a number`},
+		"None": {},
+		"Flags": {
+			args: []string{"--max-requests", "7", "--max-tenant-requests", "5", "--max-unfinished-runs", "3"},
+			want: serve.HandlerConfig{MaxRequests: 7, MaxTenantRequests: 5, MaxUnfinishedRuns: 3},
+		},
+		"Variable": {
+			env: map[string]string{"TOOLCRIB_MAX_UNFINISHED_RUNS": "9"}, want: serve.HandlerConfig{MaxUnfinishedRuns: 9},
+		},
+		"FlagWins": {
+			args: []string{"--max-requests", "7"}, env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "none"},
+			want: serve.HandlerConfig{MaxRequests: 7},
+		},
+		"NoNumber": {
+			env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "many"}, fail: `TOOLCRIB_MAX_REQUESTS "many" is not a number`,
+		},
 		"Negative": {args: []string{"--max-requests", "-1"}, fail: "--max-requests -1 is out of range"},
-		"Large":    {env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "2000000"}, fail: "TOOLCRIB_MAX_REQUESTS 2000000 is out of range"},
+		"Large": {
+			env: map[string]string{"TOOLCRIB_MAX_REQUESTS": "2000000"}, fail: "TOOLCRIB_MAX_REQUESTS 2000000 is out of range",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,8 @@ func (s *shell) tools(t *testing.T, slugs ...string) {
 	t.Helper()
 	var text strings.Builder
 	for _, slug := range slugs {
-		fmt.Fprintf(&text, "---\nkind: tool\nslug: %s\ndescription: Says what it is told, at length, so that a line of it is too long for a screen.\n"+
+		fmt.Fprintf(&text, "---\nkind: tool\nslug: %s\ndescription: Says what it is told, at length, so that a line of it "+
+			"is too long for a screen.\n"+
 			"implementation_type: internal\nversion: 1.0.0\npublish: true\n", slug)
 	}
 	s.ok(t, "apply", "-f", s.write(t, slugs[0]+".yaml", text.String()))
@@ -36,7 +37,9 @@ func TestListPages(t *testing.T) {
 		Next  string
 	},
 	) {
-		require.NoError(t, json.Unmarshal([]byte(s.ok(t, append([]string{"tool", "list", "--json", "--search", "say"}, args...)...)), &got))
+		require.NoError(
+			t, json.Unmarshal([]byte(s.ok(t, append([]string{"tool", "list", "--json", "--search", "say"}, args...)...)), &got),
+		)
 		return got
 	}
 	require.Len(t, list().Items, 50)
@@ -101,7 +104,13 @@ func TestEmptyLists(t *testing.T) {
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.ok(t, "apply", "-f", s.write(t, "t.yaml", "slug: say\nimplementation_type: internal\nversion: 1.0.0\n---\nkind: agent\nslug: desk\nmodel: scripted/x\n"))
+	s.ok(
+		t, "apply", "-f",
+		s.write(
+			t, "t.yaml",
+			"slug: say\nimplementation_type: internal\nversion: 1.0.0\n---\nkind: agent\nslug: desk\nmodel: scripted/x\n",
+		),
+	)
 	require.Contains(t, s.run(t, "tool", "versions", "say").err, "say has only a draft")
 	require.Contains(t, s.run(t, "agent", "versions", "desk").err, "desk has only a draft")
 	s.ok(t, "tool", "version", "say", "1.0.0")

@@ -75,7 +75,8 @@ func (a *app) leave(ctx context.Context, view *liveView, id string, after int64,
 	if err := view.endLine(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.env.Err, "the run goes on; watch it again with: toolcrib run follow %s --after %d\n", clean(id), after)
+	_, err = fmt.Fprintf(a.env.Err, "the run goes on; watch it again with: toolcrib run follow %s --after %d\n", clean(id),
+		after)
 	return errors.Join(err, &silentError{code: ExitInterrupted})
 }
 

@@ -14,7 +14,8 @@ import (
 
 func (a *app) mcpCommand() *cobra.Command {
 	return describe(group("mcp", "Attach MCP servers, and let in what they offer",
-		a.mcpAttachCommand(), a.mcpUpdateCommand(), a.mcpListCommand(), a.mcpShowCommand(), a.mcpRefreshCommand(), a.mcpDiffCommand(),
+		a.mcpAttachCommand(), a.mcpUpdateCommand(), a.mcpListCommand(), a.mcpShowCommand(), a.mcpRefreshCommand(),
+		a.mcpDiffCommand(),
 		a.mcpApproveCommand(), a.mcpDetachCommand()),
 		`Attaching an MCP server makes drafts of those of its tools that are allowed. Each
 pins the server's definition: when the server changes it, that tool stops, and
@@ -36,14 +37,18 @@ type mcpFlags struct {
 func (f *mcpFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "where the server is")
-	flags.StringVar(&f.transport, "transport", "", "streamable_http, sse or stdio (default: streamable_http, with --command stdio)")
+	flags.StringVar(
+		&f.transport, "transport", "", "streamable_http, sse or stdio (default: streamable_http, with --command stdio)",
+	)
 	flags.StringVar(&f.command, "command", "", "for stdio: the name that the workers' operator gave a command")
 	flags.StringVar(&f.credential, "credential", "", "name of the credential that is sent")
 	flags.StringVar(&f.auth, "auth", "bearer", "how the credential is sent: bearer, basic or header")
 	flags.StringVar(&f.header, "auth-header", "", "the header, with --auth header")
 	flags.StringArrayVar(&f.headers, "header", nil, "header that is sent, as 'Name: value'; no secrets; may be repeated")
 	flags.StringSliceVar(&f.allow, "allow", nil, "the server's tools that are imported; * for all")
-	flags.BoolVar(&f.trust, "trust-hints", false, "take the server's word that a tool only reads, which then needs no approval")
+	flags.BoolVar(
+		&f.trust, "trust-hints", false, "take the server's word that a tool only reads, which then needs no approval",
+	)
 	flags.StringVar(&f.name, "name", "", "what people call it (default: the slug)")
 }
 
@@ -129,7 +134,8 @@ func (a *app) mcpUpdateCommand() *cobra.Command {
 				return err
 			}
 			d := v1.MCPServerDefinition{
-				Slug: s.Slug, Name: s.Name, URL: s.URL, Transport: s.Transport, Command: s.Command, Headers: s.Headers, Auth: s.Auth,
+				Slug: s.Slug, Name: s.Name, URL: s.URL, Transport: s.Transport, Command: s.Command, Headers: s.Headers,
+				Auth:         s.Auth,
 				AllowedTools: s.AllowedTools, TrustHints: s.TrustHints, Status: s.Status, Revision: s.Revision,
 			}
 			if err := flags.into(cmd, &d); err != nil {
@@ -145,7 +151,8 @@ func (a *app) mcpUpdateCommand() *cobra.Command {
 				return err
 			}
 			return a.printer.show(s, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s is updated; import what is newly allowed with toolcrib mcp refresh %s\n", clean(s.Slug), clean(s.Slug))
+				_, err := fmt.Fprintf(w, "%s is updated; import what is newly allowed with toolcrib mcp refresh %s\n",
+					clean(s.Slug), clean(s.Slug))
 				return err
 			})
 		}),
@@ -165,14 +172,18 @@ func (a *app) mcpListCommand() *cobra.Command {
 	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List the attached MCP servers", Args: operands(),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.MCPServer], error) { return c.MCPServers(cmd.Context(), page) })
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.MCPServer], error) {
+				return c.MCPServers(cmd.Context(), page)
+			})
 			if err != nil {
 				return err
 			}
 			return showPage(a, cmd, page, listing[v1.MCPServer]{
 				header: "SERVER STATUS ALLOWED~ ASKED WHERE~",
 				row: func(s v1.MCPServer) []string {
-					return []string{s.Slug, serverState(s), strings.Join(s.AllowedTools, " "), sinceOf(s.DiscoveredAt), s.URL + s.Command}
+					return []string{
+						s.Slug, serverState(s), strings.Join(s.AllowedTools, " "), sinceOf(s.DiscoveredAt), s.URL + s.Command,
+					}
 				},
 				empty: "no servers yet: attach one with toolcrib mcp attach SLUG --url URL",
 			})
@@ -239,8 +250,10 @@ func writeServer(w io.Writer, s v1.MCPServer, tools []v1.MCPTool) error {
 		credential = s.Auth.CredentialsRef + " (" + s.Auth.Type + ")"
 	}
 	err := pairs(w,
-		"server", s.Slug, "id", s.ID, "name", s.Name, "status", s.Status, "transport", s.Transport, "url", s.URL, "command", s.Command,
-		"credential", credential, "allowed", strings.Join(s.AllowedTools, " "), "trust hints", strconv.FormatBool(s.TrustHints),
+		"server", s.Slug, "id", s.ID, "name", s.Name, "status", s.Status, "transport", s.Transport, "url", s.URL, "command",
+		s.Command,
+		"credential", credential, "allowed", strings.Join(s.AllowedTools, " "), "trust hints",
+		strconv.FormatBool(s.TrustHints),
 		"calls itself", strings.TrimSpace(s.ServerName+" "+s.ServerVersion), "protocol", s.ProtocolVersion,
 		"asked", momentsOf(s.DiscoveredAt), "failed", s.DiscoveryError)
 	if err != nil {

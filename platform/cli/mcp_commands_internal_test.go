@@ -23,7 +23,11 @@ func TestCommandsOfMCPServersAreTheOperators(t *testing.T) {
 	}
 	commands, err := config(`{"files": {"path": "/usr/bin/mcp-files", "args": ["/srv"], "env": ["LANG=C"]}}`)
 	require.NoError(t, err)
-	require.Equal(t, map[string]mcpcall.Command{"files": {Path: "/usr/bin/mcp-files", Args: []string{"/srv"}, Env: []string{"LANG=C"}}}, commands)
+	require.Equal(
+		t,
+		map[string]mcpcall.Command{"files": {Path: "/usr/bin/mcp-files", Args: []string{"/srv"}, Env: []string{"LANG=C"}}},
+		commands,
+	)
 	for text, want := range map[string]string{
 		`{"files": {"path": "mcp-files"}}`:                     "not absolute",
 		`{"files": {"path": "/bin/true", "shell": "rm -r /"}}`: "unknown field",

@@ -39,7 +39,10 @@ func offer(s *mcp.Server, name, description string, required ...string) {
 	for _, property := range required {
 		properties[property] = map[string]any{"type": "string"}
 	}
-	s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: map[string]any{"type": "object", "properties": properties, "required": required}},
+	s.AddTool(&mcp.Tool{
+		Name: name, Description: description,
+		InputSchema: map[string]any{"type": "object", "properties": properties, "required": required},
+	},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{}, nil
 		})
@@ -72,7 +75,8 @@ func TestMCPCommands(t *testing.T) {
 	requireLines(t, shown, "calls itself files-of-the-shop 2.1.0", "allowed read_file list_dir")
 	require.Regexp(t, `read_file +pinned +filesReadFile +draft `, shown)
 	require.Contains(t, s.ok(t, "mcp", "list"), "list_dir")
-	requireLines(t, s.ok(t, "mcp", "approve", "files", "read_file", "list_dir", "--publish"), "read_file filesReadFile 1.0.0 published")
+	requireLines(t, s.ok(t, "mcp", "approve", "files", "read_file", "list_dir", "--publish"),
+		"read_file filesReadFile 1.0.0 published")
 	require.Contains(t, s.run(t, "mcp", "diff", "files").err, "nothing changed since it was let in")
 
 	offer(server, "read_file", "Reads a part of a file.", "path", "from")
@@ -81,15 +85,18 @@ func TestMCPCommands(t *testing.T) {
 	require.Equal(t, cli.ExitConflict, drifted.code, "something is stopped")
 	requireLines(t, drifted.out, "gone list_dir filesListDir the server offers it no more",
 		"changed read_file filesReadFile the server changed its definition", "files: 1 changed, 1 gone, 0 unchanged",
-		"what changed is stopped: look with toolcrib mcp diff files, then let it in with toolcrib mcp approve files NAME --publish")
-	requireLines(t, s.ok(t, "mcp", "diff", "files", "read_file"), "it said Reads a file.", "it says Reads a part of a file.", "input/from major the property is required now")
+		"what changed is stopped: look with toolcrib mcp diff files, then let it in with toolcrib mcp approve files NAME "+
+			"--publish")
+	requireLines(t, s.ok(t, "mcp", "diff", "files", "read_file"), "it said Reads a file.",
+		"it says Reads a part of a file.", "input/from major the property is required now")
 	gone := s.run(t, "mcp", "approve", "files", "read_file", "list_dir", "--publish")
 	require.Equal(t, cli.ExitConflict, gone.code)
 	requireLines(t, gone.out, "read_file filesReadFile 2.0.0 published")
 	require.Contains(t, gone.err, `tool "list_dir" of server "files" cannot be approved: the server offers it no more`)
 
 	require.Equal(t, cli.ExitConflict, s.run(t, "mcp", "detach", "files").code)
-	require.Equal(t, "detached files; disabled filesListDir, filesReadFile\n", s.ok(t, "mcp", "detach", "files", "--force"))
+	require.Equal(t, "detached files; disabled filesListDir, filesReadFile\n",
+		s.ok(t, "mcp", "detach", "files", "--force"))
 	require.JSONEq(t, `{"items":[]}`, s.ok(t, "mcp", "list", "--json"))
 }
 
@@ -153,8 +160,16 @@ func TestMCPCommandLine(t *testing.T) {
 		says string
 	}{
 		{[]string{"mcp", "attach", "files"}, cli.ExitUsage, "needs --url, or --command"},
-		{[]string{"mcp", "attach", "files", "--url", "https://files.example.com", "--header", "X-Team"}, cli.ExitUsage, "expected 'Name: value'"},
-		{[]string{"mcp", "attach", "files", "--url", "https://files.example.com", "--auth", "basic"}, cli.ExitUsage, "go with --credential"},
+		{
+			[]string{"mcp", "attach", "files", "--url", "https://files.example.com", "--header", "X-Team"},
+			cli.ExitUsage,
+			"expected 'Name: value'",
+		},
+		{
+			[]string{"mcp", "attach", "files", "--url", "https://files.example.com", "--auth", "basic"},
+			cli.ExitUsage,
+			"go with --credential",
+		},
 		{[]string{"mcp", "show", "files"}, cli.ExitNotFound, `server "files" not found`},
 		{[]string{"mcp", "refresh", "files"}, cli.ExitNotFound, `server "files" not found`},
 		{[]string{"mcp", "diff", "files", "read_file"}, cli.ExitNotFound, `server "files" not found`},

@@ -50,7 +50,8 @@ func (a *app) showRefresh(r v1.MCPRefresh) error {
 func writeRefresh(w io.Writer, r v1.MCPRefresh) error {
 	slug := clean(r.Server.Slug)
 	if r.Error != nil {
-		_, err := fmt.Fprintf(w, "%s is attached, and was not asked: %s\nwhen that is mended: toolcrib mcp refresh %s\n", slug, clean(r.Error.Detail), slug)
+		_, err := fmt.Fprintf(w, "%s is attached, and was not asked: %s\nwhen that is mended: toolcrib mcp refresh %s\n",
+			slug, clean(r.Error.Detail), slug)
 		return err
 	}
 	rows := make([][]string, len(r.Tools))
@@ -91,16 +92,26 @@ func nextSteps(r v1.MCPRefresh, count map[string]int) []string {
 	slug := clean(r.Server.Slug)
 	var steps []string
 	if count["changed"] > 0 {
-		steps = append(steps, "what changed is stopped: look with toolcrib mcp diff "+slug+", then let it in with toolcrib mcp approve "+slug+" NAME --publish")
+		steps = append(
+			steps,
+			"what changed is stopped: look with toolcrib mcp diff "+slug+", then let it in with toolcrib mcp approve "+slug+
+				" NAME --publish",
+		)
 	}
 	if count["gone"] > 0 {
 		steps = append(steps, "what is gone is stopped: it goes on when the server offers it again as it was")
 	}
 	if i := firstNew(r.Tools); i >= 0 {
-		steps = append(steps, "new tools are drafts: look with toolcrib tool show "+clean(r.Tools[i].Tool)+", then toolcrib tool publish "+clean(r.Tools[i].Tool))
+		steps = append(
+			steps,
+			"new tools are drafts: look with toolcrib tool show "+clean(r.Tools[i].Tool)+", then toolcrib tool publish "+
+				clean(r.Tools[i].Tool),
+		)
 	}
 	if count["offered"] > 0 && len(r.Server.AllowedTools) == 0 {
-		steps = append(steps, "nothing is allowed yet: toolcrib mcp update "+slug+" --allow NAME, then toolcrib mcp refresh "+slug)
+		steps = append(
+			steps, "nothing is allowed yet: toolcrib mcp update "+slug+" --allow NAME, then toolcrib mcp refresh "+slug,
+		)
 	}
 	return steps
 }
@@ -127,7 +138,9 @@ func (a *app) mcpDiffCommand() *cobra.Command {
 			}
 			return a.printer.show(page, func(w io.Writer) error {
 				if len(page.Items) == 0 {
-					_, err := fmt.Fprintln(a.env.Err, "nothing changed since it was let in; ask the server with toolcrib mcp refresh "+clean(args[0]))
+					_, err := fmt.Fprintln(
+						a.env.Err, "nothing changed since it was let in; ask the server with toolcrib mcp refresh "+clean(args[0]),
+					)
 					return err
 				}
 				for i, d := range page.Items {

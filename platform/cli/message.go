@@ -16,20 +16,21 @@ import (
 )
 
 func (a *app) runMessagesCommand() *cobra.Command {
-	return describe(a.withRun("messages", "Show a run's transcript", func(ctx context.Context, c *client.Client, id string) error {
-		messages, err := c.Messages(ctx, id)
-		if err != nil {
-			return err
-		}
-		return a.printer.show(v1.Page[agent.Message]{Items: messages}, func(w io.Writer) error {
-			for _, m := range messages {
-				if err := writeMessage(w, m); err != nil {
-					return err
-				}
+	return describe(a.withRun("messages", "Show a run's transcript",
+		func(ctx context.Context, c *client.Client, id string) error {
+			messages, err := c.Messages(ctx, id)
+			if err != nil {
+				return err
 			}
-			return nil
-		})
-	}), `Shows what was said in a run, by turns: the user, the model, the calls it made and
+			return a.printer.show(v1.Page[agent.Message]{Items: messages}, func(w io.Writer) error {
+				for _, m := range messages {
+					if err := writeMessage(w, m); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}), `Shows what was said in a run, by turns: the user, the model, the calls it made and
 what the tools answered.`, `  toolcrib run messages 01987a3c-0000-7000-8000-000000000001`)
 }
 
@@ -80,23 +81,26 @@ func (a *app) runEventsCommand() *cobra.Command {
 	var after int64
 	var limit int
 	var all bool
-	cmd := describe(a.withRun("events", "List a run's events", func(ctx context.Context, c *client.Client, id string) error {
-		events, err := collectEvents(ctx, c, id, after, limit, all)
-		if err != nil {
-			return err
-		}
-		return a.printer.show(v1.Page[tool.Event]{Items: events}, func(w io.Writer) error {
-			if len(events) == 0 {
-				_, err := fmt.Fprintln(a.env.Err, "no events yet: nothing of the run has begun")
+	cmd := describe(a.withRun("events", "List a run's events",
+		func(ctx context.Context, c *client.Client, id string) error {
+			events, err := collectEvents(ctx, c, id, after, limit, all)
+			if err != nil {
 				return err
 			}
-			rows := make([][]string, len(events))
-			for i, e := range events {
-				rows[i] = []string{strconv.FormatInt(e.Seq, 10), stamp(e.At), string(e.Type), e.InvocationID, short(string(e.Data), 120)}
-			}
-			return table(w, "SEQ AT EVENT INVOCATION DATA~", rows)
-		})
-	}), `Lists what happened in a run, in order. Events are numbered without gaps: ask for
+			return a.printer.show(v1.Page[tool.Event]{Items: events}, func(w io.Writer) error {
+				if len(events) == 0 {
+					_, err := fmt.Fprintln(a.env.Err, "no events yet: nothing of the run has begun")
+					return err
+				}
+				rows := make([][]string, len(events))
+				for i, e := range events {
+					rows[i] = []string{
+						strconv.FormatInt(e.Seq, 10), stamp(e.At), string(e.Type), e.InvocationID, short(string(e.Data), 120),
+					}
+				}
+				return table(w, "SEQ AT EVENT INVOCATION DATA~", rows)
+			})
+		}), `Lists what happened in a run, in order. Events are numbered without gaps: ask for
 those after the last that you have.`, `  toolcrib run events 01987a3c-0000-7000-8000-000000000001 --after 12
   toolcrib run events 01987a3c-0000-7000-8000-000000000001 --all --json`)
 	cmd.Flags().Int64Var(&after, "after", 0, "number of the last event you have")
@@ -106,7 +110,9 @@ those after the last that you have.`, `  toolcrib run events 01987a3c-0000-7000-
 }
 
 // collectEvents fetches as many events as are asked for.
-func collectEvents(ctx context.Context, c *client.Client, id string, after int64, limit int, all bool) ([]tool.Event, error) {
+func collectEvents(
+	ctx context.Context, c *client.Client, id string, after int64, limit int, all bool,
+) ([]tool.Event, error) {
 	switch {
 	case limit < 0:
 		return nil, usage("--limit %d: expected 1 or more, or --all", limit)

@@ -46,7 +46,8 @@ func (a *app) observer(ctx context.Context, service string, log *slog.Logger) (*
 // together runs what a process is for, and beside it serves metrics at the
 // address the user named, if any, until ctx ends or one of them fails.
 func (a *app) together(
-	ctx context.Context, metrics string, o *observe.Observer, p *probe.Prober, log *slog.Logger, run func(context.Context) error,
+	ctx context.Context, metrics string, o *observe.Observer, p *probe.Prober, log *slog.Logger,
+	run func(context.Context) error,
 ) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return run(ctx) })

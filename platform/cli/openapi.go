@@ -19,7 +19,8 @@ import (
 )
 
 func (a *app) toolImportCommand() *cobra.Command {
-	return describe(group("import", "Make tools of what others describe", a.importOpenAPICommand(), a.importDefinitionsCommand()),
+	return describe(group("import", "Make tools of what others describe", a.importOpenAPICommand(),
+		a.importDefinitionsCommand()),
 		`Makes tools of a description, or of definitions of another system.`,
 		`  toolcrib tool import openapi openapi.yaml
   toolcrib tool import definitions -f export.json --dry-run`)
@@ -31,7 +32,8 @@ func (a *app) importOpenAPICommand() *cobra.Command {
 	var auth string
 	var apply, losses bool
 	cmd := describe(&cobra.Command{
-		Use: "openapi FILE", Short: "Make a draft of an http tool of each operation of an OpenAPI document", Args: operands("file"),
+		Use: "openapi FILE", Short: "Make a draft of an http tool of each operation of an OpenAPI document",
+		Args: operands("file"),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			dryRun := !apply && !in.Publish
 			in.DryRun = &dryRun
@@ -82,24 +84,37 @@ published again; tools whose operations are gone are listed and left alone. Say
   curl -s $URL | toolcrib tool import openapi - --document-url $URL`)
 	flags := cmd.Flags()
 	flags.StringVar(&in.Name, "name", "", "what the document goes by when it is imported again (its title)")
-	flags.StringVar(&in.DocumentURL, "document-url", "", "where the document was found: relative servers are resolved against it")
-	flags.StringVar(&in.Upstream, "upstream", "", "URL that is called in place of the document's servers, or the number of one of them (1)")
+	flags.StringVar(&in.DocumentURL, "document-url", "",
+		"where the document was found: relative servers are resolved against it")
+	flags.StringVar(
+		&in.Upstream, "upstream", "",
+		"URL that is called in place of the document's servers, or the number of one of them (1)",
+	)
 	flags.StringArrayVar(&variables, "variable", nil, "value of a server variable, NAME=VALUE; may be repeated")
 	flags.StringArrayVar(&credentials, "credential", nil, "credential of a security scheme, SCHEME=NAME; may be repeated")
-	flags.StringVar(&auth, "auth", "", "credential for operations without declared authentication, as bearer=NAME or header:X-Api-Key=NAME")
+	flags.StringVar(
+		&auth, "auth", "",
+		"credential for operations without declared authentication, as bearer=NAME or header:X-Api-Key=NAME",
+	)
 	flags.BoolVar(&in.OnePage, "one-page", false, "derive no pagination: each call asks for one page")
 	flags.StringVar(&in.Prefix, "prefix", "", "what the slugs of new tools begin with")
-	flags.StringArrayVar(&in.Idempotent, "idempotent", nil, `operation whose server honours Idempotency-Key, by id or as "PUT /path"; may be repeated`)
+	flags.StringArrayVar(&in.Idempotent, "idempotent", nil,
+		`operation whose server honours Idempotency-Key, by id or as "PUT /path"; may be repeated`)
 	for _, choice := range []struct {
 		prefix, says string
 		to           *v1.OperationFilter
 	}{{"", "only operations", in.Only}, {"except-", "leave out operations", in.Except}} {
 		flags.StringArrayVar(&choice.to.Tags, choice.prefix+"tag", nil, choice.says+" with this tag; may be repeated")
-		flags.StringArrayVar(&choice.to.Operations, choice.prefix+"operation", nil, choice.says+" of this id; may be repeated")
-		flags.StringArrayVar(&choice.to.Paths, choice.prefix+"path", nil, choice.says+" whose path begins so; may be repeated")
+		flags.StringArrayVar(&choice.to.Operations, choice.prefix+"operation", nil,
+			choice.says+" of this id; may be repeated")
+		flags.StringArrayVar(&choice.to.Paths, choice.prefix+"path", nil,
+			choice.says+" whose path begins so; may be repeated")
 		flags.StringArrayVar(&choice.to.Methods, choice.prefix+"method", nil, choice.says+" of this method; may be repeated")
 	}
-	flags.StringArrayVar(&in.Only.Match, "only", nil, `only operations whose id, path, "METHOD /path" or slug matches, * is any text; may be repeated`)
+	flags.StringArrayVar(
+		&in.Only.Match, "only", nil,
+		`only operations whose id, path, "METHOD /path" or slug matches, * is any text; may be repeated`,
+	)
 	flags.StringArrayVar(&in.Except.Match, "except", nil, "leave out operations that match; may be repeated")
 	flags.BoolVar(&apply, "apply", false, "write the drafts")
 	flags.BoolVar(&in.Publish, "publish", false, "write the drafts and publish them")
@@ -130,7 +145,9 @@ func parseAuth(text string) (*v1.ImportAuth, error) {
 	plain := kind == "bearer" || kind == "basic"
 	known := plain || kind == "header" || kind == "query" || kind == "cookie"
 	if !ok || credential == "" || !known || plain == named || named && name == "" {
-		return nil, usage("--auth takes bearer=NAME, basic=NAME, header:X-Api-Key=NAME, query:key=NAME or cookie:session=NAME, got %q", text)
+		return nil, usage(
+			"--auth takes bearer=NAME, basic=NAME, header:X-Api-Key=NAME, query:key=NAME or cookie:session=NAME, got %q", text,
+		)
 	}
 	return &v1.ImportAuth{Type: kind, Name: name, Credential: credential}, nil
 }
@@ -139,7 +156,8 @@ func parseAuth(text string) (*v1.ImportAuth, error) {
 // read: what is imported is what its user has seen.
 func readDocument(file string, stdin io.Reader) (json.RawMessage, error) {
 	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
-		return nil, usage("%s is an address: fetch the document yourself and give the file, or - for the standard input", file)
+		return nil, usage("%s is an address: fetch the document yourself and give the file, or - for the standard input",
+			file)
 	}
 	from := stdin
 	if file != "-" {
@@ -155,7 +173,10 @@ func readDocument(file string, stdin io.Reader) (json.RawMessage, error) {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
 	}
 	if len(raw) > openapi.MaxDocumentBytes {
-		return nil, &tool.Error{Kind: tool.Invalid, Msg: fmt.Sprintf("%s has more than %d MiB: a document may have no more", file, openapi.MaxDocumentBytes>>20)}
+		return nil, &tool.Error{
+			Kind: tool.Invalid,
+			Msg:  fmt.Sprintf("%s has more than %d MiB: a document may have no more", file, openapi.MaxDocumentBytes>>20),
+		}
 	}
 	return json.Marshal(string(raw))
 }
@@ -222,13 +243,19 @@ func importOutcome(o v1.ImportedOperation, dryRun bool) string {
 // importReport tells, after the table, what is to be known beside it.
 func importReport(in v1.ImportedOpenAPI, losses bool) []string {
 	c := in.Counts
-	lines := []string{"", fmt.Sprintf("%s %s (OpenAPI %s): %d operations mapped, %d of them with losses, %d skipped, %d not selected",
-		in.Title, in.Version, in.OpenAPI, c.Mapped+c.WithLosses, c.WithLosses, c.Skipped, c.Unselected)}
+	lines := []string{
+		"", fmt.Sprintf("%s %s (OpenAPI %s): %d operations mapped, %d of them with losses, %d skipped, %d not selected",
+			in.Title, in.Version, in.OpenAPI, c.Mapped+c.WithLosses, c.WithLosses, c.Skipped, c.Unselected),
+	}
 	if len(in.Hosts) > 0 {
 		lines = append(lines, "the tools call "+strings.Join(in.Hosts, ", "))
 	}
 	for _, need := range in.Needs {
-		lines = append(lines, fmt.Sprintf("%d operations need a credential that holds %s: --credential %s=NAME", need.Operations, need.Holds, need.Scheme))
+		lines = append(
+			lines,
+			fmt.Sprintf("%d operations need a credential that holds %s: --credential %s=NAME", need.Operations, need.Holds,
+				need.Scheme),
+		)
 	}
 	for _, note := range in.Notes {
 		lines = append(lines, note.Reason)
@@ -258,7 +285,9 @@ func importPages(in v1.ImportedOpenAPI) []string {
 	}
 	var lines []string
 	for _, way := range slices.Sorted(maps.Keys(count)) {
-		lines = append(lines, fmt.Sprintf("%d operations join their pages by %s; --one-page leaves that out", count[way], way))
+		lines = append(
+			lines, fmt.Sprintf("%d operations join their pages by %s; --one-page leaves that out", count[way], way),
+		)
 	}
 	return lines
 }

@@ -41,9 +41,13 @@ nothing was written: --apply writes the drafts
 `, s.ok(t, "tool", "import", "openapi", file, "--variable", "region=us"))
 	require.Equal(t, cli.ExitNotFound, s.run(t, "tool", "show", "getOrder").code)
 
-	require.Contains(t, s.ok(t, "tool", "import", "openapi", file, "--apply", "--credential", "key=shop", "--operation", "getOrder"), "getOrder  1.0.0    created ")
+	require.Contains(
+		t, s.ok(t, "tool", "import", "openapi", file, "--apply", "--credential", "key=shop", "--operation", "getOrder"),
+		"getOrder  1.0.0    created ",
+	)
 	require.Contains(t, s.ok(t, "tool", "show", "getOrder"), "https://eu.shop.example.com/orders/{id}")
-	require.Contains(t, s.ok(t, "tool", "import", "openapi", file, "--apply", "--except-method", "PUT"), "getOrder  1.0.0    unchanged")
+	require.Contains(t, s.ok(t, "tool", "import", "openapi", file, "--apply", "--except-method", "PUT"),
+		"getOrder  1.0.0    unchanged")
 
 	got := s.pipe(t, shopYAML, "tool", "import", "openapi", "-", "--upstream", "https://other.example.com/v2")
 	require.Equal(t, cli.ExitOK, got.code, got.err)
@@ -58,7 +62,8 @@ nothing was written: --apply writes the drafts
 	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "tool", "import", "openapi", file, "--json", "--losses")), &shown))
 	require.True(t, shown.DryRun)
 	require.Len(t, shown.Operations, 3)
-	require.Contains(t, s.ok(t, "tool", "import", "openapi", file, "--losses"), "PUT /orders/{id}: /paths/~1orders~1{id}/put/callbacks: callbacks are not mapped")
+	require.Contains(t, s.ok(t, "tool", "import", "openapi", file, "--losses"),
+		"PUT /orders/{id}: /paths/~1orders~1{id}/put/callbacks: callbacks are not mapped")
 }
 
 func TestImportOpenAPIFaults(t *testing.T) {

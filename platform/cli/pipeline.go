@@ -15,8 +15,10 @@ import (
 
 func (a *app) pipelineCommand() *cobra.Command {
 	return describe(group("pipeline", "Keep documents, and search them",
-		a.pipelineCreateCommand(), a.pipelineListCommand(), a.pipelineShowCommand(), a.pipelineUpdateCommand(), a.pipelineDeleteCommand(),
-		a.pipelineAddCommand(), a.pipelineDocumentsCommand(), a.pipelineRemoveCommand(), a.pipelineSearchCommand(), a.pipelineEvaluateCommand(), a.pipelineReembedCommand()),
+		a.pipelineCreateCommand(), a.pipelineListCommand(), a.pipelineShowCommand(), a.pipelineUpdateCommand(),
+		a.pipelineDeleteCommand(),
+		a.pipelineAddCommand(), a.pipelineDocumentsCommand(), a.pipelineRemoveCommand(), a.pipelineSearchCommand(),
+		a.pipelineEvaluateCommand(), a.pipelineReembedCommand()),
 		`A pipeline holds documents: text, Markdown, HTML and PDF. Each is cut into passages
 that are found by their words, by their meaning, or by both, and cited by where
 they stand. Tools of the type rag_retrieval search a pipeline for agents.
@@ -38,10 +40,13 @@ type embeddingFlags struct {
 func (f *embeddingFlags) register(cmd *cobra.Command, prefix string) {
 	f.prefix = prefix
 	flags := cmd.Flags()
-	flags.StringVar(&f.config.URL, prefix+"url", "", "base of the endpoint of the embedding model, such as https://api.openai.com/v1")
+	flags.StringVar(
+		&f.config.URL, prefix+"url", "", "base of the endpoint of the embedding model, such as https://api.openai.com/v1",
+	)
 	flags.StringVar(&f.config.Model, prefix+"model", "", "name of the model there")
 	flags.IntVar(&f.config.Dimensions, prefix+"dimensions", 0, "length of its vectors")
-	flags.BoolVar(&f.config.RequestDimensions, prefix+"shorten", false, "ask for vectors of that length, of a model that can shorten them")
+	flags.BoolVar(&f.config.RequestDimensions, prefix+"shorten", false,
+		"ask for vectors of that length, of a model that can shorten them")
 	flags.StringVar(&f.config.CredentialsRef, prefix+"credential", "", "name of the credential that is sent to it")
 	flags.IntVar(&f.config.BatchSize, prefix+"batch", 0, "how many texts go into one request (default 64)")
 	flags.StringVar(&f.config.QueryPrefix, prefix+"query-prefix", "", "what the model wants before queries")
@@ -58,7 +63,8 @@ func (f *embeddingFlags) given() (*v1.EmbeddingConfig, error) {
 		missing bool
 	}{{"url", f.config.URL == ""}, {"model", f.config.Model == ""}, {"dimensions", f.config.Dimensions == 0}} {
 		if flag.missing {
-			return nil, usage("an embedding model needs --%surl, --%smodel and --%sdimensions: give --%s%s", f.prefix, f.prefix, f.prefix, f.prefix, flag.name)
+			return nil, usage("an embedding model needs --%surl, --%smodel and --%sdimensions: give --%s%s", f.prefix, f.prefix,
+				f.prefix, f.prefix, flag.name)
 		}
 	}
 	return &f.config, nil
@@ -100,7 +106,10 @@ Words are reduced by the rules of --language: with english, "leaves" is found by
 	flags := cmd.Flags()
 	flags.StringVar(&in.Name, "name", "", "what people call it (default: the slug)")
 	flags.StringVar(&in.Description, "description", "", "what is in it")
-	flags.StringVar(&search, "search", "", "how it is searched where nobody says otherwise: full_text, vector or hybrid (default full_text)")
+	flags.StringVar(
+		&search, "search", "",
+		"how it is searched where nobody says otherwise: full_text, vector or hybrid (default full_text)",
+	)
 	flags.StringVar(&language, "language", "", "that words are reduced by (default english)")
 	flags.IntVar(&chunking.MaxChars, "max-chars", 0, "most characters of a passage (default 1600)")
 	flags.IntVar(&chunking.Overlap, "overlap", 0, "how many characters of one begin the next; -1 for none (default 160)")
@@ -113,7 +122,9 @@ func (a *app) pipelineListCommand() *cobra.Command {
 	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List pipelines", Args: operands(),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			page, err := collect(p, func(page client.Page) (v1.Page[v1.Pipeline], error) { return c.ListPipelines(cmd.Context(), page) })
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.Pipeline], error) {
+				return c.ListPipelines(cmd.Context(), page)
+			})
 			if err != nil {
 				return err
 			}
@@ -166,7 +177,8 @@ and, while its passages are being embedded anew, how many are left.`, `  toolcri
 
 func writePipeline(w io.Writer, p v1.Pipeline) error {
 	values := []string{
-		"pipeline", p.Slug, "id", p.ID, "name", p.Name, "description", p.Description, "search", searchOf(p), "language", string(p.Language),
+		"pipeline", p.Slug, "id", p.ID, "name", p.Name, "description", p.Description, "search", searchOf(p), "language",
+		string(p.Language),
 		"passages", fmt.Sprintf("%d characters, %d shared", p.Chunking.MaxChars, max(p.Chunking.Overlap, 0)),
 	}
 	if p.Documents != nil {
@@ -188,7 +200,8 @@ func writePipeline(w io.Writer, p v1.Pipeline) error {
 }
 
 func describeModel(e v1.EmbeddingConfig) string {
-	return fmt.Sprintf("%s, %d dimensions, at %s, credential %s", e.Model, e.Dimensions, e.URL, cmp.Or(e.CredentialsRef, "none"))
+	return fmt.Sprintf("%s, %d dimensions, at %s, credential %s", e.Model, e.Dimensions, e.URL,
+		cmp.Or(e.CredentialsRef, "none"))
 }
 
 func (a *app) pipelineUpdateCommand() *cobra.Command {

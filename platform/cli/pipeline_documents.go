@@ -44,15 +44,25 @@ that is text, Markdown, HTML or PDF, by the ends of their names (.txt, .md, .htm
 below the folder; what has that key in the pipeline already is replaced.
 
 - stands for standard input and needs --key. Text is UTF-8 or UTF-16; a document may
-have 10 MiB. The same documents again change nothing.`, `  toolcrib pipeline add handbook examples/handbook/documents --meta team=people
+have 10 MiB. The same documents again change nothing.`,
+		`  toolcrib pipeline add handbook examples/handbook/documents --meta team=people
   toolcrib pipeline add handbook returns.pdf --title "Returns" --source https://example.com/returns.pdf
   curl -s https://example.com/faq | toolcrib pipeline add handbook - --key faq --type text/html`)
 	flags := cmd.Flags()
 	flags.StringVar(&f.key, "key", "", "name of the document in the pipeline, of one file (default: its path)")
 	flags.StringVar(&f.title, "title", "", "title, of one file (default: what it says of itself)")
-	flags.StringVar(&f.source, "source", "", "where it is from, for citations: of one file itself, of several what stands before their keys (default: the path)")
-	flags.StringVar(&f.mediaType, "type", "", "text/plain, text/markdown, text/html or application/pdf (default: by the end of the name)")
-	flags.StringArrayVar(&f.metadata, "meta", nil, "metadata as field=value, where numbers, true and false are what they look like; may be repeated")
+	flags.StringVar(
+		&f.source, "source", "",
+		"where it is from, for citations: of one file itself, of several what stands before their keys (default: the path)",
+	)
+	flags.StringVar(
+		&f.mediaType, "type", "",
+		"text/plain, text/markdown, text/html or application/pdf (default: by the end of the name)",
+	)
+	flags.StringArrayVar(
+		&f.metadata, "meta", nil,
+		"metadata as field=value, where numbers, true and false are what they look like; may be repeated",
+	)
 	flags.BoolVar(&f.noWait, "no-wait", false, "do not wait until they are searched")
 	return cmd
 }
@@ -65,7 +75,9 @@ type addedDocuments struct {
 
 // addDocuments adds documents one by one, and tells of each when it is searched,
 // or can't be.
-func (a *app) addDocuments(ctx context.Context, c *client.Client, pipeline string, documents []v1.NewDocument, noWait bool) error {
+func (a *app) addDocuments(
+	ctx context.Context, c *client.Client, pipeline string, documents []v1.NewDocument, noWait bool,
+) error {
 	out := addedDocuments{Items: make([]v1.Document, len(documents))}
 	defer a.progress("adding to %s", pipeline)()
 	for i, d := range documents {
@@ -159,7 +171,8 @@ func (a *app) pipelineDocumentsCommand() *cobra.Command {
 				header: "KEY~ STATUS PASSAGES BYTES TYPE TITLE~ CHANGED",
 				row: func(d v1.Document) []string {
 					return []string{
-						d.Key, string(d.Status), strconv.Itoa(d.Chunks), strconv.Itoa(d.Bytes), string(d.MediaType), documentNote(d), since(d.UpdatedAt),
+						d.Key, string(d.Status), strconv.Itoa(d.Chunks), strconv.Itoa(d.Bytes), string(d.MediaType), documentNote(d),
+						since(d.UpdatedAt),
 					}
 				},
 				empty: "no documents yet: add some with toolcrib pipeline add PIPELINE FILES",
@@ -213,6 +226,7 @@ func (a *app) pipelineRemoveCommand() *cobra.Command {
 				return nil
 			})
 		}),
-	}, `Deletes documents by their keys or ids. They are not found any more from then on.`, `  toolcrib pipeline remove handbook returns.html
+	}, `Deletes documents by their keys or ids. They are not found any more from then on.`,
+		`  toolcrib pipeline remove handbook returns.html
   toolcrib pipeline remove handbook old/terms.pdf old/prices.pdf`)
 }

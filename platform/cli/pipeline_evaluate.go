@@ -35,7 +35,8 @@ type evaluation struct {
 func (a *app) pipelineEvaluateCommand() *cobra.Command {
 	var modes []string
 	cmd := describe(&cobra.Command{
-		Use: "evaluate PIPELINE QUESTIONS", Short: "Measure how well a pipeline finds, by questions with known answers", Args: operands("pipeline", "file of questions"),
+		Use: "evaluate PIPELINE QUESTIONS", Short: "Measure how well a pipeline finds, by questions with known answers",
+		Args: operands("pipeline", "file of questions"),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			questions, err := readQuestions(args[1])
 			if err != nil {
@@ -67,7 +68,9 @@ section answers, its heading; kind is yours, for figures by kind:
     - {ask: How long is the warranty?, kind: words, in: {document: warranty.html, heading: Five years on glazes}}`,
 		`  toolcrib pipeline evaluate handbook examples/handbook/questions.yaml
   toolcrib pipeline evaluate handbook questions.yaml --by full_text --json`)
-	cmd.Flags().StringSliceVar(&modes, "by", nil, "ways of searching: full_text, vector, hybrid (default: all that the pipeline has)")
+	cmd.Flags().StringSliceVar(
+		&modes, "by", nil, "ways of searching: full_text, vector, hybrid (default: all that the pipeline has)",
+	)
 	return cmd
 }
 
@@ -86,7 +89,9 @@ func modesOf(p v1.Pipeline) []string {
 func readQuestions(name string) ([]recall.Question, error) {
 	file, err := os.Open(name) //nolint:gosec // The user's.
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.evaluate", Msg: fmt.Sprintf("the file %s can't be read", name), Err: err}
+		return nil, &tool.Error{
+			Kind: tool.NotFound, Op: "pipeline.evaluate", Msg: fmt.Sprintf("the file %s can't be read", name), Err: err,
+		}
 	}
 	defer func() { _ = file.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(file, maxQuestionBytes))
@@ -100,11 +105,15 @@ func readQuestions(name string) ([]recall.Question, error) {
 	return questions, nil
 }
 
-func evaluate(ctx context.Context, c *client.Client, p v1.Pipeline, modes []string, questions []recall.Question) ([]evaluation, error) {
+func evaluate(
+	ctx context.Context, c *client.Client, p v1.Pipeline, modes []string, questions []recall.Question,
+) ([]evaluation, error) {
 	var out []evaluation
 	for _, mode := range modes {
 		figures, err := recall.Measure(ctx, questions, func(ctx context.Context, ask string) ([]recall.Found, error) {
-			answer, err := c.SearchPipeline(ctx, p.ID, v1.PipelineQuery{Query: ask, Limit: recall.Depth, Mode: retrieval.Mode(mode)})
+			answer, err := c.SearchPipeline(ctx, p.ID, v1.PipelineQuery{
+				Query: ask, Limit: recall.Depth, Mode: retrieval.Mode(mode),
+			})
 			found := make([]recall.Found, len(answer.Hits))
 			for i, hit := range answer.Hits {
 				found[i] = recall.Found{Document: hit.DocumentKey, Headings: hit.Headings}
@@ -115,7 +124,8 @@ func evaluate(ctx context.Context, c *client.Client, p v1.Pipeline, modes []stri
 			return nil, err
 		}
 		out = append(out, evaluation{
-			Mode: retrieval.Mode(mode), Questions: figures.Questions, Recall: figures.Recall, MRR: figures.MRR, ByKind: figures.ByKind,
+			Mode: retrieval.Mode(mode), Questions: figures.Questions, Recall: figures.Recall, MRR: figures.MRR,
+			ByKind: figures.ByKind,
 			Missed: append([]string{}, figures.Missed...),
 		})
 	}
@@ -139,7 +149,9 @@ func writeEvaluations(w io.Writer, all []evaluation) error {
 	}
 	rows := make([][]string, len(all))
 	for i, e := range all {
-		rows[i] = []string{string(e.Mode), strconv.Itoa(e.Questions), fmt.Sprintf("%.2f", e.Recall), fmt.Sprintf("%.2f", e.MRR)}
+		rows[i] = []string{
+			string(e.Mode), strconv.Itoa(e.Questions), fmt.Sprintf("%.2f", e.Recall), fmt.Sprintf("%.2f", e.MRR),
+		}
 		for _, kind := range columns {
 			rows[i] = append(rows[i], fmt.Sprintf("%.2f", e.ByKind[kind]))
 		}

@@ -96,7 +96,8 @@ func fill(d *v1.NewDocument, content []byte, name string) error {
 	case len(content) == 0:
 		return unfit("%s is empty", name)
 	case len(content) > retrieval.MaxDocumentBytes:
-		return unfit("%s has more than %d MiB, which is the most that a document may have: cut it into several", name, retrieval.MaxDocumentBytes>>20)
+		return unfit("%s has more than %d MiB, which is the most that a document may have: cut it into several", name,
+			retrieval.MaxDocumentBytes>>20)
 	}
 	if err := d.MediaType.CheckContent(content); err != nil {
 		return unfit("%s: %s", name, tool.AsError(err).Msg)
@@ -132,7 +133,8 @@ func mediaTypeOf(wanted, name string) (retrieval.MediaType, error) {
 	if known, ok := mediaTypes[strings.ToLower(filepath.Ext(name))]; ok {
 		return known, nil
 	}
-	return "", unfit("%s: nobody knows documents that end in %q: expected .txt, .md, .html or .pdf, or --type", name, filepath.Ext(name))
+	return "", unfit("%s: nobody knows documents that end in %q: expected .txt, .md, .html or .pdf, or --type", name,
+		filepath.Ext(name))
 }
 
 // filesAt lists the file at a path, or those below it that can be documents; any
@@ -177,7 +179,8 @@ func (a *app) filesAt(p string, anything bool) ([]file, error) {
 		return nil, usage("there is nothing to add: no file in %s ends in .txt, .md, .html or .pdf", p)
 	}
 	if passed > 0 {
-		_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %d files of other types in %s are passed over\n", passed, clean(p)) // Only for who watches.
+		// Only for who watches.
+		_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %d files of other types in %s are passed over\n", passed, clean(p))
 	}
 	return files, nil
 }
@@ -228,5 +231,6 @@ func readMetadata(fields []string) (retrieval.Metadata, error) {
 // and not a code such as 007 or 1e5.
 func plainNumber(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
-	return strings.Trim(digits, "0123456789.") == "" && (len(digits) < 2 || digits[0] != '0' || digits[1] == '.') && len(digits) <= 15
+	return strings.Trim(digits, "0123456789.") == "" && (len(digits) < 2 || digits[0] != '0' || digits[1] == '.') &&
+		len(digits) <= 15
 }

@@ -41,7 +41,8 @@ func (a *app) pipelineSearchCommand() *cobra.Command {
 	}, `Searches a pipeline as a rag_retrieval tool would, and prints each passage after
 where it stands. By words, what stands in double quotes is a phrase. --exclude, or
 -"phrase" in the query, leaves out passages that hold it; other words that begin
-with a minus are words like any other, so that --flags can be looked for.`, `  toolcrib pipeline search handbook "how many days of leave"
+with a minus are words like any other, so that --flags can be looked for.`,
+		`  toolcrib pipeline search handbook "how many days of leave"
   toolcrib pipeline search handbook "sick child" --by hybrid --limit 3
   toolcrib pipeline search handbook "days of leave" --exclude part-time
   toolcrib pipeline search handbook overtime --filter '{"team": "people", "year": {"gte": 2024}}'`)
@@ -99,7 +100,8 @@ func (a *app) pipelineReembedCommand() *cobra.Command {
 			}
 			if noWait {
 				return a.printer.show(p, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "%s is being embedded by %s; see toolcrib pipeline show %s\n", clean(p.Slug), clean(config.Model), clean(p.Slug))
+					_, err := fmt.Fprintf(w, "%s is being embedded by %s; see toolcrib pipeline show %s\n", clean(p.Slug),
+						clean(config.Model), clean(p.Slug))
 					return err
 				})
 			}
@@ -141,7 +143,8 @@ func (a *app) awaitReembedding(cmd *cobra.Command, c *client.Client, p v1.Pipeli
 func (a *app) showReembedded(p v1.Pipeline, wanted int, workflow string) error {
 	err := a.printer.show(p, func(w io.Writer) error {
 		if p.Generation != wanted || p.Embedding == nil {
-			_, err := fmt.Fprintf(w, "%s stays as it was: %s\n", clean(p.Slug), clean(cmp.Or(p.Failed, "another model was asked for since, and the workflow "+workflow+" gave way")))
+			_, err := fmt.Fprintf(w, "%s stays as it was: %s\n", clean(p.Slug),
+				clean(cmp.Or(p.Failed, "another model was asked for since, and the workflow "+workflow+" gave way")))
 			return err
 		}
 		_, err := fmt.Fprintf(w, "%s is embedded by %s\n", clean(p.Slug), clean(p.Embedding.Model))

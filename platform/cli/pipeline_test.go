@@ -40,20 +40,23 @@ func setupPipelines(t *testing.T) (s *shell, endpoint string) {
 	}), server.URL + "/v1"
 }
 
-const leave = "# Annual leave\n\n## How many days\n\nFull-time staff have 28 days a year.\n\n## Left over\n\nFive days move into March.\n"
+const leave = "# Annual leave\n\n## How many days\n\nFull-time staff have 28 days a year.\n\n## Left over\n\nFive " +
+	"days move into March.\n"
 
 // A folder becomes a pipeline that is searched, measured, changed and deleted.
 func TestPipeline(t *testing.T) {
 	t.Parallel()
 	s, endpoint := setupPipelines(t)
 	require.Contains(t, s.run(t, "pipeline", "list").err, "no pipelines yet")
-	require.Equal(t, "handbook is made, and searched by full_text; add documents with toolcrib pipeline add handbook FILES\n",
+	require.Equal(t, "handbook is made, and searched by full_text; add documents with toolcrib pipeline add "+
+		"handbook FILES\n",
 		s.ok(t, "pipeline", "create", "handbook"))
 	s.write(t, "docs/people/leave.md", leave)
 	s.write(t, "docs/kiln.txt", "The kiln is fired on Mondays.")
 	s.write(t, "docs/logo.png", "\x89PNG")
 	s.write(t, "docs/.git/config.txt", "hidden")
-	added := s.run(t, "pipeline", "add", "handbook", filepath.Join(s.dir, "docs"), "--meta", "team=people", "--meta", "year=2026", "--source", "https://example.com/docs/")
+	added := s.run(t, "pipeline", "add", "handbook", filepath.Join(s.dir, "docs"), "--meta", "team=people", "--meta",
+		"year=2026", "--source", "https://example.com/docs/")
 	require.Equal(t, cli.ExitOK, added.code, added.err)
 	require.Equal(t, "ready     kiln.txt  1 passages\nready     people/leave.md  2 passages\n", added.out)
 	require.Contains(t, added.err, "1 files of other types")
@@ -61,26 +64,38 @@ func TestPipeline(t *testing.T) {
 	requireLines(t, listed, "KEY STATUS PASSAGES BYTES TYPE TITLE CHANGED")
 	require.Regexp(t, `people/leave\.md +ready +2 +113 +text/markdown +Annual leave +\w`, listed)
 
-	found := s.ok(t, "pipeline", "search", "handbook", "days of staff", "--filter", `{"team": "people", "year": {"gte": 2026}}`)
-	require.True(t, strings.HasPrefix(found, "[1] Annual leave › How many days (https://example.com/docs/people/leave.md)"), found)
+	found := s.ok(t, "pipeline", "search", "handbook", "days of staff", "--filter",
+		`{"team": "people", "year": {"gte": 2026}}`)
+	require.True(
+		t, strings.HasPrefix(found, "[1] Annual leave › How many days (https://example.com/docs/people/leave.md)"), found,
+	)
 	require.Contains(t, found, "    Full-time staff have 28 days a year.\n")
 	none := s.run(t, "pipeline", "search", "handbook", "wombat")
 	require.Equal(t, cli.ExitOK, none.code)
 	require.Equal(t, "nothing was found by full_text\n", none.err)
 	require.Equal(t, cli.ExitConflict, s.run(t, "pipeline", "search", "handbook", "kiln", "--by", "vector").code)
 
-	require.Equal(t, "handbook is embedded by lexical-1\n", s.ok(t, "pipeline", "reembed", "handbook", "--url", endpoint, "--model", "lexical-1", "--dimensions", "64", "--shorten"))
-	require.Contains(t, s.ok(t, "pipeline", "search", "handbook", "kilnn fire", "--by", "vector", "--limit", "1"), "kiln.txt")
+	require.Equal(t, "handbook is embedded by lexical-1\n",
+		s.ok(t, "pipeline", "reembed", "handbook", "--url", endpoint, "--model", "lexical-1", "--dimensions", "64",
+			"--shorten"))
+	require.Contains(t, s.ok(t, "pipeline", "search", "handbook", "kilnn fire", "--by", "vector", "--limit", "1"),
+		"kiln.txt")
 	failed := s.run(t, "pipeline", "reembed", "handbook", "--url", endpoint, "--model", "another", "--dimensions", "64")
 	require.Equal(t, cli.ExitFailure, failed.code)
 	require.Contains(t, failed.out, "handbook stays as it was")
-	require.Equal(t, "handbook is updated\n", s.ok(t, "pipeline", "update", "handbook", "--search", "hybrid", "--name", "Staff handbook"))
-	requireLines(t, s.ok(t, "pipeline", "show", "handbook"), "search hybrid", "documents 2", "embedded by lexical-1, 64 dimensions, at "+endpoint+", credential none")
+	require.Equal(
+		t, "handbook is updated\n",
+		s.ok(t, "pipeline", "update", "handbook", "--search", "hybrid", "--name", "Staff handbook"),
+	)
+	requireLines(t, s.ok(t, "pipeline", "show", "handbook"), "search hybrid", "documents 2",
+		"embedded by lexical-1, 64 dimensions, at "+endpoint+", credential none")
 	require.Regexp(t, `handbook +Staff handbook +hybrid +lexical-1 +\w`, s.ok(t, "pipeline", "list"))
 
-	questions := s.write(t, "questions.yaml", "questions:\n  - {ask: days of staff, kind: words, in: {document: people/leave.md, heading: How many days}}\n"+
+	questions := s.write(t, "questions.yaml", "questions:\n  - {ask: days of staff, kind: words, in: {document: "+
+		"people/leave.md, heading: How many days}}\n"+
 		"  - {ask: klin, kind: typo, in: {document: kiln.txt}}\n")
-	requireLines(t, s.ok(t, "pipeline", "evaluate", "handbook", questions), "SEARCHED QUESTIONS RECALL@5 MRR @typo @words", "full_text 2 0.50 0.50 0.00 1.00")
+	requireLines(t, s.ok(t, "pipeline", "evaluate", "handbook", questions), "SEARCHED QUESTIONS RECALL@5 MRR @typo @words",
+		"full_text 2 0.50 0.50 0.00 1.00")
 
 	require.Equal(t, "deleted people/leave.md\n", s.ok(t, "pipeline", "remove", "handbook", "people/leave.md"))
 	require.Equal(t, cli.ExitNotFound, s.run(t, "pipeline", "remove", "handbook", "people/leave.md").code)
@@ -138,7 +153,8 @@ func TestPipelineAddFollows(t *testing.T) {
 	t.Parallel()
 	s, _ := setupPipelines(t)
 	s.ok(t, "pipeline", "create", "handbook")
-	got := s.pipe(t, leave, "pipeline", "add", "handbook", "-", "--key", "leave", "--type", "text/markdown", "--title", "Leave", "--json")
+	got := s.pipe(t, leave, "pipeline", "add", "handbook", "-", "--key", "leave", "--type", "text/markdown", "--title",
+		"Leave", "--json")
 	require.Equal(t, cli.ExitOK, got.code, got.err)
 	var added struct {
 		Failed int
@@ -148,7 +164,8 @@ func TestPipelineAddFollows(t *testing.T) {
 	require.Equal(t, retrieval.Ready, added.Items[0].Status)
 	require.Equal(t, "Leave", added.Items[0].Title)
 
-	got = s.pipe(t, "<p>Nobody reads pages here.", "pipeline", "add", "handbook", "-", "--key", "page", "--type", "text/html")
+	got = s.pipe(t, "<p>Nobody reads pages here.", "pipeline", "add", "handbook", "-", "--key", "page", "--type",
+		"text/html")
 	require.Equal(t, cli.ExitFailure, got.code)
 	require.True(t, strings.HasPrefix(got.out, "failed    page  "), got.out)
 	require.Contains(t, s.ok(t, "pipeline", "documents", "handbook", "--status", "failed"), "page")

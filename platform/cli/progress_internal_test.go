@@ -41,12 +41,14 @@ func TestProgress(t *testing.T) {
 	var screen terminal
 	a := watched(&screen)
 	done := a.progress("waiting for %s", "getOrder")
-	require.Eventually(t, func() bool { return strings.Contains(screen.String(), "\rwaiting for getOrder… ") }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(screen.String(), "\rwaiting for getOrder… ") },
+		30*time.Second, 5*time.Millisecond)
 	_, err := io.WriteString(a.printer.out, "a line\n")
 	require.NoError(t, err)
 	require.Contains(t, screen.String(), "\r\x1b[Ka line\n")
 	drawn := strings.Count(screen.String(), "waiting")
-	require.Eventually(t, func() bool { return strings.Count(screen.String(), "waiting") > drawn }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(screen.String(), "waiting") > drawn }, 30*time.Second,
+		5*time.Millisecond)
 	done()
 	require.True(t, strings.HasSuffix(screen.String(), "\r\x1b[K"))
 	require.Same(t, &screen, a.printer.out)

@@ -25,7 +25,8 @@ type reconcileFlags struct {
 }
 
 func maintenanceFlag(cmd *cobra.Command, url *string) {
-	cmd.Flags().StringVar(url, "maintenance-database-url", "", "URL of the database, with the login of the reconciler ("+MaintenanceVariable+")")
+	cmd.Flags().StringVar(url, "maintenance-database-url", "",
+		"URL of the database, with the login of the reconciler ("+MaintenanceVariable+")")
 }
 
 // maintenanceURL returns the database with the reconciler's login, or nothing.
@@ -36,8 +37,11 @@ func (a *app) maintenanceURL() string {
 // startReconciler reconciles until stop is called, or says why nothing does.
 func (a *app) startReconciler(ctx context.Context, cfg serve.ReconcileConfig) (stop func(), err error) {
 	if cfg.MaintenanceURL = a.maintenanceURL(); cfg.MaintenanceURL == "" {
-		cfg.Logger.WarnContext(ctx, "nothing is reconciled by this server: runs whose workflows are terminated or lost stay open",
-			slog.String("mend", "set "+MaintenanceVariable+" to the database's URL with a login that is granted "+store.MaintenanceRole))
+		cfg.Logger.WarnContext(ctx, "nothing is reconciled by this server: runs whose workflows are terminated or lost "+
+			"stay open",
+			slog.String(
+				"mend", "set "+MaintenanceVariable+" to the database's URL with a login that is granted "+store.MaintenanceRole,
+			))
 		return func() {}, nil
 	}
 	r, err := serve.NewReconciler(ctx, cfg)
@@ -85,7 +89,8 @@ func (a *app) reconcile(ctx context.Context, flags reconcileFlags) error {
 	}
 	maintenance := a.maintenanceURL()
 	if maintenance == "" {
-		return usage("this command needs a second login: give --maintenance-database-url or set %s to the database's URL with a login "+
+		return usage("this command needs a second login: give --maintenance-database-url or set %s to the database's URL "+
+			"with a login "+
 			"that is granted %s; toolcrib dev reconciles by itself", MaintenanceVariable, store.MaintenanceRole)
 	}
 	log := a.logger()
@@ -129,7 +134,8 @@ func writeReport(w io.Writer, report reconcile.Report) error {
 		}
 		rows[i] = []string{string(f.Subject), f.ID, cmp.Or(f.Was, "-") + " -> " + f.Status, string(f.Reason), done, f.Message}
 	}
-	if _, err := fmt.Fprintf(w, "%d open runs and %d open workflows compared\n", report.Runs, report.Workflows); err != nil {
+	if _, err := fmt.Fprintf(w, "%d open runs and %d open workflows compared\n", report.Runs,
+		report.Workflows); err != nil {
 		return err
 	}
 	if len(rows) == 0 {
@@ -150,9 +156,12 @@ func writeUnknown(w io.Writer, calls []reconcile.UnknownCall) error {
 		return err
 	}
 	for _, c := range calls {
-		_, err := fmt.Fprintf(w, "\n%s  %s\n  run %s, turn %d, call %s\n  sent to %s between %s and %s\n  idempotency key %s\n  arguments digest %s\n  %s\n",
-			c.InvocationID, clean(c.Tool), cmp.Or(c.RunID, "none"), c.Turn, clean(c.CallID), clean(cmp.Or(c.Host, "a place its configuration does not name")),
-			stamp(c.SentAfter), stamp(c.SentBefore), cmp.Or(c.IdempotencyKey, "none"), cmp.Or(c.ArgumentsDigest, "none"), clean(c.Advice))
+		_, err := fmt.Fprintf(w, "\n%s  %s\n  run %s, turn %d, call %s\n  sent to %s between %s and %s\n  idempotency key "+
+			"%s\n  arguments digest %s\n  %s\n",
+			c.InvocationID, clean(c.Tool), cmp.Or(c.RunID, "none"), c.Turn, clean(c.CallID),
+			clean(cmp.Or(c.Host, "a place its configuration does not name")),
+			stamp(c.SentAfter), stamp(c.SentBefore), cmp.Or(c.IdempotencyKey, "none"), cmp.Or(c.ArgumentsDigest, "none"),
+			clean(c.Advice))
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,8 @@ func (a *app) hint(err error) string {
 		return fmt.Sprintf("A key that may grant it makes one that has it: toolcrib key create NAME --permission %s\n"+
 			"toolcrib key list shows what keys may do.", clean(p.Permissions[0]))
 	case p.Status == http.StatusForbidden && p.Instance != "":
-		return "toolcrib run show " + clean(path.Base(p.Instance)) + " shows the call, and toolcrib tool explain TOOL what decides."
+		return "toolcrib run show " + clean(path.Base(p.Instance)) +
+			" shows the call, and toolcrib tool explain TOOL what decides."
 	case p.Code == tool.InternalError && p.TraceID != "":
 		return "The server's log has it under trace_id " + clean(p.TraceID) + "."
 	}
@@ -113,7 +114,8 @@ func (a *app) reachHint(e *client.UnreachableError) string {
 	case client.NoTLS:
 		return "Try http:// in place of https://, if that server is meant.\n" + a.serverFrom()
 	case client.NotAnswering, client.NoSuchHost, client.Refused:
-		return "Start one with: toolcrib dev\nor say where it is with --server, TOOLCRIB_SERVER or a context. " + a.serverFrom()
+		return "Start one with: toolcrib dev\nor say where it is with --server, TOOLCRIB_SERVER or a context. " +
+			a.serverFrom()
 	default:
 		return a.serverFrom()
 	}
@@ -137,9 +139,11 @@ func (a *app) keyHint() string {
 	case c.key.value == "":
 		return "Say who you are with --key, TOOLCRIB_KEY or a context; toolcrib dev keeps a key in its data folder (--data)."
 	case !strings.HasPrefix(c.key.value, store.KeyPrefix):
-		return fmt.Sprintf("The key comes from %s and does not look like one: keys begin with %s", clean(c.key.from), store.KeyPrefix)
+		return fmt.Sprintf("The key comes from %s and does not look like one: keys begin with %s", clean(c.key.from),
+			store.KeyPrefix)
 	default:
-		return fmt.Sprintf("The key comes from %s. It may be mistyped, expired, revoked, or for another server: %s comes from %s.",
+		return fmt.Sprintf("The key comes from %s. It may be mistyped, expired, revoked, or for another server: %s "+
+			"comes from %s.",
 			clean(c.key.from), clean(c.server.value), clean(c.server.from))
 	}
 }

@@ -111,7 +111,9 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) err
 }
 
 // withRun makes a command that takes a run's id.
-func (a *app) withRun(use, short string, fn func(ctx context.Context, c *client.Client, id string) error) *cobra.Command {
+func (a *app) withRun(
+	use, short string, fn func(ctx context.Context, c *client.Client, id string) error,
+) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " RUN", Short: short, Args: operands("run"), ValidArgsFunction: a.completeRuns,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -153,7 +155,8 @@ func writeRun(w io.Writer, r v1.Run) error {
 	}
 	err := pairs(w,
 		"run", r.ID, "kind", string(r.Kind), "agent", versioned(r.Agent, r.AgentVersion), "mode", string(r.Mode),
-		"status", string(r.Status), "asked by", above, "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools", strings.Join(pins, " "), "omitted", strings.Join(omitted, "; "),
+		"status", string(r.Status), "asked by", above, "waits", r.Warning, "turns", strconv.Itoa(r.Turns), "tools",
+		strings.Join(pins, " "), "omitted", strings.Join(omitted, "; "),
 		"created", moments(r.CreatedAt), "started", momentsOf(r.StartedAt), "completed", momentsOf(r.CompletedAt),
 		"workflow", r.WorkflowID, "error", failed, "output", r.Output)
 	if err != nil {
@@ -186,7 +189,8 @@ func writeModelRetries(w io.Writer, r v1.Run) error {
 	rows := make([][]string, len(r.ModelRetries))
 	for i, m := range r.ModelRetries {
 		rows[i] = []string{
-			strconv.Itoa(m.Turn), fmt.Sprintf("%d of %d", m.Attempt, m.MaxAttempts), stamp(m.RetryAt), string(m.Kind) + ": " + m.Cause,
+			strconv.Itoa(m.Turn), fmt.Sprintf("%d of %d", m.Attempt, m.MaxAttempts), stamp(m.RetryAt),
+			string(m.Kind) + ": " + m.Cause,
 		}
 	}
 	if _, err := io.WriteString(w, "\n"); err != nil {
@@ -240,7 +244,8 @@ var runListing = listing[v1.Run]{
 	header: "RUN KIND AGENT~ MODE STATUS TURNS CREATED",
 	row: func(r v1.Run) []string {
 		return []string{
-			r.ID, string(r.Kind), versioned(r.Agent, r.AgentVersion), string(r.Mode), string(r.Status), strconv.Itoa(r.Turns), since(r.CreatedAt),
+			r.ID, string(r.Kind), versioned(r.Agent, r.AgentVersion), string(r.Mode), string(r.Status), strconv.Itoa(r.Turns),
+			since(r.CreatedAt),
 		}
 	},
 	empty: "no runs yet: start one with toolcrib run start AGENT --input TEXT",

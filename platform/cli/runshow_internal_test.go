@@ -26,14 +26,23 @@ func TestWaitsAndRetriesAreShown(t *testing.T) {
 	var out strings.Builder
 	view := &liveView{out: &out}
 	require.NoError(t, view.show(tool.Event{Type: agent.EventModelRetrying, Data: data}))
-	require.Equal(t, "  the model did not answer: attempt 2 of 10 failed: unavailable: it answered 502[2J; the next is due at "+stamp(at)+"\n", out.String())
+	require.Equal(
+		t,
+		"  the model did not answer: attempt 2 of 10 failed: unavailable: it answered 502[2J; the next is due at "+stamp(at)+
+			"\n",
+		out.String(),
+	)
 	require.Error(t, view.show(tool.Event{Type: agent.EventModelRetrying, Data: json.RawMessage(`[]`)}))
 
 	out.Reset()
 	require.NoError(t, writeRun(&out, v1.Run{
 		ID: "r1", Status: agent.RunRunning,
-		Waits:        []v1.CallWait{{Turn: 2, Calls: 11, MostMS: 5200, Detail: "concurrency group \"default\" runs 1 at a time"}},
-		ModelRetries: []v1.ModelRetry{{Turn: 1, Attempt: 2, MaxAttempts: 10, Kind: tool.Unavailable, Cause: "it answered 502", RetryAt: at}},
+		Waits: []v1.CallWait{
+			{Turn: 2, Calls: 11, MostMS: 5200, Detail: "concurrency group \"default\" runs 1 at a time"},
+		},
+		ModelRetries: []v1.ModelRetry{
+			{Turn: 1, Attempt: 2, MaxAttempts: 10, Kind: tool.Unavailable, Cause: "it answered 502", RetryAt: at},
+		},
 	}))
 	shown := out.String()
 	for _, text := range []string{

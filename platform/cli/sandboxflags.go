@@ -31,13 +31,17 @@ func (f *SandboxFlags) numbers() []sandboxFlag {
 		{"sandbox-memory-mb", "MEMORY_MB", "most memory of a process that runs programs, in MiB, 224 to 1024", &f.memory},
 		{"sandbox-output-kb", "OUTPUT_KB", "most that a program may answer, and print, in KiB, at most 8192", &f.output},
 		{"sandbox-program-kb", "PROGRAM_KB", "largest program, in KiB, at most 8192 (default: by its language)", &f.program},
-		{"sandbox-children", "CHILDREN", "how many processes run programs at once, at most 256 (default: two for each processor)", &f.children},
+		{
+			"sandbox-children", "CHILDREN",
+			"how many processes run programs at once, at most 256 (default: two for each processor)", &f.children,
+		},
 	}
 }
 
 // Register adds the flags to a command.
 func (f *SandboxFlags) Register(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.time, "sandbox-time", 0, "longest that a program may run, at most 30s ("+sandboxVariables+"TIME)")
+	cmd.Flags().DurationVar(&f.time, "sandbox-time", 0,
+		"longest that a program may run, at most 30s ("+sandboxVariables+"TIME)")
 	for _, n := range f.numbers() {
 		cmd.Flags().IntVar(n.into, n.name, 0, n.usage+" ("+sandboxVariables+n.variable+")")
 	}
@@ -62,7 +66,8 @@ func (f *SandboxFlags) Limits(getenv func(string) string) (worker.SandboxLimits,
 		}
 	}
 	out := worker.SandboxLimits{
-		Time: f.time, Memory: int64(f.memory) << 20, Output: int64(f.output) << 10, Program: f.program << 10, Children: f.children,
+		Time: f.time, Memory: int64(f.memory) << 20, Output: int64(f.output) << 10, Program: f.program << 10,
+		Children: f.children,
 	}
 	if err := out.Validate(); err != nil {
 		return out, usage("%s", fmt.Sprintf("the sandbox's limits: %v", err))

@@ -64,7 +64,8 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 			}
 			plugin.KeyEncryption, plugin.SandboxCommand = keys.Keys(), a.env.Sandbox
 			settings := serveSettings{
-				plugin: plugin, keys: keys, database: url, connections: conns, metrics: metrics, queue: cmp.Or(queue, a.env.Getenv(QueueVariable)),
+				plugin: plugin, keys: keys, database: url, connections: conns, metrics: metrics,
+				queue:   cmp.Or(queue, a.env.Getenv(QueueVariable)),
 				address: cmp.Or(address, a.env.Getenv(ListenVariable), defaultListen), log: log,
 			}
 			if err := limits.apply(&settings.handler, a.env.Getenv); err != nil {
@@ -75,7 +76,9 @@ Metrics are at /metrics of an API that only this machine can reach, or else at
 	}
 	cmd.Flags().StringVar(&address, "listen", "", "address to listen on (default "+defaultListen+"; "+ListenVariable+")")
 	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
-	cmd.Flags().StringVar(&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
+	cmd.Flags().StringVar(
+		&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")",
+	)
 	reach.registerReach(cmd)
 	limits.register(cmd)
 	maintenanceFlag(cmd, &a.flags.maintenance)
@@ -146,7 +149,8 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	}
 	defer stopReconciler()
 	settings.log.InfoContext(ctx, "serving", slog.String("url", "http://"+listener.Addr().String()))
-	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...), settings.log,
+	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...),
+		settings.log,
 		func(ctx context.Context) error {
 			var dispatching sync.WaitGroup
 			defer dispatching.Wait()

@@ -45,15 +45,27 @@ func TestWrongServers(t *testing.T) {
 		code   int
 		says   []string
 	}{
-		"Page":       {plain, cli.ExitFailure, []string{plain + " is no Toolcrib server: it answered 200", "The server comes from --server."}},
-		"Absent":     {start(t, false, page(404, "not found")), cli.ExitFailure, []string{"is no Toolcrib server: it answered 404"}},
-		"Redirect":   {start(t, false, page(302, "")), cli.ExitFailure, []string{"is no Toolcrib server: it answered 302"}},
-		"BadGateway": {start(t, false, page(502, "<html>")), cli.ExitUnavailable, []string{"answered 502: the server behind it is not answering"}},
-		"Refused":    {"http://127.0.0.1:1", cli.ExitUnavailable, []string{"nothing listens there", "toolcrib dev"}},
-		"NoTLS":      {strings.Replace(plain, "http:", "https:", 1), cli.ExitUnavailable, []string{"it does not speak TLS", "Try http://"}},
-		"Authority":  {secure, cli.ExitUnavailable, []string{"its certificate is not trusted", "SSL_CERT_FILE"}},
-		"OnlyTLS":    {strings.Replace(secure, "https:", "http:", 1), cli.ExitFailure, []string{"is no Toolcrib server: it answered 400"}},
-		"NoURL":      {"tools.example.com", cli.ExitInvalid, []string{"is no http or https URL, such as http://127.0.0.1:8080"}},
+		"Page": {
+			plain, cli.ExitFailure,
+			[]string{plain + " is no Toolcrib server: it answered 200", "The server comes from --server."},
+		},
+		"Absent": {
+			start(t, false, page(404, "not found")), cli.ExitFailure, []string{"is no Toolcrib server: it answered 404"},
+		},
+		"Redirect": {start(t, false, page(302, "")), cli.ExitFailure, []string{"is no Toolcrib server: it answered 302"}},
+		"BadGateway": {
+			start(t, false, page(502, "<html>")), cli.ExitUnavailable,
+			[]string{"answered 502: the server behind it is not answering"},
+		},
+		"Refused": {"http://127.0.0.1:1", cli.ExitUnavailable, []string{"nothing listens there", "toolcrib dev"}},
+		"NoTLS": {
+			strings.Replace(plain, "http:", "https:", 1), cli.ExitUnavailable, []string{"it does not speak TLS", "Try http://"},
+		},
+		"Authority": {secure, cli.ExitUnavailable, []string{"its certificate is not trusted", "SSL_CERT_FILE"}},
+		"OnlyTLS": {
+			strings.Replace(secure, "https:", "http:", 1), cli.ExitFailure, []string{"is no Toolcrib server: it answered 400"},
+		},
+		"NoURL": {"tools.example.com", cli.ExitInvalid, []string{"is no http or https URL, such as http://127.0.0.1:8080"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,10 +89,14 @@ func TestWrongKeys(t *testing.T) {
 	good := s.vars[cli.KeyVariable]
 	tenant := s.Tenant(t)
 	past := time.Now().Add(-time.Hour)
-	expired, expiredSecret, err := s.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "expired", Permissions: []string{"*"}, ExpiresAt: &past})
+	expired, expiredSecret, err := s.Store.CreateKey(t.Context(), store.Key{
+		Tenant: tenant, Name: "expired", Permissions: []string{"*"}, ExpiresAt: &past,
+	})
 	require.NoError(t, err)
 	require.NotEmpty(t, expired.ID)
-	revoked, revokedSecret, err := s.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "revoked", Permissions: []string{"*"}})
+	revoked, revokedSecret, err := s.Store.CreateKey(t.Context(), store.Key{
+		Tenant: tenant, Name: "revoked", Permissions: []string{"*"},
+	})
 	require.NoError(t, err)
 	_, err = s.Store.RevokeKey(t.Context(), tenant, revoked.ID)
 	require.NoError(t, err)
@@ -91,7 +107,8 @@ func TestWrongKeys(t *testing.T) {
 		got := s.run(t, "tool", "list", "--key", key)
 		require.Equal(t, cli.ExitDenied, got.code, name)
 		require.Contains(t, got.err, "denied: the API key is not valid\n", name)
-		require.Contains(t, got.err, "The key comes from --key. It may be mistyped, expired, revoked, or for another server", name)
+		require.Contains(t, got.err, "The key comes from --key. It may be mistyped, expired, revoked, or for another server",
+			name)
 		require.NotContains(t, got.err, key, name)
 	}
 	got := s.run(t, "tool", "list", "--key", "hunter2")
@@ -109,7 +126,14 @@ func TestWrongKeys(t *testing.T) {
 func TestForeignKey(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.ok(t, "apply", "-f", s.write(t, "t.yaml", "slug: secretTool\nimplementation_type: internal\nversion: 1.0.0\npublish: true\n---\nkind: agent\nslug: secretDesk\nmodel: scripted/x\n"))
+	s.ok(
+		t, "apply", "-f",
+		s.write(
+			t, "t.yaml",
+			"slug: secretTool\nimplementation_type: internal\nversion: 1.0.0\npublish: true\n---\nkind: agent\nslug: "+
+				"secretDesk\nmodel: scripted/x\n",
+		),
+	)
 	s.vars[cli.KeyVariable] = s.Key(t, s.Tenant(t), "*")
 	for _, c := range [][2][]string{
 		{{"tool", "show", "secretTool"}, {"tool", "show", "absentTool"}},

@@ -39,7 +39,9 @@ func (a *app) meantAgent(ctx context.Context, c *client.Client, name string, err
 	return a.meant(ctx, "agent", name, err, func(ctx context.Context) ([]string, error) { return agentNames(ctx, c) })
 }
 
-func (a *app) meant(ctx context.Context, kind, name string, err error, list func(context.Context) ([]string, error)) error {
+func (a *app) meant(
+	ctx context.Context, kind, name string, err error, list func(context.Context) ([]string, error),
+) error {
 	name, _, _ = strings.Cut(name, "@")
 	if err == nil || tool.KindOf(err) != tool.NotFound || tool.ValidID(name) {
 		return err
@@ -69,7 +71,9 @@ func toolNames(ctx context.Context, c *client.Client) ([]string, error) {
 }
 
 func agentNames(ctx context.Context, c *client.Client) ([]string, error) {
-	page, err := collect(paging{limit: suggestNames}, func(p client.Page) (v1.Page[v1.Agent], error) { return c.ListAgents(ctx, p) })
+	page, err := collect(paging{limit: suggestNames}, func(p client.Page) (v1.Page[v1.Agent], error) {
+		return c.ListAgents(ctx, p)
+	})
 	return names(page.Items, func(g v1.Agent) string { return g.Slug }), err
 }
 

@@ -14,7 +14,10 @@ func TestTableFits(t *testing.T) {
 	t.Parallel()
 	rows := func() [][]string {
 		return [][]string{
-			{"getOrder", "1.0.0", "published", "Finds an order by its number, in whatever shop it was made, and tells how it stands."},
+			{
+				"getOrder", "1.0.0", "published",
+				"Finds an order by its number, in whatever shop it was made, and tells how it stands.",
+			},
 			{"注文を探す", "10.12.0-rc.1", "draft", "番号で注文を見つけます。番号で注文を見つけます。番号で注文を見つけます。"},
 			{"e\u0301te\u0301", "1.0.0", "published", "line\nbreak\x1b[31m and control"},
 		}
@@ -45,7 +48,8 @@ func TestAgo(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 12, 12, 0, 0, 0, time.UTC)
 	for want, past := range map[string]time.Duration{
-		"now": 2 * time.Second, "59s ago": 59 * time.Second, "1m ago": 119 * time.Second, "23h ago": 24*time.Hour - time.Second,
+		"now": 2 * time.Second, "59s ago": 59 * time.Second, "1m ago": 119 * time.Second,
+		"23h ago": 24*time.Hour - time.Second,
 		"29d ago": 30*24*time.Hour - time.Second, "2026-01-0": 65 * 24 * time.Hour, "in 5m": -5 * time.Minute,
 	} {
 		require.Contains(t, ago(now.Add(-past), now), want)

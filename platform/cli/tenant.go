@@ -11,10 +11,12 @@ import (
 )
 
 func (a *app) tenantCommand() *cobra.Command {
-	cmd := group("tenant", "Make and list tenants, and choose what their records hide", a.tenantCreateCommand(), a.tenantListCommand(), a.tenantMaskCommand())
+	cmd := group("tenant", "Make and list tenants, and choose what their records hide", a.tenantCreateCommand(),
+		a.tenantListCommand(), a.tenantMaskCommand())
 	return describe(cmd, `Create and list act on the database and not on a server: they need its owner's
 URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of
-its own. Mask asks the server, with the tenant's own key.`, `  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
+its own. Mask asks the server, with the tenant's own key.`,
+		`  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
   toolcrib tenant list`)
 }
 
@@ -40,7 +42,8 @@ with "toolcrib key create --tenant".`,
 				return err
 			}
 			return a.printer.show(tenant, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s\nmake its first key with: toolcrib key create admin --tenant %s --permission '*'\n", tenant.ID, tenant.Slug)
+				_, err := fmt.Fprintf(w, "%s\nmake its first key with: toolcrib key create admin --tenant %s --permission '*'\n",
+					tenant.ID, tenant.Slug)
 				return err
 			})
 		},

@@ -15,8 +15,10 @@ import (
 
 func (a *app) toolCommand() *cobra.Command {
 	return describe(group("tool", "Define, publish, compare, explain and call tools",
-		a.toolListCommand(), a.toolShowCommand(), a.toolApplyCommand(), a.toolImportCommand(), a.toolPublishCommand(), a.toolVersionCommand(), a.toolRenameCommand(),
-		a.toolVersionsCommand(), a.toolFieldsCommand(), a.toolDiffCommand(), a.toolExplainCommand(), a.toolCallCommand(), a.toolTestCommand(),
+		a.toolListCommand(), a.toolShowCommand(), a.toolApplyCommand(), a.toolImportCommand(), a.toolPublishCommand(),
+		a.toolVersionCommand(), a.toolRenameCommand(),
+		a.toolVersionsCommand(), a.toolFieldsCommand(), a.toolDiffCommand(), a.toolExplainCommand(), a.toolCallCommand(),
+		a.toolTestCommand(),
 		a.toolStateCommand(client.Disable, "Stop a tool at once, everywhere",
 			"Stops a tool at once: new calls are refused in every run, also where its version is pinned."),
 		a.toolStateCommand(client.Enable, "Take a disable or a deprecation back",
@@ -39,7 +41,8 @@ func (a *app) toolListCommand() *cobra.Command {
 	cmd := describe(&cobra.Command{
 		Use: "list", Short: "List tools, the tenant's and the global ones", Args: operands(),
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
-			q.Status, q.Implementation, q.ToolType = tool.Status(status), tool.Implementation(implementation), tool.Bucket(bucket)
+			q.Status, q.Implementation = tool.Status(status), tool.Implementation(implementation)
+			q.ToolType = tool.Bucket(bucket)
 			q.Callable = tool.Mode(callable)
 			page, err := collect(p, func(page client.Page) (v1.Page[v1.Tool], error) {
 				q.Page = page
@@ -76,7 +79,9 @@ var toolListing = listing[v1.Tool]{
 }
 
 // withTool makes a command that takes the name of a tool.
-func (a *app) withTool(use, short string, fn func(ctx context.Context, c *client.Client, name string) error) *cobra.Command {
+func (a *app) withTool(
+	use, short string, fn func(ctx context.Context, c *client.Client, name string) error,
+) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " TOOL", Short: short, Args: operands("tool"), ValidArgsFunction: a.completeTools,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -92,17 +97,20 @@ type toolDetail struct {
 }
 
 func (a *app) toolShowCommand() *cobra.Command {
-	return describe(a.withTool("show", "Show a tool and its versions", func(ctx context.Context, c *client.Client, name string) error {
-		t, err := c.Tool(ctx, name)
-		if err != nil {
-			return err
-		}
-		versions, err := c.ToolVersions(ctx, t.ID)
-		if err != nil {
-			return err
-		}
-		return a.printer.show(toolDetail{t, versions.Items}, func(w io.Writer) error { return writeTool(w, t, versions.Items) })
-	}), `Shows a tool's draft, state and policy, and its versions. The tool is named by its
+	return describe(a.withTool("show", "Show a tool and its versions",
+		func(ctx context.Context, c *client.Client, name string) error {
+			t, err := c.Tool(ctx, name)
+			if err != nil {
+				return err
+			}
+			versions, err := c.ToolVersions(ctx, t.ID)
+			if err != nil {
+				return err
+			}
+			return a.printer.show(toolDetail{t, versions.Items}, func(w io.Writer) error {
+				return writeTool(w, t, versions.Items)
+			})
+		}), `Shows a tool's draft, state and policy, and its versions. The tool is named by its
 slug or id.`, `  toolcrib tool show getOrder
   toolcrib tool show getOrder --json`)
 }
@@ -110,10 +118,14 @@ slug or id.`, `  toolcrib tool show getOrder
 func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 	err := pairs(w,
 		"tool", t.Slug, "id", t.ID, "name", t.Name, "description", t.Description, "scope", t.Scope,
-		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "quarantine", t.Quarantine, "draft", t.Version, "type", string(t.Implementation),
-		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy", string(t.PermissionPolicy),
-		"POST reads", declared(t.ReadsDeclared), "approval", strconv.FormatBool(t.RequiresApproval), "permission", t.RequiredPermission, "execution", compact(t.Execution),
-		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "output check", string(t.OutputCheck), "published", momentsOf(t.PublishedAt))
+		"status", string(t.Status), "active", strconv.FormatBool(t.Active), "quarantine", t.Quarantine, "draft", t.Version,
+		"type", string(t.Implementation),
+		"tool type", string(t.ToolType), "egress", string(t.EgressClass), "egress rules", rulesOf(t.EgressRules), "policy",
+		string(t.PermissionPolicy),
+		"POST reads", declared(t.ReadsDeclared), "approval", strconv.FormatBool(t.RequiresApproval), "permission",
+		t.RequiredPermission, "execution", compact(t.Execution),
+		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "output check",
+		string(t.OutputCheck), "published", momentsOf(t.PublishedAt))
 	if err != nil {
 		return err
 	}
@@ -157,7 +169,8 @@ func versionState(published bool) string {
 
 func (a *app) toolVersionsCommand() *cobra.Command {
 	return describe(&cobra.Command{
-		Use: "versions TOOL", Short: "List a tool's versions, newest first", Args: operands("tool"), ValidArgsFunction: a.completeTools,
+		Use: "versions TOOL", Short: "List a tool's versions, newest first", Args: operands("tool"),
+		ValidArgsFunction: a.completeTools,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			page, err := c.ToolVersions(cmd.Context(), args[0])
 			if err != nil {
@@ -167,7 +180,8 @@ func (a *app) toolVersionsCommand() *cobra.Command {
 				header: "VERSION STATE DIGEST CREATED BY~ DESCRIPTION~",
 				row: func(v v1.ToolVersion) []string {
 					return []string{
-						v.Version, versionState(v.Published), short(v.Digest, 13), since(v.CreatedAt), v.CreatedBy, short(v.Definition.Description, 60),
+						v.Version, versionState(v.Published), short(v.Digest, 13), since(v.CreatedAt), v.CreatedBy,
+						short(v.Definition.Description, 60),
 					}
 				},
 				empty: clean(args[0]) + " has only a draft: publish it with toolcrib tool publish " + clean(args[0]),

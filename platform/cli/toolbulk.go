@@ -14,16 +14,17 @@ import (
 )
 
 func (a *app) toolDeleteCommand() *cobra.Command {
-	return describe(a.withTool("delete", "Delete a tool, for good", func(ctx context.Context, c *client.Client, name string) error {
-		gone, err := c.DeleteTool(ctx, name)
-		if err != nil {
-			return err
-		}
-		return a.printer.show(gone, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "deleted %s\n", clean(gone.Slug))
-			return err
-		})
-	}), `Takes a tool out of sight and frees its slug. What is published has to be disabled
+	return describe(a.withTool("delete", "Delete a tool, for good",
+		func(ctx context.Context, c *client.Client, name string) error {
+			gone, err := c.DeleteTool(ctx, name)
+			if err != nil {
+				return err
+			}
+			return a.printer.show(gone, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "deleted %s\n", clean(gone.Slug))
+				return err
+			})
+		}), `Takes a tool out of sight and frees its slug. What is published has to be disabled
 first. Its versions and the record of its calls stay.`, `  toolcrib tool delete getOrder`)
 }
 
@@ -45,7 +46,8 @@ func (a *app) toolBulkActionCommand(action v1.BulkAction) *cobra.Command {
 	var status string
 	name := string(action)
 	cmd := describe(&cobra.Command{
-		Use: name + " [TOOL...]", Short: strings.ToUpper(name[:1]) + name[1:] + " many tools", ValidArgsFunction: a.completeTools,
+		Use: name + " [TOOL...]", Short: strings.ToUpper(name[:1]) + name[1:] + " many tools",
+		ValidArgsFunction: a.completeTools,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			in.Tools, in.Status = args, tool.Status(status)
 			if len(args) == 0 && in.Tag == "" && in.Source == "" {
@@ -91,7 +93,8 @@ func writeBulk(w io.Writer, in v1.BulkResult) error {
 		return err
 	}
 	c := in.Counts
-	summary := fmt.Sprintf("%s: %d changed, %d unchanged, %d failed, %d not looked at", in.Action, c.Changed, c.Unchanged, c.Failed, c.Skipped)
+	summary := fmt.Sprintf("%s: %d changed, %d unchanged, %d failed, %d not looked at", in.Action, c.Changed, c.Unchanged,
+		c.Failed, c.Skipped)
 	if in.DryRun {
 		summary = fmt.Sprintf("%s: %d tools are meant; nothing was changed", in.Action, c.Changed)
 	}

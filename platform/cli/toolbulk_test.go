@@ -15,11 +15,16 @@ func TestToolBulk(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	file := s.write(t, "shop.yaml", shopYAML)
-	got := s.ok(t, "tool", "import", "openapi", file, "--only", "GET *", "--except", "put*", "--credential", "key=shop", "--publish")
+	got := s.ok(t, "tool", "import", "openapi", file, "--only", "GET *", "--except", "put*", "--credential", "key=shop",
+		"--publish")
 	require.Contains(t, got, "getOrder  1.0.0    created, published")
 	require.NotContains(t, got, "putOrder")
 	var imported v1.ImportedOpenAPI
-	require.NoError(t, json.Unmarshal([]byte(s.ok(t, "tool", "import", "openapi", file, "--credential", "key=shop", "--publish", "--json")), &imported))
+	require.NoError(
+		t,
+		json.Unmarshal([]byte(s.ok(t, "tool", "import", "openapi", file, "--credential", "key=shop", "--publish", "--json")),
+			&imported),
+	)
 	require.Equal(t, 1, imported.Counts.Created)
 	require.Equal(t, 1, imported.Counts.Published)
 	require.False(t, imported.DryRun)
@@ -30,7 +35,8 @@ putOrder           published  would be disabled
 
 disable: 2 tools are meant; nothing was changed
 `, s.ok(t, "tool", "bulk", "disable", "--source", "Shop", "--dry-run"))
-	require.Contains(t, s.ok(t, "tool", "bulk", "disable", "putOrder", "--source", "Shop"), "disable: 1 changed, 0 unchanged, 0 failed")
+	require.Contains(t, s.ok(t, "tool", "bulk", "disable", "putOrder", "--source", "Shop"),
+		"disable: 1 changed, 0 unchanged, 0 failed")
 	failed := s.run(t, "tool", "bulk", "delete", "--source", "Shop", "--json")
 	require.Equal(t, cli.ExitConflict, failed.code, failed.err)
 	var result v1.BulkResult

@@ -14,21 +14,22 @@ import (
 
 func (a *app) toolPublishCommand() *cobra.Command {
 	var version string
-	cmd := describe(a.withTool("publish", "Publish a tool's draft, or a version it has", func(ctx context.Context, c *client.Client, name string) error {
-		published, err := c.PublishTool(ctx, name, version)
-		if err != nil {
-			return err
-		}
-		for _, warning := range published.Warnings {
-			if _, err := fmt.Fprintf(a.env.Err, "warning: %s\n", clean(warning)); err != nil {
+	cmd := describe(a.withTool("publish", "Publish a tool's draft, or a version it has",
+		func(ctx context.Context, c *client.Client, name string) error {
+			published, err := c.PublishTool(ctx, name, version)
+			if err != nil {
 				return err
 			}
-		}
-		return a.printer.show(published, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Tool.Slug, published.Version.Version)))
-			return err
-		})
-	}), `Makes a version available in production: the draft under its number, or with
+			for _, warning := range published.Warnings {
+				if _, err := fmt.Fprintf(a.env.Err, "warning: %s\n", clean(warning)); err != nil {
+					return err
+				}
+			}
+			return a.printer.show(published, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "published %s\n", clean(versioned(published.Tool.Slug, published.Version.Version)))
+				return err
+			})
+		}), `Makes a version available in production: the draft under its number, or with
 --version one that was snapshotted before. The number must be raised by what the
 change demands; "toolcrib tool diff" tells by how much.`, `  toolcrib tool publish getOrder
   toolcrib tool publish getOrder --version 1.2.0`)
@@ -47,7 +48,8 @@ func (a *app) toolVersionCommand() *cobra.Command {
 				return a.meantTool(cmd.Context(), c, args[0], err)
 			}
 			return a.printer.show(version, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "made %s, %s\n", clean(versioned(version.Slug, version.Version)), short(version.Digest, 13))
+				_, err := fmt.Fprintf(w, "made %s, %s\n", clean(versioned(version.Slug, version.Version)),
+					short(version.Digest, 13))
 				return err
 			})
 		}),
@@ -82,7 +84,8 @@ agents that use the former slug still reach the tool until its last day, with a
 warning, and no other tool can take it. Agents whose drafts use it are named.`,
 		`  toolcrib tool rename findOrders searchOrders
   toolcrib tool rename findOrders searchOrders --keep-until 2027-06-30`)
-	cmd.Flags().StringVar(&in.KeepUntil, "keep-until", "", "last day, in UTC, that the former slug works (default: 90 days from now)")
+	cmd.Flags().StringVar(&in.KeepUntil, "keep-until", "",
+		"last day, in UTC, that the former slug works (default: 90 days from now)")
 	cmd.Flags().BoolVar(&in.DropFormer, "drop-former", false, "end the former slug at once")
 	cmd.MarkFlagsMutuallyExclusive("keep-until", "drop-former")
 	return cmd
@@ -103,34 +106,36 @@ func (a *app) toolStateCommand(to client.Transition, short, long string) *cobra.
 
 func (a *app) toolExplainCommand() *cobra.Command {
 	var version, mode string
-	cmd := describe(a.withTool("explain", "Explain how a tool resolves, rule by rule", func(ctx context.Context, c *client.Client, name string) error {
-		e, err := c.ExplainTool(ctx, name, version, tool.Mode(mode))
-		if err != nil {
-			return err
-		}
-		return a.printer.show(e, func(w io.Writer) error {
-			rows := make([][]string, len(e.Steps))
-			for i, step := range e.Steps {
-				verdict := "refused"
-				if step.Passed {
-					verdict = "passed"
+	cmd := describe(a.withTool("explain", "Explain how a tool resolves, rule by rule",
+		func(ctx context.Context, c *client.Client, name string) error {
+			e, err := c.ExplainTool(ctx, name, version, tool.Mode(mode))
+			if err != nil {
+				return err
+			}
+			return a.printer.show(e, func(w io.Writer) error {
+				rows := make([][]string, len(e.Steps))
+				for i, step := range e.Steps {
+					verdict := "refused"
+					if step.Passed {
+						verdict = "passed"
+					}
+					rows[i] = []string{step.Rule, verdict, step.Saw}
 				}
-				rows[i] = []string{step.Rule, verdict, step.Saw}
-			}
-			if err := table(w, "RULE VERDICT SAW~", rows); err != nil {
+				if err := table(w, "RULE VERDICT SAW~", rows); err != nil {
+					return err
+				}
+				if e.Code != "" {
+					_, err := fmt.Fprintf(w, "\n%s is refused: %s: %s\n", clean(e.Ref), clean(string(e.Code)), clean(e.Detail))
+					return err
+				}
+				_, err := fmt.Fprintf(w, "\n%s runs %s\n", clean(e.Ref), clean(versioned(e.Slug, e.Version)))
+				if err == nil && e.ReadsDeclared != nil {
+					_, err = fmt.Fprintf(w, "its POST is %s to read only, so egress class read_only lets it pass\n",
+						clean(declared(e.ReadsDeclared)))
+				}
 				return err
-			}
-			if e.Code != "" {
-				_, err := fmt.Fprintf(w, "\n%s is refused: %s: %s\n", clean(e.Ref), clean(string(e.Code)), clean(e.Detail))
-				return err
-			}
-			_, err := fmt.Fprintf(w, "\n%s runs %s\n", clean(e.Ref), clean(versioned(e.Slug, e.Version)))
-			if err == nil && e.ReadsDeclared != nil {
-				_, err = fmt.Fprintf(w, "its POST is %s to read only, so egress class read_only lets it pass\n", clean(declared(e.ReadsDeclared)))
-			}
-			return err
-		})
-	}), `Applies every rule that a call would meet, and says what each looked at: which
+			})
+		}), `Applies every rule that a call would meet, and says what each looked at: which
 version would run, or why none would.`, `  toolcrib tool explain getOrder
   toolcrib tool explain getOrder --version ^1.2 --mode debug`)
 	cmd.Flags().StringVar(&version, "version", "", "version or constraint, such as ^1.2")

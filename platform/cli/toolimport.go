@@ -14,7 +14,8 @@ func (a *app) importDefinitionsCommand() *cobra.Command {
 	var files []string
 	var dryRun bool
 	cmd := describe(&cobra.Command{
-		Use: "definitions -f FILE|FOLDER", Short: "Take over tools of another system, filling in what they leave out", Args: operands(),
+		Use: "definitions -f FILE|FOLDER", Short: "Take over tools of another system, filling in what they leave out",
+		Args: operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
 				return usage("%s needs -f with a file or a folder, or - for the standard input", path)

@@ -17,10 +17,13 @@ func TestTranscriptsExist(t *testing.T) {
 	file := filepath.Join(folder, "talk.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("turns: []\n"), 0o600))
 	for name, tt := range map[string]struct{ transcripts, fails string }{
-		"None":    {},
-		"Folder":  {transcripts: folder},
-		"Missing": {transcripts: filepath.Join(folder, "absent"), fails: "--transcripts: there is no folder " + filepath.Join(folder, "absent")},
-		"File":    {transcripts: file, fails: "--transcripts: " + file + " is a file: give the folder that it is in"},
+		"None":   {},
+		"Folder": {transcripts: folder},
+		"Missing": {
+			transcripts: filepath.Join(folder, "absent"),
+			fails:       "--transcripts: there is no folder " + filepath.Join(folder, "absent"),
+		},
+		"File": {transcripts: file, fails: "--transcripts: " + file + " is a file: give the folder that it is in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,7 +49,9 @@ func TestHelp(t *testing.T) {
 	require.Contains(t, s.ok(t), "toolcrib dev")
 	require.Contains(t, s.ok(t, "--help"), "toolcrib exit-codes")
 	codes := s.ok(t, "help", "exit-codes")
-	for _, line := range []string{"  0  done", "  3  there is no such thing", "(unavailable, timeout, rate_limited)", "130  interrupted"} {
+	for _, line := range []string{
+		"  0  done", "  3  there is no such thing", "(unavailable, timeout, rate_limited)", "130  interrupted",
+	} {
 		require.Contains(t, codes, line)
 	}
 	require.Contains(t, s.ok(t, "tool"), "explain")
@@ -94,7 +96,9 @@ func TestDataFolder(t *testing.T) {
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
-	s.ok(t, "apply", "-f", s.write(t, "t.yaml", "slug: say\nimplementation_type: internal\nversion: 1.0.0\npublish: true\n"))
+	s.ok(
+		t, "apply", "-f", s.write(t, "t.yaml", "slug: say\nimplementation_type: internal\nversion: 1.0.0\npublish: true\n"),
+	)
 	for _, c := range []struct {
 		code int
 		args []string

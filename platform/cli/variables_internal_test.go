@@ -36,7 +36,10 @@ func TestVariablesSetFlags(t *testing.T) {
 
 	run := func(environ []string, args ...string) (hosts []string, most int64, verbose bool, err error) {
 		a := &app{env: Env{Environ: environ}}
-		cmd := &cobra.Command{Use: "serve", SilenceErrors: true, SilenceUsage: true, RunE: func(cmd *cobra.Command, _ []string) error { return a.takeVariables(cmd) }}
+		cmd := &cobra.Command{
+			Use: "serve", SilenceErrors: true, SilenceUsage: true,
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.takeVariables(cmd) },
+		}
 		cmd.Flags().StringArrayVar(&hosts, "allow-host", nil, "")
 		cmd.Flags().Int64Var(&most, "max-answer-bytes", 5, "")
 		cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "")
@@ -46,7 +49,9 @@ func TestVariablesSetFlags(t *testing.T) {
 		err = root.Execute()
 		return hosts, most, verbose, err
 	}
-	environ := []string{"TOOLCRIB_ALLOW_HOST=a.internal,b.internal:8443", "TOOLCRIB_MAX_ANSWER_BYTES=7", "TOOLCRIB_VERBOSE=true"}
+	environ := []string{
+		"TOOLCRIB_ALLOW_HOST=a.internal,b.internal:8443", "TOOLCRIB_MAX_ANSWER_BYTES=7", "TOOLCRIB_VERBOSE=true",
+	}
 	hosts, most, verbose, err := run(environ)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a.internal", "b.internal:8443"}, hosts)

@@ -46,7 +46,8 @@ type WorkerFlags struct {
 // Register adds the flags to a command.
 func (f *WorkerFlags) Register(cmd *cobra.Command) {
 	f.registerReach(cmd)
-	cmd.Flags().StringVar(&f.MCPCommands, "mcp-commands", "", "JSON file of the commands that mcp tools may run as servers, by name")
+	cmd.Flags().StringVar(&f.MCPCommands, "mcp-commands", "",
+		"JSON file of the commands that mcp tools may run as servers, by name")
 	cmd.Flags().StringVar(&f.Transcripts, "transcripts", "", "folder of transcripts that models called scripted/… play")
 }
 
@@ -55,14 +56,23 @@ func (f *WorkerFlags) Register(cmd *cobra.Command) {
 func (f *WorkerFlags) registerReach(cmd *cobra.Command) {
 	f.Sandbox.Register(cmd)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil, "host or host:port that tools may reach though it is not public; may be repeated")
+	flags.StringArrayVar(&f.AllowHosts, "allow-host", nil,
+		"host or host:port that tools may reach though it is not public; may be repeated")
 	flags.StringArrayVar(&f.AllowPorts, "allow-port", nil, "port that tools may use beside 80 and 443; may be repeated")
-	flags.StringArrayVar(&f.DenyHosts, "deny-host", nil, "host, host:port or *.host that tools may never call, whatever allows it; may be repeated")
-	flags.StringArrayVar(&f.DenyCIDRs, "deny-cidr", nil, "block of addresses that tools may never reach, such as 203.0.113.0/24; may be repeated")
-	flags.StringVar(&f.Proxy, "egress-proxy", "", "http://host:port of the proxy that all requests of tools go through ("+ProxyVariable+")")
-	flags.StringArrayVar(&f.OnlyHosts, "only-host", nil, "host, host:port or *.host that tools may call, and no other; may be repeated")
-	flags.StringArrayVar(&f.OnlyMethods, "only-method", nil, "HTTP method that tools may send, and no other; may be repeated")
-	flags.Int64Var(&f.MaxAnswer, "max-answer-bytes", 0, "most that tools may read of an answer; 0 for the limits of each tool alone")
+	flags.StringArrayVar(&f.DenyHosts, "deny-host", nil,
+		"host, host:port or *.host that tools may never call, whatever allows it; may be repeated")
+	flags.StringArrayVar(&f.DenyCIDRs, "deny-cidr", nil,
+		"block of addresses that tools may never reach, such as 203.0.113.0/24; may be repeated")
+	flags.StringVar(
+		&f.Proxy, "egress-proxy", "",
+		"http://host:port of the proxy that all requests of tools go through ("+ProxyVariable+")",
+	)
+	flags.StringArrayVar(&f.OnlyHosts, "only-host", nil,
+		"host, host:port or *.host that tools may call, and no other; may be repeated")
+	flags.StringArrayVar(&f.OnlyMethods, "only-method", nil,
+		"HTTP method that tools may send, and no other; may be repeated")
+	flags.Int64Var(&f.MaxAnswer, "max-answer-bytes", 0,
+		"most that tools may read of an answer; 0 for the limits of each tool alone")
 	flags.StringVar(&f.SecretsDir, "secrets-dir", "", "folder of credentials, beside TOOLCRIB_SECRET_… variables")
 }
 
@@ -154,7 +164,8 @@ func proxyURL(text string) (*url.URL, error) {
 		return nil, nil //nolint:nilnil // No proxy is none.
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Path != "" && u.Path != "/" ||
+		u.RawQuery != "" {
 		return nil, usage("--egress-proxy: expected http://host:port or https://host:port")
 	}
 	return u, nil
@@ -214,7 +225,9 @@ Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
 	}
 	flags.Register(cmd)
 	metricsFlag(cmd, &metrics, "default: nowhere")
-	cmd.Flags().StringVar(&queue, "task-queue", "", "where to listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")")
+	cmd.Flags().StringVar(
+		&queue, "task-queue", "", "where to listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")",
+	)
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
 	databaseFlag(cmd, &database)
 	connectionsFlag(cmd, &connections)

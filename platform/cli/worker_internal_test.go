@@ -32,16 +32,20 @@ func TestReachOfTheCommandLine(t *testing.T) {
 		}
 		require.Equal(t, map[tool.TenantID]worker.Allowance{"": {
 			Hosts: []string{"orders.internal:8443"}, Ports: []uint16{8081},
-			Rules: tool.EgressRules{Hosts: []string{"*.example.com", "orders.internal"}, Methods: []string{"GET", "POST"}, MaxBytes: 4096},
+			Rules: tool.EgressRules{
+				Hosts: []string{"*.example.com", "orders.internal"}, Methods: []string{"GET", "POST"}, MaxBytes: 4096,
+			},
 		}}, config(
 			"--allow-host", "orders.internal:8443", "--allow-port", "8081",
 			"--only-host", "*.example.com", "--only-host=orders.internal",
 			"--only-method", "GET", "--only-method", "POST", "--max-answer-bytes", "4096",
 		).Allow, name)
 		require.Equal(t, tool.EgressRules{MaxBytes: 1}, config("--max-answer-bytes=1").Allow[""].Rules, name)
-		denied := config("--deny-host", "*.corp.example", "--deny-cidr", "203.0.113.9/24", "--deny-cidr=2001:db8::/32", "--egress-proxy", "http://user:pw@proxy:3128")
+		denied := config("--deny-host", "*.corp.example", "--deny-cidr", "203.0.113.9/24", "--deny-cidr=2001:db8::/32",
+			"--egress-proxy", "http://user:pw@proxy:3128")
 		require.Equal(t, worker.Allowance{
-			DenyHosts: []string{"*.corp.example"}, DenyCIDRs: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32")},
+			DenyHosts: []string{"*.corp.example"},
+			DenyCIDRs: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32")},
 		}, denied.Allow[""], name)
 		require.Equal(t, "proxy:3128", denied.Proxy.Host, name)
 		require.Empty(t, config().Allow, name)

@@ -39,7 +39,9 @@ func parseDocuments(name string, raw []byte) (documents []document, err error) {
 			if err := r.value("", doc.Body); err != nil {
 				return nil, err
 			}
-			documents = append(documents, document{file: name, raw: json.RawMessage(r.out.String()), places: r.places, source: raw})
+			documents = append(documents, document{
+				file: name, raw: json.RawMessage(r.out.String()), places: r.places, source: raw,
+			})
 		}
 	}
 	return documents, nil
@@ -86,7 +88,10 @@ func syntaxError(name string, before int, err error) error {
 	if !ok || e.Token == nil {
 		return &FileError{File: name, Msg: "malformed YAML: " + err.Error()}
 	}
-	return &FileError{File: name, Line: before + e.Token.Position.Line, Column: e.Token.Position.Column, Msg: "malformed YAML: " + e.Message}
+	return &FileError{
+		File: name, Line: before + e.Token.Position.Line, Column: e.Token.Position.Column,
+		Msg: "malformed YAML: " + e.Message,
+	}
 }
 
 // reader writes a document as JSON.

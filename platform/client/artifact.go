@@ -46,7 +46,9 @@ func (c *Client) ArtifactVersions(ctx context.Context, name string) (v1.Artifact
 // ArtifactContent returns the program of a version.
 func (c *Client) ArtifactContent(ctx context.Context, name, version string) (v1.ArtifactContent, error) {
 	var out v1.ArtifactContent
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"artifacts", name, "versions", version, "content"}, out: &out})
+	err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"artifacts", name, "versions", version, "content"}, out: &out,
+	})
 	return out, err
 }
 

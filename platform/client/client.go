@@ -52,7 +52,9 @@ func New(cfg Config) (*Client, error) {
 		}
 	}
 	if strings.ContainsFunc(cfg.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "client.New", Msg: "the API key has spaces or characters that no key has"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "client.New", Msg: "the API key has spaces or characters that no key has",
+		}
 	}
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = DefaultTimeout
@@ -148,7 +150,9 @@ func (c *Client) send(ctx context.Context, r request, path []string) (got answer
 		return answer{}, unreachable(c.base.String(), err)
 	}
 	if resp.Truncated {
-		return answer{}, &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "the server's answer is too large", Sent: true}
+		return answer{}, &tool.Error{
+			Kind: tool.InternalError, Op: "client", Msg: "the server's answer is too large", Sent: true,
+		}
 	}
 	return answer{resp.Status, resp.Body}, nil
 }
@@ -171,10 +175,12 @@ func (c *Client) problem(a answer) error {
 	switch {
 	case json.Unmarshal(a.body, &p) == nil && p.Code != "":
 		return p.ToolError()
-	case a.status == http.StatusBadGateway, a.status == http.StatusServiceUnavailable, a.status == http.StatusGatewayTimeout:
+	case a.status == http.StatusBadGateway, a.status == http.StatusServiceUnavailable,
+		a.status == http.StatusGatewayTimeout:
 		return &tool.Error{
 			Kind: tool.Unavailable, Op: "client", Sent: true, Answered: true,
-			Msg: fmt.Sprintf("something in front of the server %s answered %d: the server behind it is not answering", c.base, a.status),
+			Msg: fmt.Sprintf("something in front of the server %s answered %d: the server behind it is not answering", c.base,
+				a.status),
 		}
 	default:
 		return &StrangerError{Server: c.base.String(), Status: a.status}
@@ -192,7 +198,9 @@ func (c *Client) decode(a answer, out any) error {
 	dec := json.NewDecoder(bytes.NewReader(a.body))
 	dec.UseNumber()
 	if err := dec.Decode(out); err != nil {
-		return &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "the server's answer is not what was expected", Sent: true, Err: err}
+		return &tool.Error{
+			Kind: tool.InternalError, Op: "client", Msg: "the server's answer is not what was expected", Sent: true, Err: err,
+		}
 	}
 	return nil
 }

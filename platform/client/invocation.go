@@ -25,7 +25,8 @@ type InvocationQuery struct {
 // ListInvocations returns a page of invocations, newest first.
 func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Page[tool.Invocation], error) {
 	var out v1.Page[tool.Invocation]
-	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("kind", string(q.Kind)).text("run", q.Run).text("agent", q.Agent).
+	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("kind", string(q.Kind)).text("run",
+		q.Run).text("agent", q.Agent).
 		text("parent", q.Parent).
 		time("since", q.Since).time("until", q.Until).page(q.Page)
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations"}, query: query, out: &out})

@@ -19,7 +19,9 @@ func (c *Client) AttachMCPServer(ctx context.Context, d v1.MCPServerDefinition) 
 // MCPServers returns a page of the attached servers in the order of slugs.
 func (c *Client) MCPServers(ctx context.Context, page Page) (v1.Page[v1.MCPServer], error) {
 	var out v1.Page[v1.MCPServer]
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"mcp", "servers"}, query: params{}.page(page), out: &out})
+	err := c.do(ctx, request{
+		method: http.MethodGet, path: []string{"mcp", "servers"}, query: params{}.page(page), out: &out,
+	})
 	return out, err
 }
 
@@ -61,7 +63,8 @@ func (c *Client) DetachMCPServer(ctx context.Context, name string, force bool) (
 func (c *Client) MCPServerTools(ctx context.Context, name, state string, page Page) (v1.Page[v1.MCPTool], error) {
 	var out v1.Page[v1.MCPTool]
 	err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"mcp", "servers", name, "tools"}, query: params{}.text("state", state).page(page), out: &out,
+		method: http.MethodGet, path: []string{"mcp", "servers", name, "tools"},
+		query: params{}.text("state", state).page(page), out: &out,
 	})
 	return out, err
 }
@@ -71,7 +74,8 @@ func (c *Client) MCPServerTools(ctx context.Context, name, state string, page Pa
 func (c *Client) DiffMCPServer(ctx context.Context, name, tool string) (v1.Page[v1.MCPDrift], error) {
 	var out v1.Page[v1.MCPDrift]
 	err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"mcp", "servers", name, "diff"}, query: url.Values(params{}.text("tool", tool)), out: &out,
+		method: http.MethodGet, path: []string{"mcp", "servers", name, "diff"},
+		query: url.Values(params{}.text("tool", tool)), out: &out,
 	})
 	return out, err
 }
@@ -79,6 +83,8 @@ func (c *Client) DiffMCPServer(ctx context.Context, name, tool string) (v1.Page[
 // ApproveMCPTools lets in what a server made of its tools.
 func (c *Client) ApproveMCPTools(ctx context.Context, name string, in v1.ApproveMCP) (v1.ApprovedMCP, error) {
 	var out v1.ApprovedMCP
-	err := c.do(ctx, request{method: http.MethodPost, path: []string{"mcp", "servers", name, "approve"}, body: in, out: &out})
+	err := c.do(ctx, request{
+		method: http.MethodPost, path: []string{"mcp", "servers", name, "approve"}, body: in, out: &out,
+	})
 	return out, err
 }

@@ -26,7 +26,9 @@ func (c *Client) ImportOpenAPI(ctx context.Context, in v1.ImportOpenAPI) (v1.Imp
 // FollowImportOpenAPI is [Client.ImportOpenAPI], with reports of how far it has
 // come. It lasts as long as the import does. A stream that breaks off fails with
 // tool.Unavailable: tools may have been written, and importing again finds them.
-func (c *Client) FollowImportOpenAPI(ctx context.Context, in v1.ImportOpenAPI, report func(v1.ImportProgress)) (v1.ImportedOpenAPI, error) {
+func (c *Client) FollowImportOpenAPI(
+	ctx context.Context, in v1.ImportOpenAPI, report func(v1.ImportProgress),
+) (v1.ImportedOpenAPI, error) {
 	var out v1.ImportedOpenAPI
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -56,7 +56,9 @@ func (c *Client) SearchPipeline(ctx context.Context, name string, in v1.Pipeline
 // ReembedPipeline has a pipeline's passages embedded by another model.
 func (c *Client) ReembedPipeline(ctx context.Context, name string, in v1.EmbeddingConfig) (v1.Pipeline, error) {
 	var out v1.Pipeline
-	err := c.do(ctx, request{method: http.MethodPost, path: []string{"pipelines", name, "reembed"}, body: v1.Reembed{Embedding: in}, out: &out})
+	err := c.do(ctx, request{
+		method: http.MethodPost, path: []string{"pipelines", name, "reembed"}, body: v1.Reembed{Embedding: in}, out: &out,
+	})
 	return out, err
 }
 
@@ -64,16 +66,21 @@ func (c *Client) ReembedPipeline(ctx context.Context, name string, in v1.Embeddi
 // The document that comes back may not be searched yet: see its status.
 func (c *Client) AddDocument(ctx context.Context, pipeline string, in v1.NewDocument) (v1.Document, error) {
 	var out v1.Document
-	err := c.do(ctx, request{method: http.MethodPost, path: []string{"pipelines", pipeline, "documents"}, body: in, out: &out})
+	err := c.do(ctx, request{
+		method: http.MethodPost, path: []string{"pipelines", pipeline, "documents"}, body: in, out: &out,
+	})
 	return out, err
 }
 
 // ListDocuments returns a page of a pipeline's documents in the order of keys;
 // status filters, unless it is empty.
-func (c *Client) ListDocuments(ctx context.Context, pipeline string, status retrieval.DocumentStatus, page Page) (v1.Page[v1.Document], error) {
+func (c *Client) ListDocuments(
+	ctx context.Context, pipeline string, status retrieval.DocumentStatus, page Page,
+) (v1.Page[v1.Document], error) {
 	var out v1.Page[v1.Document]
 	err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"pipelines", pipeline, "documents"}, query: params{}.text("status", string(status)).page(page), out: &out,
+		method: http.MethodGet, path: []string{"pipelines", pipeline, "documents"},
+		query: params{}.text("status", string(status)).page(page), out: &out,
 	})
 	return out, err
 }
@@ -91,7 +98,8 @@ func (c *Client) Document(ctx context.Context, pipeline, name string) (v1.Docume
 func (c *Client) documentByKey(ctx context.Context, pipeline, key string) (v1.Document, error) {
 	var found v1.Page[v1.Document]
 	err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"pipelines", pipeline, "documents"}, query: params{}.text("key", key).page(Page{}), out: &found,
+		method: http.MethodGet, path: []string{"pipelines", pipeline, "documents"},
+		query: params{}.text("key", key).page(Page{}), out: &found,
 	})
 	if err != nil {
 		return v1.Document{}, err
@@ -123,6 +131,8 @@ func (c *Client) DeleteDocument(ctx context.Context, pipeline, name string) (v1.
 		}
 		name = found.ID
 	}
-	err := c.do(ctx, request{method: http.MethodDelete, path: []string{"pipelines", pipeline, "documents", name}, out: &out})
+	err := c.do(ctx, request{
+		method: http.MethodDelete, path: []string{"pipelines", pipeline, "documents", name}, out: &out,
+	})
 	return out, err
 }

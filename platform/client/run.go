@@ -48,7 +48,8 @@ type RunQuery struct {
 // ListRuns returns a page of runs, newest first.
 func (c *Client) ListRuns(ctx context.Context, q RunQuery) (v1.Page[v1.Run], error) {
 	var out v1.Page[v1.Run]
-	query := params{}.text("status", string(q.Status)).text("kind", string(q.Kind)).text("agent", q.Agent).text("parent", q.Parent).
+	query := params{}.text("status", string(q.Status)).text("kind", string(q.Kind)).text("agent", q.Agent).text("parent",
+		q.Parent).
 		time("since", q.Since).time("until", q.Until).page(q.Page)
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs"}, query: query, out: &out})
 	return out, err
@@ -87,7 +88,9 @@ func (c *Client) Follow(ctx context.Context, runID string, fn func(tool.Event) e
 
 // Watch is [Client.Follow] that also calls look with the run as it stands, each
 // time it is asked for.
-func (c *Client) Watch(ctx context.Context, runID string, fn func(tool.Event) error, look func(v1.Run) error) (v1.Run, error) {
+func (c *Client) Watch(
+	ctx context.Context, runID string, fn func(tool.Event) error, look func(v1.Run) error,
+) (v1.Run, error) {
 	const slowest = 500 * time.Millisecond
 	var seen int64
 	pause := 25 * time.Millisecond

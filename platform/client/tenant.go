@@ -32,6 +32,9 @@ func (c *Client) Problems(ctx context.Context) ([]v1.ProblemClass, error) {
 // key's tenant's records are shown.
 func (c *Client) SetTenantMasking(ctx context.Context, tenant string, mask bool) (v1.Tenant, error) {
 	var out v1.Tenant
-	err := c.do(ctx, request{method: http.MethodPut, path: []string{"tenants", tenant, "masking"}, body: v1.Masking{MaskSensitive: mask}, out: &out})
+	err := c.do(ctx, request{
+		method: http.MethodPut, path: []string{"tenants", tenant, "masking"}, body: v1.Masking{MaskSensitive: mask},
+		out: &out,
+	})
 	return out, err
 }

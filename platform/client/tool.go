@@ -24,7 +24,8 @@ type ToolQuery struct {
 func (c *Client) ListTools(ctx context.Context, q ToolQuery) (v1.Page[v1.Tool], error) {
 	var out v1.Page[v1.Tool]
 	query := params{}.text("status", string(q.Status)).text("implementation_type", string(q.Implementation)).
-		text("tool_type", string(q.ToolType)).text("search", q.Search).text("callable", string(q.Callable)).number("skip", int64(q.Skip)).page(q.Page)
+		text("tool_type", string(q.ToolType)).text("search", q.Search).text("callable", string(q.Callable)).number("skip",
+		int64(q.Skip)).page(q.Page)
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"tools"}, query: query, out: &out})
 	return out, err
 }

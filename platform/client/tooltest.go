@@ -10,7 +10,9 @@ import (
 
 // TestTool tests a tool and waits so long for the end, at most a minute; with
 // no time, the test is begun. How it goes on, the events of its run tell.
-func (c *Client) TestTool(ctx context.Context, name string, in v1.NewToolTest, wait time.Duration) (v1.ToolTest, error) {
+func (c *Client) TestTool(
+	ctx context.Context, name string, in v1.NewToolTest, wait time.Duration,
+) (v1.ToolTest, error) {
 	var out v1.ToolTest
 	seconds := wait.Seconds()
 	err := c.do(ctx, request{

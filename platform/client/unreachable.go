@@ -99,5 +99,6 @@ type StrangerError struct {
 }
 
 func (e *StrangerError) Error() string {
-	return fmt.Sprintf("%s is no Toolcrib server: it answered %d with something else than the API's JSON", e.Server, e.Status)
+	return fmt.Sprintf("%s is no Toolcrib server: it answered %d with something else than the API's JSON", e.Server,
+		e.Status)
 }

@@ -103,7 +103,9 @@ func (d *demo) start(ctx context.Context) error {
 	if err := d.step("the shop's API", func() (_ string, err error) { return d.startCompany(ctx) }); err != nil {
 		return err
 	}
-	if err := d.step("PostgreSQL, Temporal, worker and API", func() (string, error) { return d.startPlatform(ctx) }); err != nil {
+	if err := d.step("PostgreSQL, Temporal, worker and API", func() (string, error) {
+		return d.startPlatform(ctx)
+	}); err != nil {
 		return err
 	}
 	if err := d.step("keep a credential", func() (string, error) { return d.keepCredential(ctx) }); err != nil {
@@ -131,7 +133,9 @@ func (d *demo) startCompany(ctx context.Context) (_ string, err error) {
 
 // openLog keeps the parts' talk out of what people read.
 func (d *demo) openLog() error {
-	if err := os.MkdirAll(d.cfg.DataDir, 0o755); err != nil { //nolint:gosec // The account that runs PostgreSQL must pass through.
+	if err := os.MkdirAll(
+		d.cfg.DataDir, 0o755,
+	); err != nil { //nolint:gosec // The account that runs PostgreSQL must pass through.
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	file, err := os.Create(filepath.Join(d.cfg.DataDir, "demo.log"))

@@ -177,7 +177,8 @@ func TestPickModel(t *testing.T) {
 		require.Contains(t, got.describe(), want)
 	}
 	require.False(t, pickModel([]string{"TOOLCRIB_DEMO_MODEL=scripted", "OPENAI_API_KEY=k"}).live)
-	require.NotEqual(t, tenantSlug(shop.Address, pickedModel{name: "a/b", live: true}), tenantSlug(shop.Address, pickedModel{name: "a/c", live: true}))
+	require.NotEqual(t, tenantSlug(shop.Address, pickedModel{name: "a/b", live: true}),
+		tenantSlug(shop.Address, pickedModel{name: "a/c", live: true}))
 	require.Equal(t, "demo", tenantSlug(shop.Address, pickedModel{}))
 }
 

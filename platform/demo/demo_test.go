@@ -34,9 +34,14 @@ func TestDemo(t *testing.T) {
 	defer cancel()
 	var out bytes.Buffer
 	data := t.TempDir()
-	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{}, Sandbox: sandbox.Command()})
+	err := demo.Run(ctx, demo.Config{
+		Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{}, Sandbox: sandbox.Command(),
+	})
 	require.NoError(t, err, "%s", &out)
-	for _, want := range []string{"quoteShipping@1.0.0", "needs approval", "    parcel  ", "    shipping  ", "All 27 calls ended as the transcript expects"} {
+	for _, want := range []string{
+		"quoteShipping@1.0.0", "needs approval", "    parcel  ", "    shipping  ",
+		"All 27 calls ended as the transcript expects",
+	} {
 		require.Contains(t, out.String(), want)
 	}
 	requireNoSecret(t, data, out.String())
@@ -59,7 +64,8 @@ func TestDemoLive(t *testing.T) {
 				Role string `json:"role"`
 			} `json:"messages"`
 		}
-		if json.NewDecoder(r.Body).Decode(&asked) != nil || r.Header.Get("Authorization") != "Bearer "+key || asked.Model != "model-1" {
+		if json.NewDecoder(r.Body).Decode(&asked) != nil || r.Header.Get("Authorization") != "Bearer "+key ||
+			asked.Model != "model-1" {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
@@ -82,10 +88,14 @@ func TestDemoLive(t *testing.T) {
 	var out bytes.Buffer
 	data := t.TempDir()
 	err := demo.Run(ctx, demo.Config{Root: root(t), DataDir: data, Throwaway: true, Out: &out, Environ: []string{
-		"TOOLCRIB_DEMO_MODEL=recorded/model-1", "TOOLCRIB_MODEL_RECORDED_BASE_URL=" + server.URL, "TOOLCRIB_MODEL_RECORDED_API_KEY=" + key,
+		"TOOLCRIB_DEMO_MODEL=recorded/model-1", "TOOLCRIB_MODEL_RECORDED_BASE_URL=" + server.URL,
+		"TOOLCRIB_MODEL_RECORDED_API_KEY=" + key,
 	}})
 	require.NoError(t, err, "%s", &out)
-	for _, want := range []string{"recorded/model-1, live", "findCustomer@1.0.0", "getOrder@1.0.0", "writeNote@1.0.0", "All 4 calls ended as the platform promises"} {
+	for _, want := range []string{
+		"recorded/model-1, live", "findCustomer@1.0.0", "getOrder@1.0.0", "writeNote@1.0.0",
+		"All 4 calls ended as the platform promises",
+	} {
 		require.Contains(t, out.String(), want)
 	}
 	require.Len(t, server.Requests(), len(turns))

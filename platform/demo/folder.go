@@ -63,5 +63,6 @@ func apply(ctx context.Context, api *client.Client, defs []json.RawMessage) (str
 		}
 		counts[item.Action]++
 	}
-	return fmt.Sprintf("%d created, %d updated, %d unchanged", counts[v1.Created], counts[v1.Updated], counts[v1.Unchanged]), nil
+	return fmt.Sprintf("%d created, %d updated, %d unchanged", counts[v1.Created], counts[v1.Updated],
+		counts[v1.Unchanged]), nil
 }

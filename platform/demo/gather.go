@@ -25,7 +25,9 @@ func gather(ctx context.Context, api *client.Client, runID string) ([]tool.Invoc
 
 // below lists the calls of a run that are steps of the invocation parent, or of
 // none. Prefix goes before their ids.
-func below(ctx context.Context, api *client.Client, parent, prefix string, all []tool.Invocation) ([]tool.Invocation, error) {
+func below(
+	ctx context.Context, api *client.Client, parent, prefix string, all []tool.Invocation,
+) ([]tool.Invocation, error) {
 	var out []tool.Invocation
 	for _, inv := range all {
 		if inv.ParentID != parent {

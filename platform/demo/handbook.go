@@ -17,7 +17,9 @@ import (
 const handbook = "handbook"
 
 // mediaTypes are those of the handbook's documents.
-var mediaTypes = map[string]retrieval.MediaType{".md": retrieval.Markdown, ".html": retrieval.HTML, ".txt": retrieval.Plain}
+var mediaTypes = map[string]retrieval.MediaType{
+	".md": retrieval.Markdown, ".html": retrieval.HTML, ".txt": retrieval.Plain,
+}
 
 // fillHandbook brings the documents of examples/handbook into a pipeline, and
 // waits until all are searched. Those that an earlier demo brought stay as they

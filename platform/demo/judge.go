@@ -54,7 +54,11 @@ func (d *demo) judgeScripted() error {
 		}
 	}
 	if n := d.company.service.Requests()["GET /shipping/quotes"]; n != quotes {
-		errs = append(errs, fmt.Errorf("the carrier was asked %d times instead of %d: for each quote once it is down, once it answers", n, quotes))
+		errs = append(
+			errs,
+			fmt.Errorf("the carrier was asked %d times instead of %d: for each quote once it is down, once it answers", n,
+				quotes),
+		)
 	}
 	if n := d.notes(); n != 1 {
 		errs = append(errs, fmt.Errorf("%d notes were written instead of one", n))

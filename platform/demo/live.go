@@ -65,7 +65,8 @@ func soundEnd(inv tool.Invocation) error {
 		return nil
 	case tool.StatusRejected, tool.StatusExpired: // Nobody approved it.
 		return nil
-	case tool.StatusPending, tool.StatusApproved, tool.StatusRunning, tool.StatusWaiting, tool.StatusCancelled, tool.StatusUnknown:
+	case tool.StatusPending, tool.StatusApproved, tool.StatusRunning, tool.StatusWaiting, tool.StatusCancelled,
+		tool.StatusUnknown:
 		return fmt.Errorf("%s is %s", pinned(inv), inv.Status)
 	default:
 		return fmt.Errorf("%s is %s", pinned(inv), inv.Status)

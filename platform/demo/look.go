@@ -22,9 +22,11 @@ func (d *demo) whereToLook(ctx context.Context) {
 		return
 	}
 	stack := d.platform.Stack()
-	d.say("    Temporal UI    %s/namespaces/%s/workflows/%s", stack.UIURL(), stack.Namespace(), url.PathEscape(d.run.WorkflowID))
+	d.say("    Temporal UI    %s/namespaces/%s/workflows/%s", stack.UIURL(), stack.Namespace(),
+		url.PathEscape(d.run.WorkflowID))
 	d.say("    API            %s/openapi.json, key in %s", d.platform.URL(), d.platform.KeyFile())
-	d.say("    commands       scripts/run-platform toolcrib invocations list --run %s --data %s", d.run.ID, stack.DataDir())
+	d.say("    commands       scripts/run-platform toolcrib invocations list --run %s --data %s", d.run.ID,
+		stack.DataDir())
 	d.say("    data and log   %s; delete the folder to start afresh", stack.DataDir())
 	d.say("    what was run   %s", d.folder())
 	database, err := store.CreateAppLogin(ctx, stack.DatabaseURL(), "toolcrib_demo_worker")

@@ -85,7 +85,8 @@ func (d *Dev) start(ctx context.Context) (err error) {
 func (d *Dev) startReconciler(ctx context.Context) (err error) {
 	d.record, err = serve.NewReconciler(ctx, serve.ReconcileConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), MaintenanceURL: d.stack.DatabaseURL(),
-		SetRole: store.MaintenanceRole, Adopt: true, Observer: d.cfg.Observer, Logger: d.cfg.Logger, // Both are in one folder.
+		// Both are in one folder.
+		SetRole: store.MaintenanceRole, Adopt: true, Observer: d.cfg.Observer, Logger: d.cfg.Logger,
 	})
 	if err != nil {
 		return fmt.Errorf("opening the maintenance connection: %w", err)
@@ -103,7 +104,8 @@ func (d *Dev) otherBuild(err error) error {
 	}
 	return &tool.Error{
 		Kind: e.Kind, Op: e.Op, Err: err,
-		Msg: fmt.Sprintf("%s; another build made the data folder %s: use that one, or remove the folder to begin anew", e.Msg, d.stack.DataDir()),
+		Msg: fmt.Sprintf("%s; another build made the data folder %s: use that one, or remove the folder to begin anew", e.Msg,
+			d.stack.DataDir()),
 	}
 }
 
@@ -118,7 +120,9 @@ func (d *Dev) startWorker(ctx context.Context) (err error) {
 		temporal = o.Metrics(temporal)
 		plugin.TracerProvider, plugin.MeterProvider = o.TracerProvider(), o.MeterProvider()
 	}
-	d.worker, err = serve.StartWorker(ctx, serve.WorkerConfig{Plugin: plugin, TaskQueue: d.cfg.TaskQueue, Temporal: temporal})
+	d.worker, err = serve.StartWorker(ctx, serve.WorkerConfig{
+		Plugin: plugin, TaskQueue: d.cfg.TaskQueue, Temporal: temporal,
+	})
 	return err
 }
 
@@ -133,7 +137,10 @@ func (d *Dev) startAPI(ctx context.Context) error {
 	}
 	config := serve.HandlerConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
-		Runnable: runnable, Keys: d.keys, Discoverer: d.worker.Discoverer(), Searcher: d.worker.Searcher(), Artifacts: d.worker.Artifacts(), Customs: d.worker.Customs(), Functions: d.worker.Functions(), ModelProviders: d.worker.ModelProviders(), LocalModelProviders: d.worker.LocalModelProviders(), Version: d.cfg.Version, Logger: d.cfg.Logger,
+		Runnable: runnable, Keys: d.keys, Discoverer: d.worker.Discoverer(), Searcher: d.worker.Searcher(),
+		Artifacts: d.worker.Artifacts(), Customs: d.worker.Customs(), Functions: d.worker.Functions(),
+		ModelProviders: d.worker.ModelProviders(), LocalModelProviders: d.worker.LocalModelProviders(),
+		Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener),
 	}
@@ -172,9 +179,13 @@ func (d *Dev) listen(ctx context.Context) (net.Listener, error) {
 	}
 	host, _, splitErr := net.SplitHostPort(address)
 	if splitErr != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "dev.Start", Msg: fmt.Sprintf("the address %q is not host:port", address), Err: err}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "dev.Start", Msg: fmt.Sprintf("the address %q is not host:port", address), Err: err,
+		}
 	}
-	refused := &tool.Error{Kind: tool.Unavailable, Op: "dev.Start", Msg: "the API: " + ports.Refusal(ctx, address, err), Err: err}
+	refused := &tool.Error{
+		Kind: tool.Unavailable, Op: "dev.Start", Msg: "the API: " + ports.Refusal(ctx, address, err), Err: err,
+	}
 	if d.cfg.ListenFixed {
 		return nil, refused
 	}

@@ -27,7 +27,9 @@ func (d *Dev) ensureKey(ctx context.Context) error {
 	if d.key = d.storedKey(ctx); d.key != "" {
 		return nil
 	}
-	_, d.key, err = d.store.CreateKey(ctx, store.Key{Tenant: d.tenant.ID, Name: "dev", Permissions: []string{"*"}, CreatedBy: "toolcrib dev"})
+	_, d.key, err = d.store.CreateKey(ctx, store.Key{
+		Tenant: d.tenant.ID, Name: "dev", Permissions: []string{"*"}, CreatedBy: "toolcrib dev",
+	})
 	if err != nil {
 		return fmt.Errorf("making the key: %w", err)
 	}

@@ -55,7 +55,8 @@ func openHome(ctx context.Context, dir string, as *account, logger *slog.Logger)
 		return clusterHome{}, fmt.Errorf("following %s to its cluster: %w", dir, err)
 	}
 	if !as.reaches(resolved) {
-		return clusterHome{}, fmt.Errorf("user %s, who must run PostgreSQL because we are root, cannot reach %s", as.name, resolved)
+		return clusterHome{}, fmt.Errorf("user %s, who must run PostgreSQL because we are root, cannot reach %s", as.name,
+			resolved)
 	}
 	root, err := os.OpenRoot(resolved)
 	if err != nil {

@@ -45,7 +45,9 @@ func TestPostgresThatCanBeHadNowhere(t *testing.T) {
 	_, err := devstack.StartPostgres(t.Context(), cfg)
 	var missing *programs.MissingError
 	require.ErrorAs(t, err, &missing)
-	for _, says := range []string{"/nowhere/*/bin", "not downloaded", "http://127.0.0.1:1", "sudo apt-get", "TOOLCRIB_DATABASE_URL"} {
+	for _, says := range []string{
+		"/nowhere/*/bin", "not downloaded", "http://127.0.0.1:1", "sudo apt-get", "TOOLCRIB_DATABASE_URL",
+	} {
 		require.ErrorContains(t, err, says)
 	}
 	cfg.Download = nil

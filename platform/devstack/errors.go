@@ -60,5 +60,6 @@ type PortTakenError struct {
 }
 
 func (e *PortTakenError) Error() string {
-	return fmt.Sprintf("port %d, which %s was to listen on, is taken by %s: stop it, or ask for another port", e.Port, e.Service, e.By)
+	return fmt.Sprintf("port %d, which %s was to listen on, is taken by %s: stop it, or ask for another port", e.Port,
+		e.Service, e.By)
 }

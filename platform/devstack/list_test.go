@@ -29,7 +29,8 @@ func TestTemporalListsAThousandWorkflows(t *testing.T) {
 	starting.SetLimit(32)
 	for i := range workflows {
 		starting.Go(func() error {
-			_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprint("listed-", i), TaskQueue: "no-worker"}, "greet")
+			_, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: fmt.Sprint("listed-", i), TaskQueue: "no-worker"},
+				"greet")
 			return err
 		})
 	}

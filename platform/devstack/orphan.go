@@ -65,7 +65,8 @@ func (h clusterHome) markedPID() (int, error) {
 func (h clusterHome) runs(ctx context.Context, pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
-		raw, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output() //nolint:gosec // A number.
+		raw, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p",
+			strconv.Itoa(pid)).Output() //nolint:gosec // A number.
 	}
 	return err == nil && strings.Contains(string(raw), h.path(dataFolder))
 }

@@ -66,7 +66,8 @@ func (p *Postgres) launch(ctx context.Context, bin programs.Installation) (*chil
 	}
 	defer log.Close() // The child has its own.
 	// The server outlives ctx, which is about starting it.
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), bin.Path("postgres"), p.arguments()...) //nolint:gosec // A program we found, arguments of ours.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), bin.Path("postgres"),
+		p.arguments()...) //nolint:gosec // A program we found, arguments of ours.
 	death := syscall.SIGINT
 	if p.cfg.Throwaway {
 		death = syscall.SIGQUIT
@@ -133,7 +134,8 @@ var errEndedCleanly = errors.New("without an error")
 func (p *Postgres) ensureDatabase(ctx context.Context, conn *pgx.Conn) (err error) {
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
 	var there bool
-	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", p.cfg.Database).Scan(&there); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)",
+		p.cfg.Database).Scan(&there); err != nil {
 		return fmt.Errorf("looking for the database: %w", err)
 	}
 	if there {

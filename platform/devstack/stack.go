@@ -78,7 +78,9 @@ func (s *Stack) openFolder() error {
 }
 
 func (s *Stack) makeFolder() error {
-	if err := os.MkdirAll(s.cfg.DataDir, 0o755); err != nil { //nolint:gosec // The user that runs PostgreSQL must pass through.
+	if err := os.MkdirAll(
+		s.cfg.DataDir, 0o755,
+	); err != nil { //nolint:gosec // The user that runs PostgreSQL must pass through.
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	lock, err := lockFolder(s.cfg.DataDir)

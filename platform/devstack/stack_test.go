@@ -209,14 +209,18 @@ func TestTemporalBeginsAnewWhereItWasCutShort(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "temporal.db"), []byte("half a database"), 0o600))
-	server, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{Dir: dir, Port: devstack.AnyPort, Headless: true})
+	server, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{
+		Dir: dir, Port: devstack.AnyPort, Headless: true,
+	})
 	require.NoError(t, err)
 	require.NoError(t, server.Stop(t.Context()))
 }
 
 func TestTemporalUI(t *testing.T) {
 	t.Parallel()
-	server, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{Port: devstack.AnyPort, UIPort: devstack.AnyPort})
+	server, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{
+		Port: devstack.AnyPort, UIPort: devstack.AnyPort,
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop(context.WithoutCancel(t.Context()))) })
 	jar, err := cookiejar.New(nil)
@@ -231,7 +235,8 @@ func TestTemporalUI(t *testing.T) {
 	require.Contains(t, body, wire.TenantAttribute)
 
 	// Nor may a site whose own name was made to lead here.
-	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.UIURL()+"/api/v1/namespaces", http.NoBody)
+	rebound, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.UIURL()+"/api/v1/namespaces",
+		http.NoBody)
 	require.NoError(t, err)
 	rebound.Host = "rebound.example"
 	refused, err := browser.Do(rebound)

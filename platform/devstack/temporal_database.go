@@ -67,7 +67,9 @@ func openTemporalDatabase(dir, namespace string) (*temporalDatabase, error) {
 			return nil, err
 		}
 	} else if have != schemaVersion {
-		return nil, &VersionMismatchError{Service: "Temporal", Dir: dir, Have: "schema " + have, Want: "schema " + schemaVersion}
+		return nil, &VersionMismatchError{
+			Service: "Temporal", Dir: dir, Have: "schema " + have, Want: "schema " + schemaVersion,
+		}
 	}
 	return db, db.createNamespace(namespace)
 }

@@ -34,7 +34,9 @@ func TestServerWhosePortIsTakenChoosesOthers(t *testing.T) {
 			require.NoError(t, err)
 			tries := 0
 			server := &Temporal{
-				cfg: TemporalConfig{Port: AnyPort, Headless: true, Namespace: DefaultNamespace, Logger: slog.New(slog.DiscardHandler)},
+				cfg: TemporalConfig{
+					Port: AnyPort, Headless: true, Namespace: DefaultNamespace, Logger: slog.New(slog.DiscardHandler),
+				},
 				ports: func(ctx context.Context, wanted wish) (temporalPorts, error) {
 					ports, err := chooseTemporalPorts(ctx, wanted)
 					if tries++; tries <= 2 {
@@ -75,7 +77,9 @@ func TestPortThatMustBe(t *testing.T) {
 	var refused *PortTakenError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, os.Getpid(), refused.By.PID)
-	require.ErrorContains(t, err, fmt.Sprintf("port %d, which Temporal was to listen on, is taken by process %d", port, os.Getpid()))
+	require.ErrorContains(
+		t, err, fmt.Sprintf("port %d, which Temporal was to listen on, is taken by process %d", port, os.Getpid()),
+	)
 
 	var said strings.Builder
 	wanted := wish{service: "Temporal", port: port}
@@ -88,10 +92,16 @@ func TestPortThatMustBe(t *testing.T) {
 
 func TestLocalName(t *testing.T) {
 	t.Parallel()
-	for _, host := range []string{"localhost", "LOCALHOST:8233", "127.0.0.1:8233", "127.9.9.9", "[::1]:8233", "::1", "localhost.", "temporal.localhost:1"} {
+	for _, host := range []string{
+		"localhost", "LOCALHOST:8233", "127.0.0.1:8233", "127.9.9.9", "[::1]:8233", "::1", "localhost.",
+		"temporal.localhost:1",
+	} {
 		require.True(t, localName(host), host)
 	}
-	for _, host := range []string{"", "evil.example:8233", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1:8233", "[fd00::1]:1", "0.0.0.0", "notlocalhost"} {
+	for _, host := range []string{
+		"", "evil.example:8233", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1:8233", "[fd00::1]:1",
+		"0.0.0.0", "notlocalhost",
+	} {
 		require.False(t, localName(host), host)
 	}
 }

@@ -34,7 +34,8 @@ func (t *Temporal) ensureNamespace(ctx context.Context) error {
 		return fmt.Errorf("connecting to Temporal: %w", err)
 	}
 	defer c.Close()
-	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: t.cfg.Namespace})
+	have, err := c.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: t.cfg.Namespace})
 	if err != nil {
 		return fmt.Errorf("listing search attributes: %w", err)
 	}

@@ -106,7 +106,9 @@ func matches(line, want string) bool {
 func TestWhatPagesSayOfCommands(t *testing.T) {
 	t.Parallel()
 
-	commands, err := parseCommands(block{page: "p", text: "export A=1\n\necho \"one\ntwo\" \\\n  three\n#> one\n#> two … ee\nfalse\n#> exit code 1\n"})
+	commands, err := parseCommands(block{
+		page: "p", text: "export A=1\n\necho \"one\ntwo\" \\\n  three\n#> one\n#> two … ee\nfalse\n#> exit code 1\n",
+	})
 	require.NoError(t, err)
 	require.Equal(t, []command{
 		{text: "export A=1\n"},

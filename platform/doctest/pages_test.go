@@ -54,7 +54,10 @@ func TestOwnTemporal(t *testing.T) {
 	require.NoError(t, err)
 	s.superuser = stack.DatabaseURL()
 	s.addresses[temporalAddress], s.addresses[postgresAddress] = stack.TemporalAddress(), database.Host
-	s.environ = append(s.environ, "PATH="+filepath.Join(s.dir, "platform", "bin")+":"+filepath.Join(s.dir, "commands")+":"+os.Getenv("PATH"))
+	s.environ = append(
+		s.environ,
+		"PATH="+filepath.Join(s.dir, "platform", "bin")+":"+filepath.Join(s.dir, "commands")+":"+os.Getenv("PATH"),
+	)
 	s.shell = newShell(t, s.dir, s.environ)
 	s.read(ownTemporal)
 }
@@ -83,7 +86,8 @@ func (s *site) requireApplied(page string) {
 		name, _, err := b.named("#")
 		require.NoError(s.t, err)
 		require.True(s.t, slices.ContainsFunc(s.commands, func(c string) bool {
-			return (strings.Contains(c, "toolcrib apply") || strings.Contains(c, "toolcrib tool import")) && (strings.Contains(c, name) || strings.Contains(c, "-f "+path.Dir(name)+"\n"))
+			return (strings.Contains(c, "toolcrib apply") || strings.Contains(c, "toolcrib tool import")) &&
+				(strings.Contains(c, name) || strings.Contains(c, "-f "+path.Dir(name)+"\n"))
 		}), "%s: %s is never applied", b, name)
 	}
 }

@@ -47,14 +47,18 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &site{t: t, dir: dir, addresses: make(map[string]string)}
 	s.clone()
-	s.environ = append(slices.DeleteFunc(os.Environ(), inherited), "HOME="+dir, "PATH="+filepath.Join(dir, "commands")+":"+os.Getenv("PATH"))
+	s.environ = append(slices.DeleteFunc(os.Environ(), inherited), "HOME="+dir,
+		"PATH="+filepath.Join(dir, "commands")+":"+os.Getenv("PATH"))
 	return s
 }
 
 // inherited reports whether a variable would lead commands elsewhere.
 func inherited(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
-	for _, prefix := range []string{"TOOLCRIB_", "TEMPORAL_", "OTEL_", "OPENAI_", "ANTHROPIC_", "SHOP_", "MAKE", "MFLAGS", "XDG_CONFIG", "BASH_ENV", "PG"} {
+	for _, prefix := range []string{
+		"TOOLCRIB_", "TEMPORAL_", "OTEL_", "OPENAI_", "ANTHROPIC_", "SHOP_", "MAKE", "MFLAGS", "XDG_CONFIG", "BASH_ENV",
+		"PG",
+	} {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
@@ -85,7 +89,8 @@ func (s *site) clone() {
 		"commands/temporal":     stands("temporal"),
 		// Of what is compiled there is a cache for the repository's own place; the
 		// platform's commands are there already.
-		"commands/go": fmt.Sprintf("#!/bin/sh\n[ \"$1\" = build ] && exit\ncd %q && HOME=%q exec %q \"$@\"\n", root, home, goCommand),
+		"commands/go": fmt.Sprintf("#!/bin/sh\n[ \"$1\" = build ] && exit\ncd %q && HOME=%q exec %q \"$@\"\n", root, home,
+			goCommand),
 	} {
 		s.write(name, script, 0o755)
 	}

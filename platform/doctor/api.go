@@ -19,7 +19,8 @@ func server(ctx context.Context, cfg Config) []Finding {
 	}
 	health, err := cfg.API.Ready(ctx)
 	if err != nil {
-		f.Status, f.Found, f.Mend = Fail, "nobody answers at "+cfg.API.Server(), "start it with toolcrib serve, or correct TOOLCRIB_SERVER"
+		f.Status, f.Found, f.Mend = Fail, "nobody answers at "+
+			cfg.API.Server(), "start it with toolcrib serve, or correct TOOLCRIB_SERVER"
 		if !cfg.APINamed {
 			f.Status, f.Mend = Warn, "toolcrib dev"
 		}
@@ -41,7 +42,8 @@ func server(ctx context.Context, cfg Config) []Finding {
 func key(ctx context.Context, cfg Config) Finding {
 	f := Finding{Check: "api key", Status: OK, Found: "taken"}
 	if !cfg.HasKey {
-		f.Status, f.Found, f.Mend = Warn, "there is none", "toolcrib key create NAME --tenant TENANT --permission '*', and set TOOLCRIB_KEY"
+		f.Status, f.Found, f.Mend = Warn, "there is none", "toolcrib key create NAME --tenant TENANT --permission '*', and "+
+			"set TOOLCRIB_KEY"
 		return f
 	}
 	err := cfg.API.CheckKey(ctx)

@@ -45,17 +45,22 @@ func postgres(ctx context.Context, cfg Config) []Finding {
 // database looks at the database of server and worker, as they would meet it.
 func database(ctx context.Context, cfg Config) []Finding {
 	if cfg.DatabaseURL == "" {
-		return []Finding{{Check: "database", Status: OK, Found: "TOOLCRIB_DATABASE_URL is not set: toolcrib dev runs its own"}}
+		return []Finding{
+			{Check: "database", Status: OK, Found: "TOOLCRIB_DATABASE_URL is not set: toolcrib dev runs its own"},
+		}
 	}
 	in, err := store.Inspect(ctx, cfg.DatabaseURL)
 	if err != nil {
 		return []Finding{unreached(cfg, err)}
 	}
 	at := net.JoinHostPort(in.Host, strconv.Itoa(in.Port))
-	f := Finding{Check: "database", Status: OK, Found: fmt.Sprintf("PostgreSQL %s at %s, database %s", in.Version, at, in.Database)}
+	f := Finding{
+		Check: "database", Status: OK, Found: fmt.Sprintf("PostgreSQL %s at %s, database %s", in.Version, at, in.Database),
+	}
 	if in.Major < store.MinServerMajor {
 		f.Status, f.Found = Fail, fmt.Sprintf("%s, which is older than %d", f.Found, store.MinServerMajor)
-		f.Mend = fmt.Sprintf("move to PostgreSQL %d or newer; to install it here: %s", store.MinServerMajor, cfg.Programs.InstallCommand())
+		f.Mend = fmt.Sprintf("move to PostgreSQL %d or newer; to install it here: %s", store.MinServerMajor,
+			cfg.Programs.InstallCommand())
 	}
 	return []Finding{f, role(in), schema(in), reconciler(in), clock(in)}
 }
@@ -107,7 +112,8 @@ func reconciler(in store.Inspection) Finding {
 	switch {
 	case in.Reconciled == nil:
 		f.Status, f.Found = Warn, "it has never passed: runs whose workflows are terminated or lost stay open"
-		f.Mend = "give toolcrib serve a second login in TOOLCRIB_MAINTENANCE_DATABASE_URL, which is granted " + store.MaintenanceRole
+		f.Mend = "give toolcrib serve a second login in TOOLCRIB_MAINTENANCE_DATABASE_URL, which is granted " +
+			store.MaintenanceRole
 	case *in.Reconciled > reconciledLately:
 		f.Status, f.Found = Warn, fmt.Sprintf("it last passed %s ago", in.Reconciled.Round(time.Second))
 		f.Mend = "look at the log of toolcrib serve, or run: toolcrib reconcile --dry-run"

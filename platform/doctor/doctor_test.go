@@ -85,7 +85,8 @@ func TestFreshMachine(t *testing.T) {
 		require.Equal(t, mend, f.Mend)
 		require.Contains(t, f.Found, "127.0.0.1:1")
 	}
-	require.Equal(t, doctor.Finding{Check: "models", Status: doctor.OK, Found: "OPENAI_API_KEY set"}, find(t, found, "models"))
+	require.Equal(t, doctor.Finding{Check: "models", Status: doctor.OK, Found: "OPENAI_API_KEY set"},
+		find(t, found, "models"))
 	require.Contains(t, find(t, found, "data folder").Found, "GB left")
 }
 
@@ -111,11 +112,23 @@ func TestAPIAndKey(t *testing.T) {
 		says   string
 		mend   string
 	}{
-		"ready":       {server{health: well}, false, "api", doctor.OK, "ready", ""},
-		"not ready":   {server{health: v1.Health{Status: "unavailable", Checks: map[string]v1.Check{"temporal": {State: "not answering"}, "database": {State: "ok"}}}}, false, "api", doctor.Fail, "unavailable; temporal: not answering", "toolcrib doctor"},
-		"key":         {server{health: well}, false, "api key", doctor.OK, "taken", ""},
-		"refused key": {server{health: well, key: &tool.Error{Kind: tool.Denied}}, false, "api key", doctor.Fail, "refused", "toolcrib key create"},
-		"no key":      {server{health: well}, true, "api key", doctor.Warn, "none", "TOOLCRIB_KEY"},
+		"ready": {server{health: well}, false, "api", doctor.OK, "ready", ""},
+		"not ready": {
+			server{
+				health: v1.Health{
+					Status: "unavailable",
+					Checks: map[string]v1.Check{"temporal": {State: "not answering"}, "database": {State: "ok"}},
+				},
+			},
+			false, "api", doctor.Fail, "unavailable; temporal: not answering", "toolcrib doctor",
+		},
+		"key": {server{health: well}, false, "api key", doctor.OK, "taken", ""},
+		"refused key": {
+			server{health: well, key: &tool.Error{Kind: tool.Denied}},
+			false, "api key", doctor.Fail, "refused",
+			"toolcrib key create",
+		},
+		"no key": {server{health: well}, true, "api key", doctor.Warn, "none", "TOOLCRIB_KEY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,8 +145,10 @@ func TestAPIAndKey(t *testing.T) {
 func TestMissingPrograms(t *testing.T) {
 	t.Parallel()
 	for system, mend := range map[string]string{
-		"debian": "sudo apt-get update && sudo apt-get install -y postgresql", "fedora": "sudo dnf install -y postgresql-server",
-		"alpine": "sudo apk add postgresql", "arch": "sudo pacman -S --noconfirm postgresql", "darwin": "brew install postgresql@17",
+		"debian": "sudo apt-get update && sudo apt-get install -y postgresql",
+		"fedora": "sudo dnf install -y postgresql-server",
+		"alpine": "sudo apk add postgresql", "arch": "sudo pacman -S --noconfirm postgresql",
+		"darwin": "brew install postgresql@17",
 	} {
 		cfg := idle(t)
 		cfg.Programs = programs.Search{System: []string{system}}
@@ -143,7 +158,8 @@ func TestMissingPrograms(t *testing.T) {
 	}
 	cfg := idle(t)
 	cfg.Programs, cfg.DatabaseURL = programs.Search{}, "postgres://nobody@127.0.0.1:1/x"
-	require.Equal(t, doctor.OK, find(t, doctor.Run(t.Context(), cfg), "PostgreSQL").Status, "who names a server needs no programs")
+	require.Equal(t, doctor.OK, find(t, doctor.Run(t.Context(), cfg), "PostgreSQL").Status,
+		"who names a server needs no programs")
 }
 
 func TestDatabase(t *testing.T) {
@@ -167,8 +183,17 @@ func TestDatabase(t *testing.T) {
 	require.Contains(t, owner.Mend, "in role toolcrib_app")
 
 	schema := find(t, look(storetest.NewEmpty(t)), "database schema")
-	require.Equal(t, doctor.Finding{Check: "database schema", Status: doctor.Fail, Found: "never made, or not for this role to see", Mend: "toolcrib migrate"}, schema)
-	_, err = d.Conn(t).Exec(t.Context(), "insert into toolcrib_migrations (version, name, checksum) values (999, 'future', 'x')")
+	require.Equal(
+		t,
+		doctor.Finding{
+			Check: "database schema", Status: doctor.Fail, Found: "never made, or not for this role to see",
+			Mend: "toolcrib migrate",
+		},
+		schema,
+	)
+	_, err = d.Conn(t).Exec(
+		t.Context(), "insert into toolcrib_migrations (version, name, checksum) values (999, 'future', 'x')",
+	)
 	require.NoError(t, err)
 	schema = find(t, look(app), "database schema")
 	require.Equal(t, doctor.Warn, schema.Status)
@@ -249,7 +274,8 @@ func TestPortsAndFolder(t *testing.T) {
 	require.Contains(t, f.Mend, "A_KEY=… or B_KEY=…")
 
 	cfg.API = server{url: fmt.Sprintf("http://localhost:%d/", address.Port)}
-	require.Equal(t, doctor.OK, find(t, doctor.Run(t.Context(), cfg), fmt.Sprintf("port %d", address.Port)).Status, "the server that is meant has its own port")
+	require.Equal(t, doctor.OK, find(t, doctor.Run(t.Context(), cfg), fmt.Sprintf("port %d", address.Port)).Status,
+		"the server that is meant has its own port")
 }
 
 // What hangs, even where it was told to stop, is given up and told of; the rest
@@ -264,7 +290,9 @@ func TestBoundedAndSilentAboutSecrets(t *testing.T) {
 	cfg := idle(t)
 	cfg.API = server{url: "http://ada:hunter2@127.0.0.1:1", hangs: hangs}
 	cfg.Temporal.HostPort = silent.Addr().String()
-	cfg.DatabaseURL = (&url.URL{Scheme: "postgres", User: url.UserPassword("ada", "hunter2"), Host: silent.Addr().String(), Path: "/hunter2"}).String()
+	cfg.DatabaseURL = (&url.URL{
+		Scheme: "postgres", User: url.UserPassword("ada", "hunter2"), Host: silent.Addr().String(), Path: "/hunter2",
+	}).String()
 	cfg.Secrets = []string{"hunter2", ""}
 
 	found := doctor.Run(t.Context(), cfg.Hurried(500*time.Millisecond, time.Minute))

@@ -41,7 +41,8 @@ func port(ctx context.Context, cfg Config, p Port) Finding {
 // uses reports whether a server that the user named is at the port.
 func (c Config) uses(port int) bool {
 	suffix := fmt.Sprintf(":%d", port)
-	return strings.HasSuffix(c.Temporal.HostPort, suffix) || c.API != nil && strings.HasSuffix(strings.TrimRight(c.API.Server(), "/"), suffix)
+	return strings.HasSuffix(c.Temporal.HostPort, suffix) ||
+		c.API != nil && strings.HasSuffix(strings.TrimRight(c.API.Server(), "/"), suffix)
 }
 
 // data looks at the folder of toolcrib dev.

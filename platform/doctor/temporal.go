@@ -60,7 +60,8 @@ func namespaceKnown(ctx context.Context, c client.Client, address, namespace str
 
 func searchAttributes(ctx context.Context, c client.Client, address, namespace string) Finding {
 	f := Finding{Check: "search attributes", Status: OK, Found: strings.Join(attributes, ", ")}
-	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	have, err := c.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
 		f.Status, f.Found = Warn, fmt.Sprintf("nobody tells which there are: %v", err)
 		f.Mend = "give these credentials the right to list search attributes"

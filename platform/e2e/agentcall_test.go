@@ -32,7 +32,9 @@ func delegate() agent.Model {
 			}
 			return &agent.ModelResponse{Text: "heard: " + strings.Join(said, " ")}, nil
 		}
-		return &agent.ModelResponse{Calls: []agent.Call{call("call_1", req.Tools[0].Name, map[string]string{"prompt": "do it"})}}, nil
+		return &agent.ModelResponse{
+			Calls: []agent.Call{call("call_1", req.Tools[0].Name, map[string]string{"prompt": "do it"})},
+		}, nil
 	})
 }
 
@@ -235,13 +237,17 @@ func TestAgentCallIsCheckedWhenItIsMade(t *testing.T) {
 	asking := make(chan struct{})
 	disabled := make(chan struct{})
 	slow := newSiteBeside(t, s)
-	slow.start(worker.Config{Models: map[string]agent.Model{"test": agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
-		if req.Turn == 1 {
-			close(asking)
-			<-disabled
-		}
-		return delegate().Generate(ctx, req)
-	})}})
+	slow.start(worker.Config{
+		Models: map[string]agent.Model{
+			"test": agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+				if req.Turn == 1 {
+					close(asking)
+					<-disabled
+				}
+				return delegate().Generate(ctx, req)
+			}),
+		},
+	})
 	run, w = slow.run(s.agentOf("asker", "askResting"), "go")
 	<-asking
 	resting, err := s.FindAgent(t.Context(), s.principal.Tenant, "resting")
@@ -336,7 +342,8 @@ func TestCancellationGoesBothWays(t *testing.T) {
 				require.True(t, calls[0].IsError)
 				require.Equal(t, tt.answer, compactOf(t, calls[0]).Status)
 			}
-			requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agent_call_"+strings.ToLower(name))
+			requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()),
+				"agent_call_"+strings.ToLower(name))
 		})
 	}
 }
@@ -364,7 +371,8 @@ func TestAgentsInheritTimeAndCalls(t *testing.T) {
 	require.Equal(t, "timeout", late.Status)
 	require.Equal(t, tool.Timeout, late.Error.Kind)
 
-	s.publish("echo", tool.Definition{Name: "echo", Implementation: tool.Internal, Execution: tool.Execution{Pure: true}}, tool.Policy{})
+	s.publish("echo", tool.Definition{Name: "echo", Implementation: tool.Internal, Execution: tool.Execution{Pure: true}},
+		tool.Policy{})
 	s.publishAgentAs("busy", agent.Definition{Name: "busy", Model: "busy/x", Tools: refs(t, "echo")})
 	s.publish("askBusy", delegation("busy", tool.Execution{}), tool.Policy{})
 	frugal := s.publishAgentAs("frugal", agent.Definition{
@@ -431,5 +439,7 @@ func TestSingleCallsRunAgents(t *testing.T) {
 	requireReplays(t, h, "toolcall_agent")
 
 	// Asked again by a reset, the call is the same run.
-	require.True(t, slices.ContainsFunc(s.invocations(id), func(i tool.Invocation) bool { return i.ID == child.Parent.InvocationID }))
+	require.True(
+		t, slices.ContainsFunc(s.invocations(id), func(i tool.Invocation) bool { return i.ID == child.Parent.InvocationID }),
+	)
 }

@@ -35,9 +35,10 @@ func readers(t *testing.T) *function.Registry {
 	require.NoError(t, function.Define(functions, "read", "Reads.", func(_ context.Context, in noteIn) (noteOut, error) {
 		return noteOut{Name: "old " + in.Name}, nil
 	}, function.Pure()))
-	require.NoError(t, function.Define(functions, "readNew", "Reads.", func(_ context.Context, in noteIn) (noteOut, error) {
-		return noteOut{Name: "new " + in.Name}, nil
-	}, function.Pure()))
+	require.NoError(t, function.Define(functions, "readNew", "Reads.",
+		func(_ context.Context, in noteIn) (noteOut, error) {
+			return noteOut{Name: "new " + in.Name}, nil
+		}, function.Pure()))
 	return functions
 }
 
@@ -151,10 +152,12 @@ func TestResetDoesNotRepeatEffects(t *testing.T) {
 	once := callOnce("effect")
 	s.start(worker.Config{
 		Allow: allow(c),
-		Models: map[string]agent.Model{"test": agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
-			asked++
-			return once.Generate(ctx, req)
-		})},
+		Models: map[string]agent.Model{
+			"test": agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+				asked++
+				return once.Generate(ctx, req)
+			}),
+		},
 	})
 	run, w := s.run(a, "go")
 	_, err := s.wait(w)
@@ -174,7 +177,13 @@ func TestNumbersSurvive(t *testing.T) {
 
 	const big = "9007199254740993"
 	s := newSite(t)
-	s.publish("echo", tool.Definition{Name: "echo", Description: "Echoes.", Implementation: tool.Internal, Execution: tool.Execution{Pure: true}}, tool.Policy{})
+	s.publish(
+		"echo",
+		tool.Definition{
+			Name: "echo", Description: "Echoes.", Implementation: tool.Internal, Execution: tool.Execution{Pure: true},
+		},
+		tool.Policy{},
+	)
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "echo")})
 	s.start(worker.Config{Models: map[string]agent.Model{
 		"test": play([]agent.Call{{ID: "c0", Name: "echo", Arguments: json.RawMessage(`{"id":` + big + `}`)}}),
@@ -212,7 +221,9 @@ func TestModelsHearOfTheirToolsOnly(t *testing.T) {
 			for _, spec := range req.Tools {
 				offered = append(offered, spec.Name)
 			}
-			return &agent.ModelResponse{Calls: []agent.Call{call("c1", "refund", noteIn{}), call("c2", "openDoor", noteIn{})}}, nil
+			return &agent.ModelResponse{
+				Calls: []agent.Call{call("c1", "refund", noteIn{}), call("c2", "openDoor", noteIn{})},
+			}, nil
 		}),
 	}})
 	run, w := s.run(a, "go")

@@ -196,6 +196,8 @@ func callOnce(name string) agent.Model {
 		if req.Turn > 1 {
 			return &agent.ModelResponse{Text: "done"}, nil
 		}
-		return &agent.ModelResponse{Calls: []agent.Call{{ID: "call_1", Name: name, Arguments: json.RawMessage(`{"q":"x"}`)}}}, nil
+		return &agent.ModelResponse{
+			Calls: []agent.Call{{ID: "call_1", Name: name, Arguments: json.RawMessage(`{"q":"x"}`)}},
+		}, nil
 	})
 }

@@ -59,15 +59,18 @@ func TestCodeDefinedToolsOutliveTheirProgram(t *testing.T) {
 
 	s := newSite(t)
 	first, second := function.NewRegistry(), function.NewRegistry()
-	require.NoError(t, function.Define(first, "greetGuest", "Greets a guest.", func(_ context.Context, in guest) (string, error) {
-		return "first: " + in.Name, nil
-	}, function.Publish("1.0.0"), function.Pure(), function.Aliases("hello")))
-	require.NoError(t, function.Define(second, "greetGuest", "Greets a guest.", func(_ context.Context, in titledGuest) (string, error) {
-		return "second: " + in.Title + in.Name, nil
-	}, function.Publish("1.1.0"), function.Pure(), function.Aliases("hello")))
+	require.NoError(t, function.Define(first, "greetGuest", "Greets a guest.",
+		func(_ context.Context, in guest) (string, error) {
+			return "first: " + in.Name, nil
+		}, function.Publish("1.0.0"), function.Pure(), function.Aliases("hello")))
+	require.NoError(t, function.Define(second, "greetGuest", "Greets a guest.",
+		func(_ context.Context, in titledGuest) (string, error) {
+			return "second: " + in.Title + in.Name, nil
+		}, function.Publish("1.1.0"), function.Pure(), function.Aliases("hello")))
 	tenants := []tool.TenantID{s.principal.Tenant}
 	stop := s.host(worker.Config{Functions: first, PublishTo: tenants}, s.welcome)
-	run, err := s.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "welcome/" + s.queue, TaskQueue: s.queue}, "host.Welcome")
+	run, err := s.temporal.ExecuteWorkflow(t.Context(),
+		client.StartWorkflowOptions{ID: "welcome/" + s.queue, TaskQueue: s.queue}, "host.Welcome")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		answer, err := s.temporal.QueryWorkflow(t.Context(), run.GetID(), run.GetRunID(), "planned")
@@ -104,7 +107,9 @@ func TestNamedMiddlewareInAWorker(t *testing.T) {
 		ran.Add(1)
 		return "counted", nil
 	}))
-	for name, middleware := range map[string][]string{"plain": nil, "audited": {"audit"}, "guarded": {"audit", "approve"}} {
+	for name, middleware := range map[string][]string{
+		"plain": nil, "audited": {"audit"}, "guarded": {"audit", "approve"},
+	} {
 		d := functionTool("count", tool.Execution{})
 		d.InputSchema = json.RawMessage(`{"type":"object"}`)
 		d.Interaction.Middleware = middleware

@@ -91,7 +91,10 @@ func TestCompositionRunsItsSteps(t *testing.T) {
 	nested := `{"steps":[{"id":"inner","tool":"greetTwice","arguments":{"name":{"$from":"/input/name"}}}],
 		"output":{"$from":"/steps/inner/result/output/greeting"}}`
 	s.publish("greetOnceMore", composition(nested, tool.Execution{}), tool.Policy{})
-	s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": play([]agent.Call{call("c1", "greetTwice", noteIn{"Ada"})})}})
+	s.start(worker.Config{
+		Functions: functions,
+		Models:    map[string]agent.Model{"test": play([]agent.Call{call("c1", "greetTwice", noteIn{"Ada"})})},
+	})
 
 	w, id, result, err := s.toolCall("greetTwice", `{"name":"Ada"}`)
 	require.NoError(t, err)
@@ -121,7 +124,8 @@ func TestCompositionRunsItsSteps(t *testing.T) {
 	require.JSONEq(t, `"hello hello Ada"`, string(composedOf(t, result).Output))
 	require.Len(t, s.invocations(id), 4)
 
-	run, started := s.run(s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "greetTwice")}), "go")
+	run, started := s.run(s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "greetTwice")}),
+		"go")
 	ended, err := s.wait(started)
 	require.NoError(t, err)
 	require.Equal(t, 3, ended.Calls, "steps are calls")
@@ -165,7 +169,14 @@ func TestCompositionTellsWhatWasDone(t *testing.T) {
 	require.JSONEq(t, `"hello nobody is here"`, string(composedOf(t, result).Output))
 
 	// A step that nobody may call is refused, and told as a step that failed.
-	s.publish("guarded", composition(`{"steps":[{"id":"one","tool":"greet","arguments":{"name":"a"}},{"id":"two","tool":"greet","arguments":{"name":{"$from":"/steps/one/result/missing"}}}]}`, tool.Execution{}), tool.Policy{})
+	s.publish(
+		"guarded",
+		composition(
+			`{"steps":[{"id":"one","tool":"greet","arguments":{"name":"a"}},{"id":"two","tool":"greet","arguments":{"name":{"$from":"/steps/one/result/missing"}}}]}`,
+			tool.Execution{},
+		),
+		tool.Policy{},
+	)
 	_, id, result, err = s.toolCall("guarded", `{"name":"x"}`)
 	require.NoError(t, err)
 	require.True(t, result.IsError)
@@ -199,7 +210,12 @@ func TestCompositionAsksForEachStep(t *testing.T) {
 		return noteOut{Name: "x"}, nil
 	}))
 	s.publish("stopper", functionTool("stopper", tool.Execution{}), tool.Policy{})
-	s.publish("both", composition(`{"steps":[{"id":"one","tool":"stopper"},{"id":"two","tool":"greet","arguments":{"name":"b"}}]}`, tool.Execution{}), tool.Policy{})
+	s.publish(
+		"both",
+		composition(`{"steps":[{"id":"one","tool":"stopper"},{"id":"two","tool":"greet","arguments":{"name":"b"}}]}`,
+			tool.Execution{}),
+		tool.Policy{},
+	)
 	disable := func() {
 		greet, err := s.FindTool(t.Context(), s.principal.Tenant, refs(t, "greet")[0])
 		if err == nil {

@@ -47,9 +47,15 @@ func TestDriftIsRefusedAndTold(t *testing.T) {
 		{"ClassNone", func(url string) tool.Definition {
 			return define(tool.HTTP, map[string]any{"method": "GET", "url": url})
 		}, tool.EgressReadOnly, tool.EgressNone, `{}`, "GET", "set its egress_class to read_only or write"},
-		{"MethodInAHeader", func(url string) tool.Definition {
-			return define(tool.HTTP, map[string]any{"method": "GET", "url": url, "headers": map[string]any{"X-HTTP-Method-Override": map[string]any{"from": "/method"}}})
-		}, tool.EgressReadOnly, tool.EgressReadOnly, `{"method":"DELETE"}`, "X-Http-Method-Override", "it may not send X-Http-Method-Override"},
+		{
+			"MethodInAHeader", func(url string) tool.Definition {
+				return define(tool.HTTP, map[string]any{
+					"method": "GET", "url": url,
+					"headers": map[string]any{"X-HTTP-Method-Override": map[string]any{"from": "/method"}},
+				})
+			}, tool.EgressReadOnly, tool.EgressReadOnly, `{"method":"DELETE"}`, "X-Http-Method-Override",
+			"it may not send X-Http-Method-Override",
+		},
 		{"MethodOfTheModel", func(string) tool.Definition {
 			return define(tool.Internal, map[string]any{"builtin": "http_request"})
 		}, tool.EgressWrite, tool.EgressReadOnly, `{"method":"POST","url":"$URL"}`, "POST", "set its egress_class to write"},
@@ -100,12 +106,15 @@ func TestNarrowedRulesHoldAtOnce(t *testing.T) {
 	head := s.publish("effect", httpTool(c.URL, purely), tool.Policy{
 		EgressClass: tool.EgressReadOnly, EgressRules: tool.EgressRules{Hosts: []string{"127.0.0.1"}},
 	})
-	turns := play([]agent.Call{call("c1", "effect", map[string]any{})}, []agent.Call{call("c2", "effect", map[string]any{})})
+	turns := play([]agent.Call{
+		call("c1", "effect", map[string]any{}),
+	}, []agent.Call{call("c2", "effect", map[string]any{})})
 	model := agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 		if req.Turn == 2 {
 			narrowed := head
 			narrowed.Policy.EgressRules = tool.EgressRules{Hosts: []string{"elsewhere.example"}}
-			if _, err := s.UpdateTool(ctx, narrowed); err != nil && !errors.Is(err, registry.ErrChanged) { // A turn may be asked for again.
+			if _, err := s.UpdateTool(ctx, narrowed); err != nil &&
+				!errors.Is(err, registry.ErrChanged) { // A turn may be asked for again.
 				return nil, fmt.Errorf("narrowing the rules: %w", err)
 			}
 		}

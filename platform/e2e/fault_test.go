@@ -135,7 +135,10 @@ func TestLostHeartbeatsCancelNothing(t *testing.T) {
 
 			var down atomic.Bool
 			var sent atomic.Int32
-			lossy := grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, o ...grpc.CallOption) error {
+			lossy := grpc.WithChainUnaryInterceptor(func(
+				ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
+				o ...grpc.CallOption,
+			) error {
 				if down.Load() && strings.HasSuffix(method, "/RecordActivityTaskHeartbeat") {
 					return status.Error(codes.Unavailable, "partition")
 				}
@@ -165,8 +168,12 @@ func TestLimitEndsEveryCall(t *testing.T) {
 
 	s := newSite(t)
 	s.publish("effect", functionTool("effect", purely), tool.Policy{})
-	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect"), Limits: agent.Limits{MaxCalls: 1}})
-	s.startWith(s.Store, tool.ExecutorFunc(yes), play([]agent.Call{call("a", "effect", noteIn{}), call("b", "effect", noteIn{})}))
+	a := s.publishAgent(agent.Definition{
+		Name: "Desk", Model: "test/x", Tools: refs(t, "effect"), Limits: agent.Limits{MaxCalls: 1},
+	})
+	s.startWith(
+		s.Store, tool.ExecutorFunc(yes), play([]agent.Call{call("a", "effect", noteIn{}), call("b", "effect", noteIn{})}),
+	)
 	run, w := s.run(a, "go")
 	_, err := s.wait(w)
 	require.Equal(t, tool.Denied, tool.KindOf(failure.Decode(err)))
@@ -255,7 +262,9 @@ func TestModelPanicLeaksNothing(t *testing.T) {
 	const planted = "tc-planted-panic-77aa"
 	s := newSite(t)
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Limits: agent.Limits{TimeoutSeconds: 5}})
-	s.startWith(s.Store, tool.ExecutorFunc(yes), agent.ModelFunc(func(context.Context, *agent.ModelRequest) (*agent.ModelResponse, error) {
+	s.startWith(s.Store, tool.ExecutorFunc(yes), agent.ModelFunc(func(
+		context.Context, *agent.ModelRequest,
+	) (*agent.ModelResponse, error) {
 		panic(planted)
 	}))
 	_, w := s.run(a, "go")
@@ -284,7 +293,9 @@ func TestResetRunEndsAgain(t *testing.T) {
 	var asked atomic.Int32
 	s := newSite(t)
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x"})
-	s.startWith(s.Store, tool.ExecutorFunc(yes), agent.ModelFunc(func(context.Context, *agent.ModelRequest) (*agent.ModelResponse, error) {
+	s.startWith(s.Store, tool.ExecutorFunc(yes), agent.ModelFunc(func(
+		context.Context, *agent.ModelRequest,
+	) (*agent.ModelResponse, error) {
 		if asked.Add(1) == 1 {
 			return nil, &tool.Error{Kind: tool.Invalid, Msg: "bad key"}
 		}

@@ -87,7 +87,8 @@ func testForks(t *testing.T, name string, vary bool) {
 	model := newForkModel(vary)
 	s.start(worker.Config{Functions: functions, Models: map[string]agent.Model{"test": model}, Allow: allow(c)})
 	above := s.publishAgentAs("top", agent.Definition{
-		Name: "top", Model: "test/" + name, ToolMode: agent.ParallelSafe, Tools: refs(t, "greet", "effect", "greetAndSend", "askOnce"),
+		Name: "top", Model: "test/" + name, ToolMode: agent.ParallelSafe,
+		Tools: refs(t, "greet", "effect", "greetAndSend", "askOnce"),
 	})
 	run, w := s.run(above, "go")
 	_, err := s.wait(w)
@@ -96,7 +97,8 @@ func testForks(t *testing.T, name string, vary bool) {
 	f := &forks{site: s, canary: c, model: model}
 	f.resetEverywhere(t, run, w)
 	f.resetEverywhere(t, run, s.temporal.GetWorkflow(t.Context(), w.GetID(), "")) // What was reset before.
-	if name == "agents" && !vary {                                                // One that repeats itself finds the run below it again.
+	if name == "agents" &&
+		!vary { // One that repeats itself finds the run below it again.
 		child, ok := s.below(run.ID)
 		require.True(t, ok)
 		f.resetEverywhere(t, child, s.temporal.GetWorkflow(t.Context(), child.WorkflowID, ""))
@@ -163,7 +165,8 @@ func headsBefore(t *testing.T, h *historypb.History, event int64) []string {
 			break
 		}
 		if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED {
-			turns[e.GetEventId()] = e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == wire.ModelTurnActivity
+			name := e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName()
+			turns[e.GetEventId()] = name == wire.ModelTurnActivity
 		}
 		done := e.GetActivityTaskCompletedEventAttributes()
 		if done == nil || !turns[done.GetScheduledEventId()] {

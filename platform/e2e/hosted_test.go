@@ -34,7 +34,8 @@ func TestDirectPrompt(t *testing.T) {
 	s := newSite(t)
 	s.start(worker.Config{Models: transcripts(t, map[string]string{
 		"rate": "turns:\n  - say: '{\"score\": \"4\"}'\n",
-		"desk": "turns:\n  - call: [{id: c1, tool: rate, args: {text: Fine.}}]\n  - expect: [{call: c1, is_error: false, contains: '{\"score\":4}'}]\n    say: It is a four.\n",
+		"desk": "turns:\n  - call: [{id: c1, tool: rate, args: {text: Fine.}}]\n  - expect: [{call: c1, is_error: false, " +
+			"contains: '{\"score\":4}'}]\n    say: It is a four.\n",
 	})})
 	rate := tool.Definition{
 		Name: "rate", Description: "Rates a text.", Implementation: tool.Prompt,
@@ -47,7 +48,8 @@ func TestDirectPrompt(t *testing.T) {
 	rate.Config = json.RawMessage(`{"mode": "direct", "prompt_template": "Rate: {{text}}", "model": "absent/rate"}`)
 	s.publish("rateElsewhere", rate, tool.Policy{})
 
-	run, w := s.run(s.publishAgent(agent.Definition{Name: "desk", Model: "scripted/desk", Tools: refs(t, "rate")}), "How is it?")
+	run, w := s.run(s.publishAgent(agent.Definition{Name: "desk", Model: "scripted/desk", Tools: refs(t, "rate")}),
+		"How is it?")
 	out, err := s.wait(w)
 	require.NoError(t, err)
 	require.Equal(t, "It is a four.", out.Answer)
@@ -74,11 +76,23 @@ func TestCustomTool(t *testing.T) {
 	t.Parallel()
 
 	s := newSite(t)
-	s.start(worker.Config{Custom: map[string]tool.Executor{"hosts": tool.ExecutorFunc(func(_ context.Context, call *tool.Call) (*tool.Result, error) {
-		return tool.JSONResult(append(json.RawMessage(nil), call.Version.Snapshot.Config...)), nil
-	})}})
-	for slug, config := range map[string]string{"known": `{"executor": "hosts", "n": 1}`, "unknown": `{"executor": "others"}`} {
-		s.publish(slug, tool.Definition{Name: slug, Implementation: tool.Custom, Config: json.RawMessage(config), Execution: tool.Execution{Pure: true}}, tool.Policy{})
+	s.start(worker.Config{
+		Custom: map[string]tool.Executor{
+			"hosts": tool.ExecutorFunc(func(_ context.Context, call *tool.Call) (*tool.Result, error) {
+				return tool.JSONResult(append(json.RawMessage(nil), call.Version.Snapshot.Config...)), nil
+			}),
+		},
+	})
+	for slug, config := range map[string]string{
+		"known": `{"executor": "hosts", "n": 1}`, "unknown": `{"executor": "others"}`,
+	} {
+		s.publish(
+			slug,
+			tool.Definition{
+				Name: slug, Implementation: tool.Custom, Config: json.RawMessage(config), Execution: tool.Execution{Pure: true},
+			},
+			tool.Policy{},
+		)
 	}
 	p := s.panel()
 	_, got := p.test(t, "known", `{}`)
@@ -97,30 +111,41 @@ func TestProviderTool(t *testing.T) {
 	t.Parallel()
 
 	s := newSite(t)
-	did := agent.ProviderBlock("acme", json.RawMessage(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`))
+	did := agent.ProviderBlock(
+		"acme", json.RawMessage(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`),
+	)
 	var search tool.Tool
 	var passed [][]agent.ProviderTool
 	var shown []agent.Message
-	s.start(worker.Config{Models: map[string]agent.Model{"acme": agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
-		passed = append(passed, req.ProviderTools)
-		if req.Turn > 1 {
-			shown = req.Messages
-			return &agent.ModelResponse{Text: "Found."}, nil
-		}
-		found, err := s.FindTool(ctx, s.principal.Tenant, tool.Ref{ID: search.ID})
-		if err != nil {
-			return nil, err
-		}
-		found.Status = tool.Disabled
-		if _, err := s.UpdateTool(ctx, found); err != nil {
-			return nil, err
-		}
-		return &agent.ModelResponse{Text: "Look.", Content: []tool.Content{tool.Text("Look."), did}, Calls: []agent.Call{call("c1", "searchWeb", map[string]any{})}}, nil
-	})}})
+	s.start(worker.Config{
+		Models: map[string]agent.Model{
+			"acme": agent.ModelFunc(func(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+				passed = append(passed, req.ProviderTools)
+				if req.Turn > 1 {
+					shown = req.Messages
+					return &agent.ModelResponse{Text: "Found."}, nil
+				}
+				found, err := s.FindTool(ctx, s.principal.Tenant, tool.Ref{ID: search.ID})
+				if err != nil {
+					return nil, err
+				}
+				found.Status = tool.Disabled
+				if _, err := s.UpdateTool(ctx, found); err != nil {
+					return nil, err
+				}
+				return &agent.ModelResponse{
+					Text: "Look.", Content: []tool.Content{tool.Text("Look."), did},
+					Calls: []agent.Call{call("c1", "searchWeb", map[string]any{})},
+				}, nil
+			}),
+		},
+	})
 	search = s.publish("searchWeb", tool.Definition{
-		Name: "searchWeb", Implementation: tool.Provider, Config: json.RawMessage(`{"provider": "acme", "tool": {"type": "web_search_1", "name": "web_search"}}`),
+		Name: "searchWeb", Implementation: tool.Provider,
+		Config: json.RawMessage(`{"provider": "acme", "tool": {"type": "web_search_1", "name": "web_search"}}`),
 	}, tool.Policy{})
-	run, w := s.run(s.publishAgent(agent.Definition{Name: "desk", Model: "acme/large", Tools: refs(t, "searchWeb")}), "Search.")
+	run, w := s.run(s.publishAgent(agent.Definition{Name: "desk", Model: "acme/large", Tools: refs(t, "searchWeb")}),
+		"Search.")
 	out, err := s.wait(w)
 	require.NoError(t, err)
 	require.Equal(t, "Found.", out.Answer)
@@ -136,7 +161,10 @@ func TestProviderTool(t *testing.T) {
 	require.Equal(t, tool.StatusFailed, made[0].Status)
 	require.Equal(t, tool.Invalid, made[0].ErrorKind)
 
-	_, w = s.run(s.publishAgentAs("other", agent.Definition{Name: "other", Model: "scripted/x", Tools: refs(t, "searchWeb")}), "Search.")
+	_, w = s.run(
+		s.publishAgentAs("other", agent.Definition{Name: "other", Model: "scripted/x", Tools: refs(t, "searchWeb")}),
+		"Search.",
+	)
 	_, err = s.wait(w)
 	require.Error(t, err, "it is disabled, and cannot be bound")
 }

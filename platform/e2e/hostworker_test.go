@@ -94,18 +94,21 @@ func TestHostWorkflowToolNodeRetries(t *testing.T) {
 		Allow:      map[tool.TenantID]worker.Allowance{"": {Hosts: []string{address}}},
 	}, dispatch.Dispatcher{Principal: s.principal}.Register))
 
-	run, err := s.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "dispatch/" + s.queue, TaskQueue: s.queue},
+	run, err := s.temporal.ExecuteWorkflow(t.Context(),
+		client.StartWorkflowOptions{ID: "dispatch/" + s.queue, TaskQueue: s.queue},
 		dispatch.Workflow, dispatch.Parcel{ID: "P-1", Country: "DE", Items: []string{"TEAPOT-BLUE"}})
 	require.NoError(t, err)
 
 	pending := s.retrying(run)
 	require.Equal(t, wire.InvokeHTTPActivity, pending.GetActivityType().GetName())
-	require.Equal(t, failure.TypePrefix+string(tool.Unavailable), pending.GetLastFailure().GetApplicationFailureInfo().GetType())
+	require.Equal(t, failure.TypePrefix+string(tool.Unavailable),
+		pending.GetLastFailure().GetApplicationFailureInfo().GetType())
 	require.Contains(t, pending.GetLastFailure().GetMessage(), "503 Service Unavailable")
 
 	var booking dispatch.Booking
 	require.NoError(t, run.Get(t.Context(), &booking))
-	require.Equal(t, dispatch.Booking{ParcelID: "P-1", WeightGrams: 1270, Service: "standard", PriceCents: 590, Days: 2}, booking)
+	require.Equal(t, dispatch.Booking{ParcelID: "P-1", WeightGrams: 1270, Service: "standard", PriceCents: 590, Days: 2},
+		booking)
 	require.Equal(t, 3, service.Requests()["GET /shipping/quotes"])
 
 	history := historyOf(t.Context(), t, s.temporal, run.GetID(), run.GetRunID())
@@ -133,13 +136,16 @@ func (s *site) retrying(run client.WorkflowRun) *workflowpb.PendingActivityInfo 
 
 // invocationOf returns when the only activity of a type was scheduled, and
 // when its last attempt started.
-func invocationOf(t *testing.T, h *historypb.History, activityType string) (scheduled, started *historypb.HistoryEvent) {
+func invocationOf(
+	t *testing.T, h *historypb.History, activityType string,
+) (scheduled, started *historypb.HistoryEvent) {
 	t.Helper()
 	for _, e := range h.GetEvents() {
 		if e.GetActivityTaskScheduledEventAttributes().GetActivityType().GetName() == activityType {
 			scheduled = e
 		}
-		if a := e.GetActivityTaskStartedEventAttributes(); a != nil && scheduled != nil && a.GetScheduledEventId() == scheduled.GetEventId() {
+		if a := e.GetActivityTaskStartedEventAttributes(); a != nil && scheduled != nil &&
+			a.GetScheduledEventId() == scheduled.GetEventId() {
 			started = e
 		}
 	}
@@ -163,15 +169,16 @@ func TestStopLetsRunningToolFinish(t *testing.T) {
 	s := newSite(t)
 	running, release := make(chan struct{}), make(chan struct{})
 	functions := function.NewRegistry()
-	require.NoError(t, function.Define(functions, "slowly", "Takes its time.", func(ctx context.Context, in noteIn) (noteOut, error) {
-		close(running) // It would panic at a second attempt.
-		select {
-		case <-release:
-			return noteOut(in), nil
-		case <-ctx.Done():
-			return noteOut{}, ctx.Err()
-		}
-	}))
+	require.NoError(t, function.Define(functions, "slowly", "Takes its time.",
+		func(ctx context.Context, in noteIn) (noteOut, error) {
+			close(running) // It would panic at a second attempt.
+			select {
+			case <-release:
+				return noteOut(in), nil
+			case <-ctx.Done():
+				return noteOut{}, ctx.Err()
+			}
+		}))
 	described, ok := functions.Tool("slowly")
 	require.True(t, ok)
 	s.publish("slowly", described.Definition, described.Policy)
@@ -188,7 +195,8 @@ func TestStopLetsRunningToolFinish(t *testing.T) {
 	}
 	cfg := worker.Config{Functions: functions, StopTimeout: 20 * time.Second}
 	stop := s.host(cfg, register)
-	run, err := s.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "slow/" + s.queue, TaskQueue: s.queue}, "slow")
+	run, err := s.temporal.ExecuteWorkflow(t.Context(),
+		client.StartWorkflowOptions{ID: "slow/" + s.queue, TaskQueue: s.queue}, "slow")
 	require.NoError(t, err)
 	<-running
 

@@ -91,7 +91,9 @@ type mortalExtractor struct {
 	cfg childConfig
 }
 
-func (m mortalExtractor) Extract(ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte) (extract.Text, error) {
+func (m mortalExtractor) Extract(
+	ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte,
+) (extract.Text, error) {
 	text, err := m.Extractor.Extract(ctx, tenant, media, content)
 	m.cfg.hit(afterExtract)
 	return text, err
@@ -143,7 +145,8 @@ func (s *site) engine(e *embeddings) *retrieval.Engine {
 func (s *site) pipeline(model *retrieval.EmbeddingConfig) retrieval.Pipeline {
 	s.t.Helper()
 	p := retrieval.Pipeline{
-		Tenant: s.principal.Tenant, Slug: "handbook", Embedding: model, Chunking: retrieval.Chunking{MaxChars: 200, Overlap: -1},
+		Tenant: s.principal.Tenant, Slug: "handbook", Embedding: model,
+		Chunking: retrieval.Chunking{MaxChars: 200, Overlap: -1},
 	}
 	require.NoError(s.t, p.Check())
 	p, err := s.CreatePipeline(s.t.Context(), p)
@@ -164,7 +167,10 @@ func (s *site) put(p retrieval.Pipeline, key string, sections int) retrieval.Doc
 
 func (s *site) putAs(p retrieval.Pipeline, key string, media retrieval.MediaType, content string) retrieval.Document {
 	s.t.Helper()
-	d := retrieval.Document{Tenant: p.Tenant, PipelineID: p.ID, Key: key, MediaType: media, Digest: retrieval.Digest([]byte(content)), Bytes: len(content)}
+	d := retrieval.Document{
+		Tenant: p.Tenant, PipelineID: p.ID, Key: key, MediaType: media, Digest: retrieval.Digest([]byte(content)),
+		Bytes: len(content),
+	}
 	require.NoError(s.t, d.Check([]byte(content)))
 	d, changed, err := s.PutDocument(s.t.Context(), d, []byte(content))
 	require.NoError(s.t, err)
@@ -176,7 +182,8 @@ func (s *site) putAs(p retrieval.Pipeline, key string, media retrieval.MediaType
 func (s *site) ingest(d retrieval.Document) client.WorkflowRun {
 	s.t.Helper()
 	id, in := wire.NewIngest(d.Tenant, d.ID, d.Version)
-	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.queue}, wire.IngestWorkflow, in)
+	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.queue},
+		wire.IngestWorkflow, in)
 	require.NoError(s.t, err)
 	return w
 }

@@ -47,7 +47,9 @@ func TestKilledIngestionGoesOn(t *testing.T) {
 			require.Equal(t, []int{sections, sections}, []int{d.Chunks, d.Embedded})
 			require.Equal(t, d.Version, d.LiveVersion)
 			require.LessOrEqual(t, e.requests(), (sections+again)/4)
-			answer, err := s.engine(e).Search(t.Context(), d.Tenant, "handbook", retrieval.Query{Text: "section41", Mode: retrieval.FullText})
+			answer, err := s.engine(e).Search(t.Context(), d.Tenant, "handbook", retrieval.Query{
+				Text: "section41", Mode: retrieval.FullText,
+			})
 			require.NoError(t, err)
 			require.NotEmpty(t, answer.Hits)
 			require.Equal(t, []string{"Handbook rules", "Section 41"}, answer.Hits[0].Headings)
@@ -104,7 +106,8 @@ func TestIngestionWithoutAModel(t *testing.T) {
 	}
 	require.Equal(t, []int{10, 0}, []int{hits("parcels"), hits("letters")})
 	stale, in := wire.NewIngest(d.Tenant, d.ID, d.Version)
-	late, err := s.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: stale + "-again", TaskQueue: s.queue}, wire.IngestWorkflow, in)
+	late, err := s.temporal.ExecuteWorkflow(t.Context(),
+		client.StartWorkflowOptions{ID: stale + "-again", TaskQueue: s.queue}, wire.IngestWorkflow, in)
 	require.NoError(t, err)
 	out, _, err := s.ingested(late, d)
 	require.NoError(t, err)
@@ -247,7 +250,9 @@ func TestIngestionKeepsToItsTenant(t *testing.T) {
 			require.Equal(t, wire.IngestGone, out.State)
 		}},
 	} {
-		w, err := s.temporal.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: id + "-" + name, TaskQueue: s.queue}, wire.IngestWorkflow, start.in)
+		w, err := s.temporal.ExecuteWorkflow(
+			t.Context(), client.StartWorkflowOptions{ID: id + "-" + name, TaskQueue: s.queue}, wire.IngestWorkflow, start.in,
+		)
 		require.NoError(t, err)
 		out, found, err := s.ingested(w, d)
 		start.check(out, err)

@@ -23,7 +23,9 @@ func TestFastLane(t *testing.T) {
 
 	c := newCanary(t)
 	s := newSite(t)
-	s.publish("effect", httpTool(c.URL, tool.Execution{Idempotent: true, TimeoutSeconds: 5}), tool.Policy{EgressClass: tool.EgressReadOnly})
+	s.publish("effect", httpTool(c.URL, tool.Execution{Idempotent: true, TimeoutSeconds: 5}), tool.Policy{
+		EgressClass: tool.EgressReadOnly,
+	})
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
 	s.start(worker.Config{Allow: allow(c), Models: map[string]agent.Model{"test": callOnce("effect")}})
 	run, w := s.run(a, "go")
@@ -60,7 +62,9 @@ func TestFastLaneIsHandedOver(t *testing.T) {
 		_, _ = w.Write([]byte(`{"ok":true}`))
 	}
 	s := newSite(t)
-	s.publish("effect", httpTool(c.URL, tool.Execution{Idempotent: true, TimeoutSeconds: 5}), tool.Policy{EgressClass: tool.EgressReadOnly})
+	s.publish("effect", httpTool(c.URL, tool.Execution{Idempotent: true, TimeoutSeconds: 5}), tool.Policy{
+		EgressClass: tool.EgressReadOnly,
+	})
 	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "effect")})
 	s.start(worker.Config{Allow: allow(c), Models: map[string]agent.Model{"test": callOnce("effect")}})
 	run, w := s.run(a, "go")
@@ -69,7 +73,8 @@ func TestFastLaneIsHandedOver(t *testing.T) {
 
 	h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
 	require.Contains(t, summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED), "effect@1.0.0 · call_1")
-	require.Equal(t, []string{wire.ModelTurnActivity, wire.InvokeActivity(tool.HTTP), wire.ModelTurnActivity}, activityTypes(h))
+	require.Equal(t, []string{wire.ModelTurnActivity, wire.InvokeActivity(tool.HTTP), wire.ModelTurnActivity},
+		activityTypes(h))
 	requireReplays(t, h, "agentrun_inline_fast_lane_handed_over")
 
 	calls := s.invocations(run.ID)

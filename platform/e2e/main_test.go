@@ -41,7 +41,9 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error
-	server, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{Port: devstack.AnyPort, Headless: true, Logger: quiet()})
+	server, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{
+		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting Temporal:", err)
 		return 1

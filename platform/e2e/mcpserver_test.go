@@ -46,7 +46,9 @@ const (
 // newStranger starts a server with three tools.
 func newStranger(t *testing.T) *stranger {
 	t.Helper()
-	s := &stranger{Server: mcp.NewServer(&mcp.Implementation{Name: "sheets", Version: "1"}, nil), calls: make(map[string]int)}
+	s := &stranger{
+		Server: mcp.NewServer(&mcp.Implementation{Name: "sheets", Version: "1"}, nil), calls: make(map[string]int),
+	}
 	for _, name := range []string{"read", "count", "list"} {
 		s.offer(name, "Does it.", sheetSchema)
 	}
@@ -111,14 +113,18 @@ type guesthouse struct {
 func newGuesthouse(t *testing.T, server *stranger, models map[string]agent.Model) *guesthouse {
 	t.Helper()
 	s := newSite(t)
-	cfg := worker.Config{Store: s.Store, Models: models, Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{strings.TrimPrefix(server.url, "http://")}}}}
+	cfg := worker.Config{
+		Store: s.Store, Models: models,
+		Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{strings.TrimPrefix(server.url, "http://")}}},
+	}
 	s.start(cfg)
 	asking, err := worker.New(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, asking.Close()) })
 	resolve := resolver.New(s.Store, resolver.Options{})
 	handler, err := api.New(api.Config{
-		Store: s.Store, Resolver: resolve, Registry: registry.New(s.Store, registry.Options{Resolver: resolve, Discoverer: asking.Discoverer()}),
+		Store: s.Store, Resolver: resolve,
+		Registry: registry.New(s.Store, registry.Options{Resolver: resolve, Discoverer: asking.Discoverer()}),
 		Temporal: s.temporal, TaskQueue: s.queue, RequestTimeout: 2 * time.Minute, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
@@ -137,7 +143,9 @@ func newGuesthouse(t *testing.T, server *stranger, models map[string]agent.Model
 func (g *guesthouse) attach() {
 	g.t.Helper()
 	ctx := g.t.Context()
-	attached, err := g.api.AttachMCPServer(ctx, v1.MCPServerDefinition{Slug: "sheets", URL: g.server.url, AllowedTools: []string{"read", "count", "list"}})
+	attached, err := g.api.AttachMCPServer(ctx, v1.MCPServerDefinition{
+		Slug: "sheets", URL: g.server.url, AllowedTools: []string{"read", "count", "list"},
+	})
 	require.NoError(g.t, err)
 	require.Nil(g.t, attached.Error)
 	require.Equal(g.t, []string{"new count", "new list", "new read"}, told(attached))
@@ -234,7 +242,9 @@ func TestAChangedToolOfAServerStopsAlone(t *testing.T) {
 	require.Equal(t, "Does it.", drifts.Items[0].Pinned.Description)
 	require.Equal(t, "Reads a range of a sheet.", drifts.Items[0].Offered.Description)
 	require.Equal(t, "2.0.0", drifts.Items[0].Diff.Least)
-	require.Contains(t, drifts.Items[0].Diff.Changes, v1.Change{Path: "input/range", Bump: "major", Reason: "the property is required now"})
+	require.Contains(t, drifts.Items[0].Diff.Changes, v1.Change{
+		Path: "input/range", Bump: "major", Reason: "the property is required now",
+	})
 	require.Equal(t, "2.0.0", g.approve("read"))
 	g.requireRuns("sheetsRead", `{"sheet":"stock","range":"A1"}`)
 	require.Equal(t, 2, server.called("read"))
@@ -268,18 +278,21 @@ func TestAToolThatAServerDropsUnderWayStopsAlone(t *testing.T) {
 	t.Parallel()
 
 	server := newStranger(t)
-	g := newGuesthouse(t, server, map[string]agent.Model{"test": agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
-		switch req.Turn {
-		case 2:
-			server.RemoveTools("read")
-		case 4:
-			return &agent.ModelResponse{Text: "done"}, nil
-		}
-		n := strconv.Itoa(req.Turn)
-		return &agent.ModelResponse{Calls: []agent.Call{
-			call("read-"+n, "sheetsRead", json.RawMessage(anySheet)), call("count-"+n, "sheetsCount", json.RawMessage(anySheet)),
-		}}, nil
-	})})
+	g := newGuesthouse(t, server, map[string]agent.Model{
+		"test": agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
+			switch req.Turn {
+			case 2:
+				server.RemoveTools("read")
+			case 4:
+				return &agent.ModelResponse{Text: "done"}, nil
+			}
+			n := strconv.Itoa(req.Turn)
+			return &agent.ModelResponse{Calls: []agent.Call{
+				call("read-"+n, "sheetsRead", json.RawMessage(anySheet)),
+				call("count-"+n, "sheetsCount", json.RawMessage(anySheet)),
+			}}, nil
+		}),
+	})
 	a := g.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", Tools: refs(t, "sheetsRead", "sheetsCount")})
 	run, w := g.run(a, "go")
 	_, err := g.wait(w)

@@ -32,8 +32,9 @@ const modelKey = "sk-e2e-0123456789abcdefghijklmnop"
 // answers after that.
 type provider struct {
 	*httptest.Server
-	mu       sync.Mutex
-	streamed []bool                                                          // Of each request: whether it asked for a stream.
+	mu sync.Mutex
+	// Of each request: whether it asked for a stream.
+	streamed []bool
 	fail     func(n int, w http.ResponseWriter, r *http.Request) (done bool) // n counts requests from 1.
 }
 
@@ -61,11 +62,16 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if asked.Stream {
 		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"content":"All is well."},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+		_, _ = io.WriteString(
+			w,
+			`data: {"choices":[{"index":0,"delta":{"content":"All is well."},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n",
+		)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = io.WriteString(w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"All is well."},"finish_reason":"stop"}]}`)
+	_, _ = io.WriteString(
+		w, `{"choices":[{"index":0,"message":{"role":"assistant","content":"All is well."},"finish_reason":"stop"}]}`,
+	)
 }
 
 func (p *provider) asked() []bool {
@@ -79,7 +85,9 @@ func (p *provider) models(t *testing.T) map[string]agent.Model {
 	t.Helper()
 	m, err := openai.New(remote.Config{
 		Provider: "acme", BaseURL: p.URL, IdleTimeout: 200 * time.Millisecond,
-		Keys: remote.Keys{Ref: "model-acme", Variable: "ACME_KEY", Lookup: func(string) (string, bool) { return modelKey, true }},
+		Keys: remote.Keys{
+			Ref: "model-acme", Variable: "ACME_KEY", Lookup: func(string) (string, bool) { return modelKey, true },
+		},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
@@ -173,7 +181,8 @@ func TestFailingProviderIsVisible(t *testing.T) {
 			last := ""
 			history := historyOf(t.Context(), t, s.temporal, run.WorkflowID, w.GetRunID())
 			for _, e := range history.Events {
-				if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED && e.GetActivityTaskStartedEventAttributes().GetAttempt() == 2 {
+				if e.GetEventType() == enumspb.EVENT_TYPE_ACTIVITY_TASK_STARTED &&
+					e.GetActivityTaskStartedEventAttributes().GetAttempt() == 2 {
 					last = e.GetActivityTaskStartedEventAttributes().GetLastFailure().GetMessage()
 				}
 			}

@@ -24,7 +24,8 @@ import (
 func (s *site) startChain(in workflowstest.ChainInput) client.WorkflowRun {
 	s.t.Helper()
 	in.Principal = s.principal
-	run, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: "chain/" + s.queue, TaskQueue: s.queue}, workflowstest.ChainWorkflow, in)
+	run, err := s.temporal.ExecuteWorkflow(s.t.Context(),
+		client.StartWorkflowOptions{ID: "chain/" + s.queue, TaskQueue: s.queue}, workflowstest.ChainWorkflow, in)
 	require.NoError(s.t, err)
 	return run
 }

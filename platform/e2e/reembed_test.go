@@ -17,12 +17,15 @@ import (
 )
 
 // reembed begins a generation and starts the building of it.
-func (s *site) reembed(p retrieval.Pipeline, model *retrieval.EmbeddingConfig) (retrieval.Pipeline, client.WorkflowRun) {
+func (s *site) reembed(
+	p retrieval.Pipeline, model *retrieval.EmbeddingConfig,
+) (retrieval.Pipeline, client.WorkflowRun) {
 	s.t.Helper()
 	p, err := s.BeginGeneration(s.t.Context(), p, *model)
 	require.NoError(s.t, err)
 	id, in := wire.NewReembed(p.Tenant, p.ID, p.NextGeneration)
-	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.queue}, wire.ReembedWorkflow, in)
+	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: id, TaskQueue: s.queue},
+		wire.ReembedWorkflow, in)
 	require.NoError(s.t, err)
 	return p, w
 }
@@ -51,7 +54,9 @@ func TestReembeddingWhileSearched(t *testing.T) {
 	for range 2 {
 		searches.Go(func() {
 			for ctx.Err() == nil {
-				answer, err := engine.Search(ctx, d.Tenant, p.ID, retrieval.Query{Text: "section7 of rules", Mode: retrieval.Vector})
+				answer, err := engine.Search(ctx, d.Tenant, p.ID, retrieval.Query{
+					Text: "section7 of rules", Mode: retrieval.Vector,
+				})
 				if ctx.Err() == nil && (err != nil || len(answer.Hits) != retrieval.DefaultLimit) {
 					failed <- err
 					return
@@ -77,7 +82,9 @@ func TestReembeddingWhileSearched(t *testing.T) {
 	p, err = s.FindPipeline(t.Context(), p.Tenant, p.ID)
 	require.NoError(t, err)
 	require.Equal(t, []int{2, 0, 32}, []int{p.Generation, p.NextGeneration, p.Embedding.Dimensions})
-	answer, err := engine.Search(t.Context(), d.Tenant, p.ID, retrieval.Query{Text: "section3 of joined", Mode: retrieval.Vector, Limit: 50})
+	answer, err := engine.Search(t.Context(), d.Tenant, p.ID, retrieval.Query{
+		Text: "section3 of joined", Mode: retrieval.Vector, Limit: 50,
+	})
 	require.NoError(t, err)
 	require.Len(t, answer.Hits, 50)
 	stop()

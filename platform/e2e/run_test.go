@@ -92,9 +92,12 @@ func TestParallelSafe(t *testing.T) {
 		return noteOut(in), nil
 	}))
 	s := newSite(t)
-	s.publish("read", functionTool("read", tool.Execution{Pure: true, ConcurrencyGroup: "reads", MaxConcurrency: 3}), tool.Policy{})
+	s.publish("read", functionTool("read", tool.Execution{Pure: true, ConcurrencyGroup: "reads", MaxConcurrency: 3}),
+		tool.Policy{})
 	s.publish("write", functionTool("write", tool.Execution{}), tool.Policy{})
-	a := s.publishAgent(agent.Definition{Name: "Desk", Model: "test/x", ToolMode: agent.ParallelSafe, Tools: refs(t, "read", "write")})
+	a := s.publishAgent(agent.Definition{
+		Name: "Desk", Model: "test/x", ToolMode: agent.ParallelSafe, Tools: refs(t, "read", "write"),
+	})
 	var calls []agent.Call
 	for i, name := range []string{"read", "read", "read", "read", "read", "write", "read", "read"} {
 		calls = append(calls, call(fmt.Sprintf("c%d", i), name, noteIn{Name: fmt.Sprintf("n%d", i)}))

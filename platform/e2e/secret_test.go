@@ -35,9 +35,12 @@ import (
 func secretForms(s string) []string {
 	quoted, _ := json.Marshal(s) // A string always encodes.
 	return []string{
-		s, url.QueryEscape(s), url.PathEscape(s), hex.EncodeToString([]byte(s)), strings.ToUpper(hex.EncodeToString([]byte(s))),
-		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="), strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(s)), "="),
-		strings.Trim(string(quoted), `"`), spelled("slashes", s), spelled("javascript", s), spelled("lower", s), spelled("entities", s),
+		s, url.QueryEscape(s), url.PathEscape(s), hex.EncodeToString([]byte(s)),
+		strings.ToUpper(hex.EncodeToString([]byte(s))),
+		strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "="),
+		strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(s)), "="),
+		strings.Trim(string(quoted), `"`), spelled("slashes", s), spelled("javascript", s), spelled("lower", s),
+		spelled("entities", s),
 		spelled("unicode", s), strings.Trim(spelled("nested", s), "\"\\"), spelled("mixed", s),
 	}
 }
@@ -84,7 +87,8 @@ func (b both) WithGroup(name string) slog.Handler {
 
 // The ways in which an upstream gives away what it was sent.
 var echoes = []string{
-	"header", "body", "base64", "hex", "escaped", "refusal", "failure", "text", "slashes", "javascript", "lower", "entities", "unicode", "nested", "mime", "mixed", "away",
+	"header", "body", "base64", "hex", "escaped", "refusal", "failure", "text", "slashes", "javascript", "lower",
+	"entities", "unicode", "nested", "mime", "mixed", "away",
 }
 
 // spelled returns a text as an encoder writes it that differs from those of Go.
@@ -252,7 +256,8 @@ func TestSecretsStayOut(t *testing.T) {
 	// A tool for each way to authenticate and each way to give away.
 	auths := []string{
 		`{"type":"bearer",REF}`, `{"type":"header","header":"X-Api-Key",REF}`, `{"type":"query","name":"api_key",REF}`,
-		`{"type":"cookie","name":"sid",REF}`, `{"type":"basic",REF}`, `{"type":"oauth2_client_credentials","token_url":"` + c.URL + `/token",REF}`,
+		`{"type":"cookie","name":"sid",REF}`, `{"type":"basic",REF}`,
+		`{"type":"oauth2_client_credentials","token_url":"` + c.URL + `/token",REF}`,
 	}
 	var planted, tools []string
 	host, err := url.Parse(c.URL)
@@ -356,7 +361,10 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 
 	require.GreaterOrEqual(t, len(s.said), 16)
-	for _, surface := range []string{"answers", "calls", "problems", "events", "streams", "messages", "histories", "visibility", "traces", "metrics", "invocations", "log, as text", "log, as JSON", "table credentials", "table idempotency_keys"} {
+	for _, surface := range []string{
+		"answers", "calls", "problems", "events", "streams", "messages", "histories", "visibility", "traces", "metrics",
+		"invocations", "log, as text", "log, as JSON", "table credentials", "table idempotency_keys",
+	} {
 		require.NotNil(t, s.said[surface], surface)
 		require.NotEmpty(t, strings.TrimSpace(s.said[surface].String()), surface)
 	}
@@ -364,7 +372,8 @@ func TestSecretsStayOut(t *testing.T) {
 		text := said.String()
 		for _, value := range planted {
 			for _, form := range secretForms(value) {
-				require.False(t, strings.Contains(text, form), "%s says %s: …%s…", surface, value, around(text, form)) //nolint:testifylint // NotContains would print all of it.
+				require.False(t, strings.Contains(text, form), "%s says %s: …%s…", surface, value,
+					around(text, form)) //nolint:testifylint // NotContains would print all of it.
 			}
 		}
 	}

@@ -84,7 +84,9 @@ func (s *site) publish(slug string, d tool.Definition, p tool.Policy) tool.Tool 
 
 // publishIn stores a tool through any handle: a global one through the
 // platform's, with the empty tenant.
-func (s *site) publishIn(r registry.Store, tenant tool.TenantID, slug string, d tool.Definition, p tool.Policy) tool.Tool {
+func (s *site) publishIn(
+	r registry.Store, tenant tool.TenantID, slug string, d tool.Definition, p tool.Policy,
+) tool.Tool {
 	s.t.Helper()
 	if p.EgressClass == "" {
 		p.EgressClass = tool.EgressNone
@@ -167,7 +169,8 @@ func (s *site) record(a agent.Agent, input string) agent.Run {
 // begin starts the workflow of a recorded run.
 func (s *site) begin(run agent.Run) client.WorkflowRun {
 	s.t.Helper()
-	w, err := s.temporal.ExecuteWorkflow(s.t.Context(), client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue},
+	w, err := s.temporal.ExecuteWorkflow(s.t.Context(),
+		client.StartWorkflowOptions{ID: run.WorkflowID, TaskQueue: s.queue},
 		wire.AgentRunWorkflow, wire.NewAgentRun(s.principal, run.ID))
 	require.NoError(s.t, err)
 	return w

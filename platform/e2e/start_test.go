@@ -44,10 +44,14 @@ func newDesk(t *testing.T, change ...func(*serve.HandlerConfig)) *desk {
 	d.proxy, err = grpcproxy.Start(server.Address())
 	require.NoError(t, err)
 	t.Cleanup(d.proxy.Close)
-	temporal, err := client.Dial(client.Options{HostPort: d.proxy.Address(), Namespace: devstack.DefaultNamespace, Logger: quietTemporal()})
+	temporal, err := client.Dial(client.Options{
+		HostPort: d.proxy.Address(), Namespace: devstack.DefaultNamespace, Logger: quietTemporal(),
+	})
 	require.NoError(t, err)
 	t.Cleanup(temporal.Close)
-	d.config = serve.HandlerConfig{Store: d.Store, Temporal: temporal, TaskQueue: d.queue, Namespace: devstack.DefaultNamespace}
+	d.config = serve.HandlerConfig{
+		Store: d.Store, Temporal: temporal, TaskQueue: d.queue, Namespace: devstack.DefaultNamespace,
+	}
 	for _, fn := range change {
 		fn(&d.config)
 	}
@@ -115,7 +119,9 @@ func (d *desk) dispatchAll() {
 // workflow ends, and there is one workflow.
 func TestALostStartIsNoEnd(t *testing.T) {
 	t.Parallel()
-	for _, effect := range []grpcproxy.Effect{grpcproxy.FailBefore, grpcproxy.FailAfter, grpcproxy.Hang, grpcproxy.HangAfter} {
+	for _, effect := range []grpcproxy.Effect{
+		grpcproxy.FailBefore, grpcproxy.FailAfter, grpcproxy.Hang, grpcproxy.HangAfter,
+	} {
 		t.Run(string(effect), func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)

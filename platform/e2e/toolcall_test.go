@@ -43,12 +43,16 @@ func TestToolCallEnds(t *testing.T) {
 	const planted = "tc-planted-cause-5f2e"
 	functions := function.NewRegistry()
 	define := func(name string, fn func(noteIn) (noteOut, error)) {
-		require.NoError(t, function.Define(functions, name, name, func(_ context.Context, in noteIn) (noteOut, error) { return fn(in) }))
+		require.NoError(
+			t, function.Define(functions, name, name, func(_ context.Context, in noteIn) (noteOut, error) { return fn(in) }),
+		)
 	}
 	define("answers", func(in noteIn) (noteOut, error) { return noteOut(in), nil })
 	define("saysNo", func(noteIn) (noteOut, error) { return noteOut{}, errors.New("no such note") })
 	define("breaks", func(noteIn) (noteOut, error) {
-		return noteOut{}, &tool.Error{Kind: tool.Unavailable, Msg: "the notes are closed", Sent: true, Answered: true, Err: errors.New(planted)}
+		return noteOut{}, &tool.Error{
+			Kind: tool.Unavailable, Msg: "the notes are closed", Sent: true, Answered: true, Err: errors.New(planted),
+		}
 	})
 	define("panics", func(noteIn) (noteOut, error) { panic(planted) })
 	c := newCanary(t)
@@ -66,7 +70,9 @@ func TestToolCallEnds(t *testing.T) {
 		d.InputSchema = json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`)
 		s.publish(name, d, tool.Policy{})
 	}
-	s.publish("retries", httpTool(c.URL, tool.Execution{Pure: true, MaxAttempts: 3}), tool.Policy{EgressClass: tool.EgressReadOnly})
+	s.publish("retries", httpTool(c.URL, tool.Execution{Pure: true, MaxAttempts: 3}), tool.Policy{
+		EgressClass: tool.EgressReadOnly,
+	})
 	s.start(worker.Config{Functions: functions, Allow: allow(c)})
 
 	tests := []struct {

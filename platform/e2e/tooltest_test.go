@@ -83,18 +83,20 @@ func panelSite(t *testing.T) (*site, *atomic.Int64) {
 	s := newSite(t)
 	var changes atomic.Int64
 	functions := function.NewRegistry()
-	require.NoError(t, function.Define(functions, "speak", "Says lines.", func(ctx context.Context, in spokenIn) (noteOut, error) {
-		secret.Note(ctx, secret.NewValue("hush-hush-4711"))
-		for range in.Lines {
-			tool.AppendOutput(ctx, "a line with hush-")
-			tool.AppendOutput(ctx, "hush-4711 in it\n")
-		}
-		return noteOut{}, nil
-	}, function.Pure()))
-	require.NoError(t, function.Define(functions, "change", "Changes something.", func(context.Context, noteIn) (noteOut, error) {
-		changes.Add(1)
-		return noteOut{}, nil
-	}))
+	require.NoError(t, function.Define(functions, "speak", "Says lines.",
+		func(ctx context.Context, in spokenIn) (noteOut, error) {
+			secret.Note(ctx, secret.NewValue("hush-hush-4711"))
+			for range in.Lines {
+				tool.AppendOutput(ctx, "a line with hush-")
+				tool.AppendOutput(ctx, "hush-4711 in it\n")
+			}
+			return noteOut{}, nil
+		}, function.Pure()))
+	require.NoError(t, function.Define(functions, "change", "Changes something.",
+		func(context.Context, noteIn) (noteOut, error) {
+			changes.Add(1)
+			return noteOut{}, nil
+		}))
 	s.start(worker.Config{Functions: functions})
 	speak, ok := functions.Tool("speak")
 	require.True(t, ok)
@@ -202,7 +204,8 @@ func TestToolTestStream(t *testing.T) {
 	require.Equal(t, agent.RunCompleted, test.Status)
 	require.NotNil(t, test.Invocation.Output)
 	require.Equal(t, []string{string(api.EventTestResult), v1.EventEnd}, names[len(names)-2:])
-	require.Less(t, slices.Index(names, string(tool.EventOutputAppended)), slices.Index(names, string(tool.EventCompleted)),
+	require.Less(t, slices.Index(names, string(tool.EventOutputAppended)),
+		slices.Index(names, string(tool.EventCompleted)),
 		"output comes before the end of its call")
 	require.Equal(t, 1, strings.Count(strings.Join(names, " "), string(tool.EventStarted)))
 }

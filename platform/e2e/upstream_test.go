@@ -158,7 +158,9 @@ func everyRow(t *testing.T, db *storetest.Database) map[string]string {
 	out := make(map[string]string, len(tables))
 	for _, name := range tables {
 		var all string
-		require.NoError(t, conn.QueryRow(t.Context(), "select coalesce(string_agg(x::text, E'\\n'), '') from "+name+" x").Scan(&all))
+		require.NoError(
+			t, conn.QueryRow(t.Context(), "select coalesce(string_agg(x::text, E'\\n'), '') from "+name+" x").Scan(&all),
+		)
 		out[name] = all
 	}
 	return out

@@ -97,7 +97,9 @@ func parseDocument(raw []byte) (*document, error) {
 			d.operations = append(d.operations, d.operation(compiler, path, method, raw))
 		}
 	}
-	for name, schema := range map[string]**jsonschema.Schema{"ToolEvent": &d.event, "StreamEnd": &d.end, "ToolTest": &d.test} {
+	for name, schema := range map[string]**jsonschema.Schema{
+		"ToolEvent": &d.event, "StreamEnd": &d.end, "ToolTest": &d.test,
+	} {
 		if object(object(d.root["components"])["schemas"])[name] != nil {
 			*schema = d.compile(compiler, "api.json#/components/schemas/"+name)
 		}
@@ -121,7 +123,9 @@ func (d *document) operation(compiler *jsonschema.Compiler, path, method string,
 	for _, p := range list(raw["parameters"]) {
 		p := d.resolve(object(p))
 		required, _ := p["required"].(bool)
-		o.parameters = append(o.parameters, parameter{text(p["name"]), text(p["in"]), required, d.resolve(object(p["schema"]))})
+		o.parameters = append(o.parameters, parameter{
+			text(p["name"]), text(p["in"]), required, d.resolve(object(p["schema"])),
+		})
 	}
 	body := object(raw["requestBody"])
 	o.bodyRequired, _ = body["required"].(bool)

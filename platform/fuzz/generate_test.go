@@ -146,7 +146,9 @@ func marshal(v any) ([]byte, error) {
 // twist changes a request below what a schema knows of: bytes of the body,
 // media types, headers, the method, the path as it is written.
 func (g generator) twist(r *request, worst int) {
-	twists := []func(*request){g.twistBody, g.twistBody, g.twistBody, g.twistQuery, g.twistHeaders, g.twistHeaders, g.twistPath, g.twistMethod}
+	twists := []func(*request){
+		g.twistBody, g.twistBody, g.twistBody, g.twistQuery, g.twistHeaders, g.twistHeaders, g.twistPath, g.twistMethod,
+	}
 	for g.chance(worst) {
 		one(g.dice, twists)(r)
 	}
@@ -172,7 +174,8 @@ func (g generator) twistBody(r *request) {
 	case 4:
 		r.body = append([]byte("\xef\xbb\xbf"), r.body...)
 	case 5:
-		r.body = bytes.Join([][]byte{r.body[:at], r.body[at:]}, []byte(one(g.dice, []string{"\x00", "\xff", "\\u0000", "\\ud800", "1e400", `"`})))
+		r.body = bytes.Join([][]byte{r.body[:at], r.body[at:]},
+			[]byte(one(g.dice, []string{"\x00", "\xff", "\\u0000", "\\ud800", "1e400", `"`})))
 	case 6: // A key of another case, which definitions may have.
 		if !slices.Contains([]string{"createTool", "updateTool", "createAgent", "updateAgent"}, r.op.id) {
 			r.body = bytes.ToUpper(r.body)
@@ -204,7 +207,11 @@ func (g generator) twistQuery(r *request) {
 	case 3: // A cursor, cut or flipped.
 		for _, cursor := range g.pool.had(string(r.who.tenant), "next") {
 			at := g.IntN(len(cursor) + 1)
-			r.query = append(r.query, "cursor="+url.QueryEscape(cursor[:at]+one(g.dice, []string{"", "A", "=", "%"})+cursor[min(at+g.IntN(2), len(cursor)):]))
+			r.query = append(
+				r.query,
+				"cursor="+url.QueryEscape(cursor[:at]+one(g.dice, []string{"", "A", "=", "%"})+
+					cursor[min(at+g.IntN(2), len(cursor)):]),
+			)
 			return
 		}
 	}
@@ -221,12 +228,15 @@ func (g generator) twistHeaders(r *request) {
 	switch g.IntN(10) {
 	case 0:
 		r.headers = drop(r.headers, "Content-Type")
-		add("Content-Type", "text/plain", "application/xml", "application/json; charset=utf-16", "multipart/form-data; boundary=x",
-			"application/x-www-form-urlencoded", ";", "application/cbor", "a/b/c", "application/json;=", "application/merge-patch+json")
+		add("Content-Type", "text/plain", "application/xml", "application/json; charset=utf-16",
+			"multipart/form-data; boundary=x",
+			"application/x-www-form-urlencoded", ";", "application/cbor", "a/b/c", "application/json;=",
+			"application/merge-patch+json")
 	case 1:
 		r.headers = drop(r.headers, "Content-Type")
 	case 2:
-		add("Accept", "text/html", "application/xml", "*/*;q=0", "application/cbor", "text/event-stream", ";;;", "application/json;q=nine")
+		add("Accept", "text/html", "application/xml", "*/*;q=0", "application/cbor", "text/event-stream", ";;;",
+			"application/json;q=nine")
 	case 3:
 		add("If-Match", "*", `"1"`, `W/"1"`, `"`, "1", "-1", `"99999999999999999999"`, `"a", "b"`, "")
 	case 4:
@@ -236,7 +246,8 @@ func (g generator) twistHeaders(r *request) {
 	case 6:
 		add("X-Request-Id", "", strings.Repeat("i", 200), "<script>", "a b", "\xff", "ok-1")
 	case 7:
-		add("Traceparent", "00-0-0-0", "00-"+strings.Repeat("f", 32)+"-"+strings.Repeat("f", 16)+"-01", "00-"+strings.Repeat("z", 32)+"-a-b", "-", "00-"+strings.Repeat("<", 32)+"-a-b")
+		add("Traceparent", "00-0-0-0", "00-"+strings.Repeat("f", 32)+"-"+strings.Repeat("f", 16)+"-01",
+			"00-"+strings.Repeat("z", 32)+"-a-b", "-", "00-"+strings.Repeat("<", 32)+"-a-b")
 	case 8:
 		add("X-Forwarded-For", "127.0.0.1", "'", strings.Repeat("1,", 500))
 		add("X-Tenant-Id", string(g.actors[bob].tenant), "x")
@@ -261,7 +272,9 @@ func (g generator) twistPath(r *request) {
 	case 0:
 		r.path += "/"
 	case 1:
-		r.path = strings.Replace(r.path, "/v1/", one(g.dice, []string{"/v1//", "/v1/../v1/", "/V1/", "//v1/", "/v1/%2e%2e/v1/", "/v2/"}), 1)
+		r.path = strings.Replace(
+			r.path, "/v1/", one(g.dice, []string{"/v1//", "/v1/../v1/", "/V1/", "//v1/", "/v1/%2e%2e/v1/", "/v2/"}), 1,
+		)
 	case 2:
 		r.path += one(g.dice, []string{"%00", "%ff", "%2f", "/extra", ";a=b", "%20", "%25", ".json"})
 	case 3:
@@ -270,13 +283,17 @@ func (g generator) twistPath(r *request) {
 		r.path += one(g.dice, []string{"%", "%z", "\x7f", " x", "\xff"})
 		r.broken = true
 	case 5:
-		r.path = "/" + one(g.dice, []string{"", "*", "v1", "v1/", "openapi", "openapi.json", "schemas/Tool.json", "docs", "debug/pprof/", "healthz/x", "metrics/x"})
+		r.path = "/" + one(g.dice, []string{
+			"", "*", "v1", "v1/", "openapi", "openapi.json", "schemas/Tool.json", "docs", "debug/pprof/", "healthz/x",
+			"metrics/x",
+		})
 	}
 }
 
 func (g generator) twistMethod(r *request) {
 	r.method = one(g.dice, []string{
-		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodTrace, "BREW", "get",
+		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,
+		http.MethodOptions, http.MethodTrace, "BREW", "get",
 	})
 }
 

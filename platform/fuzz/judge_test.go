@@ -67,7 +67,8 @@ func (j judge) faults(r request, a answer) []fault {
 	if a.status < 300 && r.foreign {
 		add("tenants apart", "another tenant's thing was found")
 	}
-	if r.foreign && r.proper && a.status != http.StatusNotFound && r.op.may(r.who.permissions) && a.status < 500 && !r.named() {
+	if r.foreign && r.proper && a.status != http.StatusNotFound && r.op.may(r.who.permissions) && a.status < 500 &&
+		!r.named() {
 		add("tenants apart", "another tenant's thing is answered with %d instead of 404", a.status)
 	}
 	if a.status < 300 && r.op.secured && r.isOperation() && !r.op.may(r.who.permissions) {
@@ -146,7 +147,9 @@ func (j judge) documented(r request, a answer) []fault {
 	compiled, ok := medias[media]
 	switch {
 	case !ok:
-		return append(all, fault{"documented", fmt.Sprintf("status %d answers with %q, which is not described", a.status, media)})
+		return append(all, fault{
+			"documented", fmt.Sprintf("status %d answers with %q, which is not described", a.status, media),
+		})
 	case a.cut:
 		return append(all, j.stream(a)...)
 	case compiled == nil || !strings.HasSuffix(media, "json"):

@@ -20,7 +20,11 @@ func (w writer) known(name string, depth int) (any, bool) {
 		return w.definition(), true
 	case "arguments":
 		return one(w.dice, []any{
-			map[string]any{}, map[string]any{"say": "hello"}, map[string]any{"operation": "now"}, map[string]any{"say": 7}, map[string]any{"n": json.Number("1e2")},
+			map[string]any{},
+			map[string]any{"say": "hello"},
+			map[string]any{"operation": "now"},
+			map[string]any{"say": 7},
+			map[string]any{"n": json.Number("1e2")},
 		}), true
 	case "input":
 		return one(w.dice, []any{"go", map[string]any{"text": "go"}, "go", []any{1}}), true
@@ -96,7 +100,8 @@ var seeds = []string{
 	`{"kind":"tool","slug":"fetchIt","description":"Fetches.","implementation_type":"http","egress_class":"read_only",
 	  "implementation_config":{"url":"http://127.0.0.1:1/{id}"},"execution":{"is_pure":true,"timeout_s":1,"max_attempts":1},"version":"1.0.0"}`,
 	`{"kind":"tool","slug":"odd","description":"Holds a secret.","implementation_type":"custom",
-	  "implementation_config":{"executor":"odd","api_key":"` + plantedSecret + `","nested":{"password":["` + plantedSecret + `"]}}}`,
+	  "implementation_config":{"executor":"odd","api_key":"` + plantedSecret + `","nested":{"password":["` +
+		plantedSecret + `"]}}}`,
 	`{"kind":"tool","slug":"vault","implementation_type":"internal","version":"1.0.0","publish":true,"required_permission":"vault.open"}`,
 	`{"kind":"mcp_server","slug":"files","server_url":"https://files.example.com/mcp","allowed_tools":["*"],"headers":{"X-Team":"shop"}}`,
 	`{"kind":"agent","slug":"talker","instructions":"Talk.","model":"scripted/talk","version":"1.0.0","publish":true,"tools":["echoIt"]}`,
@@ -120,7 +125,11 @@ func (w writer) definition() any {
 		d["publish"] = w.chance(70)
 	}
 	for w.chance(w.worst) {
-		name := one(w.dice, append(sorted(d), "input_schema", "output_schema", "execution", "limits", "tools", "revision", "timeout", "tool_mode", w.nasty()))
+		name := one(
+			w.dice,
+			append(sorted(d), "input_schema", "output_schema", "execution", "limits", "tools", "revision", "timeout",
+				"tool_mode", w.nasty()),
+		)
 		d[name] = w.wrong(node{}, 3)
 		if w.chance(30) {
 			d[name] = one(w.dice, []any{

@@ -30,8 +30,9 @@ func TestLockedTables(t *testing.T) {
 	p.furnish(t)
 	for _, o := range s.doc.operationsNamed("startRun") { // So that operations find a run.
 		got := p.ask(t, request{
-			op: o, who: s.actors[ann], method: o.method, path: o.path, body: []byte(`{"agent":"talker","input":"go"}`), hasBody: true,
-			proper: true, headers: [][2]string{{"Content-Type", "application/json"}},
+			op: o, who: s.actors[ann], method: o.method, path: o.path, body: []byte(`{"agent":"talker","input":"go"}`),
+			hasBody: true,
+			proper:  true, headers: [][2]string{{"Content-Type", "application/json"}},
 		})
 		require.Equal(t, http.StatusAccepted, got.status, "%s", got.body)
 	}

@@ -42,7 +42,9 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var err error
-	temporalServer, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{Port: devstack.AnyPort, Headless: true, Logger: quiet()})
+	temporalServer, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{
+		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting Temporal:", err)
 		return 1

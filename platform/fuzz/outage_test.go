@@ -36,13 +36,16 @@ func TestOutage(t *testing.T) {
 	require.NoError(t, err)
 	line := &proxy{to: address.Host}
 	address.Host = line.open(t)
-	db, err := store.Open(t.Context(), address.String(), store.Options{Logger: slog.New(slog.DiscardHandler), MaxConns: 4, SetRole: store.AppRole})
+	db, err := store.Open(t.Context(), address.String(), store.Options{
+		Logger: slog.New(slog.DiscardHandler), MaxConns: 4, SetRole: store.AppRole,
+	})
 	require.NoError(t, err)
 	t.Cleanup(db.Close)
 	resolve := resolver.New(db, resolver.Options{})
 	handler, err := api.New(api.Config{
 		Store: db, Resolver: resolve, Registry: registry.New(db, registry.Options{Resolver: resolve}),
-		Temporal: temporal, TaskQueue: s.queue, RequestTimeout: time.Second, Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
+		Temporal: temporal, TaskQueue: s.queue, RequestTimeout: time.Second,
+		Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
 	})
 	require.NoError(t, err)
 	server := httptest.NewServer(handler)

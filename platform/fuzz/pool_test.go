@@ -22,7 +22,8 @@ type pool struct {
 
 func newPool(actors []actor, global []string) *pool {
 	p := &pool{
-		names: map[string]map[string][]string{}, values: map[string]map[string][]string{}, owners: map[string]map[string]bool{}, spared: map[string]bool{},
+		names: map[string]map[string][]string{}, values: map[string]map[string][]string{},
+		owners: map[string]map[string]bool{}, spared: map[string]bool{},
 	}
 	for _, a := range actors {
 		p.spared[a.keyID] = true

@@ -19,7 +19,9 @@ func (s *site) settle(t *testing.T) {
 	conn := s.db.Conn(t)
 	var open string
 	require.Eventually(t, func() bool {
-		err := conn.QueryRow(t.Context(), `select coalesce(string_agg(workflow_id, ' '), '') from runs where status in ('pending', 'running')`).Scan(&open)
+		err := conn.QueryRow(
+			t.Context(), `select coalesce(string_agg(workflow_id, ' '), '') from runs where status in ('pending', 'running')`,
+		).Scan(&open)
 		return err == nil && open == ""
 	}, patience, 50*time.Millisecond, "runs do not end: %s", &open)
 }

@@ -109,7 +109,8 @@ func (s *session) storm(t *testing.T) {
 			if !other.reads() && other.noun() == o.noun() && len(all) < 11 {
 				r := s.compose(other, who, 0)
 				if len(r.names) == 1 {
-					r.path = strings.Replace(other.path, other.path[strings.Index(other.path, "{"):strings.Index(other.path, "}")+1], same.names[0], 1)
+					r.path = strings.Replace(other.path, other.path[strings.Index(other.path, "{"):strings.Index(other.path, "}")+1],
+						same.names[0], 1)
 					r.foreign = same.foreign
 					all = append(all, r)
 				}
@@ -158,14 +159,16 @@ func (s *session) look(t *testing.T, r request, a answer, err error) {
 		}
 		small, again := s.shrink(t.Context(), r, f.rule)
 		if f.rule == "no failure" && !again && a.status != http.StatusInternalServerError {
-			t.Logf("seed %d, step %d: %s: status %d, once: something behind the API was too slow", s.seed, s.made, r.op.id, a.status)
+			t.Logf("seed %d, step %d: %s: status %d, once: something behind the API was too slow", s.seed, s.made, r.op.id,
+				a.status)
 			continue
 		}
 		note := "the same with what did not matter taken away"
 		if !again {
 			note = "it did not happen again when it was asked for once more; this is the request that it happened with"
 		}
-		s.failures[key] = fmt.Sprintf("seed %d, step %d: %s: %s: %s\n  %s:\n  %s\n  it answered %d %.600q", s.seed, s.made, r.op.id, f.rule, f.detail,
+		s.failures[key] = fmt.Sprintf("seed %d, step %d: %s: %s: %s\n  %s:\n  %s\n  it answered %d %.600q", s.seed, s.made,
+			r.op.id, f.rule, f.detail,
 			note, small.curl(s.host), a.status, a.body)
 	}
 }

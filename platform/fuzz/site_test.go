@@ -139,20 +139,22 @@ func (s *site) serve(t *testing.T, db *store.Store, temporal client.Client) (add
 func functions(t *testing.T) *function.Registry {
 	t.Helper()
 	reg := function.NewRegistry()
-	require.NoError(t, function.Define(reg, "echo", "Echoes.", func(_ context.Context, in map[string]any) (map[string]any, error) {
-		return in, nil
-	}, function.Pure()))
+	require.NoError(t, function.Define(reg, "echo", "Echoes.",
+		func(_ context.Context, in map[string]any) (map[string]any, error) {
+			return in, nil
+		}, function.Pure()))
 	require.NoError(t, function.Define(reg, "note", "Notes.", func(context.Context, map[string]any) (string, error) {
 		return "noted", nil
 	}))
-	require.NoError(t, function.Define(reg, "dawdle", "Takes its time.", func(ctx context.Context, _ map[string]any) (string, error) {
-		select {
-		case <-time.After(500 * time.Millisecond):
-			return "done", nil
-		case <-ctx.Done():
-			return "", ctx.Err()
-		}
-	}, function.Pure()))
+	require.NoError(t, function.Define(reg, "dawdle", "Takes its time.",
+		func(ctx context.Context, _ map[string]any) (string, error) {
+			select {
+			case <-time.After(500 * time.Millisecond):
+				return "done", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		}, function.Pure()))
 	return reg
 }
 

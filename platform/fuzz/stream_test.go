@@ -26,7 +26,9 @@ func (g generator) addStream(w writer, r *request) {
 	if !r.op.streams() || !g.chance(50) {
 		return
 	}
-	r.headers = append(drop(r.headers, "Accept"), [2]string{"Accept", one(g.dice, []string{streamMedia, "application/json, " + streamMedia + ";q=0.5"})})
+	r.headers = append(drop(
+		r.headers, "Accept",
+	), [2]string{"Accept", one(g.dice, []string{streamMedia, "application/json, " + streamMedia + ";q=0.5"})})
 	if places := g.pool.had(string(w.who.tenant), "place"); len(places) > 0 && len(r.names) == 0 { // Of all runs.
 		r.headers = append(drop(r.headers, "Last-Event-ID"), [2]string{"Last-Event-ID", one(g.dice, append(places, "now"))})
 	}
@@ -34,14 +36,21 @@ func (g generator) addStream(w writer, r *request) {
 		r.headers = append(drop(r.headers, "Last-Event-ID"), [2]string{"Last-Event-ID", headerSafe(one(g.dice, nastyPlaces))})
 	}
 	if g.chance(w.worst) {
-		r.query = append(r.query, one(g.dice, []string{"names=", "names=none", "names=Streaming", "names=streaming%0Aevent:x", "after=now", "after=%0A", "limit=1"}))
+		r.query = append(
+			r.query,
+			one(g.dice, []string{
+				"names=", "names=none", "names=Streaming", "names=streaming%0Aevent:x", "after=now", "after=%0A", "limit=1",
+			}),
+		)
 	}
 }
 
 // nastyPlaces are the worst places to go on from.
 var nastyPlaces = []string{
-	"", " ", "0", "-1", "+1", "007", "1e3", "now", "NOW", "1-", "-", "0-0", "1-2-3", "1--1", "9223372036854775807", "9223372036854775808",
-	"18446744073709551615-9223372036854775807", "18446744073709551616-1", "4294967296-1", "1-9223372036854775808", "\xff", "é", "\u2028",
+	"", " ", "0", "-1", "+1", "007", "1e3", "now", "NOW", "1-", "-", "0-0", "1-2-3", "1--1", "9223372036854775807",
+	"9223372036854775808",
+	"18446744073709551615-9223372036854775807", "18446744073709551616-1", "4294967296-1", "1-9223372036854775808", "\xff",
+	"é", "\u2028",
 	"1\tevent: x", "0x1", "1,2", strings.Repeat("9", 64), strings.Repeat("9", 65),
 }
 

@@ -162,15 +162,18 @@ func (y *toy) refuse(w http.ResponseWriter, status int, code string) {
 	}
 	w.Header().Set("Content-Type", problemMedia)
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintf(w, `{"title":"No","detail":"No.","status":%d,"code":%q,"retryable":false,"trace_id":"trace"}`, status, code)
+	_, _ = fmt.Fprintf(w, `{"title":"No","detail":"No.","status":%d,"code":%q,"retryable":false,"trace_id":"trace"}`,
+		status, code)
 }
 
 // The fuzzer finds a planted defect of each sort, and none where there is none.
 func TestFuzzerFinds(t *testing.T) {
 	t.Parallel()
 	for defect, rule := range map[string]string{
-		"": "", "fails": "no failure", "untraceable": "traceable", "foreign list": "tenants apart", "foreign thing": "tenants apart",
-		"permission": "permissions", "lenient": "refused", "misshapen": "documented", "undocumented": "documented", "secret": "no secrets",
+		"": "", "fails": "no failure", "untraceable": "traceable", "foreign list": "tenants apart",
+		"foreign thing": "tenants apart",
+		"permission":    "permissions", "lenient": "refused", "misshapen": "documented", "undocumented": "documented",
+		"secret":  "no secrets",
 		"insides": "no insides", "plain error": "problem", "unpublished code": "problem",
 	} {
 		t.Run("Defect "+defect, func(t *testing.T) {
@@ -203,10 +206,12 @@ func TestFuzzerShrinks(t *testing.T) {
 	}
 	p.ask(t, request{
 		op: o, who: p.actors[ann], method: o.method, path: o.path, query: []string{"a=b"}, hasBody: true,
-		headers: [][2]string{{"Accept", "x"}, {"Content-Type", "application/json"}}, body: []byte(`{"note":"long","name":"\u0000"}`),
+		headers: [][2]string{{"Accept", "x"}, {"Content-Type", "application/json"}},
+		body:    []byte(`{"note":"long","name":"\u0000"}`),
 	})
 	require.Len(t, p.failures, 1)
-	require.Contains(t, p.failures["makeThing: no failure"], `-X POST 'http://`+p.host+`/v1/things' -H "Authorization: Bearer $KEY_OF_ANN" --data-binary '{"name":"\u0000"}'`)
+	require.Contains(t, p.failures["makeThing: no failure"],
+		`-X POST 'http://`+p.host+`/v1/things' -H "Authorization: Bearer $KEY_OF_ANN" --data-binary '{"name":"\u0000"}'`)
 	require.Contains(t, p.failures["makeThing: no failure"], "seed 1, step 1:")
 }
 

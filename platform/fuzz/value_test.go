@@ -24,21 +24,29 @@ func one[T any](d dice, of []T) T { return of[d.IntN(len(of))] }
 // The worst that a text, a number and a body can be.
 var (
 	nastyTexts = []string{
-		"", " ", "\x00", "a\x00b", "\u202e\u0000", "\xff\xfe", "\xc3\x28", "\ufeff", "\U0001F9F0\u200d\U0001F527", "ＡＢＣ", "İstanbul", "ß",
-		"null", "true", "-1", "0", "NaN", "1e999", "../../../etc/passwd", "..%2f..%2f", "/", "//", ".", "..", "%", "%00", "%zz", "a/b", "a?b", "a#b",
-		"'", "\"", "'; drop table tools; --", "\\", "\r\nX-Injected: yes", "${jndi}", "{{7*7}}", "<script>alert(1)</script>", "{id}",
+		"", " ", "\x00", "a\x00b", "\u202e\u0000", "\xff\xfe", "\xc3\x28", "\ufeff", "\U0001F9F0\u200d\U0001F527", "ＡＢＣ",
+		"İstanbul", "ß",
+		"null", "true", "-1", "0", "NaN", "1e999", "../../../etc/passwd", "..%2f..%2f", "/", "//", ".", "..", "%", "%00",
+		"%zz", "a/b", "a?b", "a#b",
+		"'", "\"", "'; drop table tools; --", "\\", "\r\nX-Injected: yes", "${jndi}", "{{7*7}}", "<script>alert(1)</script>",
+		"{id}",
 		"00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "00000000000000000000000000000000",
-		"{00000000-0000-0000-0000-000000000000}", "urn:uuid:00000000-0000-7000-8000-000000000000", "0", "constructor", "__proto__",
+		"{00000000-0000-0000-0000-000000000000}", "urn:uuid:00000000-0000-7000-8000-000000000000", "0", "constructor",
+		"__proto__",
 		"1.0.0", "^1.2", "~1", ">=0 <9", "*", "x", "99999999999999999999.0.0", "1.0.0-\x00", "v1", "1.2.3+meta",
-		"0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-13-45T99:99:99Z", "-292277022399-01-01T00:00:00Z", "2026-02-29T00:00:00+24:00",
+		"0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-13-45T99:99:99Z", "-292277022399-01-01T00:00:00Z",
+		"2026-02-29T00:00:00+24:00",
 		"%s%n%d", "\u2028\u2029", "é", "e\u0301",
 	}
 	nastyNumbers = []string{
-		"-1", "0", "1", "-0", "0.5", "1e3", "2147483648", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "1e400", "1e-400",
-		"NaN", "Infinity", "0x10", "01", "+1", "123456789012345678901234567890.123456789", "1.7976931348623157e308", "201", "10001",
+		"-1", "0", "1", "-0", "0.5", "1e3", "2147483648", "9223372036854775807", "9223372036854775808",
+		"-9223372036854775809", "1e400", "1e-400",
+		"NaN", "Infinity", "0x10", "01", "+1", "123456789012345678901234567890.123456789", "1.7976931348623157e308", "201",
+		"10001",
 	}
 	nastyBodies = []string{
-		"", " ", "null", "true", "0", `""`, "[]", "{}", "[[]]", "{", "}", "[", `{"a":}`, "{}{}", "{}x", "\ufeff{}", "\x00", "\xff", "nul", `{"":""}`,
+		"", " ", "null", "true", "0", `""`, "[]", "{}", "[[]]", "{", "}", "[", `{"a":}`, "{}{}", "{}x", "\ufeff{}", "\x00",
+		"\xff", "nul", `{"":""}`,
 		`{"__proto__":{}}`, "<a/>", "a=b&c=d", "1e999999",
 	}
 )
@@ -141,7 +149,8 @@ func (w writer) object(schema node, depth int) any {
 	required := list(schema["required"])
 	properties := object(schema["properties"])
 	for _, name := range sorted(properties) {
-		if slices.Contains(required, any(name)) || name == "wait_s" || depth < 6 && w.chance(40) { // Nobody waits for as long as one may.
+		if slices.Contains(required, any(name)) || name == "wait_s" ||
+			depth < 6 && w.chance(40) { // Nobody waits for as long as one may.
 			out[name] = w.value(name, object(properties[name]), depth+1)
 		}
 	}

@@ -52,7 +52,9 @@ func (c *Clerk) Started() []string {
 }
 
 // ExecuteWorkflow implements [client.Client] for the workflows of retrieval.
-func (c *Clerk) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptions, workflow any, args ...any) (client.WorkflowRun, error) {
+func (c *Clerk) ExecuteWorkflow(
+	ctx context.Context, o client.StartWorkflowOptions, workflow any, args ...any,
+) (client.WorkflowRun, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.away != nil {
@@ -90,7 +92,9 @@ func (c *Clerk) ExecuteWorkflow(ctx context.Context, o client.StartWorkflowOptio
 }
 
 // DescribeWorkflowExecution implements [client.Client]: it remembers no execution.
-func (c *Clerk) DescribeWorkflowExecution(context.Context, string, string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+func (c *Clerk) DescribeWorkflowExecution(
+	context.Context, string, string,
+) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, started := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](c.away); c.away != nil && !started {

@@ -80,7 +80,8 @@ func TestConformanceSuite(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 				defer cancel()
 				for left := triesOf(s.name); ; left-- {
-					out, err := suite(ctx, "client", "--command", program, "--scenario", s.name, "--spec-version", version, "--timeout", "120000", "--verbose").CombinedOutput()
+					out, err := suite(ctx, "client", "--command", program, "--scenario", s.name, "--spec-version", version,
+						"--timeout", "120000", "--verbose").CombinedOutput()
 					if err == nil {
 						return
 					}
@@ -196,7 +197,9 @@ func newClient(address string, commands map[string]mcpcall.Command) (*mcpcall.Cl
 	if err != nil {
 		return nil, err
 	}
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{u.Host}} }})
+	gate, err := egress.New(egress.Config{
+		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{u.Host}} },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +208,8 @@ func newClient(address string, commands map[string]mcpcall.Command) (*mcpcall.Cl
 
 func callOf(config, arguments string) *tool.Call {
 	return &tool.Call{
-		ID: "call_1", EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}, RunID: "run-1", Attempt: 1, Egress: tool.EgressWrite,
+		ID: "call_1", EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}, RunID: "run-1", Attempt: 1,
+		Egress: tool.EgressWrite,
 		Version: &tool.Version{Slug: "remote", Number: "1.0.0", Snapshot: tool.Snapshot{
 			Definition: tool.Definition{Implementation: tool.MCP, Config: json.RawMessage(config)},
 		}},
@@ -263,5 +267,8 @@ func requireEverything(t *testing.T, address string, commands map[string]mcpcall
 	require.NoError(t, err)
 	res, err := mcpcall.New(c).Execute(ctx, callOf(string(raw), `{}`))
 	require.NoError(t, err)
-	require.True(t, slices.ContainsFunc(res.Content, func(b tool.Content) bool { return b.Type == tool.ImageContent && len(b.Data) > 0 }))
+	require.True(
+		t,
+		slices.ContainsFunc(res.Content, func(b tool.Content) bool { return b.Type == tool.ImageContent && len(b.Data) > 0 }),
+	)
 }

@@ -61,7 +61,10 @@ func providers(env environment) ([]provider, error) {
 		}
 		stem, suffix := cutSuffixes(rest, "_BASE_URL", "_API_KEY", "_API", "_IDLE_TIMEOUT", "_TIMEOUT")
 		if suffix == "" || !nameInVariable.MatchString(stem) {
-			return nil, wrongVariable(variable, "it ends in none of _BASE_URL, _API_KEY, _API, _TIMEOUT and _IDLE_TIMEOUT, or names no provider before that")
+			return nil, wrongVariable(
+				variable,
+				"it ends in none of _BASE_URL, _API_KEY, _API, _TIMEOUT and _IDLE_TIMEOUT, or names no provider before that",
+			)
 		}
 		public := stem == "OPENAI" || stem == "ANTHROPIC"
 		if public && strings.HasSuffix(suffix, "_TIMEOUT") {
@@ -105,7 +108,9 @@ func (p *provider) readTimeouts(env environment) error {
 		}
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 || d > remote.DefaultTimeout {
-			return wrongVariable(stem+suffix, "it is no duration such as 90s, above zero and at most "+remote.DefaultTimeout.String())
+			return wrongVariable(
+				stem+suffix, "it is no duration such as 90s, above zero and at most "+remote.DefaultTimeout.String(),
+			)
 		}
 		*into = d
 	}

@@ -83,7 +83,9 @@ type model interface {
 func open(p provider, secrets secret.Resolver, lookup func(string) (string, bool)) (model, error) {
 	cfg := remote.Config{
 		Provider: p.name, BaseURL: p.baseURL, Timeout: p.timeout, IdleTimeout: p.idle,
-		Keys: remote.Keys{Secrets: secrets, Ref: CredentialRef(p.name), Variable: p.keyVar, Lookup: lookup, Optional: p.baseURL != ""},
+		Keys: remote.Keys{
+			Secrets: secrets, Ref: CredentialRef(p.name), Variable: p.keyVar, Lookup: lookup, Optional: p.baseURL != "",
+		},
 	}
 	if p.api == Anthropic {
 		return anthropic.New(cfg)

@@ -71,7 +71,8 @@ func TestProviders(t *testing.T) {
 	url, keys := chat(t)
 	offered := open(t, "",
 		"OPENAI_BASE_URL="+url, "OPENAI_API_KEY=of-openai", "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=of-anthropic",
-		"TOOLCRIB_MODEL_LOCAL_BASE_URL="+url, "TOOLCRIB_MODEL_MY_GATEWAY_BASE_URL="+url, "TOOLCRIB_MODEL_MY_GATEWAY_API=anthropic",
+		"TOOLCRIB_MODEL_LOCAL_BASE_URL="+url, "TOOLCRIB_MODEL_MY_GATEWAY_BASE_URL="+url,
+		"TOOLCRIB_MODEL_MY_GATEWAY_API=anthropic",
 		"TOOLCRIB_MODEL_MY_GATEWAY_API_KEY=of-gateway", "TOOLCRIB_MODEL_UNUSED_BASE_URL=",
 	)
 	for _, name := range []string{"openai", "anthropic", "local", "my-gateway"} {
@@ -91,7 +92,8 @@ func TestTenantsKeys(t *testing.T) {
 	own := filepath.Join(dir, "a", "model-openai")
 	require.NoError(t, os.MkdirAll(filepath.Dir(own), 0o700))
 	require.NoError(t, os.WriteFile(own, []byte("own-of-a\n"), 0o600))
-	m := open(t, dir, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=operators", "TOOLCRIB_SECRET_B__MODEL_OPENAI=own-of-b")["openai"]
+	m := open(t, dir, "OPENAI_BASE_URL="+url, "OPENAI_API_KEY=operators",
+		"TOOLCRIB_SECRET_B__MODEL_OPENAI=own-of-b")["openai"]
 	require.NoError(t, ask(t, m, "a"))
 	require.NoError(t, ask(t, m, "b"))
 	require.NoError(t, ask(t, m, "c"))
@@ -128,9 +130,12 @@ func TestTimeoutsOfTheEnvironment(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(over) })
-	set := []string{"OPENAI_BASE_URL=" + server.URL, "OPENAI_API_KEY=k", "TOOLCRIB_MODEL_MY_GATEWAY_BASE_URL=" + server.URL}
+	set := []string{
+		"OPENAI_BASE_URL=" + server.URL, "OPENAI_API_KEY=k", "TOOLCRIB_MODEL_MY_GATEWAY_BASE_URL=" + server.URL,
+	}
 	for suffix, says := range map[string]string{"_TIMEOUT": "did not answer in time", "_IDLE_TIMEOUT": "went silent"} {
-		all := open(t, "", append(slices.Clone(set), "TOOLCRIB_MODEL_OPENAI"+suffix+"=50ms", "TOOLCRIB_MODEL_MY_GATEWAY"+suffix+"=50ms")...)
+		all := open(t, "", append(slices.Clone(set), "TOOLCRIB_MODEL_OPENAI"+suffix+"=50ms",
+			"TOOLCRIB_MODEL_MY_GATEWAY"+suffix+"=50ms")...)
 		for _, name := range []string{"openai", "my-gateway"} {
 			_, err := all[name].Generate(t.Context(), &agent.ModelRequest{
 				Model: "m", Turn: 1, Stream: func(agent.Delta) {},

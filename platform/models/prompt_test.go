@@ -54,7 +54,9 @@ func promptSubject(t *testing.T, api string, b executortest.Behaviour) executort
 	offered := open(t, "", variable+"_BASE_URL="+url, variable+"_API_KEY="+executortest.Secret)
 	version := &tool.Version{Slug: "sumUp", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 		Implementation: tool.Prompt,
-		Config:         json.RawMessage(fmt.Sprintf(`{"mode": "direct", "prompt_template": "Sum up {{id}}.", "model": %q, "output": "json"}`, api+"/m")),
+		Config: json.RawMessage(fmt.Sprintf(
+			`{"mode": "direct", "prompt_template": "Sum up {{id}}.", "model": %q, "output": "json"}`, api+"/m",
+		)),
 	}}}
 	return executortest.Subject{
 		Executor: promptcall.New(offered, schema.New(0)),

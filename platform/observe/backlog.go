@@ -43,8 +43,10 @@ type waiting struct {
 }
 
 var (
-	backlogCount  = prometheus.NewDesc("toolcrib_task_queue_backlog", "Tasks that wait for a worker, approximately.", []string{"task_queue", "type"}, nil)
-	backlogOldest = prometheus.NewDesc("toolcrib_task_queue_backlog_age_seconds", "How long the oldest of them waits.", []string{"task_queue", "type"}, nil)
+	backlogCount = prometheus.NewDesc("toolcrib_task_queue_backlog", "Tasks that wait for a worker, approximately.",
+		[]string{"task_queue", "type"}, nil)
+	backlogOldest = prometheus.NewDesc("toolcrib_task_queue_backlog_age_seconds", "How long the oldest of them waits.",
+		[]string{"task_queue", "type"}, nil)
 )
 
 // Describe implements [prometheus.Collector].
@@ -79,7 +81,9 @@ func (b *backlog) ask() []waiting {
 			Namespace: b.namespace, TaskQueue: &taskqueue.TaskQueue{Name: b.queue}, TaskQueueType: q.of, ReportStats: true,
 		})
 		if stats := answer.GetStats(); err == nil && stats != nil {
-			out = append(out, waiting{kind: q.kind, count: stats.GetApproximateBacklogCount(), age: stats.GetApproximateBacklogAge().AsDuration()})
+			out = append(out, waiting{
+				kind: q.kind, count: stats.GetApproximateBacklogCount(), age: stats.GetApproximateBacklogAge().AsDuration(),
+			})
 		}
 	}
 	return out

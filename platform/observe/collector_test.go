@@ -57,7 +57,9 @@ func (c *collector) trace(id string) []span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sorted := slices.Clone(c.spans)
-	slices.SortFunc(sorted, func(a, b *tracepb.Span) int { return int(a.GetStartTimeUnixNano()) - int(b.GetStartTimeUnixNano()) })
+	slices.SortFunc(sorted, func(a, b *tracepb.Span) int {
+		return int(a.GetStartTimeUnixNano()) - int(b.GetStartTimeUnixNano())
+	})
 	var out []span
 	for _, s := range sorted {
 		if hex.EncodeToString(s.GetTraceId()) != id {

@@ -135,10 +135,12 @@ func answer(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, e
 func (s *site) apply(ctx context.Context) error {
 	const schema = `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`
 	definition := func(slug, rest string) json.RawMessage {
-		return json.RawMessage(`{"kind":"tool","slug":"` + slug + `","description":"A tool.","version":"1.0.0","publish":true,"input_schema":` + schema + `,` + rest + `}`)
+		return json.RawMessage(`{"kind":"tool","slug":"` + slug +
+			`","description":"A tool.","version":"1.0.0","publish":true,"input_schema":` + schema + `,` + rest + `}`)
 	}
 	fetching := func(path, execution string) string {
-		return `"implementation_type":"http","egress_class":"read_only","implementation_config":{"url":"` + s.upstream.URL + path + `"},"execution":` + execution
+		return `"implementation_type":"http","egress_class":"read_only","implementation_config":{"url":"` + s.upstream.URL +
+			path + `"},"execution":` + execution
 	}
 	c, err := s.client()
 	if err != nil {
@@ -149,7 +151,10 @@ func (s *site) apply(ctx context.Context) error {
 		definition("fetch", fetching("/fetch/{q}", `{"is_pure":true,"timeout_s":30}`)),
 		definition("fetchOnce", fetching("/fetch/{q}", `{"timeout_s":30}`)),
 		definition("broken", fetching("/broken/{q}", `{"is_pure":true,"timeout_s":30,"max_attempts":2}`)),
-		definition("inside", `"implementation_type":"http","egress_class":"read_only","implementation_config":{"url":"http://10.255.255.1/{q}"}`),
+		definition(
+			"inside",
+			`"implementation_type":"http","egress_class":"read_only","implementation_config":{"url":"http://10.255.255.1/{q}"}`,
+		),
 		definition("refuse", `"implementation_type":"function","implementation_config":{"function_name":"refuse"}`),
 		definition("panic", `"implementation_type":"function","implementation_config":{"function_name":"panic"}`),
 		json.RawMessage(`{"kind":"agent","slug":"desk","instructions":"Help.","model":"test/x","version":"1.0.0","publish":true,"tools":["fetch"]}`),
@@ -189,7 +194,8 @@ func (s *site) request(t *testing.T, method, path, body string, header http.Head
 // call calls a tool with the planted argument.
 func (s *site) call(t *testing.T, slug string, header http.Header) (*http.Response, []byte) {
 	t.Helper()
-	return s.request(t, http.MethodPost, "/v1/tools/"+slug+"/call", `{"wait_s":60,"arguments":{"q":"`+plantedArgument+`"}}`, header)
+	return s.request(t, http.MethodPost, "/v1/tools/"+slug+"/call",
+		`{"wait_s":60,"arguments":{"q":"`+plantedArgument+`"}}`, header)
 }
 
 // runAgent runs the agent to its end.

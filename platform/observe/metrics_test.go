@@ -60,7 +60,8 @@ func work(t *testing.T) {
 	t.Helper()
 	exercise(t)
 	// A workflow that no worker knows fails its task again and again.
-	run, err := shared.Temporal().ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: "toolcrib"}, "toolcrib.Unheard")
+	run, err := shared.Temporal().ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: "toolcrib"},
+		"toolcrib.Unheard")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		return scrape(t).has("temporal_workflow_task_execution_failed_total", nil)
@@ -97,8 +98,14 @@ func TestMetricsOfRealCalls(t *testing.T) {
 		{"toolcrib_ledger_transitions_total", map[string]string{"phase": "done"}},
 		{"toolcrib_ledger_lost_total", map[string]string{"move": "mark_sent"}},
 		{"toolcrib_egress_refusals_total", map[string]string{"reason": "address"}},
-		{"toolcrib_http_request_duration_seconds_count", map[string]string{"method": "POST", "route": "/v1/tools/{tool}/call", "status": "200"}},
-		{"toolcrib_http_request_duration_seconds_count", map[string]string{"method": "GET", "route": "none", "status": "404"}},
+		{
+			"toolcrib_http_request_duration_seconds_count",
+			map[string]string{"method": "POST", "route": "/v1/tools/{tool}/call", "status": "200"},
+		},
+		{
+			"toolcrib_http_request_duration_seconds_count",
+			map[string]string{"method": "GET", "route": "none", "status": "404"},
+		},
 		{"toolcrib_database_connections", map[string]string{"state": "idle"}},
 		{"toolcrib_task_queue_backlog", map[string]string{"task_queue": "toolcrib", "type": "activity"}},
 		{"toolcrib_build_info", map[string]string{"version": "1.2.3"}},
@@ -111,7 +118,8 @@ func TestMetricsOfRealCalls(t *testing.T) {
 	for name, all := range got {
 		for _, labels := range all {
 			for key, value := range labels {
-				require.NotContains(t, []string{string(shared.Tenant().ID), shared.Tenant().Slug, "fetch", "fetchOnce", "desk"}, value, "%s{%s}", name, key)
+				require.NotContains(t, []string{string(shared.Tenant().ID), shared.Tenant().Slug, "fetch", "fetchOnce", "desk"},
+					value, "%s{%s}", name, key)
 				require.NotContains(t, value, plantedArgument)
 			}
 		}

@@ -63,7 +63,8 @@ func New(ctx context.Context, cfg Config) (*Observer, error) {
 	}
 	o.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(exporter), sdkmetric.WithView(seconds))
 	o.Collect(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), buildInfo(cfg.Version))
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		buildInfo(cfg.Version))
 	if o.tracing, err = startTracing(ctx, cfg); err != nil {
 		return nil, errors.Join(err, o.Stop(ctx))
 	}
@@ -119,7 +120,8 @@ func (o *Observer) TracerProvider() trace.TracerProvider {
 func (o *Observer) Client(opts client.Options) client.Options {
 	opts = o.Metrics(opts)
 	if o.tracing != nil {
-		opts.Interceptors = append(slices.Clone(opts.Interceptors), interceptor.ClientInterceptor(temporaltrace.New(o.tracing.provider)))
+		opts.Interceptors = append(slices.Clone(opts.Interceptors),
+			interceptor.ClientInterceptor(temporaltrace.New(o.tracing.provider)))
 	}
 	return opts
 }

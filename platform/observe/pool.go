@@ -12,12 +12,16 @@ func Pool(s *store.Store) prometheus.Collector { return pool{stats: s.PoolStats}
 type pool struct{ stats func() store.PoolStats }
 
 var (
-	poolConnections = prometheus.NewDesc("toolcrib_database_connections", "Connections to the database.", []string{"state"}, nil)
-	poolMax         = prometheus.NewDesc("toolcrib_database_connections_max", "How many connections to the database there may be.", nil, nil)
-	poolAcquires    = prometheus.NewDesc("toolcrib_database_acquires_total", "Times a connection was asked for.", nil, nil)
-	poolCancelled   = prometheus.NewDesc("toolcrib_database_acquires_cancelled_total", "Times who asked for a connection left without one.", nil, nil)
-	poolWaits       = prometheus.NewDesc("toolcrib_database_acquire_waits_total", "Times no connection was idle.", nil, nil)
-	poolWaited      = prometheus.NewDesc("toolcrib_database_acquire_seconds_total", "Time spent acquiring connections.", nil, nil)
+	poolConnections = prometheus.NewDesc("toolcrib_database_connections", "Connections to the database.",
+		[]string{"state"}, nil)
+	poolMax = prometheus.NewDesc("toolcrib_database_connections_max",
+		"How many connections to the database there may be.", nil, nil)
+	poolAcquires  = prometheus.NewDesc("toolcrib_database_acquires_total", "Times a connection was asked for.", nil, nil)
+	poolCancelled = prometheus.NewDesc("toolcrib_database_acquires_cancelled_total",
+		"Times who asked for a connection left without one.", nil, nil)
+	poolWaits  = prometheus.NewDesc("toolcrib_database_acquire_waits_total", "Times no connection was idle.", nil, nil)
+	poolWaited = prometheus.NewDesc("toolcrib_database_acquire_seconds_total", "Time spent acquiring connections.", nil,
+		nil)
 )
 
 // Describe implements [prometheus.Collector].

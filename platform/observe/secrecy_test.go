@@ -25,7 +25,8 @@ func exercise(t *testing.T) {
 	}
 	shared.runAgent(t)
 	for _, body := range []string{
-		`{"arguments":{"q":{"in":"` + plantedArgument + `"}}}`, `{"arguments":{"` + plantedArgument + `":1}}`, `{"arguments":"` + plantedArgument,
+		`{"arguments":{"q":{"in":"` + plantedArgument + `"}}}`, `{"arguments":{"` + plantedArgument + `":1}}`,
+		`{"arguments":"` + plantedArgument,
 	} {
 		resp, _ := shared.request(t, http.MethodPost, "/v1/tools/fetch/call", body, nil)
 		require.GreaterOrEqual(t, resp.StatusCode, http.StatusBadRequest)

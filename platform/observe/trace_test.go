@@ -102,7 +102,8 @@ func TestOneCallIsOneTrace(t *testing.T) {
 		require.Empty(t, sent[0].Get("Tracestate"))
 		require.Empty(t, sent[0].Get("Baggage"))
 
-		workflow, err := shared.Temporal().DescribeWorkflowExecution(t.Context(), wire.RunWorkflowID(shared.Tenant().ID, called.RunID), "")
+		workflow, err := shared.Temporal().DescribeWorkflowExecution(t.Context(),
+			wire.RunWorkflowID(shared.Tenant().ID, called.RunID), "")
 		require.NoError(t, err)
 		var remembered string
 		memo := workflow.GetWorkflowExecutionInfo().GetMemo().GetFields()["toolcrib_trace"]

@@ -49,7 +49,8 @@ func startTracing(ctx context.Context, cfg Config) (*tracing, error) {
 		return nil, fmt.Errorf("making the exporter of traces: %w", err)
 	}
 	res, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", cfg.Service), attribute.String("service.version", cfg.Version)),
+		resource.WithAttributes(attribute.String("service.name", cfg.Service),
+			attribute.String("service.version", cfg.Version)),
 		resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) && !errors.Is(err, resource.ErrSchemaURLConflict) {
 		gate.Close()
@@ -58,7 +59,9 @@ func startTracing(ctx context.Context, cfg Config) (*tracing, error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
 		cfg.Logger.WarnContext(context.WithoutCancel(ctx), "telemetry failed", slog.Any("error", err))
 	}))
-	return &tracing{gate: gate, provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))}, nil
+	return &tracing{
+		gate: gate, provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res)),
+	}, nil
 }
 
 func (t *tracing) stop(ctx context.Context) error {
@@ -79,7 +82,8 @@ func collector(getenv func(string) string) (*url.URL, error) {
 	case exporter != "" && exporter != "otlp":
 		return nil, invalid("OTEL_TRACES_EXPORTER is %q: want otlp or none", exporter)
 	}
-	protocol := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
+	protocol := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"),
+		"http/protobuf")
 	if protocol != "http/protobuf" {
 		return nil, invalid("the OTLP protocol is %q: only http/protobuf is spoken", protocol)
 	}
@@ -103,7 +107,8 @@ func collectorGate(endpoint *url.URL, getenv func(string) string) (*egress.Gate,
 		return nil, invalid("the collector's host can't be used: %s", tool.AsError(err).Msg)
 	}
 	cfg := egress.Config{Policy: func(tool.TenantID) egress.Policy { return policy }, MaxRedirects: -1}
-	if file := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"), getenv("OTEL_EXPORTER_OTLP_CERTIFICATE")); file != "" {
+	if file := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE"),
+		getenv("OTEL_EXPORTER_OTLP_CERTIFICATE")); file != "" {
 		pem, err := os.ReadFile(file) //nolint:gosec // The operator names it.
 		if err != nil {
 			return nil, invalid("OTEL_EXPORTER_OTLP_CERTIFICATE can't be read: %v", err)

@@ -167,7 +167,9 @@ func (a *assembly) inline(v any, depth int) any {
 	}
 	if name, ok := a.target(m); ok && !a.recursive[name] && depth < inlineDepth {
 		def, isMap := a.defs[name].(map[string]any)
-		foreign := slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(keyword string) bool { return !slices.Contains(annotations, keyword) })
+		foreign := slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(keyword string) bool {
+			return !slices.Contains(annotations, keyword)
+		})
 		if isMap && !foreign && (a.uses[name] == 1 || isScalar(def)) {
 			merged := maps.Clone(def)
 			for keyword, value := range m {
@@ -310,7 +312,8 @@ func repair(root map[string]any, pointer string) bool {
 			return false
 		}
 	}
-	if parent == nil || v == nil || !slices.Contains([]string{"pattern", "patternProperties", "maxLength", "maxItems", "maxProperties"}, last) {
+	if parent == nil || v == nil ||
+		!slices.Contains([]string{"pattern", "patternProperties", "maxLength", "maxItems", "maxProperties"}, last) {
 		return false
 	}
 	delete(parent, last)

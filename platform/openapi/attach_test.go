@@ -53,13 +53,16 @@ func TestAuthIsAttached(t *testing.T) {
 	for slug, auth := range want {
 		require.Equal(t, auth, authOf(t, again[slug]), slug)
 	}
-	declared := strings.Replace(partlySecured, "operationId: getSilent,", "operationId: getSilent, security: [{key: []}],", 1)
+	declared := strings.Replace(partlySecured, "operationId: getSilent,", "operationId: getSilent, security: [{key: []}],",
+		1)
 	later, _ := imported(t, declared, openapi.Options{}, known)
 	require.Empty(t, authOf(t, later["getSilent"]), "what the document declares now counts")
 	o := later["getSilent"]
 	require.Equal(t, "key", o.Needs())
 
-	_, err := openapi.Map(t.Context(), []byte(partlySecured), openapi.Options{Auth: &httpcall.Auth{Type: "header", CredentialsRef: "mine"}})
+	_, err := openapi.Map(t.Context(), []byte(partlySecured), openapi.Options{
+		Auth: &httpcall.Auth{Type: "header", CredentialsRef: "mine"},
+	})
 	require.Equal(t, "/auth", tool.AsError(err).Path)
 }
 
@@ -68,29 +71,84 @@ func TestPaginationIsCertain(t *testing.T) {
 	t.Parallel()
 	things := `"things":{"type":"array","items":{"type":"object"}}`
 	get := func(parameters, schema, headers string) string {
-		return `{"parameters":[` + parameters + `],"responses":{"200":{"headers":{` + headers + `},"content":{"application/json":{"schema":` + schema + `}}}}}`
+		return `{"parameters":[` + parameters + `],"responses":{"200":{"headers":{` + headers +
+			`},"content":{"application/json":{"schema":` + schema + `}}}}}`
 	}
 	query := func(name, schema string) string {
 		return `{"in":"query","name":"` + name + `","schema":` + schema + `}`
 	}
 	cursor, size := query("page_token", `{"type":"string"}`), query("per_page", `{"type":"integer"}`)
 	for name, c := range map[string]struct{ operation, want string }{
-		"cursor":                 {get(cursor, `{"type":"object","properties":{`+things+`,"next_page_token":{"type":"string"}}}`, ""), "cursor"},
-		"cursor in an envelope":  {get(query("cursor", `{"type":"string"}`), `{"type":"object","properties":{`+things+`,"meta":{"type":"object","properties":{"nextCursor":{"type":"string"}}}}}`, ""), "cursor"},
-		"two cursors":            {get(cursor, `{"type":"object","properties":{`+things+`,"next_page_token":{"type":"string"},"meta":{"type":"object","properties":{"nextPageToken":{"type":"string"}}}}}`, ""), ""},
-		"another cursor":         {get(cursor, `{"type":"object","properties":{`+things+`,"cursor":{"type":"string"}}}`, ""), ""},
-		"two lists":              {get(cursor, `{"type":"object","properties":{`+things+`,"more":{"type":"array","items":{"type":"object"}},"next_page_token":{"type":"string"}}}`, ""), ""},
-		"a list of texts beside": {get(cursor, `{"type":"object","properties":{`+things+`,"warnings":{"type":"array","items":{"type":"string"}},"next_page_token":{"type":"string"}}}`, ""), "cursor"},
-		"numbers from one":       {get(query("page", `{"type":"integer","default":1}`)+","+size, `{"type":"array","items":{"type":"object"}}`, ""), "page"},
-		"numbers from zero":      {get(query("page", `{"type":"integer","minimum":0}`)+","+size, `{"type":"object","properties":{`+things+`}}`, ""), "page"},
-		"numbers from anywhere":  {get(query("page", `{"type":"integer"}`)+","+size, `{"type":"array","items":{"type":"object"}}`, ""), ""},
-		"no size":                {get(query("page", `{"type":"integer","default":1}`), `{"type":"array","items":{"type":"object"}}`, ""), ""},
-		"link":                   {get(size, `{"type":"array","items":{"type":"object"}}`, `"link":{"schema":{"type":"string"}}`), "link"},
-		"a link of one thing":    {get(size, `{"type":"object","properties":{"id":{"type":"string"}}}`, `"Link":{"schema":{"type":"string"}}`), ""},
-		"a link without pages":   {get("", `{"type":"array","items":{"type":"object"}}`, `"Link":{"schema":{"type":"string"}}`), ""},
-		"URL":                    {get(size, `{"type":"object","properties":{`+things+`,"next":{"type":"string","format":"uri"}}}`, ""), "next_url"},
-		"next that is no URL":    {get(size, `{"type":"object","properties":{`+things+`,"next":{"type":"string"}}}`, ""), ""},
-		"no schema":              {`{"responses":{"200":{"content":{"application/json":{}}}}}`, ""},
+		"cursor": {
+			get(cursor, `{"type":"object","properties":{`+things+`,"next_page_token":{"type":"string"}}}`, ""), "cursor",
+		},
+		"cursor in an envelope": {
+			get(
+				query("cursor", `{"type":"string"}`),
+				`{"type":"object","properties":{`+things+
+					`,"meta":{"type":"object","properties":{"nextCursor":{"type":"string"}}}}}`,
+				"",
+			),
+			"cursor",
+		},
+		"two cursors": {
+			get(
+				cursor,
+				`{"type":"object","properties":{`+things+
+					`,"next_page_token":{"type":"string"},"meta":{"type":"object","properties":{"nextPageToken":{"type":"string"}}}}}`,
+				"",
+			),
+			"",
+		},
+		"another cursor": {
+			get(cursor, `{"type":"object","properties":{`+things+`,"cursor":{"type":"string"}}}`, ""), "",
+		},
+		"two lists": {
+			get(
+				cursor,
+				`{"type":"object","properties":{`+things+
+					`,"more":{"type":"array","items":{"type":"object"}},"next_page_token":{"type":"string"}}}`,
+				"",
+			),
+			"",
+		},
+		"a list of texts beside": {
+			get(
+				cursor,
+				`{"type":"object","properties":{`+things+
+					`,"warnings":{"type":"array","items":{"type":"string"}},"next_page_token":{"type":"string"}}}`,
+				"",
+			),
+			"cursor",
+		},
+		"numbers from one": {
+			get(query("page", `{"type":"integer","default":1}`)+","+size, `{"type":"array","items":{"type":"object"}}`, ""),
+			"page",
+		},
+		"numbers from zero": {
+			get(query("page", `{"type":"integer","minimum":0}`)+","+size, `{"type":"object","properties":{`+things+`}}`, ""),
+			"page",
+		},
+		"numbers from anywhere": {
+			get(query("page", `{"type":"integer"}`)+","+size, `{"type":"array","items":{"type":"object"}}`, ""), "",
+		},
+		"no size": {
+			get(query("page", `{"type":"integer","default":1}`), `{"type":"array","items":{"type":"object"}}`, ""), "",
+		},
+		"link": {
+			get(size, `{"type":"array","items":{"type":"object"}}`, `"link":{"schema":{"type":"string"}}`), "link",
+		},
+		"a link of one thing": {
+			get(size, `{"type":"object","properties":{"id":{"type":"string"}}}`, `"Link":{"schema":{"type":"string"}}`), "",
+		},
+		"a link without pages": {
+			get("", `{"type":"array","items":{"type":"object"}}`, `"Link":{"schema":{"type":"string"}}`), "",
+		},
+		"URL": {
+			get(size, `{"type":"object","properties":{`+things+`,"next":{"type":"string","format":"uri"}}}`, ""), "next_url",
+		},
+		"next that is no URL": {get(size, `{"type":"object","properties":{`+things+`,"next":{"type":"string"}}}`, ""), ""},
+		"no schema":           {`{"responses":{"200":{"content":{"application/json":{}}}}}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +167,9 @@ func TestPaginationIsCertain(t *testing.T) {
 func TestSkippedOperationsAreNamed(t *testing.T) {
 	t.Parallel()
 	raw := strings.Replace(partlySecured, "/silent: {get: {operationId: getSilent,", "/silent: {trace: {", 1)
-	r := mapped(t, []byte(raw), openapi.Options{Prefix: "shop", Only: openapi.Selection{Match: []string{"shopTraceSilent"}}})
+	r := mapped(t, []byte(raw), openapi.Options{
+		Prefix: "shop", Only: openapi.Selection{Match: []string{"shopTraceSilent"}},
+	})
 	require.Len(t, r.Operations, 1)
 	require.Equal(t, openapi.Skipped, r.Operations[0].State)
 }
@@ -118,7 +178,8 @@ func TestSkippedOperationsAreNamed(t *testing.T) {
 func TestSelectionByPattern(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]int{
-		"getSilent": 1, "get*": 4, "/c*": 1, "GET /public": 1, "GET *": 4, "*e*": 4, "POST *": 0, "/silent/*": 0, "*": 4, "get*t": 2,
+		"getSilent": 1, "get*": 4, "/c*": 1, "GET /public": 1, "GET *": 4, "*e*": 4, "POST *": 0, "/silent/*": 0, "*": 4,
+		"get*t": 2,
 	} {
 		r := mapped(t, []byte(partlySecured), openapi.Options{Only: openapi.Selection{Match: []string{pattern}}})
 		require.Len(t, r.Operations, want, pattern)
@@ -134,9 +195,13 @@ func TestLargeDocument(t *testing.T) {
 	paths := m{}
 	text := strings.Repeat("All of it is mapped. ", 290)
 	for i := range 5000 {
-		paths["/things/"+tag(i)] = m{"get": m{"operationId": "getThing" + tag(i), "tags": l{"t" + tag(i%10)}, "description": text, "responses": m{}}}
+		paths["/things/"+tag(i)] = m{
+			"get": m{"operationId": "getThing" + tag(i), "tags": l{"t" + tag(i%10)}, "description": text, "responses": m{}},
+		}
 	}
-	raw, err := json.Marshal(m{"openapi": "3.1.0", "info": m{"title": "Large"}, "servers": l{m{"url": "https://large.example"}}, "paths": paths})
+	raw, err := json.Marshal(m{
+		"openapi": "3.1.0", "info": m{"title": "Large"}, "servers": l{m{"url": "https://large.example"}}, "paths": paths,
+	})
 	require.NoError(t, err)
 	require.Greater(t, len(raw), 28<<20)
 	require.Less(t, len(raw), openapi.MaxDocumentBytes)

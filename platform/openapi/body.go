@@ -156,7 +156,8 @@ func (b *builder) flatten(m medium) ([]property, bool) {
 
 // flatKeywords may stand in a schema whose members become arguments.
 var flatKeywords = []string{
-	"type", "properties", "required", "allOf", "title", "description", "example", "examples", "deprecated", "xml", "externalDocs",
+	"type", "properties", "required", "allOf", "title", "description", "example", "examples", "deprecated", "xml",
+	"externalDocs",
 	"additionalProperties", "nullable", "$comment", "$ref", "readOnly", "writeOnly",
 }
 
@@ -215,7 +216,8 @@ func (b *builder) members(m medium, use func(p property, from *httpcall.Pointer)
 			return false, err
 		}
 		b.arguments = append(b.arguments, &argument{
-			place: "body", wire: p.name, schema: schema, required: p.required, field: true, use: func(from *httpcall.Pointer) { use(p, from) },
+			place: "body", wire: p.name, schema: schema, required: p.required, field: true,
+			use: func(from *httpcall.Pointer) { use(p, from) },
 		})
 	}
 	return true, nil
@@ -279,7 +281,9 @@ func (b *builder) formBody(m medium) error {
 	if err != nil {
 		return err
 	}
-	b.lost.add(m.pointer+"/schema", "the form is one argument: its lists are repeated fields, its objects are sent as JSON")
+	b.lost.add(
+		m.pointer+"/schema", "the form is one argument: its lists are repeated fields, its objects are sent as JSON",
+	)
 	b.whole(m, schema, func(from *httpcall.Pointer) { b.config.Body = encoded(reference{from.String()}) })
 	return nil
 }
@@ -316,7 +320,11 @@ type part struct {
 func (b *builder) multipartBody(m medium) error {
 	list, ok := b.flatten(m)
 	if !ok {
-		return refuse(m.pointer+"/schema", "the parts of the body cannot be told apart: expected an object whose members are the parts, and a body that is required if one of them is")
+		return refuse(
+			m.pointer+"/schema",
+			"the parts of the body cannot be told apart: expected an object whose members are the parts, and a body that is "+
+				"required if one of them is",
+		)
 	}
 	b.config.BodyType = multipartBody
 	parts := make(map[string]*part)
@@ -331,7 +339,8 @@ func (b *builder) multipartBody(m medium) error {
 			out.Encoding, schema = "base64", asBase64(schema)
 			b.arguments = append(b.arguments, &argument{
 				place: "body", wire: p.name + "_file_name", schema: map[string]any{
-					"type": "string", "maxLength": 255, "description": "The name of the file in " + clip(p.name, 60) + ".", "examples": []any{"report.pdf"},
+					"type": "string", "maxLength": 255, "description": "The name of the file in " + clip(p.name, 60) + ".",
+					"examples": []any{"report.pdf"},
 				},
 				use: func(from *httpcall.Pointer) { out.FileName = &reference{from.String()}; b.config.Body = encoded(parts) },
 			})
@@ -352,7 +361,9 @@ func (b *builder) partType(m medium, p property) string {
 		b.lost.add(at+"/headers", "headers of a part are not sent")
 	}
 	if encoding.text("style") != "" && b.kindOf(p.schema) != "" {
-		b.lost.add(at+"/style", "styles of parts are not written: an object is sent as JSON, an array as a part for each item")
+		b.lost.add(
+			at+"/style", "styles of parts are not written: an object is sent as JSON, an array as a part for each item",
+		)
 	}
 	declared := encoding.text("contentType")
 	if declared == "" || strings.Contains(declared, "*") {
@@ -412,7 +423,8 @@ func (b *builder) rawBody(m medium) error {
 	if err != nil {
 		return err
 	}
-	isText := strings.HasPrefix(base, "text/") || strings.HasSuffix(base, "xml") || strings.Contains(base, "json") || strings.Contains(base, "yaml")
+	isText := strings.HasPrefix(base, "text/") || strings.HasSuffix(base, "xml") || strings.Contains(base, "json") ||
+		strings.Contains(base, "yaml")
 	if strings.Contains(base, "*") {
 		out.ContentType = map[bool]string{true: "text/plain", false: "application/octet-stream"}[isText]
 		b.lost.add(m.pointer, "the body is sent as %s", out.ContentType)

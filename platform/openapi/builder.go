@@ -95,7 +95,8 @@ func (b *builder) spec() error {
 		return refuse(b.pointer, "its request cannot be configured: %s", err)
 	}
 	if err := b.checkConfig(config); err != nil {
-		return refuse(b.pointer, "its request cannot be sent by an http tool: %s", tool.AsError(err).Msg+at(tool.AsError(err).Path))
+		return refuse(b.pointer, "its request cannot be sent by an http tool: %s",
+			tool.AsError(err).Msg+at(tool.AsError(err).Path))
 	}
 	spec := &registry.ToolSpec{Definition: tool.Definition{
 		Name: b.title(), Description: b.description(), InputSchema: input, OutputSchema: output,

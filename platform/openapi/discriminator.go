@@ -19,7 +19,10 @@ func (c *converter) discriminate(in object, out map[string]any, pointer string, 
 	}
 	branches, ok := out[keyword].([]any)
 	if !ok {
-		lost.add(pointer+"/discriminator", "a discriminator without oneOf or anyOf is not mapped: the schemas that extend this one are not listed")
+		lost.add(
+			pointer+"/discriminator",
+			"a discriminator without oneOf or anyOf is not mapped: the schemas that extend this one are not listed",
+		)
 		return
 	}
 	for i, branch := range in.list(keyword) {

@@ -51,7 +51,10 @@ func asObject(v any) object {
 // refuse returns the failure of a whole import. path is a JSON Pointer within
 // the document.
 func refuse(path, format string, args ...any) *tool.Error {
-	return &tool.Error{Kind: tool.Invalid, Op: "openapi.Map", Path: path, Msg: "the document" + at(path) + ": " + fmt.Sprintf(format, args...)}
+	return &tool.Error{
+		Kind: tool.Invalid, Op: "openapi.Map", Path: path,
+		Msg: "the document" + at(path) + ": " + fmt.Sprintf(format, args...),
+	}
 }
 
 func at(path string) string {
@@ -136,7 +139,8 @@ func measure(v any, depth int, nodes *int) error {
 func (d *document) checkVersion() error {
 	if version := d.root["swagger"]; version != nil {
 		if fmt.Sprint(version) != swaggerVersion {
-			return refuse("/swagger", "it is Swagger %s: Swagger 2.0, OpenAPI 3.0 and 3.1 are read", clean(fmt.Sprint(version), 20))
+			return refuse("/swagger", "it is Swagger %s: Swagger 2.0, OpenAPI 3.0 and 3.1 are read",
+				clean(fmt.Sprint(version), 20))
 		}
 		if err := d.checkPaths(); err != nil {
 			return err
@@ -149,7 +153,9 @@ func (d *document) checkVersion() error {
 	case json.Number: // YAML without quotes.
 		d.version = clean(v.String(), 20)
 	default:
-		return refuse("/openapi", "expected the version of OpenAPI, 3.0 or 3.1 (or swagger: 2.0): is this an OpenAPI document?")
+		return refuse(
+			"/openapi", "expected the version of OpenAPI, 3.0 or 3.1 (or swagger: 2.0): is this an OpenAPI document?",
+		)
 	}
 	switch {
 	case d.version == "3.0" || strings.HasPrefix(d.version, "3.0."):
@@ -159,7 +165,8 @@ func (d *document) checkVersion() error {
 		return refuse("/openapi", "it is of OpenAPI %s: Swagger 2.0, OpenAPI 3.0 and 3.1 are read", d.version)
 	}
 	if dialect := d.root.text("jsonSchemaDialect"); dialect != "" && !knownDialect(dialect) {
-		return refuse("/jsonSchemaDialect", "its schemas are of the dialect %s: JSON Schema 2020-12 and draft 7 are read", clean(dialect, 120))
+		return refuse("/jsonSchemaDialect", "its schemas are of the dialect %s: JSON Schema 2020-12 and draft 7 are read",
+			clean(dialect, 120))
 	}
 	return d.checkPaths()
 }
@@ -172,7 +179,9 @@ func (d *document) checkPaths() error {
 }
 
 func knownDialect(uri string) bool {
-	for _, known := range []string{"spec.openapis.org/oas/3.1/dialect/", "json-schema.org/draft/2020-12/schema", "json-schema.org/draft-07/schema"} {
+	for _, known := range []string{
+		"spec.openapis.org/oas/3.1/dialect/", "json-schema.org/draft/2020-12/schema", "json-schema.org/draft-07/schema",
+	} {
 		if strings.Contains(uri, known) {
 			return true
 		}

@@ -77,7 +77,8 @@ func report(r *openapi.Result) []byte {
 			fmt.Fprintf(&b, "  because %s\n", o.Reason)
 		}
 		if o.Spec != nil {
-			fmt.Fprintf(&b, "  tool %s, egress %s\n  input %s\n  config %s\n", o.Spec.Slug, o.Spec.EgressClass, o.Spec.InputSchema, o.Spec.Config)
+			fmt.Fprintf(&b, "  tool %s, egress %s\n  input %s\n  config %s\n", o.Spec.Slug, o.Spec.EgressClass,
+				o.Spec.InputSchema, o.Spec.Config)
 			if len(o.Spec.OutputSchema) > 0 {
 				fmt.Fprintf(&b, "  output of %d bytes\n", len(o.Spec.OutputSchema))
 			}
@@ -129,20 +130,30 @@ func codeHost(tb testing.TB) []byte {
 	ref := func(name string) m { return m{"$ref": "#/components/schemas/" + name} }
 	text := m{"type": "string"}
 	user := m{"type": "object", "required": []any{"login", "id"}, "properties": m{
-		"login": text, "id": m{"type": "integer", "format": "int64"}, "url": m{"type": "string", "format": "uri"}, "site_admin": m{"type": "boolean"},
-		"name": m{"type": "string", "nullable": true}, "plan": m{"type": "object", "properties": m{"name": text, "seats": m{"type": "integer"}}},
+		"login": text, "id": m{"type": "integer", "format": "int64"}, "url": m{"type": "string", "format": "uri"},
+		"site_admin": m{"type": "boolean"},
+		"name":       m{"type": "string", "nullable": true},
+		"plan":       m{"type": "object", "properties": m{"name": text, "seats": m{"type": "integer"}}},
 	}}
 	schemas := m{"user": user, "validation_error": m{"type": "object", "properties": m{"message": text}}}
 	header := func(name string) m {
 		return m{"description": name, "schema": text, "example": `<https://codehost.example/r?page=2>; rel="next"`}
 	}
 	parameters := m{
-		"owner": m{"name": "owner", "in": "path", "required": true, "description": "The account that owns the repository.", "schema": text},
-		"repo":  m{"name": "repo", "in": "path", "required": true, "description": "The repository, without its owner.", "schema": text},
-		"org":   m{"name": "org", "in": "path", "required": true, "schema": text},
-		"page":  m{"name": "page", "in": "query", "schema": m{"type": "integer", "default": 1}},
-		"size":  m{"name": "per_page", "in": "query", "schema": m{"type": "integer", "default": 30, "maximum": 100}},
-		"since": m{"name": "since", "in": "query", "schema": m{"type": "string", "format": "date-time", "example": "2026-01-01T00:00:00Z"}},
+		"owner": m{
+			"name": "owner", "in": "path", "required": true, "description": "The account that owns the repository.",
+			"schema": text,
+		},
+		"repo": m{
+			"name": "repo", "in": "path", "required": true, "description": "The repository, without its owner.", "schema": text,
+		},
+		"org":  m{"name": "org", "in": "path", "required": true, "schema": text},
+		"page": m{"name": "page", "in": "query", "schema": m{"type": "integer", "default": 1}},
+		"size": m{"name": "per_page", "in": "query", "schema": m{"type": "integer", "default": 30, "maximum": 100}},
+		"since": m{
+			"name": "since", "in": "query",
+			"schema": m{"type": "string", "format": "date-time", "example": "2026-01-01T00:00:00Z"},
+		},
 	}
 	param := func(name string) m { return m{"$ref": "#/components/parameters/" + name} }
 	body := func(of m) m { return m{"content": m{"application/json": m{"schema": of}}} }
@@ -152,31 +163,44 @@ func codeHost(tb testing.TB) []byte {
 		if paged {
 			response["headers"] = m{"Link": header("Link")}
 		}
-		return m{status: response, "422": m{"description": "Validation failed", "content": m{"application/json": m{"schema": ref("validation_error")}}}}
+		return m{
+			status: response,
+			"422": m{
+				"description": "Validation failed", "content": m{"application/json": m{"schema": ref("validation_error")}},
+			},
+		}
 	}
 	nouns := []string{
-		"issue", "pull", "release", "label", "milestone", "branch", "commit", "tag", "deployment", "environment", "hook", "key", "runner",
-		"secret-scan", "workflow", "artifact", "cache", "check-run", "check-suite", "codespace", "collaborator", "comment", "discussion", "fork",
+		"issue", "pull", "release", "label", "milestone", "branch", "commit", "tag", "deployment", "environment", "hook",
+		"key", "runner",
+		"secret-scan", "workflow", "artifact", "cache", "check-run", "check-suite", "codespace", "collaborator", "comment",
+		"discussion", "fork",
 	}
 	paths := m{}
 	for i, noun := range nouns {
 		name, tag := "repo-"+noun, noun+"s"
 		schemas[name] = m{"type": "object", "title": noun, "required": []any{"id", "author"}, "properties": m{
-			"id": m{"type": "integer", "readOnly": true}, "node_id": m{"type": "string", "readOnly": true}, "title": m{"type": "string", "maxLength": 256},
-			"body": m{"type": "string", "nullable": true}, "author": ref("user"), "assignees": m{"type": "array", "items": ref("user"), "nullable": true},
+			"id": m{"type": "integer", "readOnly": true}, "node_id": m{"type": "string", "readOnly": true},
+			"title": m{"type": "string", "maxLength": 256},
+			"body":  m{"type": "string", "nullable": true}, "author": ref("user"),
+			"assignees":  m{"type": "array", "items": ref("user"), "nullable": true},
 			"state":      m{"type": "string", "enum": []any{"open", "closed"}, "default": "open"},
 			"parent":     m{"allOf": []any{ref(name)}, "nullable": true},
 			"related":    m{"type": "array", "items": ref("repo-" + nouns[(i+1)%len(nouns)])},
 			"created_at": m{"type": "string", "format": "date-time", "readOnly": true},
 		}}
 		write := m{"type": "object", "properties": m{
-			"title": m{"oneOf": []any{text, m{"type": "integer"}}}, "body": text, "labels": m{"type": "array", "items": m{"anyOf": []any{
+			"title": m{"oneOf": []any{text, m{"type": "integer"}}}, "body": text,
+			"labels": m{"type": "array", "items": m{"anyOf": []any{
 				text, m{"type": "object", "properties": m{"name": text, "color": m{"type": "string", "nullable": true}}},
-			}}}, "milestone": m{"type": "integer", "nullable": true}, "state": m{"type": "string", "enum": []any{"open", "closed"}},
+			}}}, "milestone": m{"type": "integer", "nullable": true},
+			"state": m{"type": "string", "enum": []any{"open", "closed"}},
 		}}
 		create := m{"type": "object", "required": []any{"title"}, "properties": write["properties"]}
 		number := m{"name": "number", "in": "path", "required": true, "schema": m{"type": "integer", "example": 7}}
-		for _, scope := range []struct{ id, path string }{{"repos", "/repos/{owner}/{repo}/" + tag}, {"orgs", "/orgs/{org}/" + tag}} {
+		for _, scope := range []struct{ id, path string }{
+			{"repos", "/repos/{owner}/{repo}/" + tag}, {"orgs", "/orgs/{org}/" + tag},
+		} {
 			at := []any{param("owner"), param("repo")}
 			if scope.id == "orgs" {
 				at = []any{param("org")}
@@ -193,12 +217,19 @@ func codeHost(tb testing.TB) []byte {
 			}
 			list := m{"type": "array", "items": ref(name)}
 			paths[scope.path] = m{
-				"get":  op("list", "List "+tag, []any{param("since"), param("page"), param("size")}, m{"responses": answers("200", list, true)}),
-				"post": op("create", "Create a "+noun, nil, m{"responses": answers("201", ref(name), false), "requestBody": m{"required": true, "content": body(create)["content"]}}),
+				"get": op("list", "List "+
+					tag, []any{param("since"), param("page"), param("size")}, m{"responses": answers("200", list, true)}),
+				"post": op("create", "Create a "+
+					noun, nil,
+					m{
+						"responses":   answers("201", ref(name), false),
+						"requestBody": m{"required": true, "content": body(create)["content"]},
+					}),
 			}
 			item := m{
-				"get":    op("get", "Get a "+noun, []any{number}, m{"responses": answers("200", ref(name), false)}),
-				"patch":  op("update", "Update a "+noun, []any{number}, m{"responses": answers("200", ref(name), false), "requestBody": body(write)}),
+				"get": op("get", "Get a "+noun, []any{number}, m{"responses": answers("200", ref(name), false)}),
+				"patch": op("update", "Update a "+
+					noun, []any{number}, m{"responses": answers("200", ref(name), false), "requestBody": body(write)}),
 				"delete": op("delete", "Delete a "+noun, []any{number}, m{"responses": m{"204": m{"description": "Gone"}}}),
 			}
 			if scope.id == "orgs" {
@@ -208,9 +239,12 @@ func codeHost(tb testing.TB) []byte {
 		}
 	}
 	raw, err := json.MarshalIndent(m{
-		"openapi": "3.0.3", "info": m{"title": "Code Host", "version": "2026-04-01"}, "servers": []any{m{"url": "https://api.codehost.example"}},
-		"paths": paths, "security": []any{m{"token": []any{}}},
-		"components": m{"schemas": schemas, "parameters": parameters, "securitySchemes": m{"token": m{"type": "http", "scheme": "bearer"}}},
+		"openapi": "3.0.3", "info": m{"title": "Code Host", "version": "2026-04-01"},
+		"servers": []any{m{"url": "https://api.codehost.example"}},
+		"paths":   paths, "security": []any{m{"token": []any{}}},
+		"components": m{
+			"schemas": schemas, "parameters": parameters, "securitySchemes": m{"token": m{"type": "http", "scheme": "bearer"}},
+		},
 	}, "", " ")
 	require.NoError(tb, err)
 	return raw

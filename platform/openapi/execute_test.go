@@ -58,14 +58,18 @@ func serveDocument(t *testing.T, raw []byte) *upstream {
 	require.NoError(t, err)
 
 	host := strings.TrimPrefix(server.URL, "http://")
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} }})
+	gate, err := egress.New(egress.Config{
+		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{host}} },
+	})
 	require.NoError(t, err)
 	t.Cleanup(gate.Close)
 	vars := map[string]string{
 		"TOOLCRIB_SECRET_TOKEN": "planted-token", "TOOLCRIB_SECRET_TOKEN_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_LOGIN": "ada:planted-login", "TOOLCRIB_SECRET_LOGIN_HOSTS": "127.0.0.1",
 	}
-	u.executor = httpcall.New(gate, secret.Env{Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }})
+	u.executor = httpcall.New(gate, secret.Env{
+		Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
+	})
 	return u
 }
 
@@ -80,7 +84,9 @@ func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	input := &openapi3filter.RequestValidationInput{
 		Request: r, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, ExcludeReadOnlyValidations: true},
+		Options: &openapi3filter.Options{
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, ExcludeReadOnlyValidations: true,
+		},
 	}
 	if err := openapi3filter.ValidateRequest(r.Context(), input); err != nil {
 		http.Error(w, line+"\n"+string(body)+"\n"+err.Error(), http.StatusBadRequest)
@@ -104,8 +110,9 @@ func (u *upstream) call(ctx context.Context, o *openapi.Operation, arguments jso
 	d := o.Spec.Definition
 	d.OutputSchema = nil
 	return u.executor.Execute(ctx, &tool.Call{
-		ID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}, Attempt: 1, Egress: o.Spec.EgressClass, Arguments: arguments,
-		Version: &tool.Version{Slug: o.Spec.Slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: d}},
+		ID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}, Attempt: 1, Egress: o.Spec.EgressClass,
+		Arguments: arguments,
+		Version:   &tool.Version{Slug: o.Spec.Slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: d}},
 	})
 }
 
@@ -158,9 +165,12 @@ func servable(t *testing.T, name string, raw []byte) []byte {
 	t.Helper()
 	text := string(raw)
 	if name == "chat.yaml" {
-		text = strings.NewReplacer(`{$ref: "https://schemas.parley.example/remote.json"}`, "{}", `{$ref: "./shared.yaml#/Remote"}`, "{}",
-			"device: {type: object, properties: {os: {type: string}, model: {type: string}}}", "device: {type: string}", ", device: {contentType: application/json}", "").Replace(text)
-		text = strings.ReplaceAll(text, "  /users/{user_id}:\n", "  /users/{user_id}:\n    parameters: [{name: user_id, in: path, required: true, schema: {type: string}}]\n")
+		text = strings.NewReplacer(`{$ref: "https://schemas.parley.example/remote.json"}`, "{}",
+			`{$ref: "./shared.yaml#/Remote"}`, "{}",
+			"device: {type: object, properties: {os: {type: string}, model: {type: string}}}", "device: {type: string}",
+			", device: {contentType: application/json}", "").Replace(text)
+		text = strings.ReplaceAll(text, "  /users/{user_id}:\n",
+			"  /users/{user_id}:\n    parameters: [{name: user_id, in: path, required: true, schema: {type: string}}]\n")
 	}
 	var doc any
 	require.NoError(t, yaml.Unmarshal([]byte(text), &doc))
@@ -331,7 +341,12 @@ func TestStylesAndBodies(t *testing.T) {
 	t.Parallel()
 	raw := []byte(stylesDocument)
 	u := serveDocument(t, raw)
-	r := mapped(t, raw, openapi.Options{Upstream: u.url, Credentials: map[string]string{"bearer": "token", "login": "login", "inHeader": "token", "inQuery": "token", "inCookie": "token"}})
+	r := mapped(t, raw, openapi.Options{
+		Upstream: u.url,
+		Credentials: map[string]string{
+			"bearer": "token", "login": "login", "inHeader": "token", "inQuery": "token", "inCookie": "token",
+		},
+	})
 	byID := make(map[string]*openapi.Operation)
 	for i := range r.Operations {
 		byID[r.Operations[i].ID] = &r.Operations[i]
@@ -340,23 +355,40 @@ func TestStylesAndBodies(t *testing.T) {
 		arguments string
 		want      []string
 	}{
-		"query": {`{"list":["a b","c"],"commas":["a","b"],"spaces":["a","b"],"pipes":["a","b"],"object":{"k":"v","n":2},"deep":{"a":"x","b":"y"},"json":{"a":[1]}}`, []string{
-			"list=a+b&list=c", "commas=a,b", "spaces=a%20b", "pipes=a%7Cb", "k=v&", "n=2", "deep%5Ba%5D=x", "deep%5Bb%5D=y", "json=%7B%22a%22%3A%5B1%5D%7D",
-		}},
-		"paths":     {`{"simple":["a","b"],"label":["c","d"],"matrix":"e","pairs":{"k":"v"}}`, []string{"/paths/a,b/.c,d/;matrix=e/k=v"}},
-		"headers":   {`{"X_List":["a","b"],"X_Pairs":{"k":"v"},"X_Text":"t","mode":"dark"}`, []string{"X-List: a,b", "X-Pairs: k=v", "X-Text: t", "Cookie: mode=dark"}},
-		"collide":   {`{"path_id":"p","query_id":"q","header_id":"h","body_id":"b"}`, []string{"/collide/p?id=q", "Id: h", `{"id":"b"}`}},
-		"jsonBody":  {`{"body":{"free":true}}`, []string{"Content-Type: application/vnd.acme+json", `{"free":true}`}},
-		"form":      {`{"list":["a","b"],"deep":{"x":"1"},"text":"a&b"}`, []string{"application/x-www-form-urlencoded", "list=a&list=b", "deep%5Bx%5D=1", "text=a%26b"}},
-		"multipart": {`{"file":"aGVsbG8=","file_file_name":"hello.txt","note":"n","info":{"a":1}}`, []string{"multipart/form-data", `filename="hello.txt"`, "hello", `{"a":1}`}},
-		"bytes":     {`{"body":"aGVsbG8="}`, []string{"Content-Type: application/octet-stream", "\n\nhello"}},
-		"text":      {`{"body":"a,b"}`, []string{"Content-Type: text/csv", "\n\na,b"}},
-		"none":      {`{}`, []string{"POST /none\n"}},
-		"bearer":    {`{}`, []string{"Authorization: Bearer planted-token"}},
-		"login":     {`{}`, []string{"Authorization: Basic "}},
-		"inHeader":  {`{}`, []string{"X-Api-Key: planted-token"}},
-		"inQuery":   {`{}`, []string{"?api_key=planted-token"}},
-		"inCookie":  {`{}`, []string{"Cookie: sid=planted-token"}},
+		"query": {
+			`{"list":["a b","c"],"commas":["a","b"],"spaces":["a","b"],"pipes":["a","b"],"object":{"k":"v","n":2},"deep":{"a":"x","b":"y"},"json":{"a":[1]}}`,
+			[]string{
+				"list=a+b&list=c", "commas=a,b", "spaces=a%20b", "pipes=a%7Cb", "k=v&", "n=2", "deep%5Ba%5D=x", "deep%5Bb%5D=y",
+				"json=%7B%22a%22%3A%5B1%5D%7D",
+			},
+		},
+		"paths": {
+			`{"simple":["a","b"],"label":["c","d"],"matrix":"e","pairs":{"k":"v"}}`, []string{"/paths/a,b/.c,d/;matrix=e/k=v"},
+		},
+		"headers": {
+			`{"X_List":["a","b"],"X_Pairs":{"k":"v"},"X_Text":"t","mode":"dark"}`,
+			[]string{"X-List: a,b", "X-Pairs: k=v", "X-Text: t", "Cookie: mode=dark"},
+		},
+		"collide": {
+			`{"path_id":"p","query_id":"q","header_id":"h","body_id":"b"}`, []string{"/collide/p?id=q", "Id: h", `{"id":"b"}`},
+		},
+		"jsonBody": {`{"body":{"free":true}}`, []string{"Content-Type: application/vnd.acme+json", `{"free":true}`}},
+		"form": {
+			`{"list":["a","b"],"deep":{"x":"1"},"text":"a&b"}`,
+			[]string{"application/x-www-form-urlencoded", "list=a&list=b", "deep%5Bx%5D=1", "text=a%26b"},
+		},
+		"multipart": {
+			`{"file":"aGVsbG8=","file_file_name":"hello.txt","note":"n","info":{"a":1}}`,
+			[]string{"multipart/form-data", `filename="hello.txt"`, "hello", `{"a":1}`},
+		},
+		"bytes":    {`{"body":"aGVsbG8="}`, []string{"Content-Type: application/octet-stream", "\n\nhello"}},
+		"text":     {`{"body":"a,b"}`, []string{"Content-Type: text/csv", "\n\na,b"}},
+		"none":     {`{}`, []string{"POST /none\n"}},
+		"bearer":   {`{}`, []string{"Authorization: Bearer planted-token"}},
+		"login":    {`{}`, []string{"Authorization: Basic "}},
+		"inHeader": {`{}`, []string{"X-Api-Key: planted-token"}},
+		"inQuery":  {`{}`, []string{"?api_key=planted-token"}},
+		"inCookie": {`{}`, []string{"Cookie: sid=planted-token"}},
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
@@ -391,11 +423,14 @@ func TestClientCredentials(t *testing.T) {
 		}
 	}
 	require.Equal(t, &httpcall.Auth{
-		Type: "oauth2_client_credentials", CredentialsRef: "crm", TokenURL: "https://login.lantern-crm.example/oauth/token", Scopes: []string{"crm.write"},
+		Type: "oauth2_client_credentials", CredentialsRef: "crm", TokenURL: "https://login.lantern-crm.example/oauth/token",
+		Scopes: []string{"crm.write"},
 	}, c.Auth)
 
 	relative := strings.Replace(string(raw), "https://login.lantern-crm.example/oauth/token", "/oauth/token", 1)
-	r = mapped(t, []byte(relative), openapi.Options{Credentials: map[string]string{"oauth": "crm"}, DocumentURL: "https://docs.example.com/a/openapi.json"})
+	r = mapped(t, []byte(relative), openapi.Options{
+		Credentials: map[string]string{"oauth": "crm"}, DocumentURL: "https://docs.example.com/a/openapi.json",
+	})
 	require.NoError(t, json.Unmarshal(r.Operations[0].Spec.Config, &c))
 	u, err := url.Parse(c.Auth.TokenURL)
 	require.NoError(t, err)

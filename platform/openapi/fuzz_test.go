@@ -15,9 +15,14 @@ import (
 func FuzzMap(f *testing.F) {
 	f.Add([]byte(stylesDocument))
 	f.Add(document(f, "chat.yaml")[:6000])
-	f.Add(smallDocument(`{"parameters":[{"name":"q","in":"query","schema":{"allOf":[{"$ref":"#/components/schemas/s"}]}}],"responses":{}}`, `{"schemas":{"s":{"$ref":"#/components/schemas/s"}}}`))
-	f.Add(smallDocument(`{"requestBody":{"$ref":"#/components/requestBodies/b"}}`, `{"requestBodies":{"b":{"content":{"multipart/form-data":{"schema":{"type":"object","properties":{"":{}}}}}}}}`))
-	f.Add([]byte("openapi: 3.1.0\ninfo: {title: x}\nservers: [{url: 'https://x.example'}]\npaths:\n  /{a}/{a}{:\n    post: &p {requestBody: *p}\n"))
+	f.Add(smallDocument(
+		`{"parameters":[{"name":"q","in":"query","schema":{"allOf":[{"$ref":"#/components/schemas/s"}]}}],"responses":{}}`,
+		`{"schemas":{"s":{"$ref":"#/components/schemas/s"}}}`,
+	))
+	f.Add(smallDocument(`{"requestBody":{"$ref":"#/components/requestBodies/b"}}`,
+		`{"requestBodies":{"b":{"content":{"multipart/form-data":{"schema":{"type":"object","properties":{"":{}}}}}}}}`))
+	f.Add([]byte("openapi: 3.1.0\ninfo: {title: x}\nservers: [{url: 'https://x.example'}]\npaths:\n  /{a}/{a}{:\n    " +
+		"post: &p {requestBody: *p}\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if len(raw) > 64<<10 {
 			return

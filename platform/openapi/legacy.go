@@ -8,7 +8,9 @@ import (
 
 // legacyBounds writes the bounds of 3.0 as numbers.
 func legacyBounds(in object, out map[string]any) {
-	for _, end := range []struct{ bound, exclusive string }{{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"}} {
+	for _, end := range []struct{ bound, exclusive string }{
+		{"minimum", "exclusiveMinimum"}, {"maximum", "exclusiveMaximum"},
+	} {
 		exclusive, isFlag := out[end.exclusive].(bool)
 		if !isFlag {
 			continue

@@ -46,9 +46,12 @@ func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 	if n, ok := info["version"].(json.Number); ok { // YAML without quotes.
 		version = n.String()
 	}
-	m := &mapper{doc: doc, opts: opts, tokens: doc.tokens(), sent: newConverter(doc, sent), received: newConverter(doc, received)}
+	m := &mapper{
+		doc: doc, opts: opts, tokens: doc.tokens(), sent: newConverter(doc, sent), received: newConverter(doc, received),
+	}
 	m.result = &Result{
-		Name: clean(opts.Name, 200), Title: line(info.text("title"), 200), Version: line(version, 60), OpenAPI: doc.version, Digest: doc.digest,
+		Name: clean(opts.Name, 200), Title: line(info.text("title"), 200), Version: line(version, 60), OpenAPI: doc.version,
+		Digest: doc.digest,
 	}
 	if m.result.Name == "" {
 		m.result.Name = m.result.Title
@@ -91,7 +94,8 @@ func (m *mapper) operations(ctx context.Context) error {
 			case len(m.result.all) >= maxAll:
 				return refuse("/paths", "it has more than %d operations: cut it up", maxAll)
 			case len(m.result.Operations) >= MaxOperations:
-				return refuse("/paths", "more than %d operations are selected: import them in parts, by tag, path or method", MaxOperations)
+				return refuse("/paths", "more than %d operations are selected: import them in parts, by tag, path or method",
+					MaxOperations)
 			}
 			if ctx.Err() != nil {
 				return ended(ctx)
@@ -106,7 +110,10 @@ func (m *mapper) operations(ctx context.Context) error {
 
 // ended returns how an import ends whose time was over.
 func ended(ctx context.Context) error {
-	out := &tool.Error{Kind: tool.Timeout, Op: "openapi.Map", Msg: "there was no time to map the whole document: import a part of it", Err: context.Cause(ctx)}
+	out := &tool.Error{
+		Kind: tool.Timeout, Op: "openapi.Map", Msg: "there was no time to map the whole document: import a part of it",
+		Err: context.Cause(ctx),
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		out.Kind, out.Msg = tool.Cancelled, "the import was cancelled"
 	}
@@ -117,7 +124,8 @@ func ended(ctx context.Context) error {
 func (m *mapper) one(path, method string, item object, at string) error {
 	op := asObject(item[method])
 	out := Operation{
-		ID: clean(op.text("operationId"), 200), Method: strings.ToUpper(method), Path: clean(path, 1000), Pointer: clip(at+"/"+method, 400), State: Skipped,
+		ID: clean(op.text("operationId"), 200), Method: strings.ToUpper(method), Path: clean(path, 1000),
+		Pointer: clip(at+"/"+method, 400), State: Skipped,
 	}
 	m.result.all = append(m.result.all, out.key())
 	var tags []string

@@ -120,7 +120,11 @@ func (o Options) check() error {
 	}
 	for _, scheme := range slices.Sorted(maps.Keys(o.Credentials)) {
 		if !secret.ValidRef(o.Credentials[scheme]) {
-			return wrong("/credentials/"+escape(scheme), "the credential for %q: expected the name of a credential, letters, digits, dots, dashes and underscores", clip(scheme, 80))
+			return wrong(
+				"/credentials/"+escape(scheme),
+				"the credential for %q: expected the name of a credential, letters, digits, dots, dashes and underscores",
+				clip(scheme, 80),
+			)
 		}
 	}
 	if o.Auth != nil {
@@ -133,5 +137,7 @@ func (o Options) check() error {
 
 // checkAuth checks the authentication as the executor will.
 func (o Options) checkAuth() error {
-	return httpcall.CheckConfig(encoded(httpcall.Config{Method: http.MethodGet, URL: "https://api.example.com/", Auth: o.Auth}))
+	return httpcall.CheckConfig(encoded(httpcall.Config{
+		Method: http.MethodGet, URL: "https://api.example.com/", Auth: o.Auth,
+	}))
 }

@@ -76,7 +76,8 @@ func (b *builder) outputSchema() (json.RawMessage, error) {
 	}
 	raw, err := b.received.finish(root, &b.lost)
 	if err != nil {
-		b.lost.add(b.pointer+"/responses", "the output has no schema: %s", strings.TrimPrefix(tool.AsError(err).Msg, "the document: "))
+		b.lost.add(b.pointer+"/responses", "the output has no schema: %s",
+			strings.TrimPrefix(tool.AsError(err).Msg, "the document: "))
 		return nil, nil
 	}
 	return raw, nil

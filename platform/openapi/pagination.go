@@ -28,15 +28,21 @@ type pages struct {
 
 // nextURLs are where answers name the URL of the next page.
 var nextURLs = []string{
-	"/links/pages/next", "/links/next", "/_links/next/href", "/_links/next", "/meta/next_page_url", "/meta/next", "/paging/next", "/pagination/next_url",
+	"/links/pages/next", "/links/next", "/_links/next/href", "/_links/next", "/meta/next_page_url", "/meta/next",
+	"/paging/next", "/pagination/next_url",
 	"/pagination/next", "/next_page_uri", "/next_page_url", "/next_url", "/nextLink", "/@odata.nextLink", "/next",
 }
 
 // envelopes are the members of an answer that hold a cursor beside its items.
-var envelopes = []string{"response_metadata", "responseMetadata", "meta", "metadata", "paging", "pagination", "cursors", "page_info", "pageInfo"}
+var envelopes = []string{
+	"response_metadata", "responseMetadata", "meta", "metadata", "paging", "pagination", "cursors", "page_info",
+	"pageInfo",
+}
 
 // pagingParameters are query parameters that only an operation with pages has.
-var pagingParameters = []string{"page", "perpage", "pagesize", "limit", "offset", "cursor", "after", "before", "pagetoken", "size"}
+var pagingParameters = []string{
+	"page", "perpage", "pagesize", "limit", "offset", "cursor", "after", "before", "pagetoken", "size",
+}
 
 // paginate derives how further pages are asked for, where the document leaves no
 // doubt: one array of items, and a Link header, a URL, a cursor, or page numbers
@@ -138,7 +144,9 @@ func (b *builder) holdsObjects(schema any) bool {
 // byLink goes by a Link header, which a list has for nothing else.
 func (b *builder) byLink(p *pages, response object, _ any) bool {
 	p.rule.Type = pagesByLink
-	declared := slices.ContainsFunc(sortedKeys(response.object("headers")), func(name string) bool { return strings.EqualFold(name, "Link") })
+	declared := slices.ContainsFunc(sortedKeys(response.object("headers")), func(name string) bool {
+		return strings.EqualFold(name, "Link")
+	})
 	return declared && slices.ContainsFunc(b.arguments, func(a *argument) bool {
 		return a.place == "query" && slices.Contains(pagingParameters, plainName(a.wire))
 	})
@@ -198,7 +206,8 @@ func (b *builder) cursorsOf(schema any, wanted string) []string {
 		members := make(map[string]property)
 		b.membersOf(o, at, members, 0)
 		for _, name := range sortedNames(members) {
-			if member, _, err := b.mapper.doc.follow(members[name].schema, ""); err == nil && plainName(name) == wanted && isType(member, "string") {
+			if member, _, err := b.mapper.doc.follow(members[name].schema, ""); err == nil && plainName(name) == wanted &&
+				isType(member, "string") {
 				found = append(found, above+"/"+escape(name))
 			}
 		}

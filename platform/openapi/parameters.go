@@ -19,9 +19,12 @@ var places = []string{"path", "query", "header", "cookie"}
 // platformHeaders are set by the platform, the protocol or what else a
 // document says of a request.
 var platformHeaders = map[string]string{
-	"Accept": "it follows from the answers", "Content-Type": "it follows from the body", "Authorization": "it follows from the security schemes",
-	"Idempotency-Key": "the platform sets it, the same for all attempts of a call", "Cookie": "cookies are parameters of their own",
-	"Accept-Encoding": "", "Connection": "", "Content-Length": "", "Expect": "", "Host": "", "Keep-Alive": "", "Te": "", "Trailer": "",
+	"Accept": "it follows from the answers", "Content-Type": "it follows from the body",
+	"Authorization":   "it follows from the security schemes",
+	"Idempotency-Key": "the platform sets it, the same for all attempts of a call",
+	"Cookie":          "cookies are parameters of their own",
+	"Accept-Encoding": "", "Connection": "", "Content-Length": "", "Expect": "", "Host": "", "Keep-Alive": "", "Te": "",
+	"Trailer":           "",
 	"Transfer-Encoding": "", "Upgrade": "",
 }
 
@@ -80,7 +83,8 @@ func (b *builder) parameter(place string, p parameter) error {
 		}
 		required = true
 	case "header":
-		if reason, set := platformHeaders[http.CanonicalHeaderKey(wire)]; set || strings.HasPrefix(http.CanonicalHeaderKey(wire), "Proxy-") {
+		if reason, set := platformHeaders[http.CanonicalHeaderKey(wire)]; set ||
+			strings.HasPrefix(http.CanonicalHeaderKey(wire), "Proxy-") {
 			if reason == "" {
 				reason = "the protocol sets it"
 			}
@@ -189,7 +193,8 @@ func (b *builder) style(place string, p parameter, asJSON bool) httpcall.Style {
 	style, known := styleOf(name, kind, explode)
 	switch {
 	case name == "deepObject" && kind == "array":
-		b.lost.add(p.pointer+"/style", "OpenAPI does not say how a list is a deepObject: it is written as %s[]=…", clip(p.text("name"), 60))
+		b.lost.add(p.pointer+"/style", "OpenAPI does not say how a list is a deepObject: it is written as %s[]=…",
+			clip(p.text("name"), 60))
 	case !known && kind != "":
 		b.lost.add(p.pointer+"/style", "the style %s is not written for %s", clean(name, 40), clean(kind, 20))
 	}
@@ -277,7 +282,9 @@ func (b *builder) undeclared() error {
 			continue
 		}
 		b.lost.add(b.pointer+"/parameters", "no parameter declares {%s} of the path: it takes any text", match[1])
-		b.arguments = append(b.arguments, &argument{place: "path", wire: match[1], required: true, schema: map[string]any{"type": "string"}})
+		b.arguments = append(
+			b.arguments, &argument{place: "path", wire: match[1], required: true, schema: map[string]any{"type": "string"}},
+		)
 	}
 	return nil
 }

@@ -86,7 +86,9 @@ func (r *Result) Reconcile(tools []tool.Tool) (gone []tool.Tool) {
 		} else {
 			o.Spec.Slug = freeSlug(o.name, taken)
 			if o.Spec.Slug != o.name {
-				o.Warnings = append(o.Warnings, fmt.Sprintf("the slug %s is that of %s: the tool is called %s", o.name, taken[o.name], o.Spec.Slug))
+				o.Warnings = append(
+					o.Warnings, fmt.Sprintf("the slug %s is that of %s: the tool is called %s", o.name, taken[o.name], o.Spec.Slug),
+				)
 			}
 			taken[o.Spec.Slug] = o.Method + " " + o.Path
 		}
@@ -185,7 +187,8 @@ func (o *Operation) keepCredential(t *tool.Tool, source *Source) {
 		return
 	}
 	var before, now httpcall.Config
-	if json.Unmarshal(t.Config, &before) != nil || json.Unmarshal(o.Spec.Config, &now) != nil || before.Auth == nil || o.lacking == nil {
+	if json.Unmarshal(t.Config, &before) != nil || json.Unmarshal(o.Spec.Config, &now) != nil || before.Auth == nil ||
+		o.lacking == nil {
 		return
 	}
 	auth := *o.lacking

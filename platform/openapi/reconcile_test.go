@@ -34,13 +34,17 @@ func stored(r *openapi.Result) []tool.Tool {
 	var tools []tool.Tool
 	for _, o := range r.Operations {
 		if o.Spec != nil {
-			tools = append(tools, tool.Tool{Slug: o.Spec.Slug, Tenant: "t", Definition: o.Spec.Definition, Policy: o.Spec.Policy, Revision: 7})
+			tools = append(tools, tool.Tool{
+				Slug: o.Spec.Slug, Tenant: "t", Definition: o.Spec.Definition, Policy: o.Spec.Policy, Revision: 7,
+			})
 		}
 	}
 	return tools
 }
 
-func imported(t *testing.T, document string, opts openapi.Options, known []tool.Tool) (map[string]openapi.Operation, []tool.Tool) {
+func imported(
+	t *testing.T, document string, opts openapi.Options, known []tool.Tool,
+) (map[string]openapi.Operation, []tool.Tool) {
 	t.Helper()
 	r, err := openapi.Map(t.Context(), []byte(document), opts)
 	require.NoError(t, err)
@@ -64,12 +68,14 @@ func TestImportedAgainUnchanged(t *testing.T) {
 	t.Parallel()
 	known := stored(mapped(t, []byte(shop), openapi.Options{}))
 	require.Len(t, known, 4)
-	again, gone := imported(t, "# A comment.\n"+strings.Replace(shop, `version: "1"`, `version: "2"`, 1), openapi.Options{}, known)
+	again, gone := imported(t, "# A comment.\n"+strings.Replace(shop, `version: "1"`, `version: "2"`, 1),
+		openapi.Options{}, known)
 	require.Empty(t, gone)
 	for _, before := range known {
 		o := again[before.Slug]
 		require.Equal(t, before.Slug, o.Known)
-		require.Equal(t, before.Definition, o.Spec.Definition, "what the document does not change keeps the note of its source")
+		require.Equal(t, before.Definition, o.Spec.Definition,
+			"what the document does not change keeps the note of its source")
 		require.Equal(t, before.Policy, o.Spec.Policy)
 		require.Equal(t, int64(7), o.Spec.Revision)
 	}
@@ -79,7 +85,8 @@ func TestImportedAgainUnchanged(t *testing.T) {
 func TestToolsAreFoundAgain(t *testing.T) {
 	t.Parallel()
 	known := stored(mapped(t, []byte(shop), openapi.Options{}))
-	changed := strings.NewReplacer("operationId: listOrders", "operationId: findOrders", "  /orders/{id}:", "  /v2/orders/{id}:", "operationId: createOrder", "operationId: getOrders").Replace(shop)
+	changed := strings.NewReplacer("operationId: listOrders", "operationId: findOrders", "  /orders/{id}:",
+		"  /v2/orders/{id}:", "operationId: createOrder", "operationId: getOrders").Replace(shop)
 	again, gone := imported(t, changed, openapi.Options{}, known)
 	require.Empty(t, gone)
 	require.Equal(t, "findOrders", again["listOrders"].ID)
@@ -114,9 +121,11 @@ func TestDecisionsStay(t *testing.T) {
 		known[i].PermissionPolicy, known[i].RequiredPermission = tool.AlwaysAsk, "orders"
 		known[i].Execution.TimeoutSeconds, known[i].Icon = 5, "cart"
 		known[i].Interaction.Aliases = []string{"orders"}
-		known[i].Interaction.Annotations = json.RawMessage(strings.Replace(string(known[i].Interaction.Annotations), "{", `{"team":"sales",`, 1))
+		known[i].Interaction.Annotations = json.RawMessage(strings.Replace(string(known[i].Interaction.Annotations), "{",
+			`{"team":"sales",`, 1))
 	}
-	again, _ := imported(t, strings.Replace(shop, "List orders", "List all orders", 1), openapi.Options{Idempotent: []string{"DELETE /orders/{id}"}}, known)
+	again, _ := imported(t, strings.Replace(shop, "List orders", "List all orders", 1),
+		openapi.Options{Idempotent: []string{"DELETE /orders/{id}"}}, known)
 	list := again["listOrders"].Spec
 	require.Equal(t, "List all orders", list.Name)
 	require.Equal(t, tool.AlwaysAsk, list.PermissionPolicy)
@@ -138,7 +147,10 @@ func TestDecisionsStay(t *testing.T) {
 func TestEgressIsRaised(t *testing.T) {
 	t.Parallel()
 	known := stored(mapped(t, []byte(shop), openapi.Options{}))
-	again, _ := imported(t, strings.Replace(shop, "    get: {operationId: listOrders", "    put: {operationId: listOrders", 1), openapi.Options{}, known)
+	again, _ := imported(
+		t, strings.Replace(shop, "    get: {operationId: listOrders", "    put: {operationId: listOrders", 1),
+		openapi.Options{}, known,
+	)
 	s := again["listOrders"].Spec
 	require.Equal(t, tool.EgressWrite, s.EgressClass)
 	require.True(t, s.RequiresApproval)
@@ -188,7 +200,12 @@ func TestSelection(t *testing.T) {
 		"method":    {openapi.Options{Only: openapi.Selection{Tags: []string{"records"}, Methods: []string{"get"}}}, 2},
 		"operation": {openapi.Options{Only: openapi.Selection{Operations: []string{"session.get"}}}, 1},
 		"path":      {openapi.Options{Only: openapi.Selection{Paths: []string{"/projects/{project}/records"}}}, 6},
-		"except":    {openapi.Options{Only: openapi.Selection{Tags: []string{"records"}}, Except: openapi.Selection{Methods: []string{"DELETE", "HEAD"}}}, 4},
+		"except": {
+			openapi.Options{
+				Only: openapi.Selection{Tags: []string{"records"}}, Except: openapi.Selection{Methods: []string{"DELETE", "HEAD"}},
+			},
+			4,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,28 +235,34 @@ func TestSlugs(t *testing.T) {
 	}
 	for method, ids := range map[string]map[string]string{
 		http.MethodDelete: {
-			"tags_delete": "deleteTags", "tag": "deleteTag", "tag_item": "deleteTagItem", "getTag": "deleteTag", "repos/remove-label": "removeReposLabel",
-			"checkRuns": "deleteCheckRuns", "unstarRepo": "unstarRepo", "releaseLock": "releaseLock", "orderCreate": "deleteOrder",
+			"tags_delete": "deleteTags", "tag": "deleteTag", "tag_item": "deleteTagItem", "getTag": "deleteTag",
+			"repos/remove-label": "removeReposLabel",
+			"checkRuns":          "deleteCheckRuns", "unstarRepo": "unstarRepo", "releaseLock": "releaseLock",
+			"orderCreate": "deleteOrder",
 		},
 		http.MethodPost: {
-			"tag_create": "createTag", "checkRuns/create": "createCheckRuns", "chat.delete": "deleteChat", "searchOrders": "searchOrders",
+			"tag_create": "createTag", "checkRuns/create": "createCheckRuns", "chat.delete": "deleteChat",
+			"searchOrders":     "searchOrders",
 			"chat.postMessage": "postChatMessage", "balancers.insert": "insertBalancers", "billing": "createBilling",
 		},
 		http.MethodGet: {
-			"tag_get": "getTag", "checkRuns/listForRef": "listCheckRunsForRef", "deleteLog": "listLog", "exportReport": "exportReport",
+			"tag_get": "getTag", "checkRuns/listForRef": "listCheckRunsForRef", "deleteLog": "listLog",
+			"exportReport": "exportReport",
 			"releaseNotes": "listReleaseNotes",
 		},
 		http.MethodPut:   {"tags.replaceAll": "replaceTagsAll", "getTag": "replaceTag", "markAsRead": "markAsRead"},
 		http.MethodPatch: {"tag": "tag", "customer": "updateCustomer", "list_patch": "patchList"},
 	} {
 		for id, want := range ids {
-			raw := strings.Replace(string(smallDocument(`{"operationId":"`+id+`"}`, `{}`)), `"get"`, `"`+strings.ToLower(method)+`"`, 1)
+			raw := strings.Replace(string(smallDocument(`{"operationId":"`+id+`"}`, `{}`)), `"get"`,
+				`"`+strings.ToLower(method)+`"`, 1)
 			r := mapped(t, []byte(raw), openapi.Options{})
 			require.NotNil(t, r.Operations[0].Spec, r.Operations[0].Reason)
 			require.Equal(t, want, r.Operations[0].Spec.Slug, "%s %s", method, id)
 		}
 	}
-	long := mapped(t, smallDocument(`{"operationId":"get`+strings.Repeat("Thing", 40)+`"}`, `{}`), openapi.Options{Prefix: "shop"}).Operations[0].Spec.Slug
+	long := mapped(t, smallDocument(`{"operationId":"get`+strings.Repeat("Thing", 40)+`"}`,
+		`{}`), openapi.Options{Prefix: "shop"}).Operations[0].Spec.Slug
 	require.True(t, tool.ValidSlug(long))
 	require.True(t, strings.HasPrefix(long, "shopGetThing"))
 }

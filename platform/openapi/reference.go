@@ -36,7 +36,10 @@ func (d *document) follow(v any, pointer string) (object, string, error) {
 func (d *document) lookup(ref, from string) (any, string, error) {
 	fragment, local := strings.CutPrefix(ref, "#")
 	if !local {
-		return nil, "", refuse(from, "it refers to %s: only references within the document are followed, nothing is fetched or read", clean(ref, 120))
+		return nil, "", refuse(
+			from, "it refers to %s: only references within the document are followed, nothing is fetched or read",
+			clean(ref, 120),
+		)
 	}
 	pointer, err := url.PathUnescape(fragment)
 	if err != nil || pointer != "" && !strings.HasPrefix(pointer, "/") {

@@ -36,18 +36,24 @@ func TestNothingIsFetched(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.json")
 	require.NoError(t, os.WriteFile(secret, []byte(`{"type":"string","description":"PLANTED"}`), 0o600))
 	for _, ref := range []string{
-		canary.URL + "/schema.json", "//" + strings.TrimPrefix(canary.URL, "http://") + "/x", secret, "file://" + secret, "secret.json#/a", "../x.yaml", "schemas.json", "#fragment",
+		canary.URL + "/schema.json", "//" + strings.TrimPrefix(canary.URL, "http://") + "/x", secret, "file://" + secret,
+		"secret.json#/a", "../x.yaml", "schemas.json", "#fragment",
 	} {
 		quoted := `{"$ref":"` + ref + `"}`
 		for place, raw := range map[string][]byte{
 			"path item": []byte(strings.Replace(string(smallDocument(`{}`, `{}`)), `{"get":{}}`, quoted, 1)),
 			"parameter": smallDocument(`{"parameters":[`+quoted+`],"responses":{}}`, `{}`),
 			"schema":    smallDocument(`{"parameters":[{"name":"q","in":"query","schema":`+quoted+`}],"responses":{}}`, `{}`),
-			"nested":    smallDocument(`{"parameters":[{"name":"q","in":"query","schema":{"type":"array","items":`+quoted+`}}],"responses":{}}`, `{}`),
-			"component": smallDocument(`{"parameters":[{"name":"q","in":"query","schema":{"$ref":"#/components/schemas/s"}}],"responses":{}}`, `{"schemas":{"s":`+quoted+`}}`),
-			"response":  smallDocument(`{"responses":{"200":`+quoted+`}}`, `{}`),
-			"output":    smallDocument(`{"responses":{"200":{"content":{"application/json":{"schema":`+quoted+`}}}}}`, `{}`),
-			"scheme":    smallDocument(`{"security":[{"k":[]}],"responses":{}}`, `{"securitySchemes":{"k":`+quoted+`}}`),
+			"nested": smallDocument(
+				`{"parameters":[{"name":"q","in":"query","schema":{"type":"array","items":`+quoted+`}}],"responses":{}}`, `{}`,
+			),
+			"component": smallDocument(
+				`{"parameters":[{"name":"q","in":"query","schema":{"$ref":"#/components/schemas/s"}}],"responses":{}}`,
+				`{"schemas":{"s":`+quoted+`}}`,
+			),
+			"response": smallDocument(`{"responses":{"200":`+quoted+`}}`, `{}`),
+			"output":   smallDocument(`{"responses":{"200":{"content":{"application/json":{"schema":`+quoted+`}}}}}`, `{}`),
+			"scheme":   smallDocument(`{"security":[{"k":[]}],"responses":{}}`, `{"securitySchemes":{"k":`+quoted+`}}`),
 		} {
 			r, err := openapi.Map(t.Context(), raw, openapi.Options{DocumentURL: canary.URL + "/openapi.json"})
 			require.NoError(t, err, place)
@@ -77,7 +83,8 @@ func TestManySchemasOfOneName(t *testing.T) {
 	for i := range many {
 		list[i], refs[i] = `{"a":{"type":"string"}}`, fmt.Sprintf(`{"$ref":"#/components/x/%d/a"}`, i)
 	}
-	operation := `{"parameters":[{"name":"q","in":"query","schema":{"anyOf":[` + strings.Join(refs, ",") + `]}}],"responses":{}},"head":{"responses":{}}`
+	operation := `{"parameters":[{"name":"q","in":"query","schema":{"anyOf":[` + strings.Join(refs, ",") +
+		`]}}],"responses":{}},"head":{"responses":{}}`
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	r, err := openapi.Map(ctx, smallDocument(operation, `{"x":[`+strings.Join(list, ",")+`]}`), openapi.Options{})
@@ -92,7 +99,10 @@ func TestRefused(t *testing.T) {
 	for i := range openapi.MaxOperations + 1 {
 		many[fmt.Sprintf("/p%d", i)] = map[string]any{"get": map[string]any{"responses": map[string]any{}}}
 	}
-	tooMany, err := json.Marshal(map[string]any{"openapi": "3.0.3", "info": map[string]any{"title": "Many"}, "servers": []any{map[string]any{"url": "https://x.example"}}, "paths": many})
+	tooMany, err := json.Marshal(map[string]any{
+		"openapi": "3.0.3", "info": map[string]any{"title": "Many"},
+		"servers": []any{map[string]any{"url": "https://x.example"}}, "paths": many,
+	})
 	require.NoError(t, err)
 	var bomb strings.Builder
 	bomb.WriteString("openapi: 3.0.3\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
@@ -100,8 +110,10 @@ func TestRefused(t *testing.T) {
 		fmt.Fprintf(&bomb, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
 	}
 	for name, c := range map[string]struct{ raw, want string }{
-		"swagger 1.2":   {`{"swagger":"1.2","paths":{}}`, "Swagger 2.0, OpenAPI 3.0 and 3.1 are read"},
-		"bad swagger":   {"swagger: '2.0'\ninfo: {title: x}\nhost: x.example\npaths: {/a: {get: 3}}\n", "cannot be read as Swagger 2.0"},
+		"swagger 1.2": {`{"swagger":"1.2","paths":{}}`, "Swagger 2.0, OpenAPI 3.0 and 3.1 are read"},
+		"bad swagger": {
+			"swagger: '2.0'\ninfo: {title: x}\nhost: x.example\npaths: {/a: {get: 3}}\n", "cannot be read as Swagger 2.0",
+		},
 		"3.2":           {`{"openapi":"3.2.0","info":{"title":"x"},"paths":{}}`, "3.0 and 3.1 are read"},
 		"no version":    {`{"info":{"title":"x"}}`, "is this an OpenAPI document?"},
 		"no object":     {`[1]`, "expected an object"},
@@ -109,13 +121,29 @@ func TestRefused(t *testing.T) {
 		"no JSON":       {`{"openapi":`, "no JSON"},
 		"two documents": {`{"openapi":"3.0.3"} {}`, "more than one JSON value"},
 		"no YAML":       {"openapi: [\n", "line"},
-		"no paths":      {`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://x.example"}]}`, "nothing to make tools of"},
-		"no title":      {`{"openapi":"3.0.3","info":{},"servers":[{"url":"https://x.example"}],"paths":{}}`, "give the import a name"},
-		"relative":      {`{"openapi":"3.0.3","info":{"title":"x"},"paths":{"/a":{}}}`, "say where the document was found"},
-		"scheme":        {`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"file:///etc"}],"paths":{"/a":{}}}`, "expected http or https"},
-		"user":          {`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://a:b@x.example"}],"paths":{"/a":{}}}`, "and no user"},
-		"variable":      {`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://{a}.example"}],"paths":{"/a":{}}}`, "server variable a has no default"},
-		"dialect":       {`{"openapi":"3.1.0","jsonSchemaDialect":"https://x.example/own","info":{"title":"x"},"paths":{"/a":{}}}`, "of the dialect"},
+		"no paths": {
+			`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://x.example"}]}`, "nothing to make tools of",
+		},
+		"no title": {
+			`{"openapi":"3.0.3","info":{},"servers":[{"url":"https://x.example"}],"paths":{}}`, "give the import a name",
+		},
+		"relative": {`{"openapi":"3.0.3","info":{"title":"x"},"paths":{"/a":{}}}`, "say where the document was found"},
+		"scheme": {
+			`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"file:///etc"}],"paths":{"/a":{}}}`,
+			"expected http or https",
+		},
+		"user": {
+			`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://a:b@x.example"}],"paths":{"/a":{}}}`,
+			"and no user",
+		},
+		"variable": {
+			`{"openapi":"3.0.3","info":{"title":"x"},"servers":[{"url":"https://{a}.example"}],"paths":{"/a":{}}}`,
+			"server variable a has no default",
+		},
+		"dialect": {
+			`{"openapi":"3.1.0","jsonSchemaDialect":"https://x.example/own","info":{"title":"x"},"paths":{"/a":{}}}`,
+			"of the dialect",
+		},
 		"too many":      {string(tooMany), "more than 2000 operations"},
 		"too large":     {strings.Repeat(" ", openapi.MaxDocumentBytes+1), "at most 33554432 are read"},
 		"bomb":          {bomb.String(), "its aliases make it so"},
@@ -170,7 +198,10 @@ func TestTextsAreCleaned(t *testing.T) {
 	operation, err := json.Marshal(map[string]any{
 		"operationId": "get\x1b[2J\u202eThing", "summary": hidden, "description": long,
 		"parameters": []any{map[string]any{"name": "q", "in": "query", "description": long, "schema": map[string]any{
-			"type": "object", "properties": map[string]any{"password": map[string]any{"type": "string", "default": "hunter2", "example": "hunter3"}},
+			"type": "object",
+			"properties": map[string]any{
+				"password": map[string]any{"type": "string", "default": "hunter2", "example": "hunter3"},
+			},
 		}}},
 		"responses": map[string]any{},
 	})
@@ -194,7 +225,10 @@ func TestTextsAreCleaned(t *testing.T) {
 // spelled out, are mapped or skipped, in little time.
 func TestSchemasWithoutEnd(t *testing.T) {
 	t.Parallel()
-	schemas := map[string]any{"self": map[string]any{"$ref": "#/components/schemas/self"}, "a": map[string]any{"$ref": "#/components/schemas/b"}, "b": map[string]any{"$ref": "#/components/schemas/a"}}
+	schemas := map[string]any{
+		"self": map[string]any{"$ref": "#/components/schemas/self"}, "a": map[string]any{"$ref": "#/components/schemas/b"},
+		"b": map[string]any{"$ref": "#/components/schemas/a"},
+	}
 	for i := range 40 {
 		next := map[string]any{"$ref": fmt.Sprintf("#/components/schemas/x%d", i+1)}
 		schemas[fmt.Sprintf("x%d", i)] = map[string]any{"type": "object", "properties": map[string]any{"l": next, "r": next}}
@@ -203,7 +237,11 @@ func TestSchemasWithoutEnd(t *testing.T) {
 	components, err := json.Marshal(map[string]any{"schemas": schemas})
 	require.NoError(t, err)
 	for _, name := range []string{"self", "a", "x0"} {
-		raw := smallDocument(`{"parameters":[{"name":"q","in":"query","schema":{"$ref":"#/components/schemas/`+name+`"}}],"responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/`+name+`"}}}}}}`, string(components))
+		raw := smallDocument(
+			`{"parameters":[{"name":"q","in":"query","schema":{"$ref":"#/components/schemas/`+name+
+				`"}}],"responses":{"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/`+name+`"}}}}}}`,
+			string(components),
+		)
 		r := mapped(t, raw, openapi.Options{})
 		require.True(t, r.Operations[0].Spec != nil || r.Operations[0].Reason != "", name)
 	}

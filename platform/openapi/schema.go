@@ -28,7 +28,8 @@ var (
 		"dependentRequired", "format", "contentEncoding", "contentMediaType", "deprecated", "readOnly", "writeOnly",
 	}
 	oneSchema = []string{
-		"not", "if", "then", "else", "additionalProperties", "propertyNames", "contains", "unevaluatedItems", "unevaluatedProperties",
+		"not", "if", "then", "else", "additionalProperties", "propertyNames", "contains", "unevaluatedItems",
+		"unevaluatedProperties",
 	}
 	schemaLists = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
 	schemaMaps  = []string{"patternProperties", "dependentSchemas"}
@@ -54,7 +55,10 @@ type converter struct {
 }
 
 func newConverter(d *document, way direction) *converter {
-	return &converter{doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition), taken: make(map[string]int), checked: make(map[string]error)}
+	return &converter{
+		doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition),
+		taken: make(map[string]int), checked: make(map[string]error),
+	}
 }
 
 // schema converts the schema at a pointer. References in it lead to #/$defs.

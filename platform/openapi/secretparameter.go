@@ -107,10 +107,12 @@ func (b *builder) dropTokens() {
 		if !a.field || !b.mapper.tokens[a.wire] || !secret.SensitiveKey(a.wire) {
 			return false
 		}
-		b.lost.add(b.pointer+"/requestBody", "the field %s is not sent: the credential of %s authenticates", a.wire, strings.Trim(b.out.scheme, "()"))
+		b.lost.add(b.pointer+"/requestBody", "the field %s is not sent: the credential of %s authenticates", a.wire,
+			strings.Trim(b.out.scheme, "()"))
 		return true
 	})
-	if b.config.BodyType == formBody && !slices.ContainsFunc(b.arguments, func(a *argument) bool { return a.place == "body" }) {
+	if b.config.BodyType == formBody &&
+		!slices.ContainsFunc(b.arguments, func(a *argument) bool { return a.place == "body" }) {
 		b.config.BodyType = "" // No field is left.
 	}
 }

@@ -42,9 +42,11 @@ func (b *builder) authenticate() {
 		switch {
 		case b.out.scheme == s.wire:
 		case b.out.scheme != "":
-			b.lost.add(s.pointer, "a request carries one credential: the %s %s is not sent, since that of %s is", s.place, s.wire, b.out.scheme)
+			b.lost.add(s.pointer, "a request carries one credential: the %s %s is not sent, since that of %s is", s.place,
+				s.wire, b.out.scheme)
 		default:
-			b.lost.add(s.pointer, "the %s %s has the name of a secret, which is no argument: name a credential for it", s.place, s.wire)
+			b.lost.add(s.pointer, "the %s %s has the name of a secret, which is no argument: name a credential for it", s.place,
+				s.wire)
 		}
 	}
 	b.out.open = b.out.open && b.config.Auth == nil && b.out.lacking == nil
@@ -90,7 +92,8 @@ func (b *builder) bySchemes() {
 			if b.opts.Credentials[name] != "" {
 				b.use(s, b.opts.Credentials[name])
 				if len(names) > 1 {
-					b.lost.add(pointer+"/"+itoa(i), "a request carries one credential: of %s, only %s is sent", strings.Join(names, " and "), name)
+					b.lost.add(pointer+"/"+itoa(i), "a request carries one credential: of %s, only %s is sent",
+						strings.Join(names, " and "), name)
 				}
 				return
 			}
@@ -104,7 +107,8 @@ func (b *builder) bySchemes() {
 	case usable != nil:
 		b.need(usable)
 	case len(together) > 0:
-		b.lost.add(pointer, "a request carries one credential: %s are wanted together; name the one to send", clip(together[0], 120))
+		b.lost.add(pointer, "a request carries one credential: %s are wanted together; name the one to send",
+			clip(together[0], 120))
 	default:
 		b.out.open = true // What is declared cannot be sent.
 	}

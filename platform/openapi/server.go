@@ -77,7 +77,8 @@ func (m *mapper) fillVariables(server object, pointer string) (string, error) {
 				failed = refuse(at, "the server variable %s has no default: give it a value", clean(name, 60))
 			}
 		}
-		if allowed := variable.list("enum"); given && len(allowed) > 0 && !slices.ContainsFunc(allowed, func(v any) bool { return fmt.Sprint(v) == value }) {
+		if allowed := variable.list("enum"); given && len(allowed) > 0 &&
+			!slices.ContainsFunc(allowed, func(v any) bool { return fmt.Sprint(v) == value }) {
 			failed = refuse(at, "%q is none of the values of the server variable %s", clip(value, 60), clean(name, 60))
 		}
 		return value
@@ -89,7 +90,8 @@ func (m *mapper) fillVariables(server object, pointer string) (string, error) {
 func (m *mapper) absolute(text, pointer string) (string, error) {
 	if pointer == "" { // It is an option, not of the document.
 		u, err := url.Parse(text)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" ||
+			u.Fragment != "" {
 			e := refuse("", "upstream")
 			e.Path, e.Msg = "/upstream", "upstream: expected the number of a server, or an absolute http or https URL"
 			return "", e
@@ -102,7 +104,11 @@ func (m *mapper) absolute(text, pointer string) (string, error) {
 	}
 	if !u.IsAbs() {
 		if m.opts.DocumentURL == "" {
-			return "", refuse(pointer, "the server %q is relative: say where the document was found (document_url), or which URL is meant (upstream)", clean(text, 120))
+			return "", refuse(
+				pointer,
+				"the server %q is relative: say where the document was found (document_url), or which URL is meant (upstream)",
+				clean(text, 120),
+			)
 		}
 		base, err := url.Parse(m.opts.DocumentURL)
 		if err != nil {

@@ -46,7 +46,9 @@ func (s shape) serve(t *testing.T, handler http.HandlerFunc) *service {
 		"TOOLCRIB_SECRET_TOKEN": "planted-token", "TOOLCRIB_SECRET_TOKEN_HOSTS": "127.0.0.1",
 		"TOOLCRIB_SECRET_LOGIN": "ada:planted-login", "TOOLCRIB_SECRET_LOGIN_HOSTS": "127.0.0.1",
 	}
-	var run tool.Executor = httpcall.New(gate, secret.Env{Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }})
+	var run tool.Executor = httpcall.New(gate, secret.Env{
+		Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
+	})
 	schemas := schema.New(32)
 	for _, layer := range slices.Backward(executors.Standard(executors.Options{
 		Logger: slog.New(slog.DiscardHandler), Validate: func(ctx context.Context, s, value json.RawMessage) error {
@@ -80,8 +82,9 @@ func (s *service) call(t *testing.T, slug, arguments string) *tool.Result {
 	require.NoError(t, err)
 	require.NoError(t, input.Validate(t.Context(), json.RawMessage(arguments)))
 	res, err := s.run.Execute(t.Context(), &tool.Call{
-		ID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}, Attempt: 1, Egress: o.Spec.EgressClass, Arguments: json.RawMessage(arguments),
-		Version: &tool.Version{Slug: slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: o.Spec.Definition}},
+		ID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}, Attempt: 1, Egress: o.Spec.EgressClass,
+		Arguments: json.RawMessage(arguments),
+		Version:   &tool.Version{Slug: slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: o.Spec.Definition}},
 	})
 	require.NoError(t, err)
 	require.False(t, res.IsError, "%+v", res.Content)
@@ -109,7 +112,8 @@ func TestCodeHostingCall(t *testing.T) {
 		answer(w, `[{"id": 1}, {"id": 2, "body": null}]`)
 	})
 	got := s.call(t, "listReposLabel", `{"owner":"ada","repo":"engine","per_page":2}`)
-	require.JSONEq(t, `{"items":[{"id":1},{"id":2,"body":null},{"id":"third"}],"pages":2,"complete":true}`, string(got.Structured))
+	require.JSONEq(t, `{"items":[{"id":1},{"id":2,"body":null},{"id":"third"}],"pages":2,"complete":true}`,
+		string(got.Structured))
 	require.Contains(t, got.Mismatch, "/items/2/id")
 	require.Equal(t, http.MethodDelete, s.tools["deleteReposTagLabel"].Method)
 }
@@ -124,7 +128,8 @@ func TestTelephonyCall(t *testing.T) {
 		}
 		switch {
 		case r.Method == http.MethodPost:
-			if r.ParseForm() != nil || r.PostForm.Get("Body") != "Grüße, 日本" || !slices.Equal(r.PostForm["MediaUrl"], []string{"a", "b"}) {
+			if r.ParseForm() != nil || r.PostForm.Get("Body") != "Grüße, 日本" ||
+				!slices.Equal(r.PostForm["MediaUrl"], []string{"a", "b"}) {
 				http.Error(w, r.PostForm.Encode(), http.StatusBadRequest)
 				return
 			}
@@ -139,7 +144,10 @@ func TestTelephonyCall(t *testing.T) {
 			answer(w, `{"messages": [{"sid": "SM1"}], "next_page_uri": "%s?Page=1&PageToken=PASM1"}`, r.URL.Path)
 		}
 	})
-	list := s.call(t, "listMessage", `{"AccountSid":"`+account+`","DateCreated_before":"2026-02-01T00:00:00Z","DateCreated_after":"2026-01-01T00:00:00Z"}`)
+	list := s.call(
+		t, "listMessage",
+		`{"AccountSid":"`+account+`","DateCreated_before":"2026-02-01T00:00:00Z","DateCreated_after":"2026-01-01T00:00:00Z"}`,
+	)
 	require.JSONEq(t, `{"items":[{"sid":"SM1"},{"sid":"SM2"}],"pages":2,"complete":true}`, string(list.Structured))
 	require.Empty(t, list.Mismatch)
 	sent := s.call(t, "createMessage", `{"AccountSid":"`+account+`","To":"+41","Body":"Grüße, 日本","MediaUrl":["a","b"]}`)
@@ -156,7 +164,8 @@ func TestMessagingCall(t *testing.T) {
 		}
 		switch {
 		case r.URL.Path == "/chat.postMessage":
-			if r.ParseForm() != nil || r.PostForm.Has("token") || r.PostForm.Get("text") != "Καλημέρα" || r.PostForm.Get("users") != "U1,U2" {
+			if r.ParseForm() != nil || r.PostForm.Has("token") || r.PostForm.Get("text") != "Καλημέρα" ||
+				r.PostForm.Get("users") != "U1,U2" {
 				http.Error(w, r.PostForm.Encode(), http.StatusBadRequest)
 				return
 			}
@@ -164,7 +173,9 @@ func TestMessagingCall(t *testing.T) {
 		case r.URL.Query().Get("cursor") == "next==":
 			answer(w, `{"ok": true, "conversations": [{"id": "C3"}], "response_metadata": {"next_cursor": ""}}`)
 		case r.URL.Query().Get("types") == "public,private":
-			answer(w, `{"ok": true, "conversations": [{"id": "C1"}, {"id": "C2"}], "response_metadata": {"next_cursor": "next=="}}`)
+			answer(
+				w, `{"ok": true, "conversations": [{"id": "C1"}, {"id": "C2"}], "response_metadata": {"next_cursor": "next=="}}`,
+			)
 		default:
 			http.Error(w, r.RequestURI, http.StatusBadRequest)
 		}
@@ -190,7 +201,8 @@ func TestModelServingCall(t *testing.T) {
 				http.Error(w, string(raw), http.StatusBadRequest)
 				return
 			}
-			answer(w, `{"id": "c1", "choices": [{"finish_reason": "content_filter", "message": {"content": null}}]}`) // A reason of its own.
+			// A reason of its own.
+			answer(w, `{"id": "c1", "choices": [{"finish_reason": "content_filter", "message": {"content": null}}]}`)
 		case "/files":
 			file, header, err := r.FormFile("file")
 			if err != nil || header.Filename != "données.txt" || r.FormValue("purpose") != "batch" {
@@ -204,7 +216,10 @@ func TestModelServingCall(t *testing.T) {
 			_, _ = w.Write([]byte{0, 1, 2})
 		}
 	})
-	got := s.call(t, "createChatCompletion", `{"model":"small","messages":[{"content":[{"text":"नमस्ते","type":"text"}],"role":"user"}]}`)
+	got := s.call(
+		t, "createChatCompletion",
+		`{"model":"small","messages":[{"content":[{"text":"नमस्ते","type":"text"}],"role":"user"}]}`,
+	)
 	require.Contains(t, got.Mismatch, "/choices/0/finish_reason")
 	require.Contains(t, string(got.Structured), "content_filter")
 	uploaded := s.call(t, "createFile", `{"file":"aGVsbG8=","file_file_name":"données.txt","purpose":"batch"}`)
@@ -225,9 +240,11 @@ func TestHostingCall(t *testing.T) {
 		case r.URL.Path == "/v2/registry":
 			answer(w, `{"registries": [{"page": "%s"}]}`, page)
 		case page == "2":
-			answer(w, `{"droplets": [{"id": 2, "tags": null}], "links": {"pages": {"last": "x"}}, "meta": {"total": 2}}`) // The document says a list.
+			// The document says a list.
+			answer(w, `{"droplets": [{"id": 2, "tags": null}], "links": {"pages": {"last": "x"}}, "meta": {"total": 2}}`)
 		default:
-			answer(w, `{"droplets": [{"id": 1}], "links": {"pages": {"next": "http://%s/v2/droplets?page=2&tag_name=%s"}}}`, r.Host, url.QueryEscape(r.URL.Query().Get("tag_name")))
+			answer(w, `{"droplets": [{"id": 1}], "links": {"pages": {"next": "http://%s/v2/droplets?page=2&tag_name=%s"}}}`,
+				r.Host, url.QueryEscape(r.URL.Query().Get("tag_name")))
 		}
 	})
 	got := s.call(t, "listDroplets", `{"tag_name":"прод"}`)
@@ -235,7 +252,8 @@ func TestHostingCall(t *testing.T) {
 	require.Contains(t, got.Mismatch, "/items/1/tags")
 	numbered := s.call(t, "listRegistries", `{}`)
 	require.JSONEq(t, `{"items":[{"page":"1"},{"page":"2"}],"pages":3,"complete":true}`, string(numbered.Structured))
-	require.Contains(t, s.tools["listDroplets2"].Warnings[0], "the slug listDroplets is that of GET /v2/droplets: the tool is called listDroplets2")
+	require.Contains(t, s.tools["listDroplets2"].Warnings[0],
+		"the slug listDroplets is that of GET /v2/droplets: the tool is called listDroplets2")
 }
 
 // scripts are words in several scripts, with characters of one to four bytes.
@@ -247,27 +265,37 @@ func TestScriptsAreEncoded(t *testing.T) {
 	t.Parallel()
 	document := func() m {
 		return m{"openapi": "3.0.3", "info": m{"title": "Places", "version": "1"}, "paths": m{"/places/{name}": m{
-			"parameters": l{parameter("path", "name", typed("string")), parameter("query", "q", typed("string")), parameter("query", "in Städten", arrayOf(typed("string")))},
-			"get":        m{"operationId": "getPlace", "responses": answersWith("200", typed("object"))},
-			"post": m{"operationId": "addPlace", "requestBody": m{"required": true, "content": inMedia("application/x-www-form-urlencoded", object(m{
-				"wörd": typed("string"), "list": arrayOf(typed("string")), "map": m{"type": "object", "additionalProperties": typed("string")},
-			}, "wörd"))}, "responses": answersWith("200", typed("object"))},
+			"parameters": l{
+				parameter("path", "name", typed("string")), parameter("query", "q", typed("string")),
+				parameter("query", "in Städten", arrayOf(typed("string"))),
+			},
+			"get": m{"operationId": "getPlace", "responses": answersWith("200", typed("object"))},
+			"post": m{
+				"operationId": "addPlace",
+				"requestBody": m{"required": true, "content": inMedia("application/x-www-form-urlencoded", object(m{
+					"wörd": typed("string"), "list": arrayOf(typed("string")),
+					"map": m{"type": "object", "additionalProperties": typed("string")},
+				}, "wörd"))}, "responses": answersWith("200", typed("object")),
+			},
 		}}}
 	}
 	isASCII := func(text string) bool {
 		return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 	}
-	s := shape{document: document, opts: openapi.Options{DocumentURL: "https://places.example/openapi.json"}}.serve(t, func(w http.ResponseWriter, r *http.Request) {
-		raw, _ := io.ReadAll(r.Body)
-		form, err := url.ParseQuery(string(raw))
-		query, wrong := url.ParseQuery(r.URL.RawQuery)
-		if err != nil || wrong != nil || !isASCII(r.RequestURI) || !isASCII(string(raw)) {
-			http.Error(w, r.RequestURI+"\n"+string(raw), http.StatusBadRequest)
-			return
-		}
-		seen, _ := json.Marshal(m{"path": strings.TrimPrefix(r.URL.Path, "/places/"), "query": query, "form": form, "uri": r.URL.EscapedPath()})
-		answer(w, "%s", seen)
-	})
+	s := shape{document: document, opts: openapi.Options{DocumentURL: "https://places.example/openapi.json"}}.serve(t,
+		func(w http.ResponseWriter, r *http.Request) {
+			raw, _ := io.ReadAll(r.Body)
+			form, err := url.ParseQuery(string(raw))
+			query, wrong := url.ParseQuery(r.URL.RawQuery)
+			if err != nil || wrong != nil || !isASCII(r.RequestURI) || !isASCII(string(raw)) {
+				http.Error(w, r.RequestURI+"\n"+string(raw), http.StatusBadRequest)
+				return
+			}
+			seen, _ := json.Marshal(m{
+				"path": strings.TrimPrefix(r.URL.Path, "/places/"), "query": query, "form": form, "uri": r.URL.EscapedPath(),
+			})
+			answer(w, "%s", seen)
+		})
 	for _, word := range scripts {
 		if word == "50% & more+=/?#" {
 			word = "50% & more+=?#" // A slash leads the request to another path, and is refused.
@@ -282,7 +310,13 @@ func TestScriptsAreEncoded(t *testing.T) {
 		require.NoError(t, json.Unmarshal(s.call(t, "getPlace", `{`+list+`}`).Structured, &seen))
 		require.Equal(t, word, seen.Path)
 		require.Equal(t, url.Values{"q": {word}, "in Städten": {word, "b"}}, seen.Query)
-		require.NoError(t, json.Unmarshal(s.call(t, "addPlace", fmt.Sprintf(`{%s,"w_rd":%[2]s,"list":[%[2]s],"map":{"k":%[2]s}}`, list, quoted)).Structured, &seen))
+		require.NoError(
+			t,
+			json.Unmarshal(
+				s.call(t, "addPlace", fmt.Sprintf(`{%s,"w_rd":%[2]s,"list":[%[2]s],"map":{"k":%[2]s}}`, list, quoted)).Structured,
+				&seen,
+			),
+		)
 		require.Equal(t, word, seen.Path)
 		require.Equal(t, word, seen.Form.Get("wörd"))
 		require.Equal(t, []string{word}, seen.Form["list"])

@@ -15,7 +15,8 @@ var (
 	readingVerbs  = append(strings.Fields(`
 		analyze calculate check classify compute convert count detect diff display estimate evaluate explain export extract filter
 		forecast format generate identify inspect load measure parse ping poll predict preview quote rank recommend render report
-		resolve review score screen select show sort summarize test track translate validate verify view watch`), readingStrong...)
+		resolve review score screen select show sort summarize test track translate validate verify view watch`),
+		readingStrong...)
 	deletingVerbs = strings.Fields(`
 		archive cancel clear close delete destroy detach disable disconnect dismiss drop erase expire leave purge reject release
 		remove reset revoke stop terminate unassign unblock unfollow unlink unlock unmute unpin unset unstar unsubscribe unwatch withdraw`)

@@ -24,7 +24,9 @@ const swaggerVersion = "2.0"
 // result are those of the converted document.
 func (d *document) convertSwagger() error {
 	d.version, d.legacy = swaggerVersion, true
-	d.notes = append(d.notes, Loss{"/swagger", "it is Swagger 2.0, read as OpenAPI 3.0: places are those of the conversion"})
+	d.notes = append(d.notes, Loss{
+		"/swagger", "it is Swagger 2.0, read as OpenAPI 3.0: places are those of the conversion",
+	})
 	paths := d.root.object("paths")
 	for _, path := range sortedKeys(paths) {
 		if item := asObject(paths[path]); item != nil {
@@ -85,7 +87,9 @@ func (d *document) completeParameters(list []any, at string) {
 			continue
 		}
 		if o["collectionFormat"] == "tsv" {
-			d.notes = append(d.notes, Loss{at + "/parameters/" + itoa(i), "a list that is separated by tabs is joined by commas"})
+			d.notes = append(d.notes, Loss{
+				at + "/parameters/" + itoa(i), "a list that is separated by tabs is joined by commas",
+			})
 		}
 		o["collectionFormat"] = "csv"
 	}
@@ -108,7 +112,9 @@ func (d *document) hasForm(of object) bool { return len(d.formOf(of)) > 0 }
 // document says so.
 func (d *document) formMedia(op, item object) string {
 	const parts, fields = "multipart/form-data", "application/x-www-form-urlencoded"
-	if slices.ContainsFunc(slices.Concat(d.formOf(op), d.formOf(item)), func(o object) bool { return o.text("type") == "file" }) {
+	if slices.ContainsFunc(slices.Concat(d.formOf(op), d.formOf(item)), func(o object) bool {
+		return o.text("type") == "file"
+	}) {
 		return parts
 	}
 	said := false
@@ -135,8 +141,9 @@ func (d *document) assembleSwagger(old *openapi2.T) (out *openapi3.T, err error)
 		}
 	}()
 	out = &openapi3.T{OpenAPI: "3.0.3", Info: &old.Info, Components: &openapi3.Components{
-		Schemas: make(openapi3.Schemas), Parameters: make(openapi3.ParametersMap), RequestBodies: make(openapi3.RequestBodies),
-		Responses: make(openapi3.ResponseBodies), SecuritySchemes: make(openapi3.SecuritySchemes),
+		Schemas: make(openapi3.Schemas), Parameters: make(openapi3.ParametersMap),
+		RequestBodies: make(openapi3.RequestBodies),
+		Responses:     make(openapi3.ResponseBodies), SecuritySchemes: make(openapi3.SecuritySchemes),
 	}}
 	d.swaggerServers(old, out)
 	for _, name := range slices.Sorted(maps.Keys(old.Parameters)) {

@@ -31,9 +31,11 @@ func read(page string, p builtins.Page) (builtins.Article, error) {
 	found, err := parser.ParseDocument(t.doc, p.URL)
 	if err == nil {
 		out.Title = cmp.Or(strings.TrimSpace(found.Title), t.title)
-		out.Byline, out.Site, out.Language = short(found.Byline, maxPhrase), short(found.SiteName, maxPhrase), short(found.Language, maxWord)
+		out.Byline, out.Site, out.Language = short(found.Byline,
+			maxPhrase), short(found.SiteName, maxPhrase), short(found.Language, maxWord)
 		out.Published = found.PublishedTime
-		if !p.Whole && found.Node != nil && (len(found.TextContent) >= minArticle || len(render.InnerText(t.body)) < 2*minArticle) {
+		if !p.Whole && found.Node != nil &&
+			(len(found.TextContent) >= minArticle || len(render.InnerText(t.body)) < 2*minArticle) {
 			content = found.Node
 		}
 	}

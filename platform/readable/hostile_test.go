@@ -14,26 +14,34 @@ import (
 
 // bombs are pages that cost a careless reader minutes or gigabytes.
 var bombs = map[string]string{
-	"deep divs":              strings.Repeat("<div>", 200_000) + "deep",
-	"deep spans":             "<p>" + strings.Repeat("<span>", 200_000) + "deep",
-	"deep quotations":        strings.Repeat("<blockquote><p>line<br>line</p>", 100_000),
-	"deep lists":             strings.Repeat("<ul><li>item", 100_000),
-	"deep tables":            strings.Repeat("<table><tr><td>cell", 50_000),
-	"formatting":             strings.Repeat("<b><i><u><em><strong><code><tt><a href=x>", 20_000) + strings.Repeat("<p>text", 50_000),
-	"formatting by font":     manyf(20_000, `<font color="#%06x">`) + strings.Repeat("<p>x", 20_000),
-	"misnested":              strings.Repeat("<b><p><i></b></p></i>", 50_000),
-	"a wide row":             "<table>" + strings.Repeat("<tr>"+strings.Repeat("<td>x", 200), 500) + "<tr>" + strings.Repeat("<td>y", 100_000),
-	"ragged rows":            "<table><tr>" + strings.Repeat("<td>y", 10_000) + strings.Repeat("<tr><td>x", 10_000),
-	"a wide cell":            "<table><tr><td>" + strings.Repeat("x", 1<<20) + strings.Repeat("<tr><td>x<td>y", 5_000),
-	"spanning cells":         `<table><tr><td colspan=1000000 rowspan=1000000>x</td></tr>` + strings.Repeat("<tr><td>x", 1000),
-	"a huge attribute":       `<a href="http://x.example/` + strings.Repeat("a", 5<<20) + `">link</a><p>after`,
-	"many attributes":        "<div " + manyf(100_000, "a%d=1 ") + ">text</div>",
-	"many links":             manyf(50_000, `<a href="/%d">link</a> `),
-	"many images":            manyf(50_000, `<img src="/%d" alt="image">`),
-	"many breaks":            "<div>" + strings.Repeat("x<br><br>", 50_000),
-	"many paragraphs":        strings.Repeat("<p>A sentence, with a comma, and enough of a length that it counts for something.</p>", 30_000),
-	"siblings that compete":  strings.Repeat("<div><p>A sentence, with a comma, and enough of a length to count.</p></div>", 15_000),
-	"a chain that competes":  strings.Repeat("<div><p>A sentence, with a comma, and enough of a length to count.</p>", 15_000),
+	"deep divs":       strings.Repeat("<div>", 200_000) + "deep",
+	"deep spans":      "<p>" + strings.Repeat("<span>", 200_000) + "deep",
+	"deep quotations": strings.Repeat("<blockquote><p>line<br>line</p>", 100_000),
+	"deep lists":      strings.Repeat("<ul><li>item", 100_000),
+	"deep tables":     strings.Repeat("<table><tr><td>cell", 50_000),
+	"formatting": strings.Repeat("<b><i><u><em><strong><code><tt><a href=x>", 20_000) +
+		strings.Repeat("<p>text", 50_000),
+	"formatting by font": manyf(20_000, `<font color="#%06x">`) + strings.Repeat("<p>x", 20_000),
+	"misnested":          strings.Repeat("<b><p><i></b></p></i>", 50_000),
+	"a wide row": "<table>" + strings.Repeat("<tr>"+strings.Repeat("<td>x", 200), 500) + "<tr>" +
+		strings.Repeat("<td>y", 100_000),
+	"ragged rows": "<table><tr>" + strings.Repeat("<td>y", 10_000) + strings.Repeat("<tr><td>x", 10_000),
+	"a wide cell": "<table><tr><td>" + strings.Repeat("x", 1<<20) + strings.Repeat("<tr><td>x<td>y", 5_000),
+	"spanning cells": `<table><tr><td colspan=1000000 rowspan=1000000>x</td></tr>` +
+		strings.Repeat("<tr><td>x", 1000),
+	"a huge attribute": `<a href="http://x.example/` + strings.Repeat("a", 5<<20) + `">link</a><p>after`,
+	"many attributes":  "<div " + manyf(100_000, "a%d=1 ") + ">text</div>",
+	"many links":       manyf(50_000, `<a href="/%d">link</a> `),
+	"many images":      manyf(50_000, `<img src="/%d" alt="image">`),
+	"many breaks":      "<div>" + strings.Repeat("x<br><br>", 50_000),
+	"many paragraphs": strings.Repeat(
+		"<p>A sentence, with a comma, and enough of a length that it counts for something.</p>", 30_000,
+	),
+	"siblings that compete": strings.Repeat(
+		"<div><p>A sentence, with a comma, and enough of a length to count.</p></div>", 15_000,
+	),
+	"a chain that competes": strings.Repeat("<div><p>A sentence, with a comma, and enough of a length to count.</p>",
+		15_000),
 	"comments":               strings.Repeat("<!-- x -->", 200_000) + "<p>text",
 	"an open comment":        "<p>text<!--" + strings.Repeat("x", 5<<20),
 	"an open tag":            "<p>text<div " + strings.Repeat("x", 5<<20),
@@ -81,7 +89,9 @@ func TestHostilePages(t *testing.T) {
 			t.Parallel()
 
 			for _, format := range []builtins.Format{builtins.Markdown, builtins.PlainText, builtins.HTML} {
-				a, err := reader.Read(t.Context(), builtins.Page{Body: []byte(body), ContentType: "text/html", URL: at, Format: format})
+				a, err := reader.Read(t.Context(), builtins.Page{
+					Body: []byte(body), ContentType: "text/html", URL: at, Format: format,
+				})
 				require.NoError(t, err)
 				require.LessOrEqual(t, len(a.Content), 16<<20)
 			}

@@ -64,7 +64,10 @@ func (r *Reader) guarded(p builtins.Page) (article builtins.Article, err error) 
 }
 
 func ended(ctx context.Context) error {
-	out := &tool.Error{Kind: tool.Timeout, Op: "readable.Read", Msg: "the page was not read in time", Sent: true, Answered: true, Err: context.Cause(ctx)}
+	out := &tool.Error{
+		Kind: tool.Timeout, Op: "readable.Read", Msg: "the page was not read in time", Sent: true, Answered: true,
+		Err: context.Cause(ctx),
+	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		out.Kind, out.Msg = tool.Cancelled, "the call was cancelled"
 	}

@@ -40,7 +40,8 @@ var post = `<!doctype html><html lang="de"><head><title>How to read | The Blog</
 <article><h1>How to read</h1><p>` + strings.Repeat(sentence, 3) + `See <a href="../docs#top">the docs</a>.</p>
 <h2>Steps</h2><ul><li>Open<li>Look<ul><li>closely</ul></ul><p>` + strings.Repeat(sentence, 3) + `</p>
 <pre><code class="language-go">fmt.Println("[x]")
-</code></pre><table><tr><th>a<th>b<tr><td>1<td>2 | 3</table><p><img src="/i.png" alt="A picture"> ` + strings.Repeat(sentence, 2) + `</p></article>
+</code></pre><table><tr><th>a<th>b<tr><td>1<td>2 | 3</table><p><img src="/i.png" alt="A picture"> ` +
+	strings.Repeat(sentence, 2) + `</p></article>
 <footer class="footer">Imprint and cookies</footer></body></html>`
 
 func TestArticle(t *testing.T) {
@@ -88,11 +89,15 @@ func TestHidden(t *testing.T) {
 		`<template><p>SECRET</template>`, `<iframe>SECRET</iframe>`, `<object><p>SECRET</object>`,
 		`<svg><text>SECRET</text><script>SECRET</script></svg>`, `<math><mi>SECRET</mi></math>`,
 		`<textarea>SECRET</textarea>`, `<select><option>SECRET</select>`, `<button>SECRET</button>`, `<input value="SECRET">`,
-		`<p hidden>SECRET</p>`, `<div aria-hidden="TRUE"><p>SECRET</div>`, `<div style="color:red; Display : NONE !important">SECRET</div>`,
-		`<span style="visibility:hidden">SECRET</span>`, `<span style="font-size:0px">SECRET</span>`, `<span style="opacity:0.0">SECRET</span>`,
+		`<p hidden>SECRET</p>`, `<div aria-hidden="TRUE"><p>SECRET</div>`,
+		`<div style="color:red; Display : NONE !important">SECRET</div>`,
+		`<span style="visibility:hidden">SECRET</span>`, `<span style="font-size:0px">SECRET</span>`,
+		`<span style="opacity:0.0">SECRET</span>`,
 		`<div style="position:absolute;left:-9999px">SECRET</div>`, `<div style="text-indent:-10000px">SECRET</div>`,
-		`<div style="clip: rect(0, 0, 0, 0)">SECRET</div>`, `<div hidden><div><b>SECRET</div>SECRET</div>`, `<li hidden>SECRET<li>`,
-		`<p title="SECRET" data-x="SECRET" onclick="SECRET">`, `<svg><title>SECRET</title></svg>`, `<a href="javascript:SECRET">x</a>`,
+		`<div style="clip: rect(0, 0, 0, 0)">SECRET</div>`, `<div hidden><div><b>SECRET</div>SECRET</div>`,
+		`<li hidden>SECRET<li>`,
+		`<p title="SECRET" data-x="SECRET" onclick="SECRET">`, `<svg><title>SECRET</title></svg>`,
+		`<a href="javascript:SECRET">x</a>`,
 	} {
 		for _, format := range []builtins.Format{builtins.Markdown, builtins.PlainText, builtins.HTML} {
 			a := readPage(t, page+`<p>seen</p>`, in(format), whole)
@@ -127,9 +132,14 @@ func TestLinks(t *testing.T) {
 	} {
 		require.Equal(t, want, readPage(t, `<p><a href="`+href+`">x</a></p>`, whole).Content, href)
 	}
-	require.Equal(t, "![p](https://pages.example/p.png)", readPage(t, `<img alt="p" src="data:image/png;base64,AAAA" data-src="/p.png">`, whole).Content)
-	require.Equal(t, "[x](https://cdn.example/d/e)", readPage(t, `<base href="https://cdn.example/d/"><base href="https://z.example/"><a href="e">x</a>`, whole).Content)
-	require.Equal(t, "[x](https://pages.example/blog/e)", readPage(t, `<base href="javascript:alert(1)"><a href="e">x</a>`, whole).Content)
+	require.Equal(t, "![p](https://pages.example/p.png)",
+		readPage(t, `<img alt="p" src="data:image/png;base64,AAAA" data-src="/p.png">`, whole).Content)
+	require.Equal(
+		t, "[x](https://cdn.example/d/e)",
+		readPage(t, `<base href="https://cdn.example/d/"><base href="https://z.example/"><a href="e">x</a>`, whole).Content,
+	)
+	require.Equal(t, "[x](https://pages.example/blog/e)",
+		readPage(t, `<base href="javascript:alert(1)"><a href="e">x</a>`, whole).Content)
 }
 
 // The text of a page stays text.
@@ -178,7 +188,10 @@ func TestDecode(t *testing.T) {
 	} {
 		require.Equal(t, c.want, r.Decode([]byte(c.body), c.contentType), "%q", c)
 	}
-	require.Equal(t, "café", readPage(t, "<p>caf\xe9", func(p *builtins.Page) { p.ContentType = "text/html; charset=iso-8859-1" }).Content)
+	require.Equal(
+		t, "café",
+		readPage(t, "<p>caf\xe9", func(p *builtins.Page) { p.ContentType = "text/html; charset=iso-8859-1" }).Content,
+	)
 }
 
 // A page that is not read when the call ends is left behind.
@@ -189,10 +202,14 @@ func TestReadEndsWithItsContext(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = readable.New().Read(ctx, builtins.Page{Body: []byte(strings.Repeat(post, 1000)), URL: at, Format: builtins.Markdown})
+	_, err = readable.New().Read(ctx, builtins.Page{
+		Body: []byte(strings.Repeat(post, 1000)), URL: at, Format: builtins.Markdown,
+	})
 	require.Equal(t, tool.Cancelled, tool.KindOf(err))
 	ctx, cancel = context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	_, err = readable.New().Read(ctx, builtins.Page{Body: []byte(strings.Repeat(post, 1000)), URL: at, Format: builtins.Markdown})
+	_, err = readable.New().Read(ctx, builtins.Page{
+		Body: []byte(strings.Repeat(post, 1000)), URL: at, Format: builtins.Markdown,
+	})
 	require.Equal(t, tool.Timeout, tool.KindOf(err))
 }

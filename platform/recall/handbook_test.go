@@ -60,12 +60,15 @@ func newLibrary(t *testing.T) library {
 		Policy: func(tool.TenantID) egress.Policy { return egress.Policy{AllowHosts: []string{at.Host}} },
 	}), nil)
 	ingester, err := ingest.New(ingest.Config{
-		Store: database.Store, Embedder: embedder, Extractor: extract.New(extract.Config{HTML: worker.PageReader(readable.New())}),
+		Store: database.Store, Embedder: embedder,
+		Extractor: extract.New(extract.Config{HTML: worker.PageReader(readable.New())}),
 	})
 	require.NoError(t, err)
 	wanted := retrieval.Pipeline{
 		Tenant: l.tenant, Slug: "handbook", Search: retrieval.Hybrid,
-		Embedding: &retrieval.EmbeddingConfig{URL: endpoint.URL + "/v1", Model: lexical.Model, Dimensions: lexical.DefaultDimensions},
+		Embedding: &retrieval.EmbeddingConfig{
+			URL: endpoint.URL + "/v1", Model: lexical.Model, Dimensions: lexical.DefaultDimensions,
+		},
 	}
 	require.NoError(t, wanted.Check())
 	l.pipeline, err = database.Store.CreatePipeline(t.Context(), wanted)
@@ -89,7 +92,9 @@ func newLibrary(t *testing.T) library {
 func (l library) measure(t *testing.T, all []recall.Question, mode retrieval.Mode) recall.Figures {
 	t.Helper()
 	figures, err := recall.Measure(t.Context(), all, func(ctx context.Context, ask string) ([]recall.Found, error) {
-		answer, err := l.engine.Search(ctx, l.tenant, l.pipeline.ID, retrieval.Query{Text: ask, Limit: recall.Depth, Mode: mode})
+		answer, err := l.engine.Search(ctx, l.tenant, l.pipeline.ID, retrieval.Query{
+			Text: ask, Limit: recall.Depth, Mode: mode,
+		})
 		found := make([]recall.Found, len(answer.Hits))
 		for i, h := range answer.Hits {
 			found[i] = recall.Found{Document: h.DocumentKey, Headings: h.Headings}
@@ -135,7 +140,8 @@ var kinds = []string{"words", "rare", "heading", "typo", "paraphrase"}
 // that a few questions may go either way.
 func requireTold(t *testing.T, page string, mode retrieval.Mode, f recall.Figures) {
 	t.Helper()
-	row := regexp.MustCompile(regexp.QuoteMeta("| `"+string(mode)+"` | ") + `([0-9.]+) \| ([0-9.]+) \|`).FindStringSubmatch(page)
+	row := regexp.MustCompile(regexp.QuoteMeta("| `"+string(mode)+"` | ") +
+		`([0-9.]+) \| ([0-9.]+) \|`).FindStringSubmatch(page)
 	require.NotNil(t, row, "the page tells no figures of %s", mode)
 	for i, want := range []float64{f.Recall, f.MRR} {
 		got, err := strconv.ParseFloat(row[i+1], 64)

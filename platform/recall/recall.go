@@ -87,7 +87,9 @@ type Figures struct {
 
 // Measure asks all questions. Search returns the first [Depth] passages for
 // one, the best first.
-func Measure(ctx context.Context, questions []Question, search func(ctx context.Context, ask string) ([]Found, error)) (Figures, error) {
+func Measure(
+	ctx context.Context, questions []Question, search func(ctx context.Context, ask string) ([]Found, error),
+) (Figures, error) {
 	out := Figures{Questions: len(questions), ByKind: make(map[string]float64)}
 	all := make(map[string]float64)
 	for _, q := range questions {

@@ -29,7 +29,9 @@ questions:
 		"sixth":  {other, other, other, other, other, {Document: "a"}},
 		"never":  {{Document: "a", Headings: []string{"Top"}}},
 	}
-	got, err := recall.Measure(t.Context(), questions, func(_ context.Context, ask string) ([]recall.Found, error) { return answers[ask], nil })
+	got, err := recall.Measure(t.Context(), questions, func(_ context.Context, ask string) ([]recall.Found, error) {
+		return answers[ask], nil
+	})
 	require.NoError(t, err)
 	require.InDelta(t, 0.5, got.Recall, 1e-9)
 	require.InDelta(t, (1+1.0/4+1.0/6)/4, got.MRR, 1e-9)
@@ -37,7 +39,9 @@ questions:
 	require.Equal(t, []string{"sixth", "never"}, got.Missed)
 
 	broken := errors.New("broken")
-	_, err = recall.Measure(t.Context(), questions, func(context.Context, string) ([]recall.Found, error) { return nil, broken })
+	_, err = recall.Measure(t.Context(), questions, func(context.Context, string) ([]recall.Found, error) {
+		return nil, broken
+	})
 	require.ErrorIs(t, err, broken)
 }
 
@@ -45,7 +49,8 @@ func TestReadRefuses(t *testing.T) {
 	t.Parallel()
 
 	for _, text := range []string{
-		"", "questions: []", "questions: x", "questions: [{ask: x}]", `questions: [{ask: " ", in: {document: a}}]`, "questions: [{ask: x, in: {doc: a}}]", "{",
+		"", "questions: []", "questions: x", "questions: [{ask: x}]", `questions: [{ask: " ", in: {document: a}}]`,
+		"questions: [{ask: x, in: {doc: a}}]", "{",
 	} {
 		_, err := recall.Read([]byte(text))
 		require.Equal(t, tool.Invalid, tool.KindOf(err), "%q: %v", text, err)

@@ -22,8 +22,19 @@ func BenchmarkWarm(b *testing.B) {
 		program func(testing.TB) []byte
 	}{
 		{"JQ", sandbox.Job{Language: sandbox.JQ, Program: []byte(`[.lines[] | .quantity * .unit_cents] | add`)}, nil},
-		{"JavaScript", sandbox.Job{Language: sandbox.JavaScript, Program: []byte(`export default ({lines}) => lines.reduce((sum, l) => sum + l.quantity * l.unit_cents, 0);`)}, nil},
-		{"WASM", sandbox.Job{Language: sandbox.WASM, Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time, Memory: 512 << 20}}, goCommand},
+		{
+			"JavaScript",
+			sandbox.Job{
+				Language: sandbox.JavaScript,
+				Program:  []byte(`export default ({lines}) => lines.reduce((sum, l) => sum + l.quantity * l.unit_cents, 0);`),
+			},
+			nil,
+		},
+		{
+			"WASM",
+			sandbox.Job{Language: sandbox.WASM, Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time, Memory: 512 << 20}},
+			goCommand,
+		},
 	} {
 		b.Run(of.name, func(b *testing.B) {
 			exe, err := os.Executable()

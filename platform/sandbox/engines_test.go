@@ -25,7 +25,10 @@ func TestPrograms(t *testing.T) {
 		class    sandbox.Class // Of the error.
 		says     string
 	}{
-		{"JQPath", jq, `.items[] | select(.n > 1) | .id`, `{"items":[{"id":"a","n":1},{"id":"b","n":2},{"id":"c","n":3}]}`, `["b","c"]`, "", ""},
+		{
+			"JQPath", jq, `.items[] | select(.n > 1) | .id`, `{"items":[{"id":"a","n":1},{"id":"b","n":2},{"id":"c","n":3}]}`,
+			`["b","c"]`, "", "",
+		},
 		{"JQNothing", jq, `empty`, `1`, `[]`, "", ""},
 		{"JQKeepsDigits", jq, `.id`, `{"id":9007199254740993123}`, `[9007199254740993123]`, "", ""},
 		{"JQHalts", jq, `1, halt, 2`, `null`, `[1]`, "", ""},
@@ -37,21 +40,37 @@ func TestPrograms(t *testing.T) {
 		{"JQInputs", jq, `input`, `null`, "", sandbox.Malformed, "input"},
 		{"JQImport", jq, `import "x" as x; .`, `null`, "", sandbox.Malformed, "module"},
 		{"JSFunction", js, `export default ({a, b}) => ({sum: a + b});`, `{"a":1,"b":2}`, `{"sum":3}`, "", ""},
-		{"JSAsync", js, `export default async function (x) { await null; return x.toReversed(); }`, `[1,2,3]`, `[3,2,1]`, "", ""},
+		{
+			"JSAsync", js, `export default async function (x) { await null; return x.toReversed(); }`, `[1,2,3]`, `[3,2,1]`, "",
+			"",
+		},
 		{"JSUndefined", js, `export default () => {};`, `null`, `null`, "", ""},
 		{"JSUnicode", js, `export default s => s + "é\u{1F9F0}";`, `"ü"`, `"üé🧰"`, "", ""},
-		{"JSThrows", js, `export default () => { throw new TypeError("no such order") };`, `null`, "", sandbox.Failed, "TypeError: no such order"},
+		{
+			"JSThrows", js, `export default () => { throw new TypeError("no such order") };`, `null`, "", sandbox.Failed,
+			"TypeError: no such order",
+		},
 		{"JSRejects", js, `export default () => Promise.reject("nope");`, `null`, "", sandbox.Failed, "nope"},
 		{"JSNeverSettles", js, `export default () => new Promise(() => {});`, `null`, "", sandbox.Failed, "nothing settles"},
-		{"JSTopLevelThrows", js, `throw new Error("at once"); export default () => 1;`, `null`, "", sandbox.Failed, "at once"},
+		{
+			"JSTopLevelThrows", js, `throw new Error("at once"); export default () => 1;`, `null`, "", sandbox.Failed,
+			"at once",
+		},
 		{"JSNoDefault", js, `export const x = 1;`, `null`, "", sandbox.Malformed, "default export"},
 		{"JSNoFunction", js, `export default 7;`, `null`, "", sandbox.Malformed, "no function"},
 		{"JSSyntax", js, `export default (`, `null`, "", sandbox.Malformed, "does not compile"},
-		{"JSImports", js, `import fs from "fs"; export default () => 1;`, `null`, "", sandbox.Malformed, "programs import nothing"},
-		{"JSImportsLate", js, `export default async () => (await import("os")).platform;`, `null`, "", sandbox.Failed, "programs import nothing"},
+		{
+			"JSImports", js, `import fs from "fs"; export default () => 1;`, `null`, "", sandbox.Malformed,
+			"programs import nothing",
+		},
+		{
+			"JSImportsLate", js, `export default async () => (await import("os")).platform;`, `null`, "", sandbox.Failed,
+			"programs import nothing",
+		},
 		{"JSReturnsAFunction", js, `export default () => () => 1;`, `null`, "", sandbox.BadOutput, "function"},
 		{
-			"JSHasNoHost", js, `export default () => [typeof std, typeof os, typeof fetch, typeof process, typeof require, typeof __print, typeof __settle, typeof __input];`, `null`,
+			"JSHasNoHost", js,
+			`export default () => [typeof std, typeof os, typeof fetch, typeof process, typeof require, typeof __print, typeof __settle, typeof __input];`, `null`,
 			`["undefined","undefined","undefined","undefined","undefined","undefined","undefined","undefined"]`, "", "",
 		},
 		{"JSCycle", js, `export default () => { const a = {}; a.a = a; return a };`, `null`, "", sandbox.Failed, "circular"},
@@ -59,7 +78,9 @@ func TestPrograms(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := run(t, p, sandbox.Job{Language: tt.language, Program: []byte(tt.program), Input: json.RawMessage(tt.input)})
+			got, err := run(t, p, sandbox.Job{
+				Language: tt.language, Program: []byte(tt.program), Input: json.RawMessage(tt.input),
+			})
 			require.Equal(t, tt.class, classOf(err), "%v", err)
 			if tt.class != "" {
 				require.ErrorContains(t, err, tt.says)
@@ -86,7 +107,8 @@ func TestPrinting(t *testing.T) {
 
 	said.Reset()
 	_, err = run(t, p, sandbox.Job{
-		Language: sandbox.JQ, Program: []byte(`debug | .a`), Input: json.RawMessage(`{"a":1}`), Print: func(s string) { said.WriteString(s) },
+		Language: sandbox.JQ, Program: []byte(`debug | .a`), Input: json.RawMessage(`{"a":1}`),
+		Print: func(s string) { said.WriteString(s) },
 	})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"a":1}`, said.String())
@@ -106,7 +128,9 @@ func TestNothingIsKept(t *testing.T) {
 	p := newPool(t)
 	leave := []byte(`export default x => { const seen = globalThis.kept ?? null; globalThis.kept = x; Array.prototype.kept = x; return [seen, [].kept === x] };`)
 	for i, tenant := range []tool.TenantID{"a", "a", "b", "a"} {
-		got, err := run(t, p, sandbox.Job{Tenant: tenant, Language: sandbox.JavaScript, Program: leave, Input: json.RawMessage(`"left behind"`)})
+		got, err := run(t, p, sandbox.Job{
+			Tenant: tenant, Language: sandbox.JavaScript, Program: leave, Input: json.RawMessage(`"left behind"`),
+		})
 		require.NoError(t, err)
 		require.Equal(t, `[null,true]`, got, "%d %s", i, tenant)
 	}

@@ -33,7 +33,11 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 		{"LoopAtTheTop", js, `for (;;); export default () => 1;`, ""},
 		{"LoopOfPromises", js, `export default () => { const f = () => Promise.resolve().then(f); return f(); };`, ""},
 		{"LoopInRegExp", js, `export default () => /^(a+)+$/.test("a".repeat(40) + "b");`, ""},
-		{"LoopInSort", js, `export default () => { const a = Array.from({length: 1e6}, (_, i) => i); return a.sort(() => { for (;;); }); };`, ""},
+		{
+			"LoopInSort", js,
+			`export default () => { const a = Array.from({length: 1e6}, (_, i) => i); return a.sort(() => { for (;;); }); };`,
+			"",
+		},
 		{"LoopInToJSON", js, `export default () => ({toJSON() { for (;;); }});`, ""},
 		{"LoopInGetter", js, `export default () => ({get a() { for (;;); }});`, ""},
 		{"LoopInProxy", js, `export default () => new Proxy({}, {ownKeys() { for (;;); }});`, ""},
@@ -49,8 +53,16 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 		{"RecursionInJSON", js, `export default () => { let o = {}; for (let i = 0; i < 1e6; i++) o = {o}; return o; };`, ""},
 		{"RecursionInParse", js, `export default () => JSON.parse("[".repeat(1e6));`, ""},
 		{"RecursionInRegExp", js, `export default () => new RegExp("(".repeat(1e5) + ")".repeat(1e5));`, ""},
-		{"RecursionInToString", js, `export default () => { const a = []; a[0] = {toString() { return String(a[0]); }}; return String(a); };`, ""},
-		{"DeepResult", js, fmt.Sprintf(`export default () => { let o = 1; for (let i = 0; i < %d; i++) o = [o]; return o; };`, sandbox.MaxDepth+1), ""},
+		{
+			"RecursionInToString", js,
+			`export default () => { const a = []; a[0] = {toString() { return String(a[0]); }}; return String(a); };`, "",
+		},
+		{
+			"DeepResult", js,
+			fmt.Sprintf(`export default () => { let o = 1; for (let i = 0; i < %d; i++) o = [o]; return o; };`,
+				sandbox.MaxDepth+1),
+			"",
+		},
 		{"HugeResult", js, `export default () => "x".repeat(3 << 20);`, ""},
 		{"PrintsForever", js, `export default () => { for (;;) console.log("x".repeat(1000)); };`, ""},
 		{"SettlesItself", js, `import "program"; export default () => 1;`, ""},
@@ -62,20 +74,35 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 		{"Generators", js, `export default () => { function* g() { yield* g(); } return [...g()]; };`, ""},
 		{"Evals", js, `export default () => { for (;;) eval("1+".repeat(1e5) + "1"); };`, ""},
 		{"DeepSource", js, `export default () => ` + strings.Repeat("(", 50000) + "1" + strings.Repeat(")", 50000) + ";", ""},
-		{"DeepTemplate", js, `export default () => ` + strings.Repeat("`${", 20000) + "1" + strings.Repeat("}`", 20000) + ";", ""},
+		{
+			"DeepTemplate", js,
+			`export default () => ` + strings.Repeat("`${", 20000) + "1" + strings.Repeat("}`", 20000) + ";", "",
+		},
 		{"Atomics", js, `export default () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);`, ""},
 		{"WeakRefs", js, `export default () => { const a = []; for (;;) a.push(new WeakRef({a: "x".repeat(1000)})); };`, ""},
 		{"Sparse", js, `export default () => { const o = {}; for (let i = 0; ; i++) o["k" + i] = i; };`, ""},
 		{"Typed", js, `export default () => new Float64Array(2 ** 31);`, ""},
 		{"ForksWorkers", js, `export default () => { for (;;) new Worker("data:text/javascript,for(;;);"); };`, ""},
 		{"ForksByTimers", js, `export default () => { const f = () => { setTimeout(f); setTimeout(f); }; f(); };`, ""},
-		{"ForksPromises", js, `export default () => { const f = () => Promise.all([Promise.resolve().then(f), Promise.resolve().then(f)]); return f(); };`, ""},
-		{"ForksGenerators", js, `export default () => { const all = []; function* g() { yield; } for (;;) { const x = g(); x.next(); all.push(x); } };`, ""},
+		{
+			"ForksPromises", js,
+			`export default () => { const f = () => Promise.all([Promise.resolve().then(f), Promise.resolve().then(f)]); return f(); };`,
+			"",
+		},
+		{
+			"ForksGenerators", js,
+			`export default () => { const all = []; function* g() { yield; } for (;;) { const x = g(); x.next(); all.push(x); } };`,
+			"",
+		},
 		{"LoopInImport", js, `const m = await new Promise(() => { for (;;); }); export default () => m;`, ""},
 		{"LoopInStaticBlock", js, `class A { static { for (;;); } } export default () => 1;`, ""},
 		{"LoopInFinalizer", js, `export default () => { try { for (;;); } finally { for (;;); } };`, ""},
 		{"LoopInReviver", js, `export default () => JSON.parse("[1]", () => { for (;;); });`, ""},
-		{"LoopInSpecies", js, `export default () => { class A extends Array { static get [Symbol.species]() { for (;;); } } return new A(1, 2).map(x => x); };`, ""},
+		{
+			"LoopInSpecies", js,
+			`export default () => { class A extends Array { static get [Symbol.species]() { for (;;); } } return new A(1, 2).map(x => x); };`,
+			"",
+		},
 		{"LookbehindRegExp", js, `export default () => /(?<=(a|aa)+)$/.test("a".repeat(5000) + "b");`, ""},
 		{"HugeString", js, `export default () => "x".repeat(1e6).split("").map((_, i) => "y".repeat(i)).join("");`, ""},
 		{"Normalizes", js, `export default () => { let s = "\u1E9B\u0323"; for (;;) s = (s + s).normalize("NFKD"); };`, ""},
@@ -145,7 +172,8 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 	})
 	require.NoError(t, stop())
 	require.NoError(t, p.Close())
-	require.Eventually(t, func() bool { return processes(t) <= before }, 5*time.Minute, 50*time.Millisecond, "no child is left")
+	require.Eventually(t, func() bool { return processes(t) <= before }, 5*time.Minute, 50*time.Millisecond,
+		"no child is left")
 }
 
 // neighbour is another tenant that runs programs all the while, each of which
@@ -163,7 +191,8 @@ func neighbour(t *testing.T, p *sandbox.Pool) (stop func() error) {
 			default:
 			}
 			got, err := p.Run(t.Context(), sandbox.Job{
-				Tenant: "neighbour", Language: sandbox.JQ, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
+				Tenant: "neighbour", Language: sandbox.JQ, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`),
+				Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
 			})
 			if err == nil && string(got.Output) != "[2]" {
 				err = fmt.Errorf("got %s", got.Output)

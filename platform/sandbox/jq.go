@@ -86,7 +86,9 @@ func (p *jqProgram) run(ctx context.Context, m machine) ([]byte, error) {
 		}
 		out = append(out, raw...)
 		if int64(len(out)) > m.limits.Output {
-			return nil, &sandbox.ProgramError{Class: sandbox.OverSize, Msg: fmt.Sprintf("the outputs have more than %d bytes", m.limits.Output)}
+			return nil, &sandbox.ProgramError{
+				Class: sandbox.OverSize, Msg: fmt.Sprintf("the outputs have more than %d bytes", m.limits.Output),
+			}
 		}
 	}
 }

@@ -104,7 +104,10 @@ var jqLanguage = map[string][]jqCase{
 	"Updates": {
 		{`.a = 1, .b.c = 2`, `{"a":0}`, `[{"a":1},{"a":0,"b":{"c":2}}]`},
 		{`.[] |= . + 1`, `[1,2]`, `[[2,3]]`},
-		{`.a += 1 | .b -= 1 | .c *= 2 | .d /= 2 | .e //= 5 | .f %= 4`, `{"a":1,"b":1,"c":3,"d":4,"f":7}`, `[{"a":2,"b":0,"c":6,"d":2,"e":5,"f":3}]`},
+		{
+			`.a += 1 | .b -= 1 | .c *= 2 | .d /= 2 | .e //= 5 | .f %= 4`, `{"a":1,"b":1,"c":3,"d":4,"f":7}`,
+			`[{"a":2,"b":0,"c":6,"d":2,"e":5,"f":3}]`,
+		},
 		{`(.[] | select(. > 1)) |= empty`, `[1,5,2]`, `[[1]]`},
 		{`.[1:2] = ["x","y"]`, `[1,2,3]`, `[[1,"x","y",3]]`},
 		{`del(.a, .b[0])`, `{"a":1,"b":[1,2]}`, `[{"b":[2]}]`},
@@ -123,7 +126,10 @@ var jqLanguage = map[string][]jqCase{
 		{`contains({a: ["x"]}), inside({a: ["xyz"], b: 1})`, `{"a":["xyz"]}`, `[true,true]`},
 		{`sort, sort_by(-.), min, max, unique, reverse`, `[2,1,2]`, `[[1,2,2],[2,2,1],1,2,[1,2],[2,1,2]]`},
 		{`sort_by(.a, .b) | map(.b)`, `[{"a":2,"b":1},{"a":1,"b":3},{"a":1,"b":2}]`, `[[2,3,1]]`},
-		{`group_by(.k) | map({k: .[0].k, n: length})`, `[{"k":"b"},{"k":"a"},{"k":"b"}]`, `[[{"k":"a","n":1},{"k":"b","n":2}]]`},
+		{
+			`group_by(.k) | map({k: .[0].k, n: length})`, `[{"k":"b"},{"k":"a"},{"k":"b"}]`,
+			`[[{"k":"a","n":1},{"k":"b","n":2}]]`,
+		},
 		{`unique_by(.k) | map(.v)`, `[{"k":1,"v":"a"},{"k":1,"v":"b"}]`, `[["a"]]`},
 		{`min_by(.v), max_by(.v)`, `[{"v":3},{"v":1}]`, `[{"v":1},{"v":3}]`},
 		{`flatten, flatten(1), transpose`, `[[1,[2]],[3]]`, `[[1,2,3],[1,[2],3],[[1,3],[[2],null]]]`},
@@ -146,7 +152,10 @@ var jqLanguage = map[string][]jqCase{
 		{`match("(?<y>\\d+)-(\\d+)") | .captures | map([.name, .string])`, `"on 2024-05"`, `[[["y","2024"],[null,"05"]]]`},
 		{`capture("(?<y>\\d+)-(?<m>\\d+)")`, `"2024-05"`, `[{"m":"05","y":"2024"}]`},
 		{`[scan("\\d+")], [match("b"; "g").offset]`, `"a1b22b"`, `[["1","22"],[2,5]]`},
-		{`sub("a"; "x"), gsub("a"; "x"), gsub("(?<c>[an])"; "<\(.c)>")`, `"banana"`, `["bxnana","bxnxnx","b<a><n><a><n><a>"]`},
+		{
+			`sub("a"; "x"), gsub("a"; "x"), gsub("(?<c>[an])"; "<\(.c)>")`, `"banana"`,
+			`["bxnana","bxnxnx","b<a><n><a><n><a>"]`,
+		},
 		{`tostring, tojson, ([1, "2"] | tostring)`, `"x"`, `["x","\"x\"","[1,\"2\"]"]`},
 		{`fromjson | .a`, `"{\"a\":[1]}"`, `[[1]]`},
 		{`type`, `"x"`, `["string"]`},
@@ -156,7 +165,10 @@ var jqLanguage = map[string][]jqCase{
 	"Formats": {
 		{`@text, @json`, `[1,"a"]`, `["[1,\"a\"]","[1,\"a\"]"]`},
 		{`@csv, @tsv`, `[1,"a\"b",null,true]`, `["1,\"a\"\"b\",,true","1\ta\"b\t\ttrue"]`},
-		{`@html, @uri, @sh`, `"<a b='c'>&"`, `["&lt;a b=&apos;c&apos;&gt;&amp;","%3Ca%20b%3D%27c%27%3E%26","'<a b='\\''c'\\''>&'"]`},
+		{
+			`@html, @uri, @sh`, `"<a b='c'>&"`,
+			`["&lt;a b=&apos;c&apos;&gt;&amp;","%3Ca%20b%3D%27c%27%3E%26","'<a b='\\''c'\\''>&'"]`,
+		},
 		{`@base64, (@base64 | @base64d)`, `"hi ü"`, `["aGkgw7w=","hi ü"]`},
 		{`@uri "https://x.example/?q=\(.q)"`, `{"q":"a&b"}`, `["https://x.example/?q=a%26b"]`},
 		{`@urid`, `"a%20b"`, `["a b"]`},

@@ -68,7 +68,9 @@ func openPDF(raw []byte) (*pdf.Reader, error) {
 	case errors.Is(err, pdf.ErrInvalidPassword):
 		return nil, &sandbox.ProgramError{Class: sandbox.BadInput, Msg: "the PDF is encrypted: save it without a password"}
 	case err != nil && encryptionFault(err.Error()):
-		return nil, &sandbox.ProgramError{Class: sandbox.BadInput, Msg: "the PDF is encrypted in a way that is not supported: save it without encryption"}
+		return nil, &sandbox.ProgramError{
+			Class: sandbox.BadInput, Msg: "the PDF is encrypted in a way that is not supported: save it without encryption",
+		}
 	case err != nil:
 		return nil, malformedPDF(err.Error())
 	}
@@ -79,7 +81,9 @@ func openPDF(raw []byte) (*pdf.Reader, error) {
 // document's encryption: by its beginning, which no document makes up. The library
 // has no type for that.
 func encryptionFault(text string) bool {
-	for _, begins := range []string{"unsupported PDF: encryption ", "malformed PDF: encryption ", "malformed PDF: missing O= or U= encryption "} {
+	for _, begins := range []string{
+		"unsupported PDF: encryption ", "malformed PDF: encryption ", "malformed PDF: missing O= or U= encryption ",
+	} {
 		if strings.HasPrefix(text, begins) {
 			return true
 		}
@@ -88,7 +92,9 @@ func encryptionFault(text string) bool {
 }
 
 func malformedPDF(why string) error {
-	return &sandbox.ProgramError{Class: sandbox.BadInput, Msg: "the PDF can't be read: " + strings.ToValidUTF8(why, "\uFFFD")}
+	return &sandbox.ProgramError{
+		Class: sandbox.BadInput, Msg: "the PDF can't be read: " + strings.ToValidUTF8(why, "\uFFFD"),
+	}
 }
 
 // pdfDocument is a document that is being read.
@@ -130,7 +136,10 @@ func (d *pdfDocument) page(node, resources pdf.Value) error {
 		return fmt.Errorf("reading pages: %w", err)
 	}
 	if len(d.text.Pages) == sandbox.MaxPDFPages {
-		return &sandbox.ProgramError{Class: sandbox.OverSize, Msg: fmt.Sprintf("the PDF has more than %d pages: cut it into several", sandbox.MaxPDFPages)}
+		return &sandbox.ProgramError{
+			Class: sandbox.OverSize,
+			Msg:   fmt.Sprintf("the PDF has more than %d pages: cut it into several", sandbox.MaxPDFPages),
+		}
 	}
 	w := &pdfWriter{left: d.left}
 	if err := d.draw(w, node.Key("Contents"), resources, identity, 0); err != nil {

@@ -56,7 +56,8 @@ func newPaper(contents ...string) *paper {
 	for i := range contents {
 		fmt.Fprintf(&kids, "%d 0 R ", 4+2*i)
 	}
-	p.add(fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d /Resources << /Font << /F1 3 0 R >> >> >>", kids.String(), len(contents)))
+	p.add(fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d /Resources << /Font << /F1 3 0 R >> >> >>", kids.String(),
+		len(contents)))
 	p.add(helvetica)
 	for i, c := range contents {
 		p.add(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /Contents %d 0 R >>", 5+2*i))
@@ -99,7 +100,8 @@ func TestPDFText(t *testing.T) {
 			return newPaper("BT /F1 12 Tf 72 700 Td (One.) Tj 0 -14 Td (Still one.) Tj 0 -40 Td (Two.) Tj ET").close()
 		}, []string{"One.\nStill one.\n\nTwo."}},
 		{"PiecesOfALine", func() []byte {
-			return newPaper("BT /F1 10 Tf 72 700 Td [(Wo) -20 (rds) -400 (apart)] TJ ET BT /F1 10 Tf 300 700 Td (far) Tj ET").close()
+			return newPaper("BT /F1 10 Tf 72 700 Td [(Wo) -20 (rds) -400 (apart)] TJ ET " +
+				"BT /F1 10 Tf 300 700 Td (far) Tj ET").close()
 		}, []string{"Words apart far"}},
 		{"Hyphens", func() []byte {
 			return newPaper("BT /F1 12 Tf 14 TL 72 700 Td (a re-) Tj T* (turned parcel, ABC-) Tj T* (DE) Tj ET").close()
@@ -120,10 +122,16 @@ func TestPDFText(t *testing.T) {
 		{"Forms", func() []byte { return formPaper("BT /F9 12 Tf (in a form) Tj ET") }, []string{"in a form"}},
 		{"Unicode", func() []byte {
 			p := newPaper("BT /F1 12 Tf <00010002> Tj ET")
-			cmap := p.stream("", "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange "+
+			cmap := p.stream("", "/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <0000> "+
+				"<FFFF> endcodespacerange "+
 				"2 beginbfchar <0001> <9000> <0002> <8D27> endbfchar endcmap CMapName currentdict /CMap defineresource pop end end")
 			doc := p.close()
-			return bytes.Replace(doc, []byte(helvetica), []byte(pad("<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode "+strconv.Itoa(cmap)+" 0 R >>", len(helvetica))), 1)
+			return bytes.Replace(
+				doc, []byte(helvetica),
+				[]byte(pad("<< /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode "+strconv.Itoa(cmap)+" 0 R >>",
+					len(helvetica))),
+				1,
+			)
 		}, []string{"退货"}},
 		{"Version2", func() []byte {
 			return bytes.Replace(newPaper("BT /F1 12 Tf (newer) Tj ET").close(), []byte("%PDF-1.4"), []byte("%PDF-2.0"), 1)
@@ -197,7 +205,8 @@ func TestHostilePDFs(t *testing.T) {
 		return d.close()
 	}
 	encrypted := newPaper("BT ET")
-	encrypted.trailer = "/Encrypt << /Filter /Standard /V 1 /R 2 /O (" + strings.Repeat("o", 32) + ") /U (" + strings.Repeat("u", 32) + ") /P -4 >> /ID [(a) (b)]"
+	encrypted.trailer = "/Encrypt << /Filter /Standard /V 1 /R 2 /O (" + strings.Repeat("o", 32) + ") /U (" +
+		strings.Repeat("u", 32) + ") /P -4 >> /ID [(a) (b)]"
 	many := make([]string, sandbox.MaxPDFPages+1)
 	for name, tt := range map[string]struct {
 		doc     []byte
@@ -214,8 +223,10 @@ func TestHostilePDFs(t *testing.T) {
 		"PagesOfNumber": {object("7"), "no pages", nil},
 		"TooManyPages":  {newPaper(many...).close(), "more than 5000 pages", nil},
 		"Bomb":          {bomb(), "", []sandbox.Class{sandbox.OverSize, sandbox.OverTime, sandbox.OverSpace}},
-		"Deep":          {object(strings.Repeat("[", 1<<20)), "", []sandbox.Class{sandbox.BadInput, sandbox.OverDepth, sandbox.OverSpace}},
-		"FormsInForms":  {formPaper(strings.Repeat("/X1 Do ", 10)), "too many forms", nil},
+		"Deep": {
+			object(strings.Repeat("[", 1<<20)), "", []sandbox.Class{sandbox.BadInput, sandbox.OverDepth, sandbox.OverSpace},
+		},
+		"FormsInForms": {formPaper(strings.Repeat("/X1 Do ", 10)), "too many forms", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -246,7 +257,9 @@ func TestPDFsInCircles(t *testing.T) {
 
 	d := newPaper("")
 	n := d.add("<< /Length 6 0 R >>\nstream\nBT ET\nendstream")
-	got, err = readPDF(t, p, bytes.Replace(d.close(), []byte("/Contents 5 0 R"), fmt.Appendf(nil, "/Contents %d 0 R", n), 1))
+	got, err = readPDF(
+		t, p, bytes.Replace(d.close(), []byte("/Contents 5 0 R"), fmt.Appendf(nil, "/Contents %d 0 R", n), 1),
+	)
 	require.NoError(t, err)
 	require.Equal(t, []string{""}, got.Pages)
 }
@@ -257,7 +270,8 @@ func TestDamagedPDFs(t *testing.T) {
 	t.Parallel()
 	p := newPool(t)
 
-	doc := newPaper("BT /F1 12 Tf 14 TL 72 700 Td (Returns are free) Tj T* [(within) -300 (30 days.)] TJ ET", "BT /F1 12 Tf (two) Tj ET").close()
+	doc := newPaper("BT /F1 12 Tf 14 TL 72 700 Td (Returns are free) Tj T* [(within) -300 (30 days.)] TJ ET",
+		"BT /F1 12 Tf (two) Tj ET").close()
 	limits := sandbox.PDFLimits
 	limits.Time = sandbox.MaxLimits.Time
 	for i := 0; i < len(doc); i += 7 {

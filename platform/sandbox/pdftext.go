@@ -211,7 +211,9 @@ func matrixOf(args []pdf.Value) (m matrix, ok bool) {
 }
 
 // errTooMuchText ends the reading of a document.
-var errTooMuchText = &sandbox.ProgramError{Class: sandbox.OverSize, Msg: "the PDF has more text than may be read from it: cut it into several"}
+var errTooMuchText = &sandbox.ProgramError{
+	Class: sandbox.OverSize, Msg: "the PDF has more text than may be read from it: cut it into several",
+}
 
 // pdfWriter puts pieces of text together to words, lines and paragraphs, by
 // where they stand.

@@ -27,13 +27,20 @@ func TestNothingLeadsOut(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, "[]", got, name)
 	}
-	for _, module := range []string{"fs", "node:fs", "/etc/passwd", "file:///etc/passwd", "./x.js", "../../x.json", "https://example.com/x.js", "data:text/javascript,1", "std", "os", "qjs:std", ""} {
+	for _, module := range []string{
+		"fs", "node:fs", "/etc/passwd", "file:///etc/passwd", "./x.js", "../../x.json", "https://example.com/x.js",
+		"data:text/javascript,1", "std", "os", "qjs:std", "",
+	} {
 		raw, err := json.Marshal(module)
 		require.NoError(t, err)
-		_, err = run(t, p, sandbox.Job{Language: sandbox.JavaScript, Program: []byte("export default () => import(" + string(raw) + ");")})
+		_, err = run(t, p, sandbox.Job{
+			Language: sandbox.JavaScript, Program: []byte("export default () => import(" + string(raw) + ");"),
+		})
 		require.Equal(t, sandbox.Failed, classOf(err), module)
 		require.ErrorContains(t, err, "programs import nothing", module)
-		_, err = run(t, p, sandbox.Job{Language: sandbox.JavaScript, Program: []byte("import x from " + string(raw) + "; export default () => x;")})
+		_, err = run(t, p, sandbox.Job{
+			Language: sandbox.JavaScript, Program: []byte("import x from " + string(raw) + "; export default () => x;"),
+		})
 		require.Equal(t, sandbox.Malformed, classOf(err), module)
 	}
 	for program, want := range map[string]string{

@@ -13,10 +13,13 @@ import (
 // and of engines that compute. No other reaches the kernel: no file, socket,
 // process, clock that is set, or other process's memory.
 var allowed = []uint32{
-	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE, unix.SYS_FCNTL, unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2,
+	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE, unix.SYS_FCNTL, unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL,
+	unix.SYS_EPOLL_PWAIT, unix.SYS_EVENTFD2,
 	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MREMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MINCORE, unix.SYS_BRK,
-	unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_GETRES, unix.SYS_GETTIMEOFDAY,
-	unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_MEMBARRIER, unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ, unix.SYS_RESTART_SYSCALL,
+	unix.SYS_FUTEX, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_GETRES,
+	unix.SYS_GETTIMEOFDAY,
+	unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_MEMBARRIER, unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ,
+	unix.SYS_RESTART_SYSCALL,
 	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK,
 	unix.SYS_GETTID, unix.SYS_GETPID, unix.SYS_GETRUSAGE, unix.SYS_GETRANDOM, unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
 }
@@ -43,13 +46,17 @@ func confine() error {
 	if err != nil {
 		return err
 	}
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}                                                                            //nolint:gosec // Some hundred.
-	stray, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program))) //nolint:gosec // The call's form.
+	program := unix.SockFprog{
+		Len: uint16(len(filter)), Filter: &filter[0],
+	} //nolint:gosec // Some hundred.
+	stray, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&program))) //nolint:gosec // The call's form.
 	if errno != 0 {
 		return fmt.Errorf("the kernel takes no filter of system calls: %w", errno)
 	}
 	if stray != 0 { // That is no error of the call's, and nothing was changed.
-		return fmt.Errorf("thread %d has a filter of system calls of its own, so that this one could not be every thread's", stray)
+		return fmt.Errorf("thread %d has a filter of system calls of its own, so that this one could not be every thread's",
+			stray)
 	}
 	return nil
 }
@@ -81,7 +88,8 @@ func filterOf(arch, pid uint32) ([]unix.SockFilter, error) {
 	// A clone makes threads, and nothing else; Go does not ask for clone3.
 	f = append(f, unless(unix.SYS_CLONE3, 1), answer(absent),
 		unless(unix.SYS_CLONE, 4), load(offArg0),
-		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.CLONE_THREAD, Jf: 1}, answer(pass), answer(refuse))
+		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: unix.CLONE_THREAD, Jf: 1}, answer(pass),
+		answer(refuse))
 	// Limits are its own, signals go to itself, and memory may be named.
 	for number, first := range map[uint32]uint32{unix.SYS_PRLIMIT64: 0, unix.SYS_TGKILL: pid, unix.SYS_PRCTL: prSetVMA} {
 		f = append(f, unless(number, 4), load(offArg0), unless(first, 1), answer(pass), answer(refuse))

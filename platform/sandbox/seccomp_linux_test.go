@@ -68,7 +68,8 @@ func openat(path string, flags int) func() unix.Errno {
 	return func() unix.Errno {
 		name := append([]byte(path), 0)
 		at := unix.AT_FDCWD
-		_, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(&name[0])), uintptr(flags), 0o600, 0, 0)
+		_, _, errno := unix.Syscall6(unix.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(&name[0])), uintptr(flags), 0o600,
+			0, 0)
 		return errno
 	}
 }
@@ -132,7 +133,10 @@ func TestChildrenAreConfined(t *testing.T) {
 	p := newPool(t)
 	for _, j := range []sandbox.Job{
 		{Language: sandbox.JQ, Program: []byte("[now, (0 | localtime | mktime)] | length")},
-		{Language: sandbox.JavaScript, Program: []byte("export default () => new Date(0).getFullYear() > 1960 && Math.random() < 1;")},
+		{
+			Language: sandbox.JavaScript,
+			Program:  []byte("export default () => new Date(0).getFullYear() > 1960 && Math.random() < 1;"),
+		},
 	} {
 		_, err := run(t, p, j)
 		require.NoError(t, err)
@@ -141,7 +145,8 @@ func TestChildrenAreConfined(t *testing.T) {
 	for _, pid := range childrenOf(t) {
 		tasks, err := filepath.Glob("/proc/" + pid + "/task/*/status")
 		require.NoError(t, err)
-		if name, err := os.ReadFile("/proc/" + pid + "/cmdline"); err != nil || !strings.HasSuffix(string(name), "\x00sandbox\x00") {
+		if name, err := os.ReadFile("/proc/" + pid + "/cmdline"); err != nil ||
+			!strings.HasSuffix(string(name), "\x00sandbox\x00") {
 			continue
 		}
 		for _, task := range tasks {

@@ -55,7 +55,9 @@ func Serve(in io.Reader, out io.Writer) error { return serve(in, out, "") }
 func serve(in io.Reader, out io.Writer, lacks string) error {
 	c := &child{
 		in: bufio.NewReader(in), out: bufio.NewWriter(out), known: make(map[string]program),
-		engines: map[sandbox.Language]engine{sandbox.JQ: jqEngine{}, sandbox.JavaScript: jsEngine{}, sandbox.WASM: wasmEngine{}, sandbox.PDF: pdfEngine{}},
+		engines: map[sandbox.Language]engine{
+			sandbox.JQ: jqEngine{}, sandbox.JavaScript: jsEngine{}, sandbox.WASM: wasmEngine{}, sandbox.PDF: pdfEngine{},
+		},
 	}
 	if err := c.send(sandbox.Frame{Type: sandbox.ReadyFrame, Data: []byte(lacks)}); err != nil {
 		return err
@@ -125,7 +127,9 @@ func (c *child) answer(j job) error {
 		ctx, cancel := context.WithTimeout(context.Background(), j.Limits.Time)
 		result, err = p.run(ctx, machine{input: j.input, limits: j.Limits, print: c.printer()})
 		if err != nil && ctx.Err() != nil {
-			err = &sandbox.ProgramError{Class: sandbox.OverTime, Msg: fmt.Sprintf("the program took longer than %s", j.Limits.Time)}
+			err = &sandbox.ProgramError{
+				Class: sandbox.OverTime, Msg: fmt.Sprintf("the program took longer than %s", j.Limits.Time),
+			}
 		}
 		cancel()
 	}
@@ -133,7 +137,9 @@ func (c *child) answer(j job) error {
 		return c.sendError(err)
 	}
 	if int64(len(result)) > j.Limits.Output {
-		return c.sendError(&sandbox.ProgramError{Class: sandbox.OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", j.Limits.Output)})
+		return c.sendError(&sandbox.ProgramError{
+			Class: sandbox.OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", j.Limits.Output),
+		})
 	}
 	return c.send(sandbox.Frame{Type: sandbox.ResultFrame, Data: result})
 }
@@ -149,7 +155,9 @@ func (c *child) program(j job) (program, error) {
 	}
 	e := c.engines[j.Language]
 	if e == nil {
-		return nil, &sandbox.ProgramError{Class: sandbox.Malformed, Msg: fmt.Sprintf("there is no language %q here", j.Language)}
+		return nil, &sandbox.ProgramError{
+			Class: sandbox.Malformed, Msg: fmt.Sprintf("there is no language %q here", j.Language),
+		}
 	}
 	p, err := e.compile(j.source, j.Limits)
 	if err != nil {

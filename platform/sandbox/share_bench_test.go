@@ -31,9 +31,15 @@ func attacks() []attack {
 	return []attack{
 		{"Loops", 16, []sandbox.Job{{Language: js, Program: []byte(`export default () => { for (;;); };`), Limits: loop}}},
 		{"ShortLoops", 16, []sandbox.Job{{
-			Language: js, Program: []byte(`export default () => { for (;;); };`), Limits: sandbox.Limits{Time: 100 * time.Millisecond},
+			Language: js, Program: []byte(`export default () => { for (;;); };`),
+			Limits: sandbox.Limits{Time: 100 * time.Millisecond},
 		}}},
-		{"Memory", 16, []sandbox.Job{{Language: js, Program: []byte(`export default () => { const a = []; for (;;) a.push([a]); };`), Limits: loop}}},
+		{
+			"Memory", 16,
+			[]sandbox.Job{
+				{Language: js, Program: []byte(`export default () => { const a = []; for (;;) a.push([a]); };`), Limits: loop},
+			},
+		},
 		{"Compiles", 8, []sandbox.Job{
 			{Language: wasm, Program: compileBomb(), Check: true, Limits: sandbox.Limits{Memory: sandbox.MaxLimits.Memory}},
 		}},
@@ -83,7 +89,8 @@ func BenchmarkBesideAttacks(b *testing.B) {
 			once := func(tenant tool.TenantID) time.Duration {
 				began := time.Now()
 				out, err := p.Run(b.Context(), sandbox.Job{
-					Tenant: tenant, Language: sandbox.JQ, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`), Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
+					Tenant: tenant, Language: sandbox.JQ, Program: []byte(".a + 1"), Input: json.RawMessage(`{"a":1}`),
+					Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time},
 				})
 				require.NoError(b, err)
 				require.Equal(b, "[2]", string(out.Output))

@@ -134,7 +134,9 @@ func (p *wasmProgram) run(ctx context.Context, m machine) ([]byte, error) {
 	}
 	switch {
 	case out.over:
-		return nil, &sandbox.ProgramError{Class: sandbox.OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", m.limits.Output)}
+		return nil, &sandbox.ProgramError{
+			Class: sandbox.OverSize, Msg: fmt.Sprintf("the result has more than %d bytes", m.limits.Output),
+		}
 	case err != nil:
 		return nil, wasmFailure(err, memory.refused, said)
 	}

@@ -115,7 +115,8 @@ func refused(takes []byte, args ...byte) []byte {
 // probing is a command that calls a function of the host.
 func probing(name string, takes []byte, args ...byte) command {
 	return command{
-		imports: [][2]string{{"wasi_snapshot_preview1", name}}, takes: takes, pages: 1, data: strings.Repeat("\x00", 16) + "/etc/passwd", body: refused(takes, args...),
+		imports: [][2]string{{"wasi_snapshot_preview1", name}}, takes: takes, pages: 1,
+		data: strings.Repeat("\x00", 16) + "/etc/passwd", body: refused(takes, args...),
 	}
 }
 
@@ -124,7 +125,10 @@ func probing(name string, takes []byte, args ...byte) command {
 func empty(name string) command {
 	call := []byte{0x41, 0, 0x41, 4, 0x10, 0, 0x1a}
 	count := []byte{0x41, 0, 0x28, 2, 0, 0x04, 0x40}
-	return command{imports: [][2]string{{"wasi_snapshot_preview1", name}}, takes: []byte{i32, i32}, pages: 1, body: join(call, count, forever(), []byte{0x0b})}
+	return command{
+		imports: [][2]string{{"wasi_snapshot_preview1", name}}, takes: []byte{i32, i32}, pages: 1,
+		body: join(call, count, forever(), []byte{0x0b}),
+	}
 }
 
 func join(parts ...[]byte) (out []byte) {
@@ -138,7 +142,8 @@ var fdWrite = [][2]string{{"wasi_snapshot_preview1", "fd_write"}}
 
 // vector names what follows it in memory, so many bytes.
 func vector(size uint32) string {
-	return string(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 16), size)) + strings.Repeat("\x00", 8)
+	return string(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, 16), size)) +
+		strings.Repeat("\x00", 8)
 }
 
 // Commands that mean harm, or are none, end in words of ours.
@@ -147,7 +152,9 @@ func TestHostileCommands(t *testing.T) { //nolint:tparallel // What runs beside 
 
 	const second = time.Second
 	endless := []sandbox.Class{sandbox.OverTime, sandbox.OverSpace, sandbox.OverSize, sandbox.Crashed}
-	greedy := []sandbox.Class{sandbox.OverTime, sandbox.OverSpace, sandbox.OverDepth, sandbox.Crashed, sandbox.Failed, sandbox.Malformed}
+	greedy := []sandbox.Class{
+		sandbox.OverTime, sandbox.OverSpace, sandbox.OverDepth, sandbox.Crashed, sandbox.Failed, sandbox.Malformed,
+	}
 	silent := []sandbox.Class{sandbox.BadOutput} // It ended, and wrote nothing.
 	malformed, failed := []sandbox.Class{sandbox.Malformed}, []sandbox.Class{sandbox.Failed}
 	tests := []struct {
@@ -163,23 +170,67 @@ func TestHostileCommands(t *testing.T) { //nolint:tparallel // What runs beside 
 		{"LargeMemory", command{pages: 65536}, 0, greedy, ""},
 		{"LargeTable", command{entries: 1 << 31}, 0, greedy, ""},
 		{"Recursion", command{body: callStart}, 0, greedy, ""},
-		{"WritesForever", command{imports: fdWrite, pages: 1, data: vector(60000), body: forever(writeTo(1)...)}, second, endless, ""},
-		{"PrintsForever", command{imports: fdWrite, pages: 1, data: vector(60000), body: forever(writeTo(2)...)}, second, endless, ""},
-		{"WritesBeyondMemory", command{imports: fdWrite, pages: 1, data: vector(1 << 31), body: writeTo(1)}, 0, []sandbox.Class{sandbox.BadOutput}, "not JSON"},
+		{
+			"WritesForever",
+			command{imports: fdWrite, pages: 1, data: vector(60000), body: forever(writeTo(1)...)},
+			second,
+			endless, "",
+		},
+		{
+			"PrintsForever",
+			command{imports: fdWrite, pages: 1, data: vector(60000), body: forever(writeTo(2)...)},
+			second,
+			endless, "",
+		},
+		{
+			"WritesBeyondMemory",
+			command{imports: fdWrite, pages: 1, data: vector(1 << 31), body: writeTo(1)},
+			0,
+			[]sandbox.Class{sandbox.BadOutput},
+			"not JSON",
+		},
 		{"WritesNothing", command{}, 0, []sandbox.Class{sandbox.BadOutput}, "not JSON"},
 		{"Traps", command{body: unreachable}, 0, failed, "unreachable"},
 		{"NoStart", command{mute: true}, 0, malformed, "exports no _start"},
 		{"ForeignImport", command{imports: [][2]string{{"env", "system"}}}, 0, malformed, "imports env.system"},
-		{"UnknownImport", command{imports: [][2]string{{"wasi_snapshot_preview1", "sock_open"}}}, 0, malformed, "imports wasi_snapshot_preview1.sock_open"},
-		{"OtherParameters", command{imports: fdWrite, takes: []byte{i32, i64}}, 0, malformed, "imports wasi_snapshot_preview1.fd_write with other parameters"},
+		{
+			"UnknownImport",
+			command{imports: [][2]string{{"wasi_snapshot_preview1", "sock_open"}}},
+			0, malformed,
+			"imports wasi_snapshot_preview1.sock_open",
+		},
+		{
+			"OtherParameters",
+			command{imports: fdWrite, takes: []byte{i32, i64}},
+			0, malformed,
+			"imports wasi_snapshot_preview1.fd_write with other parameters",
+		},
 		{"NoInstruction", command{body: []byte{0xff}}, 0, malformed, "does not compile"},
 		{"StackUnderflow", command{body: []byte{0x1a}}, 0, malformed, "does not compile"},
-		{"LongBody", command{body: []byte(strings.Repeat("\x41\x00\x1a", 2<<20))}, second, append([]sandbox.Class{sandbox.BadOutput}, greedy...), ""},
+		{
+			"LongBody",
+			command{body: []byte(strings.Repeat("\x41\x00\x1a", 2<<20))},
+			second,
+			append([]sandbox.Class{sandbox.BadOutput}, greedy...), "",
+		},
 		{"LoopInStart", command{starts: true, body: forever()}, second, []sandbox.Class{sandbox.OverTime}, "longer than 1s"},
-		{"GrowsInStart", command{starts: true, pages: 1, body: forever(join(growMemory, fillMemory)...)}, second, endless, ""},
+		{
+			"GrowsInStart",
+			command{starts: true, pages: 1, body: forever(join(growMemory, fillMemory)...)},
+			second, endless,
+			"",
+		},
 		{"TrapsInStart", command{starts: true, body: unreachable}, 0, failed, "unreachable"},
-		{"OpensAFile", probing("path_open", []byte{i32, i32, i32, i32, i32, i64, i64, i32, i32}, 3, 0, 16, 11, 0, 1, 1, 0, 8), 0, silent, "not JSON"},
-		{"OpensByRoot", probing("path_open", []byte{i32, i32, i32, i32, i32, i64, i64, i32, i32}, 0, 0, 16, 11, 0, 1, 1, 0, 8), 0, silent, "not JSON"},
+		{
+			"OpensAFile",
+			probing("path_open", []byte{i32, i32, i32, i32, i32, i64, i64, i32, i32}, 3, 0, 16, 11, 0, 1, 1, 0, 8), 0, silent,
+			"not JSON",
+		},
+		{
+			"OpensByRoot",
+			probing("path_open", []byte{i32, i32, i32, i32, i32, i64, i64, i32, i32}, 0, 0, 16, 11, 0, 1, 1, 0, 8), 0, silent,
+			"not JSON",
+		},
 		{"MakesAFolder", probing("path_create_directory", []byte{i32, i32, i32}, 3, 16, 11), 0, silent, "not JSON"},
 		{"RemovesAFile", probing("path_unlink_file", []byte{i32, i32, i32}, 3, 16, 11), 0, silent, "not JSON"},
 		{"Stats", probing("path_filestat_get", []byte{i32, i32, i32, i32, i32}, 3, 0, 16, 11, 32), 0, silent, "not JSON"},
@@ -187,11 +238,26 @@ func TestHostileCommands(t *testing.T) { //nolint:tparallel // What runs beside 
 		{"Accepts", probing("sock_accept", []byte{i32, i32, i32}, 3, 0, 32), 0, silent, "not JSON"},
 		{"Sends", probing("sock_send", []byte{i32, i32, i32, i32, i32}, 3, 0, 1, 0, 32), 0, silent, "not JSON"},
 		{"RaisesASignal", probing("proc_raise", []byte{i32}, 9), 0, silent, "not JSON"},
-		{"WritesElsewhere", command{imports: fdWrite, pages: 1, data: vector(4) + "{}", body: refused([]byte{i32, i32, i32, i32}, 3, 0, 1, 8)}, 0, silent, "not JSON"},
+		{
+			"WritesElsewhere",
+			command{imports: fdWrite, pages: 1, data: vector(4) + "{}", body: refused([]byte{i32, i32, i32, i32}, 3, 0, 1, 8)},
+			0, silent, "not JSON",
+		},
 		{"HasNoEnvironment", empty("environ_sizes_get"), 0, silent, "not JSON"},
 		{"HasNoArguments", empty("args_sizes_get"), 0, silent, "not JSON"},
-		{"Sleeps", probing("poll_oneoff", []byte{i32, i32, i32, i32}, 0, 32, 1, 8), second, append(silent, sandbox.OverTime, sandbox.Failed), ""},
-		{"Yields", command{imports: [][2]string{{"wasi_snapshot_preview1", "sched_yield"}}, takes: []byte{}, body: forever(0x10, 0, 0x1a)}, second, []sandbox.Class{sandbox.OverTime}, ""},
+		{
+			"Sleeps", probing("poll_oneoff", []byte{i32, i32, i32, i32}, 0, 32, 1, 8), second,
+			append(silent, sandbox.OverTime, sandbox.Failed), "",
+		},
+		{
+			"Yields",
+			command{
+				imports: [][2]string{{"wasi_snapshot_preview1", "sched_yield"}}, takes: []byte{}, body: forever(0x10, 0, 0x1a),
+			},
+			second,
+			[]sandbox.Class{sandbox.OverTime},
+			"",
+		},
 		{"SpawnsThreads", command{imports: [][2]string{{"wasi", "thread-spawn"}}}, 0, malformed, "imports wasi.thread-spawn"},
 		{"Answers", command{imports: fdWrite, pages: 1, data: vector(7) + `{"a":1}`, body: writeTo(1)}, 0, nil, `{"a":1}`},
 	}
@@ -202,7 +268,8 @@ func TestHostileCommands(t *testing.T) { //nolint:tparallel // What runs beside 
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
 				got, err := run(t, p, sandbox.Job{
-					Language: sandbox.WASM, Program: tt.command.assemble(), Limits: sandbox.Limits{Time: tt.time, Memory: sandbox.MinMemory, Output: 1 << 20},
+					Language: sandbox.WASM, Program: tt.command.assemble(),
+					Limits: sandbox.Limits{Time: tt.time, Memory: sandbox.MinMemory, Output: 1 << 20},
 				})
 				t.Logf("%.80q %v", got, err)
 				if tt.classes == nil {
@@ -236,7 +303,8 @@ func TestCheckOfModules(t *testing.T) {
 func goCommand(tb testing.TB) []byte {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "quote.wasm")
-	cmd := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./examples/artifacts/go")
+	cmd := exec.CommandContext(tb.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file,
+		"./examples/artifacts/go")
 	cmd.Dir = filepath.Join("..", "..")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	said, err := cmd.CombinedOutput()
@@ -253,7 +321,9 @@ func TestGoExample(t *testing.T) {
 
 	p, module := newPool(t), goCommand(t)
 	require.LessOrEqual(t, len(module), sandbox.WASM.MaxProgram())
-	job := sandbox.Job{Language: sandbox.WASM, Program: module, Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time, Memory: 512 << 20}}
+	job := sandbox.Job{
+		Language: sandbox.WASM, Program: module, Limits: sandbox.Limits{Time: sandbox.MaxLimits.Time, Memory: 512 << 20},
+	}
 	for _, tenant := range []tool.TenantID{"a", "a", "b"} {
 		var said strings.Builder
 		job.Tenant, job.Print = tenant, func(text string) { said.WriteString(text) }

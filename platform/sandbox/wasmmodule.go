@@ -29,7 +29,9 @@ const (
 	globalKind   = 3
 )
 
-var kindNames = map[byte]string{functionKind: "function", tableKind: "table", memoryKind: "memory", globalKind: "global"}
+var kindNames = map[byte]string{
+	functionKind: "function", tableKind: "table", memoryKind: "memory", globalKind: "global",
+}
 
 var errModule = errors.New("the module is cut short")
 

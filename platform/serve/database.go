@@ -45,7 +45,9 @@ var described = builtins.Described(mcpcall.CheckConfig)
 func builtinSpecs() []registry.BuiltinSpec {
 	var specs []registry.BuiltinSpec
 	for _, s := range described.Specs() {
-		specs = append(specs, registry.BuiltinSpec{Key: s.Key, Version: s.Version, Definition: s.Definition, Policy: s.Policy})
+		specs = append(specs, registry.BuiltinSpec{
+			Key: s.Key, Version: s.Version, Definition: s.Definition, Policy: s.Policy,
+		})
 	}
 	return specs
 }

@@ -139,7 +139,10 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 // newRegistry returns the registry with the checks that definitions of the
 // platform's own implementation types must pass.
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
-	runnable := append([]tool.Implementation{tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.RAGRetrieval, tool.Artifact, tool.AgentCall, tool.Task, tool.Composition, tool.Custom, tool.Prompt, tool.Provider}, cfg.Runnable...)
+	runnable := append([]tool.Implementation{
+		tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.RAGRetrieval, tool.Artifact, tool.AgentCall, tool.Task,
+		tool.Composition, tool.Custom, tool.Prompt, tool.Provider,
+	}, cfg.Runnable...)
 	judge := cfg.Artifacts
 	return registry.New(s, registry.Options{
 		Resolver:   r,
@@ -153,7 +156,8 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 			tool.Artifact: judge.Compile,
 		},
 		Artifacts: registry.ArtifactRules{
-			CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CompileFor: judge.CompileUploaded, CheckConfig: judge.CheckUploaded,
+			CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CompileFor: judge.CompileUploaded,
+			CheckConfig: judge.CheckUploaded,
 		},
 		Checks: map[tool.Implementation]func(json.RawMessage) error{
 			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: judge.CheckConfig,
@@ -184,7 +188,10 @@ func checkPrompt(config, inputSchema json.RawMessage) error {
 
 // advice returns what authors are warned by.
 func advice(s *store.Store) registry.Advice {
-	a := registry.Advice{NoApprovals: true, Config: map[tool.Implementation]func(config, inputSchema json.RawMessage) []string{tool.HTTP: httpcall.Advise}}
+	a := registry.Advice{
+		NoApprovals: true,
+		Config:      map[tool.Implementation]func(config, inputSchema json.RawMessage) []string{tool.HTTP: httpcall.Advise},
+	}
 	if s == nil {
 		return a
 	}
@@ -231,7 +238,8 @@ func pipelines(s *store.Store) func(ctx context.Context, tenant tool.TenantID, s
 // hasSearchAttributes reports whether the namespace has the attributes that
 // workflows are found by. Where nobody can tell, they are left out.
 func hasSearchAttributes(ctx context.Context, c client.Client, namespace string) bool {
-	have, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
+	have, err := c.OperatorService().ListSearchAttributes(ctx,
+		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
 		return false
 	}

@@ -47,7 +47,9 @@ func NewReconciler(ctx context.Context, cfg ReconcileConfig) (*Reconciler, error
 	if cfg.Store == nil || cfg.Temporal == nil || cfg.MaintenanceURL == "" {
 		return nil, errors.New("serve: ReconcileConfig.Store, Temporal and MaintenanceURL are required")
 	}
-	m, err := store.OpenMaintenance(ctx, cfg.MaintenanceURL, store.Options{Logger: cfg.Logger, MaxConns: 2, SetRole: cfg.SetRole})
+	m, err := store.OpenMaintenance(ctx, cfg.MaintenanceURL, store.Options{
+		Logger: cfg.Logger, MaxConns: 2, SetRole: cfg.SetRole,
+	})
 	if err != nil {
 		return nil, err
 	}

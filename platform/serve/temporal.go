@@ -23,7 +23,9 @@ import (
 func TemporalOptions(env envconfig.EnvLookup, log *slog.Logger) (client.Options, error) {
 	opts, err := envconfig.LoadClientOptions(envconfig.LoadClientOptionsRequest{EnvLookup: env})
 	if err != nil {
-		return client.Options{}, &tool.Error{Kind: tool.Invalid, Op: "serve", Msg: "Temporal's configuration: " + err.Error(), Err: err}
+		return client.Options{}, &tool.Error{
+			Kind: tool.Invalid, Op: "serve", Msg: "Temporal's configuration: " + err.Error(), Err: err,
+		}
 	}
 	opts.Logger = sdklog.NewStructuredLogger(slog.New(redact.Handler(log.Handler())))
 	return opts, nil

@@ -90,7 +90,8 @@ func (s *Store) freeOfFormer(t tool.Tool) error {
 		return nil
 	}
 	return &tool.Error{
-		Kind: tool.Conflict, Op: "registrytest.Store", Path: "/slug", Err: &registry.RenamedError{Slug: s.tools[a.toolID].Slug},
+		Kind: tool.Conflict, Op: "registrytest.Store", Path: "/slug",
+		Err: &registry.RenamedError{Slug: s.tools[a.toolID].Slug},
 		Msg: fmt.Sprintf("%q is the former name of tool %q until %s", t.Slug, s.tools[a.toolID].Slug, a.removeBy),
 	}
 }

@@ -69,7 +69,9 @@ func (s *Store) FindArtifact(_ context.Context, id tool.TenantID, slugOrID strin
 }
 
 // ListArtifacts implements [registry.ArtifactStore].
-func (s *Store) ListArtifacts(_ context.Context, id tool.TenantID, afterSlug string, limit int) ([]registry.Artifact, error) {
+func (s *Store) ListArtifacts(
+	_ context.Context, id tool.TenantID, afterSlug string, limit int,
+) ([]registry.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []registry.Artifact
@@ -91,7 +93,8 @@ func (s *Store) AddArtifactVersion(
 ) (registry.Artifact, registry.ArtifactVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have := s.artifact(row.Tenant, row.ID); have != nil && have.programs[v.Number] != nil && have.row.Revision == row.Revision {
+	if have := s.artifact(row.Tenant, row.ID); have != nil && have.programs[v.Number] != nil &&
+		have.row.Revision == row.Revision {
 		return row, v, conflict("version %s of artifact %q exists; use a new number", v.Number, row.Slug)
 	}
 	row.Version = v.Number
@@ -105,7 +108,9 @@ func (s *Store) AddArtifactVersion(
 }
 
 // ListArtifactVersions implements [registry.ArtifactStore].
-func (s *Store) ListArtifactVersions(_ context.Context, id tool.TenantID, artifactID string) ([]registry.ArtifactVersion, error) {
+func (s *Store) ListArtifactVersions(
+	_ context.Context, id tool.TenantID, artifactID string,
+) ([]registry.ArtifactVersion, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.artifact(id, artifactID)
@@ -118,7 +123,9 @@ func (s *Store) ListArtifactVersions(_ context.Context, id tool.TenantID, artifa
 }
 
 // LoadArtifact implements [registry.ArtifactStore].
-func (s *Store) LoadArtifact(_ context.Context, id tool.TenantID, artifactID, version string) (tool.ArtifactCode, error) {
+func (s *Store) LoadArtifact(
+	_ context.Context, id tool.TenantID, artifactID, version string,
+) (tool.ArtifactCode, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.artifact(id, artifactID)
@@ -130,7 +137,9 @@ func (s *Store) LoadArtifact(_ context.Context, id tool.TenantID, artifactID, ve
 		return tool.ArtifactCode{}, notFound("artifact version", version)
 	}
 	v := clone(have.versions[i])
-	return tool.ArtifactCode{Language: have.row.Language, Digest: v.Digest, Inputs: v.Inputs, Content: slices.Clone(have.programs[version])}, nil
+	return tool.ArtifactCode{
+		Language: have.row.Language, Digest: v.Digest, Inputs: v.Inputs, Content: slices.Clone(have.programs[version]),
+	}, nil
 }
 
 // artifact returns an artifact of a tenant by slug or id, or nil.

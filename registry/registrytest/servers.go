@@ -39,7 +39,9 @@ func (s *Store) CreateServer(_ context.Context, row registry.MCPServer) (registr
 }
 
 // SaveServer implements [registry.ServerStore].
-func (s *Store) SaveServer(_ context.Context, row registry.MCPServer, c registry.RemoteChanges) (registry.MCPServer, error) {
+func (s *Store) SaveServer(
+	_ context.Context, row registry.MCPServer, c registry.RemoteChanges,
+) (registry.MCPServer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have, err := s.checkServer(row)
@@ -105,7 +107,9 @@ func (s *Store) FindServer(_ context.Context, id tool.TenantID, slugOrID string)
 }
 
 // ListServers implements [registry.ServerStore].
-func (s *Store) ListServers(_ context.Context, id tool.TenantID, afterSlug string, limit int) ([]registry.MCPServer, error) {
+func (s *Store) ListServers(
+	_ context.Context, id tool.TenantID, afterSlug string, limit int,
+) ([]registry.MCPServer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []registry.MCPServer
@@ -119,7 +123,9 @@ func (s *Store) ListServers(_ context.Context, id tool.TenantID, afterSlug strin
 }
 
 // FindRemoteTool implements [registry.ServerStore].
-func (s *Store) FindRemoteTool(_ context.Context, id tool.TenantID, serverID, name string) (registry.RemoteTool, error) {
+func (s *Store) FindRemoteTool(
+	_ context.Context, id tool.TenantID, serverID, name string,
+) (registry.RemoteTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if have := s.server(id, serverID); have != nil {
@@ -131,7 +137,9 @@ func (s *Store) FindRemoteTool(_ context.Context, id tool.TenantID, serverID, na
 }
 
 // ListRemoteTools implements [registry.ServerStore].
-func (s *Store) ListRemoteTools(_ context.Context, id tool.TenantID, serverID string, q registry.RemoteQuery) ([]registry.RemoteTool, error) {
+func (s *Store) ListRemoteTools(
+	_ context.Context, id tool.TenantID, serverID string, q registry.RemoteQuery,
+) ([]registry.RemoteTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.server(id, serverID)

@@ -114,7 +114,8 @@ func (s *Store) seen(t tool.Tool) tool.Tool {
 
 func changed(kind, slug string) error {
 	return &tool.Error{
-		Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf("%s %q was changed by someone else", kind, slug), Err: registry.ErrChanged,
+		Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf("%s %q was changed by someone else", kind, slug),
+		Err: registry.ErrChanged,
 	}
 }
 
@@ -158,7 +159,9 @@ func (s *Store) Entries(_ context.Context, id tool.TenantID, ref tool.Ref) (reso
 }
 
 // Page implements [resolver.Source].
-func (s *Store) Page(_ context.Context, id tool.TenantID, after resolver.Cursor, limit int) (resolver.Candidates, error) {
+func (s *Store) Page(
+	_ context.Context, id tool.TenantID, after resolver.Cursor, limit int,
+) (resolver.Candidates, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.candidates(id)
@@ -204,7 +207,9 @@ func (s *Store) candidates(id tool.TenantID) resolver.Candidates {
 func (s *Store) entry(t tool.Tool) resolver.Entry {
 	e := resolver.Entry{Tool: s.seen(t)}
 	for _, v := range s.versions[t.ID] {
-		e.Versions = append(e.Versions, resolver.VersionInfo{ID: v.ID, Number: v.Number, Digest: v.Digest, Published: v.Published, ReadsDeclared: v.ReadsDeclared})
+		e.Versions = append(e.Versions, resolver.VersionInfo{
+			ID: v.ID, Number: v.Number, Digest: v.Digest, Published: v.Published, ReadsDeclared: v.ReadsDeclared,
+		})
 	}
 	return e
 }

@@ -17,8 +17,10 @@ func exampleAgent(tenant tool.TenantID, slug string) agent.Agent {
 	return agent.Agent{
 		ID: newID(), Tenant: tenant, Slug: slug, Status: tool.Draft, Version: "1.0.0", CreatedAt: now, UpdatedAt: now,
 		Definition: agent.Definition{
-			Name: "Desk", Instructions: "Help & be <brief>.", Model: "scripted/desk", ModelOptions: json.RawMessage(`{"seed":12345678901234567890}`),
-			Tools: []tool.Ref{{Slug: "findOrder", Constraint: "^1"}}, ToolMode: agent.ParallelSafe, Limits: agent.Limits{MaxTurns: 3},
+			Name: "Desk", Instructions: "Help & be <brief>.", Model: "scripted/desk",
+			ModelOptions: json.RawMessage(`{"seed":12345678901234567890}`),
+			Tools:        []tool.Ref{{Slug: "findOrder", Constraint: "^1"}}, ToolMode: agent.ParallelSafe,
+			Limits: agent.Limits{MaxTurns: 3},
 		},
 	}
 }

@@ -94,7 +94,8 @@ func testAliasIsolation(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	id, _ := found(t, f, f.Tenant, "mount")
 	require.Empty(t, id)
-	hidden, err := publishAs(t, f.Platform, create(t, f.Platform, exampleFor("hidden", "nobody-else")), "1.0.0", tool.Interaction{Aliases: []string{"secretly"}})
+	hidden, err := publishAs(t, f.Platform, create(t, f.Platform, exampleFor("hidden", "nobody-else")), "1.0.0",
+		tool.Interaction{Aliases: []string{"secretly"}})
 	require.NoError(t, err)
 	require.NotEmpty(t, hidden.ID)
 	id, _ = found(t, f, f.Tenant, "secretly")
@@ -107,7 +108,8 @@ func testAliasIsolation(t *testing.T, f Fixture) {
 	id, _ = found(t, f, f.Other, "mount")
 	require.Equal(t, theirs.ID, id)
 
-	global, err := publishAs(t, f.Platform, create(t, f.Platform, exampleFor("everybodys")), "1.0.0", tool.Interaction{Aliases: []string{"mount", "all"}})
+	global, err := publishAs(t, f.Platform, create(t, f.Platform,
+		exampleFor("everybodys")), "1.0.0", tool.Interaction{Aliases: []string{"mount", "all"}})
 	require.NoError(t, err)
 	id, by := found(t, f, f.Tenant, "all")
 	require.Equal(t, global.ID, id)

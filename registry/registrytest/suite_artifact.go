@@ -20,13 +20,17 @@ func testArtifactRoundTrip(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	want.Revision, want.CreatedAt, want.UpdatedAt = 1, a.CreatedAt, a.UpdatedAt
 	require.Equal(t, want, a)
-	_, err = f.Store.CreateArtifact(ctx, registry.Artifact{Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive})
+	_, err = f.Store.CreateArtifact(ctx, registry.Artifact{
+		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+	})
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 
 	program := []byte("\x00asm\x01\x00\x00\x00\xff")
 	v := registry.ArtifactVersion{
 		Number: "1.0.0", Digest: "d1", CreatedBy: "user:ada",
-		Inputs: []tool.ArtifactInput{{Name: "lines", Type: "array", Description: "The lines.", Required: true}, {Name: "tax"}},
+		Inputs: []tool.ArtifactInput{
+			{Name: "lines", Type: "array", Description: "The lines.", Required: true}, {Name: "tax"},
+		},
 	}
 	was := a
 	a, stored, err := f.Store.AddArtifactVersion(ctx, a, v, program)
@@ -45,7 +49,8 @@ func testArtifactRoundTrip(t *testing.T, f Fixture) {
 	a.Status = registry.ArtifactDisabled
 	a, err = f.Store.SaveArtifact(ctx, a)
 	require.NoError(t, err)
-	a, _, err = f.Store.AddArtifactVersion(ctx, a, registry.ArtifactVersion{Number: "1.1.0", Digest: "d2"}, []byte("second"))
+	a, _, err = f.Store.AddArtifactVersion(ctx, a, registry.ArtifactVersion{Number: "1.1.0", Digest: "d2"},
+		[]byte("second"))
 	require.NoError(t, err)
 	versions, err := f.Store.ListArtifactVersions(ctx, f.Tenant, a.ID)
 	require.NoError(t, err)
@@ -64,7 +69,9 @@ func testArtifactRoundTrip(t *testing.T, f Fixture) {
 		require.NoError(t, err)
 		require.Equal(t, a, found)
 	}
-	other, err := f.Store.CreateArtifact(ctx, registry.Artifact{Tenant: f.Tenant, Slug: "another", Language: "jq", Status: registry.ArtifactActive})
+	other, err := f.Store.CreateArtifact(ctx, registry.Artifact{
+		Tenant: f.Tenant, Slug: "another", Language: "jq", Status: registry.ArtifactActive,
+	})
 	require.NoError(t, err)
 	page, err := f.Store.ListArtifacts(ctx, f.Tenant, "", 1)
 	require.NoError(t, err)
@@ -77,7 +84,9 @@ func testArtifactRoundTrip(t *testing.T, f Fixture) {
 func testArtifactIsolation(t *testing.T, f Fixture) {
 	t.Helper()
 	ctx := t.Context()
-	a, err := f.Store.CreateArtifact(ctx, registry.Artifact{Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive})
+	a, err := f.Store.CreateArtifact(ctx, registry.Artifact{
+		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+	})
 	require.NoError(t, err)
 	a, _, err = f.Store.AddArtifactVersion(ctx, a, registry.ArtifactVersion{Number: "1.0.0", Digest: "d1"}, []byte("."))
 	require.NoError(t, err)
@@ -91,7 +100,8 @@ func testArtifactIsolation(t *testing.T, f Fixture) {
 	stolen.Tenant = f.Other
 	_, err = f.Store.SaveArtifact(ctx, stolen)
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
-	_, _, err = f.Store.AddArtifactVersion(ctx, stolen, registry.ArtifactVersion{Number: "1.0.1", Digest: "d1"}, []byte("."))
+	_, _, err = f.Store.AddArtifactVersion(ctx, stolen, registry.ArtifactVersion{Number: "1.0.1", Digest: "d1"},
+		[]byte("."))
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 	page, err := f.Store.ListArtifacts(ctx, f.Other, "", 10)
 	require.NoError(t, err)

@@ -25,7 +25,8 @@ func requireRenamed(t *testing.T, err error) {
 func testRename(t *testing.T, f Fixture) {
 	t.Helper()
 
-	head, err := publishAs(t, f.Store, create(t, f.Store, example(f.Tenant, "findOrders")), "1.0.0", tool.Interaction{Aliases: []string{"orders"}})
+	head, err := publishAs(t, f.Store, create(t, f.Store,
+		example(f.Tenant, "findOrders")), "1.0.0", tool.Interaction{Aliases: []string{"orders"}})
 	require.NoError(t, err)
 	stale := head
 	head, err = f.Store.RenameTool(t.Context(), head, "searchOrders", day(48*time.Hour))

@@ -68,8 +68,11 @@ func testServerRoundTrip(t *testing.T, f Fixture) {
 	attach(t, f.Store, f.Other, "files")
 
 	at := time.Now().UTC().Truncate(time.Millisecond)
-	want.Name, want.Connection, want.AllowedTools, want.TrustHints, want.Status = "Other", registry.Connection{Transport: remote.Stdio, Command: "files"}, []string{}, false, registry.ServerDisabled
-	want.DiscoveredAt, want.DiscoveryError, want.ProtocolVersion, want.ServerName, want.ServerVersion = &at, "refused", "2025-11-25", "Files", "2"
+	want.Name, want.Connection, want.AllowedTools, want.TrustHints, want.Status = "Other", registry.Connection{
+		Transport: remote.Stdio, Command: "files",
+	}, []string{}, false, registry.ServerDisabled
+	want.DiscoveredAt, want.DiscoveryError, want.ProtocolVersion = &at, "refused", "2025-11-25"
+	want.ServerName, want.ServerVersion = "Files", "2"
 	saved, err := f.Store.SaveServer(t.Context(), want, registry.RemoteChanges{})
 	require.NoError(t, err)
 	want.Revision, want.UpdatedAt = 2, saved.UpdatedAt

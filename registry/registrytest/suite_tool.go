@@ -25,7 +25,8 @@ func testToolRoundTrip(t *testing.T, f Fixture) {
 	}
 	write := example(f.Tenant, "sendMail")
 	write.EgressClass = tool.EgressWrite
-	require.True(t, create(t, f.Store, write).RequiresApproval, "what writes outside needs an approval, whatever is asked for")
+	require.True(t, create(t, f.Store, write).RequiresApproval,
+		"what writes outside needs an approval, whatever is asked for")
 	_, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{Slug: "missingTool"})
 	requireKind(t, tool.NotFound, err)
 }
@@ -317,7 +318,11 @@ func testSource(t *testing.T, f Fixture) {
 		requireSameTool(t, head, c.Entries[0].Tool)
 		require.Len(t, c.Entries[0].Versions, 1)
 		info := c.Entries[0].Versions[0]
-		require.Equal(t, resolver.VersionInfo{ID: v.ID, Number: "1.0.0", Digest: v.Digest, Published: true, ReadsDeclared: v.ReadsDeclared}, info)
+		require.Equal(
+			t,
+			resolver.VersionInfo{ID: v.ID, Number: "1.0.0", Digest: v.Digest, Published: true, ReadsDeclared: v.ReadsDeclared},
+			info,
+		)
 	}
 	for _, ref := range []tool.Ref{{Slug: "theirTool"}, {Slug: "missingTool"}, {ID: newID()}} {
 		c, err := f.Source.Entries(t.Context(), f.Tenant, ref)

@@ -95,15 +95,18 @@ func Run(ctx context.Context, searcher retrieval.Searcher, c *Config, call *tool
 	}
 	name := cmp.Or(c.Target(), in.Pipeline)
 	if name == "" {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Path: "/pipeline", Msg: "want the slug or id of the pipeline to search"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: op, Path: "/pipeline", Msg: "want the slug or id of the pipeline to search",
+		}
 	}
 	filter, err := retrieval.ParseFilter("/filter", in.Filter)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // A *tool.Error already.
 	}
 	q := retrieval.Query{
-		Text: in.Query, Limit: cmp.Or(in.Limit, c.Limit), Mode: c.Mode, Filter: slices.Concat(c.filter, filter), MinScore: c.MinScore,
-		Local: call.Egress == tool.EgressNone,
+		Text: in.Query, Limit: cmp.Or(in.Limit, c.Limit), Mode: c.Mode, Filter: slices.Concat(c.filter, filter),
+		MinScore: c.MinScore,
+		Local:    call.Egress == tool.EgressNone,
 	}
 	answer, err := searcher.Search(ctx, call.Principal.Tenant, name, q)
 	if err != nil {

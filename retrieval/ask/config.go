@@ -94,7 +94,10 @@ func (c *Config) check() error {
 	case !validName(c.Pipeline):
 		return fault("/pipeline", fmt.Sprintf("%.80q is neither an id nor a slug", c.Pipeline))
 	case c.Limit < 0 || c.Limit > retrieval.MaxLimit:
-		return fault("/limit", fmt.Sprintf("limit is %d: want 1 to %d, or 0 for %d", c.Limit, retrieval.MaxLimit, retrieval.DefaultLimit))
+		return fault(
+			"/limit",
+			fmt.Sprintf("limit is %d: want 1 to %d, or 0 for %d", c.Limit, retrieval.MaxLimit, retrieval.DefaultLimit),
+		)
 	case c.Mode != "" && !slices.Contains(retrieval.Modes(), c.Mode):
 		return fault("/mode", fmt.Sprintf("mode %.40q is unknown: want full_text, vector or hybrid", string(c.Mode)))
 	case math.IsNaN(c.MinScore) || c.MinScore < 0:

@@ -54,8 +54,10 @@ func result(query string, found retrieval.Answer) (*tool.Result, error) {
 		citation := h.Citation(i + 1)
 		fmt.Fprintf(&text, "%s\n%s\n\n", citation, h.Text)
 		out.Hits = append(out.Hits, passage{
-			Text: h.Text, Title: h.Title, Source: h.Source, Headings: append([]string{}, h.Headings...), Citation: citation, Score: h.Score,
-			DocumentID: h.DocumentID, DocumentKey: h.DocumentKey, ChunkID: h.ID, Start: h.Start, End: h.End, Page: h.Page, Metadata: orEmpty(h.Metadata),
+			Text: h.Text, Title: h.Title, Source: h.Source, Headings: append([]string{}, h.Headings...), Citation: citation,
+			Score:      h.Score,
+			DocumentID: h.DocumentID, DocumentKey: h.DocumentKey, ChunkID: h.ID, Start: h.Start, End: h.End, Page: h.Page,
+			Metadata: orEmpty(h.Metadata),
 		})
 	}
 	switch {
@@ -70,7 +72,10 @@ func result(query string, found retrieval.Answer) (*tool.Result, error) {
 	}
 	res := &tool.Result{Content: []tool.Content{tool.Text(strings.TrimSpace(text.String()))}, Structured: raw}
 	if out.Omitted > 0 {
-		res.Warnings = []string{fmt.Sprintf("%d of %d passages were left out: together they have more than %d bytes", out.Omitted, len(found.Hits), MaxText)}
+		res.Warnings = []string{
+			fmt.Sprintf("%d of %d passages were left out: together they have more than %d bytes", out.Omitted, len(found.Hits),
+				MaxText),
+		}
 	}
 	return res, nil
 }

@@ -37,7 +37,8 @@ func (o Options) Check() error {
 	case o.Size < MinSize || o.Size > MaxSize:
 		return invalid("size", "the size of a chunk is %d characters: want %d to %d", o.Size, MinSize, MaxSize)
 	case o.Overlap < 0 || o.Overlap > o.Size/2:
-		return invalid("overlap", "the overlap of chunks is %d characters: want 0 to %d, half of their size", o.Overlap, o.Size/2)
+		return invalid("overlap", "the overlap of chunks is %d characters: want 0 to %d, half of their size", o.Overlap,
+			o.Size/2)
 	case o.MaxPieces < 0:
 		return invalid("max_pieces", "the number of chunks is limited to %d: want a positive number", o.MaxPieces)
 	}

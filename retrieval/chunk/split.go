@@ -45,7 +45,8 @@ func Split(text string, o Options) ([]Piece, error) {
 // is followed by one below it belongs to what that begins.
 func sectionOf(blocks []block) int {
 	n := 1
-	for n < len(blocks) && blocks[n].kind == heading && blocks[n-1].kind == heading && blocks[n].level > blocks[n-1].level {
+	for n < len(blocks) && blocks[n].kind == heading && blocks[n-1].kind == heading &&
+		blocks[n].level > blocks[n-1].level {
 		n++
 	}
 	for n < len(blocks) && blocks[n].kind != heading {
@@ -167,7 +168,8 @@ func (s *splitter) add(start, end int) error {
 	if len(s.pieces) == s.MaxPieces {
 		return &tool.Error{
 			Kind: tool.Invalid, Op: "chunk.Split",
-			Msg: fmt.Sprintf("the text has more than %d chunks of %d characters: split the document, or make chunks larger", s.MaxPieces, s.Size),
+			Msg: fmt.Sprintf("the text has more than %d chunks of %d characters: split the document, or make chunks larger",
+				s.MaxPieces, s.Size),
 		}
 	}
 	s.pieces = append(s.pieces, Piece{Start: start, End: end, Headings: s.path})

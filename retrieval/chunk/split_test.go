@@ -32,7 +32,8 @@ func words(n int, word string) string { return strings.TrimSpace(strings.Repeat(
 func TestPiecesCarryTheirHeadings(t *testing.T) {
 	t.Parallel()
 
-	text := "Before all.\n\n# Returns #\n\n## Within 30 days\n\nBring the receipt.\n\n## Later\n\nAsk us.\n\nContact\n=======\n\nWrite.\n\n```\n# not a heading\n```\n"
+	text := "Before all.\n\n# Returns #\n\n## Within 30 days\n\nBring the receipt.\n\n## Later\n\nAsk " +
+		"us.\n\nContact\n=======\n\nWrite.\n\n```\n# not a heading\n```\n"
 	pieces, err := chunk.Split(text, chunk.Options{})
 	require.NoError(t, err)
 	type piece struct {
@@ -87,10 +88,12 @@ func TestLargeBlocksAreCutWhereAReaderPauses(t *testing.T) {
 	})
 	t.Run("BetweenRowsAndItems", func(t *testing.T) {
 		t.Parallel()
-		for _, p := range split(t, "| h |\n|---|\n"+strings.Repeat("| one. Two three |\n", 50), chunk.Options{Size: 150, Overlap: 40}) {
+		for _, p := range split(t, "| h |\n|---|\n"+
+			strings.Repeat("| one. Two three |\n", 50), chunk.Options{Size: 150, Overlap: 40}) {
 			require.True(t, strings.HasPrefix(p, "|") && strings.HasSuffix(p, "|"), p)
 		}
-		for _, p := range split(t, strings.Repeat("1. item\n   - nested one\n   - nested two\n", 50), chunk.Options{Size: 150}) {
+		for _, p := range split(t, strings.Repeat("1. item\n   - nested one\n   - nested two\n",
+			50), chunk.Options{Size: 150}) {
 			require.True(t, strings.HasPrefix(p, "1. item") && strings.HasSuffix(p, "two"), p)
 		}
 	})
@@ -203,8 +206,10 @@ func TestPiecesAreSound(t *testing.T) {
 	t.Parallel()
 
 	part := rapid.SampledFrom([]string{
-		"# One\n", "### Three ###\n", "Under\n---\n", "- item\n", "  - nested\n", "1. first\n", "```\n", "~~~~\n", "| a | b |\n", "\n", "\n\n", " ", "\t",
-		"A sentence. ", "Another one! ", "word ", "ünï🧰", "。", strings.Repeat("x", 150), strings.Repeat("long words here ", 20), "\u00a0", "\r\n", "\v",
+		"# One\n", "### Three ###\n", "Under\n---\n", "- item\n", "  - nested\n", "1. first\n", "```\n", "~~~~\n",
+		"| a | b |\n", "\n", "\n\n", " ", "\t",
+		"A sentence. ", "Another one! ", "word ", "ünï🧰", "。", strings.Repeat("x", 150),
+		strings.Repeat("long words here ", 20), "\u00a0", "\r\n", "\v",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 80).Draw(t, "parts"), "")

@@ -57,7 +57,8 @@ func (x *exchange) vector(raw json.RawMessage) ([]float32, error) {
 		return nil, x.garbled("a vector in it is neither a list of numbers nor the bytes of one in base64")
 	}
 	if len(numbers) != x.cfg.Dimensions {
-		return nil, x.fail(tool.Invalid, fmt.Sprintf("its vectors have %d dimensions, and not the %d that are configured: correct dimensions, or re-embed with the model that has them",
+		return nil, x.fail(tool.Invalid, fmt.Sprintf("its vectors have %d dimensions, and not the %d that are configured: "+
+			"correct dimensions, or re-embed with the model that has them",
 			len(numbers), x.cfg.Dimensions))
 	}
 	var square float64

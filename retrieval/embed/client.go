@@ -51,7 +51,9 @@ func New(gate *egress.Gate, secrets secret.Resolver) *Client {
 // for that host, or not accepted. RateLimited and Unavailable: later, perhaps
 // after RetryAfter; Unavailable also stands for answers that are none. Timeout
 // and Cancelled: by ctx; without a deadline, each request has a minute.
-func (c *Client) Embed(ctx context.Context, tenant tool.TenantID, cfg retrieval.EmbeddingConfig, kind retrieval.TextKind, texts []string) ([][]float32, error) {
+func (c *Client) Embed(
+	ctx context.Context, tenant tool.TenantID, cfg retrieval.EmbeddingConfig, kind retrieval.TextKind, texts []string,
+) ([][]float32, error) {
 	if err := cfg.Check("/embedding"); err != nil {
 		return nil, fmt.Errorf("checking the embedding model: %w", err)
 	}
@@ -68,7 +70,9 @@ func (c *Client) Embed(ctx context.Context, tenant tool.TenantID, cfg retrieval.
 			}
 		}
 	}
-	x := &exchange{client: c, cfg: cfg, access: egress.Access{Tenant: tenant, Class: tool.EgressWrite}, known: secret.NewRedactor()}
+	x := &exchange{
+		client: c, cfg: cfg, access: egress.Access{Tenant: tenant, Class: tool.EgressWrite}, known: secret.NewRedactor(),
+	}
 	if err := x.authorize(ctx); err != nil {
 		return nil, err
 	}
@@ -156,7 +160,8 @@ func (x *exchange) ask(ctx context.Context, texts []string) ([][]float32, error)
 		return nil, x.refusal(resp)
 	}
 	if resp.Truncated {
-		return nil, x.garbled(fmt.Sprintf("it is longer than %d vectors of %d dimensions can be", len(texts), x.cfg.Dimensions))
+		return nil, x.garbled(fmt.Sprintf("it is longer than %d vectors of %d dimensions can be", len(texts),
+			x.cfg.Dimensions))
 	}
 	return x.read(resp.Body, len(texts))
 }

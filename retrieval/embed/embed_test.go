@@ -64,7 +64,9 @@ func newEndpoint(t *testing.T, serve http.HandlerFunc) *endpoint {
 		}
 		return egress.Policy{AllowHosts: []string{e.host}}
 	}})
-	e.Client = embed.New(gate, secret.ResolverFunc(func(_ context.Context, tenant tool.TenantID, ref string) (secret.Value, error) {
+	e.Client = embed.New(gate, secret.ResolverFunc(func(
+		_ context.Context, tenant tool.TenantID, ref string,
+	) (secret.Value, error) {
 		switch {
 		case tenant == "t1" && ref == "embedder":
 			return secret.NewValue(key, e.host), nil
@@ -78,7 +80,9 @@ func newEndpoint(t *testing.T, serve http.HandlerFunc) *endpoint {
 
 // config is a model of the endpoint's with three dimensions.
 func (e *endpoint) config(edits ...func(*retrieval.EmbeddingConfig)) retrieval.EmbeddingConfig {
-	c := retrieval.EmbeddingConfig{URL: e.url + "/v1", Model: "text-embedding-x", Dimensions: 3, CredentialsRef: "embedder"}
+	c := retrieval.EmbeddingConfig{
+		URL: e.url + "/v1", Model: "text-embedding-x", Dimensions: 3, CredentialsRef: "embedder",
+	}
 	for _, edit := range edits {
 		edit(&c)
 	}
@@ -126,7 +130,8 @@ func TestExchanges(t *testing.T) {
 
 			x := readExchange(t, file)
 			e := newEndpoint(t, func(w http.ResponseWriter, r *http.Request) {
-				if r.Method != http.MethodPost || r.URL.Path != "/v1/embeddings" || r.Header.Get("Content-Type") != "application/json" {
+				if r.Method != http.MethodPost || r.URL.Path != "/v1/embeddings" ||
+					r.Header.Get("Content-Type") != "application/json" {
 					w.WriteHeader(http.StatusTeapot)
 					return
 				}
@@ -221,17 +226,34 @@ func TestNothingIsSent(t *testing.T) {
 		text   string
 		want   tool.Kind
 	}{
-		"an empty text":                       {want: tool.Invalid},
-		"a text that is too long":             {text: strings.Repeat("x", embed.MaxText+1), want: tool.Invalid},
-		"no dimensions":                       {text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.Dimensions = 0 }, want: tool.Invalid},
-		"a URL of another scheme":             {text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.URL = "file:///etc/passwd" }, want: tool.Invalid},
-		"a URL with a password":               {text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.URL = "http://u:s3cr3t@" + e.host }, want: tool.Invalid},
-		"a credential that is not there":      {text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "absent" }, want: tool.Denied},
-		"a credential for another host":       {text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "elsewhere" }, want: tool.Denied},
-		"another tenant's credential":         {tenant: "t2", text: "x", want: tool.Denied},
-		"a tenant that may not go there":      {tenant: "stranger", text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "" }, want: tool.Denied},
-		"a credential whose name is not one":  {text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "../x" }, want: tool.Denied},
-		"a base with a query that asks along": {text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.URL += "?a=b" }, want: tool.Invalid},
+		"an empty text":           {want: tool.Invalid},
+		"a text that is too long": {text: strings.Repeat("x", embed.MaxText+1), want: tool.Invalid},
+		"no dimensions": {
+			text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.Dimensions = 0 }, want: tool.Invalid,
+		},
+		"a URL of another scheme": {
+			text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.URL = "file:///etc/passwd" }, want: tool.Invalid,
+		},
+		"a URL with a password": {
+			text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.URL = "http://u:s3cr3t@" + e.host }, want: tool.Invalid,
+		},
+		"a credential that is not there": {
+			text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "absent" }, want: tool.Denied,
+		},
+		"a credential for another host": {
+			text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "elsewhere" }, want: tool.Denied,
+		},
+		"another tenant's credential": {tenant: "t2", text: "x", want: tool.Denied},
+		"a tenant that may not go there": {
+			tenant: "stranger", text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "" },
+			want: tool.Denied,
+		},
+		"a credential whose name is not one": {
+			text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.CredentialsRef = "../x" }, want: tool.Denied,
+		},
+		"a base with a query that asks along": {
+			text: "x", edit: func(c *retrieval.EmbeddingConfig) { c.URL += "?a=b" }, want: tool.Invalid,
+		},
 	} {
 		config := e.config()
 		if c.edit != nil {
@@ -282,14 +304,16 @@ func TestAnswerOfAnyLength(t *testing.T) {
 // Whatever an endpoint answers, vectors are of length 1, or there are none.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
-		`{"data":[{"index":0,"embedding":[3,4]}]}`, `{"data":[{"embedding":"AABAQAAAgEA="}]}`, `{"data":[{"embedding":[1e308,1e308]}]}`,
+		`{"data":[{"index":0,"embedding":[3,4]}]}`, `{"data":[{"embedding":"AABAQAAAgEA="}]}`,
+		`{"data":[{"embedding":[1e308,1e308]}]}`,
 		`{"data":[{"embedding":[1e-320,0]}]}`, `{"data":[{"index":0,"embedding":[0,-0]}]}`, `{"error":"x"}`, `[]`, `null`,
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		e := newEndpoint(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })
-		got, err := e.Embed(t.Context(), "t1", e.config(func(c *retrieval.EmbeddingConfig) { c.Dimensions = 2 }), retrieval.QueryText, []string{"x"})
+		got, err := e.Embed(t.Context(), "t1", e.config(func(c *retrieval.EmbeddingConfig) { c.Dimensions = 2 }),
+			retrieval.QueryText, []string{"x"})
 		if err != nil {
 			require.Nil(t, got)
 			require.NotEqual(t, tool.InternalError, tool.KindOf(err))
@@ -306,7 +330,8 @@ func TestNothingInward(t *testing.T) {
 
 	egresstest.Surface(t, "embeddings", func(ctx context.Context, cfg egress.Config, url string) error {
 		client := embed.New(egresstest.Gate(t, cfg), nil)
-		_, err := client.Embed(ctx, "t1", retrieval.EmbeddingConfig{URL: url, Model: "m", Dimensions: 3}, retrieval.QueryText, []string{"x"})
+		_, err := client.Embed(ctx, "t1", retrieval.EmbeddingConfig{URL: url, Model: "m", Dimensions: 3}, retrieval.QueryText,
+			[]string{"x"})
 		return err
 	})
 }

@@ -74,14 +74,20 @@ func (x *exchange) judge(status int, raw []byte) *tool.Error {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
 		if x.access.Credential == nil {
-			return x.fail(tool.Denied, fmt.Sprintf("it wants a key (%d): give the pipeline's embedding a credentials_ref", status))
+			return x.fail(
+				tool.Denied, fmt.Sprintf("it wants a key (%d): give the pipeline's embedding a credentials_ref", status),
+			)
 		}
 		return x.fail(tool.Denied, fmt.Sprintf("it did not accept the credential %s (%d)", x.cfg.CredentialsRef, status))
 	case status == http.StatusPaymentRequired || p.Code == "insufficient_quota" || p.Type == "insufficient_quota":
 		return x.fail(tool.Denied, fmt.Sprintf("the account of its key has nothing left to spend (%d)", status))
 	case status == http.StatusNotFound:
-		return x.fail(tool.Invalid, fmt.Sprintf("there is no model %q at its base URL, or none that the credential may use (404)", x.cfg.Model))
-	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests || status == overloaded:
+		return x.fail(
+			tool.Invalid,
+			fmt.Sprintf("there is no model %q at its base URL, or none that the credential may use (404)", x.cfg.Model),
+		)
+	case status == http.StatusRequestTimeout || status == http.StatusTooEarly || status == http.StatusTooManyRequests ||
+		status == overloaded:
 		return x.fail(tool.RateLimited, fmt.Sprintf("it asks to come back later (%d)", status))
 	case status >= http.StatusInternalServerError:
 		return x.fail(tool.Unavailable, fmt.Sprintf("it failed (%d)", status))

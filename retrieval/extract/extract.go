@@ -62,7 +62,9 @@ func New(cfg Config) *Extractor { return &Extractor{cfg} }
 // It fails with [tool.Invalid] where the document can't be read, or says
 // nothing, with words for whoever uploaded it; with [tool.Conflict] where nobody
 // reads its media type here; and with what the readers fail with.
-func (e *Extractor) Extract(ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte) (Text, error) {
+func (e *Extractor) Extract(
+	ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte,
+) (Text, error) {
 	if err := media.CheckContent(content); err != nil {
 		return Text{}, refused("%s", tool.AsError(err).Msg)
 	}
@@ -88,7 +90,8 @@ func (e *Extractor) Extract(ctx context.Context, tenant tool.TenantID, media ret
 	case strings.TrimSpace(t.Content[t.Body:]) == "":
 		return Text{}, refused("the document has no text")
 	case len(t.Content) > MaxText:
-		return Text{}, refused("the document has %d bytes of text; it may have %d: cut it into several", len(t.Content), MaxText)
+		return Text{}, refused("the document has %d bytes of text; it may have %d: cut it into several", len(t.Content),
+			MaxText)
 	}
 	t.Title = titled(t.Title)
 	return t, nil
@@ -119,7 +122,10 @@ func refused(format string, args ...any) error {
 }
 
 func missing(media, remedy string) error {
-	return &tool.Error{Kind: tool.Conflict, Op: "extract", Msg: fmt.Sprintf("this worker reads no %s: %s, or put the document as Markdown", media, remedy)}
+	return &tool.Error{
+		Kind: tool.Conflict, Op: "extract",
+		Msg: fmt.Sprintf("this worker reads no %s: %s, or put the document as Markdown", media, remedy),
+	}
 }
 
 // titled returns a title as documents may have one.

@@ -33,8 +33,16 @@ func TestText(t *testing.T) {
 		{"UTF16", retrieval.Plain, "\xff\xfeh\x00\xe9\x00", extract.Text{Content: "hé", Plain: true}},
 		{"UTF16BigEndian", retrieval.Plain, "\xfe\xff\x00h\x00\xe9", extract.Text{Content: "hé", Plain: true}},
 		{"NotUTF8", retrieval.Plain, "caf\xe9", extract.Text{Content: "caf\uFFFD", Plain: true}},
-		{"Heading", retrieval.Markdown, "Before.\n\n```\n# code\n```\n# Returns #\n\ntext", extract.Text{Content: "Before.\n\n```\n# code\n```\n# Returns #\n\ntext", Title: "Returns"}},
-		{"FrontMatter", retrieval.Markdown, "---\ntitle: \"Return \\\"policy\\\"\"\ntags: [a]\n---\n# Other\n", extract.Text{Content: "---\ntitle: \"Return \\\"policy\\\"\"\ntags: [a]\n---\n# Other\n", Body: 45, Title: `Return "policy"`}},
+		{
+			"Heading", retrieval.Markdown, "Before.\n\n```\n# code\n```\n# Returns #\n\ntext",
+			extract.Text{Content: "Before.\n\n```\n# code\n```\n# Returns #\n\ntext", Title: "Returns"},
+		},
+		{
+			"FrontMatter", retrieval.Markdown, "---\ntitle: \"Return \\\"policy\\\"\"\ntags: [a]\n---\n# Other\n",
+			extract.Text{
+				Content: "---\ntitle: \"Return \\\"policy\\\"\"\ntags: [a]\n---\n# Other\n", Body: 45, Title: `Return "policy"`,
+			},
+		},
 		{"NoFrontMatter", retrieval.Markdown, "---\njust a line", extract.Text{Content: "---\njust a line"}},
 	}
 	e := extract.New(extract.Config{})
@@ -60,7 +68,9 @@ func TestPagesOfPDFsAreKnown(t *testing.T) {
 	})})
 	got, err := e.Extract(t.Context(), "tenant", retrieval.PDF, []byte("%PDF-"))
 	require.NoError(t, err)
-	require.Equal(t, sandbox.Job{Tenant: "tenant", Language: sandbox.PDF, Input: []byte("%PDF-"), Limits: sandbox.PDFLimits}, asked)
+	require.Equal(
+		t, sandbox.Job{Tenant: "tenant", Language: sandbox.PDF, Input: []byte("%PDF-"), Limits: sandbox.PDFLimits}, asked,
+	)
 	require.Equal(t, "A title", got.Title)
 	require.Equal(t, 1, got.Page(0))
 	require.Equal(t, 1, got.Page(2))
@@ -96,17 +106,24 @@ func TestRefusals(t *testing.T) {
 		kind    tool.Kind
 		says    string
 	}{
-		"Blank":       {extract.Config{}, retrieval.Plain, " \n", tool.Invalid, "no text"},
-		"OnlyFront":   {extract.Config{}, retrieval.Markdown, "---\ntitle: x\n---\n", tool.Invalid, "no text"},
-		"TooMuch":     {extract.Config{}, retrieval.Plain, strings.Repeat("x", extract.MaxText+1), tool.Invalid, "cut it into several"},
-		"NoReader":    {extract.Config{}, retrieval.HTML, "<p>", tool.Conflict, "Config.Reader"},
-		"NoSandbox":   {extract.Config{}, retrieval.PDF, "%PDF-", tool.Conflict, "Config.SandboxCommand"},
-		"Unknown":     {extract.Config{}, "image/png", "x", tool.Invalid, "image/png"},
-		"Encrypted":   {class(sandbox.BadInput), retrieval.PDF, "%PDF-", tool.Invalid, "encrypted"},
-		"Endless":     {class(sandbox.OverTime), retrieval.PDF, "%PDF-", tool.Invalid, "30s at most"},
-		"Large":       {class(sandbox.OverSpace), retrieval.PDF, "%PDF-", tool.Invalid, "512 MiB"},
-		"Broken":      {class(sandbox.Crashed), retrieval.PDF, "%PDF-", tool.Invalid, "broken"},
-		"Interrupted": {extract.Config{Sandbox: box(func(sandbox.Job) (*sandbox.Outcome, error) { return nil, &tool.Error{Kind: tool.Unavailable} })}, retrieval.PDF, "%PDF-", tool.Unavailable, ""},
+		"Blank":     {extract.Config{}, retrieval.Plain, " \n", tool.Invalid, "no text"},
+		"OnlyFront": {extract.Config{}, retrieval.Markdown, "---\ntitle: x\n---\n", tool.Invalid, "no text"},
+		"TooMuch": {
+			extract.Config{}, retrieval.Plain, strings.Repeat("x", extract.MaxText+1), tool.Invalid, "cut it into several",
+		},
+		"NoReader":  {extract.Config{}, retrieval.HTML, "<p>", tool.Conflict, "Config.Reader"},
+		"NoSandbox": {extract.Config{}, retrieval.PDF, "%PDF-", tool.Conflict, "Config.SandboxCommand"},
+		"Unknown":   {extract.Config{}, "image/png", "x", tool.Invalid, "image/png"},
+		"Encrypted": {class(sandbox.BadInput), retrieval.PDF, "%PDF-", tool.Invalid, "encrypted"},
+		"Endless":   {class(sandbox.OverTime), retrieval.PDF, "%PDF-", tool.Invalid, "30s at most"},
+		"Large":     {class(sandbox.OverSpace), retrieval.PDF, "%PDF-", tool.Invalid, "512 MiB"},
+		"Broken":    {class(sandbox.Crashed), retrieval.PDF, "%PDF-", tool.Invalid, "broken"},
+		"Interrupted": {
+			extract.Config{
+				Sandbox: box(func(sandbox.Job) (*sandbox.Outcome, error) { return nil, &tool.Error{Kind: tool.Unavailable} }),
+			},
+			retrieval.PDF, "%PDF-", tool.Unavailable, "",
+		},
 		"Scanned": {extract.Config{Sandbox: box(func(sandbox.Job) (*sandbox.Outcome, error) {
 			return &sandbox.Outcome{Output: json.RawMessage(`{"pages":["",""]}`)}, nil
 		})}, retrieval.PDF, "%PDF-", tool.Invalid, "scanned"},

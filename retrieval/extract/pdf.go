@@ -17,7 +17,9 @@ func (e *Extractor) pdf(ctx context.Context, tenant tool.TenantID, content []byt
 	if e.cfg.Sandbox == nil {
 		return Text{}, missing("PDF", "have a worker with Config.SandboxCommand ingest it")
 	}
-	out, err := e.cfg.Sandbox.Run(ctx, sandbox.Job{Tenant: tenant, Language: sandbox.PDF, Input: content, Limits: sandbox.PDFLimits})
+	out, err := e.cfg.Sandbox.Run(ctx, sandbox.Job{
+		Tenant: tenant, Language: sandbox.PDF, Input: content, Limits: sandbox.PDFLimits,
+	})
 	if err != nil {
 		return Text{}, pdfError(err)
 	}
@@ -47,9 +49,13 @@ func pdfError(err error) error {
 	msg := bad.Msg
 	switch bad.Class {
 	case sandbox.OverTime:
-		msg = fmt.Sprintf("the PDF takes longer to read than it may, %s at most: cut it into several, or save it anew", sandbox.PDFLimits.Time)
+		msg = fmt.Sprintf("the PDF takes longer to read than it may, %s at most: cut it into several, or save it anew",
+			sandbox.PDFLimits.Time)
 	case sandbox.OverSpace:
-		msg = fmt.Sprintf("the PDF takes more memory to read than it may, %d MiB at most: cut it into several, or save it anew", sandbox.PDFLimits.Memory>>20)
+		msg = fmt.Sprintf(
+			"the PDF takes more memory to read than it may, %d MiB at most: cut it into several, or save it anew",
+			sandbox.PDFLimits.Memory>>20,
+		)
 	case sandbox.OverDepth, sandbox.Crashed:
 		msg = "the PDF is broken, so that its reader failed: save it anew"
 	case sandbox.OverSize, sandbox.Malformed, sandbox.BadInput, sandbox.Failed, sandbox.BadOutput:

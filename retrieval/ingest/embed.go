@@ -26,7 +26,9 @@ type Slice struct {
 // Embed embeds chunks of a document in a generation for some time, and tells
 // report each time how many chunks it embedded. Where the model is not to be had
 // any more but something was embedded, it says so by Wait, and else fails.
-func (i *Ingester) Embed(ctx context.Context, ref retrieval.DocumentRef, generation int, report func(embedded int)) (Slice, error) {
+func (i *Ingester) Embed(
+	ctx context.Context, ref retrieval.DocumentRef, generation int, report func(embedded int),
+) (Slice, error) {
 	work, err := i.cfg.Store.BeginDocument(ctx, ref)
 	if state := over(err); state != "" {
 		return Slice{State: state}, nil
@@ -61,7 +63,9 @@ func (i *Ingester) Embed(ctx context.Context, ref retrieval.DocumentRef, generat
 
 // EmbedGeneration is [Ingester.Embed] for all that is searched of a pipeline. The
 // state is also [Ready] where the generation is the one searched.
-func (i *Ingester) EmbedGeneration(ctx context.Context, ref retrieval.GenerationRef, report func(embedded int)) (Slice, error) {
+func (i *Ingester) EmbedGeneration(
+	ctx context.Context, ref retrieval.GenerationRef, report func(embedded int),
+) (Slice, error) {
 	p, err := i.cfg.Store.FindPipeline(ctx, ref.Tenant, ref.Pipeline)
 	if state := over(err); state != "" {
 		return Slice{State: state}, nil
@@ -196,7 +200,8 @@ func (i *Ingester) embed(ctx context.Context, s source, tasks []retrieval.Embedd
 	}
 	if len(vectors) != len(tasks) {
 		return &tool.Error{
-			Kind: tool.Unavailable, Op: "ingest.Embed", Msg: fmt.Sprintf("the embedding model returned %d vectors for %d texts", len(vectors), len(tasks)),
+			Kind: tool.Unavailable, Op: "ingest.Embed",
+			Msg: fmt.Sprintf("the embedding model returned %d vectors for %d texts", len(vectors), len(tasks)),
 		}
 	}
 	all := make([]retrieval.Embedding, len(tasks))

@@ -37,8 +37,10 @@ var ref = retrieval.DocumentRef{Tenant: tenant, Document: document, Version: 1}
 func newShelf(content string, model *retrieval.EmbeddingConfig) *shelf {
 	s := &shelf{
 		pipeline: retrieval.Pipeline{ID: pipeline, Tenant: tenant, Chunking: retrieval.Chunking{MaxChars: 200, Overlap: -1}},
-		document: retrieval.Document{ID: document, Tenant: tenant, MediaType: retrieval.Markdown, Version: 1, Status: retrieval.Pending},
-		content:  []byte(content), vectors: make(map[int]map[string][]float32),
+		document: retrieval.Document{
+			ID: document, Tenant: tenant, MediaType: retrieval.Markdown, Version: 1, Status: retrieval.Pending,
+		},
+		content: []byte(content), vectors: make(map[int]map[string][]float32),
 	}
 	if model != nil {
 		s.pipeline.Embedding, s.pipeline.Generation = model, 1
@@ -73,7 +75,9 @@ func (s *shelf) BeginDocument(_ context.Context, r retrieval.DocumentRef) (retri
 	return retrieval.Work{Document: s.document, Pipeline: s.pipeline, Content: s.content}, nil
 }
 
-func (s *shelf) ReplaceChunks(_ context.Context, r retrieval.DocumentRef, text retrieval.Extracted, chunks []retrieval.Chunk) error {
+func (s *shelf) ReplaceChunks(
+	_ context.Context, r retrieval.DocumentRef, text retrieval.Extracted, chunks []retrieval.Chunk,
+) error {
 	if err := s.open(r); err != nil {
 		return err
 	}
@@ -91,7 +95,9 @@ func (s *shelf) pending(generation, limit int) []retrieval.EmbeddingTask {
 	var out []retrieval.EmbeddingTask
 	for _, c := range s.chunks {
 		if _, ok := s.vectors[generation][c.ID]; !ok && len(out) < limit {
-			out = append(out, retrieval.EmbeddingTask{ChunkID: c.ID, Title: s.document.Title, Headings: c.Headings, Text: c.Text})
+			out = append(out, retrieval.EmbeddingTask{
+				ChunkID: c.ID, Title: s.document.Title, Headings: c.Headings, Text: c.Text,
+			})
 		}
 	}
 	return out
@@ -106,7 +112,9 @@ func (s *shelf) save(generation int, all []retrieval.Embedding) {
 	}
 }
 
-func (s *shelf) PendingEmbeddings(_ context.Context, r retrieval.DocumentRef, generation, limit int) ([]retrieval.EmbeddingTask, error) {
+func (s *shelf) PendingEmbeddings(
+	_ context.Context, r retrieval.DocumentRef, generation, limit int,
+) ([]retrieval.EmbeddingTask, error) {
 	if err := s.open(r); err != nil {
 		return nil, err
 	}
@@ -114,12 +122,16 @@ func (s *shelf) PendingEmbeddings(_ context.Context, r retrieval.DocumentRef, ge
 	return s.pending(generation, limit), nil
 }
 
-func (s *shelf) SaveEmbeddings(_ context.Context, r retrieval.DocumentRef, generation int, all []retrieval.Embedding) (retrieval.Document, error) {
+func (s *shelf) SaveEmbeddings(
+	_ context.Context, r retrieval.DocumentRef, generation int, all []retrieval.Embedding,
+) (retrieval.Document, error) {
 	if err := s.open(r); err != nil {
 		return retrieval.Document{}, err
 	}
 	defer s.mu.Unlock()
-	if !slices.ContainsFunc(s.pipeline.Generations(), func(e retrieval.Embeddings) bool { return e.Generation == generation }) {
+	if !slices.ContainsFunc(s.pipeline.Generations(), func(e retrieval.Embeddings) bool {
+		return e.Generation == generation
+	}) {
 		return retrieval.Document{}, conflict(retrieval.ErrGeneration)
 	}
 	s.save(generation, all)
@@ -155,7 +167,9 @@ func (s *shelf) FindPipeline(context.Context, tool.TenantID, string) (retrieval.
 	return s.pipeline, nil
 }
 
-func (s *shelf) BeginGeneration(_ context.Context, p retrieval.Pipeline, c retrieval.EmbeddingConfig) (retrieval.Pipeline, error) {
+func (s *shelf) BeginGeneration(
+	_ context.Context, p retrieval.Pipeline, c retrieval.EmbeddingConfig,
+) (retrieval.Pipeline, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pipeline.NextEmbedding, s.pipeline.NextGeneration = &c, p.Generation+1
@@ -171,7 +185,9 @@ func (s *shelf) building(r retrieval.GenerationRef) error {
 	return nil
 }
 
-func (s *shelf) PendingGeneration(_ context.Context, r retrieval.GenerationRef, limit int) ([]retrieval.EmbeddingTask, int, error) {
+func (s *shelf) PendingGeneration(
+	_ context.Context, r retrieval.GenerationRef, limit int,
+) ([]retrieval.EmbeddingTask, int, error) {
 	if err := s.building(r); err != nil {
 		return nil, 0, err
 	}
@@ -202,7 +218,9 @@ func (s *shelf) PromoteGeneration(_ context.Context, r retrieval.GenerationRef) 
 	return *p, nil
 }
 
-func (s *shelf) DropGeneration(_ context.Context, r retrieval.GenerationRef, reason string) (retrieval.Pipeline, error) {
+func (s *shelf) DropGeneration(
+	_ context.Context, r retrieval.GenerationRef, reason string,
+) (retrieval.Pipeline, error) {
 	if err := s.building(r); err != nil {
 		return retrieval.Pipeline{}, err
 	}
@@ -219,7 +237,9 @@ type model struct {
 	fail  func(request int) error // From 1. Nil never fails.
 }
 
-func (m *model) Embed(_ context.Context, _ tool.TenantID, c retrieval.EmbeddingConfig, kind retrieval.TextKind, texts []string) ([][]float32, error) {
+func (m *model) Embed(
+	_ context.Context, _ tool.TenantID, c retrieval.EmbeddingConfig, kind retrieval.TextKind, texts []string,
+) ([][]float32, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, texts)

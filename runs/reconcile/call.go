@@ -17,7 +17,9 @@ const maxCalls = 1000
 // was sent and may not be repeated is unknown; any other ends as the run does.
 // Settling closes the effect, so that an attempt that is still at work somewhere
 // can neither send nor settle. It returns how many it settled itself.
-func (r *Reconciler) settleCalls(ctx context.Context, run agent.Run, e end, dry bool) (findings []Finding, settled int64, err error) {
+func (r *Reconciler) settleCalls(
+	ctx context.Context, run agent.Run, e end, dry bool,
+) (findings []Finding, settled int64, err error) {
 	calls, err := r.cfg.Store.OpenCalls(ctx, run.Tenant, run.ID, maxCalls)
 	if err != nil {
 		return nil, 0, fmt.Errorf("listing the open calls of run %s: %w", run.ID, err)
@@ -35,16 +37,20 @@ func (r *Reconciler) settleCalls(ctx context.Context, run agent.Run, e end, dry 
 	return findings, settled, nil
 }
 
-func (r *Reconciler) settleCall(ctx context.Context, run agent.Run, call *tool.Invocation, e end, dry bool) (Finding, error) {
+func (r *Reconciler) settleCall(
+	ctx context.Context, run agent.Run, call *tool.Invocation, e end, dry bool,
+) (Finding, error) {
 	f := Finding{
 		Subject: CallSubject, Tenant: call.Tenant, ID: call.ID, RunID: run.ID, WorkflowID: run.WorkflowID, Reason: e.reason,
 		Tool: versioned(call), Was: string(call.Status),
 	}
 	s := ledger.Settlement{
 		Entry: ledger.Entry{
-			EffectID: call.EffectID, InvocationID: call.ID, Principal: tool.Principal{Tenant: call.Tenant, Subject: call.Subject},
-			RunID: run.ID, AgentID: call.AgentID, Turn: call.Turn, Position: call.Position, CallID: call.CallID, ToolID: call.ToolID,
-			Slug: call.Tool, Version: call.Version, Digest: call.Digest, Implementation: call.Implementation, Mode: call.Mode,
+			EffectID: call.EffectID, InvocationID: call.ID,
+			Principal: tool.Principal{Tenant: call.Tenant, Subject: call.Subject},
+			RunID:     run.ID, AgentID: call.AgentID, Turn: call.Turn, Position: call.Position, CallID: call.CallID,
+			ToolID: call.ToolID,
+			Slug:   call.Tool, Version: call.Version, Digest: call.Digest, Implementation: call.Implementation, Mode: call.Mode,
 			ParentID: call.ParentID,
 		},
 		Status: tool.StatusFailed, Kind: tool.Unavailable, Msg: "the call did not end before its run: " + e.msg,

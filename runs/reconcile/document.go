@@ -33,13 +33,19 @@ func (r *Reconciler) documents(ctx context.Context, open map[string]workflowRef,
 		r.each(ctx, len(documents), func(ctx context.Context, i int) error {
 			ref := documents[i].DocumentRef
 			id, _ := wire.NewIngest(ref.Tenant, ref.Document, ref.Version)
-			f := Finding{Subject: DocumentSubject, Tenant: ref.Tenant, ID: ref.Document, WorkflowID: id, Was: "ingesting", Status: string(retrieval.Failed)}
+			f := Finding{
+				Subject: DocumentSubject, Tenant: ref.Tenant, ID: ref.Document, WorkflowID: id, Was: "ingesting",
+				Status: string(retrieval.Failed),
+			}
 			return r.closePart(ctx, f, open, dry, found, r.failDocument(ctx, ref))
 		}),
 		r.each(ctx, len(generations), func(ctx context.Context, i int) error {
 			ref := generations[i]
 			id, _ := wire.NewReembed(ref.Tenant, ref.Pipeline, ref.Generation)
-			f := Finding{Subject: GenerationSubject, Tenant: ref.Tenant, ID: ref.Pipeline, WorkflowID: id, Was: "building", Status: "dropped"}
+			f := Finding{
+				Subject: GenerationSubject, Tenant: ref.Tenant, ID: ref.Pipeline, WorkflowID: id, Was: "building",
+				Status: "dropped",
+			}
 			return r.closePart(ctx, f, open, dry, found, r.dropGeneration(ctx, ref))
 		}),
 	)
@@ -55,7 +61,10 @@ func (r *Reconciler) Document(ctx context.Context, d retrieval.Document) (retrie
 	}
 	ref := d.Ref()
 	id, _ := wire.NewIngest(ref.Tenant, ref.Document, ref.Version)
-	f := Finding{Subject: DocumentSubject, Tenant: ref.Tenant, ID: ref.Document, WorkflowID: id, Was: string(d.Status), Status: string(retrieval.Failed)}
+	f := Finding{
+		Subject: DocumentSubject, Tenant: ref.Tenant, ID: ref.Document, WorkflowID: id, Was: string(d.Status),
+		Status: string(retrieval.Failed),
+	}
 	closed, err := r.lookAtPart(ctx, f, d.UpdatedAt, r.failDocument(ctx, ref))
 	if err != nil || !closed {
 		return d, err
@@ -71,7 +80,9 @@ func (r *Reconciler) Pipeline(ctx context.Context, p retrieval.Pipeline) (retrie
 	}
 	ref := retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: p.ID, Generation: p.NextGeneration}
 	id, _ := wire.NewReembed(ref.Tenant, ref.Pipeline, ref.Generation)
-	f := Finding{Subject: GenerationSubject, Tenant: ref.Tenant, ID: ref.Pipeline, WorkflowID: id, Was: "building", Status: "dropped"}
+	f := Finding{
+		Subject: GenerationSubject, Tenant: ref.Tenant, ID: ref.Pipeline, WorkflowID: id, Was: "building", Status: "dropped",
+	}
 	closed, err := r.lookAtPart(ctx, f, p.UpdatedAt, r.dropGeneration(ctx, ref))
 	if err != nil || !closed {
 		return p, err
@@ -95,7 +106,9 @@ func (r *Reconciler) dropGeneration(ctx context.Context, ref retrieval.Generatio
 
 // lookAtPart closes a part of a pipeline, which changed last at a time, if its
 // workflow is over now. It reports whether the part may be another since.
-func (r *Reconciler) lookAtPart(ctx context.Context, f Finding, changed time.Time, closing func(reason string) error) (bool, error) {
+func (r *Reconciler) lookAtPart(
+	ctx context.Context, f Finding, changed time.Time, closing func(reason string) error,
+) (bool, error) {
 	x, err := r.describe(ctx, f.WorkflowID, "")
 	if err != nil || x.open {
 		return false, err
@@ -118,7 +131,8 @@ func (r *Reconciler) lookAtPart(ctx context.Context, f Finding, changed time.Tim
 
 // closePart closes a part of a pipeline whose workflow is over.
 func (r *Reconciler) closePart(
-	ctx context.Context, f Finding, open map[string]workflowRef, dry bool, found *findings, closing func(reason string) error,
+	ctx context.Context, f Finding, open map[string]workflowRef, dry bool, found *findings,
+	closing func(reason string) error,
 ) error {
 	if _, listed := open[f.WorkflowID]; listed {
 		return nil
@@ -134,7 +148,9 @@ func (r *Reconciler) closePart(
 }
 
 // closeEnded closes a part of a pipeline whose workflow's last execution is x.
-func (r *Reconciler) closeEnded(ctx context.Context, f Finding, x execution, dry bool, closing func(reason string) error) (Finding, error) {
+func (r *Reconciler) closeEnded(
+	ctx context.Context, f Finding, x execution, dry bool, closing func(reason string) error,
+) (Finding, error) {
 	e, err := r.endOf(ctx, f.WorkflowID, agent.HostRun, true, x)
 	if err != nil {
 		return f, err

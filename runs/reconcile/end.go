@@ -25,10 +25,14 @@ type end struct {
 }
 
 // endOf returns how a run ends by what Temporal knows of its workflow.
-func (r *Reconciler) endOf(ctx context.Context, workflowID string, kind agent.RunKind, started bool, x execution) (end, error) {
+func (r *Reconciler) endOf(
+	ctx context.Context, workflowID string, kind agent.RunKind, started bool, x execution,
+) (end, error) {
 	switch {
 	case x.missing && !started:
-		return end{agent.RunFailed, tool.Unavailable, NeverStarted, "the run was recorded, and its workflow was never started", ""}, nil
+		return end{
+			agent.RunFailed, tool.Unavailable, NeverStarted, "the run was recorded, and its workflow was never started", "",
+		}, nil
 	case x.missing:
 		return end{
 			agent.RunFailed, tool.Unknown, WorkflowMissing,
@@ -46,14 +50,19 @@ func (r *Reconciler) endOf(ctx context.Context, workflowID string, kind agent.Ru
 	case enums.WORKFLOW_EXECUTION_STATUS_CANCELED:
 		return end{agent.RunCancelled, tool.Cancelled, WorkflowCancelled, "the run's workflow was cancelled", ""}, nil
 	case enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-		return end{agent.RunFailed, tool.Timeout, WorkflowTimedOut, "the run's workflow reached its time limit in Temporal", ""}, nil
+		return end{
+			agent.RunFailed, tool.Timeout, WorkflowTimedOut, "the run's workflow reached its time limit in Temporal", "",
+		}, nil
 	case enums.WORKFLOW_EXECUTION_STATUS_COMPLETED:
 		return r.completed(ctx, workflowID, kind, x.runID)
 	case enums.WORKFLOW_EXECUTION_STATUS_FAILED:
 		return r.failed(ctx, workflowID, x.runID)
 	case enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW, enums.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED,
 		enums.WORKFLOW_EXECUTION_STATUS_RUNNING, enums.WORKFLOW_EXECUTION_STATUS_PAUSED:
-		return end{agent.RunFailed, tool.Unknown, WorkflowMissing, "the last execution of the run's workflow is no longer in Temporal", ""}, nil
+		return end{
+			agent.RunFailed, tool.Unknown, WorkflowMissing, "the last execution of the run's workflow is no longer in Temporal",
+			"",
+		}, nil
 	default:
 		return end{}, fmt.Errorf("workflow %s has the unknown status %s", workflowID, x.status)
 	}
@@ -78,7 +87,10 @@ func (r *Reconciler) terminationReason(ctx context.Context, workflowID, runID st
 
 // completed returns the end of a run whose workflow returned, by what it returned.
 func (r *Reconciler) completed(ctx context.Context, workflowID string, kind agent.RunKind, runID string) (end, error) {
-	out := end{status: agent.RunCompleted, reason: WorkflowCompleted, msg: "the run's workflow completed, and the end that it recorded is not in the database"}
+	out := end{
+		status: agent.RunCompleted, reason: WorkflowCompleted,
+		msg: "the run's workflow completed, and the end that it recorded is not in the database",
+	}
 	if kind != agent.AgentRun {
 		return out, nil
 	}
@@ -98,7 +110,9 @@ func (r *Reconciler) failed(ctx context.Context, workflowID, runID string) (end,
 		return end{}, err
 	}
 	e := tool.AsError(failure.Decode(err))
-	out := end{status: agent.RunFailed, kind: e.Kind, reason: WorkflowFailed, msg: "the run's workflow failed: " + clip(e.Msg)}
+	out := end{
+		status: agent.RunFailed, kind: e.Kind, reason: WorkflowFailed, msg: "the run's workflow failed: " + clip(e.Msg),
+	}
 	if e.Kind == tool.Cancelled {
 		out.status = agent.RunCancelled
 	}
@@ -109,7 +123,8 @@ func (r *Reconciler) failed(ctx context.Context, workflowID, runID string) (end,
 func (r *Reconciler) result(ctx context.Context, workflowID, runID string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return r.cfg.Temporal.GetWorkflow(ctx, workflowID, runID).Get(ctx, into) //nolint:wrapcheck // Its readers tell failures apart.
+	return r.cfg.Temporal.GetWorkflow(ctx, workflowID, runID).Get(ctx,
+		into) //nolint:wrapcheck // Its readers tell failures apart.
 }
 
 // passing returns the errors that are not the workflow's own but Temporal's.

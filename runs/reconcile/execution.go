@@ -40,7 +40,9 @@ func (r *Reconciler) describe(ctx context.Context, workflowID, firstRunID string
 	return x, err
 }
 
-func (r *Reconciler) describeRun(ctx context.Context, workflowID, runID string) (x execution, firstRunID string, err error) {
+func (r *Reconciler) describeRun(
+	ctx context.Context, workflowID, runID string,
+) (x execution, firstRunID string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	found, err := r.cfg.Temporal.DescribeWorkflowExecution(ctx, workflowID, runID)
@@ -57,10 +59,13 @@ func executionOf(found *workflowservice.DescribeWorkflowExecutionResponse) execu
 	info := found.GetWorkflowExecutionInfo()
 	x := execution{runID: info.GetExecution().GetRunId(), status: info.GetStatus()}
 	switch x.status {
-	case enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, enums.WORKFLOW_EXECUTION_STATUS_FAILED, enums.WORKFLOW_EXECUTION_STATUS_CANCELED,
-		enums.WORKFLOW_EXECUTION_STATUS_TERMINATED, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT, enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
+	case enums.WORKFLOW_EXECUTION_STATUS_COMPLETED, enums.WORKFLOW_EXECUTION_STATUS_FAILED,
+		enums.WORKFLOW_EXECUTION_STATUS_CANCELED,
+		enums.WORKFLOW_EXECUTION_STATUS_TERMINATED, enums.WORKFLOW_EXECUTION_STATUS_TIMED_OUT,
+		enums.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW:
 		x.closedAt = info.GetCloseTime().AsTime()
-	case enums.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, enums.WORKFLOW_EXECUTION_STATUS_PAUSED:
+	case enums.WORKFLOW_EXECUTION_STATUS_UNSPECIFIED, enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
+		enums.WORKFLOW_EXECUTION_STATUS_PAUSED:
 		x.open = true
 	default: // A status that is newer than this code closes nothing.
 		x.open = true
@@ -79,5 +84,7 @@ func unavailable(doing string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		kind = tool.Cancelled
 	}
-	return &tool.Error{Kind: kind, Op: "reconcile", Msg: "Temporal is not answering", Err: fmt.Errorf("%s: %w", doing, err)}
+	return &tool.Error{
+		Kind: kind, Op: "reconcile", Msg: "Temporal is not answering", Err: fmt.Errorf("%s: %w", doing, err),
+	}
 }

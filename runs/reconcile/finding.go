@@ -25,7 +25,8 @@ const (
 // Reasons lists all reasons.
 func Reasons() []Reason {
 	return []Reason{
-		NeverStarted, WorkflowMissing, WorkflowTerminated, WorkflowTimedOut, WorkflowFailed, WorkflowCancelled, WorkflowCompleted, RunMissing,
+		NeverStarted, WorkflowMissing, WorkflowTerminated, WorkflowTimedOut, WorkflowFailed, WorkflowCancelled,
+		WorkflowCompleted, RunMissing,
 	}
 }
 
@@ -48,16 +49,17 @@ func Subjects() []Subject {
 
 // Finding is one thing that has ended without saying so.
 type Finding struct {
-	Subject    Subject       `json:"subject"`
-	Tenant     tool.TenantID `json:"tenant_id"`
-	ID         string        `json:"id"`               // Of the subject: a workflow's own id, a pipeline's for a generation.
-	RunID      string        `json:"run_id,omitempty"` // Of a call.
-	Tool       string        `json:"tool,omitempty"`   // Of a call: slug@version.
-	WorkflowID string        `json:"workflow_id,omitempty"`
-	Reason     Reason        `json:"reason"`
-	Was        string        `json:"was,omitempty"` // Its status.
-	Status     string        `json:"status"`        // What it becomes.
-	Message    string        `json:"message"`
+	Subject Subject       `json:"subject"`
+	Tenant  tool.TenantID `json:"tenant_id"`
+	// Of the subject: a workflow's own id, a pipeline's for a generation.
+	ID         string `json:"id"`
+	RunID      string `json:"run_id,omitempty"` // Of a call.
+	Tool       string `json:"tool,omitempty"`   // Of a call: slug@version.
+	WorkflowID string `json:"workflow_id,omitempty"`
+	Reason     Reason `json:"reason"`
+	Was        string `json:"was,omitempty"` // Its status.
+	Status     string `json:"status"`        // What it becomes.
+	Message    string `json:"message"`
 	// Closed reports whether this reconciler closed it: false in a dry run, and
 	// where it changed or another was faster.
 	Closed bool `json:"closed"`

@@ -41,7 +41,8 @@ func (r *Reconciler) Lead(ctx context.Context) {
 				r.release(ctx, *lease)
 			}
 			return
-		case <-time.After(r.cfg.Interval + time.Duration(rand.Int64N(int64(r.cfg.Interval/10)+1))): //nolint:gosec // It spreads processes.
+		case <-time.After(r.cfg.Interval +
+			time.Duration(rand.Int64N(int64(r.cfg.Interval/10)+1))): //nolint:gosec // It spreads processes.
 		}
 	}
 }
@@ -104,7 +105,9 @@ var errScope = errors.New("another namespace")
 // acquire takes the lease for this namespace.
 func (r *Reconciler) acquire(ctx context.Context) (store.Lease, error) {
 	if r.cfg.Maintenance == nil {
-		return store.Lease{}, &tool.Error{Kind: tool.Invalid, Op: "reconcile.Lead", Msg: "leading needs a maintenance connection to the database"}
+		return store.Lease{}, &tool.Error{
+			Kind: tool.Invalid, Op: "reconcile.Lead", Msg: "leading needs a maintenance connection to the database",
+		}
 	}
 	scope, err := r.namespaceID(ctx)
 	if err != nil {
@@ -142,8 +145,10 @@ func (r *Reconciler) CheckScope(ctx context.Context) error {
 
 func (r *Reconciler) otherScope(scope, bound string) error {
 	return &tool.Error{Kind: tool.Conflict, Op: "reconcile", Err: errScope, Msg: fmt.Sprintf(
-		"the database was reconciled with the Temporal namespace of id %s, and %q has the id %s: correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE, "+
-			"or, where Temporal was made anew and its workflows are lost, run: toolcrib reconcile --adopt-namespace", bound, r.cfg.Namespace, scope)}
+		"the database was reconciled with the Temporal namespace of id %s, and %q has the id %s: correct TEMPORAL_ADDRESS "+
+			"and TEMPORAL_NAMESPACE, "+
+			"or, where Temporal was made anew and its workflows are lost, run: toolcrib reconcile --adopt-namespace", bound,
+		r.cfg.Namespace, scope)}
 }
 
 // namespaceID returns the id of the namespace, which a namespace of the same
@@ -151,7 +156,8 @@ func (r *Reconciler) otherScope(scope, bound string) error {
 func (r *Reconciler) namespaceID(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	found, err := r.cfg.Temporal.WorkflowService().DescribeNamespace(ctx, &workflowservice.DescribeNamespaceRequest{Namespace: r.cfg.Namespace})
+	found, err := r.cfg.Temporal.WorkflowService().DescribeNamespace(ctx,
+		&workflowservice.DescribeNamespaceRequest{Namespace: r.cfg.Namespace})
 	if err != nil {
 		return "", unavailable("describing the namespace "+r.cfg.Namespace, err)
 	}

@@ -31,12 +31,15 @@ func newMetrics(provider metric.MeterProvider) (*metrics, error) {
 	}
 	meter, out := provider.Meter(telemetry.Scope), &metrics{}
 	var errs [6]error
-	out.found, errs[0] = meter.Int64Counter("toolcrib.reconcile.found", metric.WithDescription("What had ended without saying so, each time that a pass found it."))
-	out.closed, errs[1] = meter.Int64Counter("toolcrib.reconcile.closed", metric.WithDescription("What the reconciler closed, each once."))
+	out.found, errs[0] = meter.Int64Counter("toolcrib.reconcile.found",
+		metric.WithDescription("What had ended without saying so, each time that a pass found it."))
+	out.closed, errs[1] = meter.Int64Counter("toolcrib.reconcile.closed",
+		metric.WithDescription("What the reconciler closed, each once."))
 	out.failed, errs[2] = meter.Int64Counter("toolcrib.reconcile.failures", metric.WithDescription("Passes that failed."))
 	out.duration, errs[3] = meter.Float64Histogram("toolcrib.reconcile.duration", metric.WithUnit("s"),
 		metric.WithDescription("How long a pass took."), metric.WithExplicitBucketBoundaries(passBounds...))
-	_, errs[4] = meter.Int64ObservableGauge("toolcrib.reconcile.leader", metric.WithDescription("Whether this process holds the lease: 0 or 1."),
+	_, errs[4] = meter.Int64ObservableGauge("toolcrib.reconcile.leader",
+		metric.WithDescription("Whether this process holds the lease: 0 or 1."),
 		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
 			var leads int64
 			if out.leading.Load() {
@@ -69,7 +72,8 @@ func (m *metrics) expose(ctx context.Context) {
 }
 
 func (m *metrics) count(ctx context.Context, f Finding) {
-	with := metric.WithAttributes(attribute.String("subject", string(f.Subject)), attribute.String("reason", string(f.Reason)))
+	with := metric.WithAttributes(attribute.String("subject", string(f.Subject)),
+		attribute.String("reason", string(f.Reason)))
 	m.found.Add(ctx, 1, with)
 	if f.Closed {
 		m.closed.Add(ctx, 1, with)

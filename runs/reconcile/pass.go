@@ -61,7 +61,9 @@ func (r *Reconciler) Pass(ctx context.Context, opts PassOptions) (Report, error)
 
 func (r *Reconciler) pass(ctx context.Context, opts PassOptions, report *Report) error {
 	if r.cfg.Maintenance == nil {
-		return &tool.Error{Kind: tool.Invalid, Op: "reconcile.Pass", Msg: "a pass needs a maintenance connection to the database"}
+		return &tool.Error{
+			Kind: tool.Invalid, Op: "reconcile.Pass", Msg: "a pass needs a maintenance connection to the database",
+		}
 	}
 	open, err := r.openWorkflows(ctx)
 	if err != nil {
@@ -122,7 +124,9 @@ func (f *findings) add(found ...Finding) {
 // suspects lists the runs that may have ended without saying so: those that are
 // open in the record and not in Temporal's list, which may be late, and ended
 // ones with open calls.
-func (r *Reconciler) suspects(ctx context.Context, open map[string]workflowRef, report *Report) ([]store.RunRef, error) {
+func (r *Reconciler) suspects(
+	ctx context.Context, open map[string]workflowRef, report *Report,
+) ([]store.RunRef, error) {
 	var out []store.RunRef
 	hosts := 0
 	for {

@@ -68,7 +68,8 @@ func (r *Reconciler) closeRun(ctx context.Context, run agent.Run, l look) ([]Fin
 		return findings, err
 	}
 	f := Finding{
-		Subject: RunSubject, Tenant: run.Tenant, ID: run.ID, WorkflowID: run.WorkflowID, Reason: e.reason, Was: string(run.Status),
+		Subject: RunSubject, Tenant: run.Tenant, ID: run.ID, WorkflowID: run.WorkflowID, Reason: e.reason,
+		Was:    string(run.Status),
 		Status: string(e.status), Message: e.msg,
 	}
 	if !l.dry {
@@ -114,7 +115,8 @@ func (r *Reconciler) elsewhere(ctx context.Context, run agent.Run) (bool, error)
 		if err != nil {
 			return false, fmt.Errorf("reading the run above %s: %w", run.ID, err)
 		}
-		if found.Kind == agent.HostRun || run.Status == agent.RunPending && found.ID == run.Parent.RunID && !found.Status.Final() {
+		if found.Kind == agent.HostRun ||
+			run.Status == agent.RunPending && found.ID == run.Parent.RunID && !found.Status.Final() {
 			return true, nil
 		}
 	}

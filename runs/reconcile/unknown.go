@@ -45,8 +45,9 @@ func (r *Reconciler) unknownCalls(ctx context.Context, since time.Time) ([]Unkno
 			return nil, err
 		}
 		out = append(out, UnknownCall{
-			Tenant: call.Tenant, InvocationID: call.ID, RunID: call.RunID, Turn: call.Turn, Position: call.Position, CallID: call.CallID,
-			Tool: versioned(&call), Check: check,
+			Tenant: call.Tenant, InvocationID: call.ID, RunID: call.RunID, Turn: call.Turn, Position: call.Position,
+			CallID: call.CallID,
+			Tool:   versioned(&call), Check: check,
 		})
 	}
 	return out, nil
@@ -80,7 +81,8 @@ func (r *Reconciler) Check(ctx context.Context, call *tool.Invocation) (tool.Che
 		where = c.Host
 	}
 	c.Advice = fmt.Sprintf("Look at %s for a request with this Idempotency-Key, or these arguments, in this time. "+
-		"If it is there, the effect has happened. If it is not, ask for the call again: it is never repeated by itself.", where)
+		"If it is there, the effect has happened. If it is not, ask for the call again: it is never repeated by itself.",
+		where)
 	return c, nil
 }
 

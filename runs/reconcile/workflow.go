@@ -54,7 +54,9 @@ func (r *Reconciler) openWorkflows(ctx context.Context) (map[string]workflowRef,
 	}
 }
 
-func (r *Reconciler) listWorkflows(ctx context.Context, token []byte) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+func (r *Reconciler) listWorkflows(
+	ctx context.Context, token []byte,
+) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return r.cfg.Temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{ //nolint:wrapcheck // Its caller does.
@@ -146,13 +148,15 @@ func (r *Reconciler) terminate(ctx context.Context, w workflowRef, dry bool, fou
 		}
 	}
 	f := Finding{
-		Subject: WorkflowSubject, Tenant: w.tenant, ID: w.id, RunID: w.run, WorkflowID: w.id, Reason: RunMissing, Was: "running", Status: "terminated",
+		Subject: WorkflowSubject, Tenant: w.tenant, ID: w.id, RunID: w.run, WorkflowID: w.id, Reason: RunMissing,
+		Was: "running", Status: "terminated",
 		Message: "its run is not in the database",
 	}
 	if !dry {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
-		err := r.cfg.Temporal.TerminateWorkflow(ctx, w.id, x.runID, "toolcrib: the run is not in the database, which was restored to a state before it")
+		err := r.cfg.Temporal.TerminateWorkflow(ctx, w.id, x.runID,
+			"toolcrib: the run is not in the database, which was restored to a state before it")
 		if _, ended := errors.AsType[*serviceerror.NotFound](err); ended {
 			return nil
 		}

@@ -26,7 +26,8 @@ func TestBare(t *testing.T) {
 		got := string(field.Bare(json.RawMessage(raw)))
 		if json.Valid([]byte(raw)) {
 			require.JSONEq(t, want, got)
-			require.Equal(t, strings.Contains(want, "12345678901234567890"), strings.Contains(got, "12345678901234567890"), "no digit is lost")
+			require.Equal(t, strings.Contains(want, "12345678901234567890"), strings.Contains(got, "12345678901234567890"),
+				"no digit is lost")
 			continue
 		}
 		require.Equal(t, want, got)

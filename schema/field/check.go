@@ -18,7 +18,8 @@ func checkDisplay(f *Field, path string) error {
 	case !known:
 		return refuse(path+"/type", "unknown type %.40q: expected one of %s", f.Type, list(Types()))
 	case f.Display != "" && !slices.Contains(all, f.Display):
-		return refuse(path+"/display", "a field of type %s has no display %.40q: expected one of %s", f.Type, f.Display, list(all))
+		return refuse(path+"/display", "a field of type %s has no display %.40q: expected one of %s", f.Type, f.Display,
+			list(all))
 	}
 	return nil
 }
@@ -97,13 +98,17 @@ func checkMembers(f *Field, path string) error {
 		}
 	}
 	if group && len(f.Fields) == 0 && !f.Open {
-		return refuse(path+"/fields", "expected fields: for any object take the display json, for values under free names map")
+		return refuse(
+			path+"/fields", "expected fields: for any object take the display json, for values under free names map",
+		)
 	}
 	return nil
 }
 
 func checkNumber(f *Field, path string) error {
-	for name, n := range map[string]json.Number{"min": f.Min, "max": f.Max, "above": f.Above, "below": f.Below, "step": f.Step} {
+	for name, n := range map[string]json.Number{
+		"min": f.Min, "max": f.Max, "above": f.Above, "below": f.Below, "step": f.Step,
+	} {
 		if n != "" && rational(n) == nil {
 			return refuse(path+"/"+name, "expected a number of reasonable size")
 		}
@@ -189,7 +194,8 @@ func checkMedia(f *Field, path string) error {
 	for i, accept := range f.Accept {
 		kind, sub, ok := strings.Cut(accept, "/")
 		if _, _, err := mime.ParseMediaType(accept); err != nil || !ok || kind == "" || sub == "" || len(accept) > 128 {
-			return refuse(fmt.Sprintf("%s/accept/%d", path, i), `media type %.40q: expected one such as "image/png" or "image/*"`, accept)
+			return refuse(fmt.Sprintf("%s/accept/%d", path, i),
+				`media type %.40q: expected one such as "image/png" or "image/*"`, accept)
 		}
 	}
 	return nil

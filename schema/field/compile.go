@@ -119,7 +119,9 @@ func (c *checker) field(f *Field, path string, depth int) error {
 		return err
 	}
 	f.fill()
-	for _, check := range []func(*Field, string) error{checkTexts, checkMembers, checkNumber, checkCounts, checkOptions, checkMedia} {
+	for _, check := range []func(*Field, string) error{
+		checkTexts, checkMembers, checkNumber, checkCounts, checkOptions, checkMedia,
+	} {
 		if err := check(f, path); err != nil {
 			return err
 		}

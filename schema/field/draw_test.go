@@ -48,7 +48,8 @@ func drawObjectSchema(t *rapid.T, depth int) map[string]any {
 		"x-toolcrib-field": map[string]any{"order": []string{"b", "a", "gone"}, "section": "S"},
 		"$schema":          "http://json-schema.org/draft-07/schema#",
 	} {
-		if depth == 3 && rapid.IntRange(0, 4).Draw(t, name) == 0 || name != "$schema" && rapid.IntRange(0, 15).Draw(t, name) == 0 {
+		if depth == 3 && rapid.IntRange(0, 4).Draw(t, name) == 0 ||
+			name != "$schema" && rapid.IntRange(0, 15).Draw(t, name) == 0 {
 			out[name] = value
 		}
 	}
@@ -69,9 +70,15 @@ func drawSchema(t *rapid.T, depth int) any {
 	case 2, 3:
 		out = map[string]any{"type": "string", "minLength": 1, "pattern": "^[a-z]"}
 	case 4:
-		out = map[string]any{"type": "string", "format": rapid.SampledFrom([]string{"date", "date-time", "uri", "email", "uuid"}).Draw(t, "format")}
+		out = map[string]any{
+			"type":   "string",
+			"format": rapid.SampledFrom([]string{"date", "date-time", "uri", "email", "uuid"}).Draw(t, "format"),
+		}
 	case 5:
-		out = map[string]any{"type": rapid.SampledFrom([]string{"number", "integer"}).Draw(t, "number"), "minimum": -1, "exclusiveMaximum": 3, "multipleOf": 0.5}
+		out = map[string]any{
+			"type": rapid.SampledFrom([]string{"number", "integer"}).Draw(t, "number"), "minimum": -1, "exclusiveMaximum": 3,
+			"multipleOf": 0.5,
+		}
 	case 6:
 		out = map[string]any{"type": "boolean"}
 	case 7:
@@ -94,7 +101,8 @@ func drawSchema(t *rapid.T, depth int) any {
 		out = drawObjectSchema(t, depth)
 	}
 	for name, value := range map[string]any{
-		"title": "T", "description": "", "default": "a", "examples": []any{"a"}, "deprecated": true, "format": "email", "minLength": 2,
+		"title": "T", "description": "", "default": "a", "examples": []any{"a"}, "deprecated": true, "format": "email",
+		"minLength": 2,
 		"x-toolcrib-field": rapid.SampledFrom([]any{
 			map[string]any{"type": "phone"},
 			map[string]any{"type": "media", "accept": []any{"a/b"}},
@@ -139,7 +147,9 @@ func drawValue(t *rapid.T, depth int) any {
 	case 2, 3:
 		return rapid.SampledFrom([]float64{-2, -1, 0, 0.5, 1, 2.25, 3}).Draw(t, "number")
 	case 4, 5, 6, 7:
-		return rapid.SampledFrom([]string{"", "a", "b", "ab", "A", "2026-01-31", "2026-01-31T10:00:00Z", "https://example.com/a", "a@example.com"}).Draw(t, "text")
+		return rapid.SampledFrom([]string{
+			"", "a", "b", "ab", "A", "2026-01-31", "2026-01-31T10:00:00Z", "https://example.com/a", "a@example.com",
+		}).Draw(t, "text")
 	case 8, 9:
 		list := []any{}
 		for range rapid.IntRange(0, 3).Draw(t, "items") {

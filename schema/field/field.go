@@ -123,7 +123,8 @@ type Field struct {
 	Unique   bool   `json:"unique,omitempty"` // No item twice.
 	Items    *Field `json:"items,omitempty"`  // What each item is, or each value of a map.
 
-	Accept   []string `json:"accept,omitempty"`      // Media types such as "image/png" or "image/*". For the form: a schema cannot check a file.
+	// Media types such as "image/png" or "image/*". For the form: a schema cannot check a file.
+	Accept   []string `json:"accept,omitempty"`
 	MaxBytes int64    `json:"max_bytes,omitempty"`   // Likewise.
 	Entity   string   `json:"entity_type,omitempty"` // What a relation leads to.
 

@@ -179,7 +179,9 @@ func drawField(t *rapid.T, depth int) field.Field {
 	text("section", &f.Section)
 	f.Advanced, f.Hidden, f.Nullable = maybe("advanced"), maybe("hidden"), maybe("nullable")
 	if maybe("annotated") {
-		f.Annotations = map[string]json.RawMessage{"deprecated": json.RawMessage("true"), "examples": json.RawMessage(`[1,"a"]`)}
+		f.Annotations = map[string]json.RawMessage{
+			"deprecated": json.RawMessage("true"), "examples": json.RawMessage(`[1,"a"]`),
+		}
 	}
 	if f.Nullable && maybe("default") {
 		f.Default = json.RawMessage("null")

@@ -185,7 +185,8 @@ func (f *Field) common(m object) object {
 		return rest
 	}
 	delete(rest, Keyword)
-	f.Placeholder, f.Help, f.Unit, f.Accept, f.MaxBytes, f.Entity = h.Placeholder, h.Help, h.Unit, h.Accept, h.MaxBytes, h.Entity
+	f.Placeholder, f.Help, f.Unit = h.Placeholder, h.Help, h.Unit
+	f.Accept, f.MaxBytes, f.Entity = h.Accept, h.MaxBytes, h.Entity
 	f.Section, f.Advanced, f.Hidden = h.Section, h.Advanced, h.Hidden
 	return rest
 }

@@ -18,7 +18,8 @@ func TestReadForeignSchemas(t *testing.T) {
 		"nothing":    {``, `{"fields":[],"open":true}`},
 		"any object": {`{"type":"object"}`, `{"fields":[],"open":true}`},
 		"of no object": {
-			`{"type":"array"}`, `{"fields":[],"schema":{"type":"array"},"kept":[{"pointer":"","reason":"not the schema of an object"}]}`,
+			`{"type":"array"}`,
+			`{"fields":[],"schema":{"type":"array"},"kept":[{"pointer":"","reason":"not the schema of an object"}]}`,
 		},
 		"plain types, in the order of their names": {
 			`{"type":"object","required":["q"],"additionalProperties":true,"properties":{"q":{"type":"string","description":"What."},"n":{"type":["null","integer"],"minimum":1,"default":10},"on":{"type":["boolean"]}}}`,
@@ -80,7 +81,9 @@ func TestCompileForm(t *testing.T) {
 	_, err = field.CompileForm(form)
 	require.Equal(t, "/fields/2/key", tool.AsError(err).Path)
 
-	_, err = field.CompileForm(field.Form{Schema: json.RawMessage(`true`), Fields: []field.Field{{Key: "a", Type: field.Text}}})
+	_, err = field.CompileForm(field.Form{
+		Schema: json.RawMessage(`true`), Fields: []field.Field{{Key: "a", Type: field.Text}},
+	})
 	require.Equal(t, "/schema", tool.AsError(err).Path)
 }
 
@@ -99,8 +102,10 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		``, `true`, `{"type":"object"}`, `{"type":"object","properties":{"a":{"type":["null","string"],"enum":["a",null]}}}`,
 		`{"type":"object","x-toolcrib-field":{"order":["b"]},"properties":{"b":{"x-toolcrib-field":{"type":"phone"},"type":"string"}}}`,
-		`{"type":"object","properties":{"":{"items":[],"type":"array"}},"required":[""]}`, `{"type":"object","x-toolcrib-field":5,"additionalProperties":{"x-toolcrib-field":{"labels":[]}}}`,
-		`{"type":"object","properties":{"a":{"type":"object","properties":{"x-toolcrib-field":true}}}}`, `{"type":"object","properties":{"a":{"minLength":1e2,"type":"string","title":7}}}`,
+		`{"type":"object","properties":{"":{"items":[],"type":"array"}},"required":[""]}`,
+		`{"type":"object","x-toolcrib-field":5,"additionalProperties":{"x-toolcrib-field":{"labels":[]}}}`,
+		`{"type":"object","properties":{"a":{"type":"object","properties":{"x-toolcrib-field":true}}}}`,
+		`{"type":"object","properties":{"a":{"minLength":1e2,"type":"string","title":7}}}`,
 		`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"$ref":"#","type":"array","uniqueItems":true,"items":{"enum":[{}]}}}}`,
 	} {
 		f.Add([]byte(seed))

@@ -319,7 +319,8 @@ func (d *decoder) close(names []located, sorted bool) (*Value, error) {
 		for i := 1; i < len(names); i++ {
 			if names[i].member.Name == names[i-1].member.Name {
 				d.path = append(d.path, token{name: names[i].member.Name, index: -1})
-				return nil, d.refuse(names[i].at, fmt.Sprintf("duplicate member, at byte %d and again at byte %d: send each name once",
+				return nil, d.refuse(names[i].at, fmt.Sprintf("duplicate member, at byte %d and again at byte %d: send each "+
+					"name once",
 					names[i-1].at+1, names[i].at+1))
 			}
 		}

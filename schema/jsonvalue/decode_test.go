@@ -63,7 +63,8 @@ func TestDecodeRefuses(t *testing.T) {
 // standard library refuses, and where both take a text they read the same.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
-		`{"b":[1,2.50,-0,1E5],"a":{"x":null,"y":[true,false]},"é":"\u00e9\n\/\ud83d\ude00<&>\u2028"}`, ` [ ] `, `"\b\f\t\r\u001f\u007f"`, `{"a":{}}`, `1e308`, `0e999`,
+		`{"b":[1,2.50,-0,1E5],"a":{"x":null,"y":[true,false]},"é":"\u00e9\n\/\ud83d\ude00<&>\u2028"}`, ` [ ] `,
+		`"\b\f\t\r\u001f\u007f"`, `{"a":{}}`, `1e308`, `0e999`,
 		`{"a":1,"a":2}`, `["\ud800"]`, `{"":""}`, `-`, `[1,]`, "\"\u2028\"", `{"a" : 1}`, `{"b":1,"a":2}`,
 	} {
 		f.Add([]byte(seed))
@@ -74,7 +75,8 @@ func FuzzDecode(f *testing.F) {
 		require.Equal(t, err, checked)
 		if err != nil {
 			e, _ := errors.AsType[*jsonvalue.Error](err)
-			require.Equal(t, !json.Valid(raw) || !bytes.Equal(raw, bytes.ToValidUTF8(raw, nil)), e.Syntax && e.Path == "", "%v", err)
+			require.Equal(t, !json.Valid(raw) || !bytes.Equal(raw, bytes.ToValidUTF8(raw, nil)), e.Syntax && e.Path == "", "%v",
+				err)
 			return
 		}
 		want, err := tool.Canonical(raw)
@@ -91,7 +93,10 @@ func TestDecimalOf(t *testing.T) {
 	t.Parallel()
 
 	for _, same := range [][]string{
-		{"1", "1.0", "10e-1", "0.1e1", "1E0"}, {"0", "-0", "0.00", "0e999"}, {"-1200", "-1.2e3", "-120e+1"}, {"0.00012", "1.2e-4", "12e-5"},
+		{"1", "1.0", "10e-1", "0.1e1", "1E0"},
+		{"0", "-0", "0.00", "0e999"},
+		{"-1200", "-1.2e3", "-120e+1"},
+		{"0.00012", "1.2e-4", "12e-5"},
 	} {
 		for _, literal := range same {
 			require.Equal(t, jsonvalue.DecimalOf(same[0]), jsonvalue.DecimalOf(literal), literal)

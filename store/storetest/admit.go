@@ -34,7 +34,8 @@ func testAdmit(t *testing.T, d *Database) {
 			Input: f.Turn.Calls[0].Arguments, Receipt: e.Receipt, CreatedAt: record.CreatedAt, StartedAt: record.StartedAt,
 		}, record)
 		require.NotNil(t, record.StartedAt)
-		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted}, f.EventTypes(t, f.Run.ID))
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted},
+			f.EventTypes(t, f.Run.ID))
 	})
 
 	t.Run("ReadsAuthorityNow", func(t *testing.T) { testAuthority(t, d) })
@@ -133,7 +134,9 @@ func testAdmit(t *testing.T, d *Database) {
 		e := f.Entry(t)
 		require.True(t, f.Admit(t, e, true, false).Deprecated)
 		f.Admit(t, e, true, false)
-		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventWarning, tool.EventStarted},
+		require.Equal(t, []tool.EventType{
+			agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventWarning, tool.EventStarted,
+		},
 			f.EventTypes(t, f.Run.ID), "once for a call")
 	})
 }
@@ -203,8 +206,14 @@ func testAuthority(t *testing.T, d *Database) {
 			e.Mode = tool.Debug
 		}, ""},
 		{"VersionUnknown", func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest = "0" + e.Digest[1:] }, tool.NotFound},
-		{"HeadInDebug", func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest, e.Mode = "0"+e.Digest[1:], tool.Debug }, ""},
-		{"ArtifactActive", func(t *testing.T, f *Fixture, e *ledger.Entry) { t.Helper(); f.artifact(t, e, registry.ArtifactActive) }, ""},
+		{
+			"HeadInDebug", func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest, e.Mode = "0"+e.Digest[1:], tool.Debug },
+			"",
+		},
+		{
+			"ArtifactActive",
+			func(t *testing.T, f *Fixture, e *ledger.Entry) { t.Helper(); f.artifact(t, e, registry.ArtifactActive) }, "",
+		},
 		{"ArtifactDeprecated", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
 			f.artifact(t, e, registry.ArtifactDeprecated)
@@ -223,7 +232,10 @@ func testAuthority(t *testing.T, d *Database) {
 			f.artifact(t, e, registry.ArtifactDisabled)
 			e.Digest, e.Mode = "0"+e.Digest[1:], tool.Debug
 		}, tool.Conflict},
-		{"VersionUnpublished", func(t *testing.T, f *Fixture, e *ledger.Entry) { t.Helper(); e.Digest = f.NewVersion(t) }, tool.Conflict},
+		{
+			"VersionUnpublished", func(t *testing.T, f *Fixture, e *ledger.Entry) { t.Helper(); e.Digest = f.NewVersion(t) },
+			tool.Conflict,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -247,7 +259,9 @@ func testAuthority(t *testing.T, d *Database) {
 // artifact makes the call one of a version that runs an artifact of that status.
 func (f *Fixture) artifact(tb testing.TB, e *ledger.Entry, status registry.ArtifactStatus) {
 	tb.Helper()
-	a, err := f.Store.CreateArtifact(tb.Context(), registry.Artifact{Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: status})
+	a, err := f.Store.CreateArtifact(tb.Context(), registry.Artifact{
+		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: status,
+	})
 	require.NoError(tb, err)
 	changed := f.Tool
 	changed.Artifact = &tool.ArtifactPin{ID: a.ID, Version: "1.0.0", Digest: digestB}

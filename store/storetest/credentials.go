@@ -14,7 +14,9 @@ import (
 // opens: the store does not look into them.
 func (d *Database) Credential(tb testing.TB, tenant tool.TenantID, ref string) vault.Sealed {
 	tb.Helper()
-	_, err := d.Store.AddDataKey(tb.Context(), vault.DataKey{Tenant: tenant, Version: 1, Wrapped: []byte("wrapped"), KEK: "kek-test"})
+	_, err := d.Store.AddDataKey(tb.Context(), vault.DataKey{
+		Tenant: tenant, Version: 1, Wrapped: []byte("wrapped"), KEK: "kek-test",
+	})
 	require.NoError(tb, err)
 	created, err := d.Store.CreateCredential(tb.Context(), vault.Sealed{
 		Credential: vault.Credential{
@@ -82,7 +84,9 @@ var credentialCases = map[string]func(t *testing.T, f foreign){
 	},
 	"AddDataKey": func(t *testing.T, f foreign) {
 		t.Helper()
-		_, err := f.Store.AddDataKey(t.Context(), vault.DataKey{Tenant: tool.TenantID(NewID(t)), Version: 1, Wrapped: []byte("x"), KEK: "k"})
+		_, err := f.Store.AddDataKey(t.Context(), vault.DataKey{
+			Tenant: tool.TenantID(NewID(t)), Version: 1, Wrapped: []byte("x"), KEK: "k",
+		})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"NewestDataKey": func(t *testing.T, f foreign) {

@@ -150,7 +150,8 @@ func template(tb testing.TB) string {
 	for _, step := range steps {
 		_, _ = sum.Write([]byte(step.Checksum))
 	}
-	name := fmt.Sprintf("toolcrib_template_%s_%s", time.Now().UTC().Format("200601"), hex.EncodeToString(sum.Sum(nil))[:12])
+	name := fmt.Sprintf("toolcrib_template_%s_%s", time.Now().UTC().Format("200601"),
+		hex.EncodeToString(sum.Sum(nil))[:12])
 
 	conn := Connect(tb, server)
 	defer func() { _ = conn.Close(context.WithoutCancel(tb.Context())) }()
@@ -180,7 +181,9 @@ func template(tb testing.TB) string {
 func exists(tb testing.TB, conn *pgx.Conn, name string) bool {
 	tb.Helper()
 	var found bool
-	require.NoError(tb, conn.QueryRow(tb.Context(), "select exists (select from pg_database where datname = $1)", name).Scan(&found))
+	require.NoError(
+		tb, conn.QueryRow(tb.Context(), "select exists (select from pg_database where datname = $1)", name).Scan(&found),
+	)
 	return found
 }
 

@@ -29,7 +29,9 @@ type Fixture struct {
 func NewFixture(tb testing.TB, d *Database) *Fixture {
 	tb.Helper()
 	f := &Fixture{Database: d, Tenant: d.Tenant(tb)}
-	f.Principal = tool.Principal{Tenant: f.Tenant, Subject: "user:ada", Permissions: []string{"orders.read"}, Scopes: []string{"runs:write"}}
+	f.Principal = tool.Principal{
+		Tenant: f.Tenant, Subject: "user:ada", Permissions: []string{"orders.read"}, Scopes: []string{"runs:write"},
+	}
 	f.Tool, f.Version = f.Publish(tb, "searchOrders", tool.Policy{})
 	f.Agent = f.newAgent(tb, "support")
 	f.Run = f.NewRun(tb)
@@ -46,7 +48,8 @@ func (f *Fixture) Publish(tb testing.TB, slug string, policy tool.Policy) (tool.
 		Config:      json.RawMessage(`{"url":"https://api.example.com/orders"}`),
 	}
 	created, err := f.Store.CreateTool(tb.Context(), tool.Tool{
-		Tenant: f.Tenant, Slug: slug, Definition: definition, Policy: policy, Status: tool.Draft, Active: true, Version: "1.0.0",
+		Tenant: f.Tenant, Slug: slug, Definition: definition, Policy: policy, Status: tool.Draft, Active: true,
+		Version: "1.0.0",
 	})
 	require.NoError(tb, err)
 	created.Status = tool.Published
@@ -61,14 +64,18 @@ func VersionOf(tb testing.TB, head tool.Tool, number string) tool.Version {
 	snapshot := tool.Snapshot{Definition: head.Definition}
 	digest, err := snapshot.Digest()
 	require.NoError(tb, err)
-	return tool.Version{ToolID: head.ID, Tenant: head.Tenant, Number: number, Digest: digest, Published: true, Snapshot: snapshot}
+	return tool.Version{
+		ToolID: head.ID, Tenant: head.Tenant, Number: number, Digest: digest, Published: true, Snapshot: snapshot,
+	}
 }
 
 func (f *Fixture) newAgent(tb testing.TB, slug string) agent.Agent {
 	tb.Helper()
 	created, err := f.Store.CreateAgent(tb.Context(), agent.Agent{
 		Tenant: f.Tenant, Slug: slug, Status: tool.Draft, Version: "1.0.0",
-		Definition: agent.Definition{Name: slug, Instructions: "Help.", Model: "scripted/" + slug, Tools: []tool.Ref{{Slug: "searchOrders"}}},
+		Definition: agent.Definition{
+			Name: slug, Instructions: "Help.", Model: "scripted/" + slug, Tools: []tool.Ref{{Slug: "searchOrders"}},
+		},
 	})
 	require.NoError(tb, err)
 	return created
@@ -84,7 +91,12 @@ func (f *Fixture) NewRun(tb testing.TB) agent.Run {
 	require.NoError(tb, err)
 	run.Plan = &agent.Plan{
 		AgentID: f.Agent.ID, Agent: f.Agent.Slug, AgentVersion: "1.0.0",
-		Tools: []agent.Pin{{ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: f.Version.Number, Digest: f.Version.Digest, Implementation: tool.HTTP}},
+		Tools: []agent.Pin{
+			{
+				ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: f.Version.Number, Digest: f.Version.Digest,
+				Implementation: tool.HTTP,
+			},
+		},
 	}
 	run.FirstRunID = uuid.NewString()
 	run, err = f.Store.BeginRun(tb.Context(), run)
@@ -114,7 +126,8 @@ func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, 
 			Usage: &agent.Usage{InputTokens: 11, OutputTokens: 7},
 		},
 		Calls: []agent.PreparedCall{{
-			InvocationID: NewID(tb), CallID: "call_1", Name: f.Tool.Slug, Slug: f.Tool.Slug, Arguments: arguments, Digest: digest,
+			InvocationID: NewID(tb), CallID: "call_1", Name: f.Tool.Slug, Slug: f.Tool.Slug, Arguments: arguments,
+			Digest: digest,
 		}},
 	})
 	require.NoError(tb, err)
@@ -137,8 +150,9 @@ func (f *Fixture) Entry(tb testing.TB) ledger.Entry {
 // EntryOf describes the first call of a turn.
 func (f *Fixture) EntryOf(run agent.Run, turn agent.Turn, effectID string) ledger.Entry {
 	return ledger.Entry{
-		EffectID: effectID, InvocationID: turn.Calls[0].InvocationID, Principal: f.Principal, RunID: run.ID, AgentID: f.Agent.ID,
-		Turn: turn.Message.Turn, Position: 0, CallID: turn.Calls[0].CallID, ToolID: f.Tool.ID, Slug: f.Tool.Slug,
+		EffectID: effectID, InvocationID: turn.Calls[0].InvocationID, Principal: f.Principal, RunID: run.ID,
+		AgentID: f.Agent.ID,
+		Turn:    turn.Message.Turn, Position: 0, CallID: turn.Calls[0].CallID, ToolID: f.Tool.ID, Slug: f.Tool.Slug,
 		Version: f.Version.Number, Digest: f.Version.Digest, Implementation: tool.HTTP, Mode: tool.Production,
 		MessageID: turn.Message.ID, ArgumentsStored: true,
 	}

@@ -81,7 +81,9 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 	"CreateAgent": func(t *testing.T, f foreign) {
 		t.Helper()
-		_, err := f.Store.CreateAgent(t.Context(), agent.Agent{Tenant: f.stranger, Slug: f.Agent.Slug, Status: tool.Draft, Version: "1.0.0"})
+		_, err := f.Store.CreateAgent(t.Context(), agent.Agent{
+			Tenant: f.stranger, Slug: f.Agent.Slug, Status: tool.Draft, Version: "1.0.0",
+		})
 		require.NoError(t, err)
 	},
 	"UpdateAgent": func(t *testing.T, f foreign) {
@@ -145,7 +147,9 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		f.upload(t, f.Tenant)
 		f.upload(t, f.stranger)
-		_, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{Tenant: tool.TenantID(NewID(t)), Slug: "quote", Language: "jq", Status: registry.ArtifactActive})
+		_, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{
+			Tenant: tool.TenantID(NewID(t)), Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+		})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"SaveArtifact": func(t *testing.T, f foreign) {
@@ -173,7 +177,8 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		stolen := f.upload(t, f.Tenant)
 		stolen.Tenant = f.stranger
-		_, _, err := f.Store.AddArtifactVersion(t.Context(), stolen, registry.ArtifactVersion{Number: "2.0.0", Digest: digestB}, []byte("."))
+		_, _, err := f.Store.AddArtifactVersion(t.Context(), stolen,
+			registry.ArtifactVersion{Number: "2.0.0", Digest: digestB}, []byte("."))
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListArtifactVersions": func(t *testing.T, f foreign) {
@@ -190,7 +195,9 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		f.attach(t, f.Tenant)
 		f.attach(t, f.stranger)
-		_, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: tool.TenantID(NewID(t)), Slug: "files", Status: registry.ServerActive})
+		_, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
+			Tenant: tool.TenantID(NewID(t)), Slug: "files", Status: registry.ServerActive,
+		})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"SaveServer": func(t *testing.T, f foreign) {
@@ -200,7 +207,9 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.SaveServer(t.Context(), stolen, registry.RemoteChanges{})
 		RequireKind(t, tool.NotFound, err)
 		own := f.attach(t, f.stranger)
-		_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{Put: []registry.RemoteTool{{Name: "read", ToolID: f.Tool.ID, State: registry.Pinned}}})
+		_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{
+			Put: []registry.RemoteTool{{Name: "read", ToolID: f.Tool.ID, State: registry.Pinned}},
+		})
 		RequireKind(t, tool.NotFound, err) // It refers to another tenant's tool.
 		_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{Stop: map[string]string{f.Tool.ID: "stopped"}})
 		require.NoError(t, err)
@@ -367,14 +376,18 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 	"RecordModelRetry": func(t *testing.T, f foreign) {
 		t.Helper()
-		require.NoError(t, f.Store.RecordModelRetry(t.Context(), f.stranger, f.Run.ID, agent.ModelRetry{Turn: 1, Attempt: 1, TurnID: "x"}))
+		require.NoError(
+			t, f.Store.RecordModelRetry(t.Context(), f.stranger, f.Run.ID, agent.ModelRetry{Turn: 1, Attempt: 1, TurnID: "x"}),
+		)
 		retries, err := f.Store.ModelRetries(t.Context(), f.Tenant, f.Run.ID, 0)
 		require.NoError(t, err)
 		require.Empty(t, retries)
 	},
 	"ModelRetries": func(t *testing.T, f foreign) {
 		t.Helper()
-		require.NoError(t, f.Store.RecordModelRetry(t.Context(), f.Tenant, f.Run.ID, agent.ModelRetry{Turn: 1, Attempt: 1, TurnID: "x"}))
+		require.NoError(
+			t, f.Store.RecordModelRetry(t.Context(), f.Tenant, f.Run.ID, agent.ModelRetry{Turn: 1, Attempt: 1, TurnID: "x"}),
+		)
 		retries, err := f.Store.ModelRetries(t.Context(), f.stranger, f.Run.ID, 0)
 		require.NoError(t, err)
 		require.Empty(t, retries)
@@ -393,7 +406,9 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 	"AppendOutput": func(t *testing.T, f foreign) {
 		t.Helper()
-		err := f.Store.AppendOutput(t.Context(), agent.Output{Tenant: f.stranger, RunID: f.Run.ID, Turn: 1, Attempt: 1, Text: "x"})
+		err := f.Store.AppendOutput(t.Context(), agent.Output{
+			Tenant: f.stranger, RunID: f.Run.ID, Turn: 1, Attempt: 1, Text: "x",
+		})
 		RequireKind(t, tool.NotFound, err)
 		f.EventTypes(t, f.Run.ID) // Still without a gap.
 	},

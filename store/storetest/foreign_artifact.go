@@ -12,9 +12,12 @@ import (
 // upload makes an artifact of a tenant, with a version.
 func (f foreign) upload(t *testing.T, tenant tool.TenantID) registry.Artifact {
 	t.Helper()
-	a, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{Tenant: tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive})
+	a, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{
+		Tenant: tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+	})
 	require.NoError(t, err)
-	a, _, err = f.Store.AddArtifactVersion(t.Context(), a, registry.ArtifactVersion{Number: "1.0.0", Digest: digestB}, []byte("."))
+	a, _, err = f.Store.AddArtifactVersion(t.Context(), a, registry.ArtifactVersion{Number: "1.0.0", Digest: digestB},
+		[]byte("."))
 	require.NoError(t, err)
 	return a
 }

@@ -14,13 +14,16 @@ import (
 // tool that the fixture has, with another definition.
 func (f foreign) attach(t *testing.T, tenant tool.TenantID) registry.MCPServer {
 	t.Helper()
-	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: tenant, Slug: "files", Status: registry.ServerActive})
+	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
+		Tenant: tenant, Slug: "files", Status: registry.ServerActive,
+	})
 	require.NoError(t, err)
 	if tenant != f.Tenant {
 		return server
 	}
 	server, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{
-		Name: "read", ToolID: f.Tool.ID, State: registry.Changed, Seen: &registry.RemoteDefinition{Name: "read", Digest: digestB},
+		Name: "read", ToolID: f.Tool.ID, State: registry.Changed,
+		Seen: &registry.RemoteDefinition{Name: "read", Digest: digestB},
 	}}})
 	require.NoError(t, err)
 	return server

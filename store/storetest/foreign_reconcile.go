@@ -15,7 +15,8 @@ var reconcileCases = map[string]func(t *testing.T, f foreign){
 	"CloseRun": func(t *testing.T, f foreign) {
 		t.Helper()
 		closed, err := f.Store.CloseRun(t.Context(), store.RunClosure{
-			Tenant: f.stranger, RunID: f.Run.ID, StatusSeen: f.Run.Status, SeqSeen: f.Run.LastSeq, Status: agent.RunFailed, Kind: tool.Unknown,
+			Tenant: f.stranger, RunID: f.Run.ID, StatusSeen: f.Run.Status, SeqSeen: f.Run.LastSeq, Status: agent.RunFailed,
+			Kind: tool.Unknown,
 		})
 		require.NoError(t, err)
 		require.False(t, closed)

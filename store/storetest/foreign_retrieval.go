@@ -119,7 +119,9 @@ var retrievalCases = map[string]func(t *testing.T, f foreign){
 	"ReplaceChunks": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, document := f.shelf(t)
-		RequireKind(t, tool.NotFound, f.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, Lines("mine")))
+		RequireKind(
+			t, tool.NotFound, f.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, Lines("mine")),
+		)
 	},
 	"PendingEmbeddings": func(t *testing.T, f foreign) {
 		t.Helper()
@@ -169,7 +171,9 @@ var retrievalCases = map[string]func(t *testing.T, f foreign){
 	"SaveGeneration": func(t *testing.T, f foreign) {
 		t.Helper()
 		s, _ := f.shelf(t)
-		err := f.Store.SaveGeneration(t.Context(), f.generation(s), []retrieval.Embedding{{ChunkID: f.chunk(t, s), Vector: []float32{0, 1, 0}}})
+		err := f.Store.SaveGeneration(t.Context(), f.generation(s), []retrieval.Embedding{
+			{ChunkID: f.chunk(t, s), Vector: []float32{0, 1, 0}},
+		})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"PromoteGeneration": func(t *testing.T, f foreign) {

@@ -15,7 +15,10 @@ import (
 var runCases = map[string]func(t *testing.T, f foreign){
 	"CreateRun": func(t *testing.T, f foreign) {
 		t.Helper()
-		_, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"}, agent.Message{})
+		_, err := f.Store.CreateRun(
+			t.Context(), agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"},
+			agent.Message{},
+		)
 		RequireKind(t, tool.NotFound, err)
 	},
 	"BeginRun": func(t *testing.T, f foreign) {
@@ -57,7 +60,8 @@ var runCases = map[string]func(t *testing.T, f foreign){
 	"AcceptRun": func(t *testing.T, f foreign) {
 		t.Helper()
 		_, err := f.Store.AcceptRun(t.Context(), agent.Acceptance{
-			Run: agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"}, Start: agent.Start{Workflow: "x", Input: []byte("{}")},
+			Run:   agent.Run{Tenant: f.stranger, Kind: agent.AgentRun, AgentID: f.Agent.ID, WorkflowID: "w"},
+			Start: agent.Start{Workflow: "x", Input: []byte("{}")},
 		})
 		RequireKind(t, tool.NotFound, err)
 	},
@@ -103,7 +107,9 @@ var runCases = map[string]func(t *testing.T, f foreign){
 	"EndPendingRun": func(t *testing.T, f foreign) {
 		t.Helper()
 		start := f.Start(t)
-		ended, err := f.Store.EndPendingRun(t.Context(), agent.RunEnd{Tenant: f.stranger, RunID: start.RunID, Status: agent.RunFailed})
+		ended, err := f.Store.EndPendingRun(t.Context(), agent.RunEnd{
+			Tenant: f.stranger, RunID: start.RunID, Status: agent.RunFailed,
+		})
 		require.NoError(t, err)
 		require.False(t, ended)
 		f.findStart(t, start)

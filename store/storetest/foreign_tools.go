@@ -13,7 +13,9 @@ import (
 var toolCases = map[string]func(t *testing.T, f foreign){
 	"CreateTool": func(t *testing.T, f foreign) { // The same slug is free: nobody learns that it is taken elsewhere.
 		t.Helper()
-		_, err := f.Store.CreateTool(t.Context(), tool.Tool{Tenant: f.stranger, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0"})
+		_, err := f.Store.CreateTool(t.Context(), tool.Tool{
+			Tenant: f.stranger, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0",
+		})
 		require.NoError(t, err)
 	},
 	"UpdateTool": func(t *testing.T, f foreign) {

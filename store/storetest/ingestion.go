@@ -27,7 +27,11 @@ func testIngestion(t *testing.T, d *Database) {
 		}
 		chunks := Lines("one\ntwo")
 		for range 2 {
-			require.NoError(t, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{Title: "Said inside", Text: "one\ntwo"}, chunks))
+			require.NoError(
+				t,
+				d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{Title: "Said inside", Text: "one\ntwo"},
+					chunks),
+			)
 		}
 		work, err := d.Store.BeginDocument(t.Context(), document.Ref())
 		require.NoError(t, err)
@@ -67,7 +71,8 @@ func testIngestion(t *testing.T, d *Database) {
 		t.Parallel()
 		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t)})
 		s.Add(t, retrieval.Document{Key: "a", Title: "Old", Metadata: retrieval.Metadata{"v": "1"}}, "lighthouse\nkeeper")
-		replaced := s.PutDocument(t, retrieval.Document{Key: "a", Title: "New", Metadata: retrieval.Metadata{"v": "2"}}, "lighthouse")
+		replaced := s.PutDocument(t, retrieval.Document{Key: "a", Title: "New", Metadata: retrieval.Metadata{"v": "2"}},
+			"lighthouse")
 		for range 2 { // Before its chunks are stored, and after.
 			hits := s.Ask(t, "lighthouse", retrieval.Condition{Field: "v", Comparison: retrieval.In, Values: []any{"1"}})
 			require.Len(t, hits, 1)
@@ -138,7 +143,11 @@ func testIngestion(t *testing.T, d *Database) {
 		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t), Embedding: &Model})
 		document := s.Put(t, "a", "one")
 		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, nil))
-		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, make([]retrieval.Chunk, retrieval.MaxDocumentChunks+1)))
+		RequireKind(
+			t, tool.Invalid,
+			d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{},
+				make([]retrieval.Chunk, retrieval.MaxDocumentChunks+1)),
+		)
 		long := []retrieval.Chunk{{Text: strings.Repeat("x", retrieval.MaxChunkBytes+1)}}
 		RequireKind(t, tool.Invalid, d.Store.ReplaceChunks(t.Context(), document.Ref(), retrieval.Extracted{}, long))
 		_, err := d.Store.FinishDocument(t.Context(), document.Ref())
@@ -158,7 +167,10 @@ func testIngestion(t *testing.T, d *Database) {
 	t.Run("WordsOfAnySizeAndSpelling", func(t *testing.T) {
 		t.Parallel()
 		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t), Language: "simple"})
-		odd := []string{"it's", `back\slash`, `''quoted''`, "NUL\x00inside", "\xff\xfebytes", strings.Repeat("long", 600), "a:b|c&d!e(f)", "日本語 текст", "x@y.example"}
+		odd := []string{
+			"it's", `back\slash`, `''quoted''`, "NUL\x00inside", "\xff\xfebytes", strings.Repeat("long", 600), "a:b|c&d!e(f)",
+			"日本語 текст", "x@y.example",
+		}
 		s.Add(t, retrieval.Document{Key: "a"}, strings.Join(odd, " "))
 		for _, word := range []string{"it's", `back\slash`, "''quoted''", "日本語", "текст", "x@y.example"} {
 			require.Len(t, s.Ask(t, word), 1, word)
@@ -208,7 +220,9 @@ func testGenerations(t *testing.T, d *Database) {
 			if task.Text == "one" {
 				v = []float32{1, 0}
 			}
-			require.NoError(t, d.Store.SaveGeneration(t.Context(), ref, embeddings([]retrieval.EmbeddingTask{task}, [][]float32{v})))
+			require.NoError(
+				t, d.Store.SaveGeneration(t.Context(), ref, embeddings([]retrieval.EmbeddingTask{task}, [][]float32{v})),
+			)
 		}
 		require.Equal(t, "one", s.Nearest(t, 1, 1, 0, 0)[0], "the old is searched until the new takes over")
 		for range 2 {
@@ -219,9 +233,13 @@ func testGenerations(t *testing.T, d *Database) {
 			require.Zero(t, p.NextGeneration)
 		}
 		require.Equal(t, []string{"two", "three", "one"}, s.Nearest(t, 2, 0, 1))
-		_, err = d.Store.SearchIndex(t.Context(), p.Tenant, retrieval.IndexQuery{Pipeline: p.ID, Vector: []float32{1, 0, 0}, Generation: 1})
+		_, err = d.Store.SearchIndex(t.Context(), p.Tenant, retrieval.IndexQuery{
+			Pipeline: p.ID, Vector: []float32{1, 0, 0}, Generation: 1,
+		})
 		require.ErrorIs(t, err, retrieval.ErrGeneration)
-		_, err = d.Store.SearchIndex(t.Context(), p.Tenant, retrieval.IndexQuery{Pipeline: p.ID, Vector: []float32{1, 0, 0}, Generation: 2})
+		_, err = d.Store.SearchIndex(t.Context(), p.Tenant, retrieval.IndexQuery{
+			Pipeline: p.ID, Vector: []float32{1, 0, 0}, Generation: 2,
+		})
 		RequireKind(t, tool.Invalid, err)
 		require.ErrorIs(t, d.Store.SaveGeneration(t.Context(), ref, nil), retrieval.ErrGeneration)
 	})
@@ -261,7 +279,10 @@ func testGenerations(t *testing.T, d *Database) {
 		p.Search = retrieval.Vector
 		p, err = d.Store.UpdatePipeline(t.Context(), p)
 		require.NoError(t, err)
-		_, err = d.Store.DropGeneration(t.Context(), retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: p.ID, Generation: p.NextGeneration}, "the model is away")
+		_, err = d.Store.DropGeneration(
+			t.Context(), retrieval.GenerationRef{Tenant: p.Tenant, Pipeline: p.ID, Generation: p.NextGeneration},
+			"the model is away",
+		)
 		RequireKind(t, tool.Conflict, err)
 		p, err = d.Store.FindPipeline(t.Context(), p.Tenant, p.ID)
 		require.NoError(t, err)

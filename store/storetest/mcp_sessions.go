@@ -16,9 +16,14 @@ import (
 
 // MCPSession is the fixture's run's session with a server, and its key.
 func (f *Fixture) MCPSession(id string) (session.Key, *session.Session) {
-	server := remote.Server{URL: "https://mcp.example/" + id, Headers: map[string]remote.Header{"X-Team": {Literal: "desk"}}}
+	server := remote.Server{
+		URL: "https://mcp.example/" + id, Headers: map[string]remote.Header{"X-Team": {Literal: "desk"}},
+	}
 	return session.Key{Tenant: f.Tenant, RunID: f.Run.ID, Server: server.Key()},
-		&session.Session{ID: secret.NewValue(id), Protocol: "2025-11-25", Handshake: json.RawMessage(`{"protocolVersion":"2025-11-25"}`), Server: server}
+		&session.Session{
+			ID: secret.NewValue(id), Protocol: "2025-11-25", Handshake: json.RawMessage(`{"protocolVersion":"2025-11-25"}`),
+			Server: server,
+		}
 }
 
 func testMCPSessions(t *testing.T, d *Database) {
@@ -106,14 +111,24 @@ func testMCPSessions(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		conn := d.Conn(t)
 		for of, left := range map[session.Key]string{key: "-1 second", used: "1 minute"} {
-			_, err = conn.Exec(t.Context(), "update mcp_sessions set expires_at = now() + $3::interval where run_id = $1 and server_key = $2", of.RunID, of.Server, left)
+			_, err = conn.Exec(
+				t.Context(), "update mcp_sessions set expires_at = now() + $3::interval where run_id = $1 and server_key = $2",
+				of.RunID, of.Server, left,
+			)
 			require.NoError(t, err)
 		}
 		kept, err := f.Store.LoadMCPSession(t.Context(), used)
 		require.NoError(t, err)
 		require.NotNil(t, kept)
 		var long bool
-		require.NoError(t, conn.QueryRow(t.Context(), "select expires_at > now() + interval '50 minutes' from mcp_sessions where run_id = $1 and server_key = $2", used.RunID, used.Server).Scan(&long))
+		require.NoError(
+			t,
+			conn.QueryRow(
+				t.Context(),
+				"select expires_at > now() + interval '50 minutes' from mcp_sessions where run_id = $1 and server_key = $2",
+				used.RunID, used.Server,
+			).Scan(&long),
+		)
 		require.True(t, long, "using it has put off its end")
 		gone, err := f.Store.LoadMCPSession(t.Context(), key)
 		require.NoError(t, err)

@@ -25,7 +25,8 @@ func testOutput(t *testing.T, d *Database) {
 
 		all := f.stream(t, 0, 0).Events
 		require.Equal(t, []tool.EventType{
-			agent.EventRunStarted, agent.EventTurn, agent.EventOutputAppended, agent.EventTurn, tool.EventOutputAppended, agent.EventTurn,
+			agent.EventRunStarted, agent.EventTurn, agent.EventOutputAppended, agent.EventTurn, tool.EventOutputAppended,
+			agent.EventTurn,
 		}, types(all))
 		for i, e := range all {
 			require.Equal(t, int64(i+1), e.Seq)
@@ -57,7 +58,9 @@ func testOutput(t *testing.T, d *Database) {
 		page := f.stream(t, 0, 0)
 		require.False(t, page.Over)
 		require.Equal(t, agent.RunRunning, page.Status)
-		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed}))
+		require.NoError(
+			t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed}),
+		)
 
 		require.False(t, f.stream(t, 0, 2).Over, "the run has ended, and there is more to read")
 		page = f.stream(t, 2, 1)
@@ -75,12 +78,16 @@ func testOutput(t *testing.T, d *Database) {
 		_, err := conn.Exec(t.Context(), "delete from runs where tenant_id = $1", f.Tenant)
 		require.NoError(t, err)
 		var left int
-		require.NoError(t, conn.QueryRow(t.Context(), "select count(*) from run_output where tenant_id = $1", f.Tenant).Scan(&left))
+		require.NoError(
+			t, conn.QueryRow(t.Context(), "select count(*) from run_output where tenant_id = $1", f.Tenant).Scan(&left),
+		)
 		require.Zero(t, left)
 		_, err = f.Store.ReadStream(t.Context(), f.Tenant, f.Run.ID, 0, 0)
 		RequireKind(t, tool.NotFound, err)
 		for _, id := range []string{"", "nonsense", f.Run.ID} {
-			RequireKind(t, tool.NotFound, f.Store.AppendOutput(t.Context(), agent.Output{Tenant: f.Tenant, RunID: id, Text: "x"}))
+			RequireKind(
+				t, tool.NotFound, f.Store.AppendOutput(t.Context(), agent.Output{Tenant: f.Tenant, RunID: id, Text: "x"}),
+			)
 			_, err = f.Store.ReadStream(t.Context(), f.Tenant, id, 0, 0)
 			RequireKind(t, tool.NotFound, err)
 		}

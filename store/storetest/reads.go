@@ -40,7 +40,10 @@ func testReads(t *testing.T, d *Database) {
 		require.Equal(t, append(ids, done.InvocationID), list(store.InvocationQuery{}))
 		require.Equal(t, ids[:2], list(store.InvocationQuery{Limit: 2}))
 		require.Equal(t, ids[2:], list(store.InvocationQuery{Status: tool.StatusRunning, Before: ids[1]}))
-		require.Equal(t, []string{done.InvocationID}, list(store.InvocationQuery{Status: tool.StatusFailed, Tool: f.Tool.Slug, RunID: f.Run.ID, AgentID: f.Agent.ID}))
+		require.Equal(
+			t, []string{done.InvocationID},
+			list(store.InvocationQuery{Status: tool.StatusFailed, Tool: f.Tool.Slug, RunID: f.Run.ID, AgentID: f.Agent.ID}),
+		)
 		require.Empty(t, list(store.InvocationQuery{RunID: f.NewRun(t).ID}))
 		require.Empty(t, list(store.InvocationQuery{Tool: "other"}))
 		require.Empty(t, list(store.InvocationQuery{Since: time.Now().Add(time.Hour)}))
@@ -54,7 +57,9 @@ func testReads(t *testing.T, d *Database) {
 		runs, err := f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Limit: 1})
 		require.NoError(t, err)
 		require.Equal(t, []agent.Run{second}, runs)
-		runs, err = f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Before: second.ID, Status: agent.RunRunning, Kind: agent.AgentRun, AgentID: f.Agent.ID})
+		runs, err = f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{
+			Before: second.ID, Status: agent.RunRunning, Kind: agent.AgentRun, AgentID: f.Agent.ID,
+		})
 		require.NoError(t, err)
 		require.Len(t, runs, 1)
 		require.Equal(t, f.Run.ID, runs[0].ID)
@@ -106,7 +111,8 @@ func testKeys(t *testing.T, d *Database) {
 		t.Parallel()
 		tenant := d.Tenant(t)
 		created, text, err := d.Store.CreateKey(t.Context(), store.Key{
-			Tenant: tenant, Name: "ci", Permissions: []string{"orders.read"}, Scopes: []string{"runs:write"}, CreatedBy: "user:ada",
+			Tenant: tenant, Name: "ci", Permissions: []string{"orders.read"}, Scopes: []string{"runs:write"},
+			CreatedBy: "user:ada",
 		})
 		require.NoError(t, err)
 		used, err := d.Store.Authenticate(t.Context(), text)
@@ -142,7 +148,8 @@ func testKeys(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		good := d.Key(t, tenant)
 		for name, text := range map[string]string{
-			"empty": "", "prefix": "tck_", "garbage": "tck_!!", "short": good[:len(good)-4], "expired": expired, "revoked": revoked,
+			"empty": "", "prefix": "tck_", "garbage": "tck_!!", "short": good[:len(good)-4], "expired": expired,
+			"revoked":   revoked,
 			"suspended": stopped, "wrong secret": WithSecret(t, good),
 		} {
 			_, err := d.Store.Authenticate(t.Context(), text)
@@ -174,7 +181,9 @@ func testKeys(t *testing.T, d *Database) {
 		}
 		_, err = d.Store.Authenticate(t.Context(), siblingText)
 		require.NoError(t, err)
-		_, _, err = d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "late", CreatedBy: child.Principal().Subject})
+		_, _, err = d.Store.CreateKey(t.Context(), store.Key{
+			Tenant: tenant, Name: "late", CreatedBy: child.Principal().Subject,
+		})
 		RequireKind(t, tool.Denied, err)
 	})
 
@@ -187,7 +196,9 @@ func testKeys(t *testing.T, d *Database) {
 		for range 8 { // Chains of keys that make keys until they may not.
 			wg.Go(func() {
 				for maker := root; ; {
-					made, _, err := d.Store.CreateKey(t.Context(), store.Key{Tenant: tenant, Name: "made", CreatedBy: maker.Principal().Subject})
+					made, _, err := d.Store.CreateKey(t.Context(), store.Key{
+						Tenant: tenant, Name: "made", CreatedBy: maker.Principal().Subject,
+					})
 					if err != nil {
 						return
 					}
@@ -235,7 +246,9 @@ func testPlatform(t *testing.T, d *Database) {
 		t.Parallel()
 		registry := d.Platform.Registry()
 		tenant := d.Tenant(t)
-		global, err := registry.CreateTool(t.Context(), tool.Tool{Slug: "fetchPage", Status: tool.Draft, Active: true, Version: "1.0.0"})
+		global, err := registry.CreateTool(t.Context(), tool.Tool{
+			Slug: "fetchPage", Status: tool.Draft, Active: true, Version: "1.0.0",
+		})
 		require.NoError(t, err)
 		require.True(t, global.Global())
 		_, err = registry.CreateTool(t.Context(), tool.Tool{Slug: "fetchPage", Status: tool.Draft, Version: "1.0.0"})
@@ -266,7 +279,9 @@ func testPlatform(t *testing.T, d *Database) {
 
 	t.Run("Partitions", func(t *testing.T) {
 		t.Parallel()
-		for _, ensure := range []func(context.Context, int) (int, error){d.Store.EnsurePartitions, d.Platform.EnsurePartitions} {
+		for _, ensure := range []func(context.Context, int) (int, error){
+			d.Store.EnsurePartitions, d.Platform.EnsurePartitions,
+		} {
 			require.Eventually(t, func() bool {
 				_, err := ensure(t.Context(), 6)
 				if tool.KindOf(err) == tool.Unavailable {

@@ -222,16 +222,22 @@ func testPipelines(t *testing.T, d *Database) {
 		require.NoError(t, d.Store.DeletePipeline(t.Context(), s.Pipeline))
 		_, err := d.Store.FindPipeline(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID)
 		RequireKind(t, tool.NotFound, err)
-		_, err = d.Store.SearchIndex(t.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{Pipeline: s.Pipeline.ID, Text: "one"})
+		_, err = d.Store.SearchIndex(t.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{
+			Pipeline: s.Pipeline.ID, Text: "one",
+		})
 		RequireKind(t, tool.NotFound, err)
 		_, err = d.Store.FinishDocument(t.Context(), document.Ref())
 		RequireKind(t, tool.NotFound, err)
 		_, _, err = d.Store.PutDocument(t.Context(), document, []byte("again"))
 		RequireKind(t, tool.NotFound, err)
 		conn := d.Conn(t)
-		for _, table := range []string{"documents", "document_contents", "document_texts", "chunks", "chunk_terms", "chunk_embeddings", "word_blocks", "word_documents", "word_postings"} {
+		for _, table := range []string{
+			"documents", "document_contents", "document_texts", "chunks", "chunk_terms", "chunk_embeddings", "word_blocks",
+			"word_documents", "word_postings",
+		} {
 			var left int
-			err := conn.QueryRow(t.Context(), fmt.Sprintf("select count(*) from %s where tenant_id = $1", table), s.Pipeline.Tenant).Scan(&left)
+			err := conn.QueryRow(t.Context(), fmt.Sprintf("select count(*) from %s where tenant_id = $1", table),
+				s.Pipeline.Tenant).Scan(&left)
 			require.NoError(t, err)
 			require.Zero(t, left, table)
 		}
@@ -272,7 +278,8 @@ func testDocuments(t *testing.T, d *Database) {
 		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: d.Tenant(t)})
 		given := retrieval.Document{
 			Tenant: s.Pipeline.Tenant, PipelineID: s.Pipeline.ID, Key: "faq", Title: "Questions", MediaType: retrieval.Markdown,
-			Source: "https://docs.example/faq", Metadata: retrieval.Metadata{"team": "sales", "year": 2026.0, "tags": []any{"a", "b"}}, CreatedBy: "ada",
+			Source:   "https://docs.example/faq",
+			Metadata: retrieval.Metadata{"team": "sales", "year": 2026.0, "tags": []any{"a", "b"}}, CreatedBy: "ada",
 		}
 		first, changed, err := d.Store.PutDocument(t.Context(), given, []byte("one"))
 		require.NoError(t, err)
@@ -308,11 +315,15 @@ func testDocuments(t *testing.T, d *Database) {
 			s.Add(t, retrieval.Document{Key: key}, "words")
 		}
 		s.Put(t, "d", "words")
-		page, err := d.Store.ListDocuments(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, retrieval.DocumentFilter{AfterKey: "a", Status: retrieval.Ready})
+		page, err := d.Store.ListDocuments(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, retrieval.DocumentFilter{
+			AfterKey: "a", Status: retrieval.Ready,
+		})
 		require.NoError(t, err)
 		require.Len(t, page, 2)
 		require.Equal(t, "b", page[0].Key)
-		page, err = d.Store.ListDocuments(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, retrieval.DocumentFilter{Status: retrieval.Pending, Limit: 1})
+		page, err = d.Store.ListDocuments(t.Context(), s.Pipeline.Tenant, s.Pipeline.ID, retrieval.DocumentFilter{
+			Status: retrieval.Pending, Limit: 1,
+		})
 		require.NoError(t, err)
 		require.Len(t, page, 1)
 	})

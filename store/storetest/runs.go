@@ -21,9 +21,12 @@ func testRuns(t *testing.T, d *Database) {
 		f := NewFixture(t, d)
 		want := agent.Run{
 			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: "support", AgentVersion: "1.0.0",
-			Mode: tool.Debug, Principal: f.Principal, Input: json.RawMessage(`{"b":9007199254740993, "a":"\u00e9"}`), WorkflowID: "t/x",
+			Mode: tool.Debug, Principal: f.Principal, Input: json.RawMessage(`{"b":9007199254740993, "a":"\u00e9"}`),
+			WorkflowID: "t/x",
 		}
-		created, err := f.Store.CreateRun(t.Context(), want, agent.Message{ID: NewID(t), Content: []tool.Content{tool.Text("hi")}})
+		created, err := f.Store.CreateRun(t.Context(), want, agent.Message{
+			ID: NewID(t), Content: []tool.Content{tool.Text("hi")},
+		})
 		require.NoError(t, err)
 		require.NotEmpty(t, created.HeadMessageID)
 		want.Status, want.HeadMessageID, want.CreatedAt = agent.RunPending, created.HeadMessageID, created.CreatedAt
@@ -52,12 +55,14 @@ func testRuns(t *testing.T, d *Database) {
 			require.NoError(t, err)
 			below, err = f.Store.FindRun(t.Context(), f.Tenant, created.ID)
 			require.NoError(t, err)
-			require.Equal(t, &agent.Parent{RunID: above.ID, InvocationID: ticket.InvocationID, Detached: depth == 2}, below.Parent)
+			require.Equal(t, &agent.Parent{RunID: above.ID, InvocationID: ticket.InvocationID, Detached: depth == 2},
+				below.Parent)
 			require.Equal(t, depth, below.Depth)
 			line, err := f.Store.Ancestors(t.Context(), f.Tenant, below.ID)
 			require.NoError(t, err)
 			require.Len(t, line, min(depth+1, agent.MaxDepth+2), "one above the deepest is enough to refuse it")
-			require.Equal(t, agent.Ancestor{RunID: below.ID, AgentID: f.Agent.ID, Agent: "support", Detached: depth == 2}, line[0])
+			require.Equal(t, agent.Ancestor{RunID: below.ID, AgentID: f.Agent.ID, Agent: "support", Detached: depth == 2},
+				line[0])
 			require.Equal(t, above.ID, line[1].RunID)
 			children, err := f.Store.ListRuns(t.Context(), f.Tenant, store.RunQuery{Parent: above.ID})
 			require.NoError(t, err)
@@ -71,7 +76,12 @@ func testRuns(t *testing.T, d *Database) {
 		RequireKind(t, tool.NotFound, err)
 		_, err = f.Store.Ancestors(t.Context(), f.Tenant, NewID(t))
 		RequireKind(t, tool.NotFound, err)
-		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: below.ID, Status: agent.RunCompleted, Calls: 7}))
+		require.NoError(
+			t,
+			f.Store.FinishRun(t.Context(), agent.RunEnd{
+				Tenant: f.Tenant, RunID: below.ID, Status: agent.RunCompleted, Calls: 7,
+			}),
+		)
 		ended, err := f.Store.FindRun(t.Context(), f.Tenant, below.ID)
 		require.NoError(t, err)
 		require.Equal(t, 7, ended.Calls)
@@ -85,7 +95,8 @@ func testRuns(t *testing.T, d *Database) {
 		_, err := f.Store.Settle(t.Context(), Completed(e, ticket.Fence))
 		require.NoError(t, err)
 		late := agent.Run{
-			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Principal: f.Principal, WorkflowID: "t/late", Depth: 1,
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Principal: f.Principal,
+			WorkflowID: "t/late", Depth: 1,
 			Parent: &agent.Parent{RunID: f.Run.ID, InvocationID: ticket.InvocationID},
 		}
 		_, err = f.Store.CreateRun(t.Context(), late, agent.Message{})
@@ -112,7 +123,10 @@ func testRuns(t *testing.T, d *Database) {
 	t.Run("HostRunsAreRecordedOnce", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		host := agent.Run{ID: NewID(t), Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "orders-7", FirstRunID: "f", Principal: f.Principal}
+		host := agent.Run{
+			ID: NewID(t), Tenant: f.Tenant, Kind: agent.HostRun, WorkflowID: "orders-7", FirstRunID: "f",
+			Principal: f.Principal,
+		}
 		first, err := f.Store.BeginRun(t.Context(), host)
 		require.NoError(t, err)
 		require.Equal(t, agent.RunHosted, first.Status)
@@ -131,7 +145,9 @@ func testRuns(t *testing.T, d *Database) {
 	t.Run("ALatePlanIsKept", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		created, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/late"}, agent.Message{})
+		created, err := f.Store.CreateRun(
+			t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.AgentRun, WorkflowID: "t/late"}, agent.Message{},
+		)
 		require.NoError(t, err)
 		for _, run := range []agent.Run{
 			created,
@@ -152,7 +168,9 @@ func testRuns(t *testing.T, d *Database) {
 			require.NoError(t, err)
 			require.Equal(t, planned, again, "the plan stored first stays")
 
-			require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: run.ID, Status: agent.RunFailed}))
+			require.NoError(
+				t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: run.ID, Status: agent.RunFailed}),
+			)
 			ended, err := f.Store.BeginRun(t.Context(), run)
 			require.NoError(t, err)
 			require.Equal(t, agent.RunFailed, ended.Status)
@@ -162,7 +180,8 @@ func testRuns(t *testing.T, d *Database) {
 	t.Run("ToolCallRunsMayBeRecordedBefore", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/call"}, agent.Message{})
+		run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/call"},
+			agent.Message{})
 		require.NoError(t, err)
 		run.FirstRunID = "f"
 		begun, err := f.Store.BeginRun(t.Context(), run)
@@ -179,9 +198,15 @@ func testRuns(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{
-			Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed, Output: "out", Kind: tool.Timeout, Msg: "too long", Turns: 4,
+			Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunFailed, Output: "out", Kind: tool.Timeout, Msg: "too long",
+			Turns: 4,
 		}))
-		require.NoError(t, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted, Output: "other"}))
+		require.NoError(
+			t,
+			f.Store.FinishRun(t.Context(), agent.RunEnd{
+				Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunCompleted, Output: "other",
+			}),
+		)
 		run, err := f.Store.FindRun(t.Context(), f.Tenant, f.Run.ID)
 		require.NoError(t, err)
 		require.Equal(t, agent.RunFailed, run.Status)
@@ -190,9 +215,16 @@ func testRuns(t *testing.T, d *Database) {
 		require.Equal(t, "too long", run.Error)
 		require.Equal(t, 4, run.Turns)
 		require.NotNil(t, run.CompletedAt)
-		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventRunFailed}, f.EventTypes(t, f.Run.ID))
-		RequireKind(t, tool.Invalid, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunRunning}))
-		RequireKind(t, tool.NotFound, f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: NewID(t), Status: agent.RunFailed}))
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventRunFailed},
+			f.EventTypes(t, f.Run.ID))
+		RequireKind(
+			t, tool.Invalid,
+			f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: f.Run.ID, Status: agent.RunRunning}),
+		)
+		RequireKind(
+			t, tool.NotFound,
+			f.Store.FinishRun(t.Context(), agent.RunEnd{Tenant: f.Tenant, RunID: NewID(t), Status: agent.RunFailed}),
+		)
 	})
 
 	t.Run("AResetRunEndsAgain", func(t *testing.T) {
@@ -206,7 +238,9 @@ func testRuns(t *testing.T, d *Database) {
 			return run
 		}
 		types := []tool.EventType{agent.EventRunStarted, agent.EventTurn}
-		first := finish(agent.RunEnd{Status: agent.RunFailed, Output: "out", Kind: tool.Timeout, Msg: "too long", Turns: 4, Execution: "one"})
+		first := finish(agent.RunEnd{
+			Status: agent.RunFailed, Output: "out", Kind: tool.Timeout, Msg: "too long", Turns: 4, Execution: "one",
+		})
 		types = append(types, agent.EventRunFailed)
 		for _, execution := range []string{"one", ""} {
 			again := finish(agent.RunEnd{Status: agent.RunCompleted, Output: "other", Execution: execution})
@@ -301,7 +335,8 @@ func testTurns(t *testing.T, d *Database) {
 		require.NoError(t, err)
 		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
 		require.NoError(t, err)
-		require.Equal(t, []string{f.Run.HeadMessageID, fork.Message.ID}, MessageIDs(transcript), "the head follows the last turn")
+		require.Equal(t, []string{f.Run.HeadMessageID, fork.Message.ID}, MessageIDs(transcript),
+			"the head follows the last turn")
 		open, err := f.Store.OpenTurn(t.Context(), f.Tenant, f.Run.ID, f.Turn.Message.ID, "x")
 		require.NoError(t, err)
 		require.Equal(t, []string{f.Run.HeadMessageID, f.Turn.Message.ID}, MessageIDs(open.Transcript))
@@ -312,7 +347,9 @@ func testTurns(t *testing.T, d *Database) {
 		f := NewFixture(t, d)
 		first := f.Run.HeadMessageID
 		require.Equal(t, ledger.FirstMessageID(f.Run.ID), first)
-		for asked, want := range map[string]string{"": first, first: first, NewID(t): first, f.Turn.Message.ID: f.Turn.Message.ID} {
+		for asked, want := range map[string]string{
+			"": first, first: first, NewID(t): first, f.Turn.Message.ID: f.Turn.Message.ID,
+		} {
 			head, err := f.Store.FindHead(t.Context(), f.Tenant, f.Run.ID, asked)
 			require.NoError(t, err)
 			require.Equal(t, want, head, "asked for %q", asked)
@@ -371,12 +408,21 @@ func testRefusedCalls(t *testing.T, d *Database) {
 		Message: agent.Message{ParentID: f.Turn.Message.ID, Turn: 2},
 		Calls: []agent.PreparedCall{
 			{InvocationID: NewID(t), CallID: "a", Name: f.Tool.Slug, Slug: f.Tool.Slug},
-			{InvocationID: NewID(t), CallID: "b", Name: "madeUp\x00", Arguments: json.RawMessage(`"{broken"`), Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no such tool"}},
-			{InvocationID: NewID(t), CallID: "c", Name: f.Tool.Slug, Slug: f.Tool.Slug, Refused: &agent.Refusal{Kind: tool.Invalid, Msg: "/q: want string"}},
+			{
+				InvocationID: NewID(t), CallID: "b", Name: "madeUp\x00", Arguments: json.RawMessage(`"{broken"`),
+				Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no such tool"},
+			},
+			{
+				InvocationID: NewID(t), CallID: "c", Name: f.Tool.Slug, Slug: f.Tool.Slug,
+				Refused: &agent.Refusal{Kind: tool.Invalid, Msg: "/q: want string"},
+			},
 		},
 	})
 	require.NoError(t, err)
-	require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventTurn, tool.EventFailed, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+	require.Equal(
+		t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, agent.EventTurn, tool.EventFailed, tool.EventFailed},
+		f.EventTypes(t, f.Run.ID),
+	)
 
 	unknown, err := f.Store.FindInvocation(t.Context(), f.Tenant, turn.Calls[1].InvocationID)
 	require.NoError(t, err)

@@ -17,10 +17,15 @@ func testSearch(t *testing.T, d *Database) {
 	shelf.Add(t, retrieval.Document{
 		Key: "refunds", Title: "Refund policy", Source: "https://docs.example/refunds",
 		Metadata: retrieval.Metadata{"team": "billing", "year": 2024.0, "public": true, "tags": []any{"money", "returns"}},
-	}, "Deadlines|Customers return goods within thirty days.\nMoney goes back to the card that paid.\nShipping is not paid back.")
+	},
+		"Deadlines|Customers return goods within thirty days.\nMoney goes back to the card that paid.\nShipping is not "+
+			"paid back.")
 	shelf.Add(t, retrieval.Document{
-		Key: "shipping", Title: "Shipping", Metadata: retrieval.Metadata{"team": "logistics", "year": 2026.0, "since": "2026-01-31"},
-	}, "Parcels leave within two days.\nExpress parcels leave on the same day, and cost more money.\nThe card of a parcel shows where it is.")
+		Key: "shipping", Title: "Shipping",
+		Metadata: retrieval.Metadata{"team": "logistics", "year": 2026.0, "since": "2026-01-31"},
+	},
+		"Parcels leave within two days.\nExpress parcels leave on the same day, and cost more money.\nThe card of a parcel "+
+			"shows where it is.")
 	other := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: shelf.Pipeline.Tenant})
 	other.Add(t, retrieval.Document{Key: "x"}, "Parcels and money of another pipeline, which says refund and card too.")
 
@@ -84,14 +89,17 @@ func testSearch(t *testing.T, d *Database) {
 		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: shelf.Pipeline.Tenant})
 		lines := []string{
 			"Set history.enableReplicationDLQV2 to write to it.", "The order SO-1007 is open.", "Names in snake_case are kept.",
-			"Pass --dlq-type to list it.", "Replication is on.", "A queue of history tasks.", "The order of 1007 things is open.", "See config/dynamic.yaml:12 for it.",
+			"Pass --dlq-type to list it.", "Replication is on.", "A queue of history tasks.",
+			"The order of 1007 things is open.", "See config/dynamic.yaml:12 for it.",
 			"It is an HTTPServer of v1.2.3.", "PostgreSQL is needed.", "A List<RetryPolicy> is given.",
 		}
 		s.Add(t, retrieval.Document{Key: "a"}, strings.Join(lines, "\n"))
 		for query, want := range map[string]int{
-			"history.enableReplicationDLQV2": 0, "enableReplicationDLQV2": 0, "replication dlq": 0, "DLQV2": 0, "dlq v2": 0, "enable_replication": 0,
+			"history.enableReplicationDLQV2": 0, "enableReplicationDLQV2": 0, "replication dlq": 0, "DLQV2": 0, "dlq v2": 0,
+			"enable_replication":             0,
 			"HISTORY.ENABLEREPLICATIONDLQV2": 0, `"replication dlq"`: 0,
-			"SO-1007": 1, "so-1007": 1, "is SO-1007 open?": 1, "(SO-1007)": 1, "snake case": 2, "snake_case": 2, "snake-case": 2, "SnakeCase": 2, "snakeCase": 2,
+			"SO-1007": 1, "so-1007": 1, "is SO-1007 open?": 1, "(SO-1007)": 1, "snake case": 2, "snake_case": 2, "snake-case": 2,
+			"SnakeCase": 2, "snakeCase": 2,
 			"--dlq-type": 3, "dlq-type": 3, "dlq type": 3, "-dlqType": 3,
 			"dynamic": 7, "config/dynamic.yaml": 7, "dynamic.yaml:12": 7, "yaml": 7,
 			"http server": 8, "HTTPServer": 8, "httpserver": 8, "v1.2.3": 8, "1.2.3": 8,
@@ -184,7 +192,9 @@ func testSearch(t *testing.T, d *Database) {
 	t.Run("ADisabledPipelineAnswersNothing", func(t *testing.T) {
 		t.Parallel()
 		s := NewShelf(t, d.Store, retrieval.Pipeline{Tenant: shelf.Pipeline.Tenant, Disabled: true})
-		_, err := d.Store.SearchIndex(t.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{Pipeline: s.Pipeline.ID, Text: "x"})
+		_, err := d.Store.SearchIndex(t.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{
+			Pipeline: s.Pipeline.ID, Text: "x",
+		})
 		RequireKind(t, tool.Conflict, err)
 		require.ErrorContains(t, err, "disabled")
 	})

@@ -54,7 +54,9 @@ func testPhases(t *testing.T, d *Database) {
 		f := NewFixture(t, d)
 		e := f.Entry(t)
 		ticket := f.Admit(t, e, false, false)
-		cancelled := ledger.Settlement{Entry: e, Status: tool.StatusCancelled, Kind: tool.Cancelled, Msg: "cancelled", UnknownIfSent: true}
+		cancelled := ledger.Settlement{
+			Entry: e, Status: tool.StatusCancelled, Kind: tool.Cancelled, Msg: "cancelled", UnknownIfSent: true,
+		}
 		outcome, err := f.Store.Settle(t.Context(), cancelled)
 		require.NoError(t, err)
 		require.Equal(t, tool.StatusCancelled, outcome.Status)
@@ -105,7 +107,8 @@ func testPhases(t *testing.T, d *Database) {
 		require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, first.Fence))
 		second := f.Admit(t, e, true, false)
 		require.NoError(t, f.Store.MarkSent(t.Context(), f.Tenant, e.EffectID, second.Fence))
-		require.NoError(t, f.Store.MarkUnsent(t.Context(), f.Tenant, e.EffectID, second.Fence), "takes back its own mark only")
+		require.NoError(t, f.Store.MarkUnsent(t.Context(), f.Tenant, e.EffectID, second.Fence),
+			"takes back its own mark only")
 		outcome, err := f.Store.Settle(t.Context(), failed(e, true))
 		require.NoError(t, err)
 		require.Equal(t, tool.StatusUnknown, outcome.Status)
@@ -128,12 +131,20 @@ func testSettle(t *testing.T, d *Database) {
 			require.NoError(t, err)
 			require.Equal(t, tool.Denied, outcome.Kind)
 		}
-		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventWarning, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+		require.Equal(
+			t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventWarning, tool.EventFailed},
+			f.EventTypes(t, f.Run.ID),
+		)
 		events, err := f.Store.ListEvents(t.Context(), f.Tenant, f.Run.ID, 0, 10)
 		require.NoError(t, err)
 		warning := events[len(events)-2]
 		require.Equal(t, e.InvocationID, warning.InvocationID)
-		require.JSONEq(t, `{"tool":"`+e.Slug+`","version":"`+e.Version+`","call_id":"call_1","reason":"egress_drift","declared":"read_only","attempted":"POST"}`, string(warning.Data))
+		require.JSONEq(
+			t,
+			`{"tool":"`+e.Slug+`","version":"`+e.Version+
+				`","call_id":"call_1","reason":"egress_drift","declared":"read_only","attempted":"POST"}`,
+			string(warning.Data),
+		)
 	})
 
 	t.Run("TellsOfAMismatch", func(t *testing.T) {
@@ -152,10 +163,18 @@ func testSettle(t *testing.T, d *Database) {
 		events, err := f.Store.ListEvents(t.Context(), f.Tenant, f.Run.ID, 0, 10)
 		require.NoError(t, err)
 		last := events[len(events)-3:]
-		require.Equal(t, []tool.EventType{tool.EventWarning, tool.EventWarning, tool.EventCompleted}, []tool.EventType{last[0].Type, last[1].Type, last[2].Type})
-		require.Equal(t, []int64{last[2].Seq - 2, last[2].Seq - 1}, []int64{last[0].Seq, last[1].Seq}, "numbered without gaps")
+		require.Equal(t, []tool.EventType{
+			tool.EventWarning, tool.EventWarning, tool.EventCompleted,
+		}, []tool.EventType{last[0].Type, last[1].Type, last[2].Type})
+		require.Equal(t, []int64{last[2].Seq - 2, last[2].Seq - 1}, []int64{last[0].Seq, last[1].Seq},
+			"numbered without gaps")
 		require.Contains(t, string(last[0].Data), "egress_drift")
-		require.JSONEq(t, `{"tool":"`+e.Slug+`","version":"`+e.Version+`","call_id":"call_1","reason":"output_mismatch","message":"outside at /total"}`, string(last[1].Data))
+		require.JSONEq(
+			t,
+			`{"tool":"`+e.Slug+`","version":"`+e.Version+
+				`","call_id":"call_1","reason":"output_mismatch","message":"outside at /total"}`,
+			string(last[1].Data),
+		)
 	})
 
 	t.Run("ClosesEverything", func(t *testing.T) {
@@ -166,7 +185,9 @@ func testSettle(t *testing.T, d *Database) {
 		settlement := Completed(e, ticket.Fence)
 		outcome, err := f.Store.Settle(t.Context(), settlement)
 		require.NoError(t, err)
-		want := ledger.Outcome{InvocationID: e.InvocationID, Status: tool.StatusCompleted, Result: settlement.Result, Won: true}
+		want := ledger.Outcome{
+			InvocationID: e.InvocationID, Status: tool.StatusCompleted, Result: settlement.Result, Won: true,
+		}
 		require.Equal(t, want, outcome)
 		again, err := f.Store.Settle(t.Context(), failed(e, true))
 		require.NoError(t, err)
@@ -178,7 +199,8 @@ func testSettle(t *testing.T, d *Database) {
 		require.Equal(t, tool.StatusCompleted, record.Status)
 		require.Equal(t, settlement.Result, record.Output)
 		require.NotNil(t, record.CompletedAt)
-		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventCompleted}, f.EventTypes(t, f.Run.ID))
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventCompleted},
+			f.EventTypes(t, f.Run.ID))
 		transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)
 		require.NoError(t, err)
 		answer := transcript[len(transcript)-1]
@@ -234,9 +256,22 @@ func testSettle(t *testing.T, d *Database) {
 			outcome, err := f.Store.Settle(t.Context(), failed(e, true))
 			require.NoError(t, err)
 			if sent {
-				require.Equal(t, ledger.Outcome{InvocationID: e.InvocationID, Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage, Sent: true, Won: true}, outcome)
+				require.Equal(
+					t,
+					ledger.Outcome{
+						InvocationID: e.InvocationID, Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage,
+						Sent: true, Won: true,
+					},
+					outcome,
+				)
 			} else {
-				require.Equal(t, ledger.Outcome{InvocationID: e.InvocationID, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: "too late", Won: true}, outcome)
+				require.Equal(
+					t,
+					ledger.Outcome{
+						InvocationID: e.InvocationID, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: "too late", Won: true,
+					},
+					outcome,
+				)
 			}
 		}
 	})
@@ -245,7 +280,8 @@ func testSettle(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		for name, c := range map[string]struct{ sent, unsent, acted, want bool }{
-			"Admitted": {}, "Sent": {sent: true, want: true}, "Unsent": {sent: true, unsent: true}, "Acted": {acted: true, want: true},
+			"Admitted": {}, "Sent": {sent: true, want: true}, "Unsent": {sent: true, unsent: true},
+			"Acted": {acted: true, want: true},
 		} {
 			e := f.Lone(t)
 			ticket := f.Admit(t, e, false, false)
@@ -271,12 +307,14 @@ func testSettle(t *testing.T, d *Database) {
 		outcome, err := f.Store.Settle(t.Context(), failed(e, true))
 		require.NoError(t, err)
 		require.True(t, outcome.Won)
-		require.Equal(t, outcome.Err().Error(), f.Admit(t, e, false, false).Done.Err().Error(), "the effect is done, and never admitted again")
+		require.Equal(t, outcome.Err().Error(), f.Admit(t, e, false, false).Done.Err().Error(),
+			"the effect is done, and never admitted again")
 		record, err := f.Store.FindInvocation(t.Context(), f.Tenant, e.InvocationID)
 		require.NoError(t, err)
 		require.Equal(t, f.Turn.Calls[0].Arguments, record.Input)
 		require.Nil(t, record.StartedAt)
-		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventFailed},
+			f.EventTypes(t, f.Run.ID))
 	})
 
 	t.Run("WithoutEffect", func(t *testing.T) {
@@ -291,7 +329,8 @@ func testSettle(t *testing.T, d *Database) {
 		require.True(t, first.Won)
 		require.False(t, second.Won)
 		require.Equal(t, tool.StatusFailed, second.Status)
-		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventFailed}, f.EventTypes(t, f.Run.ID))
+		require.Equal(t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventFailed},
+			f.EventTypes(t, f.Run.ID))
 	})
 
 	t.Run("LeavesAnotherCallsEffectAlone", func(t *testing.T) { testOtherCall(t, d) })
@@ -319,7 +358,9 @@ func testOtherCall(t *testing.T, d *Database) {
 	ticket := f.Admit(t, e, true, true)
 	other := e
 	other.InvocationID, other.Arguments = NewID(t), json.RawMessage(`{"q":"b"}`)
-	conflict := ledger.Settlement{Entry: other, Status: tool.StatusFailed, Kind: tool.Conflict, Msg: "key in use", UnknownIfSent: true}
+	conflict := ledger.Settlement{
+		Entry: other, Status: tool.StatusFailed, Kind: tool.Conflict, Msg: "key in use", UnknownIfSent: true,
+	}
 	for range 2 {
 		outcome, err := f.Store.Settle(t.Context(), conflict)
 		require.NoError(t, err)
@@ -342,7 +383,10 @@ func testAnswers(t *testing.T, d *Database) {
 		for _, s := range []ledger.Settlement{
 			{Status: tool.StatusCompleted, Result: &tool.Result{}},
 			{Status: tool.StatusCompleted, Result: tool.ErrorResult("no such order \u0000 <b>")},
-			{Status: tool.StatusCompleted, Result: &tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte{0, 1}, MIMEType: "image/png"}}}},
+			{
+				Status: tool.StatusCompleted,
+				Result: &tool.Result{Content: []tool.Content{{Type: tool.ImageContent, Data: []byte{0, 1}, MIMEType: "image/png"}}},
+			},
 			{Status: tool.StatusRejected, Kind: tool.Denied, Msg: `"quoted" \ and ünïcode`},
 		} {
 			turn := f.NewTurn(t, f.Run, 2)
@@ -367,8 +411,11 @@ func testAnswers(t *testing.T, d *Database) {
 		_, err := f.Store.Settle(t.Context(), Completed(e, ticket.Fence))
 		require.NoError(t, err)
 		for name, ask := range map[string]func(e ledger.Entry){
-			"admission":  func(e ledger.Entry) { require.NotNil(t, f.Admit(t, e, false, false).Done) },
-			"settlement": func(e ledger.Entry) { _, err := f.Store.Settle(t.Context(), failed(e, true)); require.NoError(t, err) },
+			"admission": func(e ledger.Entry) { require.NotNil(t, f.Admit(t, e, false, false).Done) },
+			"settlement": func(e ledger.Entry) {
+				_, err := f.Store.Settle(t.Context(), failed(e, true))
+				require.NoError(t, err)
+			},
 		} {
 			fork := f.NewTurn(t, f.Run, 1)
 			asked := f.EntryOf(f.Run, fork, e.EffectID)
@@ -385,5 +432,7 @@ func testAnswers(t *testing.T, d *Database) {
 
 // failed returns the settlement of a call that got no answer in time.
 func failed(e ledger.Entry, unknownIfSent bool) ledger.Settlement {
-	return ledger.Settlement{Entry: e, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: "too late", UnknownIfSent: unknownIfSent}
+	return ledger.Settlement{
+		Entry: e, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: "too late", UnknownIfSent: unknownIfSent,
+	}
 }

@@ -14,9 +14,13 @@ func testSource(t *testing.T, d *Database) {
 	t.Helper()
 	f := NewFixture(t, d)
 	other := d.Tenant(t)
-	global, err := d.Platform.Registry().CreateTool(t.Context(), tool.Tool{Slug: f.Tool.Slug, Status: tool.Draft, Active: true, Version: "1.0.0"})
+	global, err := d.Platform.Registry().CreateTool(t.Context(), tool.Tool{
+		Slug: f.Tool.Slug, Status: tool.Draft, Active: true, Version: "1.0.0",
+	})
 	require.NoError(t, err)
-	only, err := d.Platform.Registry().CreateTool(t.Context(), tool.Tool{Slug: "webFetch", Status: tool.Draft, Active: true, Version: "1.0.0"})
+	only, err := d.Platform.Registry().CreateTool(t.Context(), tool.Tool{
+		Slug: "webFetch", Status: tool.Draft, Active: true, Version: "1.0.0",
+	})
 	require.NoError(t, err)
 	_, _, err = d.Platform.Registry().AddVersion(t.Context(), only, VersionOf(t, only, "1.0.0"))
 	require.NoError(t, err)
@@ -29,7 +33,10 @@ func testSource(t *testing.T, d *Database) {
 		require.NotEmpty(t, c.TenantSlug)
 		require.Len(t, c.Entries, 2)
 		require.Equal(t, f.Tool.ID, c.Entries[0].Tool.ID)
-		require.Equal(t, []resolver.VersionInfo{{ID: f.Version.ID, Number: "1.0.0", Digest: f.Version.Digest, Published: true}}, c.Entries[0].Versions)
+		require.Equal(
+			t, []resolver.VersionInfo{{ID: f.Version.ID, Number: "1.0.0", Digest: f.Version.Digest, Published: true}},
+			c.Entries[0].Versions,
+		)
 		require.Equal(t, global.ID, c.Entries[1].Tool.ID)
 		require.Empty(t, c.Entries[1].Versions)
 		found, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{Slug: f.Tool.Slug})

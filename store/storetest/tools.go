@@ -25,18 +25,23 @@ func testTools(t *testing.T, d *Database) {
 				Name: "Everything", Description: "<b> & ünïcode", Category: "c", Icon: "i",
 				InputSchema:  json.RawMessage(`{"z":1,"a":9007199254740993}`),
 				OutputSchema: json.RawMessage(`{"type":"object"}`), Implementation: tool.MCP, Config: json.RawMessage(`{"x":1.0}`),
-				Execution: tool.Execution{Pure: true, Idempotent: true, ConcurrencyGroup: "g", MaxConcurrency: 3, TimeoutSeconds: 4, MaxAttempts: 5},
+				Execution: tool.Execution{
+					Pure: true, Idempotent: true, ConcurrencyGroup: "g", MaxConcurrency: 3, TimeoutSeconds: 4, MaxAttempts: 5,
+				},
 				Interaction: tool.Interaction{
 					Visible: &yes, Async: true, Intent: tool.Act, Audience: tool.UserAudience, Aliases: []string{"all"},
 					RequiresResponse: true, DefaultResult: json.RawMessage(`null`), Collaborative: true, Aggregate: "sum",
-					OutputSections: json.RawMessage(`[1]`), Annotations: json.RawMessage(`{}`), ProviderOptions: json.RawMessage(`{"a":1}`),
-					Middleware: []string{"m"},
+					OutputSections: json.RawMessage(`[1]`), Annotations: json.RawMessage(`{}`),
+					ProviderOptions: json.RawMessage(`{"a":1}`),
+					Middleware:      []string{"m"},
 				},
 			},
 			Policy: tool.Policy{
 				EgressClass: tool.EgressReadOnly, RequiresApproval: true, PermissionPolicy: tool.AlwaysAsk,
 				RequiredPermission: "orders.read", TenantSlugs: []string{"acme"},
-				EgressRules: tool.EgressRules{Hosts: []string{"*.example.com:8443"}, Methods: []string{"GET"}, Ports: []uint16{8443}, MaxBytes: 1 << 20},
+				EgressRules: tool.EgressRules{
+					Hosts: []string{"*.example.com:8443"}, Methods: []string{"GET"}, Ports: []uint16{8443}, MaxBytes: 1 << 20,
+				},
 			},
 			Status: tool.Deprecated, Active: true, System: true, BuiltinKey: "web_fetch", ArtifactID: "a", ArtifactVersion: "2",
 			Version: "3.2.1", PublishedAt: &published,
@@ -44,7 +49,8 @@ func testTools(t *testing.T, d *Database) {
 		created, err := f.Store.CreateTool(t.Context(), want)
 		require.NoError(t, err)
 		require.WithinDuration(t, time.Now(), created.CreatedAt, time.Minute)
-		want.Revision, want.CreatedAt, want.UpdatedAt, want.PublishedAt = 1, created.CreatedAt, created.UpdatedAt, created.PublishedAt
+		want.Revision, want.CreatedAt = 1, created.CreatedAt
+		want.UpdatedAt, want.PublishedAt = created.UpdatedAt, created.PublishedAt
 		require.True(t, published.Equal(*created.PublishedAt))
 		require.Equal(t, want, created)
 		found, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: want.ID})
@@ -55,7 +61,9 @@ func testTools(t *testing.T, d *Database) {
 	t.Run("RefusesTakenSlug", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		_, err := f.Store.CreateTool(t.Context(), tool.Tool{Tenant: f.Tenant, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0"})
+		_, err := f.Store.CreateTool(t.Context(), tool.Tool{
+			Tenant: f.Tenant, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0",
+		})
 		RequireKind(t, tool.Conflict, err)
 		require.NotContains(t, tool.AsError(err).Msg, "tool_registry", "no SQL in messages")
 	})
@@ -65,7 +73,8 @@ func testTools(t *testing.T, d *Database) {
 		f := NewFixture(t, d)
 		for _, schema := range []string{`{"d":"\u0000"}`, `{"d":"\ud800"}`, `{"d":`} {
 			_, err := f.Store.CreateTool(t.Context(), tool.Tool{
-				Tenant: f.Tenant, Slug: "odd", Status: tool.Draft, Version: "1.0.0", Definition: tool.Definition{InputSchema: json.RawMessage(schema)},
+				Tenant: f.Tenant, Slug: "odd", Status: tool.Draft, Version: "1.0.0",
+				Definition: tool.Definition{InputSchema: json.RawMessage(schema)},
 			})
 			RequireKind(t, tool.Invalid, err)
 		}
@@ -91,7 +100,8 @@ func testTools(t *testing.T, d *Database) {
 		t.Parallel()
 		f := NewFixture(t, d)
 		created, err := f.Store.CreateTool(t.Context(), tool.Tool{
-			Tenant: f.Tenant, Slug: "pay", Status: tool.Draft, Version: "1.0.0", Policy: tool.Policy{EgressClass: tool.EgressWrite},
+			Tenant: f.Tenant, Slug: "pay", Status: tool.Draft, Version: "1.0.0",
+			Policy: tool.Policy{EgressClass: tool.EgressWrite},
 		})
 		require.NoError(t, err)
 		require.True(t, created.RequiresApproval)
@@ -154,5 +164,8 @@ func testToolList(t *testing.T, d *Database) {
 	require.Empty(t, slugs(registry.ToolQuery{Search: "100%"}))
 	require.Empty(t, slugs(registry.ToolQuery{UpdatedSince: time.Now().Add(time.Hour)}))
 	require.Equal(t, "alpha beta", slugs(registry.ToolQuery{Limit: 2}))
-	require.Equal(t, "delta gamma", slugs(registry.ToolQuery{AfterSlug: "beta", AfterID: "ffffffff-ffff-ffff-ffff-ffffffffffff", Limit: 2}))
+	require.Equal(
+		t, "delta gamma",
+		slugs(registry.ToolQuery{AfterSlug: "beta", AfterID: "ffffffff-ffff-ffff-ffff-ffffffffffff", Limit: 2}),
+	)
 }

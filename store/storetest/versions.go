@@ -86,8 +86,10 @@ func testAgents(t *testing.T, d *Database) {
 		want := agent.Agent{
 			ID: NewID(t), Tenant: f.Tenant, Slug: "triage", Status: tool.Draft, Version: "1.0.0",
 			Definition: agent.Definition{
-				Name: "Triage", Description: "d", Instructions: "Sort.", Model: "openai/x", ModelOptions: json.RawMessage(`{"t":0.10}`),
-				Tools: []tool.Ref{{Slug: "searchOrders", Constraint: "^1"}}, ToolMode: agent.ParallelSafe, Limits: agent.Limits{MaxTurns: 3},
+				Name: "Triage", Description: "d", Instructions: "Sort.", Model: "openai/x",
+				ModelOptions: json.RawMessage(`{"t":0.10}`),
+				Tools:        []tool.Ref{{Slug: "searchOrders", Constraint: "^1"}}, ToolMode: agent.ParallelSafe,
+				Limits: agent.Limits{MaxTurns: 3},
 			},
 		}
 		created, err := f.Store.CreateAgent(t.Context(), want)
@@ -130,5 +132,7 @@ func AgentVersionOf(tb testing.TB, head agent.Agent, number string) agent.Versio
 	tb.Helper()
 	digest, err := head.Definition.Digest()
 	require.NoError(tb, err)
-	return agent.Version{AgentID: head.ID, Tenant: head.Tenant, Number: number, Digest: digest, Published: true, Snapshot: head.Definition}
+	return agent.Version{
+		AgentID: head.ID, Tenant: head.Tenant, Number: number, Digest: digest, Published: true, Snapshot: head.Definition,
+	}
 }

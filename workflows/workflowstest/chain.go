@@ -39,7 +39,9 @@ func Chain(ctx workflow.Context, in ChainInput) ([]json.RawMessage, error) {
 	}
 	answers := make([]json.RawMessage, in.Calls)
 	for i := range in.Calls {
-		result, err := plan.Execute(ctx, workflows.Node{ID: "call/" + strconv.Itoa(i), Tool: in.Tool, Arguments: in.Arguments})
+		result, err := plan.Execute(ctx, workflows.Node{
+			ID: "call/" + strconv.Itoa(i), Tool: in.Tool, Arguments: in.Arguments,
+		})
 		if err != nil {
 			return nil, workflows.Failure(err)
 		}

@@ -32,13 +32,23 @@ var unclear = []struct {
 	pattern *regexp.Regexp
 	advice  string
 }{
-	{regexp.MustCompile(`^(\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.]\d{1,2}[/.]\d{1,2})\b`), "could be several dates: give its format, such as %d/%m/%Y or %m/%d/%Y"},
-	{regexp.MustCompile(`^[+-]?\d+([.,]\d+)?$`), "could be seconds or a date: give seconds since 1970 as a number, or a date with its format, such as %Y%m%d"},
+	{
+		regexp.MustCompile(`^(\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}[/.]\d{1,2}[/.]\d{1,2})\b`),
+		"could be several dates: give its format, such as %d/%m/%Y or %m/%d/%Y",
+	},
+	{
+		regexp.MustCompile(`^[+-]?\d+([.,]\d+)?$`),
+		"could be seconds or a date: give seconds since 1970 as a number, or a date with its format, such as %Y%m%d",
+	},
 	{regexp.MustCompile(`(?i)\d ?[ap]m$`), "has an hour of twelve: give its format, such as %Y-%m-%d %I:%M %p"},
-	{regexp.MustCompile(`:\d\d ?[A-Za-z]{1,5}$`), "ends in letters that name no time zone for certain: give an offset, or the argument timezone"},
+	{
+		regexp.MustCompile(`:\d\d ?[A-Za-z]{1,5}$`),
+		"ends in letters that name no time zone for certain: give an offset, or the argument timezone",
+	},
 }
 
-var errUnknownFormat = errors.New("not a date and time I know: write it as 2006-01-02T15:04:05+02:00, or give its format")
+var errUnknownFormat = errors.New("not a date and time I know: write it as 2006-01-02T15:04:05+02:00, or give " +
+	"its format")
 
 // Parse reads a date and time:
 //

@@ -235,7 +235,8 @@ func TestFormat(t *testing.T) {
 		require.Equal(t, want, got, format)
 	}
 	for format, want := range map[string]string{
-		"%": "ends in %", "%Q": "%Q", "%E": "%E", "%-d": "%-", "%:": "%:", "%::z": "%:", "%é": "unknown", strings.Repeat("a", 257): "at most 256",
+		"%": "ends in %", "%Q": "%Q", "%E": "%E", "%-d": "%-", "%:": "%:", "%::z": "%:", "%é": "unknown",
+		strings.Repeat("a", 257): "at most 256",
 	} {
 		_, err := calendar.Format(at, format)
 		require.ErrorContains(t, err, want, format)
@@ -247,9 +248,11 @@ func TestFormatsAreReadAgain(t *testing.T) {
 	t.Parallel()
 
 	for _, format := range []string{
-		"%Y-%m-%dT%H:%M:%S.%f%z", "%e %B %Y %I:%M:%S.%f %p %:z", "%A %G-W%V %T.%f %Z", "%Y/%j %R:%S.%f %Z", "%s.%f", "%a, %d %b %y %T.%f %z",
+		"%Y-%m-%dT%H:%M:%S.%f%z", "%e %B %Y %I:%M:%S.%f %p %:z", "%A %G-W%V %T.%f %Z", "%Y/%j %R:%S.%f %Z", "%s.%f",
+		"%a, %d %b %y %T.%f %z",
 	} {
-		for at := time.Date(1970, 1, 1, 0, 0, 0, 123456000, time.UTC); at.Year() < 2030; at = at.Add(997*time.Hour + 61*time.Second) {
+		for at := time.Date(1970, 1, 1, 0, 0, 0, 123456000,
+			time.UTC); at.Year() < 2030; at = at.Add(997*time.Hour + 61*time.Second) {
 			text, err := calendar.Format(at, format)
 			require.NoError(t, err)
 			got, odd, err := calendar.ParseFormat(text, format, zurich(t))
@@ -261,7 +264,10 @@ func TestFormatsAreReadAgain(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"2024-02-29", "2024-01-02T03:04:05.678+02:00", "Mon, 02 Jan 2006 15:04:05 GMT", "0000-00-00", "９999-01-01", "-P1Y2M3W4DT5H6M7.5S", "1h30m", ""} {
+	for _, seed := range []string{
+		"2024-02-29", "2024-01-02T03:04:05.678+02:00", "Mon, 02 Jan 2006 15:04:05 GMT", "0000-00-00", "９999-01-01",
+		"-P1Y2M3W4DT5H6M7.5S", "1h30m", "",
+	} {
 		f.Add(seed, "%Y-%m-%dT%H:%M:%S%z")
 		f.Add(seed, "%a %b %e %j %p %I %s %f %")
 	}

@@ -52,7 +52,8 @@ const (
 )
 
 var parts = map[string]part{
-	"Y": partYear, "y": partYear, "m": partMonth, "b": partMonth, "B": partMonth, "d": partDay, "e": partDay, "j": partYearDay,
+	"Y": partYear, "y": partYear, "m": partMonth, "b": partMonth, "B": partMonth, "d": partDay, "e": partDay,
+	"j": partYearDay,
 	"G": partISOYear, "V": partISOWeek, "u": partWeekday, "a": partWeekday, "A": partWeekday,
 	"H": partHour, "I": partHour, "p": partHalf, "M": partMinute, "S": partSecond, "f": partFraction, "L": partFraction,
 	"z": partOffset, ":z": partOffset, "Z": partOffset, "s": partUnix,

@@ -13,8 +13,10 @@ import (
 // midnights, whole days, changes of standard time, and two a year or none.
 var zones = []string{
 	"Africa/Cairo", "Africa/Casablanca", "Africa/Johannesburg", "Africa/Lagos", "Africa/Monrovia", "America/Anchorage",
-	"America/Argentina/Buenos_Aires", "America/Asuncion", "America/Bogota", "America/Caracas", "America/Chicago", "America/Denver",
-	"America/Halifax", "America/Havana", "America/Los_Angeles", "America/Mexico_City", "America/New_York", "America/Phoenix",
+	"America/Argentina/Buenos_Aires", "America/Asuncion", "America/Bogota", "America/Caracas", "America/Chicago",
+	"America/Denver",
+	"America/Halifax", "America/Havana", "America/Los_Angeles", "America/Mexico_City", "America/New_York",
+	"America/Phoenix",
 	"America/Santiago", "America/Sao_Paulo", "America/Scoresbysund", "America/St_Johns", "Antarctica/Troll", "Asia/Amman",
 	"Asia/Beirut", "Asia/Dhaka", "Asia/Gaza", "Asia/Jerusalem", "Asia/Kathmandu", "Asia/Kolkata", "Asia/Pyongyang",
 	"Asia/Seoul", "Asia/Tehran", "Asia/Tokyo", "Atlantic/Azores", "Australia/Adelaide", "Australia/Lord_Howe",
@@ -145,7 +147,8 @@ func checkResolve(t *testing.T, loc *time.Location, change time.Time) {
 }
 
 var units = []calendar.Unit{
-	calendar.Second, calendar.Minute, calendar.Hour, calendar.Day, calendar.Week, calendar.Month, calendar.Quarter, calendar.Year,
+	calendar.Second, calendar.Minute, calendar.Hour, calendar.Day, calendar.Week, calendar.Month, calendar.Quarter,
+	calendar.Year,
 }
 
 // checkUnits asks for the bounds of every unit around a change: no time is

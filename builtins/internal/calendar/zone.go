@@ -43,7 +43,10 @@ func Zone(name string) (*time.Location, error) {
 	}
 	switch known, ok := zoneNames()[strings.ToLower(name)]; {
 	case !ok:
-		return nil, fmt.Errorf("unknown time zone %.64q: want an IANA name such as Europe/Zurich, or an offset like +02:00 of at most 18 hours", name)
+		return nil, fmt.Errorf(
+			"unknown time zone %.64q: want an IANA name such as Europe/Zurich, or an offset like +02:00 of at most 18 hours",
+			name,
+		)
 	case known != name:
 		return nil, fmt.Errorf("unknown time zone %q: it is spelled %s", name, known)
 	}

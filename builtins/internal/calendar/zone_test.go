@@ -25,7 +25,9 @@ func TestZoneList(t *testing.T) {
 	t.Parallel()
 
 	archive, err := zip.OpenReader(filepath.Join(build.Default.GOROOT, "lib", "time", "zoneinfo.zip"))
-	require.NoError(t, err, "Go comes with a tz database; a distribution's that left it out cannot tell whether the list is whole")
+	require.NoError(
+		t, err, "Go comes with a tz database; a distribution's that left it out cannot tell whether the list is whole",
+	)
 	t.Cleanup(func() { _ = archive.Close() })
 	var want strings.Builder
 	for _, f := range archive.File {
@@ -80,17 +82,23 @@ func TestZoneRefuses(t *testing.T) {
 
 	for _, name := range []string{
 		"Local", "local", "LOCAL", "localtime", "posixrules", "Factory", "zone.tab", "tzdata.zi", "leapseconds", "zones.txt",
-		"../../etc/passwd", "Europe/../Europe/Zurich", "./Europe/Zurich", "/etc/localtime", "/usr/share/zoneinfo/Europe/Zurich",
-		"Europe//Zurich", "Europe/Zurich/", "Europe", "Europe/", `Europe\Zurich`, "posix/Europe/Zurich", "right/Europe/Zurich", "..", ".", "/",
-		"Europe/Zurich\x00", "Europe/Zurich\n", " Europe/Zurich", "Europe/Zürich", "%2e%2e/UTC", "file:///etc/localtime", "Mars/Olympus",
+		"../../etc/passwd", "Europe/../Europe/Zurich", "./Europe/Zurich", "/etc/localtime",
+		"/usr/share/zoneinfo/Europe/Zurich",
+		"Europe//Zurich", "Europe/Zurich/", "Europe", "Europe/", `Europe\Zurich`, "posix/Europe/Zurich",
+		"right/Europe/Zurich", "..", ".", "/",
+		"Europe/Zurich\x00", "Europe/Zurich\n", " Europe/Zurich", "Europe/Zürich", "%2e%2e/UTC", "file:///etc/localtime",
+		"Mars/Olympus",
 		"PST", "IST", "CEST", "PST8PDT,M3.2.0,M11.1.0", "UTC+5,M3.2.0",
-		"+19:00", "+18:01", "-18:30", "+2:60", "+", "UTC+", "+123", "+1:2:3", "２", "+٢", strings.Repeat("Z", 1<<20), strings.Repeat("../", 1<<10),
+		"+19:00", "+18:01", "-18:30", "+2:60", "+", "UTC+", "+123", "+1:2:3", "２", "+٢", strings.Repeat("Z", 1<<20),
+		strings.Repeat("../", 1<<10),
 	} {
 		_, err := calendar.Zone(name)
 		require.ErrorContains(t, err, "unknown time zone", "%.64q", name)
 		require.Less(t, len(err.Error()), 500)
 	}
-	for name, known := range map[string]string{"europe/zurich": "Europe/Zurich", "AMERICA/NEW_YORK": "America/New_York", "est5edt": "EST5EDT"} {
+	for name, known := range map[string]string{
+		"europe/zurich": "Europe/Zurich", "AMERICA/NEW_YORK": "America/New_York", "est5edt": "EST5EDT",
+	} {
 		_, err := calendar.Zone(name)
 		require.ErrorContains(t, err, "it is spelled "+known)
 	}

@@ -39,7 +39,9 @@ func Ask(ctx workflow.Context, q Question) (string, error) {
 		Cents json.Number `json:"cents"`
 	}
 	if err := json.Unmarshal(result.Structured, &price); err != nil {
-		return "", workflows.Failure(&tool.Error{Kind: tool.InternalError, Op: Workflow, Msg: "the tool's answer is not what was expected", Err: err})
+		return "", workflows.Failure(&tool.Error{
+			Kind: tool.InternalError, Op: Workflow, Msg: "the tool's answer is not what was expected", Err: err,
+		})
 	}
 	return q.SKU + " costs " + price.Cents.String() + " cents", nil
 }

@@ -77,7 +77,8 @@ func inLowerCase(next tool.Executor) tool.Executor {
 // Define registers the kitchen's functions.
 func Define(reg *function.Registry) error {
 	return errors.Join(
-		function.Define(reg, "convertWeight", "Converts a weight from one unit to another.", convert, function.Pure(), function.With(inLowerCase)),
+		function.Define(reg, "convertWeight", "Converts a weight from one unit to another.", convert, function.Pure(),
+			function.With(inLowerCase)),
 		function.Define(reg, "scaleRecipe", "Scales the ingredients of a recipe.", scale, function.Pure()),
 	)
 }

@@ -68,7 +68,9 @@ func answer(r *tool.Result, into any) error {
 		return &tool.Error{Kind: tool.Invalid, Op: Workflow, Msg: r.Content[0].Text}
 	}
 	if err := json.Unmarshal(r.Structured, into); err != nil {
-		return &tool.Error{Kind: tool.InternalError, Op: Workflow, Msg: "the tool's answer is not what was expected", Err: err}
+		return &tool.Error{
+			Kind: tool.InternalError, Op: Workflow, Msg: "the tool's answer is not what was expected", Err: err,
+		}
 	}
 	return nil
 }

@@ -31,7 +31,9 @@ func TestVectorsAreNearByWords(t *testing.T) {
 
 	at := func(text string) []float32 { return lexical.Vector(text, lexical.DefaultDimensions) }
 	question := at("How do I glaze a teapot?")
-	same, inflected, other := cosine(question, at("Glaze the TEAPOT.")), cosine(question, at("glazing teapots")), cosine(question, at("annual leave of drivers"))
+	same, inflected, other := cosine(
+		question, at("Glaze the TEAPOT."),
+	), cosine(question, at("glazing teapots")), cosine(question, at("annual leave of drivers"))
 	require.InDelta(t, 1, same, 1e-6, "case and common words count for nothing")
 	require.Greater(t, same, inflected)
 	require.Greater(t, inflected, other+0.2)
@@ -54,7 +56,9 @@ func TestVectorsAreStable(t *testing.T) {
 func ask(t *testing.T, path, body string) (int, []byte) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	lexical.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body)))
+	lexical.Handler().ServeHTTP(
+		w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body)),
+	)
 	return w.Code, w.Body.Bytes()
 }
 
@@ -81,7 +85,9 @@ func TestServesEmbeddings(t *testing.T) {
 	require.Len(t, got.Data, 2)
 	require.Equal(t, lexical.Vector("leave", 16), got.Data[1].Embedding)
 
-	status, raw = ask(t, "/embeddings", `{"model": "lexical-1", "input": "leave", "dimensions": 16, "encoding_format": "base64"}`)
+	status, raw = ask(
+		t, "/embeddings", `{"model": "lexical-1", "input": "leave", "dimensions": 16, "encoding_format": "base64"}`,
+	)
 	require.Equal(t, http.StatusOK, status, string(raw))
 	var packed struct{ Data []struct{ Embedding string } }
 	require.NoError(t, json.Unmarshal(raw, &packed))

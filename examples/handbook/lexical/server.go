@@ -69,9 +69,14 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	case req.Model != Model:
 		refuse(w, http.StatusNotFound, "the model "+strconv.Quote(req.Model)+" does not exist; there is "+Model)
 	case !ok:
-		refuse(w, http.StatusBadRequest, "input must be a text, or a list of 1 to "+strconv.Itoa(MaxInputs)+" texts, none of them empty")
+		refuse(
+			w, http.StatusBadRequest,
+			"input must be a text, or a list of 1 to "+strconv.Itoa(MaxInputs)+" texts, none of them empty",
+		)
 	case dimensions < MinDimensions || dimensions > MaxDimensions:
-		refuse(w, http.StatusBadRequest, "dimensions must be from "+strconv.Itoa(MinDimensions)+" to "+strconv.Itoa(MaxDimensions))
+		refuse(
+			w, http.StatusBadRequest, "dimensions must be from "+strconv.Itoa(MinDimensions)+" to "+strconv.Itoa(MaxDimensions),
+		)
 	case req.Encoding != "" && req.Encoding != "float" && req.Encoding != "base64":
 		refuse(w, http.StatusBadRequest, "encoding_format must be float or base64")
 	default:
@@ -115,7 +120,9 @@ func pack(vector []float32) string {
 }
 
 func refuse(w http.ResponseWriter, status int, msg string) {
-	reply(w, status, map[string]any{"error": map[string]any{"message": msg, "type": "invalid_request_error", "param": nil, "code": nil}})
+	reply(w, status, map[string]any{
+		"error": map[string]any{"message": msg, "type": "invalid_request_error", "param": nil, "code": nil},
+	})
 }
 
 func reply(w http.ResponseWriter, status int, value any) {

@@ -77,7 +77,9 @@ func normal(sums []float64) []float32 {
 
 // words returns the words of a text in lower case, letters and digits alone.
 func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 }
 
 func wordSet(text string) map[string]bool {

@@ -33,7 +33,8 @@ func Weigh(_ context.Context, p Parcel) (int, error) {
 	for _, sku := range p.Items {
 		weight, ok := weights[sku]
 		if !ok {
-			return 0, temporal.NewNonRetryableApplicationError(fmt.Sprintf("nobody knows what %s weighs", sku), "warehouse.UnknownItem", nil)
+			return 0, temporal.NewNonRetryableApplicationError(fmt.Sprintf("nobody knows what %s weighs", sku),
+				"warehouse.UnknownItem", nil)
 		}
 		grams += weight
 	}

@@ -37,7 +37,10 @@ func Handler() http.Handler {
 func track(ctx context.Context, req *mcp.CallToolRequest, q Query) (*mcp.CallToolResult, Parcel, error) {
 	if token := req.Params.GetProgressToken(); token != nil {
 		// Whether anybody hears of it changes nothing.
-		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: "asking the depot in Hamburg", Progress: 1, Total: 2})
+		_ = req.Session.NotifyProgress(
+			ctx,
+			&mcp.ProgressNotificationParams{ProgressToken: token, Message: "asking the depot in Hamburg", Progress: 1, Total: 2},
+		)
 	}
 	if q.OrderID != "SO-1017" {
 		return nil, Parcel{}, fmt.Errorf("no parcel of order %s was handed over to us", q.OrderID)

@@ -17,12 +17,16 @@ func TestTrackParcel(t *testing.T) {
 	front := httptest.NewServer(carrier.Handler())
 	t.Cleanup(front.Close)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: front.URL, HTTPClient: front.Client()}, nil)
+	session, err := client.Connect(
+		t.Context(), &mcp.StreamableClientTransport{Endpoint: front.URL, HTTPClient: front.Client()}, nil,
+	)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 
 	call := func(order string) *mcp.CallToolResult {
-		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "track_parcel", Arguments: map[string]any{"order_id": order}})
+		result, err := session.CallTool(
+			t.Context(), &mcp.CallToolParams{Name: "track_parcel", Arguments: map[string]any{"order_id": order}},
+		)
 		require.NoError(t, err)
 		return result
 	}

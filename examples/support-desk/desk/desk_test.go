@@ -47,12 +47,27 @@ func TestCheckRefund(t *testing.T) {
 		no        bool
 		contains  string
 	}{
-		"Damaged":     {`{"delivered_on":"2026-03-02","asked_on":"2026-03-12","reason":"damaged","price_cents":4900}`, false, `"allowed":true,"refund_cents":4900,"needs_person":true,"days_since_delivery":10`},
-		"Unwanted":    {`{"delivered_on":"2026-03-02","asked_on":"2026-04-01","reason":"unwanted","price_cents":1000}`, false, `"allowed":true,"refund_cents":800,"needs_person":false`},
-		"TooLate":     {`{"delivered_on":"2026-03-02","asked_on":"2026-04-02","reason":"unwanted","price_cents":1000}`, false, `"allowed":false,"refund_cents":0`},
-		"NotYet":      {`{"delivered_on":"","asked_on":"2026-04-02","reason":"unwanted","price_cents":1000}`, true, "on its way"},
-		"Backwards":   {`{"delivered_on":"2026-03-02","asked_on":"2026-03-01","reason":"unwanted","price_cents":1}`, true, "before"},
-		"OtherReason": {`{"delivered_on":"2026-03-02","asked_on":"2026-03-03","reason":"bored","price_cents":1}`, true, "bored"},
+		"Damaged": {
+			`{"delivered_on":"2026-03-02","asked_on":"2026-03-12","reason":"damaged","price_cents":4900}`, false,
+			`"allowed":true,"refund_cents":4900,"needs_person":true,"days_since_delivery":10`,
+		},
+		"Unwanted": {
+			`{"delivered_on":"2026-03-02","asked_on":"2026-04-01","reason":"unwanted","price_cents":1000}`, false,
+			`"allowed":true,"refund_cents":800,"needs_person":false`,
+		},
+		"TooLate": {
+			`{"delivered_on":"2026-03-02","asked_on":"2026-04-02","reason":"unwanted","price_cents":1000}`, false,
+			`"allowed":false,"refund_cents":0`,
+		},
+		"NotYet": {
+			`{"delivered_on":"","asked_on":"2026-04-02","reason":"unwanted","price_cents":1000}`, true, "on its way",
+		},
+		"Backwards": {
+			`{"delivered_on":"2026-03-02","asked_on":"2026-03-01","reason":"unwanted","price_cents":1}`, true, "before",
+		},
+		"OtherReason": {
+			`{"delivered_on":"2026-03-02","asked_on":"2026-03-03","reason":"bored","price_cents":1}`, true, "bored",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -69,10 +84,18 @@ func TestQuoteReplacement(t *testing.T) {
 	t.Parallel()
 
 	c := newCaller(t)
-	result := c.call(t, desk.QuoteReplacement, "e", `{"price_cents":4900,"quantity":2,"shipping_cents":590,"goodwill_percent":10}`)
-	require.JSONEq(t, `{"goods_cents":9800,"discount_cents":980,"shipping_cents":590,"total_cents":9410,"currency":"EUR"}`, string(result.Structured))
+	result := c.call(
+		t, desk.QuoteReplacement, "e", `{"price_cents":4900,"quantity":2,"shipping_cents":590,"goodwill_percent":10}`,
+	)
+	require.JSONEq(t, `{"goods_cents":9800,"discount_cents":980,"shipping_cents":590,"total_cents":9410,"currency":"EUR"}`,
+		string(result.Structured))
 	require.True(t, c.call(t, desk.QuoteReplacement, "e", `{"price_cents":1,"quantity":0,"shipping_cents":0}`).IsError)
-	require.True(t, c.call(t, desk.QuoteReplacement, "e", `{"price_cents":1,"quantity":1,"shipping_cents":0,"goodwill_percent":101}`).IsError)
+	require.True(
+		t,
+		c.call(
+			t, desk.QuoteReplacement, "e", `{"price_cents":1,"quantity":1,"shipping_cents":0,"goodwill_percent":101}`,
+		).IsError,
+	)
 }
 
 // A call that is tried twice writes one note.

@@ -36,7 +36,8 @@ type RefundDecision struct {
 func checkRefund(_ context.Context, in RefundInput) (RefundDecision, error) {
 	delivered, err := time.Parse(time.DateOnly, in.DeliveredOn)
 	if err != nil {
-		return RefundDecision{}, errors.New("delivered_on is not a day such as 2026-03-02; an order that is on its way can't be refunded yet")
+		return RefundDecision{}, errors.New("delivered_on is not a day such as 2026-03-02; an order that is on its way " +
+			"can't be refunded yet")
 	}
 	asked, err := time.Parse(time.DateOnly, in.AskedOn)
 	if err != nil {

@@ -29,7 +29,8 @@ func (s *Service) quoteShipping(w http.ResponseWriter, r *http.Request) {
 	weight, err := strconv.Atoi(text)
 	switch {
 	case country != "DE" && country != "US":
-		refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("the carrier does not go to %q", country), "It goes to DE and US.")
+		refuse(w, http.StatusUnprocessableEntity, fmt.Sprintf("the carrier does not go to %q", country),
+			"It goes to DE and US.")
 	case err != nil || weight <= 0:
 		refuse(w, http.StatusBadRequest, "weight_grams must be a positive number")
 	case s.carrierDown(r.Header.Get("Idempotency-Key")):

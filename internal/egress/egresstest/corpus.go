@@ -51,14 +51,21 @@ const inward = `
 // Spelled returns URLs whose trouble is outside the host.
 func Spelled() []string {
 	return []string{
-		"http://user@127.0.0.1/", "http://user:pass@example.com/", "http://example.com@127.0.0.1/", "http://127.0.0.1:80@example.com/",
-		"http://example.com#@127.0.0.1/\x7f", "http:127.0.0.1/", "http:/127.0.0.1/", "http:///127.0.0.1/", "http://", "http:", "//127.0.0.1/", "127.0.0.1", "",
-		"http://\\127.0.0.1/", "http://example.com\\@127.0.0.1/", "http://127.0.0.1\\.example.com/", "http:\\\\127.0.0.1\\", "http://127.0.0.1 /",
+		"http://user@127.0.0.1/", "http://user:pass@example.com/", "http://example.com@127.0.0.1/",
+		"http://127.0.0.1:80@example.com/",
+		"http://example.com#@127.0.0.1/\x7f", "http:127.0.0.1/", "http:/127.0.0.1/", "http:///127.0.0.1/", "http://", "http:",
+		"//127.0.0.1/", "127.0.0.1", "",
+		"http://\\127.0.0.1/", "http://example.com\\@127.0.0.1/", "http://127.0.0.1\\.example.com/", "http:\\\\127.0.0.1\\",
+		"http://127.0.0.1 /",
 		"http://exam\tple.com/", "http://example.com\r\nHost: x/", "http://\x00127.0.0.1/",
-		"file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1:6379/_INFO", "dict://127.0.0.1/", "ldap://127.0.0.1/", "unix:///var/run/docker.sock",
-		"data:text/plain,x", "javascript:1", "jar:http://127.0.0.1!/", "HTTP+UNIX://x/", "httpx://127.0.0.1/", "ws://127.0.0.1/",
-		"http://8.8.8.8:22/", "http://8.8.8.8:0/", "http://8.8.8.8:65536/", "http://8.8.8.8:-80/", "http://8.8.8.8:+80/", "http://8.8.8.8:080/",
-		"http://8.8.8.8:8080/", "http://8.8.8.8:6379/", "http://8.8.8.8:0x50/", "http://8.8.8.8:80:80/", "https://8.8.8.8:5432/", "http://[2001:4860:4860::8888]:25/",
+		"file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1:6379/_INFO", "dict://127.0.0.1/", "ldap://127.0.0.1/",
+		"unix:///var/run/docker.sock",
+		"data:text/plain,x", "javascript:1", "jar:http://127.0.0.1!/", "HTTP+UNIX://x/", "httpx://127.0.0.1/",
+		"ws://127.0.0.1/",
+		"http://8.8.8.8:22/", "http://8.8.8.8:0/", "http://8.8.8.8:65536/", "http://8.8.8.8:-80/", "http://8.8.8.8:+80/",
+		"http://8.8.8.8:080/",
+		"http://8.8.8.8:8080/", "http://8.8.8.8:6379/", "http://8.8.8.8:0x50/", "http://8.8.8.8:80:80/",
+		"https://8.8.8.8:5432/", "http://[2001:4860:4860::8888]:25/",
 	}
 }
 
@@ -66,10 +73,14 @@ func Spelled() []string {
 // disagree about most of them.
 func Foreign() []string {
 	return []string{
-		"api.gİthub.example", "api.g%C4%B0thub.example", "API.GİTHUB.example", "api.gi\u0307thub.example", "api.gıthub.example", "api.githu\u200db.example",
-		"api.git\u00adhub.example", "api。github.example", "api．github.example", "api｡github.example", "api.github。example", "ａｐｉ.github.example",
-		"api.ｇithub.example", "api.ⓖithub.example", "api.github.example\u00ad", "api.github.example。", "\u00adapi.github.example", "straße.example",
-		"STRAẞE.example", "straẞe.example", "fa\u017ft.example", "\u212aelvin.example", "\u212bngström.example", "bücher.example",
+		"api.gİthub.example", "api.g%C4%B0thub.example", "API.GİTHUB.example", "api.gi\u0307thub.example",
+		"api.gıthub.example", "api.githu\u200db.example",
+		"api.git\u00adhub.example", "api。github.example", "api．github.example", "api｡github.example", "api.github。example",
+		"ａｐｉ.github.example",
+		"api.ｇithub.example", "api.ⓖithub.example", "api.github.example\u00ad", "api.github.example。",
+		"\u00adapi.github.example", "straße.example",
+		"STRAẞE.example", "straẞe.example", "fa\u017ft.example", "\u212aelvin.example", "\u212bngström.example",
+		"bücher.example",
 		"BÜCHER.example", "例え.テスト", "пример.испытание", "\u0430pi.github.example", "api.github.exampl\u0435", "ﬁle.example",
 		"ª.example", "xn--bcher-kva.exämple", "api.github.example\u200b", "ς.example", "σ.example", "Σ.example",
 		"ǅ.example", "𝐚ws.example", "😀.example", "0\u0301.example",

@@ -119,7 +119,9 @@ func ParseConfig(impl tool.Implementation, raw json.RawMessage) (*Config, error)
 		return nil, err
 	}
 	if c.Skill != "" && !tool.ValidSlug(c.Skill) {
-		return nil, fault("/skill", fmt.Sprintf("skill %.80q: want a letter, then letters, digits, _ or -, at most 64", c.Skill))
+		return nil, fault(
+			"/skill", fmt.Sprintf("skill %.80q: want a letter, then letters, digits, _ or -, at most 64", c.Skill),
+		)
 	}
 	return c, c.readPrompt(w)
 }
@@ -188,9 +190,18 @@ func (c *Config) checkTarget() error {
 	case c.AgentID != "" && c.Agent != "":
 		return fault("/target_agent_id", "target_agent_slug and target_agent_id: want one of them")
 	case c.AgentID != "" && !tool.ValidID(c.AgentID):
-		return fault("/target_agent_id", fmt.Sprintf("%.80q is no id: want a UUID in lower case, or the agent's slug as target_agent_slug", c.AgentID))
+		return fault(
+			"/target_agent_id",
+			fmt.Sprintf("%.80q is no id: want a UUID in lower case, or the agent's slug as target_agent_slug", c.AgentID),
+		)
 	case c.Agent != "" && !tool.ValidSlug(slug):
-		return fault("/target_agent_slug", fmt.Sprintf("%.80q is no slug of an agent: want a letter, then letters, digits, _ or -, at most 64, and optionally @version", c.Agent))
+		return fault(
+			"/target_agent_slug",
+			fmt.Sprintf(
+				"%.80q is no slug of an agent: want a letter, then letters, digits, _ or -, at most 64, and optionally @version",
+				c.Agent,
+			),
+		)
 	case pinned && strings.TrimSpace(constraint) == "":
 		return fault("/target_agent_slug", fmt.Sprintf("%.80q ends in @ without a version", c.Agent))
 	}

@@ -30,7 +30,10 @@ func TestParseConfig(t *testing.T) {
 		{"AliasOfTheID", tool.AgentCall, `{"agent_id":"` + someID + `"}`, someID, true},
 		{"BothSpellings", tool.AgentCall, `{"agent":"research","target_agent_slug":"research"}`, "research", true},
 		{"Skill", tool.AgentCall, `{"agent":"research","skill":"summarize"}`, "research", true},
-		{"PromptForAnAgent", tool.Prompt, `{"mode":"agent","agent":"research","prompt_template":"Find {{x}}"}`, "research", true},
+		{
+			"PromptForAnAgent", tool.Prompt, `{"mode":"agent","agent":"research","prompt_template":"Find {{x}}"}`, "research",
+			true,
+		},
 		{"PromptForASkill", tool.Prompt, `{"mode":"skill","agent":"research","skill":"summarize"}`, "research", true},
 		{"Task", tool.Task, `{"agent":"research"}`, "research", false},
 		{"TaskThatGoesOn", tool.Task, `{"agent":"research","wait":false}`, "research", false},
@@ -75,11 +78,17 @@ func TestCheckConfigRefuses(t *testing.T) {
 		{"OtherType", tool.AgentCall, `{"agent":"a","type":"task"}`, "/type", "agent_call"},
 		{"EmptyTemplate", tool.AgentCall, `{"agent":"a","prompt_template":" "}`, "/prompt_template", "empty"},
 		{"BadTemplate", tool.AgentCall, `{"agent":"a","prompt_template":"x {{y"}`, "/prompt_template", "line 1, column 3"},
-		{"UnknownArgument", tool.AgentCall, `{"agent":"a","prompt_template":"{{question}}"}`, "/prompt_template", `"/question"`},
+		{
+			"UnknownArgument", tool.AgentCall, `{"agent":"a","prompt_template":"{{question}}"}`, "/prompt_template",
+			`"/question"`,
+		},
 		{"PromptWithoutMode", tool.Prompt, `{"agent":"a"}`, "/mode", "agent or skill"},
 		{"PromptWithoutTemplate", tool.Prompt, `{"mode":"agent","agent":"a"}`, "/prompt_template", "want what"},
 		{"PromptForNoSkill", tool.Prompt, `{"mode":"skill","agent":"a"}`, "/skill", "names the skill"},
-		{"PromptForAnAgentWithASkill", tool.Prompt, `{"mode":"agent","agent":"a","skill":"s","prompt_template":"x"}`, "/skill", "has none"},
+		{
+			"PromptForAnAgentWithASkill", tool.Prompt, `{"mode":"agent","agent":"a","skill":"s","prompt_template":"x"}`,
+			"/skill", "has none",
+		},
 		{"AnotherType", tool.HTTP, `{"agent":"a"}`, "/type", "do not run an agent"},
 	}
 	for _, tt := range tests {
@@ -99,7 +108,11 @@ func TestDefaultSchemaIsOne(t *testing.T) {
 	t.Parallel()
 
 	require.NoError(t, schema.CheckInput(agentcall.DefaultSchema()))
-	require.NoError(t, agentcall.CheckConfig(tool.AgentCall, json.RawMessage(`{"agent":"a","prompt_template":"{{prompt}}"}`), agentcall.DefaultSchema()))
+	require.NoError(
+		t,
+		agentcall.CheckConfig(tool.AgentCall, json.RawMessage(`{"agent":"a","prompt_template":"{{prompt}}"}`),
+			agentcall.DefaultSchema()),
+	)
 }
 
 func TestRunsAgent(t *testing.T) {
@@ -113,7 +126,9 @@ func TestRunsAgent(t *testing.T) {
 }
 
 func FuzzParseConfig(f *testing.F) {
-	for _, seed := range []string{`{"agent":"a"}`, `{"agent":"a","prompt_template":"{{x}}"}`, `{"mode":"skill","agent":"a@1","skill":"s"}`, `[]`, `{`} {
+	for _, seed := range []string{
+		`{"agent":"a"}`, `{"agent":"a","prompt_template":"{{x}}"}`, `{"mode":"skill","agent":"a@1","skill":"s"}`, `[]`, `{`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -21,28 +21,38 @@ func TestEndResult(t *testing.T) {
 	}{
 		{
 			"Completed",
-			agentcall.End{AgentID: someID, Agent: "research", Version: "1.2.0", RunID: "r1", Status: agent.RunCompleted, Output: "Found.", Turns: 2, Calls: 1},
+			agentcall.End{
+				AgentID: someID, Agent: "research", Version: "1.2.0", RunID: "r1", Status: agent.RunCompleted, Output: "Found.",
+				Turns: 2, Calls: 1,
+			},
 			"Found.",
-			`{"mode":"sync","target_agent_id":"` + someID + `","target_agent_slug":"research","run_id":"r1","status":"completed","output":"Found.","context":{"agent_version":"1.2.0","turns":2,"calls":1}}`,
+			`{"mode":"sync","target_agent_id":"` + someID +
+				`","target_agent_slug":"research","run_id":"r1","status":"completed","output":"Found.","context":{"agent_version":"1.2.0","turns":2,"calls":1}}`,
 			false,
 		},
 		{
 			"CompletedWithoutAWord",
 			agentcall.End{Agent: "research", RunID: "r1", Status: agent.RunCompleted},
 			"Agent research finished and said nothing.",
-			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"completed","context":{"turns":0,"calls":0}}`, false,
+			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"completed","context":{"turns":0,"calls":0}}`,
+			false,
 		},
 		{
 			"Failed",
-			agentcall.End{Agent: "research", RunID: "r1", Status: agent.RunFailed, Kind: tool.Unavailable, Msg: "the model does not answer.", Calls: 1, Output: "Wait"},
-			"Agent research failed (unavailable): the model does not answer. What its tools did until then stays done. It had said: Wait",
+			agentcall.End{
+				Agent: "research", RunID: "r1", Status: agent.RunFailed, Kind: tool.Unavailable, Msg: "the model does not answer.",
+				Calls: 1, Output: "Wait",
+			},
+			"Agent research failed (unavailable): the model does not answer. What its tools did until then stays done. It had " +
+				"said: Wait",
 			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"failed","output":"Wait","context":{"turns":0,"calls":1},"error":{"kind":"unavailable","message":"the model does not answer."}}`,
 			true,
 		},
 		{
 			"TimedOut",
 			agentcall.End{Agent: "research", RunID: "r1", Status: agent.RunCancelled, TimedOut: true},
-			"Agent research did not finish in time and was stopped: the time ran out before the run ended. Ask for less, or go on without it.",
+			"Agent research did not finish in time and was stopped: the time ran out before the run ended. Ask for less, or " +
+				"go on without it.",
 			`{"mode":"sync","target_agent_slug":"research","run_id":"r1","status":"timeout","context":{"turns":0,"calls":0},"error":{"kind":"timeout","message":"the time ran out before the run ended"}}`,
 			true,
 		},
@@ -57,7 +67,8 @@ func TestEndResult(t *testing.T) {
 			"TaskThatGoesOn",
 			agentcall.End{Mode: agentcall.Async, Agent: "research", RunID: "r1", Status: agent.RunPending, Task: true},
 			"The task of agent research has begun and goes on by itself as run r1: task_status tells how it stands.",
-			`{"mode":"async","target_agent_slug":"research","run_id":"r1","status":"running","context":{"turns":0,"calls":0}}`, false,
+			`{"mode":"async","target_agent_slug":"research","run_id":"r1","status":"running","context":{"turns":0,"calls":0}}`,
+			false,
 		},
 	}
 	for _, tt := range tests {

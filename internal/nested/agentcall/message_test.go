@@ -37,14 +37,23 @@ func TestMessage(t *testing.T) {
 			`{"context":{"order":1.0},"text":"Find it"}`,
 		},
 		{
-			"Messages", ``, `{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"text","text":"Yes?"},{"type":"image","url":"x"}]}]}`,
+			"Messages", ``,
+			`{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"text","text":"Yes?"},{"type":"image","url":"x"}]}]}`,
 			[]tool.Content{text("user: Hi\n\nassistant: Yes?\n{\"type\":\"image\",\"url\":\"x\"}")},
 			`"user: Hi\n\nassistant: Yes?\n{\"type\":\"image\",\"url\":\"x\"}"`,
 		},
 		{"NullIsNothing", ``, `{"prompt":"Find it","context":null}`, []tool.Content{text("Find it")}, `"Find it"`},
-		{"OwnSchema", ``, `{"code":"x := 1","context":{}}`, []tool.Content{object(`{"code":"x := 1","context":{}}`)}, `{"code":"x := 1","context":{}}`},
+		{
+			"OwnSchema", ``, `{"code":"x := 1","context":{}}`,
+			[]tool.Content{object(`{"code":"x := 1","context":{}}`)},
+			`{"code":"x := 1","context":{}}`,
+		},
 		{"NoArguments", ``, ``, []tool.Content{object(`{}`)}, `{}`},
-		{"Template", `"prompt_template":"Find {{n}} of {{/o/sku}}",`, `{"n":2,"o":{"sku":"A"}}`, []tool.Content{text("Find 2 of A")}, `"Find 2 of A"`},
+		{
+			"Template", `"prompt_template":"Find {{n}} of {{/o/sku}}",`, `{"n":2,"o":{"sku":"A"}}`,
+			[]tool.Content{text("Find 2 of A")},
+			`"Find 2 of A"`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,10 +76,17 @@ func TestMessageRefuses(t *testing.T) {
 		{"Null", ``, `null`, "", "no JSON object"},
 		{"Nothing", ``, `{"prompt":" ","context":null}`, "", "told nothing"},
 		{"NoList", ``, `{"messages":{"role":"user"}}`, "/messages", "want a list"},
-		{"Role", ``, `{"messages":[{"role":"user","content":"x"},{"role":"root","content":"x"}]}`, "/messages/1/role", "root"},
+		{
+			"Role", ``, `{"messages":[{"role":"user","content":"x"},{"role":"root","content":"x"}]}`, "/messages/1/role",
+			"root",
+		},
 		{"Content", ``, `{"messages":[{"role":"user"}]}`, "/messages/0/content", "want a text"},
 		{"NullContent", ``, `{"messages":[{"role":"user","content":null}]}`, "/messages/0/content", "want a text"},
-		{"TooMany", ``, `{"messages":[` + strings.Repeat(`{"role":"user","content":""},`, 200) + `{"role":"user","content":""}]}`, "/messages", "at most 200"},
+		{
+			"TooMany", ``,
+			`{"messages":[` + strings.Repeat(`{"role":"user","content":""},`, 200) + `{"role":"user","content":""}]}`,
+			"/messages", "at most 200",
+		},
 		{"TooLong", ``, `{"prompt":"` + long + `"}`, "", "at most 262144"},
 		{"OwnSchemaTooLong", ``, `{"code":"` + long + `"}`, "", "at most 262144"},
 		{"TemplateTooLong", `"prompt_template":"{{x}}",`, `{"x":"` + long + `"}`, "/x", "larger than 262144"},
@@ -93,6 +109,7 @@ func TestASkillSpeaksFirst(t *testing.T) {
 	t.Parallel()
 
 	message := []tool.Content{tool.Text("the text")}
-	require.Equal(t, []tool.Content{tool.Text("Summarize."), tool.Text("the text")}, agentcall.Instructed("Summarize.", message))
+	require.Equal(t, []tool.Content{tool.Text("Summarize."), tool.Text("the text")},
+		agentcall.Instructed("Summarize.", message))
 	require.Len(t, message, 1)
 }

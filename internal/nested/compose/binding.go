@@ -43,7 +43,9 @@ type reader struct {
 
 // parseBinding reads a binding at path of the configuration. Each place in it
 // is held to check.
-func parseBinding(raw json.RawMessage, path string, check func(path string, from jsonpointer.Pointer) error) (binding, error) {
+func parseBinding(
+	raw json.RawMessage, path string, check func(path string, from jsonpointer.Pointer) error,
+) (binding, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage("{}")
 	}
@@ -118,11 +120,15 @@ func (r *reader) readSpecial(values map[string]json.RawMessage, b *binding) (boo
 	case isLiteral:
 		return true, fault(b.path, "$literal stands alone in its object")
 	case !isFrom && hasDefault:
-		return true, fault(b.path, "$default without $from: want the place to look at, or $literal around what is to be taken as it is")
+		return true, fault(
+			b.path, "$default without $from: want the place to look at, or $literal around what is to be taken as it is",
+		)
 	case !isFrom:
 		return false, nil
 	case len(values) > 2 || len(values) == 2 && !hasDefault:
-		return true, fault(b.path, "beside $from there is room for $default alone: put $literal around what is to be taken as it is")
+		return true, fault(
+			b.path, "beside $from there is room for $default alone: put $literal around what is to be taken as it is",
+		)
 	}
 	path := b.path + "/" + keyFrom
 	var text string
@@ -176,7 +182,9 @@ func (c *Config) places(earlier map[string]bool) func(string, jsonpointer.Pointe
 		case tokens[0] != "steps" || len(tokens) < 2:
 			return fault(path, fmt.Sprintf("%.80q leads nowhere: want /input or /steps/<id>, and what is below", from.String()))
 		case !earlier[tokens[1]] && c.declares(tokens[1]):
-			return fault(path, fmt.Sprintf("looks at step %q, which has not run by then: a step sees the ones before it", tokens[1]))
+			return fault(
+				path, fmt.Sprintf("looks at step %q, which has not run by then: a step sees the ones before it", tokens[1]),
+			)
 		case !earlier[tokens[1]]:
 			return fault(path, fmt.Sprintf("there is no step %.80q", tokens[1]))
 		case len(tokens) > 2 && !slices.Contains(seenMembers, tokens[2]):
@@ -219,7 +227,9 @@ func (b *binding) checkInput(inputSchema json.RawMessage) error {
 	if b.from != nil && b.from.Tokens()[0] == "input" {
 		tokens := b.from.Tokens()[1:]
 		if i := schema.Undeclared(inputSchema, tokens); i >= 0 {
-			return fault(b.path+"/"+keyFrom, fmt.Sprintf("the input schema declares no %q", jsonpointer.New(tokens[:i+1]...).String()))
+			return fault(
+				b.path+"/"+keyFrom, fmt.Sprintf("the input schema declares no %q", jsonpointer.New(tokens[:i+1]...).String()),
+			)
 		}
 	}
 	for i := range b.members {

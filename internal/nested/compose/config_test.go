@@ -34,7 +34,8 @@ func TestCheckConfigRefuses(t *testing.T) {
 	t.Parallel()
 
 	arguments := func(s string) string {
-		return `{"steps":[{"id":"one","tool":"find"},{"id":"two","tool":"find","arguments":` + s + `},{"id":"three","tool":"find"}]}`
+		return `{"steps":[{"id":"one","tool":"find"},{"id":"two","tool":"find","arguments":` + s +
+			`},{"id":"three","tool":"find"}]}`
 	}
 	deep := strings.Repeat(`{"x":`, compose.MaxDepth) + `1` + strings.Repeat(`}`, compose.MaxDepth)
 	many := `[` + strings.Repeat(`{"$from":"/input/sku"},`, compose.MaxFrom) + `{"$from":"/input/sku"}]`
@@ -65,16 +66,31 @@ func TestCheckConfigRefuses(t *testing.T) {
 		{"FromItself", arguments(`{"x":{"$from":"/steps/two/text"}}`), "/steps/1/arguments/x/$from", "has not run by then"},
 		{"FromLater", arguments(`{"x":{"$from":"/steps/three/text"}}`), "/steps/1/arguments/x/$from", "has not run by then"},
 		{"FromNoPart", arguments(`{"x":{"$from":"/steps/one/output"}}`), "/steps/1/arguments/x/$from", `no "output"`},
-		{"FromTwoParts", arguments(`{"x":{"$from":"/steps/one/result text"}}`), "/steps/1/arguments/x/$from", `no "result text"`},
-		{"FromUndeclaredInput", arguments(`{"a/b":{"$from":"/input/price"}}`), "/steps/1/arguments/a~1b/$from", `declares no "/price"`},
+		{
+			"FromTwoParts", arguments(`{"x":{"$from":"/steps/one/result text"}}`), "/steps/1/arguments/x/$from",
+			`no "result text"`,
+		},
+		{
+			"FromUndeclaredInput", arguments(`{"a/b":{"$from":"/input/price"}}`), "/steps/1/arguments/a~1b/$from",
+			`declares no "/price"`,
+		},
 		{"MoreBesideFrom", arguments(`{"x":{"$from":"/input/sku","y":1}}`), "/steps/1/arguments/x", "$default alone"},
 		{"DefaultAlone", arguments(`{"x":{"$default":1}}`), "/steps/1/arguments/x", "without $from"},
 		{"MoreBesideLiteral", arguments(`{"x":{"$literal":1,"y":1}}`), "/steps/1/arguments/x", "stands alone"},
 		{"Twice", arguments(`{"x":1,"x":2}`), "/steps/1/arguments", "twice"},
 		{"TooDeep", arguments(deep), "/steps/1/arguments" + strings.Repeat("/x", compose.MaxDepth), "deeper"},
-		{"TooManyPlaces", arguments(`{"x":` + many + `}`), fmt.Sprintf("/steps/1/arguments/x/%d/$from", compose.MaxFrom), "more than 200"},
-		{"OutputFromNoStep", `{"steps":[{"id":"one","tool":"find"}],"output":{"$from":"/steps/two"}}`, "/output/$from", `no step "two"`},
-		{"OutputFromUndeclaredInput", `{"steps":[{"id":"one","tool":"find"}],"output":[{"$from":"/input/x"}]}`, "/output/0/$from", `declares no "/x"`},
+		{
+			"TooManyPlaces", arguments(`{"x":` + many + `}`), fmt.Sprintf("/steps/1/arguments/x/%d/$from", compose.MaxFrom),
+			"more than 200",
+		},
+		{
+			"OutputFromNoStep", `{"steps":[{"id":"one","tool":"find"}],"output":{"$from":"/steps/two"}}`, "/output/$from",
+			`no step "two"`,
+		},
+		{
+			"OutputFromUndeclaredInput", `{"steps":[{"id":"one","tool":"find"}],"output":[{"$from":"/input/x"}]}`,
+			"/output/0/$from", `declares no "/x"`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -65,7 +65,9 @@ func (c *Config) Stopped(step int, r StepResult) error {
 	case r.Result == nil:
 		return &tool.Error{Kind: r.Kind, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q: %s", c.Steps[step].ID, r.Msg)}
 	default:
-		return &tool.Error{Kind: tool.Conflict, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q answered no: %s", c.Steps[step].ID, r.text())}
+		return &tool.Error{
+			Kind: tool.Conflict, Op: "compose.Stopped", Msg: fmt.Sprintf("step %q answered no: %s", c.Steps[step].ID, r.text()),
+		}
 	}
 }
 

@@ -14,10 +14,21 @@ func TestResultTellsWhatBecameOfEachStep(t *testing.T) {
 	t.Parallel()
 
 	done := compose.StepEnd{ID: "order", Tool: "find@1.0.0", Status: tool.StatusCompleted, InvocationID: "i1"}
-	no := compose.StepEnd{ID: "price", Tool: "quote@1.2.0", Status: tool.StatusCompleted, InvocationID: "i2", IsError: true, Msg: "no such article."}
-	down := compose.StepEnd{ID: "price", Tool: "quote@1.2.0", Status: tool.StatusFailed, InvocationID: "i2", IsError: true, Kind: tool.Unavailable, Msg: "upstream answered 503"}
-	unknown := compose.StepEnd{ID: "pay", Tool: "pay@1.0.0", Status: tool.StatusUnknown, IsError: true, Kind: tool.Unknown, Msg: "the connection broke"}
-	rejected := compose.StepEnd{ID: "pay", Tool: "pay@1.0.0", Status: tool.StatusRejected, IsError: true, Kind: tool.Denied, Msg: "a person said no"}
+	no := compose.StepEnd{
+		ID: "price", Tool: "quote@1.2.0", Status: tool.StatusCompleted, InvocationID: "i2", IsError: true,
+		Msg: "no such article.",
+	}
+	down := compose.StepEnd{
+		ID: "price", Tool: "quote@1.2.0", Status: tool.StatusFailed, InvocationID: "i2", IsError: true,
+		Kind: tool.Unavailable, Msg: "upstream answered 503",
+	}
+	unknown := compose.StepEnd{
+		ID: "pay", Tool: "pay@1.0.0", Status: tool.StatusUnknown, IsError: true, Kind: tool.Unknown,
+		Msg: "the connection broke",
+	}
+	rejected := compose.StepEnd{
+		ID: "pay", Tool: "pay@1.0.0", Status: tool.StatusRejected, IsError: true, Kind: tool.Denied, Msg: "a person said no",
+	}
 	notRun := compose.StepEnd{ID: "mail", Tool: "send@1.0.0", Status: compose.NotRun}
 	why := &tool.Error{Kind: tool.Unavailable, Msg: `step "price": upstream answered 503`}
 	tests := []struct {
@@ -32,37 +43,43 @@ func TestResultTellsWhatBecameOfEachStep(t *testing.T) {
 			"CameToItsEnd",
 			[]compose.StepEnd{done, no},
 			nil, compose.Partial,
-			"The composition came to its end, though not every step was done.\nFailed: price (quote@1.2.0) answered no: no such article.\nDone, and stays done: order (find@1.0.0).",
+			"The composition came to its end, though not every step was done.\nFailed: price (quote@1.2.0) answered no: no " +
+				"such article.\nDone, and stays done: order (find@1.0.0).",
 		},
 		{
 			"Stopped",
 			[]compose.StepEnd{done, down, notRun},
 			why, compose.Partial,
-			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nDone, and stays done: order (find@1.0.0).\nNot run: mail (send@1.0.0).",
+			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nDone, and " +
+				"stays done: order (find@1.0.0).\nNot run: mail (send@1.0.0).",
 		},
 		{
 			"NothingDone",
 			[]compose.StepEnd{down, notRun},
 			why, compose.Failed,
-			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nNo step was done.\nNot run: mail (send@1.0.0).",
+			"The composition stopped.\nFailed: price (quote@1.2.0) failed (unavailable): upstream answered 503.\nNo step was " +
+				"done.\nNot run: mail (send@1.0.0).",
 		},
 		{
 			"UnknownOutcome",
 			[]compose.StepEnd{done, unknown},
 			why, compose.Partial,
-			"The composition stopped: step \"price\": upstream answered 503.\nFailed: pay (pay@1.0.0) has an unknown outcome, and may have happened: the connection broke.\nDone, and stays done: order (find@1.0.0).",
+			"The composition stopped: step \"price\": upstream answered 503.\nFailed: pay (pay@1.0.0) has an unknown outcome, " +
+				"and may have happened: the connection broke.\nDone, and stays done: order (find@1.0.0).",
 		},
 		{
 			"Rejected",
 			[]compose.StepEnd{rejected},
 			why, compose.Failed,
-			"The composition stopped: step \"price\": upstream answered 503.\nFailed: pay (pay@1.0.0) failed (denied): a person said no.\nNo step was done.",
+			"The composition stopped: step \"price\": upstream answered 503.\nFailed: pay (pay@1.0.0) failed (denied): a " +
+				"person said no.\nNo step was done.",
 		},
 		{
 			"NoOutput",
 			[]compose.StepEnd{done},
 			&tool.Error{Kind: tool.Invalid, Msg: "the output: there is nothing at /steps/order/result"}, compose.Partial,
-			"The composition stopped: the output: there is nothing at /steps/order/result.\nDone, and stays done: order (find@1.0.0).",
+			"The composition stopped: the output: there is nothing at /steps/order/result.\nDone, and stays done: order " +
+				"(find@1.0.0).",
 		},
 	}
 	for _, tt := range tests {

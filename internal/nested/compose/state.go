@@ -67,7 +67,9 @@ func (r StepResult) seen() (json.RawMessage, error) {
 // where the step looks.
 func (c *Config) Arguments(step int, s State) (json.RawMessage, error) {
 	if step < 0 || step >= len(c.Steps) {
-		return nil, &tool.Error{Kind: tool.InternalError, Op: "compose.Arguments", Msg: fmt.Sprintf("there is no step %d", step)}
+		return nil, &tool.Error{
+			Kind: tool.InternalError, Op: "compose.Arguments", Msg: fmt.Sprintf("there is no step %d", step),
+		}
 	}
 	f := finder{state: s, whose: fmt.Sprintf("step %q", c.Steps[step].ID), base: fmt.Sprintf("/steps/%d/arguments", step)}
 	return f.bind(&c.args[step])
@@ -144,7 +146,9 @@ func (f *finder) write(out *bytes.Buffer, b *binding) error {
 		return nil
 	}
 	if out.Len()+len(raw) > MaxBound {
-		return invalid(b.path, fmt.Sprintf("%s%s: larger than %d bytes, with what is put in", f.whose, f.argument(b), MaxBound))
+		return invalid(
+			b.path, fmt.Sprintf("%s%s: larger than %d bytes, with what is put in", f.whose, f.argument(b), MaxBound),
+		)
 	}
 	out.Write(raw)
 	return nil
@@ -164,7 +168,9 @@ func (f *finder) find(b *binding) (json.RawMessage, error) {
 	if b.fallback != nil {
 		return b.fallback, nil
 	}
-	return nil, invalid(b.path, fmt.Sprintf("%s%s: there is nothing at %s%s", f.whose, f.argument(b), b.from, f.because(b.from.Tokens())))
+	return nil, invalid(
+		b.path, fmt.Sprintf("%s%s: there is nothing at %s%s", f.whose, f.argument(b), b.from, f.because(b.from.Tokens())),
+	)
 }
 
 // argument names the argument that b makes part of.

@@ -14,7 +14,8 @@ import (
 
 // bound is a composition whose second step has the given arguments.
 func bound(t require.TestingT, arguments, output string) *compose.Config {
-	raw := `{"steps":[{"id":"order","tool":"find","on_error":"continue"},{"id":"mail","tool":"send","arguments":` + arguments + `}]`
+	raw := `{"steps":[{"id":"order","tool":"find","on_error":"continue"},{"id":"mail","tool":"send","arguments":` +
+		arguments + `}]`
 	if output != "" {
 		raw += `,"output":` + output
 	}
@@ -34,7 +35,8 @@ func answered(structured string, texts ...string) compose.StepResult {
 func TestArgumentsAreBound(t *testing.T) {
 	t.Parallel()
 
-	order := answered(`{"id":9007199254740993,"items":[{"sku":"A","price":1.50}],"note":"<b>&</b>","gone":null}`, "Order found.", "Two lines.")
+	order := answered(`{"id":9007199254740993,"items":[{"sku":"A","price":1.50}],"note":"<b>&</b>","gone":null}`,
+		"Order found.", "Two lines.")
 	no := compose.StepResult{Result: tool.ErrorResult("no such order")}
 	failed := compose.StepResult{Kind: tool.Unavailable, Msg: "the shop does not answer"}
 	tests := []struct {
@@ -45,16 +47,36 @@ func TestArgumentsAreBound(t *testing.T) {
 		{"Literal", `{"a": 1.0, "b": [true, null]}`, order, `{"a": 1.0, "b": [true, null]}`},
 		{"Input", `{"sku":{"$from":"/input/sku"}}`, order, `{"sku":"X"}`},
 		{"AllInput", `{"all":{"$from":"/input"}}`, order, `{"all":{"sku":"X","list":[1,2]}}`},
-		{"NumbersKeepTheirDigits", `{"id":{"$from":"/steps/order/result/id"},"p":{"$from":"/steps/order/result/items/0/price"}}`, order, `{"id":9007199254740993,"p":1.50}`},
+		{
+			"NumbersKeepTheirDigits",
+			`{"id":{"$from":"/steps/order/result/id"},"p":{"$from":"/steps/order/result/items/0/price"}}`, order,
+			`{"id":9007199254740993,"p":1.50}`,
+		},
 		{"Text", `{"t":{"$from":"/steps/order/text"}}`, order, `{"t":"Order found.\nTwo lines."}`},
-		{"InAList", `{"l":[0,{"$from":"/input/list/1"},{"deep":{"$from":"/input/list"}}]}`, order, `{"l":[0,2,{"deep":[1,2]}]}`},
+		{
+			"InAList", `{"l":[0,{"$from":"/input/list/1"},{"deep":{"$from":"/input/list"}}]}`, order,
+			`{"l":[0,2,{"deep":[1,2]}]}`,
+		},
 		{"Null", `{"x":{"$from":"/steps/order/result/gone","$default":1}}`, order, `{"x":null}`},
 		{"Default", `{"x":{"$from":"/steps/order/result/absent","$default":{"a":[]}}}`, order, `{"x":{"a":[]}}`},
-		{"NotEscaped", `{"x":{"$from":"/steps/order/result/note"},"<":{"$from":"/input/sku"}}`, order, `{"x":"<b>&</b>","<":"X"}`},
+		{
+			"NotEscaped", `{"x":{"$from":"/steps/order/result/note"},"<":{"$from":"/input/sku"}}`, order,
+			`{"x":"<b>&</b>","<":"X"}`,
+		},
 		{"LiteralObject", `{"q":{"$literal":{"$from":"users"}}}`, order, `{"q":{"$from":"users"}}`},
-		{"WholeStep", `{"s":{"$from":"/steps/order"}}`, answered(`7`, "seven"), `{"s":{"result":7,"text":"seven","is_error":false}}`},
-		{"AnsweredNo", `{"no":{"$from":"/steps/order/is_error"},"t":{"$from":"/steps/order/text"}}`, no, `{"no":true,"t":"no such order"}`},
-		{"DidNotAnswer", `{"no":{"$from":"/steps/order/is_error"},"k":{"$from":"/steps/order/error/kind"},"t":{"$from":"/steps/order/text"}}`, failed, `{"no":true,"k":"unavailable","t":"the shop does not answer"}`},
+		{
+			"WholeStep", `{"s":{"$from":"/steps/order"}}`, answered(`7`, "seven"),
+			`{"s":{"result":7,"text":"seven","is_error":false}}`,
+		},
+		{
+			"AnsweredNo", `{"no":{"$from":"/steps/order/is_error"},"t":{"$from":"/steps/order/text"}}`, no,
+			`{"no":true,"t":"no such order"}`,
+		},
+		{
+			"DidNotAnswer",
+			`{"no":{"$from":"/steps/order/is_error"},"k":{"$from":"/steps/order/error/kind"},"t":{"$from":"/steps/order/text"}}`,
+			failed, `{"no":true,"k":"unavailable","t":"the shop does not answer"}`,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -81,10 +103,26 @@ func TestNothingThereIsToldPrecisely(t *testing.T) {
 		steps map[string]compose.StepResult
 		want  string
 	}{
-		{"NoSuchMember", map[string]compose.StepResult{"order": answered(`{}`)}, `step "mail", /to/name: there is nothing at /steps/order/result/customer/name`},
-		{"WordsAlone", map[string]compose.StepResult{"order": answered(``, "found")}, `customer/name: step "order" answered in words alone, at /steps/order/text`},
-		{"AnsweredNo", map[string]compose.StepResult{"order": {Result: tool.ErrorResult("no")}}, `customer/name: step "order" answered no`},
-		{"Failed", map[string]compose.StepResult{"order": {Kind: tool.Denied, Msg: "not yours"}}, `customer/name: step "order" failed (denied): not yours`},
+		{
+			"NoSuchMember",
+			map[string]compose.StepResult{"order": answered(`{}`)},
+			`step "mail", /to/name: there is nothing at /steps/order/result/customer/name`,
+		},
+		{
+			"WordsAlone",
+			map[string]compose.StepResult{"order": answered(``, "found")},
+			`customer/name: step "order" answered in words alone, at /steps/order/text`,
+		},
+		{
+			"AnsweredNo",
+			map[string]compose.StepResult{"order": {Result: tool.ErrorResult("no")}},
+			`customer/name: step "order" answered no`,
+		},
+		{
+			"Failed",
+			map[string]compose.StepResult{"order": {Kind: tool.Denied, Msg: "not yours"}},
+			`customer/name: step "order" failed (denied): not yours`,
+		},
 		{"NotRun", nil, `customer/name: step "order" was not run`},
 	}
 	for _, tt := range tests {
@@ -134,7 +172,9 @@ func TestArgumentsAreBounded(t *testing.T) {
 	t.Parallel()
 
 	c := bound(t, `{"a":{"$from":"/input/x"},"b":{"$from":"/input/x"}}`, "")
-	_, err := c.Arguments(1, compose.State{Input: json.RawMessage(`{"x":"` + strings.Repeat("x", compose.MaxBound/2) + `"}`)})
+	_, err := c.Arguments(1, compose.State{
+		Input: json.RawMessage(`{"x":"` + strings.Repeat("x", compose.MaxBound/2) + `"}`),
+	})
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 	require.ErrorContains(t, err, "1048576")
 }
@@ -146,7 +186,8 @@ func TestWhatIsBoundIsData(t *testing.T) {
 
 	value := rapid.Custom(func(t *rapid.T) json.RawMessage {
 		leaf := rapid.OneOf(
-			rapid.Just(json.RawMessage(`{"$from":"/input/secret"}`)), rapid.Just(json.RawMessage(`{"$literal":1}`)), rapid.Just(json.RawMessage(`null`)), rapid.Just(json.RawMessage(`1.00e2`)),
+			rapid.Just(json.RawMessage(`{"$from":"/input/secret"}`)), rapid.Just(json.RawMessage(`{"$literal":1}`)),
+			rapid.Just(json.RawMessage(`null`)), rapid.Just(json.RawMessage(`1.00e2`)),
 			rapid.Custom(func(t *rapid.T) json.RawMessage {
 				raw, err := json.Marshal(rapid.String().Draw(t, "text"))
 				require.NoError(t, err)

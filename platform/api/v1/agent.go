@@ -54,7 +54,8 @@ func FromAgent(a agent.Agent) Agent {
 	return Agent{
 		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Instructions: a.Instructions,
 		Model: a.Model, ModelOptions: secret.RedactKeys(a.ModelOptions), Tools: texts(a.Tools), ToolMode: a.ToolMode,
-		Limits: a.Limits, MaxConcurrency: a.MaxConcurrency, OnUnavailableTool: a.OnUnavailableTool, Skills: a.Skills, Status: a.Status, Version: a.Version, Revision: a.Revision,
+		Limits: a.Limits, MaxConcurrency: a.MaxConcurrency, OnUnavailableTool: a.OnUnavailableTool, Skills: a.Skills,
+		Status: a.Status, Version: a.Version, Revision: a.Revision,
 		PublishedAt: a.PublishedAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
@@ -68,7 +69,8 @@ func FromAgentVersion(v agent.Version) AgentVersion {
 			Name: v.Snapshot.Name, Description: v.Snapshot.Description, Instructions: v.Snapshot.Instructions,
 			Model: v.Snapshot.Model, ModelOptions: secret.RedactKeys(v.Snapshot.ModelOptions),
 			Tools: texts(v.Snapshot.Tools), ToolMode: v.Snapshot.ToolMode, Limits: &v.Snapshot.Limits,
-			MaxConcurrency: v.Snapshot.MaxConcurrency, OnUnavailableTool: v.Snapshot.OnUnavailableTool, Skills: v.Snapshot.Skills,
+			MaxConcurrency: v.Snapshot.MaxConcurrency, OnUnavailableTool: v.Snapshot.OnUnavailableTool,
+			Skills: v.Snapshot.Skills,
 		},
 	}
 }

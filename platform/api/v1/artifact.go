@@ -68,7 +68,8 @@ type Artifact struct {
 // FromArtifact returns a as the API shows it.
 func FromArtifact(a registry.Artifact) Artifact {
 	return Artifact{
-		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Language: a.Language, Status: string(a.Status), Version: a.Version,
+		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Language: a.Language, Status: string(a.Status),
+		Version:  a.Version,
 		Revision: a.Revision, CreatedBy: a.CreatedBy, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 	}
 }
@@ -86,7 +87,8 @@ type ArtifactVersion struct {
 // FromArtifactVersion returns v as the API shows it.
 func FromArtifactVersion(v registry.ArtifactVersion) ArtifactVersion {
 	return ArtifactVersion{
-		Version: v.Number, Digest: v.Digest, Size: v.Size, Inputs: fromInputs(v.Inputs), CreatedBy: v.CreatedBy, CreatedAt: v.CreatedAt,
+		Version: v.Number, Digest: v.Digest, Size: v.Size, Inputs: fromInputs(v.Inputs), CreatedBy: v.CreatedBy,
+		CreatedAt: v.CreatedAt,
 	}
 }
 
@@ -123,7 +125,9 @@ type ArtifactContent struct {
 
 // FromArtifactCode returns a program as the API shows it.
 func FromArtifactCode(a registry.Artifact, version string, code tool.ArtifactCode) ArtifactContent {
-	out := ArtifactContent{Artifact: a.Slug, Version: version, Language: code.Language, Digest: code.Digest, Inputs: fromInputs(code.Inputs)}
+	out := ArtifactContent{
+		Artifact: a.Slug, Version: version, Language: code.Language, Digest: code.Digest, Inputs: fromInputs(code.Inputs),
+	}
 	if code.Language != "wasm" && utf8.Valid(code.Content) {
 		out.Source = string(code.Content)
 	} else {

@@ -55,8 +55,10 @@ type Credential struct {
 func FromCredential(c vault.Credential) Credential {
 	return Credential{
 		ID: c.ID, Ref: c.Ref, Value: secret.Redacted, Hosts: append([]string{}, c.Hosts...),
-		CredentialUse: CredentialUse{Category: c.Selector.Category, Provider: c.Selector.Provider, Variant: c.Selector.Variant},
-		Version:       c.Version, KeyVersion: c.KeyVersion, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		CredentialUse: CredentialUse{
+			Category: c.Selector.Category, Provider: c.Selector.Provider, Variant: c.Selector.Variant,
+		},
+		Version: c.Version, KeyVersion: c.KeyVersion, Revision: c.Revision, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		RotatedAt: c.RotatedAt, LastUsedAt: c.LastUsedAt, ExpiresAt: c.ExpiresAt, RevokedAt: c.RevokedAt,
 	}
 }

@@ -37,7 +37,8 @@ func (d NewDocument) Document() (retrieval.Document, []byte, error) {
 	case d.Base64 != "":
 		var err error
 		if content, err = base64.StdEncoding.DecodeString(d.Base64); err != nil {
-			return out, nil, invalidDocument("/content_base64", "the content is not base64, of the standard alphabet and with its padding")
+			return out, nil, invalidDocument("/content_base64",
+				"the content is not base64, of the standard alphabet and with its padding")
 		}
 	}
 	return out, content, nil
@@ -83,8 +84,10 @@ type DocumentText struct {
 // FromDocument returns d as the API shows it.
 func FromDocument(d retrieval.Document) Document {
 	return Document{
-		ID: d.ID, Pipeline: d.PipelineID, Key: d.Key, Title: d.Title, MediaType: d.MediaType, Source: d.Source, Metadata: d.Metadata,
-		Bytes: d.Bytes, Digest: d.Digest, Status: d.Status, Error: d.Error, Chunks: d.Chunks, Embedded: d.Embedded,
-		Version: d.Version, Live: d.LiveVersion, CreatedBy: d.CreatedBy, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, ReadyAt: d.ReadyAt,
+		ID: d.ID, Pipeline: d.PipelineID, Key: d.Key, Title: d.Title, MediaType: d.MediaType, Source: d.Source,
+		Metadata: d.Metadata,
+		Bytes:    d.Bytes, Digest: d.Digest, Status: d.Status, Error: d.Error, Chunks: d.Chunks, Embedded: d.Embedded,
+		Version: d.Version, Live: d.LiveVersion, CreatedBy: d.CreatedBy, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt,
+		ReadyAt: d.ReadyAt,
 	}
 }

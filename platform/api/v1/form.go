@@ -39,9 +39,11 @@ type Confirm struct {
 func FormOf(t *tool.Tool, d *tool.Definition, version string, draft bool) ToolForm {
 	shown := fromDefinition(*d)
 	f := ToolForm{
-		ID: t.ID, Slug: t.Slug, Version: version, Draft: draft, Name: d.Name, Description: d.Description, Category: d.Category, Icon: d.Icon,
-		Intent: d.Interaction.Purpose(), Audience: tool.ModelAudience, Confirm: confirmOf(&t.Policy), Annotations: d.Interaction.Annotations,
-		Input: formOf(shown.InputSchema),
+		ID: t.ID, Slug: t.Slug, Version: version, Draft: draft, Name: d.Name, Description: d.Description,
+		Category: d.Category, Icon: d.Icon,
+		Intent: d.Interaction.Purpose(), Audience: tool.ModelAudience, Confirm: confirmOf(&t.Policy),
+		Annotations: d.Interaction.Annotations,
+		Input:       formOf(shown.InputSchema),
 	}
 	if !d.Interaction.ForModels() {
 		f.Audience = tool.UserAudience
@@ -49,7 +51,8 @@ func FormOf(t *tool.Tool, d *tool.Definition, version string, draft bool) ToolFo
 	if len(d.OutputSchema) > 0 {
 		f.Output = formOf(shown.OutputSchema)
 	}
-	_ = json.Unmarshal(d.Interaction.OutputSections, &f.OutputSections) // What was stored before they were checked is not shown.
+	// What was stored before they were checked is not shown.
+	_ = json.Unmarshal(d.Interaction.OutputSections, &f.OutputSections)
 	return f
 }
 

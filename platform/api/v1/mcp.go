@@ -163,8 +163,9 @@ type MCPDefinition struct {
 // FromDrift returns d as the API shows it, with a diff that was shown already.
 func FromDrift(d registry.Drift, diff *Diff) MCPDrift {
 	return MCPDrift{
-		MCPTool: FromRemoteTool(d.Tool), Pinned: fromRemoteDefinition(d.Tool.Pinned), Offered: fromRemoteDefinition(d.Tool.Seen),
-		Diff: diff, Warnings: d.Warnings,
+		MCPTool: FromRemoteTool(d.Tool), Pinned: fromRemoteDefinition(d.Tool.Pinned),
+		Offered: fromRemoteDefinition(d.Tool.Seen),
+		Diff:    diff, Warnings: d.Warnings,
 	}
 }
 
@@ -173,7 +174,8 @@ func fromRemoteDefinition(d *registry.RemoteDefinition) *MCPDefinition {
 		return nil
 	}
 	out := &MCPDefinition{
-		Digest: d.Digest, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
+		Digest: d.Digest, Title: d.Title, Description: d.Description, InputSchema: d.InputSchema,
+		OutputSchema: d.OutputSchema,
 	}
 	if hints, err := json.Marshal(d.Annotations); err == nil && string(hints) != "{}" {
 		out.Annotations = hints

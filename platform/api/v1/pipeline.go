@@ -21,7 +21,9 @@ type NewPipeline struct {
 
 // Pipeline returns p as the tenant's.
 func (p NewPipeline) Pipeline() retrieval.Pipeline {
-	out := retrieval.Pipeline{Slug: p.Slug, Name: p.Name, Description: p.Description, Search: p.Search, Language: p.Language}
+	out := retrieval.Pipeline{
+		Slug: p.Slug, Name: p.Name, Description: p.Description, Search: p.Search, Language: p.Language,
+	}
 	if p.Chunking != nil {
 		out.Chunking = p.Chunking.chunking()
 	}
@@ -138,7 +140,9 @@ func FromPipeline(p retrieval.Pipeline) Pipeline {
 	}
 	if p.NextEmbedding != nil {
 		workflow, _ := wire.NewReembed(p.Tenant, p.ID, p.NextGeneration)
-		out.Reembedding = &Reembedding{Generation: p.NextGeneration, Embedding: EmbeddingConfig(*p.NextEmbedding), Workflow: workflow}
+		out.Reembedding = &Reembedding{
+			Generation: p.NextGeneration, Embedding: EmbeddingConfig(*p.NextEmbedding), Workflow: workflow,
+		}
 	}
 	return out
 }
@@ -190,7 +194,8 @@ func FromAnswer(a retrieval.Answer) PipelineAnswer {
 	for i, h := range a.Hits {
 		out.Hits[i] = PipelineHit{
 			Citation: h.Citation(i + 1), Text: h.Text, Score: h.Score, TextRank: h.TextRank, VectorRank: h.VectorRank,
-			DocumentID: h.DocumentID, DocumentKey: h.DocumentKey, Title: h.Title, Source: h.Source, Headings: h.Headings, Page: h.Page,
+			DocumentID: h.DocumentID, DocumentKey: h.DocumentKey, Title: h.Title, Source: h.Source, Headings: h.Headings,
+			Page:    h.Page,
 			ChunkID: h.ID, Start: h.Start, End: h.End, Metadata: h.Metadata,
 		}
 	}

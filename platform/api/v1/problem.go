@@ -60,6 +60,7 @@ func (p *Problem) GetHeaders() http.Header {
 func (p *Problem) ToolError() *tool.Error {
 	return &tool.Error{
 		Kind: p.Code, Op: "api", Msg: cmp.Or(p.Detail, p.Title), Path: p.Path,
-		RetryAfter: time.Duration(p.RetryAfter * float64(time.Second)), Sent: true, Answered: true, Acted: !p.Retryable, Err: p,
+		RetryAfter: time.Duration(p.RetryAfter * float64(time.Second)), Sent: true, Answered: true, Acted: !p.Retryable,
+		Err: p,
 	}
 }

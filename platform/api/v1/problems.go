@@ -47,9 +47,11 @@ const (
 
 var problemClasses = []ProblemClass{
 	class(tool.Invalid, "", http.StatusUnprocessableEntity, "Invalid",
-		"A definition, a body or a parameter is wrong. `path` points at the value; `errors` lists every fault where there are several."),
+		"A definition, a body or a parameter is wrong. `path` points at the value; `errors` lists every fault where there "+
+			"are several."),
 	class(tool.NotFound, "", http.StatusNotFound, "Not found",
-		"There is no such thing, or none that the caller may know of: what belongs to another tenant is answered in the same words."),
+		"There is no such thing, or none that the caller may know of: what belongs to another tenant is answered in the "+
+			"same words."),
 	class(tool.Denied, "", http.StatusForbidden, "Denied",
 		"The key lacks a permission, or policy says no."),
 	class(tool.Conflict, "", http.StatusConflict, "Conflict",
@@ -95,11 +97,13 @@ var problemClasses = []ProblemClass{
 	retryable(class(tool.Conflict, KeyInUse, http.StatusConflict, "Idempotency key in use",
 		"A request with this key is being served. Send it again after `Retry-After`.")),
 	class(tool.Invalid, KeyReused, http.StatusUnprocessableEntity, "Idempotency key reused",
-		"The key was sent before with another request: another endpoint, parameter or body. Use a new key for a new request."),
+		"The key was sent before with another request: another endpoint, parameter or body. "+
+			"Use a new key for a new request."),
 	class(tool.Conflict, AnswerWithheld, http.StatusConflict, "Answer withheld",
 		"The request was served before, and its answer held a secret, which is kept nowhere. `instance` is what it made."),
 	lasting(class(tool.Unavailable, EncryptionMissing, http.StatusServiceUnavailable, "Encryption not configured",
-		"The server has no key-encryption key, so that it keeps no credentials. `detail` says what its operator is to configure.")),
+		"The server has no key-encryption key, so that it keeps no credentials. `detail` says what its operator is to "+
+			"configure.")),
 }
 
 // class describes a problem; one without a name is named as its kind.

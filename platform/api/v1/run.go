@@ -82,7 +82,9 @@ func FromRun(r agent.Run) Run {
 	}
 	if r.Plan != nil {
 		for _, p := range r.Plan.Tools {
-			out.Tools = append(out.Tools, Pin{Tool: p.Slug, Version: p.Version, Digest: p.Digest, Implementation: p.Implementation})
+			out.Tools = append(out.Tools, Pin{
+				Tool: p.Slug, Version: p.Version, Digest: p.Digest, Implementation: p.Implementation,
+			})
 		}
 		for _, o := range r.Plan.Omitted {
 			out.Omitted = append(out.Omitted, Omission(o))

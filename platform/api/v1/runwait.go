@@ -32,13 +32,15 @@ type ModelRetry struct {
 // FromWait returns w as the API shows it.
 func FromWait(w agent.Wait) CallWait {
 	return CallWait{
-		Turn: w.Turn, Calls: w.Calls, MostMS: w.Most.Milliseconds(), Reason: w.Reason, Group: w.Group, Tool: w.Tool, Detail: w.Text,
+		Turn: w.Turn, Calls: w.Calls, MostMS: w.Most.Milliseconds(), Reason: w.Reason, Group: w.Group, Tool: w.Tool,
+		Detail: w.Text,
 	}
 }
 
 // FromModelRetry returns r as the API shows it.
 func FromModelRetry(r agent.ModelRetry) ModelRetry {
 	return ModelRetry{
-		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Model: r.Model, Kind: r.Kind, Cause: r.Cause, RetryAt: r.RetryAt,
+		Turn: r.Turn, Attempt: r.Attempt, MaxAttempts: r.MaxAttempts, Model: r.Model, Kind: r.Kind, Cause: r.Cause,
+		RetryAt: r.RetryAt,
 	}
 }

@@ -69,8 +69,10 @@ type ToolVersion struct {
 // FromTool returns t as the API shows it.
 func FromTool(t tool.Tool) Tool {
 	return Tool{
-		ID: t.ID, Slug: t.Slug, Scope: t.Scope(), ToolType: t.Bucket(), Status: t.Status, Active: t.Active, Quarantine: t.Quarantine,
-		System: t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, ArtifactVersion: t.ArtifactVersion, Version: t.Version, Revision: t.Revision,
+		ID: t.ID, Slug: t.Slug, Scope: t.Scope(), ToolType: t.Bucket(), Status: t.Status, Active: t.Active,
+		Quarantine: t.Quarantine,
+		System:     t.System, BuiltinKey: t.BuiltinKey, ArtifactID: t.ArtifactID, ArtifactVersion: t.ArtifactVersion,
+		Version: t.Version, Revision: t.Revision,
 		ReadsDeclared: FromDeclaration(t.ReadsDeclared),
 		PublishedAt:   t.PublishedAt, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt, Visible: t.Shown(), Risk: t.RiskLevel(),
 		Policy: t.Policy, Definition: fromDefinition(t.Definition),
@@ -92,7 +94,8 @@ func fromDefinition(d tool.Definition) Definition {
 	interaction.ProviderOptions = secret.RedactKeys(interaction.ProviderOptions)
 	return Definition{
 		Name: d.Name, Description: d.Description, Category: d.Category, Icon: d.Icon,
-		InputSchema: secret.RedactKeys(d.InputSchema), OutputSchema: secret.RedactKeys(d.OutputSchema), OutputCheck: d.OutputCheck, Implementation: d.ImplementationType(),
+		InputSchema: secret.RedactKeys(d.InputSchema), OutputSchema: secret.RedactKeys(d.OutputSchema),
+		OutputCheck: d.OutputCheck, Implementation: d.ImplementationType(),
 		Config: secret.RedactKeys(d.Config), Execution: d.Execution, Interaction: interaction,
 	}
 }

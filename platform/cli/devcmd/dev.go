@@ -78,7 +78,9 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 		},
 	}
 	flags.Register(cmd)
-	cmd.Flags().StringVar(&listen, "listen", "", "address of the API (default "+dev.DefaultListen+"; "+cli.ListenVariable+")")
+	cmd.Flags().StringVar(
+		&listen, "listen", "", "address of the API (default "+dev.DefaultListen+"; "+cli.ListenVariable+")",
+	)
 	ports.register(cmd)
 	cmd.Flags().StringVar(&tenant, "tenant", "", "slug of the tenant (default "+dev.DefaultTenant+")")
 	cmd.Flags().BoolVar(&headless, "headless", false, "leave Temporal's UI out")
@@ -89,7 +91,9 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 func run(ctx context.Context, env cli.Env, asJSON bool, cfg dev.Config) error {
 	began := time.Now()
 	var err error
-	cfg.Observer, err = observe.New(ctx, observe.Config{Service: "toolcrib-dev", Version: env.Version, Getenv: env.Getenv, Logger: cfg.Logger})
+	cfg.Observer, err = observe.New(ctx, observe.Config{
+		Service: "toolcrib-dev", Version: env.Version, Getenv: env.Getenv, Logger: cfg.Logger,
+	})
 	if err != nil {
 		return err
 	}
@@ -173,7 +177,8 @@ func announce(w io.Writer, d *dev.Dev, asJSON bool, took time.Duration) error {
   API key      %s (tenant %s)
 
 Next, in another terminal: toolcrib apply -f FOLDER --data %s
-`, took.Round(10*time.Millisecond), at.Server, at.OpenAPI, cmp.Or(at.UI, "–"), at.Temporal, at.Data, at.KeyFile, at.Tenant, at.Data)
+`, took.Round(10*time.Millisecond), at.Server, at.OpenAPI, cmp.Or(at.UI, "–"), at.Temporal, at.Data, at.KeyFile,
+		at.Tenant, at.Data)
 	return err
 }
 

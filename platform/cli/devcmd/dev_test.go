@@ -36,7 +36,8 @@ func TestDev(t *testing.T) {
 			Server  string `json:"server"`
 			KeyFile string `json:"key_file"`
 		}
-		require.Eventually(t, func() bool { return json.Unmarshal(out.Bytes(), &at) == nil }, time.Minute, 20*time.Millisecond, "%s", &errs)
+		require.Eventually(t, func() bool { return json.Unmarshal(out.Bytes(), &at) == nil }, time.Minute,
+			20*time.Millisecond, "%s", &errs)
 		key, err := os.ReadFile(at.KeyFile)
 		require.NoError(t, err)
 		info, err := os.Stat(at.KeyFile)

@@ -30,7 +30,8 @@ func download(env cli.Env) (*programs.Download, error) {
 	switch wish := env.Getenv(DownloadVariable); wish {
 	case "", "always":
 		d.Allow = func(_ context.Context, o programs.Offer) error {
-			_, err := fmt.Fprintf(env.Err, "PostgreSQL is missing here. Getting %s\n(%s=never leaves that be.)\n", o, DownloadVariable)
+			_, err := fmt.Fprintf(env.Err, "PostgreSQL is missing here. Getting %s\n(%s=never leaves that be.)\n", o,
+				DownloadVariable)
 			return err
 		}
 	case "ask":
@@ -38,7 +39,11 @@ func download(env cli.Env) (*programs.Download, error) {
 	case "never":
 		d.Allow = func(context.Context, programs.Offer) error { return errors.New(DownloadVariable + " is never") }
 	default:
-		return nil, &cli.UsageError{Err: &tool.Error{Kind: tool.Invalid, Op: "dev", Msg: fmt.Sprintf("%s is %q: it is never, ask or always", DownloadVariable, wish)}}
+		return nil, &cli.UsageError{
+			Err: &tool.Error{
+				Kind: tool.Invalid, Op: "dev", Msg: fmt.Sprintf("%s is %q: it is never, ask or always", DownloadVariable, wish),
+			},
+		}
 	}
 	return d, nil
 }

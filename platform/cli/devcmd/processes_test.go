@@ -29,7 +29,8 @@ func TestServeAndWorker(t *testing.T) {
 	server := start(t, environ, "serve")
 	worker := start(t, environ, "worker")
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-	require.Eventually(t, func() bool { return address.MatchString(server.log.String()) }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return address.MatchString(server.log.String()) }, 30*time.Second,
+		10*time.Millisecond)
 	at := address.FindString(server.log.String())
 
 	c, err := client.New(client.Config{Server: at})
@@ -85,7 +86,9 @@ func login(t *testing.T) string {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	name := fmt.Sprintf("login_%d", time.Now().UnixNano())
-	_, err = conn.Exec(t.Context(), fmt.Sprintf("create role %s login password 'only-here' in role %s", name, store.AppRole))
+	_, err = conn.Exec(
+		t.Context(), fmt.Sprintf("create role %s login password 'only-here' in role %s", name, store.AppRole),
+	)
 	require.NoError(t, err)
 	u, err := url.Parse(owner)
 	require.NoError(t, err)

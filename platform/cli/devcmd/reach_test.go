@@ -22,7 +22,10 @@ func TestWrongReach(t *testing.T) {
 		{"dev", "--data", t.TempDir()},
 	} {
 		for _, c := range []struct{ flag, value, says string }{
-			{"--only-host", "https://example.com", `--only-host: "https://example.com" is not a host, host:port or *.host in ASCII`},
+			{
+				"--only-host", "https://example.com",
+				`--only-host: "https://example.com" is not a host, host:port or *.host in ASCII`,
+			},
 			{"--only-host", "*", `--only-host: "*" is not`},
 			{"--only-method", "post", `--only-method: "post" is not a method in upper case, such as GET`},
 			{"--max-answer-bytes", "-1", "--max-answer-bytes: expected 0 for no bound, or a number of bytes"},

@@ -61,8 +61,9 @@ func (s *site) start(ctx context.Context, upstream string) error {
 	s.dev, err = dev.Start(ctx, dev.Config{
 		Stack: devstack.Config{Throwaway: true, Headless: true},
 		Worker: worker.Config{
-			Functions: functions, Models: map[string]agent.Model{"scripted": scripted.New("testdata/transcripts"), "talker": &shared.talker},
-			Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{upstream}}},
+			Functions: functions,
+			Models:    map[string]agent.Model{"scripted": scripted.New("testdata/transcripts"), "talker": &shared.talker},
+			Allow:     map[tool.TenantID]worker.Allowance{"": {Hosts: []string{upstream}}},
 		},
 	})
 	if err != nil {

@@ -36,15 +36,33 @@ func TestDevRefuses(t *testing.T) {
 		code int
 		says []string
 	}{
-		{[]string{"--listen", taken.Addr().String()}, cli.ExitUnavailable, []string{"the API: " + taken.Addr().String() + " is taken by " + holder, "ask for another port"}},
-		{[]string{"--temporal-port", port}, cli.ExitUnavailable, []string{"port " + port + ", which Temporal was to listen on, is taken by " + holder}},
-		{[]string{"--postgres-port", port}, cli.ExitUnavailable, []string{"port " + port + ", which PostgreSQL was to listen on, is taken by " + holder}},
+		{
+			[]string{"--listen", taken.Addr().String()},
+			cli.ExitUnavailable,
+			[]string{"the API: " + taken.Addr().String() + " is taken by " + holder, "ask for another port"},
+		},
+		{
+			[]string{"--temporal-port", port},
+			cli.ExitUnavailable,
+			[]string{"port " + port + ", which Temporal was to listen on, is taken by " + holder},
+		},
+		{
+			[]string{"--postgres-port", port},
+			cli.ExitUnavailable,
+			[]string{"port " + port + ", which PostgreSQL was to listen on, is taken by " + holder},
+		},
 		{[]string{"--listen", "8080"}, cli.ExitInvalid, []string{`"8080" is not host:port`}},
-		{[]string{"--data", file}, cli.ExitDenied, []string{"the data folder " + file + " is not a folder", "choose another folder with --data"}},
+		{
+			[]string{"--data", file},
+			cli.ExitDenied,
+			[]string{"the data folder " + file + " is not a folder", "choose another folder with --data"},
+		},
 	} {
 		var errs bytes.Buffer
 		env := cli.Env{In: strings.NewReader(""), Out: &errs, Err: &errs}
-		args := append([]string{"dev", "--headless", "--data", filepath.Join(folder(t), "data"), "--temporal-port", "-1", "--postgres-port", "-1"}, tt.args...)
+		args := append([]string{
+			"dev", "--headless", "--data", filepath.Join(folder(t), "data"), "--temporal-port", "-1", "--postgres-port", "-1",
+		}, tt.args...)
 		require.Equal(t, tt.code, cli.Run(t.Context(), env, args, devcmd.New), errs.String())
 		for _, says := range tt.says {
 			require.Contains(t, errs.String(), says)
@@ -59,8 +77,10 @@ func TestDoctorOfDev(t *testing.T) {
 	code, out, errs := toolcrib(t.Context(), "doctor")
 	require.Equal(t, cli.ExitOK, code, out+errs)
 	for _, check := range []string{
-		"ok    temporal              answers at " + shared.dev.Stack().TemporalAddress(), "ok    temporal namespace    default",
-		"ok    search attributes", "ok    workers", "ok    api                   ready at " + shared.dev.URL(), "ok    api key", "ok    data folder",
+		"ok    temporal              answers at " + shared.dev.Stack().TemporalAddress(),
+		"ok    temporal namespace    default",
+		"ok    search attributes", "ok    workers", "ok    api                   ready at " + shared.dev.URL(),
+		"ok    api key", "ok    data folder",
 	} {
 		require.Contains(t, out, check)
 	}
@@ -70,7 +90,10 @@ func TestDoctorOfDev(t *testing.T) {
 func TestNamespaceThatIsMissing(t *testing.T) {
 	t.Parallel()
 	address := shared.dev.Stack().TemporalAddress()
-	environ := []string{cli.DatabaseVariable + "=" + login(t), "TEMPORAL_ADDRESS=" + address, "TEMPORAL_NAMESPACE=elsewhere", cli.ListenVariable + "=127.0.0.1:0"}
+	environ := []string{
+		cli.DatabaseVariable + "=" + login(t), "TEMPORAL_ADDRESS=" + address, "TEMPORAL_NAMESPACE=elsewhere",
+		cli.ListenVariable + "=127.0.0.1:0",
+	}
 	for _, command := range []string{"serve", "worker"} {
 		var errs bytes.Buffer
 		env := cli.Env{In: strings.NewReader(""), Out: &errs, Err: &errs, Environ: environ}
@@ -90,18 +113,24 @@ func TestRunWithoutWorker(t *testing.T) {
 	}
 	server := start(t, environ, "serve")
 	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-	require.Eventually(t, func() bool { return address.MatchString(server.log.String()) }, time.Minute, 10*time.Millisecond, "%s", &server.log)
-	client := []string{cli.ServerVariable + "=" + address.FindString(server.log.String()), cli.KeyVariable + "=" + shared.dev.Key()}
+	require.Eventually(t, func() bool { return address.MatchString(server.log.String()) }, time.Minute,
+		10*time.Millisecond, "%s", &server.log)
+	client := []string{
+		cli.ServerVariable + "=" + address.FindString(server.log.String()), cli.KeyVariable + "=" + shared.dev.Key(),
+	}
 
-	waiting := start(t, client, "tool", "call", "datetime_utils", "--args", `{"operation":"now"}`, "--wait", "0s", "--json")
+	waiting := start(t, client, "tool", "call", "datetime_utils", "--args", `{"operation":"now"}`, "--wait", "0s",
+		"--json")
 	require.Equal(t, cli.ExitOK, waiting.end(t), &waiting.log)
 	var call v1.Call
 	require.NoError(t, json.Unmarshal(waiting.log.Bytes(), &call), &waiting.log)
 	follower := start(t, client, "run", "wait", call.RunID)
 	const says = `no worker polls the task queue "deserted": start one with toolcrib worker --task-queue deserted`
-	require.Eventually(t, func() bool { return strings.Contains(follower.log.String(), says) }, time.Minute, 50*time.Millisecond, "%s", &follower.log)
+	require.Eventually(t, func() bool { return strings.Contains(follower.log.String(), says) }, time.Minute,
+		50*time.Millisecond, "%s", &follower.log)
 	live := start(t, client, "run", "follow", call.RunID)
-	require.Eventually(t, func() bool { return strings.Contains(live.log.String(), says) }, time.Minute, 50*time.Millisecond, "%s", &live.log)
+	require.Eventually(t, func() bool { return strings.Contains(live.log.String(), says) }, time.Minute,
+		50*time.Millisecond, "%s", &live.log)
 	looker := start(t, client, "run", "get", call.RunID)
 	require.Equal(t, cli.ExitOK, looker.end(t))
 	require.Contains(t, looker.log.String(), says)

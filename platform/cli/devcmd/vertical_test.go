@@ -121,7 +121,10 @@ func TestCancel(t *testing.T) {
 func TestCallWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	var call v1.Call
-	require.NoError(t, json.Unmarshal([]byte(ok(t, "tool", "call", "greet", "--args", `{"name":"Ada"}`, "--wait", "0s", "--json")), &call))
+	require.NoError(
+		t,
+		json.Unmarshal([]byte(ok(t, "tool", "call", "greet", "--args", `{"name":"Ada"}`, "--wait", "0s", "--json")), &call),
+	)
 	require.Equal(t, agent.RunRunning, call.Status)
 	ok(t, "run", "wait", call.RunID)
 }
@@ -134,7 +137,9 @@ func TestForeignTenant(t *testing.T) {
 	defer platform.Close()
 	tenant, err := platform.CreateTenant(t.Context(), store.Tenant{Slug: "t-" + uuid.NewString()})
 	require.NoError(t, err)
-	_, key, err := shared.dev.Store().CreateKey(t.Context(), store.Key{Tenant: tenant.ID, Name: "k", Permissions: []string{"*"}})
+	_, key, err := shared.dev.Store().CreateKey(t.Context(), store.Key{
+		Tenant: tenant.ID, Name: "k", Permissions: []string{"*"},
+	})
 	require.NoError(t, err)
 
 	var run v1.Run

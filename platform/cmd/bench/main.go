@@ -29,11 +29,15 @@ func main() {
 func run(ctx context.Context, args []string, out, progress io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(progress)
-	only := flags.String("only", "", "measure these `benchmarks` alone, separated by commas: "+strings.Join(bench.Names(), ", "))
+	only := flags.String(
+		"only", "", "measure these `benchmarks` alone, separated by commas: "+strings.Join(bench.Names(), ", "),
+	)
 	quick := flags.Bool("quick", false, "measure little: enough to see that it works, too little to compare")
 	rounds := flags.Int("rounds", 0, "how many `rounds` the contestants take turns for (default 5, or 1 when quick)")
 	page := flags.String("report", "bench.md", "the `file` that the report in Markdown goes to")
-	binary := flags.String("toolcrib", "", "the toolcrib `binary` whose start is measured (default: none, and no such figures)")
+	binary := flags.String(
+		"toolcrib", "", "the toolcrib `binary` whose start is measured (default: none, and no such figures)",
+	)
 	profile := flags.String("cpuprofile", "", "the `file` that a CPU profile of this process goes to")
 	if err := flags.Parse(args); err != nil {
 		return err

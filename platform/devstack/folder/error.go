@@ -37,7 +37,8 @@ func Explain(dir string, err error) error {
 		out.Reason = "may not be used by this user"
 		if name, ok := owner(dir); ok {
 			out.Reason += "; it belongs to " + name
-			out.Mend = fmt.Sprintf("give it to you with: sudo chown -R %d %s, or %s", syscall.Geteuid(), strconv.Quote(dir), elsewhere)
+			out.Mend = fmt.Sprintf("give it to you with: sudo chown -R %d %s, or %s", syscall.Geteuid(), strconv.Quote(dir),
+				elsewhere)
 		}
 	case errors.Is(err, syscall.EROFS):
 		out.Reason = "is on a file system that is read-only"

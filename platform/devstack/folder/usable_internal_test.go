@@ -28,7 +28,8 @@ func TestUsable(t *testing.T) {
 		require.EqualError(t, err, "the data folder "+path+" is not a folder: choose another folder with --data")
 	}
 	require.EqualError(t, room("/data", 3<<20),
-		"the data folder /data has 3 MB left on its disk and needs 100: make room there, or choose another folder with --data")
+		"the data folder /data has 3 MB left on its disk and needs 100: "+
+			"make room there, or choose another folder with --data")
 }
 
 // What the system says is told in words, with what to do.

@@ -65,7 +65,8 @@ func listening(table string, port int, sockets map[string]bool) {
 	suffix := fmt.Sprintf(":%04X", port)
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		columns := strings.Fields(lines.Text())
-		if len(columns) > socketColumn && columns[stateColumn] == listenState && strings.HasSuffix(columns[localColumn], suffix) {
+		if len(columns) > socketColumn && columns[stateColumn] == listenState &&
+			strings.HasSuffix(columns[localColumn], suffix) {
 			sockets["socket:["+columns[socketColumn]+"]"] = true
 		}
 	}

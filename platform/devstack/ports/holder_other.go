@@ -18,7 +18,8 @@ func Listening(ctx context.Context, port int) bool { return Holder(ctx, port) !=
 func Holder(ctx context.Context, port int) Process {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "lsof", "-nP", "-iTCP:"+strconv.Itoa(port), "-sTCP:LISTEN", "-Fpc").Output() //nolint:gosec // A number.
+	out, err := exec.CommandContext(ctx, "lsof", "-nP", "-iTCP:"+strconv.Itoa(port), "-sTCP:LISTEN",
+		"-Fpc").Output() //nolint:gosec // A number.
 	if err != nil {
 		return Process{}
 	}

@@ -17,7 +17,10 @@ func Refusal(ctx context.Context, address string, err error) string {
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Sprintf("this user may not listen on %s: ask for a port above 1023", address)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return fmt.Sprintf("this machine does not have the address of %s: ask for 127.0.0.1, or for 0.0.0.0 to be reached from elsewhere", address)
+		return fmt.Sprintf(
+			"this machine does not have the address of %s: ask for 127.0.0.1, or for 0.0.0.0 to be reached from elsewhere",
+			address,
+		)
 	default:
 		return fmt.Sprintf("cannot listen on %s: %v", address, err)
 	}

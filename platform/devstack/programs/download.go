@@ -64,7 +64,10 @@ type limits struct {
 	pause    time.Duration // Before the second try; doubled each time.
 }
 
-var usualLimits = limits{artifact: 256 << 20, unpacked: 1 << 30, files: 20_000, stall: 30 * time.Second, tries: 5, pause: 500 * time.Millisecond}
+var usualLimits = limits{
+	artifact: 256 << 20, unpacked: 1 << 30, files: 20_000, stall: 30 * time.Second, tries: 5,
+	pause: 500 * time.Millisecond,
+}
 
 func (d Download) withDefaults() (Download, error) {
 	if d.Repository == "" {

@@ -31,7 +31,10 @@ func small(t *testing.T, more ...programstest.Entry) []byte {
 	return programstest.Artifact(t, append([]programstest.Entry{
 		programstest.Program("./bin/postgres", script), programstest.Program("./bin/initdb", script),
 		{Header: tar.Header{Typeflag: tar.TypeDir, Name: "./share/", Mode: 0o700}},
-		{Header: tar.Header{Typeflag: tar.TypeReg, Name: "./lib/libpq.so.5.17", Mode: 0o600}, Content: bytes.Repeat([]byte("lib"), 50_000)},
+		{
+			Header:  tar.Header{Typeflag: tar.TypeReg, Name: "./lib/libpq.so.5.17", Mode: 0o600},
+			Content: bytes.Repeat([]byte("lib"), 50_000),
+		},
 		{Header: tar.Header{Typeflag: tar.TypeSymlink, Name: "./lib/libpq.so", Linkname: "libpq.so.5.17"}},
 		{Header: tar.Header{Typeflag: tar.TypeLink, Name: "./lib/libpq.so.5", Linkname: "lib/libpq.so.5.17"}},
 	}, more...)...)
@@ -65,7 +68,9 @@ func TestDownload(t *testing.T) {
 	require.Contains(t, said.String(), "100% of")
 
 	home := filepath.Dir(got.Dir)
-	for name, mode := range map[string]os.FileMode{"bin/initdb": 0o755, "lib/libpq.so": 0o644, "lib/libpq.so.5": 0o644, "share": 0o755} {
+	for name, mode := range map[string]os.FileMode{
+		"bin/initdb": 0o755, "lib/libpq.so": 0o644, "lib/libpq.so.5": 0o644, "share": 0o755,
+	} {
 		info, err := os.Stat(filepath.Join(home, name))
 		require.NoError(t, err)
 		require.Equal(t, mode, info.Mode().Perm(), name)
@@ -179,16 +184,22 @@ func TestHostileArtifacts(t *testing.T) {
 		entries []programstest.Entry
 		says    string
 	}{
-		"traversal":           {[]programstest.Entry{entry(tar.TypeReg, "../escaped", "")}, "leads out"},
-		"hidden traversal":    {[]programstest.Entry{entry(tar.TypeReg, "bin/../../escaped", "")}, "leads out"},
-		"an absolute name":    {[]programstest.Entry{entry(tar.TypeReg, outside, "")}, "leads out"},
-		"a link out":          {[]programstest.Entry{entry(tar.TypeSymlink, "etc", "../../etc")}, "leads out"},
-		"an absolute link":    {[]programstest.Entry{entry(tar.TypeSymlink, "etc", "/etc")}, "leads out"},
-		"a hard link out":     {[]programstest.Entry{entry(tar.TypeLink, "shadow", "../../etc/shadow")}, "leads out"},
-		"written through one": {[]programstest.Entry{entry(tar.TypeSymlink, "bin/deep/a", ".."), entry(tar.TypeSymlink, "bin/deep/a/b", "../.."), entry(tar.TypeReg, "bin/b/escaped", "")}, "escaped"},
-		"over a file":         {[]programstest.Entry{entry(tar.TypeReg, "bin/postgres", "")}, "exists"},
-		"a device":            {[]programstest.Entry{entry(tar.TypeChar, "null", "")}, "neither folder, file nor link"},
-		"a pipe":              {[]programstest.Entry{entry(tar.TypeFifo, "pipe", "")}, "neither folder, file nor link"},
+		"traversal":        {[]programstest.Entry{entry(tar.TypeReg, "../escaped", "")}, "leads out"},
+		"hidden traversal": {[]programstest.Entry{entry(tar.TypeReg, "bin/../../escaped", "")}, "leads out"},
+		"an absolute name": {[]programstest.Entry{entry(tar.TypeReg, outside, "")}, "leads out"},
+		"a link out":       {[]programstest.Entry{entry(tar.TypeSymlink, "etc", "../../etc")}, "leads out"},
+		"an absolute link": {[]programstest.Entry{entry(tar.TypeSymlink, "etc", "/etc")}, "leads out"},
+		"a hard link out":  {[]programstest.Entry{entry(tar.TypeLink, "shadow", "../../etc/shadow")}, "leads out"},
+		"written through one": {
+			[]programstest.Entry{
+				entry(tar.TypeSymlink, "bin/deep/a", ".."), entry(tar.TypeSymlink, "bin/deep/a/b", "../.."),
+				entry(tar.TypeReg, "bin/b/escaped", ""),
+			},
+			"escaped",
+		},
+		"over a file": {[]programstest.Entry{entry(tar.TypeReg, "bin/postgres", "")}, "exists"},
+		"a device":    {[]programstest.Entry{entry(tar.TypeChar, "null", "")}, "neither folder, file nor link"},
+		"a pipe":      {[]programstest.Entry{entry(tar.TypeFifo, "pipe", "")}, "neither folder, file nor link"},
 		"huge": {[]programstest.Entry{
 			{Header: tar.Header{Typeflag: tar.TypeReg, Name: "zeros", Mode: 0o644}, Content: make([]byte, 2<<20)},
 		}, "too large"},
@@ -223,13 +234,16 @@ func TestBrokenArtifacts(t *testing.T) {
 		artifact []byte
 		says     string
 	}{
-		"no archive":         {[]byte("not a zip file"), "zip"},
-		"cut short":          {good[:len(good)/2], "zip"},
-		"nothing in it":      {zipped(t), "no archive of programs"},
-		"two in it":          {zipped(t, "a.txz", "b.txz"), "more than one"},
-		"not compressed":     {zipped(t, "a.txz"), "opening a.txz"},
-		"without programs":   {programstest.Artifact(t), "do not run here"},
-		"that do not run":    {programstest.Artifact(t, programstest.Program("bin/postgres", "exit 1"), programstest.Program("bin/initdb", "")), "do not run here"},
+		"no archive":       {[]byte("not a zip file"), "zip"},
+		"cut short":        {good[:len(good)/2], "zip"},
+		"nothing in it":    {zipped(t), "no archive of programs"},
+		"two in it":        {zipped(t, "a.txz", "b.txz"), "more than one"},
+		"not compressed":   {zipped(t, "a.txz"), "opening a.txz"},
+		"without programs": {programstest.Artifact(t), "do not run here"},
+		"that do not run": {
+			programstest.Artifact(t, programstest.Program("bin/postgres", "exit 1"), programstest.Program("bin/initdb", "")),
+			"do not run here",
+		},
 		"larger than is due": {bytes.Repeat([]byte("x"), 2<<20), "is larger than"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,8 @@ func TestFind(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(root, "cache", "empty", "bin"), 0o750))
 
 	found, err := Search{
-		Path:    filepath.Join(root, "nothing") + string(os.PathListSeparator) + onPath + string(os.PathListSeparator) + "relative",
+		Path: filepath.Join(root, "nothing") + string(os.PathListSeparator) + onPath + string(os.PathListSeparator) +
+			"relative",
 		Folders: []string{filepath.Join(root, "lib", "*", "bin")}, Downloaded: filepath.Join(root, "cache"),
 	}.Find(t.Context())
 	require.NoError(t, err)

@@ -40,13 +40,19 @@ func openRepository(d Download, target build) (*repository, error) {
 		return nil, fmt.Errorf("the repository %q is no https or http URL", redacted(d.Repository))
 	}
 	if base.Scheme == "http" && d.SHA256 == "" && !isLoopback(base.Hostname()) {
-		return nil, fmt.Errorf("the repository %s is reached without TLS, so that its digests prove nothing: use https, or pin the archive's SHA-256 in TOOLCRIB_POSTGRES_SHA256", base.Redacted())
+		return nil, fmt.Errorf(
+			"the repository %s is reached without TLS, so that its digests prove nothing: use https, or pin the archive's "+
+				"SHA-256 in TOOLCRIB_POSTGRES_SHA256",
+			base.Redacted(),
+		)
 	}
 	name := "embedded-postgres-binaries-" + target.String()
 	artifact := base.JoinPath("io", "zonky", "test", "postgres", name, d.Version, name+"-"+d.Version+".jar")
 	// Whoever names a repository trusts its host, wherever it is.
 	policy := egress.Policy{AllowHosts: []string{base.Host}}
-	gate, err := egress.New(egress.Config{Policy: func(tool.TenantID) egress.Policy { return policy }, MaxBytes: maxDigestBytes})
+	gate, err := egress.New(egress.Config{
+		Policy: func(tool.TenantID) egress.Policy { return policy }, MaxBytes: maxDigestBytes,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("making the way to the repository: %w", err)
 	}
@@ -113,7 +119,9 @@ func (r *repository) digest(ctx context.Context) (string, hash.Hash, error) {
 		size   int
 		make   func() hash.Hash
 	}{{".sha256", sha256.Size, sha256.New}, {".sha1", sha1.Size, sha1.New}} {
-		answer, err := r.gate.Do(ctx, reading, &egress.Request{Method: http.MethodGet, URL: r.artifact + kind.suffix, Repeatable: true})
+		answer, err := r.gate.Do(
+			ctx, reading, &egress.Request{Method: http.MethodGet, URL: r.artifact + kind.suffix, Repeatable: true},
+		)
 		if err != nil {
 			return "", nil, fmt.Errorf("asking %s for a digest: %w", r.name(), err)
 		}
@@ -214,11 +222,13 @@ func (r *repository) accept(answer *http.Response, file *os.File, have int64) (i
 	switch status := answer.StatusCode; {
 	case status == http.StatusOK:
 		return 0, rewind(file)
-	case status == http.StatusPartialContent && strings.HasPrefix(answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
+	case status == http.StatusPartialContent &&
+		strings.HasPrefix(answer.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", have)):
 		return have, nil
 	case status == http.StatusPartialContent, status == http.StatusRequestedRangeNotSatisfiable:
 		return 0, errors.Join(fmt.Errorf("the repository answered %d to a range", status), rewind(file))
-	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests,
+		status == http.StatusRequestTimeout:
 		return 0, fmt.Errorf("the repository answered %d", status)
 	default:
 		return 0, finalError{fmt.Errorf("the repository answered %d", status)}

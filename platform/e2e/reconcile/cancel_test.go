@@ -18,7 +18,8 @@ import (
 func (s *site) api() func(method, path string) (status int, body map[string]any) {
 	s.t.Helper()
 	handler, err := serve.Handler(s.t.Context(), serve.HandlerConfig{
-		Store: s.Store, Temporal: s.temporal, Namespace: devstack.DefaultNamespace, TaskQueue: s.queue, Logger: slog.New(slog.DiscardHandler),
+		Store: s.Store, Temporal: s.temporal, Namespace: devstack.DefaultNamespace, TaskQueue: s.queue,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(s.t, err)
 	server := httptest.NewServer(handler)

@@ -52,7 +52,10 @@ func TestReconcileCommand(t *testing.T) {
 	environ := []string{cli.DatabaseVariable + "=" + s.login(store.AppRole), "TEMPORAL_ADDRESS=" + server.Address()}
 	command := func(args ...string) (code int, out, errs string) {
 		var stdout, stderr bytes.Buffer
-		code = cli.Run(t.Context(), cli.Env{Out: &stdout, Err: &stderr, In: strings.NewReader(""), Environ: environ, Dir: t.TempDir()}, append([]string{"reconcile"}, args...))
+		code = cli.Run(
+			t.Context(), cli.Env{Out: &stdout, Err: &stderr, In: strings.NewReader(""), Environ: environ, Dir: t.TempDir()},
+			append([]string{"reconcile"}, args...),
+		)
 		return code, stdout.String(), stderr.String()
 	}
 

@@ -45,7 +45,8 @@ func TestInterleavings(t *testing.T) {
 		passing.Go(func() {
 			r := s.reconciler()
 			for ctx.Err() == nil {
-				if _, err := r.Pass(ctx, reconcile.PassOptions{}); err != nil && ctx.Err() == nil && tool.KindOf(err) != tool.Unavailable { // The machine is busy.
+				if _, err := r.Pass(ctx, reconcile.PassOptions{}); err != nil && ctx.Err() == nil &&
+					tool.KindOf(err) != tool.Unavailable { // The machine is busy.
 					t.Error(err)
 				}
 			}
@@ -120,7 +121,9 @@ func (s *site) workflowsThatEnd() {
 		workflow.GetSignalChannel(ctx, "end").Receive(ctx, &id)
 		ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{ScheduleToCloseTimeout: time.Minute})
 		return workflow.ExecuteLocalActivity(ctx, func(ctx context.Context, id, execution string) error {
-			return s.Store.FinishRun(ctx, agent.RunEnd{Tenant: s.Tenant, RunID: id, Status: agent.RunCompleted, Execution: execution})
+			return s.Store.FinishRun(ctx, agent.RunEnd{
+				Tenant: s.Tenant, RunID: id, Status: agent.RunCompleted, Execution: execution,
+			})
 		}, id, workflow.GetInfo(ctx).WorkflowExecution.RunID).Get(ctx, nil)
 	}, workflow.RegisterOptions{Name: wire.AgentRunWorkflow})
 	require.NoError(s.t, w.Start())

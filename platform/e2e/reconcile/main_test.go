@@ -40,7 +40,9 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error
-	server, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{Port: devstack.AnyPort, Headless: true, Logger: quiet()})
+	server, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{
+		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting Temporal:", err)
 		return 1
@@ -69,7 +71,9 @@ type site struct {
 func newSite(t *testing.T) *site {
 	t.Helper()
 	d := storetest.NewDatabase(t)
-	c, err := client.Dial(client.Options{HostPort: server.Address(), Namespace: devstack.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet())})
+	c, err := client.Dial(client.Options{
+		HostPort: server.Address(), Namespace: devstack.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet()),
+	})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	m, err := store.OpenMaintenance(t.Context(), d.URL, store.Options{SetRole: store.MaintenanceRole, MaxConns: 2})
@@ -83,7 +87,9 @@ func newSite(t *testing.T) *site {
 // close ends a run as its workflow would.
 func (s *site) close(run agent.Run, status agent.RunStatus) {
 	s.t.Helper()
-	require.NoError(s.t, s.Store.FinishRun(s.t.Context(), agent.RunEnd{Tenant: s.Tenant, RunID: run.ID, Status: status, Execution: "x"}))
+	require.NoError(
+		s.t, s.Store.FinishRun(s.t.Context(), agent.RunEnd{Tenant: s.Tenant, RunID: run.ID, Status: status, Execution: "x"}),
+	)
 }
 
 // passes passes once, and goes on where Temporal did not answer in time.

@@ -83,7 +83,9 @@ func TestRestoredDatabaseBeforeAnEnd(t *testing.T) {
 	require.NoError(t, w.Get(t.Context(), nil))
 	s.close(run, agent.RunCompleted)
 	require.Empty(t, s.pass())
-	_, err := s.Conn(t).Exec(t.Context(), "update runs set status = 'running', completed_at = null, ended_by = '' where id = $1", run.ID)
+	_, err := s.Conn(t).Exec(
+		t.Context(), "update runs set status = 'running', completed_at = null, ended_by = '' where id = $1", run.ID,
+	)
 	require.NoError(t, err)
 	s.found(1)
 	require.Equal(t, agent.RunCompleted, s.find(run.ID).Status)
@@ -97,7 +99,9 @@ func TestDocuments(t *testing.T) {
 
 	s := newSite(t)
 	shelf := storetest.NewShelf(t, s.Store, retrieval.Pipeline{Tenant: s.Tenant, Embedding: &storetest.Model})
-	alive, terminated, never := shelf.Put(t, "alive", "words"), shelf.Put(t, "terminated", "words"), shelf.Put(t, "never", "words")
+	alive, terminated, never := shelf.Put(
+		t, "alive", "words",
+	), shelf.Put(t, "terminated", "words"), shelf.Put(t, "never", "words")
 	ids := map[string]string{}
 	for _, d := range []retrieval.Document{alive, terminated} {
 		id, _ := wire.NewIngest(d.Tenant, d.ID, d.Version)
@@ -108,7 +112,9 @@ func TestDocuments(t *testing.T) {
 
 	require.Eventually(t, func() bool { return len(s.pass(dry)) == 2 }, time.Minute, 20*time.Millisecond)
 	s.found(2)
-	for id, want := range map[string]retrieval.DocumentStatus{alive.ID: retrieval.Pending, terminated.ID: retrieval.Failed, never.ID: retrieval.Failed} {
+	for id, want := range map[string]retrieval.DocumentStatus{
+		alive.ID: retrieval.Pending, terminated.ID: retrieval.Failed, never.ID: retrieval.Failed,
+	} {
 		d, err := s.Store.FindDocument(t.Context(), s.Tenant, alive.PipelineID, id)
 		require.NoError(t, err)
 		require.Equal(t, want, d.Status)
@@ -143,7 +149,8 @@ func TestLooksAtDocuments(t *testing.T) {
 
 	s := newSite(t)
 	shelf := storetest.NewShelf(t, s.Store, retrieval.Pipeline{Tenant: s.Tenant})
-	alive, terminated, waiting := shelf.Put(t, "alive", "words"), shelf.Put(t, "terminated", "words"), shelf.Put(t, "waiting", "words")
+	alive, terminated, waiting := shelf.Put(t, "alive",
+		"words"), shelf.Put(t, "terminated", "words"), shelf.Put(t, "waiting", "words")
 	for _, d := range []retrieval.Document{alive, terminated} {
 		id, _ := wire.NewIngest(d.Tenant, d.ID, d.Version)
 		s.start(id, wire.IngestWorkflow)

@@ -115,7 +115,8 @@ func TestClosedWorkflows(t *testing.T) {
 			require.Empty(t, closed.Error)
 		}
 		data, ends := s.ending(run.ID, map[agent.RunStatus]tool.EventType{
-			agent.RunCancelled: agent.EventRunCancelled, agent.RunFailed: agent.EventRunFailed, agent.RunCompleted: agent.EventRunCompleted,
+			agent.RunCancelled: agent.EventRunCancelled, agent.RunFailed: agent.EventRunFailed,
+			agent.RunCompleted: agent.EventRunCompleted,
 		}[c.status])
 		require.Equal(t, 1, ends, name)
 		require.Equal(t, string(c.reason), data["reason"], name)
@@ -137,7 +138,9 @@ func TestOpenCallsOfClosedWorkflows(t *testing.T) {
 	s.terminate(run.WorkflowID, "by hand")
 
 	found := s.found(3, dry)
-	require.Equal(t, []string{"unknown", "cancelled", "cancelled"}, []string{found[0].Status, found[1].Status, found[2].Status})
+	require.Equal(t, []string{
+		"unknown", "cancelled", "cancelled",
+	}, []string{found[0].Status, found[1].Status, found[2].Status})
 	require.Equal(t, tool.StatusRunning, s.invocation(sent).Status)
 
 	s.found(3)
@@ -212,7 +215,8 @@ func TestMissingWorkflows(t *testing.T) {
 	gone, err := s.Store.BeginRun(t.Context(), gone)
 	require.NoError(t, err)
 	host, err := s.Store.BeginRun(t.Context(), agent.Run{
-		Tenant: s.Tenant, Kind: agent.HostRun, WorkflowID: "billing", FirstRunID: storetest.NewID(t), Mode: tool.Production, Principal: s.Principal,
+		Tenant: s.Tenant, Kind: agent.HostRun, WorkflowID: "billing", FirstRunID: storetest.NewID(t), Mode: tool.Production,
+		Principal: s.Principal,
 	})
 	require.NoError(t, err)
 	below := s.below(host)
@@ -232,8 +236,10 @@ func (s *site) below(parent agent.Run) agent.Run {
 	invocation, _, _ := s.call(parent, false)
 	id := storetest.NewID(s.t)
 	made, err := s.Store.CreateRun(s.t.Context(), agent.Run{
-		ID: id, Tenant: s.Tenant, Kind: agent.AgentRun, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production, Principal: s.Principal,
-		WorkflowID: wire.RunWorkflowID(s.Tenant, id), Parent: &agent.Parent{RunID: parent.ID, InvocationID: invocation}, Depth: 1,
+		ID: id, Tenant: s.Tenant, Kind: agent.AgentRun, AgentID: s.Agent.ID, Agent: s.Agent.Slug, Mode: tool.Production,
+		Principal:  s.Principal,
+		WorkflowID: wire.RunWorkflowID(s.Tenant, id), Parent: &agent.Parent{RunID: parent.ID, InvocationID: invocation},
+		Depth: 1,
 	}, agent.Message{Content: []tool.Content{tool.Text("?")}})
 	require.NoError(s.t, err)
 	return made
@@ -268,7 +274,8 @@ func TestHostRuns(t *testing.T) {
 			o.WorkflowIDReusePolicy = enums.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 		})
 		run, err := s.Store.BeginRun(t.Context(), agent.Run{
-			Tenant: s.Tenant, Kind: agent.HostRun, WorkflowID: id, FirstRunID: w.GetRunID(), Mode: tool.Production, Principal: s.Principal,
+			Tenant: s.Tenant, Kind: agent.HostRun, WorkflowID: id, FirstRunID: w.GetRunID(), Mode: tool.Production,
+			Principal: s.Principal,
 		})
 		require.NoError(t, err)
 		return run

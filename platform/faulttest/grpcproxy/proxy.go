@@ -103,7 +103,8 @@ func (p *Proxy) forward(_ any, stream grpc.ServerStream) error {
 func endToEnd(md metadata.MD) metadata.MD {
 	out := md.Copy()
 	for key := range out {
-		if strings.HasPrefix(key, ":") || strings.HasPrefix(key, "grpc-") && key != "grpc-status-details-bin" || key == "content-type" {
+		if strings.HasPrefix(key, ":") || strings.HasPrefix(key, "grpc-") && key != "grpc-status-details-bin" ||
+			key == "content-type" {
 			delete(out, key)
 		}
 	}

@@ -24,7 +24,9 @@ type counter struct {
 	calls atomic.Int64
 }
 
-func (c *counter) Check(ctx context.Context, in *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+func (c *counter) Check(
+	ctx context.Context, in *grpc_health_v1.HealthCheckRequest,
+) (*grpc_health_v1.HealthCheckResponse, error) {
 	c.calls.Add(1)
 	if in.GetService() == "missing" {
 		return nil, status.Error(codes.NotFound, "no such service")
@@ -58,7 +60,8 @@ func TestCallsPassThrough(t *testing.T) {
 
 	_, _, client := newBench(t)
 	var trailer metadata.MD
-	out, err := client.Check(metadata.AppendToOutgoingContext(t.Context(), "tag", "x"), &grpc_health_v1.HealthCheckRequest{}, grpc.Trailer(&trailer))
+	out, err := client.Check(metadata.AppendToOutgoingContext(t.Context(), "tag", "x"),
+		&grpc_health_v1.HealthCheckRequest{}, grpc.Trailer(&trailer))
 	require.NoError(t, err)
 	require.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, out.GetStatus())
 	require.Equal(t, []string{"x"}, trailer.Get("tag"))

@@ -31,7 +31,9 @@ func (a *answer) goOn(more *answer) {
 }
 
 // whole asks for an answer in one piece.
-func whole(ctx context.Context, s *sdk.MessageService, params sdk.MessageNewParams, x *remote.Exchange) (*answer, error) {
+func whole(
+	ctx context.Context, s *sdk.MessageService, params sdk.MessageNewParams, x *remote.Exchange,
+) (*answer, error) {
 	message, err := s.New(ctx, params)
 	if err != nil {
 		return nil, x.Failure(ctx, err)
@@ -93,7 +95,9 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 		case textBlock:
 			out.Text += b.text.String()
 		case callBlock:
-			out.Calls = append(out.Calls, agent.Call{ID: b.id, Name: names.Ours(b.name), Arguments: remote.ReadArguments(b.text.String())})
+			out.Calls = append(out.Calls, agent.Call{
+				ID: b.id, Name: names.Ours(b.name), Arguments: remote.ReadArguments(b.text.String()),
+			})
 		case toolBlock, thoughtBlock, otherBlock:
 		}
 	}

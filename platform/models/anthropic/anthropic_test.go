@@ -47,12 +47,18 @@ func generate(t *testing.T, body string, req agent.ModelRequest) (*agent.ModelRe
 }
 
 func message(content, stop string) string {
-	return fmt.Sprintf(`{"type":"message","role":"assistant","content":%s,"stop_reason":%q,"usage":{"input_tokens":1,"output_tokens":1}}`, content, stop)
+	return fmt.Sprintf(
+		`{"type":"message","role":"assistant","content":%s,"stop_reason":%q,"usage":{"input_tokens":1,"output_tokens":1}}`,
+		content, stop,
+	)
 }
 
 const hello = `[{"type":"text","text":"Hello"}]`
 
-var tools = []agent.ToolSpec{{Name: "getOrder", InputSchema: json.RawMessage(`{"type":"object"}`)}, {Name: "a.b", InputSchema: json.RawMessage(`{}`)}}
+var tools = []agent.ToolSpec{
+	{Name: "getOrder", InputSchema: json.RawMessage(`{"type":"object"}`)},
+	{Name: "a.b", InputSchema: json.RawMessage(`{}`)},
+}
 
 func asked(role agent.Role) []agent.Message {
 	return []agent.Message{{Role: role, Content: []tool.Content{tool.Text("Hello")}}}
@@ -62,15 +68,19 @@ func asked(role agent.Role) []agent.Message {
 func TestOptions(t *testing.T) {
 	t.Parallel()
 
-	_, sent, err := generate(t, message(hello, "end_turn"), agent.ModelRequest{Tools: tools, Instructions: "Be kind.", Messages: asked(agent.User), Options: json.RawMessage(`{
+	_, sent, err := generate(t, message(
+		hello, "end_turn",
+	), agent.ModelRequest{Tools: tools, Instructions: "Be kind.", Messages: asked(agent.User), Options: json.RawMessage(`{
 		"temperature": 1, "top_p": 0.9, "top_k": 40, "max_tokens": 500, "stop": ["END", "STOP"], "reasoning_effort": "medium",
 		"thinking_budget": 2048, "service_tier": "standard_only", "tool_choice": {"tool": "a.b"}, "parallel_tool_calls": false, "prompt_cache": false
 	}`)})
 	require.NoError(t, err)
 	for name, want := range map[string]any{
-		"temperature": 1.0, "top_p": 0.9, "top_k": 40.0, "stop_sequences": []any{"END", "STOP"}, "service_tier": "standard_only",
+		"temperature": 1.0, "top_p": 0.9, "top_k": 40.0, "stop_sequences": []any{"END", "STOP"},
+		"service_tier":  "standard_only",
 		"max_tokens":    3072.0, // The thoughts count too.
-		"output_config": map[string]any{"effort": "medium"}, "thinking": map[string]any{"type": "enabled", "budget_tokens": 2048.0},
+		"output_config": map[string]any{"effort": "medium"},
+		"thinking":      map[string]any{"type": "enabled", "budget_tokens": 2048.0},
 	} {
 		require.Equal(t, want, sent[name], name)
 	}
@@ -86,7 +96,9 @@ func TestOptions(t *testing.T) {
 		`{"parallel_tool_calls":false}`:                           `{"disable_parallel_tool_use":true,"type":"auto"}`,
 		`{"thinking_budget":null,"prompt_cache":true,"stop":"x"}`: `null`,
 	} {
-		_, sent, err := generate(t, message(hello, "end_turn"), agent.ModelRequest{Tools: tools, Options: json.RawMessage(options)})
+		_, sent, err := generate(t, message(
+			hello, "end_turn",
+		), agent.ModelRequest{Tools: tools, Options: json.RawMessage(options)})
 		require.NoError(t, err)
 		got, err := json.Marshal(sent["tool_choice"])
 		require.NoError(t, err)
@@ -99,9 +111,13 @@ func TestOptions(t *testing.T) {
 func TestThinksBeforeItAnswersTheUser(t *testing.T) {
 	t.Parallel()
 
-	messages := append(asked(agent.User), agent.Message{Role: agent.Assistant, Calls: []agent.Call{{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{}`)}}})
+	messages := append(asked(agent.User), agent.Message{
+		Role: agent.Assistant, Calls: []agent.Call{{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{}`)}},
+	})
 	messages = append(messages, agent.Message{Role: agent.ToolRole, CallID: "c"})
-	_, sent, err := generate(t, message(hello, "end_turn"), agent.ModelRequest{Tools: tools, Messages: messages, Options: json.RawMessage(`{"thinking_budget":2048}`)})
+	_, sent, err := generate(t, message(
+		hello, "end_turn",
+	), agent.ModelRequest{Tools: tools, Messages: messages, Options: json.RawMessage(`{"thinking_budget":2048}`)})
 	require.NoError(t, err)
 	require.NotContains(t, sent, "thinking")
 }
@@ -114,10 +130,12 @@ func TestEnds(t *testing.T) {
 	got, _, err := generate(t, message(call, "tool_use"), agent.ModelRequest{Turn: 1, Tools: tools})
 	require.NoError(t, err)
 	require.Equal(t, "ab", got.Text)
-	require.Equal(t, []agent.Call{{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{"n":9007199254740993}`)}}, got.Calls)
+	require.Equal(t, []agent.Call{{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{"n":9007199254740993}`)}},
+		got.Calls)
 
 	for stop, truncated := range map[string]bool{
-		"end_turn": false, "stop_sequence": false, "max_tokens": true, "model_context_window_exceeded": true, "pause_turn": true, "something_new": true,
+		"end_turn": false, "stop_sequence": false, "max_tokens": true, "model_context_window_exceeded": true,
+		"pause_turn": true, "something_new": true,
 	} {
 		got, _, err := generate(t, message(hello, stop), agent.ModelRequest{})
 		require.NoError(t, err)

@@ -32,7 +32,8 @@ func FuzzAnswer(f *testing.F) {
 			f.Add(body)
 		}
 	}
-	endpoint, err := remote.Open(remote.Config{Provider: "fuzzed", Keys: remote.Keys{Optional: true}}, PublicURL, remote.Auth{})
+	endpoint, err := remote.Open(remote.Config{Provider: "fuzzed", Keys: remote.Keys{Optional: true}}, PublicURL,
+		remote.Auth{})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		ctx, x, err := endpoint.Begin(t.Context(), "", "m", false)

@@ -91,7 +91,9 @@ func afterPause(err error) error {
 }
 
 // ask sends one request and reads its answer.
-func (m *Model) ask(ctx context.Context, req *agent.ModelRequest, params sdk.MessageNewParams) (*answer, *remote.Exchange, error) {
+func (m *Model) ask(
+	ctx context.Context, req *agent.ModelRequest, params sdk.MessageNewParams,
+) (*answer, *remote.Exchange, error) {
 	ctx, exchange, err := m.endpoint.Begin(ctx, req.Tenant, req.Model, req.Stream != nil)
 	if err != nil {
 		return nil, nil, err

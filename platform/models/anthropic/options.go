@@ -32,7 +32,8 @@ func (m *Model) options(params *sdk.MessageNewParams, req *agent.ModelRequest, n
 		params.TopK = sdk.Int(*v)
 	}
 	params.StopSequences = o.Texts("stop", maxStops)
-	params.OutputConfig.Effort = sdk.OutputConfigEffort(o.Word("reasoning_effort", "low", "medium", "high", "xhigh", "max"))
+	params.OutputConfig.Effort = sdk.OutputConfigEffort(o.Word("reasoning_effort", "low", "medium", "high", "xhigh",
+		"max"))
 	params.ServiceTier = sdk.MessageNewParamsServiceTier(o.Word("service_tier", "auto", "standard_only"))
 	if budget := o.Int("thinking_budget", minThinking); budget != nil && mayThink(req.Messages) {
 		params.Thinking = sdk.ThinkingConfigParamOfEnabled(*budget)

@@ -22,7 +22,9 @@ func inTurn(t *testing.T, contentType string, bodies ...string) (*modeltest.Serv
 	var asked atomic.Int32
 	server := modeltest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		n := min(int(asked.Add(1)), len(bodies))
-		modeltest.Answer(modeltest.Message{Status: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}, Body: bodies[n-1]})(w, r)
+		modeltest.Answer(modeltest.Message{
+			Status: http.StatusOK, Header: http.Header{"Content-Type": {contentType}}, Body: bodies[n-1],
+		})(w, r)
 	})
 	m, err := anthropic.New(remote.Config{Provider: "testing", BaseURL: server.URL, Keys: remote.Keys{Optional: true}})
 	require.NoError(t, err)
@@ -38,7 +40,9 @@ const (
 func searching() *agent.ModelRequest {
 	return &agent.ModelRequest{
 		Model: "m", Turn: 1, Messages: asked(agent.User), Tools: tools, Options: json.RawMessage(`{"thinking_budget":2048}`),
-		ProviderTools: []agent.ProviderTool{{Name: "searchWeb", Provider: "testing", Tool: json.RawMessage(`{"type":"web_search_1","name":"web_search"}`)}},
+		ProviderTools: []agent.ProviderTool{
+			{Name: "searchWeb", Provider: "testing", Tool: json.RawMessage(`{"type":"web_search_1","name":"web_search"}`)},
+		},
 	}
 }
 
@@ -58,7 +62,8 @@ func TestPausedAnswerGoesOn(t *testing.T) {
 	require.Len(t, got.Calls, 1)
 	require.Equal(t, agent.Usage{InputTokens: 3, OutputTokens: 3}, got.Usage, "what it cost in all")
 	require.Equal(t, []tool.Content{
-		tool.Text("I look. "), agent.ProviderBlock("testing", json.RawMessage(use)), agent.ProviderBlock("testing", json.RawMessage(result)), tool.Text(" Found."),
+		tool.Text("I look. "), agent.ProviderBlock("testing", json.RawMessage(use)),
+		agent.ProviderBlock("testing", json.RawMessage(result)), tool.Text(" Found."),
 	}, got.Content)
 
 	all := server.Requests()
@@ -93,7 +98,8 @@ func TestPausedStreamGoesOn(t *testing.T) {
 	}
 	begin := event(`{"type":"message_start","message":{"type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}`)
 	end := func(stop string) string {
-		return event(`{"type":"message_delta","delta":{"stop_reason":"`, stop, `"},"usage":{"output_tokens":1}}`) + event(`{"type":"message_stop"}`)
+		return event(`{"type":"message_delta","delta":{"stop_reason":"`, stop, `"},"usage":{"output_tokens":1}}`) +
+			event(`{"type":"message_stop"}`)
 	}
 	start := func(block string) string {
 		return event(`{"type":"content_block_start","index":0,"content_block":`, block, `}`)
@@ -101,11 +107,14 @@ func TestPausedStreamGoesOn(t *testing.T) {
 	delta := func(d string) string { return event(`{"type":"content_block_delta","index":0,"delta":`, d, `}`) }
 	at1 := strings.NewReplacer(`"index":0`, `"index":1`)
 	server, m := inTurn(t, "text/event-stream",
-		begin+start(`{"type":"thinking","thinking":"","signature":""}`)+delta(`{"type":"thinking_delta","thinking":"Hm."}`)+delta(`{"type":"signature_delta","signature":"c2ln"}`)+
-			at1.Replace(start(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`)+delta(`{"type":"input_json_delta","partial_json":"{\"query\":\"x\"}"}`))+end("pause_turn"),
+		begin+start(`{"type":"thinking","thinking":"","signature":""}`)+delta(`{"type":"thinking_delta","thinking":"Hm."}`)+
+			delta(`{"type":"signature_delta","signature":"c2ln"}`)+
+			at1.Replace(start(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`)+
+				delta(`{"type":"input_json_delta","partial_json":"{\"query\":\"x\"}"}`))+end("pause_turn"),
 		begin+start(result)+at1.Replace(start(`{"type":"text","text":"Found."}`))+
 			event(`{"type":"content_block_start","index":2,"content_block":{"type":"of_a_later_day"}}`)+
-			event(`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}`)+end("end_turn"))
+			event(`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{}"}}`)+
+			end("end_turn"))
 	req, told := searching(), ""
 	req.Stream = func(d agent.Delta) { told += d.Text }
 	got, err := m.Generate(t.Context(), req)
@@ -123,7 +132,8 @@ func TestUsesThatWereCutOff(t *testing.T) {
 	t.Parallel()
 
 	for stop, kept := range map[string]bool{"max_tokens": false, "end_turn": false, "tool_use": true} {
-		const said = `[{"type":"text","text":"I look."},` + use + `,{"type":"tool_use","id":"c","name":"getOrder","input":{}}]`
+		const said = `[{"type":"text","text":"I look."},` + use +
+			`,{"type":"tool_use","id":"c","name":"getOrder","input":{}}]`
 		got, _, err := generate(t, message(said, stop), *searching())
 		require.NoError(t, err)
 		require.Equal(t, kept, len(got.Content) > 0, stop)

@@ -40,7 +40,9 @@ func (m *Model) params(req *agent.ModelRequest, names *remote.Names) (sdk.Messag
 }
 
 func toolParam(t agent.ToolSpec, name string) sdk.ToolUnionParam {
-	out := sdk.ToolParam{Name: name, InputSchema: sdk.ToolInputSchemaParam{ExtraFields: remote.ProjectSchema(t.InputSchema)}}
+	out := sdk.ToolParam{
+		Name: name, InputSchema: sdk.ToolInputSchemaParam{ExtraFields: remote.ProjectSchema(t.InputSchema)},
+	}
 	if t.Description != "" {
 		out.Description = sdk.String(t.Description)
 	}

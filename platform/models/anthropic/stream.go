@@ -22,7 +22,9 @@ type reader struct {
 }
 
 // streamed reads an answer as it comes, and tells its text on the way.
-func streamed(ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnion], x *remote.Exchange, tell func(agent.Delta)) (*answer, error) {
+func streamed(
+	ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnion], x *remote.Exchange, tell func(agent.Delta),
+) (*answer, error) {
 	defer func() { _ = s.Close() }() // It was read to its end, or is given up.
 	r := &reader{exchange: x, tell: tell, open: make(map[int64]*block)}
 	for s.Next() {

@@ -26,14 +26,18 @@ func Basic() []Case {
 		{
 			Name:    "text",
 			Request: request(1, said(agent.User, "Who are you?")),
-			Want:    agent.ModelResponse{Text: "I am the support desk. How can I help?", Usage: agent.Usage{InputTokens: 42, OutputTokens: 11}},
+			Want: agent.ModelResponse{
+				Text: "I am the support desk. How can I help?", Usage: agent.Usage{InputTokens: 42, OutputTokens: 11},
+			},
 		},
 		{
 			Name:    "call",
 			Request: request(1, said(agent.User, "Where is SO-1?")),
 			Want: agent.ModelResponse{
-				Text:  "Let me look.",
-				Calls: []agent.Call{{ID: "call_a1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1","limit":9007199254740993}`)}},
+				Text: "Let me look.",
+				Calls: []agent.Call{
+					{ID: "call_a1", Name: "getOrder", Arguments: json.RawMessage(`{"order_id":"SO-1","limit":9007199254740993}`)},
+				},
 				Usage: agent.Usage{InputTokens: 60, OutputTokens: 25},
 			},
 		},
@@ -74,21 +78,29 @@ func remoteCases() []Case {
 		{
 			Name:    "provider_tool",
 			Request: searching(1, said(agent.User, "Is the kettle recalled?")),
-			Want:    agent.ModelResponse{Text: "Let me see. It is not recalled.", Content: searched(), Usage: agent.Usage{InputTokens: 90, OutputTokens: 33}},
+			Want: agent.ModelResponse{
+				Text: "Let me see. It is not recalled.", Content: searched(),
+				Usage: agent.Usage{InputTokens: 90, OutputTokens: 33},
+			},
 		},
 		{
 			// What its own tool did, a provider is shown again; other providers'
 			// tools did nothing that it could read.
 			Name: "provider_next",
 			Request: searching(2, said(agent.User, "Is the kettle recalled?"),
-				agent.Message{Role: agent.Assistant, Turn: 1, Content: append(searched(), agent.ProviderBlock("another", json.RawMessage(`{"type":"unheard_of"}`)))},
+				agent.Message{
+					Role: agent.Assistant, Turn: 1,
+					Content: append(searched(), agent.ProviderBlock("another", json.RawMessage(`{"type":"unheard_of"}`))),
+				},
 				said(agent.User, "Are you sure?")),
 			Want: agent.ModelResponse{Text: "I am.", Usage: agent.Usage{InputTokens: 130, OutputTokens: 4}},
 		},
 		{
 			Name:    "truncated",
 			Request: request(1, said(agent.User, "Tell me everything.")),
-			Want:    agent.ModelResponse{Text: "It began with a", Truncated: true, Usage: agent.Usage{InputTokens: 40, OutputTokens: 4}},
+			Want: agent.ModelResponse{
+				Text: "It began with a", Truncated: true, Usage: agent.Usage{InputTokens: 40, OutputTokens: 4},
+			},
 		},
 		{
 			Name:    "truncated_call",
@@ -126,8 +138,12 @@ func remoteCases() []Case {
 					{ID: "alone", Name: "getOrder", Arguments: json.RawMessage(`[1]`)},
 				}},
 				toolSaid("not allowed!", 1, true, tool.Text("there is no tool")),
-				toolSaid("same", 0, false, tool.Text("See the picture."), tool.Content{Type: tool.ImageContent, MIMEType: "image/jpeg", Data: []byte("pixels")}),
-				agent.Message{Role: agent.Assistant, Calls: []agent.Call{{ID: "same", Name: "getOrder", Arguments: json.RawMessage(`{}`)}}},
+				toolSaid("same", 0, false, tool.Text("See the picture."), tool.Content{
+					Type: tool.ImageContent, MIMEType: "image/jpeg", Data: []byte("pixels"),
+				}),
+				agent.Message{
+					Role: agent.Assistant, Calls: []agent.Call{{ID: "same", Name: "getOrder", Arguments: json.RawMessage(`{}`)}},
+				},
 				toolSaid("same", 0, false),
 				agent.Message{Role: agent.Assistant}, said(agent.User, "And now?")),
 			Want: agent.ModelResponse{
@@ -157,7 +173,8 @@ func request(turn int, messages ...agent.Message) agent.ModelRequest {
 func searching(turn int, messages ...agent.Message) agent.ModelRequest {
 	req := request(turn, messages...)
 	req.ProviderTools = []agent.ProviderTool{{
-		Name: "searchWeb", Provider: "testing", Tool: json.RawMessage(`{"type":"web_search_20250305","name":"web_search","max_uses":9007199254740993}`),
+		Name: "searchWeb", Provider: "testing",
+		Tool: json.RawMessage(`{"type":"web_search_20250305","name":"web_search","max_uses":9007199254740993}`),
 	}}
 	return req
 }
@@ -166,7 +183,10 @@ func searching(turn int, messages ...agent.Message) agent.ModelRequest {
 func searched() []tool.Content {
 	return []tool.Content{
 		tool.Text("Let me see. "),
-		agent.ProviderBlock("testing", json.RawMessage(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"kettle recall"}}`)),
+		agent.ProviderBlock(
+			"testing",
+			json.RawMessage(`{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"kettle recall"}}`),
+		),
 		agent.ProviderBlock("testing", json.RawMessage(`{"type":"web_search_tool_result","tool_use_id":"srv_1",`+
 			`"content":[{"type":"web_search_result","url":"https://recalls.example/","title":"Recalls","encrypted_content":"c2VjcmV0","page_age":null}]}`)),
 		tool.Text("It is not recalled."),

@@ -24,7 +24,8 @@ func (p Provider) garbage(t *testing.T) {
 		`{"choices":[{"message":{"tool_calls":[{"id":"secret"}]},"finish_reason":"tool_calls"}]}`,
 		`{"content":"secret","stop_reason":"end_turn"}`, `{"content":[5],"stop_reason":"end_turn"}`,
 		`{"content":[{"type":"text","text":["secret"]}],"stop_reason":"end_turn"}`,
-		`{"content":[{"type":"tool_use","id":"secret"}],"stop_reason":"tool_use"}`, `{"content":[{"type":"text","text":"secret"}]}`,
+		`{"content":[{"type":"tool_use","id":"secret"}],"stop_reason":"tool_use"}`,
+		`{"content":[{"type":"text","text":"secret"}]}`,
 	}
 	for _, body := range bodies {
 		for _, kind := range []string{"application/json", "text/html", ""} {
@@ -32,7 +33,9 @@ func (p Provider) garbage(t *testing.T) {
 			p.requireUnreadable(t, m, simple())
 		}
 		stream := Message{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}}}
-		for _, stream.Body = range []string{body, "data: " + body + "\n\n", "event: message_start\ndata: " + body + "\n\ndata: [DONE]\n\n"} {
+		for _, stream.Body = range []string{
+			body, "data: " + body + "\n\n", "event: message_start\ndata: " + body + "\n\ndata: [DONE]\n\n",
+		} {
 			req := simple()
 			req.Stream = func(agent.Delta) {}
 			p.requireUnreadable(t, stream, req)

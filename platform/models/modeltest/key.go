@@ -124,7 +124,10 @@ func (p Provider) boundElsewhere(t *testing.T) {
 func (p Provider) baseURL(t *testing.T) {
 	t.Parallel()
 
-	for _, bad := range []string{"ftp://models.example.com", "http://me:hidden@models.example.com", "http://x.example.com/?q=hidden", "://hidden", "models"} {
+	for _, bad := range []string{
+		"ftp://models.example.com", "http://me:hidden@models.example.com", "http://x.example.com/?q=hidden", "://hidden",
+		"models",
+	} {
 		_, err := p.New(remote.Config{Provider: "testing", BaseURL: bad})
 		require.Equal(t, tool.Invalid, tool.KindOf(err), bad)
 		require.NotContains(t, err.Error(), "hidden")

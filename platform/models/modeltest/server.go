@@ -38,7 +38,9 @@ func Serve(t *testing.T, handler http.HandlerFunc) *Server {
 			return // The client is gone.
 		}
 		s.mu.Lock()
-		s.requests = append(s.requests, Request{Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body)})
+		s.requests = append(s.requests, Request{
+			Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body),
+		})
 		s.mu.Unlock()
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		handler(w, r)

@@ -27,21 +27,33 @@ func (p Provider) statuses(t *testing.T) {
 	t.Parallel()
 
 	for name, tt := range map[string]statusCase{
-		"BadRequest":      {status: 400, kind: "invalid_request_error", want: tool.Invalid, says: "refused the request", quoted: true},
-		"Unprocessable":   {status: 422, want: tool.Invalid, quoted: true},
-		"BadKey":          {status: 401, kind: "authentication_error", want: tool.Denied, says: "TESTING_API_KEY"},
-		"Forbidden":       {status: 403, kind: "permission_error", want: tool.Denied, says: "refused the key"},
-		"Unpaid":          {status: 402, kind: "billing_error", want: tool.Denied, says: "nothing left to spend"},
-		"NoModel":         {status: 404, kind: "not_found_error", want: tool.Invalid, says: `no model "` + ModelName + `"`},
-		"TooLarge":        {status: 413, kind: "request_too_large", want: tool.Invalid},
-		"RequestTimeout":  {status: 408, want: tool.RateLimited},
-		"TooEarly":        {status: 425, want: tool.RateLimited},
-		"Limited":         {status: 429, kind: "rate_limit_error", header: map[string]string{"Retry-After": "7"}, want: tool.RateLimited, retryAfter: 7 * time.Second},
-		"LimitedFraction": {status: 429, header: map[string]string{"Retry-After": "0.5"}, want: tool.RateLimited, retryAfter: 500 * time.Millisecond},
-		"LimitedMillis":   {status: 429, header: map[string]string{"Retry-After-Ms": "1500", "Retry-After": "2"}, want: tool.RateLimited, retryAfter: 1500 * time.Millisecond},
+		"BadRequest": {
+			status: 400, kind: "invalid_request_error", want: tool.Invalid, says: "refused the request", quoted: true,
+		},
+		"Unprocessable":  {status: 422, want: tool.Invalid, quoted: true},
+		"BadKey":         {status: 401, kind: "authentication_error", want: tool.Denied, says: "TESTING_API_KEY"},
+		"Forbidden":      {status: 403, kind: "permission_error", want: tool.Denied, says: "refused the key"},
+		"Unpaid":         {status: 402, kind: "billing_error", want: tool.Denied, says: "nothing left to spend"},
+		"NoModel":        {status: 404, kind: "not_found_error", want: tool.Invalid, says: `no model "` + ModelName + `"`},
+		"TooLarge":       {status: 413, kind: "request_too_large", want: tool.Invalid},
+		"RequestTimeout": {status: 408, want: tool.RateLimited},
+		"TooEarly":       {status: 425, want: tool.RateLimited},
+		"Limited": {
+			status: 429, kind: "rate_limit_error", header: map[string]string{"Retry-After": "7"}, want: tool.RateLimited,
+			retryAfter: 7 * time.Second,
+		},
+		"LimitedFraction": {
+			status: 429, header: map[string]string{"Retry-After": "0.5"}, want: tool.RateLimited,
+			retryAfter: 500 * time.Millisecond,
+		},
+		"LimitedMillis": {
+			status: 429, header: map[string]string{"Retry-After-Ms": "1500", "Retry-After": "2"}, want: tool.RateLimited,
+			retryAfter: 1500 * time.Millisecond,
+		},
 		"LimitedUntil": {
-			status: 429, header: map[string]string{"Retry-After": time.Now().Add(30 * time.Minute).UTC().Format(http.TimeFormat)},
-			want: tool.RateLimited, retryAfter: 30 * time.Minute,
+			status: 429,
+			header: map[string]string{"Retry-After": time.Now().Add(30 * time.Minute).UTC().Format(http.TimeFormat)},
+			want:   tool.RateLimited, retryAfter: 30 * time.Minute,
 		},
 		"LimitedReset": {
 			status: 429, header: map[string]string{
@@ -55,14 +67,18 @@ func (p Provider) statuses(t *testing.T) {
 				"Anthropic-Ratelimit-Tokens-Reset":     time.Now().Add(20 * time.Minute).UTC().Format(time.RFC3339),
 			}, want: tool.RateLimited, retryAfter: 20 * time.Minute,
 		},
-		"LimitedForLong": {status: 429, header: map[string]string{"Retry-After": "999999"}, want: tool.RateLimited, retryAfter: time.Hour},
-		"NoQuota":        {status: 429, kind: "insufficient_quota", want: tool.Denied, says: "nothing left to spend"},
-		"Failed":         {status: 500, kind: "api_error", want: tool.Unavailable},
-		"BadGateway":     {status: 502, header: map[string]string{"Retry-After": "3"}, want: tool.Unavailable, retryAfter: 3 * time.Second},
-		"Unavailable":    {status: 503, want: tool.Unavailable},
-		"Saturated":      {status: 503, kind: "overloaded_error", want: tool.RateLimited},
-		"Overloaded":     {status: 529, kind: "overloaded_error", want: tool.RateLimited},
-		"Elsewhere":      {status: 304, want: tool.Unavailable},
+		"LimitedForLong": {
+			status: 429, header: map[string]string{"Retry-After": "999999"}, want: tool.RateLimited, retryAfter: time.Hour,
+		},
+		"NoQuota": {status: 429, kind: "insufficient_quota", want: tool.Denied, says: "nothing left to spend"},
+		"Failed":  {status: 500, kind: "api_error", want: tool.Unavailable},
+		"BadGateway": {
+			status: 502, header: map[string]string{"Retry-After": "3"}, want: tool.Unavailable, retryAfter: 3 * time.Second,
+		},
+		"Unavailable": {status: 503, want: tool.Unavailable},
+		"Saturated":   {status: 503, kind: "overloaded_error", want: tool.RateLimited},
+		"Overloaded":  {status: 529, kind: "overloaded_error", want: tool.RateLimited},
+		"Elsewhere":   {status: 304, want: tool.Unavailable},
 	} {
 		for way, change := range ways() {
 			t.Run(name+way, func(t *testing.T) {
@@ -75,7 +91,8 @@ func (p Provider) statuses(t *testing.T) {
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(tt.status)
 					// Providers repeat keys, and what was sent to them.
-					_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":%q,"message":"max_tokens is too large; your key is %s"}}`, tt.kind, theKey)
+					_, _ = fmt.Fprintf(w, `{"type":"error","error":{"type":%q,"message":"max_tokens is too large; your key is %s"}}`,
+						tt.kind, theKey)
 				})
 				req := simple()
 				change(req)

@@ -194,7 +194,8 @@ func (p Provider) errorEvent(t *testing.T) {
 		"invalid_request_error": tool.Invalid, "authentication_error": tool.Denied, "something_new": tool.Unavailable,
 	} {
 		part := m
-		part.Body = strings.Join(m.Events()[:2], "") + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"" + kind + "\",\"message\":\"with " + theKey + "\"}}\n\n"
+		part.Body = strings.Join(m.Events()[:2], "") + "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"" +
+			kind + "\",\"message\":\"with " + theKey + "\"}}\n\n"
 		req := simple()
 		req.Stream = func(agent.Delta) {}
 		_, err := p.open(t, Serve(t, Answer(part)).URL).Generate(t.Context(), req)

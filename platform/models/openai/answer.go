@@ -26,7 +26,9 @@ type call struct {
 }
 
 // whole asks for an answer in one piece.
-func whole(ctx context.Context, s *sdk.ChatCompletionService, params sdk.ChatCompletionNewParams, x *remote.Exchange) (*answer, error) {
+func whole(
+	ctx context.Context, s *sdk.ChatCompletionService, params sdk.ChatCompletionNewParams, x *remote.Exchange,
+) (*answer, error) {
 	completion, err := s.New(ctx, params)
 	if err != nil {
 		return nil, x.Failure(ctx, err)
@@ -45,7 +47,8 @@ func read(completion *sdk.ChatCompletion, x *remote.Exchange) (*answer, error) {
 	}
 	choice := completion.Choices[0]
 	said := choice.Message
-	if !strings.HasPrefix(choice.JSON.Message.Raw(), "{") || wrong(said.JSON.Content) || wrong(said.JSON.ToolCalls) || wrong(choice.JSON.FinishReason) {
+	if !strings.HasPrefix(choice.JSON.Message.Raw(), "{") || wrong(said.JSON.Content) || wrong(said.JSON.ToolCalls) ||
+		wrong(choice.JSON.FinishReason) {
 		return nil, x.Garbled("its message is not of the documented shape")
 	}
 	out := &answer{finish: choice.FinishReason, usage: usage(completion.Usage)}
@@ -90,7 +93,9 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 		if c.name == "" {
 			return nil, x.Garbled("a tool call in it names no function")
 		}
-		out.Calls = append(out.Calls, agent.Call{ID: c.id, Name: names.Ours(c.name), Arguments: remote.ReadArguments(c.arguments.String())})
+		out.Calls = append(out.Calls, agent.Call{
+			ID: c.id, Name: names.Ours(c.name), Arguments: remote.ReadArguments(c.arguments.String()),
+		})
 	}
 	if a.finish == "tool_calls" && len(out.Calls) == 0 {
 		return nil, x.Garbled("it ends with calls and has none")

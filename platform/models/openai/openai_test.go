@@ -54,7 +54,10 @@ func choice(message, finish string) string {
 
 const hello = `{"role":"assistant","content":"Hello"}`
 
-var tools = []agent.ToolSpec{{Name: "getOrder", InputSchema: json.RawMessage(`{"type":"object"}`)}, {Name: "a.b", InputSchema: json.RawMessage(`{}`)}}
+var tools = []agent.ToolSpec{
+	{Name: "getOrder", InputSchema: json.RawMessage(`{"type":"object"}`)},
+	{Name: "a.b", InputSchema: json.RawMessage(`{}`)},
+}
 
 // Every option goes where the API has it.
 func TestOptions(t *testing.T) {
@@ -68,7 +71,8 @@ func TestOptions(t *testing.T) {
 	require.NoError(t, err)
 	for name, want := range map[string]any{
 		"temperature": 0.2, "top_p": 0.9, "max_tokens": 500.0, "stop": []any{"END"}, "seed": -7.0, "frequency_penalty": 0.5,
-		"presence_penalty": -0.5, "reasoning_effort": "low", "verbosity": "high", "service_tier": "flex", "parallel_tool_calls": false,
+		"presence_penalty": -0.5, "reasoning_effort": "low", "verbosity": "high", "service_tier": "flex",
+		"parallel_tool_calls": false,
 	} {
 		require.Equal(t, want, sent[name], name)
 	}
@@ -76,7 +80,9 @@ func TestOptions(t *testing.T) {
 	require.NoError(t, err)
 	require.Regexp(t, `^\{"function":\{"name":"a_b_[0-9a-f]{8}"\},"type":"function"\}$`, string(named))
 
-	_, sent, err = generate(t, choice(hello, `"stop"`), agent.ModelRequest{Options: json.RawMessage(`{"tool_choice":"required","parallel_tool_calls":true,"stop":null}`)})
+	_, sent, err = generate(t, choice(
+		hello, `"stop"`,
+	), agent.ModelRequest{Options: json.RawMessage(`{"tool_choice":"required","parallel_tool_calls":true,"stop":null}`)})
 	require.NoError(t, err)
 	for _, name := range []string{"tool_choice", "parallel_tool_calls", "stop", "tools", "temperature", "max_tokens"} {
 		require.NotContains(t, sent, name, "the API refuses it without tools, or nobody asked for it")
@@ -97,19 +103,34 @@ func TestOtherServers(t *testing.T) {
 		"NoFinishReason": {choice(hello, "null"), agent.ModelResponse{Text: "Hello"}},
 		"NewReason":      {choice(hello, `"something_new"`), agent.ModelResponse{Text: "Hello", Truncated: true}},
 		"Empty":          {choice(`{"role":"assistant","content":""}`, `"stop"`), agent.ModelResponse{}},
-		"Refusal":        {choice(`{"content":null,"refusal":"I can't help with that."}`, `"stop"`), agent.ModelResponse{Text: "I can't help with that."}},
-		"NoIDs": {choice(`{"tool_calls":[`+call("", `"{}"`)+`,`+call("", `""`)+`]}`, `"tool_calls"`), agent.ModelResponse{Calls: []agent.Call{
-			{ID: "call_1_0", Name: "getOrder", Arguments: json.RawMessage(`{}`)}, {ID: "call_1_1", Name: "getOrder", Arguments: json.RawMessage(`{}`)},
-		}}},
-		"ArgumentsAsObject": {choice(`{"tool_calls":[`+call("c", `{"n":9007199254740993}`)+`]}`, `"stop"`), agent.ModelResponse{Calls: []agent.Call{
-			{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{"n":9007199254740993}`)},
-		}}},
-		"MalformedArguments": {choice(`{"tool_calls":[`+call("c", `"{'n': 1"`)+`]}`, `"tool_calls"`), agent.ModelResponse{Calls: []agent.Call{
-			{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`"{'n': 1"`)},
-		}}},
-		"UnknownTool": {choice(`{"tool_calls":[{"id":"c","function":{"name":"trackParcel","arguments":"{}"}}]}`, `"tool_calls"`), agent.ModelResponse{Calls: []agent.Call{
-			{ID: "c", Name: "trackParcel", Arguments: json.RawMessage(`{}`)},
-		}}},
+		"Refusal": {
+			choice(`{"content":null,"refusal":"I can't help with that."}`, `"stop"`),
+			agent.ModelResponse{Text: "I can't help with that."},
+		},
+		"NoIDs": {
+			choice(`{"tool_calls":[`+call("", `"{}"`)+`,`+call("", `""`)+`]}`, `"tool_calls"`),
+			agent.ModelResponse{Calls: []agent.Call{
+				{ID: "call_1_0", Name: "getOrder", Arguments: json.RawMessage(`{}`)},
+				{ID: "call_1_1", Name: "getOrder", Arguments: json.RawMessage(`{}`)},
+			}},
+		},
+		"ArgumentsAsObject": {
+			choice(`{"tool_calls":[`+call("c", `{"n":9007199254740993}`)+`]}`, `"stop"`),
+			agent.ModelResponse{Calls: []agent.Call{
+				{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`{"n":9007199254740993}`)},
+			}},
+		},
+		"MalformedArguments": {
+			choice(`{"tool_calls":[`+call("c", `"{'n': 1"`)+`]}`, `"tool_calls"`), agent.ModelResponse{Calls: []agent.Call{
+				{ID: "c", Name: "getOrder", Arguments: json.RawMessage(`"{'n': 1"`)},
+			}},
+		},
+		"UnknownTool": {
+			choice(`{"tool_calls":[{"id":"c","function":{"name":"trackParcel","arguments":"{}"}}]}`, `"tool_calls"`),
+			agent.ModelResponse{Calls: []agent.Call{
+				{ID: "c", Name: "trackParcel", Arguments: json.RawMessage(`{}`)},
+			}},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

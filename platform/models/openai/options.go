@@ -34,9 +34,11 @@ func (m *Model) options(params *sdk.ChatCompletionNewParams, req *agent.ModelReq
 		m.limit(params, *v)
 	}
 	params.Stop.OfStringArray = o.Texts("stop", maxStops)
-	params.ReasoningEffort = shared.ReasoningEffort(o.Word("reasoning_effort", "none", "minimal", "low", "medium", "high", "xhigh"))
+	params.ReasoningEffort = shared.ReasoningEffort(o.Word("reasoning_effort", "none", "minimal", "low", "medium", "high",
+		"xhigh"))
 	params.Verbosity = sdk.ChatCompletionNewParamsVerbosity(o.Word("verbosity", "low", "medium", "high"))
-	params.ServiceTier = sdk.ChatCompletionNewParamsServiceTier(o.Word("service_tier", "auto", "default", "flex", "scale", "priority"))
+	params.ServiceTier = sdk.ChatCompletionNewParamsServiceTier(o.Word("service_tier", "auto", "default", "flex", "scale",
+		"priority"))
 	parallel, choice := o.Bool("parallel_tool_calls"), o.Choice(remote.ToolNames(req.Tools))
 	if len(params.Tools) > 0 { // The API refuses both without tools.
 		if parallel != nil {
@@ -50,7 +52,8 @@ func (m *Model) options(params *sdk.ChatCompletionNewParams, req *agent.ModelReq
 // limit bounds the answer. OpenAI's reasoning models know the newer name only,
 // and most other servers the older one.
 func (m *Model) limit(params *sdk.ChatCompletionNewParams, tokens int64) {
-	if host := m.endpoint.Host(); host == "openai.com" || strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com") {
+	if host := m.endpoint.Host(); host == "openai.com" || strings.HasSuffix(host, ".openai.com") ||
+		strings.HasSuffix(host, ".openai.azure.com") {
 		params.MaxCompletionTokens = sdk.Int(tokens)
 		return
 	}
@@ -60,7 +63,9 @@ func (m *Model) limit(params *sdk.ChatCompletionNewParams, tokens int64) {
 func choose(params *sdk.ChatCompletionNewParams, c remote.Choice, names *remote.Names) {
 	switch {
 	case c.Tool != "":
-		params.ToolChoice = sdk.ToolChoiceOptionFunctionToolChoice(sdk.ChatCompletionNamedToolChoiceFunctionParam{Name: names.Wire(c.Tool)})
+		params.ToolChoice = sdk.ToolChoiceOptionFunctionToolChoice(sdk.ChatCompletionNamedToolChoiceFunctionParam{
+			Name: names.Wire(c.Tool),
+		})
 	case c.Mode != "":
 		params.ToolChoice.OfAuto = sdk.String(c.Mode)
 	}

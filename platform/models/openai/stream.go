@@ -12,7 +12,9 @@ import (
 )
 
 // streamed reads an answer as it comes, and tells its text on the way.
-func streamed(ctx context.Context, s *ssestream.Stream[sdk.ChatCompletionChunk], x *remote.Exchange, tell func(agent.Delta)) (*answer, error) {
+func streamed(
+	ctx context.Context, s *ssestream.Stream[sdk.ChatCompletionChunk], x *remote.Exchange, tell func(agent.Delta),
+) (*answer, error) {
 	defer func() { _ = s.Close() }() // It was read to its end, or is given up.
 	out := &answer{}
 	byIndex := make(map[int64]int)
@@ -50,9 +52,12 @@ func streamed(ctx context.Context, s *ssestream.Stream[sdk.ChatCompletionChunk],
 
 // add adds a piece. Calls are told apart by their index, which says nothing of
 // their number.
-func (a *answer) add(choice sdk.ChatCompletionChunkChoice, byIndex map[int64]int, x *remote.Exchange, tell func(agent.Delta)) error {
+func (a *answer) add(
+	choice sdk.ChatCompletionChunkChoice, byIndex map[int64]int, x *remote.Exchange, tell func(agent.Delta),
+) error {
 	delta := choice.Delta
-	if wrong(choice.JSON.Delta) || wrong(delta.JSON.Content) || wrong(delta.JSON.ToolCalls) || wrong(choice.JSON.FinishReason) {
+	if wrong(choice.JSON.Delta) || wrong(delta.JSON.Content) || wrong(delta.JSON.ToolCalls) ||
+		wrong(choice.JSON.FinishReason) {
 		return x.Garbled("an event of it is not of the documented shape")
 	}
 	if text := delta.Content + delta.Refusal; text != "" {

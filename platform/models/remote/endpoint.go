@@ -80,7 +80,9 @@ func open(cfg Config, publicURL string, auth Auth, guard egress.Config) (*Endpoi
 		// The text may hold a password: it is not repeated.
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "remote.Open",
-			Msg: fmt.Sprintf("the base URL of the model provider %q is not an http or https URL without user, query and fragment", cfg.Provider),
+			Msg: fmt.Sprintf(
+				"the base URL of the model provider %q is not an http or https URL without user, query and fragment", cfg.Provider,
+			),
 		}
 	}
 	port := base.Port()
@@ -124,7 +126,9 @@ func (e *Endpoint) Host() string { return secret.HostForm(e.base.Hostname()) }
 // Begin opens the tenant's key and returns what sends one request to a model
 // for it, and the context to send it in. The caller ends the exchange when the
 // answer is read. With stream, anything but a stream of events is refused.
-func (e *Endpoint) Begin(ctx context.Context, tenant tool.TenantID, model string, stream bool) (context.Context, *Exchange, error) {
+func (e *Endpoint) Begin(
+	ctx context.Context, tenant tool.TenantID, model string, stream bool,
+) (context.Context, *Exchange, error) {
 	k, err := e.cfg.Keys.open(ctx, tenant, e.cfg.Provider, e.host)
 	if err != nil {
 		return nil, nil, err

@@ -98,7 +98,9 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	b.left -= int64(n)
 	if b.left < 0 {
-		n, err = 0, b.exchange.fail(tool.Invalid, fmt.Sprintf("its answer is larger than %d bytes; lower max_tokens", b.exchange.limit), nil)
+		n, err = 0, b.exchange.fail(
+			tool.Invalid, fmt.Sprintf("its answer is larger than %d bytes; lower max_tokens", b.exchange.limit), nil,
+		)
 	}
 	if err != nil && err != io.EOF { //nolint:errorlint // A reader's end is this very value.
 		b.exchange.broken.CompareAndSwap(nil, &err)
@@ -124,7 +126,8 @@ func (x *Exchange) Failure(ctx context.Context, err error) error {
 	}
 	switch {
 	case x.idle.over():
-		return x.fail(tool.Timeout, fmt.Sprintf("its stream went silent: not a byte in %s", x.idle.after), context.DeadlineExceeded)
+		return x.fail(tool.Timeout, fmt.Sprintf("its stream went silent: not a byte in %s", x.idle.after),
+			context.DeadlineExceeded)
 	case errors.Is(ctx.Err(), context.Canceled):
 		return x.fail(tool.Cancelled, "the turn was cancelled", context.Canceled)
 	case ctx.Err() != nil:
@@ -166,7 +169,10 @@ func (x *Exchange) Filtered() error {
 // NothingSaid is the failure of an answer that was cut off before its first
 // word: there is nothing to go on with.
 func (x *Exchange) NothingSaid() error {
-	e := x.fail(tool.Invalid, "the answer was cut off before it said anything: raise max_tokens, or lower the effort of reasoning", nil)
+	e := x.fail(
+		tool.Invalid, "the answer was cut off before it said anything: raise max_tokens, or lower the effort of reasoning",
+		nil,
+	)
 	e.Answered = true
 	return e
 }

@@ -15,7 +15,10 @@ func TestNothingInwardIsReached(t *testing.T) {
 	t.Parallel()
 
 	egresstest.Surface(t, "models", func(ctx context.Context, cfg egress.Config, url string) error {
-		e, err := open(Config{Provider: "acme", Keys: Keys{Optional: true, Lookup: func(string) (string, bool) { return "", false }}}, url, Auth{}, cfg)
+		e, err := open(
+			Config{Provider: "acme", Keys: Keys{Optional: true, Lookup: func(string) (string, bool) { return "", false }}}, url,
+			Auth{}, cfg,
+		)
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,10 @@ func (k Keys) open(ctx context.Context, tenant tool.TenantID, provider, host str
 	}
 	return key{}, &tool.Error{
 		Kind: tool.Denied, Op: "remote.Open",
-		Msg: fmt.Sprintf("there is no key for the model provider %q: set %s where the worker runs, or give the tenant a credential named %s", provider, k.Variable, k.Ref),
+		Msg: fmt.Sprintf(
+			"there is no key for the model provider %q: set %s where the worker runs, or give the tenant a credential named %s",
+			provider, k.Variable, k.Ref,
+		),
 	}
 }
 
@@ -69,7 +72,10 @@ func (k Keys) open(ctx context.Context, tenant tool.TenantID, provider, host str
 func checked(v secret.Value, source, host string) (key, error) {
 	text := strings.TrimSpace(v.Reveal())
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return key{}, &tool.Error{Kind: tool.Denied, Op: "remote.Open", Msg: source + " holds no usable key: it has spaces or letters that no header may carry"}
+		return key{}, &tool.Error{
+			Kind: tool.Denied, Op: "remote.Open",
+			Msg: source + " holds no usable key: it has spaces or letters that no header may carry",
+		}
 	}
 	hosts := v.Hosts()
 	if len(hosts) == 0 {

@@ -61,10 +61,13 @@ func (x *Exchange) judge(status int, p problem) *tool.Error {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return x.fail(tool.Denied, fmt.Sprintf("it refused the key (%d); the key is from: %s", status, x.source), nil)
-	case status == http.StatusPaymentRequired || p.Code == "insufficient_quota" || p.Type == "insufficient_quota" || p.Type == "billing_error":
+	case status == http.StatusPaymentRequired || p.Code == "insufficient_quota" || p.Type == "insufficient_quota" ||
+		p.Type == "billing_error":
 		return x.fail(tool.Denied, fmt.Sprintf("the account of the key has nothing left to spend (%d)", status), nil)
 	case status == http.StatusNotFound:
-		return x.fail(tool.Invalid, fmt.Sprintf("there is no model %q at its base URL, or none that the key may use (404)", x.model), nil)
+		return x.fail(
+			tool.Invalid, fmt.Sprintf("there is no model %q at its base URL, or none that the key may use (404)", x.model), nil,
+		)
 	case status == http.StatusRequestEntityTooLarge:
 		return x.fail(tool.Invalid, "the request is larger than it takes (413)", nil)
 	case status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusTooEarly:

@@ -38,8 +38,11 @@ func TestNames(t *testing.T) {
 	// What the provider calls a tool of its own, ours are not called; a call of
 	// that name is one of the provider's tool.
 	names = remote.NewNames(&agent.ModelRequest{
-		Tools:         []agent.ToolSpec{{Name: "web_search"}},
-		ProviderTools: []agent.ProviderTool{{Name: "searchWeb", Tool: json.RawMessage(`{"type":"x","name":"web_search"}`)}, {Name: "run", Tool: json.RawMessage(`{"type":"y"}`)}},
+		Tools: []agent.ToolSpec{{Name: "web_search"}},
+		ProviderTools: []agent.ProviderTool{
+			{Name: "searchWeb", Tool: json.RawMessage(`{"type":"x","name":"web_search"}`)},
+			{Name: "run", Tool: json.RawMessage(`{"type":"y"}`)},
+		},
 	})
 	require.Equal(t, "searchWeb", names.Ours("web_search"))
 	require.Regexp(t, "^web_search_[0-9a-f]{8}$", names.Wire("web_search"))

@@ -16,7 +16,9 @@ var combiners = []string{"allOf", "anyOf", "oneOf"}
 // droppedAtTop are the other keywords that say nothing to a provider there, or
 // that it refuses. Arguments are checked against the whole schema in any case,
 // when the model has answered.
-var droppedAtTop = []string{"$schema", "$id", "$ref", "$comment", "not", "enum", "const", "if", "then", "else", "dependentSchemas"}
+var droppedAtTop = []string{
+	"$schema", "$id", "$ref", "$comment", "not", "enum", "const", "if", "then", "else", "dependentSchemas",
+}
 
 // ProjectSchema returns a tool's input schema in the form that providers take:
 // an object with properties at its top. What is combined there is shown as

@@ -46,7 +46,9 @@ func ReadTranscript(messages []agent.Message) []Entry {
 				id = fmt.Sprintf("call_%d_%d", i, position)
 			}
 			seen[id] = true
-			entry.Calls = append(entry.Calls, AnsweredCall{ID: id, Call: c, Content: []tool.Content{tool.Text(noAnswer)}, IsError: true})
+			entry.Calls = append(entry.Calls, AnsweredCall{
+				ID: id, Call: c, Content: []tool.Content{tool.Text(noAnswer)}, IsError: true,
+			})
 		}
 		open = entry.Calls
 		out = append(out, entry)

@@ -48,7 +48,8 @@ func (m *Model) Generate(_ context.Context, req *agent.ModelRequest) (*agent.Mod
 		return nil, invalid(err.Error())
 	}
 	if req.Turn < 1 || req.Turn > len(t.Turns) {
-		return nil, invalid(fmt.Sprintf("transcript %s has %d turns, and turn %d was asked for", req.Model, len(t.Turns), req.Turn))
+		return nil, invalid(fmt.Sprintf("transcript %s has %d turns, and turn %d was asked for", req.Model, len(t.Turns),
+			req.Turn))
 	}
 	resp, err := t.Turns[req.Turn-1].answer(req.Messages)
 	if err != nil {

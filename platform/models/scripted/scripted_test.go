@@ -35,7 +35,9 @@ func write(t *testing.T, content string) *scripted.Model {
 }
 
 func answered(id, raw string, isError bool) agent.Message {
-	return agent.Message{Role: agent.ToolRole, CallID: id, IsError: isError, Content: []tool.Content{tool.JSON(json.RawMessage(raw))}}
+	return agent.Message{
+		Role: agent.ToolRole, CallID: id, IsError: isError, Content: []tool.Content{tool.JSON(json.RawMessage(raw))},
+	}
 }
 
 func TestPlaysATranscript(t *testing.T) {
@@ -52,7 +54,8 @@ func TestPlaysATranscript(t *testing.T) {
 		answered("c1", `{"orders":[{"id":7},{"id":9007199254740993}]}`, false),
 	}})
 	require.NoError(t, err)
-	require.JSONEq(t, `{"order":9007199254740993,"all":[{"orders":[{"id":7},{"id":9007199254740993}]}]}`, string(second.Calls[0].Arguments))
+	require.JSONEq(t, `{"order":9007199254740993,"all":[{"orders":[{"id":7},{"id":9007199254740993}]}]}`,
+		string(second.Calls[0].Arguments))
 
 	third, err := m.Generate(t.Context(), &agent.ModelRequest{Model: "desk", Turn: 3})
 	require.NoError(t, err)
@@ -92,7 +95,9 @@ func TestRefusesBadTranscripts(t *testing.T) {
 		"UnknownField": {"turns:\n  - sya: hello\n", "2:5"},
 		"NoEnd":        {"turns:\n  - call: [{id: a, tool: x}]\n", "the last makes none"},
 		"DoubleID":     {"turns:\n  - call: [{id: a, tool: x}, {id: a, tool: x}]\n  - say: x\n", "used twice"},
-		"FutureCall":   {"turns:\n  - call: [{id: a, tool: x, args: {v: {$from: b}}}]\n  - say: x\n", "which no turn before it makes"},
+		"FutureCall": {
+			"turns:\n  - call: [{id: a, tool: x, args: {v: {$from: b}}}]\n  - say: x\n", "which no turn before it makes",
+		},
 		"FutureExpect": {"turns:\n  - expect: [{call: a}]\n    say: x\n", "which no turn before it makes"},
 	}
 	for name, tt := range tests {

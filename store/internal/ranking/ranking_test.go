@@ -73,7 +73,9 @@ func FuzzBlock(f *testing.F) {
 	f.Add(group(1, 0, 1), group(1, 1))
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 9}, []byte{1})
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		r := ranking.NewRanker(query("a", "b"), ranking.Statistics{Passages: 5, Length: 9, Counts: map[string]int64{"a": 2, "b": 1}}, nil, 3)
+		r := ranking.NewRanker(
+			query("a", "b"), ranking.Statistics{Passages: 5, Length: 9, Counts: map[string]int64{"a": 2, "b": 1}}, nil, 3,
+		)
 		r.Block([][]byte{a, b})
 		for _, p := range r.Top() {
 			require.False(t, p.Score < 0 || p.Score > 2, p.Score)

@@ -38,7 +38,8 @@ type use struct {
 }
 
 // notAliases may follow a table without being its alias.
-const notAliases = " where set on join left inner cross lateral order group limit union values select returning using for as "
+const notAliases = " where set on join left inner cross lateral order group limit union values select returning " +
+	"using for as "
 
 func tableUse(tokens []Token, i int) (use, bool) {
 	if i == 0 || tokens[i].Kind != Word {
@@ -102,7 +103,8 @@ func tenantColumn(tokens []Token, scopes []scope, i int, u use) (end int, ok boo
 	}
 	qualified := i > 0 && tokens[i-1].Is(".")
 	switch {
-	case i+2 < len(tokens) && scopes[i].within(scopes[u.at]) && tokens[i].Is(u.alias) && tokens[i+1].Is(".") && isTenant(tokens[i+2]):
+	case i+2 < len(tokens) && scopes[i].within(scopes[u.at]) && tokens[i].Is(u.alias) && tokens[i+1].Is(".") &&
+		isTenant(tokens[i+2]):
 		return i + 3, true
 	case u.alias == u.table && scopes[i].start == scopes[u.at].start && !qualified && isTenant(tokens[i]):
 		return i + 1, true

@@ -28,7 +28,9 @@ func run(ctx context.Context) error {
 	addr := flag.String("listen", shop.Address, "the loopback address to serve on")
 	failures := flag.Int("carrier-failures", 1, "how often the carrier is down before it answers")
 	flag.Parse()
-	service, err := shop.New(shop.Config{Token: os.Getenv("SHOP_TOKEN"), Latency: 50 * time.Millisecond, CarrierFailures: *failures})
+	service, err := shop.New(shop.Config{
+		Token: os.Getenv("SHOP_TOKEN"), Latency: 50 * time.Millisecond, CarrierFailures: *failures,
+	})
 	if err != nil {
 		return fmt.Errorf("%w; set SHOP_TOKEN", err)
 	}

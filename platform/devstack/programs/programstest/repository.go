@@ -100,7 +100,9 @@ func Artifact(t *testing.T, entries ...Entry) []byte {
 	require.NoError(t, err)
 	require.NoError(t, compressor.Close())
 	jar := zip.NewWriter(&outer)
-	for name, content := range map[string][]byte{"META-INF/MANIFEST.MF": []byte("Manifest-Version: 1.0\n"), "postgres.txz": packed.Bytes()} {
+	for name, content := range map[string][]byte{
+		"META-INF/MANIFEST.MF": []byte("Manifest-Version: 1.0\n"), "postgres.txz": packed.Bytes(),
+	} {
 		w, err := jar.Create(name)
 		require.NoError(t, err)
 		_, err = w.Write(content)
@@ -125,7 +127,10 @@ func MachineArtifact(t *testing.T) []byte {
 	// when they were built, and else where it was.
 	prefix := filepath.Dir(filepath.Dir(server))
 	for _, beside := range []struct{ folder, sign string }{
-		{"share", "postgres.bki"}, {"share/postgresql", "postgres.bki"}, {"lib", "dict_snowball.*"}, {"lib/postgresql", "dict_snowball.*"},
+		{"share", "postgres.bki"},
+		{"share/postgresql", "postgres.bki"},
+		{"lib", "dict_snowball.*"},
+		{"lib/postgresql", "dict_snowball.*"},
 	} {
 		signs, err := filepath.Glob(filepath.Join(prefix, beside.folder, beside.sign))
 		require.NoError(t, err)
