@@ -134,7 +134,7 @@ type property struct {
 func (b *builder) flatten(m medium) ([]property, bool) {
 	members := make(map[string]property)
 	required := make(map[string]bool)
-	if !b.gather(m.schema(), m.pointer+"/schema", members, required, 0) || len(members) == 0 || len(members) > maxFlat {
+	if !b.gather(m.schema(), m.pointer+"/schema", members, required) || len(members) == 0 || len(members) > maxFlat {
 		return nil, false
 	}
 	if !m.required() && len(required) > 0 { // Without a body, none of them is.
@@ -143,7 +143,7 @@ func (b *builder) flatten(m medium) ([]property, bool) {
 	list := make([]property, 0, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		p := members[name]
-		if b.sent.otherWay(p.schema, 0) {
+		if b.sent.otherWay(p.schema) {
 			delete(required, name)
 			continue
 		}
@@ -161,11 +161,18 @@ var flatKeywords = []string{
 	"additionalProperties", "nullable", "$comment", "$ref", "readOnly", "writeOnly",
 }
 
-func (b *builder) gather(v any, pointer string, members map[string]property, required map[string]bool, depth int) bool {
-	o, at, err := b.mapper.doc.follow(v, pointer)
-	if err != nil || depth > 6 {
-		return false
-	}
+// gather collects the members of an object schema and of what it is composed of,
+// and the names of those that are required. It reports whether there is nothing
+// else to the schema.
+func (b *builder) gather(v any, pointer string, members map[string]property, required map[string]bool) bool {
+	return b.mapper.doc.composed(v, pointer, false, func(raw any, o object, at string) bool {
+		return b.gatherOne(raw, o, at, members, required)
+	})
+}
+
+func (b *builder) gatherOne(
+	v any, o object, at string, members map[string]property, required map[string]bool,
+) bool {
 	if beside := asObject(v); beside["$ref"] != nil && !b.mapper.doc.legacy {
 		for name := range beside {
 			if !slices.Contains(annotations, name) && !strings.HasPrefix(name, "x-") {
@@ -194,11 +201,6 @@ func (b *builder) gather(v any, pointer string, members map[string]property, req
 	for _, name := range o.list("required") {
 		if text, ok := name.(string); ok {
 			required[text] = true
-		}
-	}
-	for i, part := range o.list("allOf") {
-		if !b.gather(part, at+"/allOf/"+itoa(i), members, required, depth+1) {
-			return false
 		}
 	}
 	return true

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,6 +22,7 @@ type document struct {
 	digest  string // Of the bytes, SHA-256 in hexadecimal.
 	work    int    // Schema nodes that may still be converted.
 	notes   []Loss // What reading it came across.
+	budget
 }
 
 // object is a JSON object. The methods of a missing one find nothing.
@@ -65,7 +67,7 @@ func at(path string) string {
 }
 
 // read reads a document, JSON or YAML.
-func read(raw []byte) (*document, error) {
+func read(ctx context.Context, raw []byte) (*document, error) {
 	if len(raw) > MaxDocumentBytes {
 		return nil, refuse("", "it has %d bytes: at most %d are read", len(raw), MaxDocumentBytes)
 	}
@@ -79,7 +81,7 @@ func read(raw []byte) (*document, error) {
 	if !ok {
 		return nil, refuse("", "expected an object")
 	}
-	d := &document{root: root, digest: hex.EncodeToString(sum[:]), work: maxWork}
+	d := &document{root: root, digest: hex.EncodeToString(sum[:]), work: maxWork, budget: budget{ctx: ctx}}
 	return d, d.checkVersion()
 }
 

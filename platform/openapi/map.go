@@ -37,7 +37,10 @@ func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	doc, err := read(raw)
+	doc, err := read(ctx, raw)
+	if ctx.Err() != nil {
+		return nil, ended(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +103,7 @@ func (m *mapper) operations(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ended(ctx)
 			}
-			if err := m.one(path, method, item, at); err != nil {
+			if err := m.one(ctx, path, method, item, at); err != nil {
 				return err
 			}
 		}
@@ -121,7 +124,7 @@ func ended(ctx context.Context) error {
 }
 
 // one maps an operation, or says why not. It fails when the whole import has to.
-func (m *mapper) one(path, method string, item object, at string) error {
+func (m *mapper) one(ctx context.Context, path, method string, item object, at string) error {
 	op := asObject(item[method])
 	out := Operation{
 		ID: clean(op.text("operationId"), 200), Method: strings.ToUpper(method), Path: clean(path, 1000),
@@ -142,7 +145,9 @@ func (m *mapper) one(path, method string, item object, at string) error {
 	}
 	err := b.build()
 	switch {
-	case errors.Is(err, errWork):
+	case ctx.Err() != nil:
+		return ended(ctx)
+	case errors.Is(err, errWork) || m.doc.followed >= maxFollowed:
 		return refuse("", "%s", errWork)
 	case err != nil:
 		out.State, out.Spec, out.Reason = Skipped, nil, line(tool.AsError(err).Msg, 400)

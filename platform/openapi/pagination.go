@@ -104,8 +104,7 @@ func (b *builder) itemsOf(schema any, at string) (items any, itemAt, pointer str
 	if isType(o, "array") {
 		return schema, at, "", true
 	}
-	members := make(map[string]property)
-	b.membersOf(o, to, members, 0)
+	members := b.membersOf(o, to)
 	var found []property
 	for _, name := range sortedNames(members) {
 		if member, _, err := b.mapper.doc.follow(members[name].schema, ""); err == nil && isType(member, "array") {
@@ -122,18 +121,15 @@ func (b *builder) itemsOf(schema any, at string) (items any, itemAt, pointer str
 }
 
 // membersOf lists the properties of a schema and of what it is composed of.
-func (b *builder) membersOf(o object, at string, members map[string]property, depth int) {
-	for name, schema := range o.object("properties") {
-		members[name] = property{name: name, schema: schema, pointer: at + "/properties/" + escape(name)}
-	}
-	if depth > 6 {
-		return
-	}
-	for i, part := range o.list("allOf") {
-		if sub, to, err := b.mapper.doc.follow(part, at+"/allOf/"+itoa(i)); err == nil {
-			b.membersOf(sub, to, members, depth+1)
+func (b *builder) membersOf(schema object, pointer string) map[string]property {
+	members := make(map[string]property)
+	b.mapper.doc.composed(map[string]any(schema), pointer, true, func(_ any, o object, at string) bool {
+		for name, member := range o.object("properties") {
+			members[name] = property{name: name, schema: member, pointer: at + "/properties/" + escape(name)}
 		}
-	}
+		return true
+	})
+	return members
 }
 
 func (b *builder) holdsObjects(schema any) bool {
@@ -203,8 +199,7 @@ func (b *builder) byCursor(p *pages, _ object, schema any) bool {
 func (b *builder) cursorsOf(schema any, wanted string) []string {
 	var found []string
 	look := func(o object, at, above string) {
-		members := make(map[string]property)
-		b.membersOf(o, at, members, 0)
+		members := b.membersOf(o, at)
 		for _, name := range sortedNames(members) {
 			if member, _, err := b.mapper.doc.follow(members[name].schema, ""); err == nil && plainName(name) == wanted &&
 				isType(member, "string") {
@@ -263,9 +258,7 @@ func (b *builder) memberAt(schema any, pointer string) (object, bool) {
 		if err != nil {
 			return nil, false
 		}
-		members := make(map[string]property)
-		b.membersOf(o, at, members, 0)
-		member, ok := members[name]
+		member, ok := b.membersOf(o, at)[name]
 		if !ok {
 			return nil, false
 		}

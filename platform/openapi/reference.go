@@ -15,6 +15,9 @@ var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 // reference out of the document is refused: nothing is fetched or opened.
 func (d *document) follow(v any, pointer string) (object, string, error) {
 	for range maxRefs {
+		if err := d.spend(); err != nil {
+			return nil, pointer, err
+		}
 		o := asObject(v)
 		if o == nil {
 			return nil, pointer, refuse(pointer, "expected an object")

@@ -246,3 +246,51 @@ func TestSchemasWithoutEnd(t *testing.T) {
 		require.True(t, r.Operations[0].Spec != nil || r.Operations[0].Reason != "", name)
 	}
 }
+
+// A schema that names another many times, over and over, is looked through once.
+func TestComposedSchemasAreVisitedOnce(t *testing.T) {
+	t.Parallel()
+	refs := func(n int, to string) string {
+		return strings.TrimSuffix(strings.Repeat(`{"$ref":"#/components/schemas/`+to+`"},`, n), ",")
+	}
+	for name, allOf := range map[string]string{
+		"itself": `{"S":{"allOf":[` + refs(200, "S") + `]}}`,
+		"others": `{"S":{"allOf":[` + refs(200, "A") + `]},"A":{"allOf":[` + refs(200, "B") + `]},"B":{"allOf":[` +
+			refs(200, "C") + `]},"C":{"allOf":[` + refs(200, "D") + `]},"D":{"type":"object","properties":{"a":` +
+			`{"type":"string","allOf":[` + refs(200, "C") + `]}}}}`,
+	} {
+		schema := `{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/S"}}}}`
+		for place, operation := range map[string]string{
+			"answer": `{"parameters":[{"name":"cursor","in":"query","schema":{"type":"string"}}],"responses":{"200":` +
+				schema + `}}`,
+			"body": `{"requestBody":` + schema + `,"responses":{}}`,
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			_, err := openapi.Map(ctx, smallDocument(operation, `{"schemas":`+allOf+`}`), openapi.Options{})
+			require.NoError(t, ctx.Err(), "%s, %s", name, place)
+			if err != nil {
+				require.Equal(t, tool.Invalid, tool.KindOf(err), "%s, %s", name, place)
+			}
+			cancel()
+		}
+	}
+}
+
+// Media types of a document of Swagger 2.0, which are spelled out with each of
+// its operations, are bounded.
+func TestMediaTypesOfSwaggerAreBounded(t *testing.T) {
+	t.Parallel()
+	document := func(produces string) []byte {
+		return []byte(`{"swagger":"2.0","info":{"title":"Old","version":"1"},"host":"old.example.com","produces":[` +
+			produces + `],"paths":{"/a":{"get":{"responses":{"200":{"description":"ok"}}}}}}`)
+	}
+	_, err := openapi.Map(t.Context(), document(`"application/json","text/plain"`), openapi.Options{})
+	require.NoError(t, err)
+	for path, produces := range map[string]string{
+		"/produces":   `"a/b"` + strings.Repeat(`,"a/b"`, 20),
+		"/produces/0": `"a/` + strings.Repeat("b", 200) + `"`,
+	} {
+		_, err := openapi.Map(t.Context(), document(produces), openapi.Options{})
+		require.Equal(t, path, tool.AsError(err).Path, err)
+	}
+}

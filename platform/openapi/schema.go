@@ -252,7 +252,7 @@ func (c *converter) properties(in object, out map[string]any, pointer string, lo
 	converted := make(map[string]any, len(properties))
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		at := pointer + "/properties/" + escape(name)
-		if c.otherWay(properties[name], 0) {
+		if c.otherWay(properties[name]) {
 			gone[name] = true
 			continue
 		}
@@ -301,26 +301,21 @@ func (c *converter) goneBelow(in object, name string) bool {
 			continue
 		}
 		if property, ok := o.object("properties")[name]; ok {
-			return c.otherWay(property, 0)
+			return c.otherWay(property)
 		}
 	}
 	return false
 }
 
 // otherWay reports whether a member goes the other way only.
-func (c *converter) otherWay(v any, depth int) bool {
+func (c *converter) otherWay(v any) bool {
 	flag := "readOnly"
 	if c.way == received {
 		flag = "writeOnly"
 	}
-	o, _, err := c.doc.follow(v, "")
-	if err != nil || depth > 4 {
-		return false
-	}
-	if o.flag(flag) || asObject(v).flag(flag) && !c.doc.legacy {
-		return true
-	}
-	return slices.ContainsFunc(o.list("allOf"), func(part any) bool { return c.otherWay(part, depth+1) })
+	return !c.doc.composed(v, "", true, func(raw any, o object, _ string) bool {
+		return !o.flag(flag) && (c.doc.legacy || !asObject(raw).flag(flag))
+	})
 }
 
 func (c *converter) pattern(in object, out map[string]any, pointer string, lost *losses) {

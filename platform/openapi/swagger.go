@@ -28,6 +28,9 @@ func (d *document) convertSwagger() error {
 		"/swagger", "it is Swagger 2.0, read as OpenAPI 3.0: places are those of the conversion",
 	})
 	paths := d.root.object("paths")
+	if err := d.boundSwagger(paths); err != nil {
+		return err
+	}
 	for _, path := range sortedKeys(paths) {
 		if item := asObject(paths[path]); item != nil {
 			d.completeItem(item, "/paths/"+escape(path))
@@ -55,6 +58,36 @@ func (d *document) convertSwagger() error {
 	lists := d.formLists()
 	d.root = asObject(v)
 	d.restoreForms(lists)
+	return nil
+}
+
+// Limits of what is spelled out with each operation.
+const (
+	maxMediaTypes = 20
+	maxMediaType  = 200 // Bytes.
+)
+
+// boundSwagger bounds what the conversion multiplies: media types of the document
+// are spelled out with each operation.
+func (d *document) boundSwagger(paths object) error {
+	operations := 0
+	for _, item := range paths {
+		operations += len(asObject(item))
+	}
+	if operations > maxAll {
+		return refuse("/paths", "it has more than %d operations: cut it up", maxAll)
+	}
+	for _, kind := range []string{"consumes", "produces"} {
+		list := d.root.list(kind)
+		if len(list) > maxMediaTypes {
+			return refuse("/"+kind, "it names %d media types: at most %d are read", len(list), maxMediaTypes)
+		}
+		for i, v := range list {
+			if text, ok := v.(string); !ok || len(text) > maxMediaType {
+				return refuse("/"+kind+"/"+itoa(i), "expected a media type of at most %d characters", maxMediaType)
+			}
+		}
+	}
 	return nil
 }
 

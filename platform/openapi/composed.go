@@ -1,0 +1,56 @@
+package openapi
+
+import "context"
+
+// budget ends a walk through a document that takes too long.
+type budget struct {
+	ctx      context.Context //nolint:containedctx // A document is read within one call of Map.
+	followed int             // References and schemas that were looked at.
+}
+
+// spend counts a step, and fails with errWork when there were too many or the
+// time is over.
+func (b *budget) spend() error {
+	b.followed++
+	if b.followed > maxFollowed || b.followed%1024 == 0 && b.ctx.Err() != nil {
+		b.followed = maxFollowed // Whatever follows fails too.
+		return errWork
+	}
+	return nil
+}
+
+// maxComposed bounds how deep schemas are composed of others by allOf.
+const maxComposed = 6
+
+// composed calls visit for a schema and for each that it is composed of by
+// allOf, directly or through others, and for each of them once: documents may
+// name one many times. raw is the schema as it stands there, o what it refers
+// to, at where that is. It reports whether all were visited: it ends where visit
+// returns false, and with false where one cannot be followed or is nested deeper
+// than maxComposed; with lenient, it goes on there.
+func (d *document) composed(
+	raw any, pointer string, lenient bool, visit func(raw any, o object, at string) bool,
+) bool {
+	seen := make(map[string]bool)
+	var walk func(raw any, pointer string, depth int) bool
+	walk = func(raw any, pointer string, depth int) bool {
+		o, at, err := d.follow(raw, pointer)
+		if err != nil || depth > maxComposed {
+			return lenient
+		}
+		if seen[at] {
+			return true
+		}
+		seen[at] = true
+		if !visit(raw, o, at) {
+			return false
+		}
+		for i, part := range o.list("allOf") {
+			if !walk(part, at+"/allOf/"+itoa(i), depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return walk(raw, pointer, 0)
+}
