@@ -91,11 +91,12 @@ func (r *Registry) applyTool(ctx context.Context, p tool.Principal, s ToolSpec, 
 		held = before.Definition
 		after, warnings, err = r.edited(*before, s)
 	}
-	if err == nil {
-		err = r.recordReads(p, held, &after)
-	}
 	if err != nil {
 		return Change{}, err
+	}
+	undeclared := r.recordReads(p, held, &after)
+	if undeclared != nil && (before == nil || s.wanted()) {
+		return Change{}, undeclared
 	}
 	unpinned, err := r.pin(ctx, &after)
 	if err != nil {
@@ -125,6 +126,9 @@ func (r *Registry) applyTool(ctx context.Context, p tool.Principal, s ToolSpec, 
 		return c, nil
 	default:
 		c.Action = Updated
+	}
+	if undeclared != nil { // What is as it was is nothing that p declares.
+		return Change{}, undeclared
 	}
 	if !write {
 		return c, nil

@@ -1,8 +1,18 @@
 package registry
 
 import (
+	"encoding/json"
+
 	"github.com/toolcrib/toolcrib/tool"
 )
+
+// readsMember is the default of [Options.DeclaresReads].
+var readsMember = map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: func(config json.RawMessage) bool {
+	var c struct {
+		Reads bool `json:"reads"`
+	}
+	return json.Unmarshal(config, &c) == nil && c.Reads
+}}
 
 // declaresReads reports whether a definition declares that its POST only reads.
 func (r *Registry) declaresReads(d *tool.Definition) bool {

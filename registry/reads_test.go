@@ -157,6 +157,22 @@ func TestDeclarationsAreRecorded(t *testing.T) {
 	change, err := r.Apply(ctx, root, registry.Definition{Tool: &s})
 	require.NoError(t, err)
 	require.Equal(t, registry.Unchanged, change.Action)
+	s.Version, s.Publish = "", false
+	change, err = r.Apply(ctx, r.writer, registry.Definition{Tool: &s})
+	require.NoError(t, err, "who changes nothing declares nothing")
+	require.Equal(t, registry.Unchanged, change.Action)
+	s.Description = "Searches."
+	_, err = r.Apply(ctx, r.writer, registry.Definition{Tool: &s})
+	requireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
+}
+
+// A registry of the zero options asks for the permission too.
+func TestDeclarationsNeedTheirPermissionByDefault(t *testing.T) {
+	t.Parallel()
+
+	r := newReading(t)
+	_, _, err := registry.New(r.store, registry.Options{}).Create(t.Context(), r.writer, searchByPost())
+	requireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
 }
 
 // Rules may list POST where it is declared, an obstacle says what to declare,

@@ -53,7 +53,8 @@ type Options struct {
 	// published: they would drift from it at every call.
 	Needs map[tool.Implementation]func(json.RawMessage) (class tool.Egress, method string)
 	// DeclaresReads tells whether a configuration declares that what it sends
-	// only reads, by implementation type. Nothing declares so when nil.
+	// only reads, by implementation type. Defaults to the member reads of http
+	// tools.
 	DeclaresReads map[tool.Implementation]func(json.RawMessage) bool
 	// Middleware reports whether the workers have middleware of a name, for
 	// tools to have around them. Tools that name others cannot be published.
@@ -148,6 +149,9 @@ func refuseChanged(kind, slug string, revision, wanted int64) error {
 
 // New returns a registry that writes to store.
 func New(store Store, opts Options) *Registry {
+	if opts.DeclaresReads == nil {
+		opts.DeclaresReads = readsMember
+	}
 	if opts.Schemas == nil {
 		opts.Schemas = schema.New(0)
 	}
