@@ -155,8 +155,8 @@ func TestWebFetchTypes(t *testing.T) {
 		"/feed": {"xml", "<rss/>"}, "/svg": {"xml", "<svg/>"},
 	} {
 		out, _ := b.ok(t, cfg, "web_fetch", `{"url": "$URL`+path+`"}`)
-		require.Equal(t, want, [2]string{out["format"].(string), out["content"].(string)},
-			path) //nolint:errcheck,forcetypeassert // Strings, by the schema.
+		require.Equal(t, want, [2]string{out["format"].(string), out["content"].(string)}, //nolint:errcheck,forcetypeassert // Strings, by the schema.
+			path)
 	}
 	out, res := b.ok(t, cfg, "web_fetch", `{"url": "$URL/png"}`)
 	require.Equal(t, true, out["image"])

@@ -37,8 +37,8 @@ func Output(validate func(ctx context.Context, schema, value json.RawMessage) er
 			if err == nil {
 				return res, nil
 			}
-			if e, ok := err.(*tool.Error); ok &&
-				e.Kind == tool.Invalid { //nolint:errorlint // A wrapped one is about the schema.
+			if e, ok := err.(*tool.Error); ok && //nolint:errorlint // A wrapped one is about the schema.
+				e.Kind == tool.Invalid {
 				return outside(call, res, e.Path, e.Msg), nil
 			}
 			return nil, &tool.Error{

@@ -134,6 +134,7 @@ func (r *Registry) newTool(tenant tool.TenantID, s ToolSpec) (tool.Tool, []strin
 // edited returns t as s wants it, but for publishing.
 func (r *Registry) edited(t tool.Tool, s ToolSpec) (tool.Tool, []string, error) {
 	keepSecrets(&s, t.Definition)
+	keepSource(&s, t.Definition)
 	warnings, err := r.checkSpec(&s)
 	if err != nil {
 		return t, nil, err

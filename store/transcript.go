@@ -54,8 +54,8 @@ func (t *transcripts) find(key transcriptKey) (keptTranscript, bool) {
 func (t *transcripts) keep(key transcriptKey, head string, messages []agent.Message, grown int) {
 	// Clipped, so that two runs that fork from here do not write to one array.
 	t.cache.Set(key, keptTranscript{
-		head: head, messages: slices.Clip(messages), bytes: uint32(min(grown, maxTranscriptBytes)),
-	}) //nolint:gosec // Bounded.
+		head: head, messages: slices.Clip(messages), bytes: uint32(min(grown, maxTranscriptBytes)), //nolint:gosec // Bounded.
+	})
 }
 
 // extend returns the transcript up to head, where head follows the kept one

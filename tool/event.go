@@ -21,7 +21,8 @@ const (
 	EventExpired        EventType = "tool.expired"
 	EventPending        EventType = "tool.pending"
 	EventResultReceived EventType = "tool.result_received"
-	// Somebody should look: data says the reason, such as deprecated or egress_drift.
+	// EventWarning is for people to look at: data says the reason, such as
+	// deprecated or egress_drift.
 	EventWarning EventType = "tool.warning"
 )
 

@@ -106,8 +106,8 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		p.closers = append(p.closers, closer(opened.Close))
 	}
 	var err error
-	if p.telemetry, err = telemetry.New(p.cfg.MeterProvider,
-		p.cfg.Logger); err != nil { //nolint:contextcheck // Counters are begun for the process.
+	if p.telemetry, err = telemetry.New(p.cfg.MeterProvider, //nolint:contextcheck // Counters are begun for the process.
+		p.cfg.Logger); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
 	if p.custom, err = custom.New(p.cfg.Custom); err != nil {

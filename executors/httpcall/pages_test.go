@@ -135,8 +135,8 @@ func TestPagesByBody(t *testing.T) {
 	call.Version.Snapshot.Execution.Pure = true
 	res, err := b.executor.Execute(t.Context(), call)
 	require.NoError(t, err)
-	require.Equal(t, `{"items":[1,1],"pages":2,"complete":false,"next":7}`,
-		string(res.Structured)) //nolint:testifylint // Byte for byte.
+	require.Equal(t, `{"items":[1,1],"pages":2,"complete":false,"next":7}`, //nolint:testifylint // Byte for byte.
+		string(res.Structured))
 	seen := b.requests()
 	require.Equal(t, `{"query":1.0}`, seen[0].Body)
 	require.Equal(t, `{"query":1.0,"variables":{"after":7}}`, seen[1].Body) //nolint:testifylint // Byte for byte.

@@ -24,7 +24,8 @@ type Style string
 
 // Styles.
 const (
-	// a=1&a=2: one parameter for each item; other values as JSON. The default of parameters and fields.
+	// StyleRepeat is a=1&a=2: one parameter for each item; other values as JSON. It
+	// is the default of parameters and fields.
 	StyleRepeat Style = "repeat"
 	StyleComma  Style = "comma" // a=1,2 of an array, a=k,1,l,2 of an object.
 	StyleSpace  Style = "space" // a=1%202

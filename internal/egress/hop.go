@@ -41,9 +41,9 @@ func (h *hop) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Request = req // As it was asked for, without the credential.
 	if limit := h.access.bound(0, policy); h.capped && limit > 0 {
-		tell := func(err error) {
+		tell := func(err error) { //nolint:contextcheck // The body is read in the request's.
 			h.gate.tell(req.Context(), err)
-		} //nolint:contextcheck // The body is read in the request's.
+		}
 		resp.Body = &cappedBody{ReadCloser: resp.Body, limit: limit, left: limit, tell: tell}
 	}
 	return resp, nil

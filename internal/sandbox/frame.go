@@ -29,7 +29,8 @@ const (
 	ResultFrame  Type = 'R' // The result, JSON.
 	ErrorFrame   Type = 'E' // [ProgramError].
 	WantFrame    Type = 'W' // The child does not know the program any more.
-	// The child has begun: the first frame it sends, and sent once. It holds what its fence lacks, if anything.
+	// ReadyFrame says that the child has begun: the first frame it sends, and sent
+	// once. It holds what its fence lacks, if anything.
 	ReadyFrame Type = 'H'
 )
 

@@ -20,8 +20,8 @@ func processorTime(pid int) (time.Duration, bool) {
 	const schedClock = 2
 	clock := uintptr(^pid<<3 | schedClock)
 	var at syscall.Timespec
-	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&at)),
-		0) //nolint:gosec // The call's form.
+	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clock, uintptr(unsafe.Pointer(&at)), //nolint:gosec // The call's form.
+		0)
 	return time.Duration(at.Nano()), errno == 0
 }
 

@@ -185,8 +185,8 @@ func (s *server) openStream(
 		return &eventsOutput{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}, nil
 	}
 	return &eventsOutput{
-		Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) },
-	}, nil //nolint:contextcheck // huma's context holds the request's.
+		Body: func(ctx huma.Context) { s.follow(ctx, p, sub, first) }, //nolint:contextcheck // huma's context holds the request's.
+	}, nil
 }
 
 func (s *server) readRun(ctx context.Context, tenant tool.TenantID, runID, after string, shown mask) (passage, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -130,7 +131,8 @@ func optionsOf(in v1.ImportOpenAPI) openapi.Options {
 	return openapi.Options{
 		Auth: authOf(in.Auth), OnePage: in.OnePage, Name: in.Name, DocumentURL: in.DocumentURL, Upstream: in.Upstream,
 		Variables: in.Variables, Credentials: in.Credentials,
-		Prefix: in.Prefix, Idempotent: in.Idempotent, Only: selectionOf(in.Only), Except: selectionOf(in.Except),
+		Prefix: in.Prefix, Idempotent: in.Idempotent, Reads: in.Reads, Only: selectionOf(in.Only),
+		Except: selectionOf(in.Except),
 	}
 }
 
@@ -173,7 +175,7 @@ func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedO
 	if o.Spec == nil {
 		return item, nil
 	}
-	item.Tool = o.Spec.Slug
+	item.Tool, item.EgressClass = o.Spec.Slug, o.Spec.EgressClass
 	change, err := i.bring(ctx, o, &item)
 	if err != nil {
 		item.Action, item.Diff = v1.Failed, nil
@@ -197,10 +199,18 @@ func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedO
 // fault returns the problem of a tool that failed by itself; an error is for what
 // stops the import.
 func (i *importing) fault(ctx context.Context, err error) (*v1.Problem, error) {
-	if kind := tool.KindOf(err); kind != tool.Invalid && kind != tool.Conflict {
+	switch kind := tool.KindOf(err); {
+	case kind == tool.Invalid, kind == tool.Conflict:
+	case kind == tool.Denied && !lacksPermission(err, registry.ToolsWrite): // To declare that a POST only reads.
+	default:
 		return nil, err
 	}
 	return i.server.itemProblem(ctx, "importOpenAPI", err), nil
+}
+
+func lacksPermission(err error, permission string) bool {
+	e, ok := errors.AsType[*tool.PermissionError](err)
+	return ok && slices.Contains(e.Permissions, permission)
 }
 
 // bringOut publishes the tool of an operation, or reports that it would be.

@@ -59,3 +59,40 @@ func TestDeclaringReads(t *testing.T) {
 	require.Equal(t, published.Version.CreatedBy, explained.ReadsDeclared.By)
 	require.False(t, explained.ReadsDeclared.At.IsZero())
 }
+
+// An operation that only a key with the permission may bring fails by itself: the
+// others of the document are imported, and what stays as it is needs none.
+func TestImportingReads(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	writer := b.Key(t, b.tenant, api.ToolsWrite, api.ToolsRead)
+	operator := b.Key(t, b.tenant, api.ToolsWrite, api.ToolsRead, api.ToolsDeclareReads)
+	const document = `{"openapi":"3.0.3","info":{"title":"Books","version":"1"},"servers":[{"url":"https://books.example"}],` +
+		`"paths":{"/books":{"get":{"operationId":"listBooks","responses":{}},` +
+		`"put":{"operationId":"putBooks","responses":{}}},` +
+		`"/books/search":{"post":{"operationId":"searchBooks","responses":{}}}}}`
+	run := func(body, key string) map[string]v1.ImportedOperation {
+		t.Helper()
+		var out v1.ImportedOpenAPI
+		b.do(t, http.MethodPost, "/v1/tools/import/openapi", `{"document":`+document+`,"dry_run":false`+body+`}`, key).
+			into(t, &out)
+		found := make(map[string]v1.ImportedOperation)
+		for _, o := range out.Operations {
+			found[o.OperationID] = o
+		}
+		return found
+	}
+	found := run(`,"reads":["searchBooks"]`, writer)
+	require.Equal(t, v1.Failed, found["searchBooks"].Action)
+	require.Contains(t, found["searchBooks"].Error.Detail, api.ToolsDeclareReads)
+	require.Equal(t, v1.Created, found["listBooks"].Action)
+	require.Equal(t, v1.Created, found["putBooks"].Action)
+	require.Equal(t, tool.EgressWrite, found["putBooks"].EgressClass)
+
+	found = run(`,"reads":["searchBooks"]`, operator)
+	require.Equal(t, v1.Created, found["searchBooks"].Action)
+	require.Equal(t, tool.EgressReadOnly, found["searchBooks"].EgressClass)
+
+	found = run("", writer)
+	require.Equal(t, v1.Unchanged, found["searchBooks"].Action, "it declares what it declared")
+}

@@ -190,9 +190,9 @@ func (s *server) streamToolTest(
 	}
 	return &streamTestOutput{
 		Location: "/v1/runs/" + runID,
-		Body: func(ctx huma.Context) {
+		Body: func(ctx huma.Context) { //nolint:contextcheck // huma's context holds the request's.
 			s.follow(ctx, p, sub, first)
-		}, //nolint:contextcheck // huma's context holds the request's.
+		},
 	}, nil
 }
 

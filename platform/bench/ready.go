@@ -60,8 +60,8 @@ func ready(ctx context.Context, l *lab) ([]Figure, error) {
 func startDev(ctx context.Context, binary, dir string) (took time.Duration, held int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, "dev", "--json", "--data", dir, "--listen",
-		"127.0.0.1:0") //nolint:gosec // The binary that is measured.
+	cmd := exec.CommandContext(ctx, binary, "dev", "--json", "--data", dir, "--listen", //nolint:gosec // The binary that is measured.
+		"127.0.0.1:0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
 	// A database of the environment's is not for this.

@@ -25,9 +25,9 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
-	dir, err := os.MkdirTemp(
+	dir, err := os.MkdirTemp( //nolint:usetesting // t.TempDir is closed to the account that runs PostgreSQL.
 		"", "toolcrib-chaos-",
-	) //nolint:usetesting // t.TempDir is closed to the account that runs PostgreSQL.
+	)
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711)) // The account that runs PostgreSQL passes through.
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -100,6 +101,8 @@ published again; tools whose operations are gone are listed and left alone. Say
 	flags.StringVar(&in.Prefix, "prefix", "", "what the slugs of new tools begin with")
 	flags.StringArrayVar(&in.Idempotent, "idempotent", nil,
 		`operation whose server honours Idempotency-Key, by id or as "PUT /path"; may be repeated`)
+	flags.StringArrayVar(&in.Reads, "reads", nil,
+		`POST operation that only reads, such as a search, by id or as "POST /path"; may be repeated`)
 	for _, choice := range []struct {
 		prefix, says string
 		to           *v1.OperationFilter
@@ -262,15 +265,37 @@ func importReport(in v1.ImportedOpenAPI, losses bool) []string {
 	}
 	for _, o := range in.Operations {
 		for _, warning := range o.Warnings {
-			if losses || strings.HasPrefix(warning, "the slug ") {
+			if losses || strings.HasPrefix(warning, "the slug ") || strings.HasPrefix(warning, "another request ") {
 				lines = append(lines, fmt.Sprintf("warning: %s %s: %s", o.Method, o.Path, warning))
 			}
 		}
 	}
+	lines = append(lines, importWriters(in)...)
 	lines = append(lines, importPages(in)...)
 	lines = append(lines, importLosses(in, losses)...)
 	if in.DryRun && c.Created+c.Updated > 0 {
 		lines = append(lines, "nothing was written: --apply writes the drafts")
+	}
+	return lines
+}
+
+// importWriters says what keeps tools that write from being called.
+func importWriters(in v1.ImportedOpenAPI) []string {
+	writers, posts := 0, 0
+	for _, o := range in.Operations {
+		if o.Action == v1.Skipped || o.EgressClass != tool.EgressWrite {
+			continue
+		}
+		if writers++; o.Method == http.MethodPost {
+			posts++
+		}
+	}
+	var lines []string
+	if writers > 0 {
+		lines = append(lines, fmt.Sprintf("%d of the tools write: each call of them needs an approval", writers))
+	}
+	if posts > 0 {
+		lines = append(lines, fmt.Sprintf("%d of those are POST: --reads OPERATION declares that one only reads", posts))
 	}
 	return lines
 }

@@ -36,6 +36,7 @@ Shop 7 (OpenAPI 3.1.0): 2 operations mapped, 1 of them with losses, 1 skipped, 0
 the tools call https://us.shop.example.com
 2 operations need a credential that holds a token: --credential key=NAME
 1 webhooks are not mapped: the API calls there, a tool calls the API
+1 of the tools write: each call of them needs an approval
 lost in 1 operations: callbacks are not mapped: nothing listens for them
 nothing was written: --apply writes the drafts
 `, s.ok(t, "tool", "import", "openapi", file, "--variable", "region=us"))

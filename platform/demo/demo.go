@@ -133,9 +133,9 @@ func (d *demo) startCompany(ctx context.Context) (_ string, err error) {
 
 // openLog keeps the parts' talk out of what people read.
 func (d *demo) openLog() error {
-	if err := os.MkdirAll(
+	if err := os.MkdirAll( //nolint:gosec // The account that runs PostgreSQL must pass through.
 		d.cfg.DataDir, 0o755,
-	); err != nil { //nolint:gosec // The account that runs PostgreSQL must pass through.
+	); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	file, err := os.Create(filepath.Join(d.cfg.DataDir, "demo.log"))

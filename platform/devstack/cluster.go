@@ -81,8 +81,8 @@ func (h clusterHome) runInitdb(ctx context.Context, bin programs.Installation) e
 		"--pgdata=" + h.path(partialFolder), "--username=" + superuser, "--pwfile=" + h.path(lentPasswordFile),
 		"--auth=scram-sha-256", "--encoding=UTF8", "--no-instructions",
 	}
-	cmd := exec.CommandContext(ctx, bin.Path("initdb"),
-		append(args, localeArguments()...)...) //nolint:gosec // Programs we found, arguments of ours.
+	cmd := exec.CommandContext(ctx, bin.Path("initdb"), //nolint:gosec // Programs we found, arguments of ours.
+		append(args, localeArguments()...)...)
 	h.prepare(cmd, syscall.SIGKILL)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

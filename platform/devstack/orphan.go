@@ -65,8 +65,8 @@ func (h clusterHome) markedPID() (int, error) {
 func (h clusterHome) runs(ctx context.Context, pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
-		raw, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p",
-			strconv.Itoa(pid)).Output() //nolint:gosec // A number.
+		raw, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p", //nolint:gosec // A number.
+			strconv.Itoa(pid)).Output()
 	}
 	return err == nil && strings.Contains(string(raw), h.path(dataFolder))
 }

@@ -66,8 +66,8 @@ func (p *Postgres) launch(ctx context.Context, bin programs.Installation) (*chil
 	}
 	defer log.Close() // The child has its own.
 	// The server outlives ctx, which is about starting it.
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), bin.Path("postgres"),
-		p.arguments()...) //nolint:gosec // A program we found, arguments of ours.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), bin.Path("postgres"), //nolint:gosec // A program we found, arguments of ours.
+		p.arguments()...)
 	death := syscall.SIGINT
 	if p.cfg.Throwaway {
 		death = syscall.SIGQUIT

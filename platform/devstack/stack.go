@@ -78,9 +78,9 @@ func (s *Stack) openFolder() error {
 }
 
 func (s *Stack) makeFolder() error {
-	if err := os.MkdirAll(
+	if err := os.MkdirAll( //nolint:gosec // The user that runs PostgreSQL must pass through.
 		s.cfg.DataDir, 0o755,
-	); err != nil { //nolint:gosec // The user that runs PostgreSQL must pass through.
+	); err != nil {
 		return fmt.Errorf("making the data folder: %w", err)
 	}
 	lock, err := lockFolder(s.cfg.DataDir)

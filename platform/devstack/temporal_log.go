@@ -105,8 +105,8 @@ func (l *serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
 	if l.state.quiet.Load() {
 		return
 	}
-	l.logger.LogAttrs(l.ctx, level, msg, attributes(append(slices.Clip(l.tags),
-		tags...))...) //nolint:sloglint // The message is the server's.
+	l.logger.LogAttrs(l.ctx, level, msg, attributes(append(slices.Clip(l.tags), //nolint:sloglint // The message is the server's.
+		tags...))...)
 }
 
 func attributes(tags []tag.Tag) []slog.Attr {

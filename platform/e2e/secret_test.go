@@ -372,8 +372,8 @@ func TestSecretsStayOut(t *testing.T) {
 		text := said.String()
 		for _, value := range planted {
 			for _, form := range secretForms(value) {
-				require.False(t, strings.Contains(text, form), "%s says %s: …%s…", surface, value,
-					around(text, form)) //nolint:testifylint // NotContains would print all of it.
+				require.False(t, strings.Contains(text, form), "%s says %s: …%s…", surface, value, //nolint:testifylint // NotContains would print all of it.
+					around(text, form))
 			}
 		}
 	}

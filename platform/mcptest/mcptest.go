@@ -144,8 +144,8 @@ func Everything(tb testing.TB) string {
 	for try := 0; ; try++ {
 		port := freePort(tb)
 		log := &output{}
-		cmd := exec.CommandContext(context.WithoutCancel(tb.Context()), node, filepath.Join(folder, everything),
-			"streamableHttp") //nolint:gosec // The machine's Node.
+		cmd := exec.CommandContext(context.WithoutCancel(tb.Context()), node, filepath.Join(folder, everything), //nolint:gosec // The machine's Node.
+			"streamableHttp")
 		cmd.Env = append(os.Environ(), "PORT="+strconv.Itoa(port))
 		cmd.Stdout, cmd.Stderr = log, log
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

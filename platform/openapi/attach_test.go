@@ -178,8 +178,7 @@ func TestSkippedOperationsAreNamed(t *testing.T) {
 func TestSelectionByPattern(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]int{
-		"getSilent": 1, "get*": 4, "/c*": 1, "GET /public": 1, "GET *": 4, "*e*": 4, "POST *": 0, "/silent/*": 0, "*": 4,
-		"get*t": 2,
+		"getSilent": 1, "get*": 4, "/c*": 1, "GET /public": 1, "GET *": 4, "*e*": 4, "*": 4, "get*t": 2,
 	} {
 		r := mapped(t, []byte(partlySecured), openapi.Options{Only: openapi.Selection{Match: []string{pattern}}})
 		require.Len(t, r.Operations, want, pattern)

@@ -3,7 +3,6 @@ package openapi
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
@@ -48,7 +47,9 @@ func (b *builder) build() error {
 	case strings.ContainsAny(b.path, "#?"):
 		return refuse(b.pointer, "its path holds a query or a fragment")
 	}
-	b.config = httpcall.Config{Method: b.out.Method}
+	b.config = httpcall.Config{
+		Method: b.out.Method, Reads: b.out.Method == http.MethodPost && b.out.named(b.opts.Reads),
+	}
 	server, err := b.serverOf()
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (b *builder) spec() error {
 		spec.Category = line(b.tags[0], 60)
 	}
 	spec.EgressClass, spec.PermissionPolicy = tool.EgressWrite, tool.Auto
-	if reads(b.out.Method) {
+	if b.config.Reads || reads(b.out.Method) {
 		spec.EgressClass, spec.Execution.Pure = tool.EgressReadOnly, b.out.Method != http.MethodOptions
 		if spec.Execution.Pure {
 			spec.Execution.MaxConcurrency = tool.ReadConcurrency
@@ -136,9 +137,7 @@ func (b *builder) checkConfig(config json.RawMessage) error {
 }
 
 func (b *builder) idempotent() bool {
-	return slices.ContainsFunc(b.opts.Idempotent, func(name string) bool {
-		return name == b.out.Method+" "+b.out.Path || name == b.out.ID && name != ""
-	})
+	return b.out.named(b.opts.Idempotent)
 }
 
 func (b *builder) title() string {

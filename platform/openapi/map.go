@@ -25,7 +25,10 @@ type mapper struct {
 	sent     *converter
 	received *converter
 	result   *Result
-	server   string // The document's own, resolved.
+
+	candidates  []candidate     // All operations, unselected ones too.
+	secretNames map[string]bool // Of parameters that are credentials.
+	server      string          // The document's own, resolved.
 }
 
 // Map maps a document, JSON or YAML, to definitions of tools. It fails with
@@ -52,6 +55,7 @@ func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 	m := &mapper{
 		doc: doc, opts: opts, tokens: doc.tokens(), sent: newConverter(doc, sent), received: newConverter(doc, received),
 	}
+	m.secretNames = make(map[string]bool)
 	m.result = &Result{
 		Name: clean(opts.Name, 200), Title: line(info.text("title"), 200), Version: line(version, 60), OpenAPI: doc.version,
 		Digest: doc.digest,
@@ -68,7 +72,11 @@ func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 	if err := m.operations(ctx); err != nil {
 		return nil, err
 	}
+	if err := m.checkNames(ctx); err != nil {
+		return nil, err
+	}
 	m.notes()
+	m.unusedCredentials()
 	m.result.summarize()
 	return m.result, nil
 }
@@ -139,6 +147,9 @@ func (m *mapper) one(ctx context.Context, path, method string, item object, at s
 	}
 	b := builder{mapper: m, op: op, item: item, path: path, pointer: at + "/" + method, out: &out, tags: tags}
 	out.name, out.tags = b.slug(), tags[:min(len(tags), maxTags)]
+	m.candidates = append(m.candidates, candidate{
+		operation: Operation{ID: out.ID, Method: out.Method, Path: out.Path, name: out.name}, tags: tags,
+	})
 	if !m.opts.selects(&out, tags) {
 		m.result.Unselected++
 		return nil

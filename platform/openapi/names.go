@@ -3,10 +3,13 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/toolcrib/toolcrib/registry"
 )
@@ -49,7 +52,7 @@ func argumentName(wire string) string {
 			return argumentName(base + c.word)
 		}
 	}
-	name := strings.Trim(notInArgument.ReplaceAllString(wire, "_"), "_")
+	name := strings.Trim(notInArgument.ReplaceAllString(spelled(wire), "_"), "_")
 	if strings.HasPrefix(wire, "_") && name != "" {
 		name = "_" + name
 	}
@@ -57,6 +60,41 @@ func argumentName(wire string) string {
 		name = "value"
 	}
 	return shorten64(name)
+}
+
+// letters are Latin letters that do not fall apart into an ASCII letter and
+// marks.
+var letters = strings.NewReplacer("ß", "ss", "ẞ", "SS", "æ", "ae", "Æ", "AE", "œ", "oe", "Œ", "OE", "ø", "o", "Ø", "O",
+	"ł", "l", "Ł", "L", "đ", "d", "Đ", "D", "þ", "th", "Þ", "Th", "ı", "i")
+
+// spelled writes Latin letters with marks without them: größe is grosse. Other
+// scripts stay.
+func spelled(name string) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(letters.Replace(name)) {
+		if !unicode.Is(unicode.Mn, r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// saying returns the schema of an argument. Where its name is not the one that
+// the API has, the description begins with that.
+func (a *argument) saying() any {
+	m, ok := a.schema.(map[string]any)
+	if !ok || isASCII(a.wire) {
+		return a.schema
+	}
+	m = maps.Clone(m)
+	text, _ := m["description"].(string)
+	m["description"] = strings.TrimSuffix(clip(a.wire, 100)+": "+text, ": ")
+	return m
+}
+
+// isASCII reports whether a name is in the letters that names of arguments have.
+func isASCII(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // shorten64 cuts a name to what models may use, and keeps it apart from others
@@ -73,7 +111,7 @@ func shorten64(name string) string {
 func splitWords(name string) []string {
 	var words []string
 	var word strings.Builder
-	runes := []rune(name)
+	runes := []rune(spelled(name))
 	flush := func() {
 		if word.Len() > 0 {
 			words = append(words, strings.ToLower(word.String()))

@@ -40,6 +40,11 @@ type Options struct {
 	// honours the header Idempotency-Key. The methods that HTTP calls
 	// idempotent are not: a lost answer would not be told from a first one.
 	Idempotent []string
+	// Reads lists the POST operations, by id or as "POST /path", that only read,
+	// as searches and GraphQL queries do. Their tools declare so and have the
+	// egress class read_only; to save them takes the permission
+	// tools.declare_reads.
+	Reads []string
 	// Only and Except choose operations; those that both name are left out.
 	Only, Except Selection
 }

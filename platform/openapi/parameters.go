@@ -93,6 +93,7 @@ func (b *builder) parameter(place string, p parameter) error {
 		}
 	}
 	if (place == "header" || place == "cookie") && secret.SensitiveKey(wire) || place == "query" && b.authenticates(wire) {
+		b.mapper.secretNames[wire] = true
 		b.secrets = append(b.secrets, secretParameter{place, wire, required, p.pointer})
 		return nil
 	}
@@ -363,7 +364,7 @@ func (b *builder) inputSchema() ([]byte, error) {
 	properties := make(map[string]any, len(b.arguments))
 	required := []any{}
 	for _, a := range b.arguments {
-		properties[a.name] = a.schema
+		properties[a.name] = a.saying()
 		if a.required {
 			required = append(required, a.name)
 		}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -136,7 +137,7 @@ func freeSlug(name string, taken map[string]string) string {
 // keep takes over what people decided about a tool.
 func (o *Operation) keep(t *tool.Tool, source *Source) {
 	s := o.Spec
-	made, class := s.Execution, s.EgressClass
+	made, class := s.Execution, s.EgressClass // As the document and the options have it.
 	category := s.Category
 	s.Slug, s.Revision = t.Slug, t.Revision
 	s.Policy, s.Execution, s.Interaction = t.Policy, t.Execution, t.Interaction
@@ -147,8 +148,17 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 	if s.Category == "" {
 		s.Category = category
 	}
-	if o.keepReads(t) {
+	switch now, before := httpcall.DeclaresReads(s.Config), httpcall.DeclaresReads(t.Config); {
+	case now && !before:
+		s.EgressClass, s.RequiresApproval = tool.EgressReadOnly, false
+		s.Execution.Pure, s.Execution.MaxConcurrency = made.Pure, made.MaxConcurrency
+	case now || o.keepReads(t):
 		class = tool.EgressReadOnly
+	case before:
+		o.Warnings = append(o.Warnings, "another request is sent than the one that was declared to read only: "+
+			"the declaration is dropped, and the egress class is write; declare it again if it still holds")
+		s.Execution.Pure = made.Pure
+		class = tool.EgressWrite
 	}
 	if class == tool.EgressWrite || s.EgressClass == tool.EgressNone {
 		s.EgressClass = class
@@ -162,18 +172,30 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 }
 
 // keepReads takes over the declaration that a POST only reads, and reports
-// whether there is one.
+// whether there is one. It was made for what the tool sends: of another request
+// it says nothing.
 func (o *Operation) keepReads(t *tool.Tool) bool {
 	if o.Method != http.MethodPost || !httpcall.DeclaresReads(t.Config) {
 		return false
 	}
-	var now httpcall.Config
-	if json.Unmarshal(o.Spec.Config, &now) != nil {
+	var before, now httpcall.Config
+	if json.Unmarshal(t.Config, &before) != nil || json.Unmarshal(o.Spec.Config, &now) != nil {
+		return false
+	}
+	if !bytes.Equal(encoded(requestOf(before)), encoded(requestOf(now))) {
 		return false
 	}
 	now.Reads = true
 	o.Spec.Config = encoded(now)
 	return true
+}
+
+// requestOf is what of a configuration decides what is sent, credentials apart.
+func requestOf(c httpcall.Config) httpcall.Config {
+	return httpcall.Config{
+		Method: c.Method, URL: c.URL, Variables: c.Variables, Headers: c.Headers, Query: c.Query, Cookies: c.Cookies,
+		Body: c.Body, BodyType: c.BodyType,
+	}
 }
 
 // keepCredential takes over the credential of a security scheme for which none

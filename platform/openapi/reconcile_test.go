@@ -180,12 +180,19 @@ func TestReadsStays(t *testing.T) {
 	require.False(t, s.RequiresApproval)
 	require.True(t, s.Execution.Pure)
 
-	again, _ = imported(t, strings.Replace(shop, "    post:", "    put:", 1), openapi.Options{}, known)
-	s = again["createOrder"].Spec
-	require.False(t, httpcall.DeclaresReads(s.Config))
-	require.Equal(t, tool.EgressWrite, s.EgressClass)
-	require.True(t, s.RequiresApproval)
-	require.False(t, s.Execution.Pure)
+	for _, changed := range []string{
+		strings.Replace(shop, "    post:", "    put:", 1),
+		strings.Replace(shop, "  /orders:\n", "  /orders/purge:\n", 1),
+		strings.Replace(shop, "https://shop", "https://shop2", 1),
+	} {
+		again, _ = imported(t, changed, openapi.Options{}, known)
+		o := again["createOrder"]
+		require.False(t, httpcall.DeclaresReads(o.Spec.Config))
+		require.Equal(t, tool.EgressWrite, o.Spec.EgressClass)
+		require.True(t, o.Spec.RequiresApproval)
+		require.False(t, o.Spec.Execution.Pure)
+		require.Contains(t, strings.Join(o.Warnings, "\n"), "declare it again")
+	}
 }
 
 func TestSelection(t *testing.T) {
@@ -224,7 +231,7 @@ func TestSlugs(t *testing.T) {
 		`{"operationId":"customersCreate"}`:    "listCustomers",
 		`{"operationId":"get_user_by_id"}`:     "getUserById",
 		`{"operationId":"GETUser"}`:            "getUser",
-		`{"operationId":"Überblick"}`:          "listBerblick",
+		`{"operationId":"Überblick"}`:          "listUberblick",
 		`{"operationId":"!!!"}`:                "listA",
 		`{"operationId":"2fa.enable"}`:         "list2faEnable",
 		`{}`:                                   "listA",

@@ -306,14 +306,14 @@ func TestScriptsAreEncoded(t *testing.T) {
 			Path, URI   string
 			Query, Form url.Values
 		}
-		list := fmt.Sprintf(`"name":%[1]s,"q":%[1]s,"in_St_dten":[%[1]s,"b"]`, quoted)
+		list := fmt.Sprintf(`"name":%[1]s,"q":%[1]s,"in_Stadten":[%[1]s,"b"]`, quoted)
 		require.NoError(t, json.Unmarshal(s.call(t, "getPlace", `{`+list+`}`).Structured, &seen))
 		require.Equal(t, word, seen.Path)
 		require.Equal(t, url.Values{"q": {word}, "in Städten": {word, "b"}}, seen.Query)
 		require.NoError(
 			t,
 			json.Unmarshal(
-				s.call(t, "addPlace", fmt.Sprintf(`{%s,"w_rd":%[2]s,"list":[%[2]s],"map":{"k":%[2]s}}`, list, quoted)).Structured,
+				s.call(t, "addPlace", fmt.Sprintf(`{%s,"word":%[2]s,"list":[%[2]s],"map":{"k":%[2]s}}`, list, quoted)).Structured,
 				&seen,
 			),
 		)

@@ -49,8 +49,8 @@ func dropPrivileges() error {
 	}
 	var none [2]unix.CapUserData
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	errno := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)),
-		uintptr(unsafe.Pointer(&none))) //nolint:gosec // Its form.
+	//nolint:gosec // Its form.
+	errno := everyThread(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none)))
 	if errno != 0 {
 		return fmt.Errorf("giving up capabilities: %w", errno)
 	}

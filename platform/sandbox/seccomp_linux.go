@@ -47,8 +47,8 @@ func confine() error {
 		return err
 	}
 	program := unix.SockFprog{
-		Len: uint16(len(filter)), Filter: &filter[0],
-	} //nolint:gosec // Some hundred.
+		Len: uint16(len(filter)), Filter: &filter[0], //nolint:gosec // Some hundred.
+	}
 	stray, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
 		uintptr(unsafe.Pointer(&program))) //nolint:gosec // The call's form.
 	if errno != 0 {

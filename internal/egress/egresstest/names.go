@@ -78,13 +78,13 @@ func (a *Answers) serve(c net.Conn) error {
 	if addr.IsValid() {
 		raw := addr.AsSlice()
 		count = 1
-		record = append([]byte{0xc0, 12, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(len(raw))},
-			raw...) //nolint:gosec // The kind and an address's length are small.
+		record = append([]byte{0xc0, 12, 0, byte(kind), 0, 1, 0, 0, 0, 0, 0, byte(len(raw))}, //nolint:gosec // The kind and an address's length are small.
+			raw...)
 	}
 	msg = append(msg, 0x81, 0x80|rcode, 0, 1, 0, count, 0, 0, 0, 0)
 	msg = append(append(msg, question...), record...)
-	_, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(msg))),
-		msg...)) //nolint:gosec // A question and one record.
+	_, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(msg))), //nolint:gosec // A question and one record.
+		msg...))
 	return err
 }
 

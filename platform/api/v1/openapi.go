@@ -1,10 +1,14 @@
 package v1
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
 
 // ImportOpenAPI asks for tools to be made of a document of OpenAPI.
 type ImportOpenAPI struct {
-	Document    json.RawMessage   `json:"document" doc:"The document, OpenAPI 3.0 or 3.1 or Swagger 2.0: as JSON, or in a string as JSON or YAML. At most 32 MiB" example:"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"Orders\",\"version\":\"1\"},\"servers\":[{\"url\":\"https://orders.example.com\"}],\"paths\":{\"/orders/{id}\":{\"get\":{\"operationId\":\"getOrder\",\"responses\":{\"200\":{\"description\":\"It.\"}}}}}}"`
+	Document    json.RawMessage   `json:"document" doc:"The document, OpenAPI 3.0 or 3.1 or Swagger 2.0: as JSON, or in a string as JSON or YAML. At most 32 MiB" example:"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"Orders\",\"version\":\"1\"},\"servers\":[{\"url\":\"https://orders.example.com\"}],\"paths\":{\"/orders/{id}\":{\"get\":{\"operationId\":\"getOrder\",\"tags\":[\"orders\"],\"responses\":{\"200\":{\"description\":\"It.\"}}}},\"/orders/search\":{\"post\":{\"operationId\":\"searchOrders\",\"responses\":{\"200\":{\"description\":\"Orders.\"}}}}}}"`
 	Name        string            `json:"name,omitempty" maxLength:"200" doc:"What the document goes by when it is imported again; its title when absent"`
 	DocumentURL string            `json:"document_url,omitempty" maxLength:"2000" doc:"Where the document was found: relative servers are resolved against it. It is not fetched" example:"https://orders.example.com/openapi.json"`
 	Upstream    string            `json:"upstream,omitempty" maxLength:"2000" doc:"The server to call: an absolute URL in place of those of the document, or the number of one of them, from 1; the first when absent" example:"1"`
@@ -13,7 +17,8 @@ type ImportOpenAPI struct {
 	Auth        *ImportAuth       `json:"auth,omitempty" doc:"What to send with operations for which the document declares no authentication"`
 	OnePage     bool              `json:"one_page,omitempty" doc:"Derive no pagination: each call asks for one page"`
 	Prefix      string            `json:"prefix,omitempty" maxLength:"40" doc:"What the slugs of new tools begin with" example:"shop"`
-	Idempotent  []string          `json:"idempotent,omitempty" maxItems:"2000" doc:"Operations, by id or as \"PUT /path\", whose server honours Idempotency-Key"`
+	Idempotent  []string          `json:"idempotent,omitempty" maxItems:"2000" doc:"Operations, by id or as \"PUT /path\", whose server honours Idempotency-Key" example:"[\"getOrder\"]"`
+	Reads       []string          `json:"reads,omitempty" maxItems:"2000" doc:"POST operations, by id or as \"POST /path\", that only read, as searches do: their egress class is read_only. It takes the permission tools.declare_reads" example:"[\"POST /orders/search\"]"`
 	Only        *OperationFilter  `json:"only,omitempty" doc:"The operations to import; all when absent"`
 	Except      *OperationFilter  `json:"except,omitempty" doc:"Operations to leave out"`
 	Publish     bool              `json:"publish,omitempty" doc:"Publish what is written, and what was imported before and is still a draft"`
@@ -30,9 +35,9 @@ type ImportAuth struct {
 // OperationFilter chooses operations of a document. All lists that are given
 // have to agree; of each, any item will do.
 type OperationFilter struct {
-	Tags       []string `json:"tags,omitempty" maxItems:"500"`
-	Operations []string `json:"operations,omitempty" maxItems:"2000" doc:"Ids of operations"`
-	Paths      []string `json:"paths,omitempty" maxItems:"500" doc:"Beginnings of paths"`
+	Tags       []string `json:"tags,omitempty" maxItems:"500" example:"[\"orders\"]"`
+	Operations []string `json:"operations,omitempty" maxItems:"2000" doc:"Ids of operations" example:"[\"getOrder\"]"`
+	Paths      []string `json:"paths,omitempty" maxItems:"500" doc:"Beginnings of paths" example:"[\"/orders\"]"`
 	Methods    []string `json:"methods,omitempty" maxItems:"10"`
 	Match      []string `json:"match,omitempty" maxItems:"500" doc:"Patterns, in which * is any text, of ids, paths, \"METHOD /path\" or slugs" example:"[\"GET /orders*\"]"`
 }
@@ -82,23 +87,24 @@ type Loss struct {
 
 // ImportedOperation tells what became of an operation.
 type ImportedOperation struct {
-	OperationID string   `json:"operation_id,omitempty" example:"getOrder"`
-	Method      string   `json:"method" example:"GET"`
-	Path        string   `json:"path" example:"/orders/{id}"`
-	Pointer     string   `json:"pointer" doc:"JSON Pointer within the document" example:"/paths/~1orders~1{id}/get"`
-	Mapping     string   `json:"mapping" enum:"mapped,mapped_with_losses,skipped"`
-	Losses      []Loss   `json:"losses,omitempty"`
-	Reason      string   `json:"reason,omitempty" doc:"Why it was skipped"`
-	Needs       string   `json:"needs,omitempty" doc:"Security scheme for which a credential has to be named" example:"apiKey"`
-	Tool        string   `json:"tool,omitempty" doc:"Slug" example:"getOrder"`
-	ToolID      string   `json:"tool_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
-	Version     string   `json:"version,omitempty" doc:"Number of the draft" example:"1.1.0"`
-	Pagination  string   `json:"pagination,omitempty" enum:"link,next_url,cursor,page" doc:"How further pages are asked for, where the document leaves no doubt; absent for one page" example:"link"`
-	Published   bool     `json:"published,omitempty"`
-	Action      Action   `json:"action" enum:"created,updated,unchanged,failed,skipped"`
-	Diff        *Diff    `json:"diff,omitempty" doc:"Of an updated tool: what changes about its draft, and the number that asks for"`
-	Warnings    []string `json:"warnings,omitempty"`
-	Error       *Problem `json:"error,omitempty" doc:"Why the tool could not be written or published"`
+	OperationID string      `json:"operation_id,omitempty" example:"getOrder"`
+	Method      string      `json:"method" example:"GET"`
+	Path        string      `json:"path" example:"/orders/{id}"`
+	Pointer     string      `json:"pointer" doc:"JSON Pointer within the document" example:"/paths/~1orders~1{id}/get"`
+	Mapping     string      `json:"mapping" enum:"mapped,mapped_with_losses,skipped"`
+	Losses      []Loss      `json:"losses,omitempty"`
+	Reason      string      `json:"reason,omitempty" doc:"Why it was skipped"`
+	Needs       string      `json:"needs,omitempty" doc:"Security scheme for which a credential has to be named" example:"apiKey"`
+	Tool        string      `json:"tool,omitempty" doc:"Slug" example:"getOrder"`
+	ToolID      string      `json:"tool_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`
+	Version     string      `json:"version,omitempty" doc:"Number of the draft" example:"1.1.0"`
+	EgressClass tool.Egress `json:"egress_class,omitempty" enum:"none,read_only,write" example:"read_only"`
+	Pagination  string      `json:"pagination,omitempty" enum:"link,next_url,cursor,page" doc:"How further pages are asked for, where the document leaves no doubt; absent for one page" example:"link"`
+	Published   bool        `json:"published,omitempty"`
+	Action      Action      `json:"action" enum:"created,updated,unchanged,failed,skipped"`
+	Diff        *Diff       `json:"diff,omitempty" doc:"Of an updated tool: what changes about its draft, and the number that asks for"`
+	Warnings    []string    `json:"warnings,omitempty"`
+	Error       *Problem    `json:"error,omitempty" doc:"Why the tool could not be written or published"`
 }
 
 // ImportProgress tells how far an import has come.

@@ -136,8 +136,8 @@ func inspect(ctx context.Context, dir string) (Installation, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, i.Path("postgres"),
-		"--version") //nolint:gosec // A program of the machine's own $PATH.
+	cmd := exec.CommandContext(ctx, i.Path("postgres"), //nolint:gosec // A program of the machine's own $PATH.
+		"--version")
 	cmd.WaitDelay = time.Second // A grandchild may hold the pipe.
 	out, err := cmd.Output()
 	if err != nil {
