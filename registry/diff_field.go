@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -79,7 +80,7 @@ func (f *fields) object(path string, before, after map[string]any) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		at := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		at := jsonpointer.Escape(name)
 		if path != "" {
 			at = path + "/" + at
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/redact"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -51,7 +52,7 @@ func findRedacted(path string, v any) (string, bool) {
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			at, found := findRedacted(path+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(name), v[name])
+			at, found := findRedacted(path+"/"+jsonpointer.Escape(name), v[name])
 			if found {
 				return at, true
 			}

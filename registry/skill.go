@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/internal/jsonpointer"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 

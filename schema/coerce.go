@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
@@ -141,7 +142,7 @@ func (p *preparation) object(sh *shape, v *jsonvalue.Value) reading {
 		if !declared && !sh.declares(p.work, name) {
 			sub = sh.extra
 		}
-		at := "/" + escapeToken(name)
+		at := "/" + jsonpointer.Escape(name)
 		if item.Kind() == jsonvalue.Null && declared && !slices.Contains(sh.required, name) && !p.work.accepts(sub, item) {
 			delete(o.members, name)
 			o.changed = true

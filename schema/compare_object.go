@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // properties compares the declared properties of an object.
@@ -12,7 +14,7 @@ func (c *comparison) properties(a, b map[string]any, path string) {
 	now, _ := b["properties"].(map[string]any)
 	required := stringSet(b["required"])
 	for _, name := range slices.Sorted(maps.Keys(old)) {
-		at := path + "/" + escapeToken(name)
+		at := path + "/" + jsonpointer.Escape(name)
 		if sub, ok := now[name]; ok {
 			c.schemas(old[name], sub, at)
 		} else {
@@ -21,7 +23,7 @@ func (c *comparison) properties(a, b map[string]any, path string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if _, ok := old[name]; !ok && (c.direction == Output || !slices.Contains(required, name)) {
-			c.add(path+"/"+escapeToken(name), Minor, "the property was added")
+			c.add(path+"/"+jsonpointer.Escape(name), Minor, "the property was added")
 		}
 	}
 }
@@ -30,12 +32,12 @@ func (c *comparison) properties(a, b map[string]any, path string) {
 func (c *comparison) required(a, b map[string]any, path string) {
 	old, now := stringSet(a["required"]), stringSet(b["required"])
 	for _, name := range missingFrom(now, old) {
-		c.narrowed(path+"/"+escapeToken(name), "the property is required now")
+		c.narrowed(path+"/"+jsonpointer.Escape(name), "the property is required now")
 	}
 	declared, _ := b["properties"].(map[string]any)
 	for _, name := range missingFrom(old, now) {
 		if _, still := declared[name]; still { // Else its removal was told.
-			c.widened(path+"/"+escapeToken(name), "the property is no longer required")
+			c.widened(path+"/"+jsonpointer.Escape(name), "the property is no longer required")
 		}
 	}
 }

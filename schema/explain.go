@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
@@ -38,7 +39,7 @@ func (p *place) String() string {
 		if p.index >= 0 {
 			names = append(names, strconv.Itoa(p.index))
 		} else {
-			names = append(names, escapeToken(clip(p.name, 240)))
+			names = append(names, jsonpointer.Escape(clip(p.name, 240)))
 		}
 	}
 	var out strings.Builder

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Loose is a place of an input schema that leaves open what MCP clients and
@@ -99,7 +101,7 @@ func (l *looseness) within(m map[string]any, path string) {
 	for _, keyword := range []string{"properties", "patternProperties", "$defs", "definitions"} {
 		subs, _ := m[keyword].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(subs)) {
-			l.value(subs[name], path+"/"+keyword+"/"+escapeToken(name))
+			l.value(subs[name], path+"/"+keyword+"/"+jsonpointer.Escape(name))
 		}
 	}
 	if extra, ok := m["additionalProperties"].(map[string]any); ok && typed(extra) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
@@ -239,7 +240,7 @@ func (m *mender) object() (*jsonvalue.Value, string) {
 	sorted := v.Members()
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i].Name == sorted[i-1].Name {
-			return nil, "duplicate member " + clip(escapeToken(sorted[i].Name), 40) + ": send each name once"
+			return nil, "duplicate member " + clip(jsonpointer.Escape(sorted[i].Name), 40) + ": send each name once"
 		}
 	}
 	return v, ""

@@ -2,17 +2,10 @@ package schema
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
-)
 
-var (
-	tokenEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
-	tokenUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
-
-// escapeToken makes a name a token of a JSON Pointer.
-func escapeToken(name string) string { return tokenEscaper.Replace(name) }
 
 // tokens splits a JSON Pointer into unescaped names.
 func tokens(pointer string) []string {
@@ -21,32 +14,14 @@ func tokens(pointer string) []string {
 	}
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, p := range parts {
-		parts[i] = tokenUnescaper.Replace(p)
+		parts[i] = jsonpointer.Unescape(p)
 	}
 	return parts
 }
 
 // lookup follows a JSON Pointer through decoded JSON.
 func lookup(doc any, pointer string) (any, bool) {
-	for _, token := range tokens(pointer) {
-		switch d := doc.(type) {
-		case map[string]any:
-			v, ok := d[token]
-			if !ok {
-				return nil, false
-			}
-			doc = v
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(d) {
-				return nil, false
-			}
-			doc = d[i]
-		default:
-			return nil, false
-		}
-	}
-	return doc, true
+	return jsonpointer.New(tokens(pointer)...).Lookup(doc)
 }
 
 // unescapeLocation turns a location of the validation library, whose tokens

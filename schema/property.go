@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
@@ -38,7 +39,7 @@ func (o *objectReading) rename(from, to string, rule Rule) {
 	delete(o.members, from)
 	o.members[to] = item
 	o.changed = true
-	o.trail.record("/"+escapeToken(to), kindName(item), kindName(item), rule)
+	o.trail.record("/"+jsonpointer.Escape(to), kindName(item), kindName(item), rule)
 }
 
 // undeclared lists the members that the schema does not speak of.

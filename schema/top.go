@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
@@ -38,7 +39,7 @@ func (p *preparation) top(v *jsonvalue.Value) (*jsonvalue.Value, error) {
 		readings = append(readings, p.value(root, v))
 		if name, _ := sh.soleRequired(); name != "" {
 			whole := jsonvalue.NewObject([]jsonvalue.Member{{Name: name, Value: v}})
-			readings = append(readings, p.after("/"+escapeToken(name), kindName(v), RuleSoleProperty, whole))
+			readings = append(readings, p.after("/"+jsonpointer.Escape(name), kindName(v), RuleSoleProperty, whole))
 		}
 	}
 	r, ok := p.only(readings, func(r reading) bool { return p.work.accepts(root, r.value) })

@@ -1,6 +1,10 @@
 package schema
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
+)
 
 // Keywords by where their subschemas stand.
 var (
@@ -39,7 +43,7 @@ func walk(doc any, pointer string, visit func(node any, pointer string) bool) bo
 	for _, keyword := range mapKeywords {
 		subs, _ := m[keyword].(map[string]any)
 		for name, sub := range subs {
-			if isSchema(sub) && !walk(sub, pointer+"/"+keyword+"/"+escapeToken(name), visit) {
+			if isSchema(sub) && !walk(sub, pointer+"/"+keyword+"/"+jsonpointer.Escape(name), visit) {
 				return false
 			}
 		}

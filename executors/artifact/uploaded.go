@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/sandbox"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -83,7 +84,7 @@ func checkInputs(inputs []tool.ArtifactInput, given map[string]json.RawMessage) 
 }
 
 func badArgument(name, msg string) *tool.Error {
-	return &tool.Error{Kind: tool.Invalid, Op: "artifact.Execute", Path: "/" + pointerEscapes.Replace(name), Msg: msg}
+	return &tool.Error{Kind: tool.Invalid, Op: "artifact.Execute", Path: "/" + jsonpointer.Escape(name), Msg: msg}
 }
 
 // fits reports whether a value is of a declared type.

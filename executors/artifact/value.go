@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/tool"
@@ -32,8 +31,6 @@ func inputOf(call *tool.Call, inputs []tool.ArtifactInput) (json.RawMessage, err
 	}
 	return input, nil
 }
-
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // required lists the arguments that an input schema requires.
 func required(schema json.RawMessage) []string {

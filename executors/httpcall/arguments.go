@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/toolcrib/toolcrib/internal/jsonpointer"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -54,7 +54,7 @@ func readArguments(raw json.RawMessage) (*arguments, error) {
 
 // at returns the value at p, which may be null.
 func (v *part) at(p Pointer) (json.RawMessage, bool) {
-	return v.Find(jsonpointer.New(p.tokens...))
+	return v.Find(p.Pointer)
 }
 
 // find returns the value at p; absent and null are not found.

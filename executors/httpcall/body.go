@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // node is a checked part of a body: a reference, a literal without members, or
@@ -50,7 +51,8 @@ func (r *bodyReader) read(path string, raw json.RawMessage, depth int, hidden bo
 		}
 		n := &node{object: make([]member, 0, len(object.names))}
 		for _, name := range object.names {
-			v, err := r.read(path+"/"+escape(name), object.members[name], depth+1, hidden || secret.SensitiveKey(name))
+			v, err := r.read(path+"/"+jsonpointer.Escape(name), object.members[name], depth+1,
+				hidden || secret.SensitiveKey(name))
 			if err != nil {
 				return nil, err
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -69,7 +70,7 @@ func (c *Config) check() error {
 
 func (c *Config) checkHeaders() error {
 	for _, name := range c.Headers.names() {
-		path, v := "/headers/"+escape(name), c.Headers[name]
+		path, v := "/headers/"+jsonpointer.Escape(name), c.Headers[name]
 		if err := checkHeader(path, name); err != nil {
 			return err
 		}
@@ -90,12 +91,12 @@ func (c *Config) checkHeaders() error {
 func (c *Config) checkParameters() error {
 	for _, name := range c.Query.names() {
 		if secret.SensitiveKey(name) && c.Query[name].From == nil {
-			return fault("/query/"+escape(name), noLiteralSecret)
+			return fault("/query/"+jsonpointer.Escape(name), noLiteralSecret)
 		}
 	}
 	for _, name := range c.Variables.names() {
 		if c.Variables[name].From == nil {
-			return fault("/variables/"+escape(name), `want {"from": "/pointer"}: literals stand in the URL`)
+			return fault("/variables/"+jsonpointer.Escape(name), `want {"from": "/pointer"}: literals stand in the URL`)
 		}
 	}
 	if err := c.Variables.checkStyles("/variables", nil); err != nil {
@@ -106,11 +107,11 @@ func (c *Config) checkParameters() error {
 
 func (c *Config) checkCookies() error {
 	for _, name := range c.Cookies.names() {
-		if err := checkCookie("/cookies/"+escape(name), name); err != nil {
+		if err := checkCookie("/cookies/"+jsonpointer.Escape(name), name); err != nil {
 			return err
 		}
 		if secret.SensitiveKey(name) {
-			return fault("/cookies/"+escape(name), noLiteralSecret)
+			return fault("/cookies/"+jsonpointer.Escape(name), noLiteralSecret)
 		}
 	}
 	return c.Cookies.checkStyles("/cookies", headerStyles)

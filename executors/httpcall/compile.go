@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -76,7 +77,7 @@ func compile(raw json.RawMessage) (*program, error) {
 func (p *program) useVariables() error {
 	for _, name := range p.Variables.names() {
 		if !slices.Contains(p.template.names, name) {
-			return fault("/variables/"+escape(name), "the URL has no variable of this name")
+			return fault("/variables/"+jsonpointer.Escape(name), "the URL has no variable of this name")
 		}
 		p.use(p.Variables[name].From)
 	}

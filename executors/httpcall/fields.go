@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // fields are parameters of a query, or fields of a form.
@@ -203,7 +205,7 @@ func flatten(path string, raw json.RawMessage) ([]string, error) {
 	for _, name := range object.names {
 		s, ok := scalar(object.members[name])
 		if !ok {
-			return nil, argument(path+"/"+escape(name), "can't be a parameter: want a string, number or boolean")
+			return nil, argument(path+"/"+jsonpointer.Escape(name), "can't be a parameter: want a string, number or boolean")
 		}
 		texts = append(texts, name, s)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 const formType = "application/x-www-form-urlencoded"
@@ -31,7 +32,7 @@ func compileForm(raw json.RawMessage) (payloader, int, error) {
 		case v.From != nil:
 			references++
 		case v.Literal != "" && secret.SensitiveKey(name):
-			return nil, 0, fault("/body/"+escape(name), noLiteralSecret)
+			return nil, 0, fault("/body/"+jsonpointer.Escape(name), noLiteralSecret)
 		}
 	}
 	return b, references, b.fields.checkStyles("/body", styles)
@@ -56,7 +57,8 @@ func (b formBody) payload(ctx context.Context, args *arguments) (*payload, error
 			if isNull(object.members[name]) {
 				continue
 			}
-			if err := f.add(ctx, left, name, b.whole.String()+"/"+escape(name), "", object.members[name]); err != nil {
+			if err := f.add(ctx, left, name, b.whole.String()+"/"+jsonpointer.Escape(name), "",
+				object.members[name]); err != nil {
 				return nil, err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -22,9 +23,9 @@ func readMembers(raw []byte, into map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		v, known := into[name]
 		if !known {
-			return fault("/"+escape(name), fmt.Sprintf("unknown field %.40q", name))
+			return fault("/"+jsonpointer.Escape(name), fmt.Sprintf("unknown field %.40q", name))
 		}
-		if err := readValue("/"+escape(name), object[name], v); err != nil {
+		if err := readValue("/"+jsonpointer.Escape(name), object[name], v); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // multipartBody is a body of type multipart.
@@ -27,7 +28,7 @@ func compileMultipart(raw json.RawMessage) (payloader, int, error) {
 	}
 	b, references := multipartBody{names: slices.Sorted(maps.Keys(object)), parts: make(map[string]Part, len(object))}, 0
 	for _, name := range b.names {
-		path := "/body/" + escape(name)
+		path := "/body/" + jsonpointer.Escape(name)
 		var p Part
 		if isNull(object[name]) {
 			return nil, 0, within(path, errNoValue)

@@ -98,7 +98,7 @@ func (p *Pagination) check(c *Config) error {
 		{!p.points() && p.Next != nil, "/next", "only for the types cursor and next_url"},
 		{p.Body != nil && p.Type != pagesByCursor, "/body", "only for the type cursor"},
 		{p.Body != nil && (!c.mayHaveBody() || c.BodyType != bodyJSON), "/body", "only for methods with a body of type json"},
-		{p.Body != nil && len(p.Body.tokens) == 0, "/body", "a cursor can't be the whole body"},
+		{p.Body != nil && len(p.Body.Tokens()) == 0, "/body", "a cursor can't be the whole body"},
 		{p.Body != nil && p.Parameter != "", "/parameter", "the cursor goes to the body or to a parameter, not to both"},
 		{p.counts() && p.Parameter == "", "/parameter", "want the query parameter for what the page is asked by"},
 		{!p.counts() && p.Parameter != "", "/parameter", "only for the types cursor, page and offset"},

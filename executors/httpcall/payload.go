@@ -2,6 +2,8 @@ package httpcall
 
 import (
 	"context"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Kinds of body.
@@ -66,7 +68,7 @@ func (b restBody) payload(ctx context.Context, args *arguments) (*payload, error
 		left := bodyRoom()
 		for _, name := range b.names {
 			if raw := args.members[name]; !isNull(raw) {
-				if err := f.add(ctx, left, name, "/"+escape(name), "", raw); err != nil {
+				if err := f.add(ctx, left, name, "/"+jsonpointer.Escape(name), "", raw); err != nil {
 					return nil, err
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -68,7 +69,7 @@ func (p *program) addQuery(ctx context.Context, u *url.URL, args *arguments) err
 	if p.rest == restToQuery {
 		for _, name := range p.unused(args) {
 			if raw := args.members[name]; !isNull(raw) {
-				if err := q.add(ctx, left, name, "/"+escape(name), "", raw); err != nil {
+				if err := q.add(ctx, left, name, "/"+jsonpointer.Escape(name), "", raw); err != nil {
 					return err
 				}
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // template is a checked URL template.
@@ -212,11 +213,11 @@ func (a *arguments) variable(name string, variables Values) (json.RawMessage, Po
 		raw, ok := a.find(*v.From)
 		return raw, *v.From, ok
 	}
-	whole := Pointer{tokens: []string{name}}
+	whole := Pointer{jsonpointer.New(name)}
 	if v, ok := a.find(whole); ok || !strings.Contains(name, ".") {
 		return v, whole, ok
 	}
-	p := Pointer{tokens: strings.Split(name, ".")}
+	p := Pointer{jsonpointer.New(strings.Split(name, ".")...)}
 	v, ok := a.find(p)
 	return v, p, ok
 }
@@ -240,7 +241,7 @@ func templateValue(path string, raw json.RawMessage) (uritemplate.Value, error) 
 	for _, name := range object.names {
 		s, ok := scalar(object.members[name])
 		if !ok {
-			return uritemplate.Value{}, argument(path+"/"+escape(name),
+			return uritemplate.Value{}, argument(path+"/"+jsonpointer.Escape(name),
 				"can't be part of a URL: want a string, number or boolean")
 		}
 		pairs = append(pairs, name, s)

@@ -54,7 +54,7 @@ func (t cursorTurner) turn(req *egress.Request, next json.RawMessage) error {
 		text, _ := scalar(next)
 		return setParameter(req, t.rule.Parameter, text)
 	}
-	body, err := place(req.Body, t.rule.Body.tokens, next)
+	body, err := place(req.Body, t.rule.Body.Tokens(), next)
 	req.Body = body
 	return err
 }

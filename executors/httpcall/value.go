@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Value is a string of a configuration, or the argument it comes from.
@@ -88,9 +90,9 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		var value Value
 		if isNull(object[name]) { // Which the decoder takes for an absent one.
-			return within("/"+escape(name), errNoValue)
+			return within("/"+jsonpointer.Escape(name), errNoValue)
 		}
-		if err := readValue("/"+escape(name), object[name], &value); err != nil {
+		if err := readValue("/"+jsonpointer.Escape(name), object[name], &value); err != nil {
 			return err
 		}
 		(*v)[name] = value
@@ -105,7 +107,7 @@ func (v Values) names() []string { return slices.Sorted(maps.Keys(v)) }
 func (v Values) checkStyles(path string, allowed []Style) error {
 	for _, name := range v.names() {
 		if s := v[name].Style; s != "" && !slices.Contains(allowed, s) {
-			return fault(path+"/"+escape(name)+"/style", fmt.Sprintf("%.40q is none of %v", s, allowed))
+			return fault(path+"/"+jsonpointer.Escape(name)+"/style", fmt.Sprintf("%.40q is none of %v", s, allowed))
 		}
 	}
 	return nil

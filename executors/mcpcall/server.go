@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/remote"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Limits of a [Server].
@@ -48,7 +49,7 @@ func CheckServer(s *Server, at string) error {
 	}
 	credentials := 0
 	for name, h := range s.Headers {
-		if err := checkHeader(h, at+"/headers/"+escape(name), name); err != nil {
+		if err := checkHeader(h, at+"/headers/"+jsonpointer.Escape(name), name); err != nil {
 			return err
 		}
 		if h.CredentialsRef != "" {
@@ -149,8 +150,4 @@ func checkHeaderName(path, name string) error {
 		return fault(path, fmt.Sprintf("the header %s is set by the platform", canonical))
 	}
 	return nil
-}
-
-func escape(token string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // prose are the keywords of JSON Schema whose strings are for readers only.
@@ -66,7 +67,7 @@ func (w *walk) value(v any, at string, instance bool) any {
 		}
 	case map[string]any:
 		for name, item := range v {
-			below := at + "/" + escape(name)
+			below := at + "/" + jsonpointer.Escape(name)
 			w.refuse(name, below)
 			text, isText := item.(string)
 			if isText && !instance && slices.Contains(prose, name) {
@@ -103,9 +104,4 @@ type HiddenError struct {
 // Error implements the error interface.
 func (e *HiddenError) Error() string {
 	return fmt.Sprintf("it holds the character %U, which readers do not see, at %s", e.Rune, e.Pointer)
-}
-
-// escape writes a name as a token of a JSON Pointer (RFC 6901).
-func escape(name string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }

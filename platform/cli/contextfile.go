@@ -15,6 +15,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -99,7 +100,7 @@ func readContextDocument(d document) (contextFile, error) {
 	out := contextFile{Current: top.Current, Contexts: make(map[string]contextConfig)}
 	for name, raw := range top.Contexts {
 		var c contextConfig
-		at := "/contexts/" + escapePointer(name)
+		at := "/contexts/" + jsonpointer.Escape(name)
 		if err := d.strictly(at, raw, &c, "server", "key_file", "key_env"); err != nil {
 			return contextFile{}, err
 		}
@@ -127,7 +128,7 @@ func (d document) strictly(pointer string, raw json.RawMessage, to any, known ..
 	}
 	for name := range fields {
 		if !slices.Contains(known, name) {
-			return d.fault(pointer+"/"+escapePointer(name), fmt.Sprintf("unknown field %q%s", name,
+			return d.fault(pointer+"/"+jsonpointer.Escape(name), fmt.Sprintf("unknown field %q%s", name,
 				cmp.Or(didYouMean(name, known), ": expected one of "+strings.Join(known, ", "))))
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // maxNodes bounds what aliases may blow a file up to.
@@ -204,7 +205,7 @@ func (r *reader) mapping(pointer string, n ast.Node, values []*ast.MappingValueN
 		}
 		r.out.Write(name)
 		r.out.WriteByte(':')
-		at := pointer + "/" + escapePointer(m.name)
+		at := pointer + "/" + jsonpointer.Escape(m.name)
 		r.mark(at, m.key)
 		if err := r.value(at, m.value); err != nil {
 			return err
@@ -212,9 +213,4 @@ func (r *reader) mapping(pointer string, n ast.Node, values []*ast.MappingValueN
 	}
 	r.out.WriteByte('}')
 	return nil
-}
-
-// escapePointer writes a name as an element of a JSON Pointer.
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -292,12 +293,11 @@ func strip(v any, keywords []string, depth int) {
 
 // repair removes the pattern or enum that a check complains of.
 func repair(root map[string]any, pointer string) bool {
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
 	var parent map[string]any
 	var last string
 	var v any = root
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		name := unescape.Replace(token)
+		name := jsonpointer.Unescape(token)
 		switch at := v.(type) {
 		case map[string]any:
 			parent, last, v = at, name, at[name]

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Kinds of bodies.
@@ -44,7 +45,7 @@ func (b *builder) body() error {
 		b.lost.add(at, "the body is not sent: it says nothing of its content")
 		return nil
 	}
-	content, at := request.object("content").object(media), at+"/content/"+escape(media)
+	content, at := request.object("content").object(media), at+"/content/"+jsonpointer.Escape(media)
 	m := medium{content, at, media, request}
 	switch kind {
 	case jsonBody:
@@ -196,7 +197,7 @@ func (b *builder) gatherOne(
 		if have, twice := members[name]; twice && !reflect.DeepEqual(have.schema, schema) {
 			return false
 		}
-		members[name] = property{name: name, schema: schema, pointer: at + "/properties/" + escape(name)}
+		members[name] = property{name: name, schema: schema, pointer: at + "/properties/" + jsonpointer.Escape(name)}
 	}
 	for _, name := range o.list("required") {
 		if text, ok := name.(string); ok {
@@ -306,7 +307,8 @@ func (b *builder) fieldStyle(m medium, p property) httpcall.Style {
 	}
 	style, known := styleOf(name, kind, explode)
 	if !known {
-		b.lost.add(m.pointer+"/encoding/"+escape(p.name), "the style %s is not written for %s", clean(name, 40), kind)
+		b.lost.add(m.pointer+"/encoding/"+jsonpointer.Escape(p.name), "the style %s is not written for %s", clean(name, 40),
+			kind)
 	}
 	return style
 }
@@ -357,7 +359,7 @@ func (b *builder) multipartBody(m medium) error {
 
 // partType returns the content type that a part is declared to have.
 func (b *builder) partType(m medium, p property) string {
-	at := m.pointer + "/encoding/" + escape(p.name)
+	at := m.pointer + "/encoding/" + jsonpointer.Escape(p.name)
 	encoding := m.object.object("encoding").object(p.name)
 	if len(encoding.object("headers")) > 0 {
 		b.lost.add(at+"/headers", "headers of a part are not sent")

@@ -8,6 +8,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -76,7 +77,7 @@ func (b *builder) leftOut() {
 	}
 	for _, status := range sortedKeys(b.op.object("responses")) {
 		if len(b.op.object("responses").object(status).object("links")) > 0 {
-			b.lost.add(b.pointer+"/responses/"+escape(status)+"/links", "links are not mapped")
+			b.lost.add(b.pointer+"/responses/"+jsonpointer.Escape(status)+"/links", "links are not mapped")
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -91,7 +92,7 @@ func (m *mapper) operations(ctx context.Context) error {
 		if !strings.HasPrefix(path, "/") {
 			continue // An extension.
 		}
-		pointer := "/paths/" + escape(path)
+		pointer := "/paths/" + jsonpointer.Escape(path)
 		item, at, err := m.doc.follow(paths[path], pointer)
 		if err != nil {
 			m.result.Notes = append(m.result.Notes, Loss{pointer, "the path is skipped: " + tool.AsError(err).Msg})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -126,7 +127,7 @@ func (o Options) check() error {
 	for _, scheme := range slices.Sorted(maps.Keys(o.Credentials)) {
 		if !secret.ValidRef(o.Credentials[scheme]) {
 			return wrong(
-				"/credentials/"+escape(scheme),
+				"/credentials/"+jsonpointer.Escape(scheme),
 				"the credential for %q: expected the name of a credential, letters, digits, dots, dashes and underscores",
 				clip(scheme, 80),
 			)

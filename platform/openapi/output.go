@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -25,7 +26,7 @@ func (b *builder) outputSchema() (json.RawMessage, error) {
 		if !strings.HasPrefix(status, "2") {
 			continue
 		}
-		at := b.pointer + "/responses/" + escape(status)
+		at := b.pointer + "/responses/" + jsonpointer.Escape(status)
 		response, at, err := b.mapper.doc.follow(responses[status], at)
 		if err != nil {
 			b.lost.add(at, "the output has no schema: %s", tool.AsError(err).Msg)
@@ -38,7 +39,7 @@ func (b *builder) outputSchema() (json.RawMessage, error) {
 			schemas = append(schemas, nil)
 			continue
 		}
-		at += "/content/" + escape(name) + "/schema"
+		at += "/content/" + jsonpointer.Escape(name) + "/schema"
 		schema, err := b.received.schema(content.object(name)["schema"], at, &b.lost)
 		if err != nil {
 			b.lost.add(at, "the output has no schema: %s", tool.AsError(err).Msg)

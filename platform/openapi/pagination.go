@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Ways in which httpcall asks for the next page.
@@ -80,13 +81,13 @@ func (b *builder) soleAnswer() (response object, schema any, at string, ok bool)
 		if !strings.HasPrefix(status, "2") {
 			continue
 		}
-		found, pointer, err := b.mapper.doc.follow(responses[status], b.pointer+"/responses/"+escape(status))
+		found, pointer, err := b.mapper.doc.follow(responses[status], b.pointer+"/responses/"+jsonpointer.Escape(status))
 		media := jsonMedia(found.object("content"))
 		if err != nil || schema != nil || media == "" || len(found.object("content")) > 1 {
 			return nil, nil, "", false
 		}
 		response, schema = found, found.object("content").object(media)["schema"]
-		at = pointer + "/content/" + escape(media) + "/schema"
+		at = pointer + "/content/" + jsonpointer.Escape(media) + "/schema"
 		if schema == nil {
 			return nil, nil, "", false
 		}
@@ -117,7 +118,7 @@ func (b *builder) itemsOf(schema any, at string) (items any, itemAt, pointer str
 	if len(found) != 1 {
 		return nil, "", "", false
 	}
-	return found[0].schema, found[0].pointer, "/" + escape(found[0].name), true
+	return found[0].schema, found[0].pointer, "/" + jsonpointer.Escape(found[0].name), true
 }
 
 // membersOf lists the properties of a schema and of what it is composed of.
@@ -125,7 +126,7 @@ func (b *builder) membersOf(schema object, pointer string) map[string]property {
 	members := make(map[string]property)
 	b.mapper.doc.composed(map[string]any(schema), pointer, true, func(_ any, o object, at string) bool {
 		for name, member := range o.object("properties") {
-			members[name] = property{name: name, schema: member, pointer: at + "/properties/" + escape(name)}
+			members[name] = property{name: name, schema: member, pointer: at + "/properties/" + jsonpointer.Escape(name)}
 		}
 		return true
 	})
@@ -203,7 +204,7 @@ func (b *builder) cursorsOf(schema any, wanted string) []string {
 		for _, name := range sortedNames(members) {
 			if member, _, err := b.mapper.doc.follow(members[name].schema, ""); err == nil && plainName(name) == wanted &&
 				isType(member, "string") {
-				found = append(found, above+"/"+escape(name))
+				found = append(found, above+"/"+jsonpointer.Escape(name))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -135,7 +136,8 @@ func (b *builder) parameterSchema(p parameter) (schema any, asJSON bool, err err
 	raw, at := p.object["schema"], p.pointer+"/schema"
 	if content := p.object.object("content"); len(content) > 0 {
 		media := slices.Sorted(maps.Keys(content))[0]
-		raw, at, asJSON = content.object(media)["schema"], p.pointer+"/content/"+escape(media)+"/schema", isJSON(media)
+		raw, at, asJSON = content.object(media)["schema"], p.pointer+"/content/"+jsonpointer.Escape(media)+
+			"/schema", isJSON(media)
 		if !asJSON {
 			b.lost.add(p.pointer+"/content", "the parameter is sent as text: %s is not written", clip(media, 60))
 		}
@@ -315,7 +317,7 @@ func (b *builder) useArguments(server string) error {
 	var failed error
 	expressions := make(map[string]string)
 	for _, a := range b.arguments {
-		from, err := httpcall.ParsePointer("/" + escape(a.name))
+		from, err := httpcall.ParsePointer("/" + jsonpointer.Escape(a.name))
 		if err != nil {
 			return err
 		}

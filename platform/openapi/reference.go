@@ -2,14 +2,10 @@ package openapi
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
-
-// escape writes a name as an element of a JSON Pointer.
-func escape(name string) string { return pointerEscapes.Replace(name) }
-
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
 // follow returns the object that v is or refers to, and where that stands. A
 // reference out of the document is refused: nothing is fetched or opened.
@@ -48,29 +44,21 @@ func (d *document) lookup(ref, from string) (any, string, error) {
 	if err != nil || pointer != "" && !strings.HasPrefix(pointer, "/") {
 		return nil, "", refuse(from, "the reference %s is no JSON Pointer", clean(ref, 120))
 	}
-	var v any = map[string]any(d.root)
-	if pointer == "" {
-		return v, "", nil
-	}
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for token := range strings.SplitSeq(pointer[1:], "/") {
-		name := unescape.Replace(token)
-		switch at := v.(type) {
-		case map[string]any:
-			member, ok := at[name]
-			if !ok {
-				return nil, "", refuse(from, "the reference %s leads nowhere", clean(ref, 120))
-			}
-			v = member
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(at) {
-				return nil, "", refuse(from, "the reference %s leads nowhere", clean(ref, 120))
-			}
-			v = at[i]
-		default:
-			return nil, "", refuse(from, "the reference %s leads nowhere", clean(ref, 120))
-		}
+	v, ok := jsonpointer.New(pointerTokens(pointer)...).Lookup(map[string]any(d.root))
+	if !ok {
+		return nil, "", refuse(from, "the reference %s leads nowhere", clean(ref, 120))
 	}
 	return v, pointer, nil
+}
+
+// pointerTokens takes a pointer apart, which may be deeper than those of ours.
+func pointerTokens(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
+	tokens := strings.Split(pointer[1:], "/")
+	for i, token := range tokens {
+		tokens[i] = jsonpointer.Unescape(token)
+	}
+	return tokens
 }

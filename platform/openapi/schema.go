@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // direction is whether a schema is of what is sent or of what comes back.
@@ -121,7 +122,7 @@ func (c *converter) define(ref, from string) (string, error) {
 var notInName = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
 
 func (c *converter) freeName(pointer string) string {
-	name := strings.NewReplacer("~1", "/", "~0", "~").Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
+	name := jsonpointer.Unescape(pointer[strings.LastIndexByte(pointer, '/')+1:])
 	name = strings.Trim(notInName.ReplaceAllString(name, "_"), "_")
 	if name == "" {
 		name = "schema"
@@ -224,7 +225,7 @@ func (c *converter) items(in object, out map[string]any, pointer string, lost *l
 func (c *converter) schemaMap(in object, out map[string]any, keyword, pointer string, lost *losses) error {
 	converted := make(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(in.object(keyword))) {
-		at := pointer + "/" + keyword + "/" + escape(name)
+		at := pointer + "/" + keyword + "/" + jsonpointer.Escape(name)
 		if keyword == "patternProperties" {
 			if reason := badPattern(name); reason != "" {
 				lost.add(at, "%s is left out: %s", keyword, reason)
@@ -251,7 +252,7 @@ func (c *converter) properties(in object, out map[string]any, pointer string, lo
 	gone := make(map[string]bool)
 	converted := make(map[string]any, len(properties))
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		at := pointer + "/properties/" + escape(name)
+		at := pointer + "/properties/" + jsonpointer.Escape(name)
 		if c.otherWay(properties[name]) {
 			gone[name] = true
 			continue

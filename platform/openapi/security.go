@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // scheme is a security scheme as a request can carry it.
@@ -136,7 +137,7 @@ func (b *builder) need(s *scheme) {
 
 // scheme reads a security scheme of the document.
 func (b *builder) scheme(name string, scopes []any, from string) *scheme {
-	s := &scheme{name: name, pointer: "/components/securitySchemes/" + escape(name)}
+	s := &scheme{name: name, pointer: "/components/securitySchemes/" + jsonpointer.Escape(name)}
 	raw, ok := b.mapper.doc.root.object("components").object("securitySchemes")[name]
 	if !ok {
 		s.pointer, s.lost = from, "there is no security scheme "+clean(name, 80)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // serverOf returns the URL that an operation's path is put behind.
@@ -64,7 +66,7 @@ func (m *mapper) fillVariables(server object, pointer string) (string, error) {
 	var failed error
 	text := serverVariable.ReplaceAllStringFunc(server.text("url"), func(expression string) string {
 		name := expression[1 : len(expression)-1]
-		at := pointer + "/variables/" + escape(name)
+		at := pointer + "/variables/" + jsonpointer.Escape(name)
 		variable := server.object("variables").object(name)
 		value, given := m.opts.Variables[name]
 		if !given {

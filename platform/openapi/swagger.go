@@ -13,6 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi2conv"
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -33,7 +34,7 @@ func (d *document) convertSwagger() error {
 	}
 	for _, path := range sortedKeys(paths) {
 		if item := asObject(paths[path]); item != nil {
-			d.completeItem(item, "/paths/"+escape(path))
+			d.completeItem(item, "/paths/"+jsonpointer.Escape(path))
 		}
 	}
 	raw, err := json.Marshal(d.root)
@@ -183,7 +184,7 @@ func (d *document) assembleSwagger(old *openapi2.T) (out *openapi3.T, err error)
 		parameter, body, schemas, err := openapi2conv.ToV3Parameter(out.Components, old.Parameters[name], old.Consumes)
 		switch {
 		case err != nil:
-			d.skipPart("/parameters/"+escape(name), err)
+			d.skipPart("/parameters/"+jsonpointer.Escape(name), err)
 		case body != nil:
 			out.Components.RequestBodies[name] = body
 		case schemas != nil:
@@ -198,7 +199,7 @@ func (d *document) assembleSwagger(old *openapi2.T) (out *openapi3.T, err error)
 	for _, path := range slices.Sorted(maps.Keys(old.Paths)) {
 		item, err := openapi2conv.ToV3PathItem(old, out.Components, old.Paths[path], old.Consumes)
 		if err != nil {
-			d.skipPart("/paths/"+escape(path), err)
+			d.skipPart("/paths/"+jsonpointer.Escape(path), err)
 			continue
 		}
 		out.Paths.Set(path, item)
@@ -206,7 +207,7 @@ func (d *document) assembleSwagger(old *openapi2.T) (out *openapi3.T, err error)
 	for _, name := range slices.Sorted(maps.Keys(old.Responses)) {
 		response, err := openapi2conv.ToV3Response(old.Responses[name], old.Produces)
 		if err != nil {
-			d.skipPart("/responses/"+escape(name), err)
+			d.skipPart("/responses/"+jsonpointer.Escape(name), err)
 			continue
 		}
 		out.Components.Responses[name] = response
@@ -215,7 +216,7 @@ func (d *document) assembleSwagger(old *openapi2.T) (out *openapi3.T, err error)
 	for _, name := range slices.Sorted(maps.Keys(old.SecurityDefinitions)) {
 		scheme, err := openapi2conv.ToV3SecurityScheme(old.SecurityDefinitions[name])
 		if err != nil {
-			d.skipPart("/securityDefinitions/"+escape(name), err)
+			d.skipPart("/securityDefinitions/"+jsonpointer.Escape(name), err)
 			continue
 		}
 		out.Components.SecuritySchemes[name] = scheme

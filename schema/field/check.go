@@ -7,6 +7,8 @@ import (
 	"mime"
 	"slices"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // checkDisplay checks the type and the display.
@@ -49,7 +51,7 @@ func checkTexts(f *Field, path string) error {
 	}
 	for name := range f.Annotations {
 		if !slices.Contains(annotations, name) {
-			return refuse(path+"/annotations/"+escape(name), "expected one of %s", strings.Join(annotations, ", "))
+			return refuse(path+"/annotations/"+jsonpointer.Escape(name), "expected one of %s", strings.Join(annotations, ", "))
 		}
 	}
 	if slices.Contains([]string{"date", "date-time", "uri", "email"}, f.Format) {

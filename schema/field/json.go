@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 )
 
 // object is a schema, or a part of one, as decoded JSON.
@@ -74,8 +73,3 @@ func rawOf(v any) json.RawMessage {
 	}
 	return raw
 }
-
-var escaper = strings.NewReplacer("~", "~0", "/", "~1")
-
-// escape makes a name a token of a JSON Pointer.
-func escape(name string) string { return escaper.Replace(name) }

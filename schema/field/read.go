@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Read returns the form that a schema says. What fields cannot say is kept as
@@ -38,7 +39,7 @@ func Read(raw json.RawMessage) (Form, error) {
 			return Form{}, err
 		}
 		if !silent[name] && !strings.HasPrefix(name, "x-") {
-			r.kept = append(r.kept, Kept{"/" + escape(name), "a rule about the whole, which no field shows"})
+			r.kept = append(r.kept, Kept{"/" + jsonpointer.Escape(name), "a rule about the whole, which no field shows"})
 		}
 	}
 	slices.SortStableFunc(r.kept, func(a, b Kept) int { return strings.Compare(a.Pointer, b.Pointer) })
@@ -76,7 +77,7 @@ func (r *reader) group(m object, path string) (g Field, rest object) {
 		delete(rest, "required")
 	}
 	for _, name := range r.order(m, rest, props) {
-		f := r.field(props[name], path+"/properties/"+escape(name))
+		f := r.field(props[name], path+"/properties/"+jsonpointer.Escape(name))
 		f.Key, f.Required = name, plain && !missing && slices.Contains(required, name)
 		g.Fields = append(g.Fields, f)
 	}

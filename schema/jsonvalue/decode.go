@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // MaxDepth is how deeply [Decode] lets values nest when no depth is given.
@@ -137,13 +139,11 @@ func (d *decoder) refuse(at int, msg string) error {
 		if t.index >= 0 {
 			path.WriteString(strconv.Itoa(t.index))
 		} else {
-			path.WriteString(tokenEscaper.Replace(t.name))
+			path.WriteString(jsonpointer.Escape(t.name))
 		}
 	}
 	return &Error{Path: path.String(), Offset: at, Msg: msg}
 }
-
-var tokenEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 func (d *decoder) value() (*Value, error) {
 	if d.pos >= len(d.text) {

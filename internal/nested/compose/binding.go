@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/toolcrib/toolcrib/internal/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // Members that make an object of a binding more than a value.

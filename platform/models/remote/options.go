@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/nearest"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -49,7 +50,7 @@ func (o *Options) fail(name, msg string) {
 	}
 	path := "/model_options"
 	if name != "" {
-		path += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		path += "/" + jsonpointer.Escape(name)
 		msg = fmt.Sprintf("%q: %s", name, msg)
 	}
 	o.err = &tool.Error{

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema/field"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // combiners are keywords that providers refuse at the top of a tool's schema.
@@ -105,10 +106,9 @@ func local(root map[string]any, ref string) map[string]any {
 	if !ok {
 		return nil
 	}
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
 	at := root
 	for token := range strings.SplitSeq(pointer, "/") {
-		next, ok := at[unescape.Replace(token)].(map[string]any)
+		next, ok := at[jsonpointer.Unescape(token)].(map[string]any)
 		if !ok {
 			return nil
 		}

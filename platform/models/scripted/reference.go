@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -93,30 +92,15 @@ func lookup(answers map[string]agent.Message, id, pointer string) (any, error) {
 	return nil, fmt.Errorf("the answer to call %q holds no JSON", id)
 }
 
-// at returns the value that an RFC 6901 pointer names.
+// at returns the value that a JSON Pointer names.
 func at(v any, pointer string) (any, error) {
-	if pointer == "" {
-		return v, nil
+	p, err := jsonpointer.Parse(pointer)
+	if err != nil {
+		return nil, err
 	}
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		token = unescape.Replace(token)
-		switch container := v.(type) {
-		case map[string]any:
-			next, ok := container[token]
-			if !ok {
-				return nil, fmt.Errorf("pointer %s: no member %q", pointer, token)
-			}
-			v = next
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(container) {
-				return nil, fmt.Errorf("pointer %s: no element %q among %d", pointer, token, len(container))
-			}
-			v = container[i]
-		default:
-			return nil, fmt.Errorf("pointer %s: nothing below %q", pointer, token)
-		}
+	found, ok := p.Lookup(v)
+	if !ok {
+		return nil, fmt.Errorf("pointer %s: the answer has nothing there", pointer)
 	}
-	return v, nil
+	return found, nil
 }

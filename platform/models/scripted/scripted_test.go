@@ -74,7 +74,7 @@ func TestExpectations(t *testing.T) {
 		"NoAnswer": {nil, "expected an answer to call"},
 		"IsError":  {[]agent.Message{answered("c1", `{"id":1}`, true)}, "is_error=false"},
 		"Text":     {[]agent.Message{answered("c1", `{}`, false)}, "to contain"},
-		"Pointer":  {[]agent.Message{answered("c1", `{"id":1,"orders":[]}`, false)}, "no element"},
+		"Pointer":  {[]agent.Message{answered("c1", `{"id":1,"orders":[]}`, false)}, "the answer has nothing there"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

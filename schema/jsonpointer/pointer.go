@@ -2,6 +2,7 @@ package jsonpointer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -57,5 +58,32 @@ func (p Pointer) String() string {
 	return b.String()
 }
 
+// Lookup returns the value that p leads to in v, which is as encoding/json
+// decodes into an any, and reports whether there is one.
+func (p Pointer) Lookup(v any) (any, bool) {
+	for _, token := range p.tokens {
+		switch container := v.(type) {
+		case map[string]any:
+			member, ok := container[token]
+			if !ok {
+				return nil, false
+			}
+			v = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(container) {
+				return nil, false
+			}
+			v = container[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
 // Escape returns a member's name as a token is written.
 func Escape(name string) string { return escapes.Replace(name) }
+
+// Unescape returns the name that a token stands for.
+func Unescape(token string) string { return unescapes.Replace(token) }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/toolcrib/toolcrib/internal/jsonpointer"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
 // The examples of RFC 6901, section 5.
