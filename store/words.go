@@ -141,7 +141,9 @@ func (s *search) postings(ctx context.Context, ranker *ranking.Ranker) error {
 			return err
 		}
 		if number != last {
-			ranker.Block(block)
+			if err := ranker.Block(ctx, block); err != nil {
+				return err
+			}
 			for i := range block {
 				block[i] = block[i][:0]
 			}
@@ -150,8 +152,10 @@ func (s *search) postings(ctx context.Context, ranker *ranking.Ranker) error {
 		i := index[word]
 		block[i] = append(block[i][:0], raw...)
 	}
-	ranker.Block(block)
-	return rows.Err()
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return ranker.Block(ctx, block)
 }
 
 // passages reads chunks.

@@ -3,13 +3,20 @@ package ranking
 import "slices"
 
 // find finds where the passage at a position of the document at hand, at which
-// cursors stand, holds which words.
+// cursors stand, holds which words. Positions are asked for in ascending order:
+// each cursor goes on where it stopped, so that all passages of a document
+// together take one walk through its entries.
 func (r *Ranker) find(position int, cursors []*cursor) {
 	clear(r.held)
 	for _, c := range cursors {
-		for rest := c.entries; len(rest) >= entryHeader; {
-			var e entry
-			if e, rest = cutEntry(rest); e.position == position {
+		for len(c.ahead) >= entryHeader {
+			e, behind := cutEntry(c.ahead)
+			if e.position > position {
+				break
+			}
+			c.ahead = behind
+			r.walked++
+			if e.position == position {
 				r.held[c.word] = true
 				r.places[c.word] = e.appendPlaces(r.places[c.word][:0])
 				break

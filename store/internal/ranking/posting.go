@@ -23,7 +23,8 @@ type cursor struct {
 	word     int
 	rest     []byte // Documents behind this one.
 	document int64
-	entries  []byte // Of this document.
+	entries  []byte // Of this document, in the order of positions.
+	ahead    []byte // Those of them that find has not come to.
 }
 
 // entry is what postings say of a passage.
@@ -71,6 +72,7 @@ func (c *cursor) nextDocument() bool {
 		return false
 	}
 	c.document, c.entries, c.rest = cutGroup(c.rest)
+	c.ahead = c.entries
 	return true
 }
 

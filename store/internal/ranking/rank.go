@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 )
@@ -44,6 +45,7 @@ type Ranker struct {
 	norms    [256]float64  // By class of length.
 	sums     []sum         // By position, of the document at hand.
 	touched  []int         // Positions of those.
+	walked   int           // Entries that find went through.
 	held     []bool        // Of the words: the passage at hand holds it.
 	places   [][]int       // Where, of those.
 	top      []Passage     // The best first.
@@ -151,8 +153,9 @@ func NewExclusion(q *Query, fn func(Passage)) *Ranker {
 func (r *Ranker) Top() []Passage { return r.top }
 
 // Block ranks the passages of a block. postings has an element for each word of
-// the query, empty where the block has none. It is not kept.
-func (r *Ranker) Block(postings [][]byte) {
+// the query, empty where the block has none. It is not kept. Block fails where ctx
+// ends.
+func (r *Ranker) Block(ctx context.Context, postings [][]byte) error {
 	var open []*cursor
 	for word, raw := range postings {
 		c := &cursor{word: word, rest: inOrder(raw)}
@@ -162,6 +165,9 @@ func (r *Ranker) Block(postings [][]byte) {
 	}
 	var here []*cursor
 	for len(open) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		document := open[0].document
 		for _, c := range open[1:] {
 			document = min(document, c.document)
@@ -186,6 +192,7 @@ func (r *Ranker) Block(postings [][]byte) {
 		}
 		open = left
 	}
+	return nil
 }
 
 // sum is what has been added up of a passage.
@@ -221,6 +228,7 @@ func (r *Ranker) document(document int64, cursors []*cursor) {
 			s.weight += weight * n / (n + r.norms[e.length])
 		}
 	}
+	slices.Sort(r.touched) // As find wants them.
 	for _, position := range r.touched {
 		s := r.sums[position]
 		r.sums[position] = sum{}
@@ -233,11 +241,12 @@ func (r *Ranker) document(document int64, cursors []*cursor) {
 // passage ranks a passage of a document, at which cursors stand.
 func (r *Ranker) passage(p Passage, mask uint64, cursors []*cursor) {
 	holdsAll := r.mayHoldAll(mask)
-	if most := p.Score; len(r.top) == r.limit {
+	if len(r.top) == r.limit {
+		most := p
 		if holdsAll {
-			most = 2 - (1-most)*(1-nearness)
+			most.Score = whole(p.Score, 1)
 		}
-		if most < r.top[len(r.top)-1].Score {
+		if r.limit == 0 || byRank(most, r.top[r.limit-1]) > 0 {
 			return
 		}
 	}
@@ -246,7 +255,7 @@ func (r *Ranker) passage(p Passage, mask uint64, cursors []*cursor) {
 	}
 	if holdsAll {
 		if near, ok := r.near(mask); ok {
-			p.Score = 1 + (1-nearness)*p.Score + nearness*near
+			p.Score = whole(p.Score, near)
 		}
 	}
 	if !r.excludes() {
@@ -254,30 +263,37 @@ func (r *Ranker) passage(p Passage, mask uint64, cursors []*cursor) {
 	}
 }
 
+// whole returns the score of a passage that holds what all items ask for.
+func whole(share, near float64) float64 { return 1 + (1-nearness)*share + nearness*near }
+
 // exclude reports the passages of a document that hold something excluded.
 func (r *Ranker) exclude(document int64, cursors []*cursor) {
-	seen := make(map[int]bool)
+	r.touched = r.touched[:0]
 	for _, c := range cursors {
 		for rest := c.entries; len(rest) >= entryHeader; {
 			var e entry
-			if e, rest = cutEntry(rest); seen[e.position] {
-				continue
-			}
-			seen[e.position] = true
-			r.find(e.position, cursors)
-			if r.excludes() {
-				r.excluded(Passage{Document: document, Position: e.position})
-			}
+			e, rest = cutEntry(rest)
+			r.touched = append(r.touched, e.position)
+		}
+	}
+	slices.Sort(r.touched)
+	r.touched = slices.Compact(r.touched)
+	for _, position := range r.touched {
+		r.find(position, cursors)
+		if r.excludes() {
+			r.excluded(Passage{Document: document, Position: position})
 		}
 	}
 }
 
+// byRank compares passages by what comes first.
+func byRank(a, b Passage) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Position, b.Position))
+}
+
 // keep puts a passage where it belongs among the best.
 func (r *Ranker) keep(p Passage) {
-	at, _ := slices.BinarySearchFunc(r.top, p, func(a, b Passage) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Position, b.Position))
-	})
-	if at < r.limit {
+	if at, _ := slices.BinarySearchFunc(r.top, p, byRank); at < r.limit {
 		r.top = slices.Insert(r.top, at, p)[:min(len(r.top)+1, r.limit)]
 	}
 }

@@ -1,6 +1,7 @@
 package ranking_test
 
 import (
+	"context"
 	"encoding/binary"
 	"testing"
 
@@ -53,7 +54,9 @@ func TestDocumentsInAnyOrder(t *testing.T) {
 
 	stats := ranking.Statistics{Passages: 10, Length: 80, Counts: map[string]int64{"a": 3, "b": 2}}
 	r := ranking.NewRanker(query("a", "b"), stats, nil, 10)
-	r.Block([][]byte{append(append(group(7, 0), group(2, 1, 4)...), group(5, 0)...), append(group(7, 0), group(2, 4)...)})
+	require.NoError(t, r.Block(t.Context(), [][]byte{
+		append(append(group(7, 0), group(2, 1, 4)...), group(5, 0)...), append(group(7, 0), group(2, 4)...),
+	}))
 	var got [][2]int64
 	for _, p := range r.Top() {
 		got = append(got, [2]int64{p.Document, int64(p.Position)})
@@ -63,9 +66,74 @@ func TestDocumentsInAnyOrder(t *testing.T) {
 	require.Less(t, r.Top()[2].Score, 1.0)
 
 	allowed := ranking.NewRanker(query("a", "b"), stats, map[int64]bool{5: true}, 10)
-	allowed.Block([][]byte{append(group(5, 3), group(2, 1)...), nil})
+	require.NoError(t, allowed.Block(t.Context(), [][]byte{append(group(5, 3), group(2, 1)...), nil}))
 	require.Len(t, allowed.Top(), 1)
 	require.Equal(t, 3, allowed.Top()[0].Position)
+}
+
+// Passages that hold all words, and all the same, are the most that is to be done:
+// each entry is gone through once.
+func TestPassagesOfADocumentTakeOneWalk(t *testing.T) {
+	t.Parallel()
+
+	const passages, limit = 20_000, 64
+	block, stats := uniform(passages)
+	words := query("a", "b", "c", "d")
+	r := ranking.NewRanker(words, stats, nil, limit)
+	require.NoError(t, r.Block(t.Context(), block))
+	require.Len(t, r.Top(), limit)
+	for i, p := range r.Top() {
+		require.Equal(t, i, p.Position)
+	}
+	require.LessOrEqual(t, r.Walked(), len(block)*limit)
+
+	excluded := 0
+	items := []ranking.Item{{Text: "a"}, {Text: "b"}}
+	readings := []ranking.Reading{{Plain: []string{"1 a"}}, {Plain: []string{"1 b"}}}
+	without := ranking.NewQuery(items, readings, []ranking.Reading{{Plain: []string{"1 d"}}})
+	e := ranking.NewExclusion(without, func(ranking.Passage) { excluded++ })
+	require.NoError(t, e.Block(t.Context(), [][]byte{block[0], block[1], block[3]}))
+	require.Equal(t, passages, excluded)
+	require.LessOrEqual(t, e.Walked(), 3*passages)
+
+	r = ranking.NewRanker(without, stats, nil, limit)
+	require.NoError(t, r.Block(t.Context(), [][]byte{block[0], block[1], block[3]}))
+	require.Empty(t, r.Top())
+	require.LessOrEqual(t, r.Walked(), 3*passages)
+}
+
+func TestRankingEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := ranking.NewRanker(query("a"), ranking.Statistics{}, nil, 1)
+	require.ErrorIs(t, r.Block(ctx, [][]byte{group(1, 1)}), context.Canceled)
+}
+
+// uniform returns a document whose passages all hold the words a to d.
+func uniform(passages int) ([][]byte, ranking.Statistics) {
+	positions := make([]int, passages)
+	for i := range positions {
+		positions[i] = i
+	}
+	stats := ranking.Statistics{Passages: int64(passages) + 1, Length: 8 * int64(passages), Counts: map[string]int64{}}
+	var block [][]byte
+	for _, word := range []string{"a", "b", "c", "d"} {
+		block = append(block, group(1, positions...))
+		stats.Counts[word] = int64(passages)
+	}
+	return block, stats
+}
+
+func BenchmarkPassagesOfADocument(b *testing.B) {
+	block, stats := uniform(20_000)
+	words := query("a", "b", "c", "d")
+	for b.Loop() {
+		if err := ranking.NewRanker(words, stats, nil, 64).Block(b.Context(), block); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // Postings that are cut short or are none are read as far as they go.
@@ -76,7 +144,7 @@ func FuzzBlock(f *testing.F) {
 		r := ranking.NewRanker(
 			query("a", "b"), ranking.Statistics{Passages: 5, Length: 9, Counts: map[string]int64{"a": 2, "b": 1}}, nil, 3,
 		)
-		r.Block([][]byte{a, b})
+		require.NoError(t, r.Block(t.Context(), [][]byte{a, b}))
 		for _, p := range r.Top() {
 			require.False(t, p.Score < 0 || p.Score > 2, p.Score)
 		}
