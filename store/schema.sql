@@ -205,23 +205,23 @@ begin
     end if;
     insert into word_blocks (tenant_id, pipeline_id, passages, live, length)
     values (of_tenant, d.pipeline_id, d.passages, d.passages, 0) returning number into b;
-    insert into word_documents (tenant_id, document_id, version, block, passages)
-    values (of_tenant, of_document, d.live_version, b, d.passages) returning number into n;
+    insert into word_documents (tenant_id, document_id, version, block, passages, form)
+    values (of_tenant, of_document, d.live_version, b, d.passages, 2) returning number into n;
     title := setweight(index_words(d.language, d.live_title), 'A');
     with vectors as materialized (
         select c.position, title || setweight(index_words(d.language, array_to_string(c.headings, e'\n')), 'B') || index_words(d.language, c.text) as terms
         from chunks c
         where c.tenant_id = of_tenant and c.document_id = of_document and c.version = d.live_version
     ), measured as materialized (
-        select v.position, v.terms, (select coalesce(sum(cardinality(u.positions)), 0) from unnest(v.terms) u)::integer as length from vectors v
+        select v.position, v.terms, (select coalesce(sum(cardinality(u.positions[1:255])), 0) from unnest(v.terms) u)::integer as length from vectors v
     ), entries as (
         select u.lexeme, m.position,
-            int2send(m.position::smallint) || substring(int4send(least(m.length / 8, 255) * 256 + coalesce(cardinality(u.positions), 0)) from 3)
+            int2send(m.position::smallint) || substring(int4send(least(m.length / 8, 255) * 256 + coalesce(cardinality(u.positions[1:255]), 0)) from 3)
             || case
                 when cardinality(u.positions) = 1 and u.weights[1] = 'D' then int2send(u.positions[1])
                 else coalesce((
                     select string_agg(int2send((case o.weight when 'A' then -o.at when 'B' then o.at + 16384 else o.at end)::smallint), '' order by o.at)
-                    from unnest(u.positions, u.weights) o (at, weight)), '')
+                    from unnest(u.positions[1:255], u.weights[1:255]) o (at, weight)), '')
             end as entry
         from measured m, unnest(m.terms) u
     ), packed as (
@@ -243,6 +243,19 @@ declare
     next record;
     indexed integer := 0;
 begin
+    for next in
+        select d.id, d.pipeline_id from word_documents w
+        join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id
+        where w.tenant_id = of_tenant and w.form < 2
+        order by w.number limit most for no key update of d
+    loop
+        perform index_document(of_tenant, next.id);
+        perform merge_words(of_tenant, next.pipeline_id);
+        indexed := indexed + 1;
+    end loop;
+    if indexed > 0 then
+        return most; -- There may be more.
+    end if;
     for next in
         select d.id, d.pipeline_id from documents d
         where d.tenant_id = of_tenant and d.live_version > 0 and not exists (
@@ -292,28 +305,16 @@ declare
     small constant integer := 512;
     b bigint;
     merged bigint[];
-    stale uuid;
 begin
     if not exists (
-        select from word_blocks w where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline
-        having count(*) filter (where w.live < small) >= most_blocks or sum(w.live) filter (where w.live < small) >= most_passages
-            or bool_or(w.live * 2 < w.passages))
+        select from word_blocks w where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline and w.live < small and w.live = w.passages
+        having count(*) >= most_blocks or sum(w.live) >= most_passages)
         or not pg_try_advisory_xact_lock(hashtextextended(of_pipeline::text, 29)) then
         return;
     end if;
-    -- A document that is being changed leaves its block by itself.
-    for stale in
-        select d.id from documents d
-        where d.tenant_id = of_tenant and d.id in (
-            select m.document_id from word_blocks w join word_documents m on m.tenant_id = w.tenant_id and m.block = w.number
-            where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline and w.live * 2 < w.passages)
-        for no key update skip locked
-    loop
-        perform index_document(of_tenant, stale);
-    end loop;
     merged := array(
         select w.number from word_blocks w
-        where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline and w.live < small
+        where w.tenant_id = of_tenant and w.pipeline_id = of_pipeline and w.live < small and w.live = w.passages
         order by w.number for update skip locked);
     if cardinality(merged) < 2 or cardinality(merged) < most_blocks and most_passages > (
         select sum(w.live) from word_blocks w where w.tenant_id = of_tenant and w.number = any (merged)) then
@@ -470,6 +471,59 @@ end
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.remove_postings(of_tenant uuid, of_block bigint, of_number bigint, of_passages integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+    needle constant bytea := int8send(of_number);
+    p record;
+    entries bytea;
+    total integer;
+    at integer;
+    size integer;
+    entry integer;
+    held integer;
+    words bigint := 0;
+begin
+    for p in
+        -- Other bytes may look like the number too, hence the walk below.
+        select w.pipeline_id, w.word, w.passages, w.entries || ''::bytea as entries from word_postings w
+        where w.tenant_id = of_tenant and w.block = of_block and position(needle in w.entries) > 0
+    loop
+        entries := p.entries;
+        total := octet_length(entries);
+        at := 0;
+        while at < total loop
+            size := (get_byte(entries, at + 8) << 24) + (get_byte(entries, at + 9) << 16) + (get_byte(entries, at + 10) << 8) + get_byte(entries, at + 11);
+            exit when substring(entries from at + 1 for 8) = needle;
+            at := at + 12 + size;
+        end loop;
+        continue when at >= total;
+        held := 0;
+        entry := at + 12;
+        while entry + 3 < at + 12 + size loop
+            held := held + 1;
+            words := words + get_byte(entries, entry + 3);
+            entry := entry + 4 + 2 * get_byte(entries, entry + 3);
+        end loop;
+        if total = 12 + size then
+            delete from word_postings w
+            where w.tenant_id = of_tenant and w.pipeline_id = p.pipeline_id and w.word = p.word and w.block = of_block;
+        else
+            update word_postings w
+            set entries = substring(p.entries from 1 for at) || substring(p.entries from at + 13 + size),
+                passages = greatest(p.passages - held, 1)
+            where w.tenant_id = of_tenant and w.pipeline_id = p.pipeline_id and w.word = p.word and w.block = of_block;
+        end if;
+    end loop;
+    update word_blocks b
+    set passages = b.passages - of_passages, live = b.live - of_passages, length = greatest(b.length - words, 0)
+    where b.tenant_id = of_tenant and b.number = of_block;
+end
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.seal_events(of_tenant uuid, most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -600,18 +654,22 @@ CREATE OR REPLACE FUNCTION public.unindex_document(of_tenant uuid, of_document u
 AS $function$
 declare
     b bigint;
-    n integer;
+    gone record;
+    missing boolean;
 begin
     loop
         select w.block into b from word_documents w where w.tenant_id = of_tenant and w.document_id = of_document;
         exit when not found;
         -- Blocks are locked before their documents, everywhere.
         perform from word_blocks where tenant_id = of_tenant and number = b for update;
+        missing := not found; -- It went with its pipeline, and its postings did.
         delete from word_documents w
-        where w.tenant_id = of_tenant and w.document_id = of_document and w.block = b returning w.passages into n;
+        where w.tenant_id = of_tenant and w.document_id = of_document and w.block = b returning w.number, w.passages into gone;
         continue when not found; -- Its block was merged into another meanwhile.
-        update word_blocks set live = live - n where tenant_id = of_tenant and number = b and live > n;
-        if not found then
+        exit when missing;
+        if exists (select from word_documents w where w.tenant_id = of_tenant and w.block = b) then
+            perform remove_postings(of_tenant, b, gone.number, gone.passages);
+        else
             delete from word_postings where tenant_id = of_tenant and block = b;
             delete from word_blocks where tenant_id = of_tenant and number = b;
         end if;
@@ -1577,6 +1635,7 @@ create table word_documents (
     version bigint not null,
     block bigint not null,
     passages integer not null,
+    form smallint not null default 1,
     constraint word_documents_pkey PRIMARY KEY (tenant_id, number),
     constraint word_documents_tenant_id_document_id_key UNIQUE (tenant_id, document_id),
     constraint word_documents_tenant_id_block_fkey FOREIGN KEY (tenant_id, block) REFERENCES word_blocks(tenant_id, number) ON DELETE CASCADE,
@@ -1603,7 +1662,7 @@ CREATE INDEX word_postings_block ON public.word_postings USING btree (tenant_id,
 alter table word_postings enable row level security;
 alter table word_postings force row level security;
 create policy tenant_isolation on word_postings for all to public using ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid)) with check ((tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::uuid));
-grant delete, insert, select on word_postings to toolcrib_app;
+grant delete, insert, select, update on word_postings to toolcrib_app;
 comment on table word_postings is 'Which passages hold a word, and where.';
 
 create table workflow_starts (

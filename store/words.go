@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -158,7 +157,7 @@ func (s *search) postings(ctx context.Context, ranker *ranking.Ranker) error {
 	return ranker.Block(ctx, block)
 }
 
-// passages reads chunks.
+// passages reads chunks. Those that are not there any more are left out.
 func (s *search) passages(ctx context.Context, best []ranking.Passage) ([]retrieval.IndexHit, error) {
 	params := db.FindPassagesParams{
 		TenantID: s.pipeline.TenantID, Documents: make([]int64, len(best)), Positions: make([]int32, len(best)),
@@ -170,17 +169,9 @@ func (s *search) passages(ctx context.Context, best []ranking.Passage) ([]retrie
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) != len(best) {
-		return nil, fmt.Errorf("the index of words has %d passages that are not there", len(best)-len(rows))
-	}
-	hits := make([]retrieval.IndexHit, len(rows))
-	for i, row := range rows {
-		if hits[i], err = hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata,
-			best[i].Score); err != nil {
-			return nil, err
-		}
-	}
-	return hits, nil
+	return collect(rows, func(row db.FindPassagesRow) (retrieval.IndexHit, error) {
+		return hitOf(row.Chunk, row.Key, row.LiveTitle, row.LiveSource, row.LiveMetadata, best[row.Number-1].Score)
+	})
 }
 
 // findExcluded finds the chunks that hold what the query excludes.

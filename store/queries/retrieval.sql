@@ -248,8 +248,8 @@ order by p.block;
 
 -- name: FindPassages :many
 -- Passages by the numbers of their documents in the index and their positions, in
--- the order given.
-select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata
+-- the order given, with their numbers there. Those that are gone are left out.
+select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata, given.number::int as number
 from (
     select unnest(@documents::bigint[]) as document, unnest(@positions::int[]) as position, generate_subscripts(@documents::bigint[], 1) as number) given
 join word_documents w on w.tenant_id = @tenant_id and w.number = given.document

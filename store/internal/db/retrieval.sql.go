@@ -411,7 +411,7 @@ func (q *Queries) FindDocumentByKey(ctx context.Context, arg FindDocumentByKeyPa
 }
 
 const FindPassages = `-- name: FindPassages :many
-select c.id, c.tenant_id, c.document_id, c.version, c.position, c.text, c.headings, c.start_at, c.end_at, c.page, d.key, d.live_title, d.live_source, d.live_metadata
+select c.id, c.tenant_id, c.document_id, c.version, c.position, c.text, c.headings, c.start_at, c.end_at, c.page, d.key, d.live_title, d.live_source, d.live_metadata, given.number::int as number
 from (
     select unnest($1::bigint[]) as document, unnest($2::int[]) as position, generate_subscripts($1::bigint[], 1) as number) given
 join word_documents w on w.tenant_id = $3 and w.number = given.document
@@ -432,10 +432,11 @@ type FindPassagesRow struct {
 	LiveTitle    string
 	LiveSource   string
 	LiveMetadata []byte
+	Number       int32
 }
 
 // Passages by the numbers of their documents in the index and their positions, in
-// the order given.
+// the order given, with their numbers there. Those that are gone are left out.
 func (q *Queries) FindPassages(ctx context.Context, arg FindPassagesParams) ([]FindPassagesRow, error) {
 	rows, err := q.db.Query(ctx, FindPassages, arg.Documents, arg.Positions, arg.TenantID)
 	if err != nil {
@@ -460,6 +461,7 @@ func (q *Queries) FindPassages(ctx context.Context, arg FindPassagesParams) ([]F
 			&i.LiveTitle,
 			&i.LiveSource,
 			&i.LiveMetadata,
+			&i.Number,
 		); err != nil {
 			return nil, err
 		}
