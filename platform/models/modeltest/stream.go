@@ -26,6 +26,7 @@ func (p Provider) streams(t *testing.T) {
 	t.Run("ErrorEvent", p.errorEvent)
 	t.Run("NoStream", p.noStream)
 	t.Run("WentSilent", p.wentSilent)
+	t.Run("SlowToBegin", p.slowToBegin)
 	t.Run("KeptAlive", p.keptAlive)
 }
 
@@ -88,7 +89,7 @@ func (p Provider) cancelledInTheMiddle(t *testing.T) {
 }
 
 // A stream that goes without a byte for too long ends as a timeout, before its
-// first byte and in the middle; the time of the whole answer is not over.
+// first event and in the middle; the time of the whole answer is not over.
 func (p Provider) wentSilent(t *testing.T) {
 	t.Parallel()
 
@@ -96,11 +97,9 @@ func (p Provider) wentSilent(t *testing.T) {
 	over := make(chan struct{})
 	for sent := range len(m.Events()) / 2 {
 		server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
-			if sent > 0 {
-				maps.Copy(w.Header(), m.Header)
-				_, _ = io.WriteString(w, strings.Join(m.Events()[:sent], ""))
-				flush(w)
-			}
+			maps.Copy(w.Header(), m.Header)
+			_, _ = io.WriteString(w, strings.Join(m.Events()[:sent], ""))
+			flush(w)
 			select {
 			case <-r.Context().Done():
 			case <-over:
@@ -115,6 +114,34 @@ func (p Provider) wentSilent(t *testing.T) {
 		require.True(t, tool.AsError(err).Retryable())
 	}
 	t.Cleanup(func() { close(over) })
+}
+
+// Some servers are silent while they read a long prompt: until the header of the
+// answer is there, only the total time counts.
+func (p Provider) slowToBegin(t *testing.T) {
+	t.Parallel()
+
+	const idle = 50 * time.Millisecond
+	m := Load(t, "text").Stream
+	server := Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(4 * idle):
+		}
+		m.write(w)
+	})
+	req := simple()
+	req.Stream = func(agent.Delta) {}
+	got, err := p.open(t, server.URL, func(c *remote.Config) { c.IdleTimeout = idle }).Generate(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, Basic()[0].Want.Text, got.Text)
+
+	silent := Serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	model := p.open(t, silent.URL, func(c *remote.Config) { c.IdleTimeout, c.Timeout = idle, 4*idle })
+	_, err = model.Generate(t.Context(), req)
+	require.Equal(t, tool.Timeout, tool.KindOf(err), err)
+	require.ErrorContains(t, err, "it did not answer in time")
 }
 
 // A stream that says anything at all, a comment too, is not silent, however

@@ -37,8 +37,9 @@ type Config struct {
 	// Timeout bounds a request and its answer, from the beginning to the end.
 	// Defaults to [DefaultTimeout].
 	Timeout time.Duration
-	// IdleTimeout bounds how long a stream may go without a byte, before its
-	// first one too. Defaults to [DefaultIdleTimeout].
+	// IdleTimeout bounds how long a stream may go without a byte. It counts from
+	// the header of the answer on: some servers are silent while they read a long
+	// prompt, for which there is Timeout. Defaults to [DefaultIdleTimeout].
 	IdleTimeout time.Duration
 }
 
@@ -143,7 +144,7 @@ func (e *Endpoint) Begin(
 	}
 	ctx, x.cancel = context.WithTimeout(ctx, e.cfg.Timeout)
 	if stream {
-		x.idle = startIdleTimer(e.cfg.IdleTimeout, x.cancel)
+		x.idle = &idleTimer{after: e.cfg.IdleTimeout, cancel: x.cancel}
 	}
 	return x.watch(ctx), x, nil
 }

@@ -2,37 +2,51 @@ package remote
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// idleTimer ends an exchange that goes without a byte for too long. A nil timer
-// ends nothing.
+// idleTimer ends an exchange that goes without a byte for too long, once it has
+// begun. A nil timer ends nothing.
 type idleTimer struct {
-	after time.Duration
-	timer *time.Timer
-	fired atomic.Bool
+	after  time.Duration
+	cancel context.CancelFunc
+	fired  atomic.Bool
+
+	mu      sync.Mutex
+	timer   *time.Timer // Nil until it has begun.
+	stopped bool
 }
 
-func startIdleTimer(after time.Duration, cancel context.CancelFunc) *idleTimer {
-	i := &idleTimer{after: after}
-	i.timer = time.AfterFunc(after, func() {
-		i.fired.Store(true)
-		cancel()
-	})
-	return i
-}
-
-// heard notes that bytes came.
+// heard notes that bytes came. The first call begins the timer.
 func (i *idleTimer) heard() {
-	if i != nil && !i.fired.Load() {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.stopped || i.fired.Load():
+	case i.timer == nil:
+		i.timer = time.AfterFunc(i.after, func() {
+			i.fired.Store(true)
+			i.cancel()
+		})
+	default:
 		i.timer.Reset(i.after)
 	}
 }
 
-// stop ends the timer.
+// stop ends the timer for good.
 func (i *idleTimer) stop() {
-	if i != nil {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped = true
+	if i.timer != nil {
 		i.timer.Stop()
 	}
 }
