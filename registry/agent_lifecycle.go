@@ -109,13 +109,8 @@ func (r *Registry) cutAgent(a agent.Agent, versions []agent.Version) (agent.Vers
 
 // publishAgent marks a version and its agent as published, if its tools resolve.
 func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.Agent, v *agent.Version) error {
-	switch {
-	case a.Status == tool.Disabled:
-		return refuse(tool.Conflict, "/status", "agent %q is disabled: enable it before publishing", a.Slug)
-	case v.Snapshot.Model == "":
-		return refuse(tool.Invalid, "/model", `expected a model, as "provider/name"`)
-	case len(v.Snapshot.Tools) > 0 && r.opts.Resolver == nil:
-		return refuse(tool.Conflict, "/tools", "tools cannot be resolved here, so agents with tools cannot be published")
+	if err := r.mayPublishAgent(a, v); err != nil {
+		return err
 	}
 	if len(v.Snapshot.Tools) > 0 {
 		bound, err := r.opts.Resolver.BindNew(ctx, p, v.Snapshot.Tools, tool.Production)
@@ -137,6 +132,19 @@ func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.
 		a.PublishedAt = &now
 	}
 	a.Status = tool.Published
+	return nil
+}
+
+// mayPublishAgent refuses what cannot be published, whatever its tools are.
+func (r *Registry) mayPublishAgent(a *agent.Agent, v *agent.Version) error {
+	switch {
+	case a.Status == tool.Disabled:
+		return refuse(tool.Conflict, "/status", "agent %q is disabled: enable it before publishing", a.Slug)
+	case v.Snapshot.Model == "":
+		return refuse(tool.Invalid, "/model", `expected a model, as "provider/name"`)
+	case len(v.Snapshot.Tools) > 0 && r.opts.Resolver == nil:
+		return refuse(tool.Conflict, "/tools", "tools cannot be resolved here, so agents with tools cannot be published")
+	}
 	return nil
 }
 

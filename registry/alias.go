@@ -57,15 +57,69 @@ func checkName(path, what, name, slug string) error {
 	return nil
 }
 
+// FurtherName is a name that a tool has beside its slug.
+type FurtherName struct {
+	Name    string
+	ToolID  string
+	Slug    string // Of the tool.
+	LastDay string // Of a former name, "2006-01-02" in UTC; empty for an alias.
+}
+
+// Former reports whether the tool had the name, and keeps it until a day.
+func (n FurtherName) Former() bool { return n.LastDay != "" }
+
+// Taken refuses the name to another tool: a former name as its slug, and any as a
+// further name of its own.
+func (n FurtherName) Taken(op string) *tool.Error {
+	if !n.Former() {
+		return &tool.Error{Kind: tool.Conflict, Op: op, Path: namesPath, Msg: fmt.Sprintf(
+			"the name %q belongs to another tool already; take it from that one first, by publishing a version of it without",
+			n.Name)}
+	}
+	return &tool.Error{
+		Kind: tool.Conflict, Op: op, Path: "/slug", Err: &RenamedError{Slug: n.Slug}, Msg: fmt.Sprintf(
+			"%q is the former name of tool %q until %s: choose another slug, or end the former names of that tool with "+
+				"toolcrib tool rename %s %s --drop-former", n.Name, n.Slug, n.LastDay, n.Slug, n.Slug),
+	}
+}
+
+// furtherNames returns the aliases and former names that a version gives its tool.
+func furtherNames(i tool.Interaction) []string {
+	return slices.Concat(i.Aliases, slices.Sorted(maps.Keys(i.FormerNames)))
+}
+
+// checkFormer refuses a slug for a new tool that is a former name of another one.
+func (r *Registry) checkFormer(ctx context.Context, tenant tool.TenantID, slug string) error {
+	names, err := r.store.FurtherNames(ctx, tenant, []string{slug})
+	if err != nil {
+		return fmt.Errorf("looking for former names %q: %w", slug, err)
+	}
+	for _, n := range names {
+		if n.Former() {
+			return n.Taken("registry")
+		}
+	}
+	return nil
+}
+
 // checkReach refuses to publish a version whose further names would lead
-// elsewhere: the slug of a tool goes before every alias. What another tool has
-// as a further name, the store refuses.
+// elsewhere: the slug of a tool goes before every alias, and what another tool
+// has as a further name it keeps.
 func (r *Registry) checkReach(ctx context.Context, v *tool.Version) error {
 	if !v.Published {
 		return nil
 	}
-	i := v.Snapshot.Interaction
-	for _, name := range slices.Concat(i.Aliases, slices.Sorted(maps.Keys(i.FormerNames))) {
+	names := furtherNames(v.Snapshot.Interaction)
+	held, err := r.store.FurtherNames(ctx, v.Tenant, names)
+	if err != nil {
+		return fmt.Errorf("looking for further names: %w", err)
+	}
+	for _, n := range held {
+		if n.ToolID != v.ToolID {
+			return FurtherName{Name: n.Name}.Taken("registry")
+		}
+	}
+	for _, name := range names {
 		other, err := r.store.FindTool(ctx, v.Tenant, tool.Ref{Slug: name})
 		switch {
 		case err == nil:

@@ -86,6 +86,9 @@ func (r *Registry) applyTool(ctx context.Context, p tool.Principal, s ToolSpec, 
 	var held tool.Definition
 	var warnings []string
 	if before == nil {
+		if err := r.checkFormer(ctx, tenant, s.Slug); err != nil {
+			return Change{}, err
+		}
 		after, warnings, err = r.newTool(tenant, s)
 	} else {
 		held = before.Definition

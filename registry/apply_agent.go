@@ -35,6 +35,9 @@ func (r *Registry) settleAgent(
 		if v, err = r.cutAgent(a, ch.versions); err != nil {
 			return Change{}, err
 		}
+		if err := r.mayPublishAgent(&ch.after, &v); err != nil {
+			return Change{}, err
+		}
 		c.Published = !slices.ContainsFunc(ch.versions, func(have agent.Version) bool {
 			return have.Number == v.Number && have.Published
 		})

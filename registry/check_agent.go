@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -16,6 +18,9 @@ func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definitio
 		if err := r.checkPipelineIn(ctx, p.Tenant, &d.Tool.Definition, batch); err != nil {
 			return err
 		}
+	}
+	if err := checkNamesIn(d, batch); err != nil {
+		return err
 	}
 	switch {
 	case r.opts.Resolver == nil:
@@ -33,6 +38,16 @@ func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *Age
 	refs := slices.DeleteFunc(slices.Clone(s.Tools), func(ref tool.Ref) bool {
 		return batch["tool "+ref.Slug].Tool != nil
 	})
+	for _, ref := range s.Tools {
+		brings := batch["tool "+ref.Slug].Tool
+		if brings == nil || fits(ref, brings.Version) {
+			continue
+		}
+		if _, err := r.opts.Resolver.BindNew(ctx, p, []tool.Ref{ref}, tool.Production); err != nil {
+			return refuse(tool.Conflict, "/tools", "no version of tool %q fits %q: the definitions bring version %s", ref.Slug,
+				ref.Constraint, brings.Version)
+		}
+	}
 	bound, err := r.opts.Resolver.BindNew(ctx, p, refs, tool.Production)
 	if err != nil {
 		return within("/tools", err)
@@ -41,6 +56,40 @@ func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *Age
 		return err
 	}
 	return r.walkAgent(ctx, p.Tenant, node{"agent", s.Slug, r.agentID(ctx, p.Tenant, s.Slug)}, s.Tools, batch)
+}
+
+// fits reports whether a reference may mean a version, as far as numbers tell. One
+// that is not known yet may.
+func fits(ref tool.Ref, number string) bool {
+	if ref.Constraint == "" || number == "" {
+		return true
+	}
+	constraint, err := semver.NewConstraint(ref.Constraint)
+	if err != nil {
+		return true // The resolver says what is wrong.
+	}
+	v, err := semver.StrictNewVersion(number)
+	return err != nil || constraint.Check(v)
+}
+
+// checkNamesIn refuses a tool that is to be published with a further name which
+// another definition of the batch has, as its slug or beside it.
+func checkNamesIn(d Definition, batch []Definition) error {
+	if d.Tool == nil || !d.Tool.wanted() {
+		return nil
+	}
+	for _, name := range furtherNames(d.Tool.Interaction) {
+		for _, other := range batch {
+			switch o := other.Tool; {
+			case o == nil || o.Slug == d.Tool.Slug:
+			case o.Slug == name:
+				return refuse(tool.Conflict, namesPath, "%q is the slug of another definition, which calls by that name reach", name)
+			case o.wanted() && slices.Contains(furtherNames(o.Interaction), name):
+				return refuse(tool.Conflict, namesPath, "the name %q stands in the definition of tool %q too", name, o.Slug)
+			}
+		}
+	}
+	return nil
 }
 
 func (r *Registry) checkToolParts(ctx context.Context, p tool.Principal, s *ToolSpec, batch brought) error {

@@ -39,13 +39,17 @@ type Refresh struct {
 	Err       *tool.Error     // Why the server could not be asked; nothing was changed then.
 }
 
-// plan compares what a server offers with what is known of it. It is pure; own
-// returns the tenant's tool of a slug, and draft makes the head of a new one.
+// plan compares what a server offers with what is known of it. It is pure.
+// standing returns the tenant's tools that run on the server, taken says why a
+// slug is not free, and draft makes the head of a new tool.
 type plan struct {
-	server *MCPServer
-	now    time.Time
-	own    func(slug string) (*tool.Tool, error)
-	draft  func(ToolSpec) (tool.Tool, error)
+	server   *MCPServer
+	now      time.Time
+	standing func() ([]tool.Tool, error)
+	taken    func(slug string) (why string, err error)
+	draft    func(ToolSpec) (tool.Tool, error)
+
+	imported map[string]bool // Tools, by their ids, that are known to be of the server.
 
 	slugs   map[string]string   // Which of this server's tools has a slug.
 	wanted  map[string][]string // Which of its allowed tools would have it.
@@ -55,12 +59,13 @@ type plan struct {
 
 // compare fills in changes and report.
 func (p *plan) compare(known []RemoteTool, d *Discovery) error {
+	p.imported = make(map[string]bool)
 	p.slugs, p.wanted, p.changes.Stop = make(map[string]string), make(map[string][]string), make(map[string]string)
 	byName := make(map[string]*RemoteTool, len(known))
 	for i := range known {
 		byName[known[i].Name] = &known[i]
 		if known[i].Imported() {
-			p.slugs[known[i].ToolSlug] = known[i].Name
+			p.slugs[known[i].ToolSlug], p.imported[known[i].ToolID] = known[i].Name, true
 		}
 	}
 	offers := distinct(d)
@@ -168,30 +173,34 @@ func (p *plan) judge(t RemoteTool, o offered) {
 const notAllowed = "it is not among the server's allowed tools"
 
 // bring imports a tool, or takes up one that was imported before the server
-// was attached anew.
+// was attached anew, whatever it is called now.
 func (p *plan) bring(t RemoteTool) error {
 	spec, err := remoteSpec(p.server, t.Seen)
 	if err != nil {
 		p.refuse(t, tool.AsError(err).Msg)
 		return nil
 	}
-	if other := p.rival(t.Name, spec.Slug); other != "" {
-		p.refuse(t, fmt.Sprintf("its slug would be %s, and so would that of %q", spec.Slug, other))
-		return nil
-	}
-	there, err := p.own(spec.Slug)
+	there, c, err := p.outlived(t.Name, spec.Slug)
 	if err != nil {
 		return err
 	}
 	if there != nil {
-		c, attached := remoteConfigOf(&there.Definition)
-		if !attached || c.Server != p.server.Slug || c.ToolName != t.Name || c.DefinitionDigest == "" {
-			p.refuse(t, fmt.Sprintf("its slug would be %s, which another tool has", spec.Slug))
-			return nil
-		}
+		p.imported[there.ID] = true
 		t.ToolID, t.ToolSlug, t.Quarantine, t.ApprovedDigest = there.ID, there.Slug, there.Quarantine, c.DefinitionDigest
 		t.Pinned = definitionOf(&there.Definition, c)
 		p.judge(t, offered{name: t.Name, definition: t.Seen})
+		return nil
+	}
+	if other := p.rival(t.Name, spec.Slug); other != "" {
+		p.refuse(t, fmt.Sprintf("its slug would be %s, and so would that of %q", spec.Slug, other))
+		return nil
+	}
+	why, err := p.taken(spec.Slug)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		p.refuse(t, fmt.Sprintf("its slug would be %s, %s", spec.Slug, why))
 		return nil
 	}
 	head, err := p.draft(spec)
@@ -205,6 +214,28 @@ func (p *plan) bring(t RemoteTool) error {
 	p.tell(&t, RemoteNew, removedWarning(t.Seen))
 	p.put(t, Pinned, "")
 	return nil
+}
+
+// outlived returns the tool that was made of a server's tool before the server was
+// attached anew, with its configuration; nil where there is none. Of several, the
+// one with the slug that an import gives comes first.
+func (p *plan) outlived(name, slug string) (*tool.Tool, remoteConfig, error) {
+	tools, err := p.standing()
+	if err != nil {
+		return nil, remoteConfig{}, err
+	}
+	var there *tool.Tool
+	var of remoteConfig
+	for i := range tools {
+		c, attached := remoteConfigOf(&tools[i].Definition)
+		if !attached || c.Server != p.server.Slug || c.ToolName != name || c.DefinitionDigest == "" || p.imported[tools[i].ID] {
+			continue
+		}
+		if there == nil || tools[i].Slug == slug {
+			there, of = &tools[i], c
+		}
+	}
+	return there, of, nil
 }
 
 // rival returns another tool of the server that has, or would get, a slug.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -48,10 +49,14 @@ func (r *Registry) refresh(ctx context.Context, p tool.Principal, s MCPServer) (
 	}
 	compared := plan{
 		server: &s, now: now,
-		own: func(slug string) (*tool.Tool, error) {
-			t, _, err := r.findOwn(ctx, p.Tenant, slug)
-			return t, err
-		},
+		standing: sync.OnceValues(func() ([]tool.Tool, error) {
+			tools, err := r.store.ListServerTools(ctx, p.Tenant, s.Slug)
+			if err != nil {
+				return nil, fmt.Errorf("listing the tools of server %q: %w", s.Slug, err)
+			}
+			return tools, nil
+		}),
+		taken: func(slug string) (string, error) { return r.slugTaken(ctx, p.Tenant, slug) },
 		draft: func(spec ToolSpec) (tool.Tool, error) {
 			t, _, err := r.newTool(p.Tenant, spec)
 			if err == nil {
@@ -68,6 +73,27 @@ func (r *Registry) refresh(ctx context.Context, p tool.Principal, s MCPServer) (
 		return MCPServer{}, Refresh{}, fmt.Errorf("keeping what server %q offers: %w", s.Slug, err)
 	}
 	return saved, compared.report, nil
+}
+
+// slugTaken says why an import cannot take a slug of a tenant; empty where it can.
+func (r *Registry) slugTaken(ctx context.Context, tenant tool.TenantID, slug string) (string, error) {
+	t, err := r.store.FindTool(ctx, tenant, tool.Ref{Slug: slug})
+	switch {
+	case err == nil && t.Tenant == tenant:
+		return "which another tool has", nil
+	case err != nil && tool.KindOf(err) != tool.NotFound:
+		return "", fmt.Errorf("finding tool %q: %w", slug, err)
+	}
+	names, err := r.store.FurtherNames(ctx, tenant, []string{slug})
+	if err != nil {
+		return "", fmt.Errorf("looking for former names %q: %w", slug, err)
+	}
+	for _, n := range names {
+		if n.Former() {
+			return fmt.Sprintf("which is the former name of tool %q until %s", n.Slug, n.LastDay), nil
+		}
+	}
+	return "", nil
 }
 
 // unanswered keeps why a server could not be asked.

@@ -570,6 +570,54 @@ func TestDetach(t *testing.T) {
 	require.NoError(t, b.runs(t, "filesReadFile"))
 }
 
+// A tool that was renamed is the server's still when that is attached anew: no
+// second one is made of it, under its former name or at all.
+func TestAttachedAnewWithRenamedTools(t *testing.T) {
+	t.Parallel()
+	b := attach(t)
+	for name, keep := range map[string]registry.Renaming{
+		"filesReadFile": {Slug: "openFile"}, "filesListDir": {Slug: "openFolder", Drop: true},
+	} {
+		_, _, err := b.registry.Rename(t.Context(), b.ada, tool.Ref{Slug: name}, keep)
+		require.NoError(t, err)
+	}
+	before := b.remote(t, "read_file")
+	require.Equal(t, "openFile", before.ToolSlug)
+	_, err := b.registry.DetachServer(t.Context(), b.ada, "files", true)
+	require.NoError(t, err)
+	_, report, err := b.registry.AttachServer(t.Context(), b.ada, files("*"))
+	require.NoError(t, err)
+	require.NotContains(t, told(report), "new read_file")
+	require.NotContains(t, told(report), "new list_dir")
+	require.Equal(t, before.ToolID, b.remote(t, "read_file").ToolID)
+	require.Equal(t, "openFolder", b.remote(t, "list_dir").ToolSlug)
+	for _, slug := range []string{"filesReadFile", "filesListDir"} {
+		_, err = b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: slug})
+		require.Equal(t, tool.NotFound, tool.KindOf(err), slug)
+	}
+}
+
+// A slug that is a former name of another tool keeps one tool of a server out, and
+// no more.
+func TestFormerNamesKeepToolsOfServersOut(t *testing.T) {
+	t.Parallel()
+	b := attached{bench: setup(t), shelf: &shelf{}}
+	b.registry = registry.New(b.store, registry.Options{
+		Discoverer: b.shelf, Resolver: b.resolver, Clock: func() time.Time { return noon },
+	})
+	_, _, err := b.registry.Create(t.Context(), b.ada, spec("filesReadFile"))
+	require.NoError(t, err)
+	_, _, err = b.registry.Rename(t.Context(), b.ada, tool.Ref{Slug: "filesReadFile"},
+		registry.Renaming{Slug: "readMine", KeepUntil: someDay})
+	require.NoError(t, err)
+	b.shelf.put(offered(t, "read_file", "Reads a file.", pathInput), offered(t, "list_dir", "Lists a folder.", pathInput))
+	_, report, err := b.registry.AttachServer(t.Context(), b.ada, files("*"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"new list_dir", "refused read_file"}, told(report))
+	require.Equal(t, `its slug would be filesReadFile, which is the former name of tool "readMine" until `+someDay,
+		b.remote(t, "read_file").Reason)
+}
+
 func TestServersAreWrittenByThoseWhoMay(t *testing.T) {
 	t.Parallel()
 	b := attach(t)

@@ -117,8 +117,8 @@ type Registry struct {
 // which is at another revision than the caller knows.
 var ErrChanged = errors.New("it is at another revision")
 
-// RenamedError is the cause of a failure that a tool's former slug leads to: the
-// tool was renamed and keeps that slug for now, see [Registry.Rename].
+// RenamedError is the cause of a failure that a tool's former name leads to: the
+// tool was renamed and keeps that name for now, see [Registry.Rename].
 type RenamedError struct {
 	Slug string // What the tool is called now.
 }

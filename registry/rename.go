@@ -21,7 +21,8 @@ type Renaming struct {
 	// KeepUntil is the last day, "2006-01-02" in UTC, on which the former slug
 	// still leads to the tool. Empty for [KeepFormerName] from now.
 	KeepUntil string
-	// Drop ends the former slug at once.
+	// Drop ends the former slug at once. With the slug that the tool has, it ends
+	// the former names that it kept.
 	Drop bool
 }
 
@@ -49,7 +50,7 @@ func (r *Registry) Rename(
 		return tool.Tool{}, nil, err
 	}
 	switch {
-	case n.Slug == former:
+	case n.Slug == former && !n.Drop:
 		return t, nil, nil
 	case !tool.ValidSlug(n.Slug):
 		return tool.Tool{}, nil, refuse(tool.Invalid, "/slug",
@@ -58,6 +59,9 @@ func (r *Registry) Rename(
 	warnings := append(slugWarnings(n.Slug), r.shadowWarning(ctx, p.Tenant, n.Slug)...)
 	if t, err = r.store.RenameTool(ctx, t, n.Slug, lastDay); err != nil {
 		return tool.Tool{}, nil, fmt.Errorf("renaming tool %q: %w", former, err)
+	}
+	if n.Slug == former {
+		return t, nil, nil
 	}
 	users, err := r.draftsUsing(ctx, p.Tenant, former)
 	if err != nil {

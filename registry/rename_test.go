@@ -55,6 +55,10 @@ func TestRename(t *testing.T) {
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.ErrorContains(t, err, `the former name of tool "weighAgain"`)
 
+	_, err = b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: new(spec("convertWeight"))})
+	require.Equal(t, tool.Conflict, tool.KindOf(err), "as it would be refused")
+	require.ErrorContains(t, err, "toolcrib tool rename weighAgain weighAgain --drop-former")
+
 	again, warnings, err := b.registry.Rename(t.Context(), b.ada, tool.Ref{
 		Slug: "weighAgain",
 	}, registry.Renaming{Slug: "weighAgain"})
@@ -67,6 +71,32 @@ func TestRename(t *testing.T) {
 	require.NoError(t, err, "and back")
 	_, err = b.resolver.Resolve(t.Context(), resolver.Request{Principal: b.ada, Ref: tool.Ref{Slug: "weighAgain"}})
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
+}
+
+// With the slug that it has, a tool gives up its former names.
+func TestFormerNamesAreDropped(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	head, _ := b.sync(t, code("1.0.0", first))
+	for _, slug := range []string{"convertMass", "convertHeight"} {
+		_, _, err := b.registry.Rename(t.Context(), b.ada, tool.Ref{ID: head.ID},
+			registry.Renaming{Slug: slug, KeepUntil: someDay})
+		require.NoError(t, err)
+	}
+	for _, name := range []string{"convertWeight", "convertMass"} {
+		_, _, err := b.registry.Create(t.Context(), b.ada, spec(name))
+		require.Equal(t, tool.Conflict, tool.KindOf(err), name)
+	}
+	still, warnings, err := b.registry.Rename(t.Context(), b.ada, tool.Ref{ID: head.ID},
+		registry.Renaming{Slug: "convertHeight", Drop: true})
+	require.NoError(t, err)
+	require.Empty(t, warnings)
+	require.Equal(t, "convertHeight", still.Slug)
+	for _, name := range []string{"convertWeight", "convertMass"} {
+		_, _, err := b.registry.Create(t.Context(), b.ada, spec(name))
+		require.NoError(t, err, name)
+	}
 }
 
 func TestRenameRefusals(t *testing.T) {
@@ -130,10 +160,9 @@ func TestSyncCodeRenames(t *testing.T) {
 	before, runs := b.sync(t, code("1.0.0", first))
 	require.Equal(t, registry.Unchanged, before.Action)
 	require.Equal(t, "1.1.0", runs, "the former name leads to it")
-	require.Equal(
-		t, []string{`it is left alone: "convertWeight" is the former name of tool "convertMass" until ` + someDay},
-		before.Warnings,
-	)
+	require.Equal(t, []string{`it is left alone: "convertWeight" is the former name of tool "convertMass" until ` + someDay +
+		`: choose another slug, or end the former names of that tool with toolcrib tool rename convertMass convertMass ` +
+		`--drop-former`}, before.Warnings)
 
 	again, runs := b.sync(t, renamedCode("1.1.0"))
 	require.Equal(t, registry.Unchanged, again.Action)

@@ -19,8 +19,8 @@ type Store interface {
 	ArtifactStore
 
 	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant,
-	// and Conflict caused by [*RenamedError] when it is kept for a tool that was
-	// renamed, see RenameTool.
+	// and Conflict caused by [*RenamedError] when it is a former name of a tool of
+	// the same scope whose last day is not over.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// UpdateTool stores a changed head if its revision is still t.Revision,
 	// else fails with Conflict, caused by [ErrChanged]. The returned tool has
@@ -29,16 +29,20 @@ type Store interface {
 	// RenameTool gives a tool another slug, under the rules of UpdateTool, and
 	// keeps the slug it had as a former name of it until the end of lastDay
 	// ("2006-01-02", UTC); not at all where lastDay is empty. Conflict when
-	// either name belongs to another tool of the same scope.
+	// either name belongs to another tool of the same scope. With the slug that the
+	// tool has, and no day, it ends all its former names.
 	RenameTool(ctx context.Context, t tool.Tool, slug, lastDay string) (tool.Tool, error)
+	// FurtherNames returns which of some names tools of the tenant have beside their
+	// slugs, but for those whose last day is over; of global tools for the empty
+	// tenant, and no others.
+	FurtherNames(ctx context.Context, tenant tool.TenantID, names []string) ([]FurtherName, error)
 	// DeleteTool takes a tool out of sight, under the rules of UpdateTool: it is
 	// not found any more, and its slug and further names are free. Versions stay
 	// for the runs that pinned them, and no call of them is admitted. It fails
 	// with Conflict for a tool that an MCP server brought.
 	DeleteTool(ctx context.Context, t tool.Tool) error
 	// FindTool returns a tool by slug or id; the tenant's own shadows a global
-	// one of the same slug. A slug that a tool had before it was renamed is
-	// NotFound, caused by [*RenamedError], with the new one in the message.
+	// one of the same slug. A slug that is a former name of a tool is NotFound, caused by [*RenamedError], with the new one in the message.
 	FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error)
 	// ListTools returns a page in (slug, id) order.
 	ListTools(ctx context.Context, tenant tool.TenantID, q ToolQuery) ([]tool.Tool, error)

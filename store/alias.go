@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -24,11 +25,20 @@ func furtherNames(i tool.Interaction) (names, lastDays []string) {
 	return names, lastDays
 }
 
-// rename gives a tool the further names of a version that was published.
+// rename gives a tool the further names of a version that was published. They are
+// locked.
 func rename(ctx context.Context, q *db.Queries, op string, t tool.Tool, i tool.Interaction) error {
 	names, lastDays := furtherNames(i)
 	if len(names) == 0 {
 		return nil
+	}
+	slugs, err := q.FindSlugs(ctx, db.FindSlugsParams{ScopeID: scopeID(t.Tenant), Names: names})
+	if err != nil {
+		return err
+	}
+	if len(slugs) > 0 {
+		return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/interaction/aliases", Msg: fmt.Sprintf(
+			"%q is the slug of a tool, which calls by that name reach", slugs[0])}
 	}
 	kept, err := q.KeepToolAliases(ctx, db.KeepToolAliasesParams{
 		TenantID: optional(string(t.Tenant)), ToolID: t.ID, Aliases: names, LastDays: lastDays,
@@ -38,9 +48,7 @@ func rename(ctx context.Context, q *db.Queries, op string, t tool.Tool, i tool.I
 	}
 	for _, name := range names {
 		if !slices.Contains(kept, name) {
-			return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/interaction/aliases", Msg: fmt.Sprintf(
-				"the name %q belongs to another tool already; take it from that one first, by publishing a version of it without",
-				name)}
+			return registry.FurtherName{Name: name}.Taken(op)
 		}
 	}
 	return nil

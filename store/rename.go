@@ -16,11 +16,20 @@ func (s *Store) RenameTool(ctx context.Context, t tool.Tool, slug, lastDay strin
 	t.Slug = slug
 	var renamed tool.Tool
 	err := s.inTx(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
+		if err := lockNames(ctx, q, t.Tenant, former, slug); err != nil {
+			return err
+		}
 		if err := freeOfFormer(ctx, q, op, t); err != nil {
 			return err
 		}
 		if renamed, err = updateTool(ctx, q, op, t); err != nil {
 			return err
+		}
+		if slug == former {
+			if lastDay != "" {
+				return nil
+			}
+			return q.EndFormerNames(ctx, db.EndFormerNamesParams{ScopeID: scopeID(t.Tenant), ToolID: t.ID})
 		}
 		own := db.EndToolAliasParams{ScopeID: scopeID(t.Tenant), Alias: text(slug), ToolID: t.ID}
 		if err := q.EndToolAlias(ctx, own); err != nil || lastDay == "" {
@@ -38,23 +47,51 @@ func (s *Store) RenameTool(ctx context.Context, t tool.Tool, slug, lastDay strin
 	return renamed, err
 }
 
-// freeOfFormer refuses a slug that is kept for another tool of the same scope,
-// which had it until it was renamed.
+// lockNames has other transactions that give these names to tools wait for this
+// one: between looking whether a name is free and taking it, none takes it.
+func lockNames(ctx context.Context, q *db.Queries, tenant tool.TenantID, names ...string) error {
+	for i := range names {
+		names[i] = text(names[i])
+	}
+	return q.LockNames(ctx, db.LockNamesParams{ScopeID: scopeID(tenant), Names: names})
+}
+
+// freeOfFormer refuses a slug that is a former name of another tool of the same
+// scope. The name is locked.
 func freeOfFormer(ctx context.Context, q *db.Queries, op string, t tool.Tool) error {
-	rows, err := q.FindFormerSlug(ctx, db.FindFormerSlugParams{ScopeID: scopeID(t.Tenant), Alias: text(t.Slug)})
+	names, err := furtherNamesOf(ctx, q, t.Tenant, []string{text(t.Slug)})
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		if row.ScopeID == scopeID(t.Tenant) && row.ID != t.ID {
-			return &tool.Error{
-				Kind: tool.Conflict, Op: op, Path: "/slug", Err: &registry.RenamedError{Slug: row.Slug}, Msg: fmt.Sprintf(
-					"%q is the former name of tool %q until %s: change that one, or choose another slug", t.Slug, row.Slug,
-					row.RemoveBy),
-			}
+	for _, n := range names {
+		if n.Former() && n.ToolID != t.ID {
+			return n.Taken(op)
 		}
 	}
 	return nil
+}
+
+// FurtherNames implements [registry.Store].
+func (s *Store) FurtherNames(ctx context.Context, tenant tool.TenantID, names []string) ([]registry.FurtherName, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	var found []registry.FurtherName
+	err := s.do(ctx, "store.FurtherNames", tenant, func(q *db.Queries) (err error) {
+		found, err = furtherNamesOf(ctx, q, tenant, names)
+		return err
+	})
+	return found, err
+}
+
+// furtherNamesOf returns which of some names tools of a scope have beside their slugs.
+func furtherNamesOf(
+	ctx context.Context, q *db.Queries, tenant tool.TenantID, names []string,
+) ([]registry.FurtherName, error) {
+	rows, err := q.FindFurtherNames(ctx, db.FindFurtherNamesParams{ScopeID: scopeID(tenant), Names: names})
+	return convert(rows, func(row db.FindFurtherNamesRow) registry.FurtherName {
+		return registry.FurtherName{Name: row.Name, ToolID: row.ID, Slug: row.Slug, LastDay: row.RemoveBy}
+	}), err
 }
 
 // missing is the failure to find a tool. Where a tool had the slug until it was

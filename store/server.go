@@ -42,6 +42,9 @@ func (s *Store) SaveServer(
 	const op = "store.SaveServer"
 	var saved registry.MCPServer
 	err := s.inTx(ctx, op, server.Tenant, func(q *db.Queries) (err error) {
+		if err := lockSlugs(ctx, q, server.Tenant, c.Create); err != nil {
+			return err
+		}
 		if saved, err = updateServer(ctx, q, op, server); err != nil {
 			return err
 		}
@@ -66,11 +69,23 @@ func (s *Store) SaveServer(
 	return saved, err
 }
 
-// createTool stores the draft of a new tool among what else a transaction does.
+// lockSlugs locks the slugs of new tools.
+func lockSlugs(ctx context.Context, q *db.Queries, tenant tool.TenantID, heads []tool.Tool) error {
+	if len(heads) == 0 {
+		return nil
+	}
+	return lockNames(ctx, q, tenant, convert(heads, func(t tool.Tool) string { return t.Slug })...)
+}
+
+// createTool stores the draft of a new tool, whose slug is locked, among what else
+// a transaction does.
 func createTool(ctx context.Context, q *db.Queries, op string, tenant tool.TenantID, head tool.Tool) error {
 	head.Tenant = tenant
 	row, err := toolRow(head)
 	if err != nil {
+		return err
+	}
+	if err := freeOfFormer(ctx, q, op, head); err != nil {
 		return err
 	}
 	if _, err := q.CreateTool(ctx, createParams(row)); err != nil {

@@ -22,14 +22,19 @@ func (s *Store) CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) 
 		return tool.Tool{}, err
 	}
 	err = s.inTx(ctx, op, t.Tenant, func(q *db.Queries) error {
+		if err := lockNames(ctx, q, t.Tenant, t.Slug); err != nil {
+			return err
+		}
 		if err := freeOfFormer(ctx, q, op, t); err != nil {
 			return err
 		}
-		row, err = q.CreateTool(ctx, createParams(row))
-		return err
+		if row, err = q.CreateTool(ctx, createParams(row)); err != nil {
+			return explain(failure(op, err), tool.Conflict, fmt.Sprintf("a tool %q exists already", t.Slug))
+		}
+		return nil
 	})
 	if err != nil {
-		return tool.Tool{}, explain(err, tool.Conflict, fmt.Sprintf("a tool %q exists already", t.Slug))
+		return tool.Tool{}, err
 	}
 	return toolOf(row)
 }

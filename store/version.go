@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,10 +26,15 @@ func (s *Store) AddVersion(ctx context.Context, t tool.Tool, v tool.Version) (to
 	}
 	var head tool.Tool
 	err = s.inTx(ctx, op, t.Tenant, func(q *db.Queries) (err error) {
+		names, _ := furtherNames(v.Snapshot.Interaction)
+		if v.Published && len(names) > 0 {
+			if err := lockNames(ctx, q, t.Tenant, slices.Clone(names)...); err != nil {
+				return err
+			}
+		}
 		if head, err = updateTool(ctx, q, op, t); err != nil {
 			return err
 		}
-		names, _ := furtherNames(v.Snapshot.Interaction)
 		by, at := declarationRow(v.ReadsDeclared)
 		row, err := q.AddToolVersion(ctx, db.AddToolVersionParams{
 			ScopeID: scopeID(t.Tenant), Keep: names, ID: id, ToolID: t.ID, TenantID: optional(string(t.Tenant)),

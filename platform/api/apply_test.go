@@ -85,6 +85,64 @@ func TestApplyAllOrNothing(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/good", "").status)
 }
 
+// What the database would refuse to write is refused before anything is written,
+// by the dry run in the same words: names that other tools have or are given in the
+// same batch, agents that are disabled, versions that the batch does not bring.
+func TestApplyRefusesBeforeItWrites(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	named := func(slug, interaction string) string {
+		return strings.Replace(echo(slug), "{", `{"interaction":`+interaction+`,`, 1)
+	}
+	b.apply(t, echo("sayOnce"), named("sayLoud", `{"aliases":["shout"],"former_names":{"cry":"2099-06-30"}}`),
+		desk("idle", `["sayOnce"]`))
+	b.do(t, http.MethodPost, "/v1/tools/sayOnce/rename", `{"slug":"sayTwice","keep_until":"2099-06-30"}`)
+	b.do(t, http.MethodPost, "/v1/agents/idle/disable", "")
+
+	for name, tt := range map[string]struct {
+		definitions []string
+		says        string
+	}{
+		"a former slug": {
+			[]string{echo("sayOnce")},
+			`"sayOnce" is the former name of tool "sayTwice" until 2099-06-30: choose another slug, or end the former names ` +
+				`of that tool with toolcrib tool rename sayTwice sayTwice --drop-former`,
+		},
+		"a former name": {[]string{echo("cry")}, `"cry" is the former name of tool "sayLoud" until 2099-06-30`},
+		"an alias of another tool": {
+			[]string{named("sayLow", `{"aliases":["shout"]}`)}, `the name "shout" belongs to another tool already`,
+		},
+		"an alias of another definition": {
+			[]string{named("sayLow", `{"aliases":["hush"]}`), named("sayLower", `{"aliases":["hush"]}`)},
+			`the name "hush" stands in the definition of tool`,
+		},
+		"the slug of another definition": {
+			[]string{named("sayLow", `{"aliases":["sayLower"]}`), echo("sayLower")}, `"sayLower" is the slug of another definition`,
+		},
+		"an agent that is disabled": {[]string{desk("idle", `["sayOnce"]`)}, `agent "idle" is disabled`},
+		"a version that is not brought": {
+			[]string{echo("sayLow"), desk("lead", `["sayLow@^7"]`)}, `no version of tool "sayLow" fits "^7"`,
+		},
+	} {
+		var dry, applied v1.Applied
+		all := append([]string{echo("other")}, tt.definitions...)
+		b.do(t, http.MethodPost, "/v1/apply", batch(t, true, all...)).into(t, &dry)
+		b.do(t, http.MethodPost, "/v1/apply", batch(t, false, all...)).into(t, &applied)
+		for _, out := range []v1.Applied{dry, applied} {
+			require.Positive(t, out.Failed, name)
+			said := ""
+			for _, item := range out.Items {
+				require.Contains(t, []v1.Action{v1.Failed, v1.Skipped}, item.Action, "%s: %s", name, item.Slug)
+				if item.Error != nil {
+					said += item.Error.Detail
+				}
+			}
+			require.Contains(t, said, tt.says, name)
+		}
+		require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/other", "").status, name)
+	}
+}
+
 func TestApplyDryRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

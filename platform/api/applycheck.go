@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/registry"
 )
 
 // checkTools fails agents whose tools are neither there nor brought by the
@@ -14,15 +16,29 @@ func (b *batch) checkTools(ctx context.Context) {
 			b.fail(ctx, i, err)
 		}
 	}
-	for i, d := range b.definitions {
+	batch := b.numbered()
+	for i, d := range batch {
 		if b.items[i].Error != nil || b.items[i].Action == v1.Unchanged {
 			continue
 		}
-		if err := b.server.cfg.Registry.CheckTools(ctx, b.principal, d, b.definitions); err != nil {
+		if err := b.server.cfg.Registry.CheckTools(ctx, b.principal, d, batch); err != nil {
 			b.fail(ctx, i, err)
 		}
 		if b.outage != nil {
 			return
 		}
 	}
+}
+
+// numbered returns the definitions with the versions that their tools will have.
+func (b *batch) numbered() []registry.Definition {
+	out := slices.Clone(b.definitions)
+	for i, d := range out {
+		if d.Tool != nil && d.Tool.Version == "" {
+			numbered := *d.Tool
+			numbered.Version = b.items[i].Version
+			out[i].Tool = &numbered
+		}
+	}
+	return out
 }

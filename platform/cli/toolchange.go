@@ -75,15 +75,21 @@ func (a *app) toolRenameCommand() *cobra.Command {
 				}
 			}
 			return a.printer.show(renamed, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s is called %s now\n", clean(args[0]), clean(renamed.Slug))
+				said := "%s is called %s now\n"
+				if in.DropFormer && args[0] == renamed.Slug {
+					said = "%s has no name but %s and its aliases now\n"
+				}
+				_, err := fmt.Fprintf(w, said, clean(args[0]), clean(renamed.Slug))
 				return err
 			})
 		}),
 	}, `Changes the slug, and leaves id, versions, policy and runs as they are. Calls and
 agents that use the former slug still reach the tool until its last day, with a
-warning, and no other tool can take it. Agents whose drafts use it are named.`,
+warning, and no other tool can take it. Agents whose drafts use it are named.
+With the slug that the tool has, --drop-former ends the former names that it kept.`,
 		`  toolcrib tool rename findOrders searchOrders
-  toolcrib tool rename findOrders searchOrders --keep-until 2027-06-30`)
+  toolcrib tool rename findOrders searchOrders --keep-until 2027-06-30
+  toolcrib tool rename searchOrders searchOrders --drop-former`)
 	cmd.Flags().StringVar(&in.KeepUntil, "keep-until", "",
 		"last day, in UTC, that the former slug works (default: 90 days from now)")
 	cmd.Flags().BoolVar(&in.DropFormer, "drop-former", false, "end the former slug at once")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/toolcrib/toolcrib/registry"
@@ -41,6 +42,11 @@ func (s *Store) rename(t tool.Tool, i tool.Interaction) error {
 		names[name] = ""
 	}
 	for name := range names {
+		for _, other := range s.tools {
+			if other.Tenant == t.Tenant && other.Slug == name {
+				return conflict("%q is the slug of a tool", name)
+			}
+		}
 		if a, taken := s.aliases[aliasKey{t.Tenant, name}]; taken && a.toolID != t.ID && !a.over() {
 			return conflict("the name %q belongs to another tool", name)
 		}
@@ -73,33 +79,52 @@ func (s *Store) RenameTool(_ context.Context, t tool.Tool, slug, lastDay string)
 	if a, taken := s.aliases[former]; lastDay != "" && taken && a.toolID != t.ID && !a.over() {
 		return tool.Tool{}, conflict("%q is a further name of another tool", former.name)
 	}
+	if former.name == slug && lastDay == "" {
+		maps.DeleteFunc(s.aliases, func(_ aliasKey, a alias) bool { return a.toolID == t.ID && a.removeBy != "" })
+	}
 	if own := (aliasKey{t.Tenant, slug}); s.aliases[own].toolID == t.ID {
 		delete(s.aliases, own)
 	}
-	if lastDay != "" {
+	if lastDay != "" && former.name != slug {
 		s.aliases[former] = alias{t.ID, lastDay, true}
 	}
 	t.Revision++
 	return s.keepTool(t), nil
 }
 
-// freeOfFormer refuses a slug that is kept for a tool which was renamed.
+// freeOfFormer refuses a slug that is a former name of another tool.
 func (s *Store) freeOfFormer(t tool.Tool) error {
-	a, taken := s.aliases[aliasKey{t.Tenant, t.Slug}]
-	if !taken || !a.renamed || a.over() || a.toolID == t.ID {
-		return nil
+	for _, n := range s.furtherNames(t.Tenant, []string{t.Slug}) {
+		if n.Former() && n.ToolID != t.ID {
+			return n.Taken("registrytest.Store")
+		}
 	}
-	return &tool.Error{
-		Kind: tool.Conflict, Op: "registrytest.Store", Path: "/slug",
-		Err: &registry.RenamedError{Slug: s.tools[a.toolID].Slug},
-		Msg: fmt.Sprintf("%q is the former name of tool %q until %s", t.Slug, s.tools[a.toolID].Slug, a.removeBy),
+	return nil
+}
+
+// FurtherNames implements [registry.Store].
+func (s *Store) FurtherNames(_ context.Context, id tool.TenantID, names []string) ([]registry.FurtherName, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.furtherNames(id, names), nil
+}
+
+func (s *Store) furtherNames(id tool.TenantID, names []string) []registry.FurtherName {
+	var out []registry.FurtherName
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		if a, taken := s.aliases[aliasKey{id, name}]; taken && !a.over() {
+			out = append(out, registry.FurtherName{
+				Name: name, ToolID: a.toolID, Slug: s.tools[a.toolID].Slug, LastDay: a.removeBy,
+			})
+		}
 	}
+	return out
 }
 
 // missing is the failure to find a tool by its slug.
 func (s *Store) missing(id tool.TenantID, slug string) error {
 	for _, e := range s.aliased(id, slug) {
-		if s.aliases[aliasKey{e.Tool.Tenant, slug}].renamed {
+		if s.aliases[aliasKey{e.Tool.Tenant, slug}].removeBy != "" {
 			return &tool.Error{
 				Kind: tool.NotFound, Op: "registrytest.Store", Err: &registry.RenamedError{Slug: e.Tool.Slug},
 				Msg: fmt.Sprintf("tool %q is called %q now", slug, e.Tool.Slug),

@@ -54,6 +54,10 @@ func (s *Store) SaveServer(
 				return registry.MCPServer{}, conflict("tool %q exists already", head.Slug)
 			}
 		}
+		head.Tenant = row.Tenant
+		if err := s.freeOfFormer(head); err != nil {
+			return registry.MCPServer{}, err
+		}
 	}
 	for _, head := range c.Create {
 		head.Tenant, head.Revision = row.Tenant, 1

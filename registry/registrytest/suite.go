@@ -45,6 +45,7 @@ func Run(t *testing.T, fixture func(t *testing.T) Fixture) {
 		{"further names stay within their tenant", testAliasIsolation},
 		{"a renamed tool keeps its former slug until a date", testRename},
 		{"what a renamed tool keeps, no other takes", testRenameConflicts},
+		{"former names are kept like slugs", testFormerNames},
 		{"the resolver's source shows what the store holds", testSource},
 		{"policies are those of visible tools", testPolicies},
 		{"agents come back as they were stored", testAgentRoundTrip},

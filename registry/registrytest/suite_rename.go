@@ -73,12 +73,12 @@ func testRename(t *testing.T, f Fixture) {
 func testRenameConflicts(t *testing.T, f Fixture) {
 	t.Helper()
 
-	head := create(t, f.Store, example(f.Tenant, "findOrders"))
 	taken := create(t, f.Store, example(f.Tenant, "taken"))
-	_, err := f.Store.RenameTool(t.Context(), head, "taken", "")
-	requireKind(t, tool.Conflict, err)
-	_, err = publishAs(t, f.Store, taken, "1.0.0", tool.Interaction{Aliases: []string{"findOrders"}})
+	_, err := publishAs(t, f.Store, taken, "1.0.0", tool.Interaction{Aliases: []string{"findOrders"}})
 	require.NoError(t, err)
+	head := create(t, f.Store, example(f.Tenant, "findOrders"))
+	_, err = f.Store.RenameTool(t.Context(), head, "taken", "")
+	requireKind(t, tool.Conflict, err)
 	_, err = f.Store.RenameTool(t.Context(), head, "searchOrders", day(24*time.Hour))
 	requireKind(t, tool.Conflict, err)
 
@@ -104,4 +104,57 @@ func testRenameConflicts(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	_, err = f.Store.CreateTool(t.Context(), example(f.Tenant, "searchItems"))
 	require.NoError(t, err, "its last day is over")
+}
+
+// A former name that a version gives is kept like a slug that a tool had: no tool
+// is created under it, renamed to it, or brought by a server, until its last day
+// is over or the tool gives its former names up.
+func testFormerNames(t *testing.T, f Fixture) {
+	t.Helper()
+
+	names := tool.Interaction{
+		Aliases:     []string{"orders"},
+		FormerNames: map[string]string{"findOrders": day(48 * time.Hour), "oldOrders": day(-48 * time.Hour)},
+	}
+	head, err := publishAs(t, f.Store, create(t, f.Store, example(f.Tenant, "searchOrders")), "1.0.0", names)
+	require.NoError(t, err)
+	other := create(t, f.Store, example(f.Tenant, "another"))
+
+	held, err := f.Store.FurtherNames(t.Context(), f.Tenant, []string{"findOrders", "oldOrders", "orders", "searchOrders"})
+	require.NoError(t, err)
+	require.ElementsMatch(t, []registry.FurtherName{
+		{Name: "findOrders", ToolID: head.ID, Slug: "searchOrders", LastDay: day(48 * time.Hour)},
+		{Name: "orders", ToolID: head.ID, Slug: "searchOrders"},
+	}, held)
+	held, err = f.Store.FurtherNames(t.Context(), f.Other, []string{"findOrders", "orders"})
+	require.NoError(t, err)
+	require.Empty(t, held)
+
+	requireKept := func(err error) {
+		t.Helper()
+		requireKind(t, tool.Conflict, err)
+		requireRenamed(t, err)
+		require.ErrorContains(t, err, "until "+day(48*time.Hour))
+		require.ErrorContains(t, err, "--drop-former")
+	}
+	_, err = f.Store.CreateTool(t.Context(), example(f.Tenant, "findOrders"))
+	requireKept(err)
+	_, err = f.Store.RenameTool(t.Context(), other, "findOrders", day(time.Hour))
+	requireKept(err)
+	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: f.Tenant, Slug: "shop", Status: "active"})
+	require.NoError(t, err)
+	brought := example(f.Tenant, "findOrders")
+	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Create: []tool.Tool{brought}})
+	requireKept(err)
+	_, err = publishAs(t, f.Store, other, "1.0.0", tool.Interaction{FormerNames: map[string]string{"searchOrders": day(time.Hour)}})
+	requireKind(t, tool.Conflict, err)
+	_, err = f.Store.CreateTool(t.Context(), example(f.Tenant, "oldOrders"))
+	require.NoError(t, err, "its last day is over")
+
+	head, err = f.Store.RenameTool(t.Context(), head, "searchOrders", "")
+	require.NoError(t, err)
+	_, err = f.Store.CreateTool(t.Context(), example(f.Tenant, "findOrders"))
+	require.NoError(t, err, "it gave its former names up")
+	id, _ := found(t, f, f.Tenant, "orders")
+	require.Equal(t, head.ID, id, "and kept its aliases")
 }

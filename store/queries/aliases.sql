@@ -38,17 +38,43 @@ on conflict (scope_id, alias) do update
     where a.tool_id = excluded.tool_id or a.remove_by < (now() at time zone 'utc')::date
 returning a.alias;
 
+-- name: LockNames :exec
+-- Has transactions that give names to tools of a scope, as slugs or beside them,
+-- follow each other.
+select pg_advisory_xact_lock(k.key)
+from (select distinct hashtextextended(@scope_id::text || ' ' || n.name, 33) as key from unnest(@names::text[]) as n (name) order by key) k;
+
+-- name: FindFurtherNames :many
+-- Which of some names tools of a scope have beside their slugs.
+select a.alias as name, t.id, t.slug, coalesce(a.remove_by::text, '')::text as remove_by
+from tool_aliases a
+join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
+where a.scope_id = @scope_id and a.alias = any (@names::text[])
+  and (a.remove_by is null or a.remove_by >= (now() at time zone 'utc')::date)
+order by a.alias;
+
+-- name: FindSlugs :many
+-- Which of some names are slugs of tools of a scope.
+select t.slug from tool_registry t
+where t.scope_id = @scope_id and t.slug = any (@names::text[]) and t.deleted_at is null
+order by t.slug;
+
+-- name: EndFormerNames :exec
+-- Takes all former names from a tool, and leaves it its aliases.
+update tool_aliases set remove_by = '-infinity', renamed = false
+where scope_id = @scope_id and tool_id = @tool_id and remove_by is not null;
+
 -- name: EndToolAlias :exec
 -- Takes a further name from a tool.
 update tool_aliases set remove_by = '-infinity', renamed = false
 where scope_id = @scope_id and alias = @alias and tool_id = @tool_id;
 
 -- name: FindFormerSlug :many
--- The tool that had a slug until it was renamed, while the name is kept: the
--- tenant's own before a global one.
+-- The tool of which a slug is a former name, while it is kept: the tenant's own
+-- before a global one.
 select t.id, t.slug, a.scope_id, a.remove_by::text as remove_by
 from tool_aliases a
 join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
 where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.alias = @alias
-  and a.renamed and a.remove_by >= (now() at time zone 'utc')::date
+  and a.remove_by >= (now() at time zone 'utc')::date
 order by t.tenant_id nulls last;

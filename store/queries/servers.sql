@@ -108,7 +108,7 @@ where t.scope_id = @scope_id and t.id = @id and t.quarantine <> @quarantine;
 -- The tenant's tools that run on a server: those whose draft or a version of
 -- theirs that is published names it.
 select t.* from tool_registry t
-where t.scope_id = @scope_id and (
+where t.scope_id = @scope_id and t.deleted_at is null and (
     t.implementation_type = 'mcp' and t.config_schema -> 'implementation' ->> 'server' = @server::text
     or exists (
         select from tool_versions v

@@ -40,6 +40,21 @@ var toolCases = map[string]func(t *testing.T, f foreign){
 		_, err := f.Store.RenameTool(t.Context(), stolen, "stolenTool", "")
 		RequireKind(t, tool.NotFound, err)
 	},
+	"FurtherNames": func(t *testing.T, f foreign) {
+		t.Helper()
+		head := f.Tool
+		former := head.Slug
+		head, err := f.Store.RenameTool(t.Context(), head, "renamedTool", "2099-06-30")
+		require.NoError(t, err)
+		names, err := f.Store.FurtherNames(t.Context(), f.stranger, []string{former})
+		require.NoError(t, err)
+		require.Empty(t, names)
+		names, err = f.Store.FurtherNames(t.Context(), f.Tenant, []string{former})
+		require.NoError(t, err)
+		require.Equal(t, []registry.FurtherName{
+			{Name: former, ToolID: head.ID, Slug: "renamedTool", LastDay: "2099-06-30"},
+		}, names)
+	},
 	"FindTool": func(t *testing.T, f foreign) {
 		t.Helper()
 		for _, ref := range []tool.Ref{{ID: f.Tool.ID}, {Slug: f.Tool.Slug}} {

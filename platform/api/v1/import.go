@@ -12,5 +12,5 @@ type ImportTools struct {
 type RenameTool struct {
 	Slug       string `json:"slug" doc:"The new slug: a letter, then letters, digits, _ or -, at most 64" example:"searchOrders"`
 	KeepUntil  string `json:"keep_until,omitempty" format:"date" doc:"The last day, in UTC, on which the former slug still leads to the tool; 90 days from now when absent" example:"2027-06-30"`
-	DropFormer bool   `json:"drop_former,omitempty" doc:"Ends the former slug at once"`
+	DropFormer bool   `json:"drop_former,omitempty" doc:"Ends the former slug at once; with the slug that the tool has, all its former names"`
 }

@@ -9,6 +9,22 @@ import (
 	"context"
 )
 
+const EndFormerNames = `-- name: EndFormerNames :exec
+update tool_aliases set remove_by = '-infinity', renamed = false
+where scope_id = $1 and tool_id = $2 and remove_by is not null
+`
+
+type EndFormerNamesParams struct {
+	ScopeID string
+	ToolID  string
+}
+
+// Takes all former names from a tool, and leaves it its aliases.
+func (q *Queries) EndFormerNames(ctx context.Context, arg EndFormerNamesParams) error {
+	_, err := q.db.Exec(ctx, EndFormerNames, arg.ScopeID, arg.ToolID)
+	return err
+}
+
 const EndToolAlias = `-- name: EndToolAlias :exec
 update tool_aliases set remove_by = '-infinity', renamed = false
 where scope_id = $1 and alias = $2 and tool_id = $3
@@ -31,7 +47,7 @@ select t.id, t.slug, a.scope_id, a.remove_by::text as remove_by
 from tool_aliases a
 join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
 where a.scope_id in ($1, '00000000-0000-0000-0000-000000000000') and a.alias = $2
-  and a.renamed and a.remove_by >= (now() at time zone 'utc')::date
+  and a.remove_by >= (now() at time zone 'utc')::date
 order by t.tenant_id nulls last
 `
 
@@ -47,8 +63,8 @@ type FindFormerSlugRow struct {
 	RemoveBy string
 }
 
-// The tool that had a slug until it was renamed, while the name is kept: the
-// tenant's own before a global one.
+// The tool of which a slug is a former name, while it is kept: the tenant's own
+// before a global one.
 func (q *Queries) FindFormerSlug(ctx context.Context, arg FindFormerSlugParams) ([]FindFormerSlugRow, error) {
 	rows, err := q.db.Query(ctx, FindFormerSlug, arg.ScopeID, arg.Alias)
 	if err != nil {
@@ -67,6 +83,85 @@ func (q *Queries) FindFormerSlug(ctx context.Context, arg FindFormerSlugParams) 
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const FindFurtherNames = `-- name: FindFurtherNames :many
+select a.alias as name, t.id, t.slug, coalesce(a.remove_by::text, '')::text as remove_by
+from tool_aliases a
+join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
+where a.scope_id = $1 and a.alias = any ($2::text[])
+  and (a.remove_by is null or a.remove_by >= (now() at time zone 'utc')::date)
+order by a.alias
+`
+
+type FindFurtherNamesParams struct {
+	ScopeID string
+	Names   []string
+}
+
+type FindFurtherNamesRow struct {
+	Name     string
+	ID       string
+	Slug     string
+	RemoveBy string
+}
+
+// Which of some names tools of a scope have beside their slugs.
+func (q *Queries) FindFurtherNames(ctx context.Context, arg FindFurtherNamesParams) ([]FindFurtherNamesRow, error) {
+	rows, err := q.db.Query(ctx, FindFurtherNames, arg.ScopeID, arg.Names)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FindFurtherNamesRow
+	for rows.Next() {
+		var i FindFurtherNamesRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.ID,
+			&i.Slug,
+			&i.RemoveBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const FindSlugs = `-- name: FindSlugs :many
+select t.slug from tool_registry t
+where t.scope_id = $1 and t.slug = any ($2::text[]) and t.deleted_at is null
+order by t.slug
+`
+
+type FindSlugsParams struct {
+	ScopeID string
+	Names   []string
+}
+
+// Which of some names are slugs of tools of a scope.
+func (q *Queries) FindSlugs(ctx context.Context, arg FindSlugsParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, FindSlugs, arg.ScopeID, arg.Names)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var slug string
+		if err := rows.Scan(&slug); err != nil {
+			return nil, err
+		}
+		items = append(items, slug)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -287,4 +382,21 @@ func (q *Queries) ListVersionsByAlias(ctx context.Context, arg ListVersionsByAli
 		return nil, err
 	}
 	return items, nil
+}
+
+const LockNames = `-- name: LockNames :exec
+select pg_advisory_xact_lock(k.key)
+from (select distinct hashtextextended($1::text || ' ' || n.name, 33) as key from unnest($2::text[]) as n (name) order by key) k
+`
+
+type LockNamesParams struct {
+	ScopeID string
+	Names   []string
+}
+
+// Has transactions that give names to tools of a scope, as slugs or beside them,
+// follow each other.
+func (q *Queries) LockNames(ctx context.Context, arg LockNamesParams) error {
+	_, err := q.db.Exec(ctx, LockNames, arg.ScopeID, arg.Names)
+	return err
 }
