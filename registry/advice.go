@@ -22,6 +22,10 @@ type Advice struct {
 	Config map[tool.Implementation]func(config, inputSchema json.RawMessage) []string
 	// HasCredential reports whether the tenant keeps a credential of that name.
 	HasCredential func(ctx context.Context, tenant tool.TenantID, ref string) (bool, error)
+	// Embeds reports whether a search of a tenant's pipeline, by its id or slug, in a
+	// mode, or in the pipeline's own where that is empty, sends its query to an
+	// embedding model.
+	Embeds func(ctx context.Context, tenant tool.TenantID, pipeline, mode string) (bool, error)
 	// Permitted reports whether some key of the tenant holds a permission by its
 	// name.
 	Permitted func(ctx context.Context, tenant tool.TenantID, permission string) (bool, error)
@@ -38,6 +42,10 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	if check := r.opts.Advice.Config[t.ImplementationType()]; check != nil {
 		warnings = append(warnings, check(t.Config, t.InputSchema)...)
 	}
+	if r.embedsWithin(ctx, t) {
+		warn("egress_class is none, and the pipeline's embedding model is asked with each query, so calls are refused: " +
+			"set egress_class to read_only, or mode to full_text in implementation_config")
+	}
 	if known := r.opts.Advice.HasCredential; known != nil && t.Tenant != "" {
 		for _, ref := range credentialsIn(t.Config) {
 			if ok, err := known(ctx, t.Tenant, ref); err == nil && !ok {
@@ -53,6 +61,23 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 		}
 	}
 	return warnings
+}
+
+// embedsWithin reports whether a tool searches in a way that sends queries to an
+// embedding model, though nothing of it may leave.
+func (r *Registry) embedsWithin(ctx context.Context, t *tool.Tool) bool {
+	if r.opts.Advice.Embeds == nil || t.EgressClass != tool.EgressNone || t.Tenant == "" {
+		return false
+	}
+	pipeline, _ := pipelineNamed(&t.Definition)
+	var c struct {
+		Mode string `json:"mode"`
+	}
+	if pipeline == "" || json.Unmarshal(t.Config, &c) != nil {
+		return false
+	}
+	embeds, err := r.opts.Advice.Embeds(ctx, t.Tenant, pipeline, c.Mode)
+	return err == nil && embeds
 }
 
 // credentialsIn returns the credentials that a configuration names, sorted.

@@ -3,6 +3,8 @@ package registry_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,4 +111,45 @@ func TestPlatformToolsNameNoPipeline(t *testing.T) {
 		}},
 	})
 	require.ErrorContains(t, err, "pipelines belong to tenants")
+}
+
+// A tool whose queries would be embedded, though nothing of it may leave, is saved
+// and applied with a warning: each of its calls is refused.
+func TestToolsThatWouldEmbedAreWarnedOf(t *testing.T) {
+	t.Parallel()
+
+	l := newLibrary(t)
+	l.registry = registry.New(l.store, registry.Options{Resolver: l.resolver, Advice: registry.Advice{
+		Embeds: func(_ context.Context, tenant tool.TenantID, pipeline, mode string) (bool, error) {
+			if tenant != l.ada.Tenant || pipeline != "handbook" {
+				return false, &tool.Error{Kind: tool.NotFound, Msg: "pipeline not found"}
+			}
+			return mode != "full_text", nil
+		},
+	}})
+	const config = `{"pipeline_id": "handbook"}`
+	class := func(e tool.Egress) func(*registry.ToolSpec) {
+		return func(s *registry.ToolSpec) { s.EgressClass = e }
+	}
+	for name, tt := range map[string]struct {
+		edits []func(*registry.ToolSpec)
+		warns bool
+	}{
+		"without a class": {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config)}, true},
+		"with none":       {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressNone)}, true},
+		"with read_only":  {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressReadOnly)}, false},
+		"by words": {
+			[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook", "mode": "full_text"}`)}, false,
+		},
+		"a pipeline to come": {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, `{"pipeline_id": "later"}`)}, false},
+		"of another type":    {nil, false},
+	} {
+		s := spec("searchHandbook", tt.edits...)
+		change, err := l.registry.Check(t.Context(), l.ada, registry.Definition{Tool: &s})
+		require.NoError(t, err, name)
+		warned := slices.ContainsFunc(change.Warnings, func(w string) bool {
+			return strings.Contains(w, "set egress_class to read_only, or mode to full_text")
+		})
+		require.Equal(t, tt.warns, warned, "%s: %v", name, change.Warnings)
+	}
 }

@@ -130,14 +130,14 @@ func TestApplyRefusesBeforeItWrites(t *testing.T) {
 		b.do(t, http.MethodPost, "/v1/apply", batch(t, false, all...)).into(t, &applied)
 		for _, out := range []v1.Applied{dry, applied} {
 			require.Positive(t, out.Failed, name)
-			said := ""
+			var said strings.Builder
 			for _, item := range out.Items {
 				require.Contains(t, []v1.Action{v1.Failed, v1.Skipped}, item.Action, "%s: %s", name, item.Slug)
 				if item.Error != nil {
-					said += item.Error.Detail
+					said.WriteString(item.Error.Detail)
 				}
 			}
-			require.Contains(t, said, tt.says, name)
+			require.Contains(t, said.String(), tt.says, name)
 		}
 		require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/other", "").status, name)
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -201,6 +202,10 @@ func advice(s *store.Store) registry.Advice {
 			return false, nil
 		}
 		return err == nil, err
+	}
+	a.Embeds = func(ctx context.Context, tenant tool.TenantID, pipeline, mode string) (bool, error) {
+		p, err := s.FindPipeline(ctx, tenant, pipeline)
+		return cmp.Or(retrieval.Mode(mode), p.Search).Embeds(), err
 	}
 	a.Permitted = func(ctx context.Context, tenant tool.TenantID, permission string) (bool, error) {
 		keys, err := s.ListKeys(ctx, tenant)
