@@ -83,7 +83,8 @@ func checkNamesIn(d Definition, batch []Definition) error {
 			switch o := other.Tool; {
 			case o == nil || o.Slug == d.Tool.Slug:
 			case o.Slug == name:
-				return refuse(tool.Conflict, namesPath, "%q is the slug of another definition, which calls by that name reach", name)
+				return refuse(tool.Conflict, namesPath, "%q is the slug of another definition, which calls by that name reach",
+					name)
 			case o.wanted() && slices.Contains(furtherNames(o.Interaction), name):
 				return refuse(tool.Conflict, namesPath, "the name %q stands in the definition of tool %q too", name, o.Slug)
 			}

@@ -228,7 +228,8 @@ func (p *plan) outlived(name, slug string) (*tool.Tool, remoteConfig, error) {
 	var of remoteConfig
 	for i := range tools {
 		c, attached := remoteConfigOf(&tools[i].Definition)
-		if !attached || c.Server != p.server.Slug || c.ToolName != name || c.DefinitionDigest == "" || p.imported[tools[i].ID] {
+		if !attached || c.Server != p.server.Slug || c.ToolName != name || c.DefinitionDigest == "" ||
+			p.imported[tools[i].ID] {
 			continue
 		}
 		if there == nil || tools[i].Slug == slug {

@@ -137,7 +137,9 @@ func TestToolsThatWouldEmbedAreWarnedOf(t *testing.T) {
 	}{
 		"without a class": {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config)}, true},
 		"with none":       {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressNone)}, true},
-		"with read_only":  {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressReadOnly)}, false},
+		"with read_only": {
+			[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressReadOnly)}, false,
+		},
 		"by words": {
 			[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook", "mode": "full_text"}`)}, false,
 		},

@@ -42,7 +42,8 @@ type Store interface {
 	// with Conflict for a tool that an MCP server brought.
 	DeleteTool(ctx context.Context, t tool.Tool) error
 	// FindTool returns a tool by slug or id; the tenant's own shadows a global
-	// one of the same slug. A slug that is a former name of a tool is NotFound, caused by [*RenamedError], with the new one in the message.
+	// one of the same slug. A slug that is a former name of a tool is NotFound,
+	// caused by [*RenamedError], with the new one in the message.
 	FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error)
 	// ListTools returns a page in (slug, id) order.
 	ListTools(ctx context.Context, tenant tool.TenantID, q ToolQuery) ([]tool.Tool, error)

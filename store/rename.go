@@ -72,7 +72,9 @@ func freeOfFormer(ctx context.Context, q *db.Queries, op string, t tool.Tool) er
 }
 
 // FurtherNames implements [registry.Store].
-func (s *Store) FurtherNames(ctx context.Context, tenant tool.TenantID, names []string) ([]registry.FurtherName, error) {
+func (s *Store) FurtherNames(
+	ctx context.Context, tenant tool.TenantID, names []string,
+) ([]registry.FurtherName, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}

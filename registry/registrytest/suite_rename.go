@@ -146,7 +146,8 @@ func testFormerNames(t *testing.T, f Fixture) {
 	brought := example(f.Tenant, "findOrders")
 	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Create: []tool.Tool{brought}})
 	requireKept(err)
-	_, err = publishAs(t, f.Store, other, "1.0.0", tool.Interaction{FormerNames: map[string]string{"searchOrders": day(time.Hour)}})
+	slug := map[string]string{"searchOrders": day(time.Hour)}
+	_, err = publishAs(t, f.Store, other, "1.0.0", tool.Interaction{FormerNames: slug})
 	requireKind(t, tool.Conflict, err)
 	_, err = f.Store.CreateTool(t.Context(), example(f.Tenant, "oldOrders"))
 	require.NoError(t, err, "its last day is over")
