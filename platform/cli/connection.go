@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"net/url"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Environment variables that commands read.
@@ -37,6 +39,8 @@ type setting struct{ value, from string }
 type connection struct {
 	server, key setting
 	context     string // Of which at least one is taken, if any is.
+	// kept is where a key is that is for another server than this one.
+	kept string
 }
 
 // source is a place that may name a server and a key.
@@ -55,7 +59,11 @@ func (c *connection) take(s source) {
 	if c.server.value == "" && s.server.value != "" && !(s.found && c.key.value != "") {
 		c.server, c.context = s.server, s.context
 	}
-	if c.key.value == "" && s.key.value != "" && (!s.bound || sameServer(s.server.value, c.server.value)) {
+	switch {
+	case c.key.value != "" || s.key.value == "":
+	case s.bound && !sameServer(s.server.value, c.server.value):
+		c.kept = cmp.Or(c.kept, s.key.from+" has a key, which goes to "+s.server.value+" only")
+	default:
 		c.key, c.context = s.key, cmp.Or(c.context, s.context)
 	}
 }
@@ -118,8 +126,21 @@ func (a *app) folderSource(dir, by string) (source, error) {
 		return source{}, nil
 	}
 	s := devSource(dir, "the data folder "+dir+" ("+by+")")
-	s.bound = false // Who names a folder and a server means the two to go together.
-	return s, nil
+	if s.server.value != "" {
+		return s, nil
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return source{}, &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no data folder %s (%s)", dir, by), Err: err}
+	case !info.IsDir():
+		return source{}, &tool.Error{Kind: tool.Invalid, Msg: fmt.Sprintf("%s (%s) is a file, not a data folder", dir, by)}
+	case !private(info):
+		return source{}, &tool.Error{Kind: tool.Denied, Msg: fmt.Sprintf(
+			"others may write to the data folder %s (%s), so what it says is not believed: chmod go-w it", dir, by)}
+	}
+	return source{}, &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf(
+		"the data folder %s (%s) names no server and key on this machine: start toolcrib dev --data %s", dir, by, dir)}
 }
 
 // nearestSource is the data folder of toolcrib dev, here or above.

@@ -26,8 +26,8 @@ only you can read, in another file, or in an environment variable.
 
 What is named first goes first: --server and --key, then --context, then
 TOOLCRIB_SERVER and TOOLCRIB_KEY, then TOOLCRIB_CONTEXT, then the context in use,
-then the data folder of "toolcrib dev". The key of a context goes to its server
-only. "local" stands for the stack of "toolcrib dev".`
+then the data folder of "toolcrib dev". The key of a context, or of a data folder,
+goes to its server only. "local" stands for the stack of "toolcrib dev".`
 	cmd.Example = `  toolcrib context add prod --server https://tools.example.com --key-env PROD_KEY
   toolcrib context use prod
   toolcrib tool list --context staging

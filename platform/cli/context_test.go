@@ -113,8 +113,15 @@ func TestConnectionPrecedence(t *testing.T) {
 	want("http://127.0.0.1:7", "data folder", "data folder", "--context", "local")
 	want("http://127.0.0.1:7", "(--data)", "(--data)", "--data", filepath.Join(s.dir, ".toolcrib"))
 	delete(s.vars, cli.KeyVariable)
-	want("https://flag.example", "--server", "(--data)", "--server", "https://flag.example", "--data",
-		filepath.Join(s.dir, ".toolcrib"))
+	// No key of a data folder goes to another server, however the two are named.
+	folder := filepath.Join(s.dir, ".toolcrib")
+	want("https://flag.example", "--server", "", "--server", "https://flag.example", "--data", folder)
+	want("http://127.0.0.1:7/", "--server", "(--data)", "--server", "http://127.0.0.1:7/", "--data", folder)
+	want("https://flag.example", "--server", "", "--server", "https://flag.example", "--context", "local")
+	s.vars[cli.DataVariable] = folder
+	want("https://flag.example", "--server", "", "--server", "https://flag.example")
+	want("https://env.example", "TOOLCRIB_SERVER", "")
+	delete(s.vars, cli.DataVariable)
 	// What is merely found goes nowhere else.
 	want("https://flag.example", "--server", "", "--server", "https://flag.example")
 	require.Equal(t, cli.ExitUsage, s.run(t, "context", "show", "--context", "a", "--data", "x").code)

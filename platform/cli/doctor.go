@@ -70,7 +70,7 @@ func (a *app) doctor(ctx context.Context, database, queue string) error {
 // doctorConfig says what the user would reach by the other commands.
 func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func(), err error) {
 	connection, err := a.connection()
-	if err != nil {
+	if err != nil && a.folderFault() == nil {
 		return cfg, nil, err
 	}
 	dir := a.doctorFolder()
@@ -103,6 +103,17 @@ func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func
 	}
 	cfg.API = visitor{c}
 	return cfg, c.Close, nil
+}
+
+// folderFault says why the data folder that the user names cannot be used: the
+// doctor tells of it among what it finds.
+func (a *app) folderFault() error {
+	if a.flags.data != "" {
+		_, err := a.folderSource(a.flags.data, "--data")
+		return err
+	}
+	_, err := a.folderSource(a.env.Getenv(DataVariable), DataVariable)
+	return err
 }
 
 // doctorFolder is the data folder that toolcrib dev would use.

@@ -136,6 +136,8 @@ func (a *app) keyHint() string {
 	switch {
 	case err != nil:
 		return ""
+	case c.key.value == "" && c.kept != "":
+		return "For " + clean(c.server.value) + ", say who you are with --key: " + clean(c.kept) + "."
 	case c.key.value == "":
 		return "Say who you are with --key, TOOLCRIB_KEY or a context; toolcrib dev keeps a key in its data folder (--data)."
 	case !strings.HasPrefix(c.key.value, store.KeyPrefix):

@@ -2,6 +2,9 @@ package cli_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -117,4 +120,48 @@ func TestExitCodes(t *testing.T) {
 	}
 	s.vars[cli.KeyVariable] = ""
 	require.Contains(t, s.run(t, "tool", "list").err, "--key, TOOLCRIB_KEY or a context")
+}
+
+// The key of a data folder never leaves for another server, and the failure there
+// says so. A data folder that is not there is told of.
+func TestKeyOfADataFolderStaysThere(t *testing.T) {
+	t.Parallel()
+	var heard []string
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		heard = append(heard, r.Header.Get("Authorization"))
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"title":"denied","status":401,"code":"denied","detail":"an API key is required"}`)
+	}))
+	t.Cleanup(other.Close)
+	s := &shell{dir: t.TempDir()}
+	s.write(t, "d/server", "http://127.0.0.1:7\n")
+	s.write(t, "d/key", "tck_dev\n")
+	folder := filepath.Join(s.dir, "d")
+	for _, tt := range []struct {
+		vars map[string]string
+		args []string
+	}{
+		{map[string]string{cli.DataVariable: folder}, []string{"--server", other.URL}},
+		{nil, []string{"--server", other.URL, "--data", folder}},
+		{map[string]string{cli.DataVariable: folder, cli.ServerVariable: other.URL}, nil},
+	} {
+		s.vars = tt.vars
+		got := s.run(t, append([]string{"tool", "list"}, tt.args...)...)
+		require.Equal(t, cli.ExitDenied, got.code, got.err)
+		require.Contains(t, got.err, "For "+other.URL+", say who you are with --key: the data folder "+folder)
+		require.Contains(t, got.err, "has a key, which goes to http://127.0.0.1:7 only.")
+	}
+	require.Equal(t, []string{"", "", ""}, heard)
+
+	nowhere := filepath.Join(s.dir, "nowhere")
+	s.vars = map[string]string{cli.DataVariable: folder}
+	got := s.run(t, "tool", "list", "--data", nowhere)
+	require.Equal(t, cli.ExitNotFound, got.code)
+	require.Contains(t, got.err, "there is no data folder "+nowhere+" (--data)")
+	require.Contains(t, s.run(t, "doctor", "--data", nowhere).out, "there is no data folder "+nowhere+" (--data)")
+	s.vars = map[string]string{cli.DataVariable: s.write(t, "file", "")}
+	require.Contains(t, s.run(t, "tool", "list").err, "is a file, not a data folder")
+	s.vars = map[string]string{cli.DataVariable: t.TempDir()}
+	require.Contains(t, s.run(t, "tool", "list").err, "names no server and key on this machine: start toolcrib dev --data ")
 }

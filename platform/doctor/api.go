@@ -15,6 +15,9 @@ func server(ctx context.Context, cfg Config) []Finding {
 	f := Finding{Check: "api", Status: OK}
 	if cfg.API == nil {
 		f.Status, f.Found, f.Mend = Fail, tool.AsError(cfg.APIError).Msg, "correct --server or TOOLCRIB_SERVER"
+		if tool.KindOf(cfg.APIError) == tool.NotFound {
+			f.Mend = "toolcrib dev, or correct --data or TOOLCRIB_DATA"
+		}
 		return []Finding{f}
 	}
 	health, err := cfg.API.Ready(ctx)
