@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/toolcrib/toolcrib/platform/devstack/folder"
 )
 
-const lockFile = "lock"
+const lockFile = folder.LockFile
 
 // folderLock is the right to use a folder. The kernel takes it back when the
 // process ends, however it ends.

@@ -273,6 +273,20 @@ func TestPortsAndFolder(t *testing.T) {
 	require.Equal(t, doctor.Warn, f.Status)
 	require.Contains(t, f.Mend, "A_KEY=… or B_KEY=…")
 
+	// What toolcrib dev runs is known by the mark in its folder: this process, or a
+	// child of the one that is marked.
+	for pid, says := range map[int]string{
+		os.Getpid():  "the API is there, served by process",
+		os.Getppid(): fmt.Sprintf("which toolcrib dev runs, process %d", os.Getppid()),
+	} {
+		cfg.DataDir = t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(cfg.DataDir, "lock"), fmt.Appendf(nil, "%d\n", pid), 0o600))
+		f = find(t, doctor.Run(t.Context(), cfg), fmt.Sprintf("port %d", address.Port))
+		require.Equal(t, doctor.OK, f.Status)
+		require.Contains(t, f.Found, says)
+		require.Empty(t, f.Mend)
+	}
+
 	cfg.API = server{url: fmt.Sprintf("http://localhost:%d/", address.Port)}
 	require.Equal(t, doctor.OK, find(t, doctor.Run(t.Context(), cfg), fmt.Sprintf("port %d", address.Port)).Status,
 		"the server that is meant has its own port")

@@ -27,7 +27,10 @@ func port(ctx context.Context, cfg Config, p Port) Finding {
 		return f
 	}
 	by := ports.Holder(ctx, p.Number)
-	if by.Name == "toolcrib" || cfg.uses(p.Number) {
+	if dev, ok := cfg.runBy(ctx, by); ok && dev != by {
+		f.Found = fmt.Sprintf("%s is there, served by %s, which toolcrib dev runs, process %d", p.Service, by, dev.PID)
+		return f
+	} else if ok || cfg.uses(p.Number) {
 		f.Found = fmt.Sprintf("%s is there, served by %s", p.Service, by)
 		return f
 	}
@@ -36,6 +39,25 @@ func port(ctx context.Context, cfg Config, p Port) Finding {
 		f.Mend = fmt.Sprintf("kill %d, if %s is to be there", by.PID, p.Service)
 	}
 	return f
+}
+
+// generations is how far above a process its toolcrib dev is looked for.
+const generations = 3
+
+// runBy returns the toolcrib dev that is a process, or that started it: by its
+// name, or by the mark in the data folder.
+func (c Config) runBy(ctx context.Context, p ports.Process) (ports.Process, bool) {
+	dev := folder.Owner(c.DataDir)
+	for range generations {
+		if p.PID == 0 {
+			break
+		}
+		if p.Name == "toolcrib" || p.PID == dev {
+			return p, true
+		}
+		p = ports.Parent(ctx, p)
+	}
+	return ports.Process{}, false
 }
 
 // uses reports whether a server that the user named is at the port.

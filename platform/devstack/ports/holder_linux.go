@@ -97,3 +97,19 @@ func processAt(dir string) Process {
 	}
 	return Process{PID: pid, Name: strings.TrimSpace(string(name))}
 }
+
+// Parent returns the process that started p: the zero Process if that cannot be
+// seen.
+func Parent(_ context.Context, p Process) Process {
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.PID), "status"))
+	if err != nil {
+		return Process{}
+	}
+	for line := range strings.Lines(string(raw)) {
+		pid, ok := strings.CutPrefix(line, "PPid:")
+		if pid = strings.TrimSpace(pid); ok && pid != "0" {
+			return processAt(filepath.Join("/proc", pid))
+		}
+	}
+	return Process{}
+}

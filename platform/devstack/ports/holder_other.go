@@ -5,6 +5,7 @@ package ports
 import (
 	"context"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -37,4 +38,25 @@ func Holder(ctx context.Context, port int) Process {
 		}
 	}
 	return p
+}
+
+// Parent returns the process that started p: the zero Process if that cannot be
+// seen.
+func Parent(ctx context.Context, p Process) Process {
+	pid, err := strconv.Atoi(ps(ctx, "ppid=", p.PID))
+	if err != nil || pid == 0 {
+		return Process{}
+	}
+	return Process{PID: pid, Name: filepath.Base(ps(ctx, "comm=", pid))}
+}
+
+// ps returns one column of what ps says of a process.
+func ps(ctx context.Context, column string, pid int) string {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "ps", "-o", column, "-p", strconv.Itoa(pid)).Output() //nolint:gosec // A number.
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }

@@ -27,3 +27,9 @@ func TestHolder(t *testing.T) {
 	require.Equal(t, ports.Process{}, ports.Holder(t.Context(), 1))
 	require.Equal(t, "another process", ports.Process{}.String())
 }
+
+func TestParent(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, os.Getppid(), ports.Parent(t.Context(), ports.Process{PID: os.Getpid()}).PID)
+	require.Equal(t, ports.Process{}, ports.Parent(t.Context(), ports.Process{}))
+}
