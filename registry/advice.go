@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -49,8 +50,8 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	if known := r.opts.Advice.HasCredential; known != nil && t.Tenant != "" {
 		for _, ref := range credentialsIn(t.Config) {
 			if ok, err := known(ctx, t.Tenant, ref); err == nil && !ok {
-				warn("the tenant keeps no credential %q: make it with toolcrib credential create %s, "+
-					"unless the workers have it from elsewhere", ref, ref)
+				warn("the tenant keeps no credential %q: make it with toolcrib credential set %s --host %s, "+
+					"unless the workers have it from their environment", ref, ref, hostIn(t.Config))
 			}
 		}
 	}
@@ -78,6 +79,23 @@ func (r *Registry) embedsWithin(ctx context.Context, t *tool.Tool) bool {
 	}
 	embeds, err := r.opts.Advice.Embeds(ctx, t.Tenant, pipeline, c.Mode)
 	return err == nil && embeds
+}
+
+// hostIn returns the host of the URL in a configuration, with its port if it has
+// one: where a credential for it has to be bound.
+func hostIn(config json.RawMessage) string {
+	var at struct {
+		URL string `json:"url"`
+	}
+	if err := json.Unmarshal(config, &at); err != nil {
+		return "HOST"
+	}
+	_, rest, _ := strings.Cut(at.URL, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	if u, err := url.Parse("//" + host); err != nil || u.Host != host || host == "" {
+		return "HOST"
+	}
+	return host
 }
 
 // credentialsIn returns the credentials that a configuration names, sorted.
