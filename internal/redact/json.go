@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/toolcrib/toolcrib/tool"
@@ -103,8 +104,9 @@ func object(v map[string]any, nesting int) any {
 }
 
 // referenceMembers are those members of an object such as {"type": "bearer",
-// "credentials_ref": "orders"} that say which secret is meant and where it goes.
-var referenceMembers = words(`type name in credentials_ref`)
+// "credentials_ref": "orders"} that say which secret is meant, and how and where
+// it goes.
+var referenceMembers = words(`type name header in credentials_ref token_url scopes audience client_auth`)
 
 // refers reports whether a value is an object that names a credential instead of
 // holding one.
@@ -122,13 +124,20 @@ func reference(v any, nesting int) any {
 	members, _ := v.(map[string]any)
 	out := make(map[string]any, len(members))
 	for k, member := range members {
-		if _, text := member.(string); text && referenceMembers[k] {
+		if referenceMembers[k] && (isText(member) || k == "scopes" && isTexts(member)) {
 			out[k] = walk(member, nesting)
 		} else {
 			out[k] = tool.Redacted
 		}
 	}
 	return out
+}
+
+func isText(v any) bool { _, ok := v.(string); return ok }
+
+func isTexts(v any) bool {
+	items, ok := v.([]any)
+	return ok && !slices.ContainsFunc(items, func(item any) bool { return !isText(item) })
 }
 
 var (
