@@ -17,7 +17,8 @@ import (
 
 func (a *app) agentCommand() *cobra.Command {
 	return describe(group("agent", "Look at agents and publish them",
-		a.agentListCommand(), a.agentShowCommand(), a.agentPublishCommand(), a.agentVersionsCommand()),
+		a.agentListCommand(), a.agentShowCommand(), a.agentPublishCommand(), a.agentVersionsCommand(),
+		a.agentExportCommand()),
 		`An agent is instructions, a model and the tools it may call. It is defined as
 tools are, with "toolcrib apply", and runs with "toolcrib run start".`,
 		`  toolcrib agent list

@@ -94,6 +94,9 @@ func readDefinitions(ctx context.Context, paths []string, stdin io.Reader) ([]do
 			if err != nil {
 				return nil, err
 			}
+			if err := refuseShown(documents); err != nil {
+				return nil, err
+			}
 			if err := withPrograms(documents); err != nil {
 				return nil, err
 			}
@@ -104,6 +107,21 @@ func readDefinitions(ctx context.Context, paths []string, stdin io.Reader) ([]do
 		return nil, &tool.Error{Kind: tool.Invalid, Msg: "there are no definitions in " + strings.Join(paths, ", ")}
 	}
 	return all, nil
+}
+
+// refuseShown refuses what "tool show --json" prints: a tool with its versions,
+// and with what the server keeps of it.
+func refuseShown(documents []document) error {
+	for _, d := range documents {
+		var shown struct {
+			Tool     map[string]json.RawMessage `json:"tool"`
+			Versions []json.RawMessage          `json:"versions"`
+		}
+		if json.Unmarshal(d.raw, &shown) == nil && shown.Tool != nil && shown.Versions != nil {
+			return d.fault("/tool", "this is what toolcrib tool show prints: use toolcrib tool export for what apply takes")
+		}
+	}
+	return nil
 }
 
 func readFile(file string, stdin io.Reader) ([]byte, error) {
