@@ -33,12 +33,42 @@ const (
 	PipelinesWrite = "pipelines.write" // Create, change and delete pipelines, add and delete documents.
 )
 
+// Permission is what an endpoint may ask for.
+type Permission struct {
+	Name    string `json:"permission"`
+	Meaning string `json:"meaning"`
+}
+
+// PermissionsTold lists every permission that an endpoint asks for, with what it
+// allows in words.
+func PermissionsTold() []Permission {
+	return []Permission{
+		{ToolsRead, "see tools, their versions, and why one resolves as it does"},
+		{ToolsWrite, "apply, version, publish, deprecate, disable and enable tools"},
+		{ToolsDeclareReads, "declare that a tool's POST only reads, beside tools.write"},
+		{AgentsRead, "see agents"},
+		{AgentsWrite, "apply and publish agents"},
+		{RunsRead, "see runs, transcripts, events and invocations"},
+		{RunsWrite, "start and cancel runs, call tools"},
+		{KeysRead, "see API keys, never their secrets"},
+		{KeysWrite, "make and revoke API keys"},
+		{TenantsRead, "see the tenant of the key"},
+		{TenantsWrite, "change settings of the tenant of the key"},
+		{CredentialsRead, "see credentials, never their values"},
+		{CredentialsWrite, "keep, rotate and revoke credentials"},
+		{PipelinesRead, "see pipelines and their documents, and search them"},
+		{PipelinesWrite, "create, change and delete pipelines, add and delete documents"},
+	}
+}
+
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	return []string{
-		ToolsRead, ToolsWrite, ToolsDeclareReads, AgentsRead, AgentsWrite, RunsRead, RunsWrite, KeysRead, KeysWrite,
-		TenantsRead, TenantsWrite, CredentialsRead, CredentialsWrite, PipelinesRead, PipelinesWrite,
+	told := PermissionsTold()
+	out := make([]string, len(told))
+	for i, p := range told {
+		out[i] = p.Name
 	}
+	return out
 }
 
 // narrow returns p with no more permissions than its scopes name, where it has

@@ -49,7 +49,12 @@ agent, mcp_server, artifact or pipeline.
 		Example: `  ` + path + ` -f tools/
   ` + path + ` -f order.yaml --dry-run
   generate-tools | ` + path + ` -f -`,
-		Args: operands(),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%s takes files with -f: %s -f %s", path, path, strings.Join(args, " -f "))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
 				return usage("%s needs -f with a file or a folder, or - for the standard input", path)

@@ -36,6 +36,10 @@ var mistakes = []mistake{
 	{what: "a missing operand", args: "tool show"},
 	{what: "too many operands", args: "tool show a b"},
 	{what: "apply without a file", args: "apply"},
+	{what: "apply with a file and without -f", args: "apply orders.yaml"},
+	{what: "a misspelled flag", args: "tool list --limt 3"},
+	{what: "a number that is none", args: "tool list --limit x"},
+	{what: "two flags that exclude each other", args: "tool rename a b --keep-until 2030-01-01 --drop-former"},
 	{what: "a file that is not there", args: "apply -f nowhere.yaml"},
 	{what: "YAML with a tab", file: "kind: tool\nslug:\n\t- x\n", args: "apply -f FILE"},
 	{what: "a misspelled field", file: plainTool + "implementation_typ: internal\n", args: "apply -f FILE"},
@@ -118,6 +122,8 @@ var mistakes = []mistake{
 	{what: "a run without input", args: "run start desk"},
 	{what: "a run that does not exist", args: "run show 01987a3c-0000-7000-8000-000000000001"},
 	{what: "a key without permissions", args: "key create ci"},
+	{what: "a permission that nothing asks for", args: "key create ci --permission tools.wirte"},
+	{what: "a permission of one's own that no tool asks for yet", args: "key create ci --permission payroll.see"},
 	{
 		what: "a key that may not apply", file: plainTool + "implementation_type: internal\n", args: "apply -f FILE",
 		key: "tools.read",
@@ -138,7 +144,7 @@ var mistakes = []mistake{
 	{what: "a port that is none", args: "worker --database-url postgres://x --allow-port http"},
 }
 
-var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|trace_id [0-9a-f]{32}`)
+var changing = regexp.MustCompile(`tck_[A-Za-z0-9_-]{8,}|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|trace_id [0-9a-f]{32}`)
 
 // What beginners read when they make a mistake: testdata/beginner.golden is for
 // reading from top to bottom.

@@ -58,7 +58,8 @@ func Run(ctx context.Context, env Env, args []string, extensions ...Extension) i
 		root.AddCommand(extension(env))
 	}
 	nameVariables(root)
-	root.SetArgs(args)
+	root.SetFlagErrorFunc(flagFault)
+	root.SetArgs(spareQuery(root, args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return ExitOK
@@ -94,6 +95,9 @@ mean something: "toolcrib help exit-codes".`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if a.flags.context != "" && a.flags.data != "" {
 				return usage("give one of --context and --data")
+			}
+			if err := oneOf(cmd); err != nil {
+				return err
 			}
 			a.started = true
 			a.printer = printer{out: a.screen(cmd.OutOrStdout()), json: a.flags.json}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 
 func (a *app) keyCommand() *cobra.Command {
 	return describe(group("key", "Make, list and revoke API keys", a.keyCreateCommand(), a.keyListCommand(),
-		a.keyRevokeCommand()),
+		a.keyRevokeCommand(), a.keyPermissionsCommand()),
 		`A key belongs to one tenant and may do what its permissions say. It is printed
 once, when it is made, and cannot be shown again.`,
 		`  toolcrib key create ci --permission runs.write --expires 720h
@@ -31,7 +32,8 @@ func (a *app) keyCreateCommand() *cobra.Command {
 		Use:   "create NAME",
 		Short: "Make an API key, and print it this once",
 		Long: `Makes an API key for the tenant of the key in use. The first key of a tenant is
-made with --tenant, on the owner's database.`,
+made with --tenant, on the owner's database. "toolcrib key permissions" lists what
+keys can be allowed; a permission of your own is for tools that require it.`,
 		Example: `  toolcrib key create ci --permission runs.write --permission runs.read --expires 720h
   toolcrib key create admin --tenant acme --permission '*' --database-url postgres://owner@db/toolcrib`,
 		Args: operands("name"),
@@ -44,7 +46,9 @@ made with --tenant, on the owner's database.`,
 				at := time.Now().Add(expires).UTC()
 				in.ExpiresAt = &at
 			}
+			asked := slices.Concat(in.Permissions, in.Scopes)
 			if tenant != "" {
+				a.warnOfPermissions(cmd.Context(), nil, asked)
 				return a.createFirstKey(cmd.Context(), database, tenant, in)
 			}
 			c, err := a.connect()
@@ -56,10 +60,12 @@ made with --tenant, on the owner's database.`,
 			if err != nil {
 				return err
 			}
+			a.warnOfPermissions(cmd.Context(), c, asked)
 			return a.showKey(key)
 		},
 	}
-	cmd.Flags().StringArrayVar(&in.Permissions, "permission", nil, "what the key may do; may be repeated")
+	cmd.Flags().StringArrayVar(&in.Permissions, "permission", nil,
+		"what the key may do, such as tools.read (toolcrib key permissions); may be repeated")
 	cmd.Flags().StringArrayVar(&in.Scopes, "scope", nil, "narrows the key to this permission; may be repeated")
 	cmd.Flags().DurationVar(&expires, "expires", 0, "how long the key is good for (default: for good)")
 	cmd.Flags().StringVar(&tenant, "tenant", "", "slug or id of the tenant, to make its first key")

@@ -24,6 +24,7 @@ func (a *app) pipelineSearchCommand() *cobra.Command {
 	var exclude []string
 	cmd := describe(&cobra.Command{
 		Use: "search PIPELINE QUERY", Short: "Search a pipeline", Args: operands("pipeline", "query"),
+		Annotations: map[string]string{queryOperand: "1"},
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			in.Query, in.Mode, in.Exclude = args[1], retrieval.Mode(mode), exclude
 			if filter != "" {
@@ -41,10 +42,12 @@ func (a *app) pipelineSearchCommand() *cobra.Command {
 	}, `Searches a pipeline as a rag_retrieval tool would, and prints each passage after
 where it stands. By words, what stands in double quotes is a phrase. --exclude, or
 -"phrase" in the query, leaves out passages that hold it; other words that begin
-with a minus are words like any other, so that --flags can be looked for.`,
+with a minus are words like any other: a query of such words stands after the
+pipeline, and the flags of this command before it or after "--".`,
 		`  toolcrib pipeline search handbook "how many days of leave"
   toolcrib pipeline search handbook "sick child" --by hybrid --limit 3
   toolcrib pipeline search handbook "days of leave" --exclude part-time
+  toolcrib pipeline search handbook "--dlq-type"
   toolcrib pipeline search handbook overtime --filter '{"team": "people", "year": {"gte": 2024}}'`)
 	flags := cmd.Flags()
 	flags.StringVar(&mode, "by", "", "how to search: full_text, vector or hybrid (default: the pipeline's way)")

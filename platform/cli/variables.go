@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,7 +54,8 @@ func (a *app) takeVariables(cmd *cobra.Command) error {
 			set = func(text string) error { return many.Replace(strings.Split(text, ",")) }
 		}
 		if err := set(text); err != nil {
-			failed = usage("%s is %q, which --%s does not take: expected %s", variableOf(f.Name), text, f.Name, f.Value.Type())
+			failed = usage("%s is %q, which --%s does not take: expected %s", variableOf(f.Name), text, f.Name,
+				cmp.Or(valueOf(f), f.Value.Type()))
 		}
 	})
 	return failed

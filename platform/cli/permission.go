@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/platform/api"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/client"
+)
+
+func (a *app) keyPermissionsCommand() *cobra.Command {
+	return describe(&cobra.Command{
+		Use: "permissions", Short: "List the permissions that a key can have", Args: operands(),
+		RunE: func(*cobra.Command, []string) error {
+			known := api.PermissionsTold()
+			return a.printer.show(v1.Page[api.Permission]{Items: known}, func(w io.Writer) error {
+				rows := make([][]string, len(known))
+				for i, p := range known {
+					rows[i] = []string{p.Name, p.Meaning}
+				}
+				return table(w, "PERMISSION TO~", append(rows, []string{"*", "do all of it, and call every tool"}))
+			})
+		},
+	}, `Lists the permissions that the API asks for. A tool can ask for one of your own by
+its required_permission: a key that calls it has to have that one too.`, `  toolcrib key permissions`)
+}
+
+// warnOfPermissions warns of permissions that nothing asks for: they may be for
+// tools to come, or mistyped. With a nil client the tools are not asked.
+func (a *app) warnOfPermissions(ctx context.Context, c *client.Client, wanted []string) {
+	known := append(api.Permissions(), "*")
+	unknown := func(p string) bool { return !slices.Contains(known, p) }
+	if c != nil && slices.ContainsFunc(wanted, unknown) {
+		ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.env.Patience, suggestPatience))
+		defer cancel()
+		page, err := collect(paging{limit: suggestNames}, func(p client.Page) (v1.Page[v1.Tool], error) {
+			return c.ListTools(ctx, client.ToolQuery{Page: p})
+		})
+		if err == nil { // Else the key may not see them, and what the API asks for is all there is to compare with.
+			known = append(known, names(page.Items, func(t v1.Tool) string { return t.RequiredPermission })...)
+		}
+	}
+	for i, p := range wanted {
+		if unknown(p) && !slices.Contains(wanted[:i], p) {
+			_, _ = fmt.Fprintf(a.env.Err, "warning: neither the API nor a tool asks for the permission %q%s\n", clean(p),
+				cmp.Or(didYouMean(p, known), ": toolcrib key permissions lists those of the API")) // The key is made.
+		}
+	}
+}
