@@ -53,7 +53,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	pin := agent.Pin{
 		ToolID: r.Tool.ID, Slug: r.Tool.Slug, Version: r.Version.Number, Digest: r.Version.Digest,
 		Implementation: impl, Execution: execution, Fast: fast,
-		Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
+		AskedAs: r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error
 	switch {

@@ -104,10 +104,7 @@ func (k *kit) prepareAll(
 // the policy. A call that must not run is Refused; it fails only when ctx ends.
 func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall, error) {
 	out := agent.PreparedCall{CallID: call.ID, Name: call.Name, Arguments: call.Arguments}
-	for _, t := range k.tools {
-		if t.pin.Slug != call.Name {
-			continue
-		}
+	if t := k.find(call.Name); t != nil {
 		if t.pin.Implementation == tool.Provider {
 			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
 			return out, nil
@@ -118,6 +115,22 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", clip(call.Name, 64), k.names()),
 	}
 	return out, nil
+}
+
+// find returns the tool of a name: of its slug, or of the former name or alias
+// that the agent has it by, which its instructions may have too.
+func (k *kit) find(name string) *kitTool {
+	for i := range k.tools {
+		if k.tools[i].pin.Slug == name {
+			return &k.tools[i]
+		}
+	}
+	for i := range k.tools {
+		if k.tools[i].pin.AskedAs == name && name != "" {
+			return &k.tools[i]
+		}
+	}
+	return nil
 }
 
 func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test, out *agent.PreparedCall) error {

@@ -118,6 +118,25 @@ func TestPrepareCalls(t *testing.T) {
 	}
 }
 
+// An agent that has a tool by a former name may be told of it by that name in its
+// instructions too: a call by it is one of the tool. A slug goes before it.
+func TestPrepareByTheNameThatTheAgentHas(t *testing.T) {
+	t.Parallel()
+
+	k := testKit(t)
+	k.tools[0].pin.AskedAs, k.tools[1].pin.AskedAs = "findOrders", "searchOrders"
+	for name, want := range map[string]string{"findOrders": "searchOrders", "searchOrders": "searchOrders", "ping": "ping"} {
+		got, err := k.prepare(t.Context(), agent.Call{Name: name, Arguments: json.RawMessage(`{"query":"x"}`)})
+		require.NoError(t, err)
+		require.Nil(t, got.Refused)
+		require.Equal(t, want, got.Slug)
+		require.Equal(t, name, got.Name, "the transcript has what the model said")
+	}
+	got, err := k.prepare(t.Context(), agent.Call{Name: "lookUpOrders"})
+	require.NoError(t, err)
+	require.NotNil(t, got.Refused)
+}
+
 // What policy does not allow is refused while the call is prepared, and says
 // so: with an approval, where one would be needed and nobody can give it.
 func TestPrepareAsksThePolicy(t *testing.T) {

@@ -40,6 +40,7 @@ type Omission struct {
 type Pin struct {
 	ToolID         string              `json:"tool_id"`
 	Slug           string              `json:"slug"`
+	AskedAs        string              `json:"asked_as,omitempty"` // The other name that the agent has it by: calls may use it too.
 	Version        string              `json:"version"`
 	Digest         string              `json:"digest"`
 	Implementation tool.Implementation `json:"implementation_type"`

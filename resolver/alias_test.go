@@ -1,6 +1,7 @@
 package resolver_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ func TestResolveByFurtherName(t *testing.T) {
 		require.Equal(t, head.ID, got.Tool.ID)
 		require.Equal(t, want, got.Version.Number)
 		require.Equal(t, "addDir", got.Name(), "a model hears of one name only")
+		require.Equal(t, strings.Split(ref, "@")[0], got.AskedAs)
 	}
 	got, err := b.resolver.Resolve(t.Context(), b.request("mount"))
 	require.NoError(t, err)

@@ -31,6 +31,9 @@ type Explanation struct {
 	ReadsDeclared *tool.Declaration `json:"reads_declared,omitempty"`
 	Kind          tool.Kind         `json:"kind,omitempty"` // Of the refusal; empty when a version may run.
 	Msg           string            `json:"msg,omitempty"`
+	// Policy is the tool's as it is now, by which each call is decided; zero
+	// where there is no tool.
+	Policy tool.Policy `json:"-"`
 }
 
 // Explain tells how req would be decided, refusals included. It is meant for
@@ -45,7 +48,7 @@ func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error
 	s := choose(c, req, log)
 	e := Explanation{Ref: req.Ref, Mode: modeOf(req), Steps: log.steps, Shadows: s.Shadows}
 	if s.Tool != nil {
-		e.ToolID, e.Slug = s.Tool.ID, s.Tool.Slug
+		e.ToolID, e.Slug, e.Policy = s.Tool.ID, s.Tool.Slug, s.Tool.Policy
 	}
 	if refusal := s.Err; refusal != nil {
 		e.Kind, e.Msg = refusal.Kind, refusal.Msg

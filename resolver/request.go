@@ -29,6 +29,7 @@ type Resolved struct {
 	Shadows    bool     // The tenant's own tool hides a global one of the same slug.
 	Deprecated bool     // The tool is deprecated and serves existing bindings only.
 	Warnings   []string // For people and logs.
+	AskedAs    string   // The alias or former name that the reference has; empty where it has slug or id.
 }
 
 // Name returns what a model calls the tool.

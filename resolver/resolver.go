@@ -116,6 +116,7 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 		return nil, s.Err
 	}
 	res := &Resolved{Tool: *s.Tool, Draft: s.Draft, Shadows: s.Shadows, Deprecated: s.Deprecated, Warnings: s.Warnings}
+	res.AskedAs = s.AskedAs
 	if s.Draft {
 		res.Version = draftVersion(s.Tool, s.Version.Digest)
 		r.versions.Set(versionKey{req.Principal.Tenant, s.Tool.ID, s.Version.Digest}, res.Version)

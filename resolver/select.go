@@ -38,6 +38,7 @@ type Selection struct {
 	Deprecated bool
 	Warnings   []string
 	Err        *tool.Error // Why nothing may run; nil when something may.
+	AskedAs    string      // The alias or former name that it was found by, if any.
 }
 
 // errNotPermitted is the cause of a refusal for want of a permission.
@@ -77,6 +78,9 @@ func choose(c Candidates, req Request, log *trail) Selection {
 	}
 	if s.Deprecated {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("tool %q is deprecated", t.Slug))
+	}
+	if entry.Alias != nil {
+		s.AskedAs = entry.Alias.Name
 	}
 	if a := entry.Alias; a != nil && a.RemoveBy != "" {
 		s.Warnings = append(
