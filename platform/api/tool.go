@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
@@ -276,7 +277,38 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 			return nil, err
 		}
 	}
-	return &explainOutput{Body: showExplanation(e)}, nil
+	out := showExplanation(e)
+	if out.Code == "" {
+		explainPolicy(&out, p, e.Policy)
+	}
+	return &explainOutput{Body: out}, nil
+}
+
+// explainPolicy adds what decides on each call of a version that may run.
+func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy) {
+	d := policy.Decide(policy.Input{Principal: p, Policy: held})
+	steps := []v1.Step{
+		{Rule: string(policy.RuleEgress), Passed: true, Saw: "egress class " + string(cmp.Or(held.EgressClass, tool.EgressNone))},
+		{Rule: "approval", Passed: true, Saw: "no call needs an approval"},
+	}
+	for _, reason := range d.Reasons {
+		at := &steps[1]
+		if reason.Verdict == policy.Deny && reason.Rule == policy.RuleEgress {
+			at = &steps[0]
+		}
+		if !at.Passed {
+			reason.Text = at.Saw + "; " + reason.Text
+		}
+		at.Passed, at.Saw = false, reason.Text
+	}
+	out.Steps = append(out.Steps, steps...)
+	switch d.Verdict {
+	case policy.Allow:
+	case policy.NeedsApproval:
+		out.Code, out.Detail = tool.Denied, d.Explain()+"; this version of Toolcrib cannot ask for approvals, so calls are refused"
+	case policy.Deny:
+		out.Code, out.Detail = tool.Denied, d.Explain()
+	}
 }
 
 func showExplanation(e resolver.Explanation) v1.Explanation {

@@ -119,6 +119,23 @@ func TestExplain(t *testing.T) {
 	b.do(t, http.MethodGet, "/v1/tools/say/explain?version=%5E1.0", "").into(t, &e)
 	require.Equal(t, "1.0.0", e.Version)
 	require.Empty(t, e.Code)
+	require.Contains(t, e.Steps, v1.Step{Rule: "egress_class", Passed: true, Saw: "egress class none"})
+	require.Contains(t, e.Steps, v1.Step{Rule: "approval", Passed: true, Saw: "no call needs an approval"})
+
+	// What refuses each call is a rule too, though a version may run.
+	b.apply(t, `{"slug":"change","implementation_type":"internal","version":"1.0.0","publish":true,"egress_class":"write",`+
+		`"input_schema":{"type":"object","properties":{},"additionalProperties":false}}`)
+	var refused v1.Explanation
+	b.do(t, http.MethodGet, "/v1/tools/change/explain", "").into(t, &refused)
+	require.Equal(t, "1.0.0", refused.Version)
+	require.Equal(t, tool.Denied, refused.Code)
+	require.Contains(t, refused.Detail, "needs approval: the tool writes outside the platform (egress class write)")
+	require.Contains(t, refused.Detail, "cannot ask for approvals, so calls are refused")
+	last := refused.Steps[len(refused.Steps)-2:]
+	require.Equal(t, v1.Step{Rule: "egress_class", Passed: true, Saw: "egress class write"}, last[0])
+	require.Equal(t, "approval", last[1].Rule)
+	require.False(t, last[1].Passed)
+
 	b.do(t, http.MethodPost, "/v1/tools/say/disable", "")
 	b.do(t, http.MethodGet, "/v1/tools/say/explain", "").into(t, &e)
 	require.Equal(t, tool.Conflict, e.Code)
