@@ -96,11 +96,15 @@ func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) 
 }
 
 func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.NewCall) error {
+	a.called = name
 	done := a.progress("waiting for %s", name)
 	call, err := c.CallTool(ctx, name, in)
 	done()
 	if err != nil {
 		return err
+	}
+	for _, warning := range call.Warnings {
+		_, _ = fmt.Fprintf(a.env.Err, "warning: %s\n", clean(warning)) // The answer matters more.
 	}
 	err = a.printer.show(call, func(w io.Writer) error {
 		if call.Result == nil {

@@ -33,7 +33,8 @@ type app struct {
 	env     Env
 	printer printer
 	flags   globalFlags
-	started bool // A command began: what fails from then on is no mistake in typing.
+	called  string // The tool that the command calls, if it calls one.
+	started bool   // A command began: what fails from then on is no mistake in typing.
 }
 
 type globalFlags struct {

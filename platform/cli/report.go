@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,7 +100,7 @@ func (a *app) hint(err error) string {
 			"toolcrib key list shows what keys may do.", clean(p.Permissions[0]))
 	case p.Status == http.StatusForbidden && p.Instance != "":
 		return "toolcrib run show " + clean(path.Base(p.Instance)) +
-			" shows the call, and toolcrib tool explain TOOL what decides."
+			" shows the call, and toolcrib tool explain " + clean(cmp.Or(a.called, "TOOL")) + " what decides."
 	case p.Code == tool.InternalError && p.TraceID != "":
 		return "The server's log has it under trace_id " + clean(p.TraceID) + "."
 	}

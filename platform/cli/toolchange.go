@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -65,6 +67,9 @@ func (a *app) toolRenameCommand() *cobra.Command {
 		Args: operands("tool", "new slug"), ValidArgsFunction: a.completeTools,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			in.Slug = args[1]
+			if in.KeepUntil == "" && !in.DropFormer { // Said, so that it can be told.
+				in.KeepUntil = time.Now().UTC().Add(registry.KeepFormerName).Format(time.DateOnly)
+			}
 			renamed, err := c.RenameTool(cmd.Context(), args[0], in)
 			if err != nil {
 				return a.meantTool(cmd.Context(), c, args[0], err)
@@ -75,17 +80,23 @@ func (a *app) toolRenameCommand() *cobra.Command {
 				}
 			}
 			return a.printer.show(renamed, func(w io.Writer) error {
-				said := "%s is called %s now\n"
-				if in.DropFormer && args[0] == renamed.Slug {
-					said = "%s has no name but %s and its aliases now\n"
+				was, is := clean(args[0]), clean(renamed.Slug)
+				said := fmt.Sprintf("%s is called %s now; the former name works until %s\n", was, is, in.KeepUntil)
+				switch {
+				case in.DropFormer && args[0] == renamed.Slug:
+					said = fmt.Sprintf("%s has no name but %s and its aliases now\n", was, is)
+				case in.DropFormer:
+					said = fmt.Sprintf("%s is called %s now; the former name no longer works\n", was, is)
 				}
-				_, err := fmt.Fprintf(w, said, clean(args[0]), clean(renamed.Slug))
+				_, err := io.WriteString(w, said)
 				return err
 			})
 		}),
 	}, `Changes the slug, and leaves id, versions, policy and runs as they are. Calls and
 agents that use the former slug still reach the tool until its last day, with a
-warning, and no other tool can take it. Agents whose drafts use it are named.
+warning, and no other tool can take it. A model is offered the new slug; where its
+agent has the tool by the former one, its calls by that reach it too. Agents whose
+drafts use the former slug are named.
 With the slug that the tool has, --drop-former ends the former names that it kept.`,
 		`  toolcrib tool rename findOrders searchOrders
   toolcrib tool rename findOrders searchOrders --keep-until 2027-06-30
