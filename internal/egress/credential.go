@@ -3,6 +3,7 @@ package egress
 import (
 	"encoding/base64"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -133,12 +134,16 @@ func (a Access) permitsCredential(t target, p Policy) error {
 // host, which is the caller's own, and never those the credential is bound to:
 // who may call a tool need not know where else its credentials go.
 func unbound(v secret.Value, t target) string {
-	why := "the credential is not bound to the host " + t.host
-	if len(v.Hosts()) == 0 {
-		why = "the credential is bound to no host, and would go to " + t.host
+	at := t.host
+	if t.port != "443" && t.port != "80" {
+		at = net.JoinHostPort(t.host, t.port)
 	}
-	return fmt.Sprintf("%s: if it belongs there, bind it with `toolcrib credential set … --host %[2]s`, "+
-		"or add %[2]s to its TOOLCRIB_SECRET_…_HOSTS variable or its .hosts file", why, t.host)
+	why := "the credential is not bound to the host " + at
+	if len(v.Hosts()) == 0 {
+		why = "the credential is bound to no host, and would go to " + at
+	}
+	return fmt.Sprintf("%s: if it belongs there, bind it with `toolcrib credential set NAME --host %[2]s`, "+
+		"or add %[2]s to its TOOLCRIB_SECRET_…_HOSTS variable or its .hosts file", why, at)
 }
 
 // disclosed reports whether an upstream that redirects elsewhere has put the

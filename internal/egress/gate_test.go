@@ -393,7 +393,12 @@ func TestRefusalsNameWhatAllowsIt(t *testing.T) {
 		"http://10.0.0.7/": "does not exist: 10.0.0.7. An operator lets tools reach a host that is not public " +
 			"with --allow-host 10.0.0.7",
 		"https://api.example.com:8443": "port 8443 of api.example.com is not allowed: an operator allows it with " +
-			"--allow-port 8443",
+			"--allow-port 8443, or, where the host is not public, both with --allow-host api.example.com:8443",
+		"http://127.0.0.1:8791/": "127.0.0.1:8791 is not allowed: an operator allows this host and port with " +
+			"--allow-host 127.0.0.1:8791",
+		"http://localhost:8791/":     "with --allow-host localhost:8791",
+		"http://[::1]:8791/":         "with --allow-host [::1]:8791",
+		"http://93.184.215.14:8443/": "an operator allows it with --allow-port 8443",
 	} {
 		_, err := g.Do(t.Context(), writer, get(address))
 		require.Equal(t, tool.Denied, tool.KindOf(err))

@@ -45,12 +45,22 @@ func (t target) pointed(err error) error {
 		return err
 	}
 	e := *tool.AsError(err)
-	if why == errPort {
+	at := t.host
+	if t.scheme == "https" && t.port != "443" || t.scheme != "https" && t.port != "80" {
+		at = net.JoinHostPort(t.host, t.port)
+	}
+	switch {
+	case why != errPort:
+		e.Msg = fmt.Sprintf("%s: %s. An operator lets tools reach a host that is not public with --allow-host %s", notAllowed,
+			t.host, at)
+	case t.addr.IsValid() && !t.addr.Unmap().IsPrivate() && t.addr.IsGlobalUnicast():
 		e.Msg = fmt.Sprintf("port %s of %s is not allowed: an operator allows it with --allow-port %s", t.port, t.host,
 			t.port)
-	} else {
-		e.Msg = fmt.Sprintf("%s: %s. An operator lets tools reach a host that is not public with --allow-host %s", notAllowed,
-			t.host, t.host)
+	case t.addr.IsValid() || t.host == "localhost":
+		e.Msg = fmt.Sprintf("%s is not allowed: an operator allows this host and port with --allow-host %s", at, at)
+	default:
+		e.Msg = fmt.Sprintf("port %s of %s is not allowed: an operator allows it with --allow-port %s, or, where the host "+
+			"is not public, both with --allow-host %s", t.port, t.host, t.port, at)
 	}
 	return &e
 }
