@@ -39,9 +39,9 @@ type Permission struct {
 	Meaning string `json:"meaning"`
 }
 
-// PermissionsTold lists every permission that an endpoint asks for, with what it
+// KnownPermissions lists every permission that an endpoint asks for, with what it
 // allows in words.
-func PermissionsTold() []Permission {
+func KnownPermissions() []Permission {
 	return []Permission{
 		{ToolsRead, "see tools, their versions, and why one resolves as it does"},
 		{ToolsWrite, "apply, version, publish, deprecate, disable and enable tools"},
@@ -63,9 +63,9 @@ func PermissionsTold() []Permission {
 
 // Permissions lists every permission that an endpoint asks for.
 func Permissions() []string {
-	told := PermissionsTold()
-	out := make([]string, len(told))
-	for i, p := range told {
+	known := KnownPermissions()
+	out := make([]string, len(known))
+	for i, p := range known {
 		out[i] = p.Name
 	}
 	return out

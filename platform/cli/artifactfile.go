@@ -49,7 +49,7 @@ func (a *app) readProgram(file string, f uploadFlags) (v1.ArtifactUpload, int, e
 		opened, err := os.Open(file) //nolint:gosec // Its user names the file.
 		if err != nil {
 			return out, 0, &tool.Error{
-				Kind: tool.NotFound, Op: "artifact", Msg: fmt.Sprintf("the file %s can't be read", file), Err: err,
+				Kind: tool.NotFound, Op: "artifact", Msg: unreadable(file, err), Err: err,
 			}
 		}
 		defer func() { _ = opened.Close() }()

@@ -49,7 +49,7 @@ dots leads into an object, and a name given several times makes a list.`,
 			}
 			if dryRun {
 				return a.printer.show(in.Arguments, func(w io.Writer) error {
-					_, err := fmt.Fprintf(w, "would call %s with %s\n", clean(args[0]), clean(string(in.Arguments)))
+					_, err := fmt.Fprintf(w, "would call %s with %s\n", clean(args[0]), clean(plainJSON(in.Arguments)))
 					return err
 				})
 			}
@@ -75,7 +75,7 @@ func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) 
 	case file != "":
 		raw, err := readFile(file, stdin)
 		if err != nil {
-			return nil, &tool.Error{Kind: tool.NotFound, Msg: "reading the arguments: " + err.Error(), Err: err}
+			return nil, &tool.Error{Kind: tool.NotFound, Msg: unreadable(file, err), Err: err}
 		}
 		text = string(raw)
 	case text == "":

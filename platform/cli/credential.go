@@ -88,12 +88,14 @@ func (a *app) secretValue(f *credentialFlags) (string, error) {
 	case f.file != "" && f.variable != "":
 		return "", usage("give one of --from-file and --from-env")
 	case f.variable != "":
-		text = a.env.Getenv(f.variable)
+		if text = a.env.Getenv(f.variable); text == "" {
+			return "", usage("--from-env %s: the variable %[1]s is not set, or empty", f.variable)
+		}
 	case f.file != "":
 		file, err := os.Open(f.file)
 		if err != nil {
 			return "", &tool.Error{
-				Kind: tool.NotFound, Op: "credential", Msg: fmt.Sprintf("the file %s can't be read", f.file), Err: err,
+				Kind: tool.NotFound, Op: "credential", Msg: unreadable(f.file, err), Err: err,
 			}
 		}
 		defer func() { _ = file.Close() }()

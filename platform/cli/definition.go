@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -124,6 +125,17 @@ func refuseShown(documents []document) error {
 	return nil
 }
 
+// unreadable says why a file cannot be read.
+func unreadable(file string, err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "there is no file or folder " + file
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return fmt.Sprintf("%s cannot be read: %v", file, err)
+}
+
 func readFile(file string, stdin io.Reader) ([]byte, error) {
 	if file == "-" {
 		return io.ReadAll(stdin)
@@ -149,7 +161,7 @@ func readDefinition(ctx context.Context, file string, stdin io.Reader) ([]byte, 
 	}
 	opened, err := os.Open(file) //nolint:gosec // Its user names the file.
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("the file %s can't be read", file), Err: err}
+		return nil, &tool.Error{Kind: tool.NotFound, Msg: unreadable(file, err), Err: err}
 	}
 	defer func() { _ = opened.Close() }()
 	if after, err := opened.Stat(); err != nil || !os.SameFile(before, after) {

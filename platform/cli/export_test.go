@@ -100,7 +100,7 @@ func TestExportIsWhatApplyTakes(t *testing.T) {
 	require.Equal(t, []string{"created", "created", "created", "created"}, applied(other))
 	require.Equal(t, text, other.ok(t, "tool", "export", "getOrder"))
 
-	// A draft that was changed after it was published is told of, and not published.
+	// A draft that was changed after it was published is reported, and not published.
 	s.ok(t, "apply", "-f", s.write(t, "next.yaml", "slug: getOrder\nimplementation_type: internal\nversion: 2.0.0\n"))
 	got := s.run(t, "tool", "export", "getOrder")
 	require.NotContains(t, got.out, "publish")

@@ -40,7 +40,7 @@ func TestEveryCommandHelps(t *testing.T) {
 			require.True(t, strings.HasPrefix(line, "  ") && len(line) < 120, "%s: %q", path, line)
 			args := exampleArgs(t, line)
 			root := quiet().root()
-			found, rest, err := root.Find(args)
+			found, rest, err := root.Find(spareQuery(root, args))
 			require.NoError(t, err, line)
 			require.NoError(t, found.ParseFlags(rest), line)
 			require.NoError(t, found.ValidateArgs(found.Flags().Args()), line)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -159,8 +160,9 @@ func writeResult(w io.Writer, r *tool.Result) error {
 	for _, block := range r.Content {
 		text := contentText(block)
 		if block.Type == tool.JSONContent {
-			if pretty, err := json.MarshalIndent(block.JSON, "", "  "); err == nil {
-				text = string(pretty)
+			var pretty bytes.Buffer
+			if json.Indent(&pretty, []byte(plainJSON(block.JSON)), "", "  ") == nil {
+				text = pretty.String()
 			}
 		}
 		if _, err := fmt.Fprintln(w, cleanLines(text)); err != nil {

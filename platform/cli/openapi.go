@@ -256,8 +256,7 @@ func importReport(in v1.ImportedOpenAPI, losses bool) []string {
 	for _, need := range in.Needs {
 		lines = append(
 			lines,
-			fmt.Sprintf("%d operations need a credential that holds %s: --credential %s=NAME", need.Operations, need.Holds,
-				need.Scheme),
+			fmt.Sprintf("%s a credential that holds %s: --credential %s=NAME", needing(need.Operations), need.Holds, need.Scheme),
 		)
 	}
 	for _, note := range in.Notes {
@@ -346,4 +345,11 @@ func writeLines(w io.Writer, lines []string) error {
 		}
 	}
 	return nil
+}
+
+func needing(operations int) string {
+	if operations == 1 {
+		return "1 operation needs"
+	}
+	return fmt.Sprintf("%d operations need", operations)
 }

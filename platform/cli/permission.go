@@ -18,7 +18,7 @@ func (a *app) keyPermissionsCommand() *cobra.Command {
 	return describe(&cobra.Command{
 		Use: "permissions", Short: "List the permissions that a key can have", Args: operands(),
 		RunE: func(*cobra.Command, []string) error {
-			known := api.PermissionsTold()
+			known := api.KnownPermissions()
 			return a.printer.show(v1.Page[api.Permission]{Items: known}, func(w io.Writer) error {
 				rows := make([][]string, len(known))
 				for i, p := range known {

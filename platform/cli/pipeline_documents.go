@@ -43,13 +43,13 @@ that is text, Markdown, HTML or PDF, by the ends of their names (.txt, .md, .htm
 .pdf); the rest is passed over, and so is what is hidden. A file's key is its path
 below the folder; what has that key in the pipeline already is replaced.
 
-- stands for standard input and needs --key. Text is UTF-8 or UTF-16; a document may
-have 10 MiB. The same documents again change nothing.`,
+- stands for standard input and needs --document-key. Text is UTF-8 or UTF-16; a
+document may have 10 MiB. The same documents again change nothing.`,
 		`  toolcrib pipeline add handbook examples/handbook/documents --meta team=people
   toolcrib pipeline add handbook returns.pdf --title "Returns" --source https://example.com/returns.pdf
-  curl -s https://example.com/faq | toolcrib pipeline add handbook - --key faq --type text/html`)
+  curl -s https://example.com/faq | toolcrib pipeline add handbook - --document-key faq --type text/html`)
 	flags := cmd.Flags()
-	flags.StringVar(&f.key, "key", "", "name of the document in the pipeline, of one file (default: its path)")
+	flags.StringVar(&f.key, "document-key", "", "name of the document in the pipeline, of one file (default: its path)")
 	flags.StringVar(&f.title, "title", "", "title, of one file (default: what it says of itself)")
 	flags.StringVar(
 		&f.source, "source", "",

@@ -90,7 +90,7 @@ func readQuestions(name string) ([]recall.Question, error) {
 	file, err := os.Open(name) //nolint:gosec // The user's.
 	if err != nil {
 		return nil, &tool.Error{
-			Kind: tool.NotFound, Op: "pipeline.evaluate", Msg: fmt.Sprintf("the file %s can't be read", name), Err: err,
+			Kind: tool.NotFound, Op: "pipeline.evaluate", Msg: unreadable(name, err), Err: err,
 		}
 	}
 	defer func() { _ = file.Close() }()

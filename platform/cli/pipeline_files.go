@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/retrieval"
+	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -44,8 +45,12 @@ func (a *app) readDocuments(f addFlags, paths []string) ([]v1.NewDocument, error
 		}
 		files = append(files, found...)
 	}
+	if strings.HasPrefix(f.key, store.KeyPrefix) {
+		return nil, usage("a document's key is shown to all who search, and this one looks like an API key: give that " +
+			"with --key, and the document another with --document-key")
+	}
 	if len(files) > 1 && (f.key != "" || f.title != "") {
-		return nil, usage("--key and --title are for one file, and there are %d", len(files))
+		return nil, usage("--document-key and --title are for one file, and there are %d", len(files))
 	}
 	out := make([]v1.NewDocument, len(files))
 	seen := make(map[string]string)
@@ -55,7 +60,7 @@ func (a *app) readDocuments(f addFlags, paths []string) ([]v1.NewDocument, error
 			d.Key = f.key
 		}
 		if d.Key == "" {
-			return nil, usage("standard input needs --key")
+			return nil, usage("standard input needs --document-key")
 		}
 		if first, twice := seen[d.Key]; twice {
 			return nil, usage("%s and %s would both be the document %q", first, file.path, d.Key)
@@ -145,7 +150,7 @@ func (a *app) filesAt(p string, anything bool) ([]file, error) {
 	}
 	info, err := os.Stat(p)
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: p + " can't be read", Err: err}
+		return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: unreadable(p, err), Err: err}
 	}
 	if !info.IsDir() {
 		return []file{{path: p, key: path.Base(filepath.ToSlash(p))}}, nil
@@ -191,7 +196,7 @@ func (a *app) readDocument(p string) ([]byte, error) {
 	if p != "" {
 		opened, err := os.Open(p) //nolint:gosec // The user's.
 		if err != nil {
-			return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: p + " can't be read", Err: err}
+			return nil, &tool.Error{Kind: tool.NotFound, Op: "pipeline.add", Msg: unreadable(p, err), Err: err}
 		}
 		defer func() { _ = opened.Close() }()
 		in = opened

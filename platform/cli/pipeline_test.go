@@ -123,9 +123,10 @@ func TestPipelineAddRefuses(t *testing.T) {
 		{[]string{s.write(t, "binary.txt", "a\x00b")}, cli.ExitInvalid, "is binary"},
 		{[]string{s.write(t, "latin.txt", "caf\xe9")}, cli.ExitInvalid, "neither UTF-8 nor UTF-16"},
 		{[]string{s.write(t, "not.pdf", "hello")}, cli.ExitInvalid, "is no PDF"},
-		{[]string{filepath.Join(s.dir, "absent.md")}, cli.ExitNotFound, "can't be read"},
+		{[]string{filepath.Join(s.dir, "absent.md")}, cli.ExitNotFound, "there is no file or folder"},
 		{[]string{t.TempDir()}, cli.ExitUsage, "nothing to add"},
-		{[]string{"-"}, cli.ExitUsage, "--key"},
+		{[]string{"-"}, cli.ExitUsage, "--document-key"},
+		{[]string{"-", "--document-key", "tck_abcdefgh"}, cli.ExitUsage, "looks like an API key"},
 		{[]string{twin, "--title", "a", s.dir}, cli.ExitUsage, "for one file"},
 		{[]string{twin, "--meta", "team"}, cli.ExitUsage, "field=value"},
 		{[]string{twin, "--type", "image/png"}, cli.ExitUsage, "text/markdown"},
@@ -153,7 +154,7 @@ func TestPipelineAddFollows(t *testing.T) {
 	t.Parallel()
 	s, _ := setupPipelines(t)
 	s.ok(t, "pipeline", "create", "handbook")
-	got := s.pipe(t, leave, "pipeline", "add", "handbook", "-", "--key", "leave", "--type", "text/markdown", "--title",
+	got := s.pipe(t, leave, "pipeline", "add", "handbook", "-", "--document-key", "leave", "--type", "text/markdown", "--title",
 		"Leave", "--json")
 	require.Equal(t, cli.ExitOK, got.code, got.err)
 	var added struct {
@@ -164,7 +165,7 @@ func TestPipelineAddFollows(t *testing.T) {
 	require.Equal(t, retrieval.Ready, added.Items[0].Status)
 	require.Equal(t, "Leave", added.Items[0].Title)
 
-	got = s.pipe(t, "<p>Nobody reads pages here.", "pipeline", "add", "handbook", "-", "--key", "page", "--type",
+	got = s.pipe(t, "<p>Nobody reads pages here.", "pipeline", "add", "handbook", "-", "--document-key", "page", "--type",
 		"text/html")
 	require.Equal(t, cli.ExitFailure, got.code)
 	require.True(t, strings.HasPrefix(got.out, "failed    page  "), got.out)

@@ -39,3 +39,17 @@ func TestAnswersAreCleaned(t *testing.T) {
 	require.NoError(t, a.more(evil))
 	require.NotContains(t, out.String(), "\x1b")
 }
+
+// People read JSON as it is meant, not as pages of the web need it.
+func TestPlainJSON(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		`{"q":"a\u0026b \u003cc\u003e"}`: `{"q":"a&b <c>"}`,
+		`{"q":"a\\u0026"}`:               `{"q":"a\\u0026"}`,
+		`{"q":"\u00e9"}`:                 `{"q":"\u00e9"}`,
+		``:                               ``,
+	} {
+		require.Equal(t, want, plainJSON([]byte(raw)))
+	}
+	require.Equal(t, `{"url":"https://x/?a=1&b=2"}`, compact(map[string]string{"url": "https://x/?a=1&b=2"}))
+}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,7 +126,7 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 		string(t.PermissionPolicy),
 		"POST reads", declared(t.ReadsDeclared), "approval", strconv.FormatBool(t.RequiresApproval), "permission",
 		t.RequiredPermission, "execution", compact(t.Execution),
-		"config", string(t.Config), "input", string(t.InputSchema), "output", string(t.OutputSchema), "output check",
+		"config", plainJSON(t.Config), "input", plainJSON(t.InputSchema), "output", plainJSON(t.OutputSchema), "output check",
 		string(t.OutputCheck), "published", momentsOf(t.PublishedAt))
 	if err != nil {
 		return err
@@ -191,11 +193,37 @@ func (a *app) toolVersionsCommand() *cobra.Command {
 content. Those in the state snapshot are not published yet.`, `  toolcrib tool versions getOrder`)
 }
 
+// plainJSON is JSON for people: what is escaped for pages of the web only stands
+// as it is.
+func plainJSON(raw json.RawMessage) string {
+	var b strings.Builder
+	for text := string(raw); text != ""; {
+		size := 1
+		switch {
+		case strings.HasPrefix(text, `\\`):
+			size = 2
+		case len(text) >= 6 && slices.Contains([]string{`\u0026`, `\u003c`, `\u003e`}, text[:6]):
+			b.WriteByte(map[string]byte{"6": '&', "c": '<', "e": '>'}[text[5:6]])
+			text = text[6:]
+			continue
+		}
+		b.WriteString(text[:min(size, len(text))])
+		text = text[min(size, len(text)):]
+	}
+	return b.String()
+}
+
 // compact writes v as one line of JSON, or nothing for an empty object.
 func compact(v any) string {
-	raw, err := json.Marshal(v)
-	if err != nil || string(raw) == "{}" || string(raw) == "null" {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	raw := ""
+	if enc.Encode(v) == nil {
+		raw = strings.TrimSpace(b.String())
+	}
+	if raw == "{}" || raw == "null" {
 		return ""
 	}
-	return string(raw)
+	return plainJSON(json.RawMessage(raw))
 }

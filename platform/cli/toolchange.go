@@ -67,7 +67,7 @@ func (a *app) toolRenameCommand() *cobra.Command {
 		Args: operands("tool", "new slug"), ValidArgsFunction: a.completeTools,
 		RunE: a.online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			in.Slug = args[1]
-			if in.KeepUntil == "" && !in.DropFormer { // Said, so that it can be told.
+			if in.KeepUntil == "" && !in.DropFormer { // So that the answer can name it.
 				in.KeepUntil = time.Now().UTC().Add(registry.KeepFormerName).Format(time.DateOnly)
 			}
 			renamed, err := c.RenameTool(cmd.Context(), args[0], in)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,16 +98,16 @@ func writeTest(w io.Writer, t v1.ToolTest) error {
 		head += fmt.Sprintf(" after %d ms", i.CompletedAt.Sub(*i.StartedAt)/time.Millisecond)
 	}
 	if t.Error != "" {
-		head += "\n" + clean(string(t.ErrorKind)+": "+t.Error)
+		head += "\n" + clean(string(t.ErrorKind)+": "+strings.TrimPrefix(t.Error, string(t.ErrorKind)+": "))
 	}
 	if _, err := fmt.Fprintln(w, head); err != nil || t.Invocation == nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "arguments: %s\n", clean(string(t.Invocation.Input))); err != nil {
+	if _, err := fmt.Fprintf(w, "arguments: %s\n", clean(plainJSON(t.Invocation.Input))); err != nil {
 		return err
 	}
 	if len(t.Invocation.Receipt) > 0 {
-		if _, err := fmt.Fprintf(w, "changed in them: %s\n", clean(string(t.Invocation.Receipt))); err != nil {
+		if _, err := fmt.Fprintf(w, "changed in them: %s\n", clean(plainJSON(t.Invocation.Receipt))); err != nil {
 			return err
 		}
 	}

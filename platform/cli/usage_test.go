@@ -38,6 +38,11 @@ func TestUsage(t *testing.T) {
 		{[]string{"tool", "call", "x", "--aply"}, "unknown flag: --aply: see toolcrib tool call --help"},
 		{[]string{"tool", "rename", "a", "b", "--keep-until", "x", "--drop-former"}, "give one of --drop-former and --keep-until"},
 		{[]string{"run", "start", "a", "--wait", "--follow"}, "give one of --follow and --wait"},
+		{
+			[]string{"credential", "set", "x", "--host", "h.example", "--from-env", "FOO"},
+			"--from-env FOO: the variable FOO is not set, or empty",
+		},
+		{[]string{"worker", "--database-url", "x", "--allow-host", "http://x:80/"}, "is no host: name it as x:80"},
 		{[]string{"apply", "reads.yaml"}, "toolcrib apply takes files with -f: toolcrib apply -f reads.yaml"},
 		{[]string{"pipeline", "search", "docs", "--limt", "3"}, "unknown flag: --limt: did you mean --limit?"},
 		{[]string{"pipeline", "search", "docs", "leave", "--odd"}, `as in -- "--dlq-type"`},

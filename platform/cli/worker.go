@@ -85,6 +85,12 @@ func (f *WorkerFlags) Config(log *slog.Logger, getenv func(string) string) (work
 		return worker.Config{}, err
 	}
 	allowed := worker.Allowance{Hosts: f.AllowHosts}
+	for _, host := range f.AllowHosts {
+		if _, rest, ok := strings.Cut(host, "://"); ok || strings.Contains(host, "/") {
+			named, _, _ := strings.Cut(cmp.Or(rest, host), "/")
+			return worker.Config{}, usage("--allow-host %q is no host: name it as %s", host, named)
+		}
+	}
 	for _, text := range f.AllowPorts {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"go.temporal.io/server/common/log"
@@ -101,8 +102,11 @@ func (l *serverLogger) With(tags ...tag.Tag) log.Logger {
 	return &with
 }
 
+// unwanted are warnings of each start about what this stack leaves out.
+var unwanted = []string{"HTTP API port has not been set"}
+
 func (l *serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
-	if l.state.quiet.Load() {
+	if l.state.quiet.Load() || slices.ContainsFunc(unwanted, func(part string) bool { return strings.Contains(msg, part) }) {
 		return
 	}
 	l.logger.LogAttrs(l.ctx, level, msg, attributes(append(slices.Clip(l.tags), //nolint:sloglint // The message is the server's.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,6 +68,9 @@ A port that is taken is replaced by a free one, and said, unless you ask for it.
 				return err
 			}
 			address := cmp.Or(listen, env.Getenv(cli.ListenVariable))
+			if _, _, err := net.SplitHostPort(address); address != "" && err != nil {
+				return &cli.UsageError{Err: fmt.Errorf("--listen %q is not host:port, such as 127.0.0.1:8080", address)}
+			}
 			return run(cmd.Context(), env, asJSON, dev.Config{
 				Stack: devstack.Config{
 					DataDir: cmp.Or(data, env.Getenv(cli.DataVariable)), Headless: headless, Logger: log, Download: fetch,

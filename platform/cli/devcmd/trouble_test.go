@@ -51,7 +51,8 @@ func TestDevRefuses(t *testing.T) {
 			cli.ExitUnavailable,
 			[]string{"port " + port + ", which PostgreSQL was to listen on, is taken by " + holder},
 		},
-		{[]string{"--listen", "8080"}, cli.ExitInvalid, []string{`"8080" is not host:port`}},
+		{[]string{"--listen", "8080"}, cli.ExitUsage, []string{`--listen "8080" is not host:port, such as 127.0.0.1:8080`}},
+		{[]string{"--allow-host", "http://x:80"}, cli.ExitUsage, []string{`--allow-host "http://x:80" is no host: name it as x:80`}},
 		{
 			[]string{"--data", file},
 			cli.ExitDenied,
