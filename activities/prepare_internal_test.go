@@ -118,14 +118,16 @@ func TestPrepareCalls(t *testing.T) {
 	}
 }
 
-// An agent that has a tool by a former name may be told of it by that name in its
+// An agent that has a tool by a former name may have that name in its
 // instructions too: a call by it is one of the tool. A slug goes before it.
 func TestPrepareByTheNameThatTheAgentHas(t *testing.T) {
 	t.Parallel()
 
 	k := testKit(t)
 	k.tools[0].pin.AskedAs, k.tools[1].pin.AskedAs = "findOrders", "searchOrders"
-	for name, want := range map[string]string{"findOrders": "searchOrders", "searchOrders": "searchOrders", "ping": "ping"} {
+	for name, want := range map[string]string{
+		"findOrders": "searchOrders", "searchOrders": "searchOrders", "ping": "ping",
+	} {
 		got, err := k.prepare(t.Context(), agent.Call{Name: name, Arguments: json.RawMessage(`{"query":"x"}`)})
 		require.NoError(t, err)
 		require.Nil(t, got.Refused)

@@ -305,7 +305,8 @@ func explainPolicy(out *v1.Explanation, p tool.Principal, held tool.Policy) {
 	switch d.Verdict {
 	case policy.Allow:
 	case policy.NeedsApproval:
-		out.Code, out.Detail = tool.Denied, d.Explain()+"; this version of Toolcrib cannot ask for approvals, so calls are refused"
+		out.Code = tool.Denied
+		out.Detail = d.Explain() + "; this version of Toolcrib cannot ask for approvals, so calls are refused"
 	case policy.Deny:
 		out.Code, out.Detail = tool.Denied, d.Explain()
 	}

@@ -132,7 +132,9 @@ func (a *app) folderSource(dir, by string) (source, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return source{}, &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no data folder %s (%s)", dir, by), Err: err}
+		return source{}, &tool.Error{
+			Kind: tool.NotFound, Msg: fmt.Sprintf("there is no data folder %s (%s)", dir, by), Err: err,
+		}
 	case !info.IsDir():
 		return source{}, &tool.Error{Kind: tool.Invalid, Msg: fmt.Sprintf("%s (%s) is a file, not a data folder", dir, by)}
 	case !private(info):

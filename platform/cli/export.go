@@ -173,7 +173,8 @@ func (f exportFlags) tools(ctx context.Context, c *client.Client) ([]string, err
 		if source != nil && !slices.Contains(sources, source.Name) {
 			sources = append(sources, source.Name)
 		}
-		if t.Scope == "tenant" && t.ToolType != tool.MCPBucket && (f.source == "" || source != nil && source.Name == f.source) {
+		meant := f.source == "" || source != nil && source.Name == f.source
+		if meant && t.Scope == "tenant" && t.ToolType != tool.MCPBucket {
 			slugs = append(slugs, t.Slug)
 		}
 	}
@@ -209,7 +210,9 @@ func exportTool(ctx context.Context, c *client.Client, name string) (exported, e
 		return exported{}, err
 	}
 	if t.Scope != "tenant" {
-		return exported{}, &tool.Error{Kind: tool.Denied, Msg: t.Slug + " is the platform's: only tools of the tenant are exported"}
+		return exported{}, &tool.Error{
+			Kind: tool.Denied, Msg: t.Slug + " is the platform's: only tools of the tenant are exported",
+		}
 	}
 	versions, err := c.ToolVersions(ctx, t.ID)
 	if err != nil {

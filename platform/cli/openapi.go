@@ -256,7 +256,8 @@ func importReport(in v1.ImportedOpenAPI, losses bool) []string {
 	for _, need := range in.Needs {
 		lines = append(
 			lines,
-			fmt.Sprintf("%s a credential that holds %s: --credential %s=NAME", needing(need.Operations), need.Holds, need.Scheme),
+			fmt.Sprintf("%s a credential that holds %s: --credential %s=NAME", needing(need.Operations), need.Holds,
+				need.Scheme),
 		)
 	}
 	for _, note := range in.Notes {

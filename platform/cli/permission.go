@@ -20,9 +20,9 @@ func (a *app) keyPermissionsCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			known := api.KnownPermissions()
 			return a.printer.show(v1.Page[api.Permission]{Items: known}, func(w io.Writer) error {
-				rows := make([][]string, len(known))
-				for i, p := range known {
-					rows[i] = []string{p.Name, p.Meaning}
+				rows := make([][]string, 0, len(known)+1)
+				for _, p := range known {
+					rows = append(rows, []string{p.Name, p.Meaning})
 				}
 				return table(w, "PERMISSION TO~", append(rows, []string{"*", "do all of it, and call every tool"}))
 			})

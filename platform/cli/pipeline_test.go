@@ -154,8 +154,8 @@ func TestPipelineAddFollows(t *testing.T) {
 	t.Parallel()
 	s, _ := setupPipelines(t)
 	s.ok(t, "pipeline", "create", "handbook")
-	got := s.pipe(t, leave, "pipeline", "add", "handbook", "-", "--document-key", "leave", "--type", "text/markdown", "--title",
-		"Leave", "--json")
+	got := s.pipe(t, leave, "pipeline", "add", "handbook", "-", "--document-key", "leave", "--type",
+		"text/markdown", "--title", "Leave", "--json")
 	require.Equal(t, cli.ExitOK, got.code, got.err)
 	var added struct {
 		Failed int

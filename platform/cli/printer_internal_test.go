@@ -51,5 +51,5 @@ func TestPlainJSON(t *testing.T) {
 	} {
 		require.Equal(t, want, plainJSON([]byte(raw)))
 	}
-	require.Equal(t, `{"url":"https://x/?a=1&b=2"}`, compact(map[string]string{"url": "https://x/?a=1&b=2"}))
+	require.Contains(t, compact(map[string]string{"url": "https://x/?a=1&b=2"}), "a=1&b=2")
 }

@@ -17,7 +17,8 @@ import (
 
 func (a *app) toolCommand() *cobra.Command {
 	return describe(group("tool", "Define, publish, compare, explain and call tools",
-		a.toolListCommand(), a.toolShowCommand(), a.toolApplyCommand(), a.toolExportCommand(), a.toolImportCommand(), a.toolPublishCommand(),
+		a.toolListCommand(), a.toolShowCommand(), a.toolApplyCommand(), a.toolExportCommand(),
+		a.toolImportCommand(), a.toolPublishCommand(),
 		a.toolVersionCommand(), a.toolRenameCommand(),
 		a.toolVersionsCommand(), a.toolFieldsCommand(), a.toolDiffCommand(), a.toolExplainCommand(), a.toolCallCommand(),
 		a.toolTestCommand(),

@@ -139,7 +139,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 // The key of a data folder never leaves for another server, and the failure there
-// says so. A data folder that is not there is told of.
+// says so. A data folder that is not there is named.
 func TestKeyOfADataFolderStaysThere(t *testing.T) {
 	t.Parallel()
 	var heard []string
@@ -179,5 +179,6 @@ func TestKeyOfADataFolderStaysThere(t *testing.T) {
 	s.vars = map[string]string{cli.DataVariable: s.write(t, "file", "")}
 	require.Contains(t, s.run(t, "tool", "list").err, "is a file, not a data folder")
 	s.vars = map[string]string{cli.DataVariable: t.TempDir()}
-	require.Contains(t, s.run(t, "tool", "list").err, "names no server and key on this machine: start toolcrib dev --data ")
+	require.Contains(t, s.run(t, "tool", "list").err,
+		"names no server and key on this machine: start toolcrib dev --data ")
 }

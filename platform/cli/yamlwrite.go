@@ -127,18 +127,20 @@ func yamlBlock(text, indent string) (string, bool) {
 	if len(lines) < 2 || indent == "" {
 		return "", false
 	}
-	block := "|-"
-	if ended {
-		block = "|"
+	var block strings.Builder
+	block.WriteString("|")
+	if !ended {
+		block.WriteString("-")
 	}
 	for i, line := range lines {
 		if strings.TrimRight(line, " ") != line || (i == 0 || i == len(lines)-1) && line == "" ||
 			line != "" && !blockLines.MatchString(strings.TrimLeft(line, " ")) || i == 0 && strings.HasPrefix(line, " ") {
 			return "", false
 		}
-		if block += "\n"; line != "" {
-			block += indent + line
+		block.WriteString("\n")
+		if line != "" {
+			block.WriteString(indent + line)
 		}
 	}
-	return block, true
+	return block.String(), true
 }

@@ -106,7 +106,8 @@ func (l *serverLogger) With(tags ...tag.Tag) log.Logger {
 var unwanted = []string{"HTTP API port has not been set"}
 
 func (l *serverLogger) write(level slog.Level, msg string, tags []tag.Tag) {
-	if l.state.quiet.Load() || slices.ContainsFunc(unwanted, func(part string) bool { return strings.Contains(msg, part) }) {
+	known := func(part string) bool { return strings.Contains(msg, part) }
+	if l.state.quiet.Load() || slices.ContainsFunc(unwanted, known) {
 		return
 	}
 	l.logger.LogAttrs(l.ctx, level, msg, attributes(append(slices.Clip(l.tags), //nolint:sloglint // The message is the server's.

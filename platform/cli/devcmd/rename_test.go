@@ -14,7 +14,7 @@ import (
 const renamedYAML = `
 kind: tool
 slug: salute
-description: Salutes somebody.
+description: Salutes a guest.
 version: 1.0.0
 publish: true
 implementation_type: function

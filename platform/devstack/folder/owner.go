@@ -15,7 +15,7 @@ const LockFile = "lock"
 // Owner returns the number of the process that uses the data folder, or used it
 // last; 0 where there is none. It changes nothing.
 func Owner(dir string) int {
-	file, err := os.Open(filepath.Join(dir, LockFile)) //nolint:gosec // Below a folder of the user's own.
+	file, err := os.Open(filepath.Join(dir, LockFile))
 	if err != nil {
 		return 0
 	}
