@@ -53,6 +53,7 @@ func TestFormerNameWorks(t *testing.T) {
 	require.Equal(t, `warning: tool "salute" is called "welcome" now: the old name works until `+until+"\n", errs)
 
 	require.Contains(t, ok(t, "run", "start", "saluter", "-i", "x", "--wait"), "Saluted.")
+	require.Equal(t, "welcome is called that already\n", ok(t, "tool", "rename", "welcome", "welcome"))
 	require.Equal(t, "welcome is called acclaim now; the former name no longer works\n",
 		ok(t, "tool", "rename", "welcome", "acclaim", "--drop-former"))
 }
