@@ -86,7 +86,7 @@ func (a *app) toolRenameCommand() *cobra.Command {
 				case in.DropFormer && args[0] == renamed.Slug:
 					said = fmt.Sprintf("%s has no name but %s and its aliases now\n", was, is)
 				case args[0] == renamed.Slug:
-					said = fmt.Sprintf("%s is called that already\n", was)
+					said = was + " is called that already\n"
 				case in.DropFormer:
 					said = fmt.Sprintf("%s is called %s now; the former name no longer works\n", was, is)
 				}

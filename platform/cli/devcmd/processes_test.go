@@ -39,7 +39,8 @@ func TestServeAndWorker(t *testing.T) {
 	ready, err := c.Ready(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "ok", ready.Status, ready.Checks)
-	require.Contains(t, ok(t, "tool", "call", "datetime_utils", "--args", `{"operation":"now"}`, "--server", at), "UTC")
+	require.Contains(t, ok(t, "tool", "call", "datetime_utils", "--args", `{"operation":"now"}`, "--server", at, "--key",
+		shared.dev.Key()), "UTC")
 	require.Contains(t, worker.log.String(), "task_queue=apart")
 
 	require.Equal(t, cli.ExitOK, server.interrupt(t), &server.log)

@@ -29,7 +29,7 @@ func TestWrongReach(t *testing.T) {
 			{"--only-host", "*", `--only-host: "*" is not`},
 			{"--only-method", "post", `--only-method: "post" is not a method in upper case, such as GET`},
 			{"--max-answer-bytes", "-1", "--max-answer-bytes: expected 0 for no bound, or a number of bytes"},
-			{"--max-answer-bytes", "1MB", `invalid argument "1MB" for "--max-answer-bytes"`},
+			{"--max-answer-bytes", "1MB", `--max-answer-bytes "1MB": expected a whole number`},
 			{"--allow-port", "0", `--allow-port "0" is no port`},
 		} {
 			var out, errs bytes.Buffer
