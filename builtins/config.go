@@ -1,13 +1,13 @@
 package builtins
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -34,21 +34,8 @@ func (c *Catalog) Configurable(key string) bool { return c.byKey[key].Check != n
 
 // decodeConfig reads a configuration strictly. None leaves into as it is.
 func decodeConfig(raw json.RawMessage, into any) error {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := strings.TrimPrefix(e.Field, "builtinConfig.")
-		return configFault("/"+strings.ReplaceAll(field, ".", "/"), "a "+e.Value+" does not fit here")
-	}
-	if err != nil {
-		return configFault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return configFault("", "more than one JSON value")
+	if err := strict.Decode("builtins.Check", raw, into); !errors.Is(err, io.EOF) {
+		return err
 	}
 	return nil
 }

@@ -172,7 +172,7 @@ func TestConfiguredBuiltinRefused(t *testing.T) {
 		"an unknown built-in":         {config: `{"builtin": "web_surch"}`, path: "/implementation_config/builtin"},
 		"one without a configuration": {config: `{"builtin": "datetime_utils"}`, path: "/implementation_config/builtin"},
 		"an unknown field": {
-			config: `{"builtin": "web_search", "apikey": "k"}`, path: "/implementation_config",
+			config: `{"builtin": "web_search", "apikey": "k"}`, path: "/implementation_config/apikey",
 		},
 		"a field of another type": {
 			config: `{"builtin": "web_search", "api_key": 42}`, path: "/implementation_config/api_key",

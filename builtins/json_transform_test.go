@@ -84,7 +84,7 @@ func TestJSONTransformConfiguration(t *testing.T) {
 	for config, path := range map[string]string{
 		`{"builtin": "json_transform"}`:                            "/implementation_config/filter",
 		`{"builtin": "json_transform", "filter": 7}`:               "/implementation_config/filter",
-		`{"builtin": "json_transform", "filter": ".", "extra": 1}`: "/implementation_config",
+		`{"builtin": "json_transform", "filter": ".", "extra": 1}`: "/implementation_config/extra",
 	} {
 		err := complete(config)
 		require.Equal(t, tool.Invalid, tool.KindOf(err), config)

@@ -66,8 +66,8 @@ func TestParseFieldsRefuses(t *testing.T) {
 			"did you mean type",
 		},
 		{`"input_fields":[{"key":"a","type":"object","fields":{}}]`, "/input_fields/0/fields", "a list of fields"},
-		{`"input_fields":[{"key":"a","type":7}]`, "/input_fields/0/type", "expected string"},
-		{`"input_fields":[{"key":"a","type":"enum","options":"x"}]`, "/input_fields/0/options", "expected array"},
+		{`"input_fields":[{"key":"a","type":7}]`, "/input_fields/0/type", "expected a string"},
+		{`"input_fields":[{"key":"a","type":"enum","options":"x"}]`, "/input_fields/0/options", "expected an array"},
 		{`"input_fields":[{"key":"a","type":"number","min":1,"max":0}]`, "/input_fields/0/max", "no number"},
 		{
 			`"input_fields":{"fields":[{"key":"a","type":"text"},{"key":"a","type":"text"}]}`, "/input_fields/fields/1/key",

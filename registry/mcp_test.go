@@ -735,7 +735,7 @@ func TestParseServers(t *testing.T) {
 			"/credentials_ref", "expected one of them",
 		},
 		"two addresses":     {`{"kind":"mcp_server","slug":"a","url":"x","server_url":"y"}`, "/url", "the same field"},
-		"a number of a URL": {`{"kind":"mcp_server","slug":"a","url":5}`, "/server_url", "expected string"},
+		"a number of a URL": {`{"kind":"mcp_server","slug":"a","url":5}`, "/server_url", "expected a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/internal/nearest"
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -51,8 +51,5 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 
 func unknownField(path, name string, known []string) error {
 	at := path + "/" + name
-	if meant := nearest.Name(name, known); meant != "" {
-		return refuse(tool.Invalid, at, "unknown field %.60q: did you mean %s?", name, meant)
-	}
-	return refuse(tool.Invalid, at, "unknown field %.60q: expected one of %s", name, strings.Join(known, ", "))
+	return refuse(tool.Invalid, at, "%s", strict.Unknown(name, known))
 }

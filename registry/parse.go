@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -189,25 +190,10 @@ func typeError(path string, err error) error {
 			return part == "Definition" || part == "Policy" || part == "Connection"
 		})
 		path = strings.TrimSuffix(path+"/"+strings.Join(parts, "/"), "/")
-		return refuse(tool.Invalid, path, "%s: expected %s, got %s", path, jsonType(te.Type.Kind().String()), te.Value)
+		return refuse(tool.Invalid, path, "%s: %s", path, strict.Expected(te))
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return within(path, e)
 	}
 	return refuse(tool.Invalid, path, "%s", fmt.Sprintf("malformed: %.120s", err.Error()))
-}
-
-func jsonType(kind string) string {
-	switch kind {
-	case "slice", "array":
-		return "array"
-	case "struct", "map":
-		return "object"
-	case "bool":
-		return "boolean"
-	case "string":
-		return "string"
-	default:
-		return "number"
-	}
 }

@@ -109,10 +109,10 @@ func TestParseRefusals(t *testing.T) {
 		{"something else entirely", `{"slug":"a","frobnicate":1}`, "/frobnicate", "expected one of"},
 		{"the same in two spellings", `{"slug":"a","isAsync":true,"is_async":false}`, "/is_async", "two spellings"},
 		{"the same under two names", `{"slug":"a","input":{},"parameters":{}}`, "/parameters", "the same field"},
-		{"the wrong type", `{"slug":5}`, "/slug", "expected string, got number"},
+		{"the wrong type", `{"slug":5}`, "/slug", "expected a string, got a number: put it in quotes"},
 		{
 			"the wrong type within", `{"slug":"a","execution":{"timeout_s":"5"}}`, "/execution/timeout_s",
-			"expected number, got string",
+			"expected a whole number, got a string",
 		},
 		{"two timeouts", `{"slug":"a","timeout":5,"timeout_s":5}`, "/timeout", "once"},
 		{"an unknown execution type", `{"slug":"a","executionType":"magic"}`, "/execution_type", "gateway"},

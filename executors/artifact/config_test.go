@@ -37,7 +37,7 @@ func TestCheckConfig(t *testing.T) {
 		{``, "/language", "jq, javascript or wasm"},
 		{`[]`, "", ""},
 		{`{"language": "jq", "source": "."} {}`, "", "more than one"},
-		{`{"language": "jq", "source": ".", "network": true}`, "", "network"},
+		{`{"language": "jq", "source": ".", "network": true}`, "/network", "network"},
 		{`{"source": "."}`, "/language", "jq, javascript or wasm"},
 		{`{"language": "python", "source": "1"}`, "/language", "python"},
 		{`{"type": "http", "language": "jq", "source": "."}`, "/type", "http"},

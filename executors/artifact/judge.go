@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
-	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/sandbox"
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -205,17 +206,10 @@ func readLimits(raw json.RawMessage) (sandbox.Limits, error) {
 
 // decodeConfig reads a configuration, and refuses what it does not know.
 func decodeConfig(raw json.RawMessage, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typeErr.Field != "" {
-		return fault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"), "a "+typeErr.Value+" does not fit here")
-	}
-	if err != nil {
-		return fault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if dec.More() {
-		return fault("", "more than one JSON value")
+	if err := strict.Decode("artifact.CheckConfig", raw, into); errors.Is(err, io.EOF) {
+		return fault("", "expected a JSON object")
+	} else if err != nil {
+		return err
 	}
 	return nil
 }

@@ -3,12 +3,12 @@ package httpcall
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -23,7 +23,7 @@ func readMembers(raw []byte, into map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		v, known := into[name]
 		if !known {
-			return fault("/"+jsonpointer.Escape(name), fmt.Sprintf("unknown field %.40q", name))
+			return fault("/"+jsonpointer.Escape(name), strict.Unknown(name, slices.Sorted(maps.Keys(into))))
 		}
 		if err := readValue("/"+jsonpointer.Escape(name), object[name], v); err != nil {
 			return err
@@ -38,7 +38,7 @@ func readObject(raw []byte) (map[string]json.RawMessage, error) {
 		if kind(raw) != 0 && !json.Valid(raw) {
 			return nil, fault("", "malformed JSON")
 		}
-		return nil, fault("", "want a JSON object")
+		return nil, fault("", "expected a JSON object")
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
@@ -80,7 +80,7 @@ func within(path string, err error) error {
 		if typeErr.Field != "" {
 			path += "/" + strings.ReplaceAll(typeErr.Field, ".", "/")
 		}
-		return fault(path, "a "+typeErr.Value+" does not fit here")
+		return fault(path, strict.Expected(typeErr))
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return fault(path+e.Path, e.Msg)

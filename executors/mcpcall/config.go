@@ -1,16 +1,15 @@
 package mcpcall
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
-	"strings"
 
 	"github.com/toolcrib/toolcrib/internal/remote"
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -70,21 +69,10 @@ func decodeConfig(raw json.RawMessage) (*Config, error) {
 		return nil, fault("", fmt.Sprintf("%d bytes: at most %d", len(raw), maxConfigBytes))
 	}
 	var c Config
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&c)
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		field := strings.TrimPrefix(typeErr.Field, "Server.")
-		return nil, fault("/"+strings.ReplaceAll(field, ".", "/"), "a "+typeErr.Value+" does not fit here")
-	}
-	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return nil, e
-	}
-	if err != nil {
-		return nil, fault("", strings.TrimPrefix(err.Error(), "json: ")) //
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault("", "more than one JSON value")
+	if err := strict.Decode("mcpcall.CheckConfig", raw, &c); errors.Is(err, io.EOF) {
+		return nil, fault("", "expected a JSON object")
+	} else if err != nil {
+		return nil, err
 	}
 	if err := c.check(); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func TestCheckConfig(t *testing.T) {
 		"no tool":                    {`{"server_url": "https://a.example/mcp"}`, "/tool_name"},
 		"a tool's name with a space": {`{"server_url": "https://a.example/mcp", "tool_name": "a b"}`, "/tool_name"},
 		"another type":               {`{"type": "http", "server_url": "https://a.example", "tool_name": "a"}`, "/type"},
-		"an unknown member":          {`{"server_url": "https://a.example", "tool_name": "a", "url": "x"}`, ""},
+		"an unknown member":          {`{"server_url": "https://a.example", "tool_name": "a", "url": "x"}`, "/url"},
 		"a member of another type":   {`{"server_url": 7, "tool_name": "a"}`, "/server_url"},
 		"another scheme":             {`{"server_url": "file:///etc/passwd", "tool_name": "a"}`, "/server_url"},
 		"no host":                    {`{"server_url": "https:///x", "tool_name": "a"}`, "/server_url"},
@@ -43,7 +43,7 @@ func TestCheckConfig(t *testing.T) {
 			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": "x\r\nY: z"}}`, "/headers/X-A",
 		},
 		"a header that is a list": {
-			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": ["x"]}}`, "",
+			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": ["x"]}}`, "/headers/X-A",
 		},
 		"two credentials": {
 			`{"server_url": "https://a.example", "tool_name": "a", "headers": {"X-A": {"credentials_ref": "k"}}, "auth": {"type": "bearer", "credentials_ref": "k"}}`,

@@ -1,13 +1,13 @@
 package promptcall
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/internal/template"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -87,17 +87,8 @@ func Provider(raw json.RawMessage) string {
 // read makes a configuration ready.
 func read(raw json.RawMessage) (*prompt, error) {
 	var c Config
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&c)
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && typeErr.Field != "" {
-		return nil, fault("/"+strings.ReplaceAll(typeErr.Field, ".", "/"), "a "+typeErr.Value+" does not fit here")
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault("", "more than one JSON value")
+	if err := strict.Decode("promptcall.CheckConfig", raw, &c); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
 	}
 	return c.ready()
 }

@@ -22,7 +22,7 @@ func TestCheckConfig(t *testing.T) {
 		`{}`:                               "/mode direct",
 		`[]`:                               " array",
 		`{"mode": "direct"} 1`:             " more than one",
-		`{"mode": "direct", "agent": "a"}`: ` unknown field "agent"`,
+		`{"mode": "direct", "agent": "a"}`: `/agent unknown field "agent"`,
 		`{"mode": 1}`:                      "/mode number",
 		`{"mode": "agent", "prompt_template": "x"}`:                  "/mode direct",
 		`{"type": "http", "mode": "direct"}`:                         "/type not prompt",

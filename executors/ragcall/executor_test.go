@@ -201,7 +201,7 @@ func TestCheckConfig(t *testing.T) {
 		`{"pipeline": "a", "mode": "magic"}`:    "/mode",
 		`{"pipeline": "a", "min_score": -1}`:    "/min_score",
 		`{"pipeline": "a", "filter": {"x": {"like": "%"}}}`:  "/filter/x",
-		`{"pipeline": "a", "top_k": 5}`:                      "",
+		`{"pipeline": "a", "top_k": 5}`:                      "/top_k",
 		`{"pipeline": "a", "type": "http"}`:                  "/type",
 		`{"pipeline": "a", "builtin": "retrieval_pipeline"}`: "/builtin",
 		`{"pipeline": "a"} {}`:                               "",

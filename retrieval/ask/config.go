@@ -1,15 +1,14 @@
 package ask
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -47,20 +46,12 @@ func (c *Config) Target() string { return c.PipelineID + c.Pipeline }
 // [tool.Invalid] with the JSON Pointer of the fault. None is an empty one.
 func ReadConfig(raw json.RawMessage) (*Config, error) {
 	c := &Config{}
-	if len(bytes.TrimSpace(raw)) == 0 {
+	err := strict.Decode("ask.CheckConfig", raw, c)
+	if errors.Is(err, io.EOF) {
 		return c, nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(c)
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Field != "" {
-		return nil, fault("/"+e.Field, "a "+e.Value+" does not fit here")
-	}
 	if err != nil {
-		return nil, fault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault("", "more than one JSON value")
+		return nil, err
 	}
 	if c.filter, err = retrieval.ParseFilter("/filter", c.Filter); err != nil {
 		return nil, err //nolint:wrapcheck // It has the path of the fault.

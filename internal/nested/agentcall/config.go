@@ -1,7 +1,6 @@
 package agentcall
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/internal/template"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -128,24 +128,10 @@ func ParseConfig(impl tool.Implementation, raw json.RawMessage) (*Config, error)
 
 func decode(raw json.RawMessage) (*written, error) {
 	var w written
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(&w)
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		path := ""
-		if typeErr.Field != "" {
-			path = "/" + typeErr.Field
-		}
-		return nil, fault(path, "a "+typeErr.Value+" does not fit here")
-	}
-	if errors.Is(err, io.EOF) {
+	if err := strict.Decode("agentcall.CheckConfig", raw, &w); errors.Is(err, io.EOF) {
 		return nil, fault("", wantTarget)
-	}
-	if err != nil {
-		return nil, fault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault("", "more than one JSON value")
+	} else if err != nil {
+		return nil, err
 	}
 	return &w, nil
 }

@@ -71,7 +71,7 @@ func TestCheckConfigRefuses(t *testing.T) {
 		{"Mode", tool.AgentCall, `{"agent":"a","mode":"agent"}`, "/mode", "no mode"},
 		{"Wait", tool.AgentCall, `{"agent":"a","wait":false}`, "/wait", "task"},
 		{"Skill", tool.AgentCall, `{"agent":"a","skill":"b c"}`, "/skill", "want a letter"},
-		{"UnknownMember", tool.AgentCall, `{"agent":"a","promt_template":"x"}`, "", "promt_template"},
+		{"UnknownMember", tool.AgentCall, `{"agent":"a","promt_template":"x"}`, "/promt_template", "promt_template"},
 		{"WrongKind", tool.AgentCall, `{"agent":7}`, "/agent", "number"},
 		{"Array", tool.AgentCall, `[]`, "", "array"},
 		{"TwoValues", tool.AgentCall, `{"agent":"a"}{}`, "", "more than one"},

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
+	"github.com/toolcrib/toolcrib/internal/strict"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -98,29 +98,11 @@ func ParseConfig(raw json.RawMessage) (*Config, error) {
 
 // decode reads one JSON value, without members of other names.
 func decode(raw json.RawMessage, c *Config) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(c)
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		path := ""
-		if typeErr.Field != "" {
-			path = "/" + strings.ReplaceAll(typeErr.Field, ".", "/")
-		}
-		return fault(path, "a "+typeErr.Value+" does not fit here")
-	}
-	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return fault("/steps", e.Msg)
-	}
+	err := strict.Decode("compose.CheckConfig", raw, c)
 	if errors.Is(err, io.EOF) {
 		return fault("/steps", fmt.Sprintf("no steps: want 1 to %d", MaxSteps))
 	}
-	if err != nil {
-		return fault("", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return fault("", "more than one JSON value")
-	}
-	return nil
+	return err
 }
 
 func (s *Step) check(path string, earlier map[string]bool) error {
