@@ -13,7 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// checkDefinition tells what applying a definition would do.
+// checkDefinition reports what applying a definition would change.
 func (s *server) checkDefinition(
 	ctx context.Context, p tool.Principal, d registry.Definition,
 ) (registry.Change, error) {
@@ -121,8 +121,8 @@ func (s *server) beginGeneration(
 	return s.cfg.Retrieval.BeginGeneration(ctx, p, config)
 }
 
-// buildGeneration starts the embedding of what is searched in the generation that
-// was begun.
+// buildGeneration starts the workflow that embeds the searchable documents in
+// the generation that was begun.
 func (s *server) buildGeneration(ctx context.Context, begun retrieval.Pipeline) error {
 	id, input := wire.NewReembed(begun.Tenant, begun.ID, begun.NextGeneration)
 	start := agent.Start{

@@ -88,7 +88,7 @@ type directCall struct {
 	workflowID string
 	repeatable bool   // The tool is pure or idempotent.
 	named      bool   // The caller gave the call an id: it is this call for as long as Temporal keeps it.
-	digest     string // Of what is asked for: equal digests, equal calls.
+	digest     string // Of the requested call: equal digests, equal calls.
 	input      wire.ToolCallInput
 	followFor  time.Duration // For how long its output is expected to be followed.
 }
@@ -238,7 +238,7 @@ func (s *server) awaitCall(ctx context.Context, c directCall, wait time.Duration
 	}
 	p := problemOf(failed)
 	p.Instance = "/v1/runs/" + c.input.RunID
-	if c.named { // Whoever asks again is answered the same.
+	if c.named { // A repeated request gets the same answer.
 		final(p)
 	}
 	if at := servingOf(ctx); at != nil {

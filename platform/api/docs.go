@@ -36,7 +36,7 @@ func (s *server) registerDocs(router chi.Router) error {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", docsPolicy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(page) // Nobody is left to tell.
+		_, _ = w.Write(page) // An error cannot be reported any more.
 	})
 	return nil
 }
@@ -139,7 +139,7 @@ func (d docWriter) operation(op *huma.Operation) docOperation {
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		response := op.Responses[status]
 		if response.Content[v1.ProblemType] != nil && status != "default" {
-			continue // The page tells of problems once.
+			continue // The page describes problems once.
 		}
 		answer := docAnswer{Status: status, Description: response.Description}
 		for _, media := range slices.Sorted(maps.Keys(response.Content)) {

@@ -296,6 +296,6 @@ func answerPage(page any) *eventsOutput {
 		ctx.SetStatus(http.StatusOK)
 		enc := json.NewEncoder(ctx.BodyWriter())
 		enc.SetEscapeHTML(false)
-		_ = enc.Encode(page) // Nobody is left to tell.
+		_ = enc.Encode(page) // An error cannot be reported any more.
 	}}
 }

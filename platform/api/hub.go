@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	pollInterval = time.Second      // Of what no wake-up told of.
-	readTimeout  = 10 * time.Second // Of one read for those who follow.
+	pollInterval = time.Second      // Polls for events whose wake-up was lost.
+	readTimeout  = 10 * time.Second // Of one read that followers share.
 )
 
-// hub tells those who follow runs when there may be something new to read. All
-// of a process share one connection that listens, which it keeps while anybody
-// follows, and one poll besides, because wake-ups may be lost. It is safe for
+// hub notifies the followers of runs when there may be new events to read. All
+// followers in a process share one LISTEN connection, which is open while there
+// is a follower, and one poll, because wake-ups may be lost. It is safe for
 // concurrent use.
 type hub struct {
 	listen func(ctx context.Context, woken func(store.Wake)) error
@@ -28,7 +28,7 @@ type hub struct {
 	stop  context.CancelFunc // Of what listens and polls.
 }
 
-// feed is what all who follow the same thing share.
+// feed is the state shared by all followers of the same topic.
 type feed struct {
 	hub       *hub
 	topic     store.Wake // Without a run: all runs of the tenant.
@@ -89,8 +89,8 @@ func (f *feed) news() <-chan struct{} {
 	return f.changed
 }
 
-// read returns what do reads after a place. Who asks for the same at the same
-// time gets the same answer, unless there was news since that read began.
+// read returns what do reads after a position. Concurrent reads after the same
+// position share one result, unless a wake-up came since that read began.
 func (f *feed) read(
 	ctx context.Context, after string, do func(ctx context.Context, after string) (passage, error),
 ) (passage, error) {
@@ -112,7 +112,8 @@ func (f *feed) read(
 	}
 }
 
-// lead reads for all who share r, even if the one who began it leaves.
+// lead reads for all callers that share r, even if the one that began it
+// leaves.
 func (f *feed) lead(
 	ctx context.Context, r *read, after string, do func(ctx context.Context, after string) (passage, error),
 ) {
@@ -163,7 +164,7 @@ func (h *hub) tick(ctx context.Context) {
 	}
 }
 
-// woken wakes those who follow a run, or the tenant it is of.
+// woken wakes the followers of a run, and those of its tenant.
 func (h *hub) woken(w store.Wake) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

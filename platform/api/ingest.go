@@ -29,8 +29,8 @@ func (s *server) begin(ctx context.Context, start agent.Start, input any) (err e
 	return s.runs.Begin(ctx, start)
 }
 
-// reembedPipeline makes the model that of a new generation, and starts the
-// embedding of what is searched.
+// reembedPipeline begins a new generation of the pipeline with the given
+// embedding model, and starts embedding the searchable documents in it.
 func (s *server) reembedPipeline(ctx context.Context, p tool.Principal, in *reembedInput) (*pipelineOutput, error) {
 	found, err := s.changingPipeline(ctx, p, in.Pipeline, in.Changing)
 	if err != nil {

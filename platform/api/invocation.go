@@ -59,7 +59,7 @@ func (s *server) listInvocations(
 		Status: tool.InvocationStatus(in.Status), Tool: in.Tool, Kind: tool.Kind(in.Kind), Since: in.Since, Until: in.Until,
 		Before: before, Limit: in.fetch(),
 	}
-	if in.Run != "" { // An unknown run is told apart from one without calls.
+	if in.Run != "" { // An unknown run is distinguished from one without calls.
 		run, err := s.cfg.Store.FindRun(ctx, p.Tenant, in.Run)
 		if err != nil {
 			return nil, err

@@ -37,7 +37,7 @@ type approveOutput struct {
 	Body v1.ApprovedMCP
 }
 
-// maxDrifts bounds how many differences one answer tells.
+// maxDrifts bounds how many differences one answer lists.
 const maxDrifts = 50
 
 // registerMCPTools adds the endpoints about what servers offer.

@@ -58,5 +58,5 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p *v1.Problem) {
 	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", v1.ProblemType)
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(shown) // Nobody is left to tell.
+	_ = json.NewEncoder(w).Encode(shown) // An error cannot be reported any more.
 }

@@ -53,23 +53,25 @@ const (
 // trace id, belong to the request that is answered.
 var keptHeaders = []string{"Allow", "Content-Type", "Etag", "Link", "Location", "Retry-After", "Www-Authenticate"}
 
-// withheld marks operations whose answers hold a secret. Such an answer is kept
-// nowhere: who asks again is told what was made, and that it was.
+// withheld marks operations whose answers hold a secret. Such an answer is
+// never stored: the answer to a repeated request says only that the request was
+// served, and what it created.
 const withheld = "withheld"
 
 // confidential marks operations whose requests hold a secret.
 const confidential = "confidential"
 
-// once serves a request that its caller named with [KeyHeader] once: the same
-// request sent again is answered with the very answer, whichever server it
-// comes to. A key is the principal's own; another's never meets it.
+// once serves a request with the idempotency key in [KeyHeader] once: a
+// repetition of the request gets the stored answer, on any server. Keys belong
+// to a principal; the same key of another principal is a different key.
 //
 // An answer is kept for a day, unless it says that the same request may succeed
-// later. A request whose server died is served again when its lease has run
-// out; operations that would then do something twice name it by [requestID]. A
-// server that lives renews the lease. One that could not, and was taken over
-// meanwhile, loses by the fence: its answer is not kept and not given, and what
-// it did is found by whoever took over.
+// later. While a server serves the request, it renews its lease on the key. If
+// the server dies, the request is served again once the lease has expired;
+// operations that would then have their effect twice are deduplicated by
+// [requestID]. A server that could not renew its lease and was taken over is
+// fenced off: its answer is neither stored nor returned, and the server that
+// took over finds what it did.
 func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	given := r.Header.Values(KeyHeader)
@@ -158,7 +160,7 @@ func (s *server) serveOnce(ctx huma.Context, next func(huma.Context), key store.
 	}
 	maps.Copy(w.Header(), taken.header)
 	w.WriteHeader(answer.Status)
-	_, _ = w.Write(answer.Body) // Nobody is left to tell.
+	_, _ = w.Write(answer.Body) // An error cannot be reported any more.
 }
 
 // inUse is the answer to a request that another serves. After wait the other has
@@ -283,11 +285,12 @@ func servingOf(ctx context.Context) *serving {
 	return at
 }
 
-// requestDigest tells requests apart: by what is asked for, not by how it is
-// spelled. It is keyed by what the caller named the request, of which a hash
-// alone is kept; and where the request holds a secret, by a key of the tenant's
-// too, so that nobody who reads the digest can try what the secret may be. When
-// the tenant's key was rotated meanwhile, the request counts as another one.
+// requestDigest returns a keyed digest that distinguishes requests by their
+// meaning, not by their spelling. The HMAC key is the idempotency key, of which
+// only a hash is stored. If the request holds a secret, the digest is also
+// keyed with a key of the tenant, so that a reader of the digest cannot guess
+// the secret by trial. After a rotation of the tenant's key, the same request
+// counts as a different one.
 func (s *server) requestDigest(ctx huma.Context, tenant tool.TenantID, key string) (string, error) {
 	r, _ := humachi.Unwrap(ctx)
 	h := hmac.New(sha256.New, []byte(key))
@@ -327,7 +330,7 @@ func validKey(key string) bool {
 func writeAnswer(w http.ResponseWriter, a store.Answer) {
 	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // Nobody is left to tell.
+	_, _ = w.Write(a.Body) // An error cannot be reported any more.
 }
 
 // recorder takes an answer down.

@@ -154,7 +154,7 @@ func selectionOf(f *v1.OperationFilter) openapi.Selection {
 	return openapi.Selection{Tags: f.Tags, Operations: f.Operations, Paths: f.Paths, Methods: f.Methods, Match: f.Match}
 }
 
-// importing writes the tools of a document, or tells what writing would do.
+// importing writes the tools of a document, or reports what writing would do.
 type importing struct {
 	server    *server
 	principal tool.Principal
@@ -164,8 +164,8 @@ type importing struct {
 	publish   bool
 }
 
-// one brings the tool of an operation into the registry. What is wrong with one
-// tool is told of with it; an error is for what stops them all.
+// one brings the tool of an operation into the registry. A fault of this tool
+// alone is reported in the returned operation; an error stops the whole import.
 func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedOperation, error) {
 	item := v1.ImportedOperation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Pointer: o.Pointer, Mapping: string(o.State),

@@ -15,7 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// importBeat is how often a stream tells how far its import has come.
+// importBeat is how often a stream reports the progress of its import.
 const importBeat = 500 * time.Millisecond
 
 type streamImportOutput struct {

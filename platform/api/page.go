@@ -14,8 +14,8 @@ type Paging struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
 
-// fetch is how many items to ask for: one more than the page holds, which
-// tells whether there is another page.
+// fetch is how many items to query: one more than the page holds, which shows
+// whether there is another page.
 func (in Paging) fetch() int { return in.Limit + 1 }
 
 // before returns the id that the page before ended with.

@@ -13,30 +13,31 @@ import (
 )
 
 const (
-	// pollersAge is for how long what was found is told again.
+	// pollersAge is how long the result of a query is cached.
 	pollersAge = 5 * time.Second
-	// pollersTimeout bounds asking: what is told of a run must not wait for it.
+	// pollersTimeout bounds a query of Temporal: the answer about a run must
+	// not wait for it.
 	pollersTimeout = time.Second
-	// pollerGone is after how long who polled last is taken to be gone. A poll
-	// lasts a minute, and Temporal remembers its caller for longer.
+	// pollerGone is how long after its last poll a poller counts as gone. A
+	// poll lasts a minute, and Temporal lists pollers for longer.
 	pollerGone = 2 * time.Minute
 	// startGrace is how long a run may take to begin before anybody asks why.
 	startGrace = 2 * time.Second
 )
 
-// pollers tells whether workers listen on the task queue. It is safe for
-// concurrent use; callers at the same time share one question.
+// pollers reports whether workers poll the task queue. It is safe for
+// concurrent use; concurrent callers share one query.
 type pollers struct {
 	temporal client.Client
 	queue    string
 
 	mu    sync.Mutex
 	asked time.Time
-	none  bool // That nobody listens is known, not merely unknown.
+	none  bool // It is known that there is no poller, not merely unknown whether there is one.
 }
 
-// missing reports whether it is known that nobody listens. Where Temporal does
-// not tell, somebody is taken to.
+// missing reports whether it is known that no worker polls the task queue. If
+// Temporal does not answer, a poller is assumed.
 func (p *pollers) missing(ctx context.Context) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

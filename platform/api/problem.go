@@ -11,8 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// problemOf returns the problem that tells of err. The text of anything but a
-// [*tool.Error] stays out of it, and so does every cause.
+// problemOf returns the problem that describes err. It holds the message of a
+// [*tool.Error] only: the text of other errors stays out of it, and so does
+// every cause.
 func problemOf(err error) *v1.Problem {
 	if p, ok := errors.AsType[*v1.Problem](err); ok {
 		return p

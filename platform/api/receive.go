@@ -86,8 +86,8 @@ func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
 	return raw, nil
 }
 
-// misspelled tells where a body stops being JSON, or breaks the rule of
-// [jsonvalue.Decode].
+// misspelled returns a message that says where a body stops being JSON, or
+// breaks the rules of [jsonvalue.Decode].
 func misspelled(raw []byte, err error) string {
 	e, ok := errors.AsType[*jsonvalue.Error](err)
 	if !ok {
@@ -142,8 +142,8 @@ func produced(op *huma.Operation) []string {
 	return types
 }
 
-// acceptable reports whether somebody who sends these Accept headers takes
-// what an operation answers in.
+// acceptable reports whether a client with these Accept headers accepts a media
+// type that the operation answers in.
 func acceptable(op *huma.Operation, headers []string) bool {
 	ranges := strings.Split(strings.Join(headers, ","), ",")
 	asked := false

@@ -10,8 +10,8 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// Limits of what precedes a body. A server's own limit of headers has to be
-// greater, or it cuts connections off before a problem can be told.
+// Limits of the head of a request. The server's own limit of headers has to be
+// greater, or it closes connections before a problem can be returned.
 const (
 	MaxHeaderBytes = 64 << 10
 	MaxURIBytes    = 8 << 10

@@ -34,8 +34,8 @@ type route struct {
 	body reflect.Type
 	// secret says that the answer holds one, which is not to be kept.
 	secret bool
-	// confidential says that the request holds a secret: what tells such requests
-	// apart must not help to guess it.
+	// confidential says that the request holds a secret: the digest that
+	// distinguishes such requests must not help to guess it.
 	confidential bool
 	// stream says that the answer is one, and so not to be kept either.
 	stream bool
@@ -151,7 +151,8 @@ func (r route) description() string {
 	return text
 }
 
-// problem returns what the caller is told of err, and logs what it is not told.
+// problem returns the problem that the caller gets for err. It logs err if the
+// status is 500 or above, where the problem holds no cause.
 func (s *server) problem(ctx context.Context, operation string, err error) *v1.Problem {
 	p := problemOf(err)
 	if p.Status >= http.StatusInternalServerError {

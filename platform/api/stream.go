@@ -47,7 +47,7 @@ func (c StreamConfig) withDefaults() StreamConfig {
 	return c
 }
 
-// streamRetry is what clients are told to wait before they connect again.
+// streamRetry is the reconnection delay that streams send to clients.
 const streamRetry = time.Second
 
 // streamPage is how many events are read at a time.
@@ -66,7 +66,8 @@ func WithStopping(ctx context.Context, done <-chan struct{}) context.Context {
 	return context.WithValue(ctx, stoppingKey{}, done)
 }
 
-// stopping returns nil, which is never ready, where nobody tells.
+// stopping returns the channel of [WithStopping]; without one it returns nil,
+// which is never ready.
 func stopping(ctx context.Context) <-chan struct{} {
 	done, _ := ctx.Value(stoppingKey{}).(<-chan struct{})
 	return done
@@ -196,8 +197,8 @@ func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, f
 // seen last: some heartbeats, of which one may be late.
 func (s *server) followLease() time.Duration { return 3 * s.cfg.Streams.Heartbeat }
 
-// followed notes that somebody follows the output of a run, so that models are
-// asked to stream. Where that cannot be written, the stream has events alone.
+// followed records that the output of a run has a follower, so that models are
+// asked to stream. If that cannot be written, the stream has events only.
 func (s *server) followed(ctx context.Context, topic store.Wake) {
 	if topic.RunID == "" {
 		return
@@ -214,8 +215,8 @@ func passing(err error) bool {
 	return kind == tool.Unavailable || kind == tool.Timeout || kind == tool.Cancelled
 }
 
-// stillAllowed reports whether the key that a stream was opened with is still
-// good for it. Where nobody can tell, it is.
+// stillAllowed reports whether the key that a stream was opened with still
+// permits it. If that cannot be checked at the moment, it does.
 func (s *server) stillAllowed(ctx huma.Context, p tool.Principal, needs string) bool {
 	now, err := s.authenticate(ctx)
 	if err != nil {

@@ -268,11 +268,12 @@ func (s *server) explainTool(ctx context.Context, p tool.Principal, in *explainI
 	if err != nil {
 		return nil, err
 	}
-	// An explanation tells more than a refusal does, and of nothing it tells nothing.
+	// An explanation says more than a refusal does, and is empty for a tool
+	// that does not exist.
 	if !p.May(ToolsWrite) || e.ToolID == "" {
 		if _, err := s.findTool(ctx, p, cmp.Or(e.ToolID, in.Tool)); err != nil {
 			if _, named := s.findTool(ctx, p, in.Tool); named != nil {
-				err = named // In the words of who asked.
+				err = named // By the name that the caller used.
 			}
 			return nil, err
 		}

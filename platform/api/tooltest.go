@@ -110,7 +110,7 @@ func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInp
 	return out, nil
 }
 
-// testOf tells how a test stands.
+// testOf returns the state of a test.
 func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug string) (v1.ToolTest, error) {
 	out := v1.ToolTest{RunID: runID, Tool: slug, Status: agent.RunRunning}
 	run, err := s.cfg.Store.FindRun(ctx, tenant, runID)
@@ -144,8 +144,9 @@ func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug s
 	return out, nil
 }
 
-// streamToolTest takes the stream's place first: a test that nobody may follow
-// is not made, since whoever is refused asks again.
+// streamToolTest reserves the stream before it starts the test: a test that
+// cannot be followed is not started, since a refused caller repeats the
+// request.
 func (s *server) streamToolTest(
 	ctx context.Context, p tool.Principal, in *streamTestInput,
 ) (out *streamTestOutput, err error) {

@@ -25,8 +25,8 @@ const TraceHeader = "X-Request-Id"
 
 type recordKey struct{}
 
-// record is what is told of a request when it ends. The handlers of the request
-// fill it in, one after the other.
+// record is what is logged of a request when it ends. The handlers of the
+// request fill it in, one after the other.
 type record struct {
 	traceID string
 	tenant  tool.TenantID
@@ -77,8 +77,8 @@ func recordOf(ctx context.Context) *record {
 
 func traceID(ctx context.Context) string { return recordOf(ctx).traceID }
 
-// logRequests tells of each request how it ended: in the log, in its span and
-// in the metrics. It tells the route that was asked for, and no value of it.
+// logRequests records how each request ended: in the log, in its span and in
+// the metrics. It records the route that was requested, and no value in it.
 func (s *server) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()

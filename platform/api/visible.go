@@ -9,12 +9,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// viewer decides which tools a principal gets to see: what it may not use is
-// absent. Those who manage a tenant's tools see all of that tenant's.
+// viewer decides which tools are visible to a principal: a tool that it may not
+// use is answered as absent. A principal that manages a tenant's tools sees all
+// tools of that tenant.
 type viewer struct {
 	server    *server
 	principal tool.Principal
-	slug      string // Of the tenant, once somebody asked.
+	slug      string // Of the tenant, once it was needed.
 }
 
 func (s *server) viewer(p tool.Principal) *viewer { return &viewer{server: s, principal: p} }
@@ -65,8 +66,9 @@ func (s *server) findTool(ctx context.Context, p tool.Principal, name string) (t
 	return t, nil
 }
 
-// calledNow returns the failure to find a tool by a slug that it had once, for
-// those who may know of the tool; for others, and of other names, absent.
+// calledNow returns an error that names the current slug of a tool that was
+// looked up by a former one, if the principal may know of the tool; otherwise
+// it returns absent.
 func (s *server) calledNow(ctx context.Context, p tool.Principal, err error, absent *tool.Error) error {
 	renamed, ok := errors.AsType[*registry.RenamedError](err)
 	if !ok {

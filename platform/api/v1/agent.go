@@ -84,7 +84,7 @@ func texts(refs []tool.Ref) []string {
 	return out
 }
 
-// PublishedAgent tells what publishing an agent did.
+// PublishedAgent reports what publishing an agent did.
 type PublishedAgent struct {
 	Agent   Agent        `json:"agent"`
 	Version AgentVersion `json:"version"`

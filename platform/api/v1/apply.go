@@ -21,14 +21,14 @@ const (
 	Skipped   Action = "skipped" // Left alone because another definition is wrong.
 )
 
-// Applied tells what applying did with each definition, in their order.
+// Applied reports what applying did with each definition, in their order.
 type Applied struct {
 	DryRun bool          `json:"dry_run,omitempty"`
 	Failed int           `json:"failed" doc:"How many definitions could not be applied"`
 	Items  []AppliedItem `json:"items"`
 }
 
-// AppliedItem tells what applying did with one definition.
+// AppliedItem reports what applying did with one definition.
 type AppliedItem struct {
 	Index     int      `json:"index" doc:"Place in the request"`
 	Kind      string   `json:"kind,omitempty" enum:"tool,agent,mcp_server,artifact,pipeline"`

@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ArtifactDefinition is an artifact as somebody wants it, with the program of its
-// first version perhaps.
+// ArtifactDefinition is the definition of an artifact, optionally with the
+// program of its first version.
 type ArtifactDefinition struct {
 	Slug        string `json:"slug" maxLength:"64" doc:"Cannot be changed" example:"quoteOrder"`
 	Name        string `json:"name,omitempty" maxLength:"200" doc:"The slug when absent" example:"Quote an order"`

@@ -29,8 +29,8 @@ type BulkTools struct {
 	DryRun bool        `json:"dry_run,omitempty" doc:"Tell which tools are meant, and change nothing"`
 }
 
-// BulkResult tells what became of each tool. One that failed leaves the others
-// as they were changed.
+// BulkResult reports the outcome for each tool. A tool that failed does not
+// undo the changes of the others.
 type BulkResult struct {
 	Action BulkAction `json:"action" enum:"publish,disable,enable,delete"`
 	DryRun bool       `json:"dry_run"`
@@ -46,7 +46,7 @@ type BulkCounts struct {
 	Skipped   int `json:"skipped" doc:"Not looked at, since the database did not answer"`
 }
 
-// BulkItem tells what became of a tool.
+// BulkItem reports the outcome for one tool.
 type BulkItem struct {
 	Tool    string      `json:"tool" doc:"Slug, or what was asked for" example:"listOrders"`
 	ToolID  string      `json:"tool_id,omitempty" example:"01975c2e-7d1a-7c3e-9f00-0000000000a1"`

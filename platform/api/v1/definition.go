@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ToolDefinition is a tool as somebody wants it. The server reads other
-// spellings of its fields too; this is how they are written best.
+// ToolDefinition is the definition of a tool. The server accepts other
+// spellings of its fields too; these are the preferred ones.
 type ToolDefinition struct {
 	Slug           string              `json:"slug,omitempty" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"What models call it by; cannot be changed" example:"searchOrders"`
 	Scope          string              `json:"scope,omitempty" enum:"tenant" doc:"Nothing else can be made"`
@@ -46,7 +46,7 @@ type SavedTool struct {
 	Warnings []string `json:"warnings,omitempty" example:"[\"no description: a model cannot tell when to use the tool\"]"`
 }
 
-// AgentDefinition is an agent as somebody wants it.
+// AgentDefinition is the definition of an agent.
 type AgentDefinition struct {
 	Slug         string          `json:"slug,omitempty" pattern:"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$" doc:"Cannot be changed" example:"supportDesk"`
 	Name         string          `json:"name,omitempty" doc:"The slug when absent" example:"Support desk"`

@@ -8,7 +8,8 @@ type NewDiff struct {
 	From       string          `json:"from,omitempty" maxLength:"100" doc:"Number of the version to compare with, or draft; the last release when absent"`
 }
 
-// Diff tells two contents of a tool apart, and what that asks of its number.
+// Diff lists the differences between two contents of a tool, and which version
+// number they require.
 type Diff struct {
 	Tool    string   `json:"tool"`
 	From    string   `json:"from,omitempty" doc:"Number of a version, or draft; absent when there is nothing to compare with"`

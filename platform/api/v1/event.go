@@ -35,8 +35,8 @@ const (
 	ConfirmationNames Names = "confirmation" // tool_use, confirmation_required.
 )
 
-// aliases holds the names that each set has for an event. A call that ends
-// otherwise than by an answer has failed for who knows only done and failed.
+// aliases holds the names that each set has for an event. In a set that knows
+// only done and failed, a call that ends without an answer has failed.
 var aliases = map[Names]map[tool.EventType]string{
 	StreamingNames: {
 		tool.EventStarted:        "tool.started",

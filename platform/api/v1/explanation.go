@@ -6,8 +6,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Explanation tells how a reference to a tool was decided: every rule applied,
-// in order, up to the one that refused.
+// Explanation reports how a reference to a tool was resolved: every rule
+// applied, in order, up to the one that refused it.
 type Explanation struct {
 	Ref           string       `json:"ref" example:"searchOrders@^1.2"`
 	Mode          tool.Mode    `json:"mode"`

@@ -28,7 +28,7 @@ type ToolForm struct {
 	OutputSections []tool.OutputSection `json:"output_sections,omitempty" doc:"How the parts of the result are shown"`
 }
 
-// Confirm tells whether somebody is asked before a call runs.
+// Confirm says whether a call needs a confirmation before it runs.
 type Confirm struct {
 	Required bool     `json:"required"`
 	Reasons  []string `json:"reasons" example:"[\"it changes something outside\"]"`

@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MCPServerDefinition is an MCP server as somebody wants it. The server reads
-// other spellings of its fields too; this is how they are written best.
+// MCPServerDefinition is the definition of an MCP server. The server reads
+// other spellings of its fields too; these are the preferred ones.
 type MCPServerDefinition struct {
 	Slug         string         `json:"slug,omitempty" pattern:"^[a-z][a-z0-9-]{0,31}$" doc:"Begins the slugs of what is imported; cannot be changed. Made of the name when absent" example:"files"`
 	Name         string         `json:"name,omitempty" maxLength:"200" doc:"The slug when absent" example:"Files of the shop"`
@@ -80,7 +80,8 @@ func FromMCPServer(s registry.MCPServer) MCPServer {
 	return out
 }
 
-// MCPRefresh tells what a server offers now, against what it offered before.
+// MCPRefresh lists what a server offers now, compared with what it offered
+// before.
 type MCPRefresh struct {
 	Server    MCPServer          `json:"server"`
 	Tools     []MCPRefreshedTool `json:"tools" doc:"Those of which there is something to tell, in the order of their names"`
@@ -88,7 +89,7 @@ type MCPRefresh struct {
 	Error     *Problem           `json:"error,omitempty" doc:"Why the server could not be asked: it is attached all the same"`
 }
 
-// MCPRefreshedTool is a tool of which a refresh found something to tell.
+// MCPRefreshedTool is a tool for which a refresh found something to report.
 type MCPRefreshedTool struct {
 	Name   string `json:"name" doc:"As the server calls it" example:"read_file"`
 	Tool   string `json:"tool,omitempty" doc:"Slug of the tool that was made of it" example:"filesReadFile"`
@@ -141,7 +142,7 @@ func FromRemoteTool(t registry.RemoteTool) MCPTool {
 	return out
 }
 
-// MCPDrift tells what a server made of a tool since it was let in.
+// MCPDrift reports how a server changed a tool since the tool was approved.
 type MCPDrift struct {
 	MCPTool
 	Pinned   *MCPDefinition `json:"pinned,omitempty" doc:"The server's definition that may run"`
@@ -195,13 +196,13 @@ type MCPApproval struct {
 	Digest string `json:"digest,omitempty" maxLength:"64" doc:"Of the definition that was looked at: a server that gave another one meanwhile is not approved. Whatever it gave last when absent" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
 }
 
-// ApprovedMCP tells what became of each tool, in the order of the request.
+// ApprovedMCP reports the outcome for each tool, in the order of the request.
 type ApprovedMCP struct {
 	Failed int                  `json:"failed" doc:"How many could not be approved"`
 	Items  []ApprovedMCPChanges `json:"items"`
 }
 
-// ApprovedMCPChanges tells what an approval did with a tool.
+// ApprovedMCPChanges reports what an approval did with a tool.
 type ApprovedMCPChanges struct {
 	Name      string   `json:"name" example:"read_file"`
 	Tool      string   `json:"tool,omitempty" example:"filesReadFile"`
@@ -211,7 +212,7 @@ type ApprovedMCPChanges struct {
 	Error     *Problem `json:"error,omitempty"`
 }
 
-// DetachedMCP tells what detaching a server did.
+// DetachedMCP reports what detaching a server did.
 type DetachedMCP struct {
 	Server   string   `json:"server" example:"files"`
 	Disabled []string `json:"disabled" doc:"Slugs of the tools that were disabled" example:"[\"filesReadFile\"]"`

@@ -42,7 +42,8 @@ type OperationFilter struct {
 	Match      []string `json:"match,omitempty" maxItems:"500" doc:"Patterns, in which * is any text, of ids, paths, \"METHOD /path\" or slugs" example:"[\"GET /orders*\"]"`
 }
 
-// ImportedOpenAPI tells what was made of a document, or with dry_run would be.
+// ImportedOpenAPI reports what was made of a document, or with dry_run would
+// be.
 type ImportedOpenAPI struct {
 	DryRun     bool                `json:"dry_run"`
 	Name       string              `json:"name" doc:"What the document goes by"`
@@ -85,7 +86,7 @@ type Loss struct {
 	Reason  string `json:"reason"`
 }
 
-// ImportedOperation tells what became of an operation.
+// ImportedOperation reports the outcome for an operation.
 type ImportedOperation struct {
 	OperationID string      `json:"operation_id,omitempty" example:"getOrder"`
 	Method      string      `json:"method" example:"GET"`
@@ -107,7 +108,7 @@ type ImportedOperation struct {
 	Error       *Problem    `json:"error,omitempty" doc:"Why the tool could not be written or published"`
 }
 
-// ImportProgress tells how far an import has come.
+// ImportProgress reports the progress of an import.
 type ImportProgress struct {
 	Done  int    `json:"done" doc:"Operations that were brought into the registry, or looked at"`
 	Total int    `json:"total" example:"1100"`

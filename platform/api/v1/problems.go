@@ -117,7 +117,8 @@ func class(code tool.Kind, name string, status int, title, description string) P
 	}
 }
 
-// lasting marks what stays as it is until somebody mends it.
+// lasting marks a problem that a retry does not solve: it lasts until it is
+// fixed.
 func lasting(c ProblemClass) ProblemClass {
 	c.Retryable = false
 	return c

@@ -100,7 +100,7 @@ func fromDefinition(d tool.Definition) Definition {
 	}
 }
 
-// Published tells what publishing a tool did.
+// Published reports what publishing a tool did.
 type Published struct {
 	Tool     Tool        `json:"tool"`
 	Version  ToolVersion `json:"version"`
