@@ -66,8 +66,8 @@ func read(message *sdk.Message, x *remote.Exchange) (*answer, error) {
 // wrong reports whether a member is there and of another type than documented.
 func wrong(f respjson.Field) bool { return f.Raw() != "" && f.Raw() != "null" && !f.Valid() }
 
-// usage counts what came from and went to the cache with the input: the API
-// tells them apart.
+// usage adds up the input tokens, including those read from and written to the
+// cache: the API reports them separately.
 func usage(u sdk.Usage) agent.Usage {
 	cached := remote.Tokens(u.CacheReadInputTokens)
 	return agent.Usage{

@@ -18,8 +18,8 @@ import (
 // PublicURL is where Anthropic's API is.
 const PublicURL = "https://api.anthropic.com"
 
-// sdkTimeout is longer than any context lasts. The SDK refuses to ask for long
-// answers in one piece unless it is told how long they may take.
+// sdkTimeout is longer than any context lasts. The SDK refuses to request long
+// answers without streaming unless it is given a timeout.
 const sdkTimeout = 24 * time.Hour
 
 // Model asks the models of one provider. It is safe for concurrent use.
@@ -48,13 +48,13 @@ func (m *Model) Close() error { return m.endpoint.Close() }
 // then counts as cut off.
 const maxPauses = 10
 
-// Generate puts a turn to the model called req.Model. It streams when somebody
-// listens. An answer that the provider pauses, since its own tools take long, is
-// asked to go on: it is one answer, and one turn.
+// Generate sends a turn to the model called req.Model. It streams if req.Stream
+// is set. If the provider pauses its answer because its own tools take long,
+// Generate asks it to continue: the parts are one answer, and one turn.
 //
-// An answer that the API's safety checks stopped is tool.Denied; a refusal in
-// the model's own words is an answer. What else can go wrong is in package
-// remote.
+// It fails with tool.Denied for an answer that the API's safety checks stopped;
+// a refusal in the model's own words is an answer. For other failures see
+// package remote.
 func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 	names := remote.NewNames(req)
 	params, err := m.params(req, names)

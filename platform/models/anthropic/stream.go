@@ -21,7 +21,7 @@ type reader struct {
 	done     bool
 }
 
-// streamed reads an answer as it comes, and tells its text on the way.
+// streamed reads an answer as it arrives, and passes its text on to tell.
 func streamed(
 	ctx context.Context, s *ssestream.Stream[sdk.MessageStreamEventUnion], x *remote.Exchange, tell func(agent.Delta),
 ) (*answer, error) {

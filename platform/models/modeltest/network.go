@@ -27,7 +27,7 @@ func (p Provider) network(t *testing.T) {
 		t.Run("Refused"+way, func(t *testing.T) {
 			t.Parallel()
 
-			e := tool.AsError(ask(t.Context(), p.open(t, "http://127.0.0.1:1"))) // Nobody listens there.
+			e := tool.AsError(ask(t.Context(), p.open(t, "http://127.0.0.1:1"))) // No server listens there.
 			require.Equal(t, tool.Unavailable, e.Kind)
 			require.False(t, e.Sent)
 			require.Contains(t, e.Msg, "refused the connection")

@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// streams: what is told when, and that half a stream is no answer.
+// streams tests when text is passed on, and that half a stream is no answer.
 func (p Provider) streams(t *testing.T) {
 	t.Parallel()
 	t.Run("Slow", p.slow)
@@ -30,8 +30,8 @@ func (p Provider) streams(t *testing.T) {
 	t.Run("KeptAlive", p.keptAlive)
 }
 
-// Text is told as it comes: the server sends the next event when what it sent
-// before was heard of.
+// Text is passed on as it arrives: the server sends the next event once the
+// previous one was received.
 func (p Provider) slow(t *testing.T) {
 	t.Parallel()
 

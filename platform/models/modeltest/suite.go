@@ -24,7 +24,7 @@ type Provider struct {
 	StreamFields string
 	// Key returns the key that a request came with.
 	Key func(r Request) string
-	// ToldOfTools says that answers tell what the provider's own tools did.
+	// ToldOfTools says that answers report what the provider's own tools did.
 	ToldOfTools bool
 }
 
@@ -53,7 +53,7 @@ func AnswersBasic(t *testing.T, m agent.Model) {
 			c.Request.Model = c.Name
 			got, err := m.Generate(t.Context(), &c.Request)
 			require.NoError(t, err)
-			c.Want.Usage = got.Usage // Nobody was paid.
+			c.Want.Usage = got.Usage // No provider was called: the usage is not checked.
 			requireAnswer(t, c.Want, got)
 			require.Equal(t, c.Want.Text, streamedText(t, m, c.Request))
 		})

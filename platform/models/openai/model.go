@@ -37,11 +37,11 @@ func New(cfg remote.Config) (*Model, error) {
 // Close closes idle connections.
 func (m *Model) Close() error { return m.endpoint.Close() }
 
-// Generate puts a turn to the model called req.Model. It streams when somebody
-// listens.
+// Generate sends a turn to the model called req.Model. It streams if req.Stream
+// is set.
 //
-// A refusal in words is an answer; one by a content filter is tool.Denied.
-// What else can go wrong is in package remote.
+// It fails with tool.Denied for an answer that a content filter stopped; a
+// refusal in words is an answer. For other failures see package remote.
 func (m *Model) Generate(ctx context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 	names := remote.NewNames(req)
 	params, err := m.params(req, names)

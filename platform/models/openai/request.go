@@ -92,8 +92,8 @@ func assistant(e remote.Entry, names *remote.Names) []sdk.ChatCompletionMessageP
 	return out
 }
 
-// answerText is a tool's answer. The API has no mark for errors: they are told
-// in words.
+// answerText is the text of a tool's answer. The API has no flag for errors, so
+// they are described in the text.
 func answerText(c remote.AnsweredCall) string {
 	text := remote.Texts(c.Content)
 	if c.IsError && !strings.HasPrefix(strings.ToLower(text), "error") {

@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models/remote"
 )
 
-// streamed reads an answer as it comes, and tells its text on the way.
+// streamed reads an answer as it arrives, and passes its text on to tell.
 func streamed(
 	ctx context.Context, s *ssestream.Stream[sdk.ChatCompletionChunk], x *remote.Exchange, tell func(agent.Delta),
 ) (*answer, error) {
@@ -50,8 +50,8 @@ func streamed(
 	return out, nil
 }
 
-// add adds a piece. Calls are told apart by their index, which says nothing of
-// their number.
+// add adds a piece of the stream. Calls are distinguished by their index, which
+// need not be consecutive.
 func (a *answer) add(
 	choice sdk.ChatCompletionChunkChoice, byIndex map[int64]int, x *remote.Exchange, tell func(agent.Delta),
 ) error {

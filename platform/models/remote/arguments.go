@@ -9,10 +9,10 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 )
 
-// ReadArguments returns a call's arguments as models' answers carry them: the
-// JSON text that the model wrote, or a malformed one in a JSON string, to be
-// repaired or refused by those who know the tool. None at all are an empty
-// object.
+// ReadArguments returns a call's arguments in the form that models' answers
+// carry them: the JSON text that the model wrote. Malformed text is returned as
+// a JSON string, to be repaired or rejected by callers that know the tool.
+// Empty text is an empty object.
 func ReadArguments(text string) json.RawMessage {
 	if strings.TrimSpace(text) == "" {
 		return json.RawMessage("{}")

@@ -26,9 +26,9 @@ type Config struct {
 	// Provider is the name that agents call it by: what stands before the
 	// slash in their model. Required.
 	Provider string
-	// BaseURL is where the API is. An operator who names it also allows it:
-	// its host may be private, or loopback, and the key is sent there over
-	// http as well. Defaults to the provider's public API.
+	// BaseURL is the base URL of the API. Setting it also permits it: its host
+	// may be private, or loopback, and the key is sent there over plain http as
+	// well. Defaults to the provider's public API.
 	BaseURL string
 	// Keys says where API keys are.
 	Keys Keys

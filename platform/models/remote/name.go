@@ -70,7 +70,7 @@ func (n *Names) Ours(wire string) string {
 	return wire
 }
 
-// spell makes an allowed name of any, told apart by the digest of salt.
+// spell turns any name into an allowed one, made unique by the digest of salt.
 func spell(name, salt string) string {
 	sum := sha256.Sum256([]byte(salt))
 	suffix := "_" + hex.EncodeToString(sum[:4])

@@ -14,9 +14,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Options reads the model options of an agent. A provider asks for each option
-// it knows by name, in any order, and then for the first thing that is wrong:
-// an option that nobody asked for is unknown.
+// Options reads the model options of an agent. A provider reads each option it
+// knows by name, in any order, and then asks for the first error: an option
+// that was not read is unknown.
 type Options struct {
 	provider string
 	members  map[string]json.RawMessage
