@@ -207,7 +207,7 @@ func (b *builder) gatherOne(
 	return true
 }
 
-// members makes the members of a body arguments, or tells that it cannot.
+// members makes the members of a body arguments, and reports whether it could.
 func (b *builder) members(m medium, use func(p property, from *httpcall.Pointer)) (bool, error) {
 	list, ok := b.flatten(m)
 	if !ok {

@@ -70,7 +70,7 @@ func (b *builder) build() error {
 	return b.spec()
 }
 
-// leftOut tells of members that have no equal.
+// leftOut reports members of the operation that have no equivalent in a tool.
 func (b *builder) leftOut() {
 	if len(b.op.object("callbacks")) > 0 {
 		b.lost.add(b.pointer+"/callbacks", "callbacks are not mapped: nothing listens for them")

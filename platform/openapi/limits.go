@@ -20,7 +20,7 @@ const (
 	maxWork      = 1_000_000  // Schema nodes converted for a document.
 	maxFollowed  = 10_000_000 // References and schemas looked at for a document.
 	maxSpecimens = 2 << 10    // Bytes of one default or example.
-	maxLosses    = 50         // Told of one operation; the rest are counted.
+	maxLosses    = 50         // Listed for one operation; the rest are counted.
 	maxRepairs   = 20         // Keywords that one schema is freed of.
 	maxTags      = 20         // Of an operation that its tool remembers.
 	maxFlat      = 60         // Members of a body that become arguments of their own.

@@ -15,7 +15,7 @@ type Loss struct {
 type losses struct {
 	list  []Loss
 	known map[Loss]bool
-	more  int // Beyond those that are told of.
+	more  int // The number of losses that are not listed.
 }
 
 func (l *losses) add(pointer, format string, args ...any) {
@@ -43,7 +43,7 @@ func (l *losses) merge(other *losses) {
 	l.more += other.more
 }
 
-// all returns the losses, the last of which tells how many more there are.
+// all returns the losses, the last of which says how many more there are.
 func (l *losses) all() []Loss {
 	if l.more == 0 {
 		return l.list

@@ -15,7 +15,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// methods are those of operations, in the order in which they are told of.
+// methods are those of operations, in the order in which operations are
+// reported.
 var methods = []string{"get", "head", "options", "post", "put", "patch", "delete", "trace"}
 
 // mapper maps the operations of a document.
@@ -32,11 +33,12 @@ type mapper struct {
 	server      string          // The document's own, resolved.
 }
 
-// Map maps a document, JSON or YAML, to definitions of tools. It fails with
-// tool.Invalid, whose Path is a JSON Pointer into the document or names an
-// option, for what cannot be read as a whole; an operation that cannot be
-// mapped is told of in the result. When ctx ends, it fails with tool.Timeout or
-// tool.Cancelled.
+// Map maps an OpenAPI document, JSON or YAML, to definitions of tools.
+//
+// It fails with tool.Invalid, whose Path is a JSON Pointer into the document or
+// names an option, if the document as a whole cannot be read. When ctx ends, it
+// fails with tool.Timeout or tool.Cancelled. An operation that cannot be mapped
+// is no error: the result lists it.
 func Map(ctx context.Context, raw []byte, opts Options) (*Result, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -176,7 +178,8 @@ func (m *mapper) one(ctx context.Context, path, method string, item object, at s
 	return nil
 }
 
-// notes tells what of the document as a whole has no equal among tools.
+// notes records which parts of the document as a whole have no equivalent in
+// tools.
 func (m *mapper) notes() {
 	add := func(pointer, format string, args ...any) {
 		m.result.Notes = append(m.result.Notes, Loss{pointer, fmt.Sprintf(format, args...)})

@@ -37,9 +37,10 @@ var (
 	emptyLines    = regexp.MustCompile(`\n{3,}`)
 )
 
-// prose is [clean] of a text that may be Markdown or HTML: without markup, link
-// targets, images and rules, which cost a model tokens and tell it nothing. Code
-// keeps its text; lists stay lists, the cells of a table are joined by commas.
+// prose is [clean] for a text that may be Markdown or HTML: it removes markup,
+// link targets, images and rules, which cost a model tokens and carry no
+// information. Code keeps its text; lists stay lists, the cells of a table are
+// joined by commas.
 func prose(text string, limit int) string {
 	text = clip(strings.ReplaceAll(text, "\r\n", "\n"), limit*proseFactor)
 	if !strings.ContainsAny(text, "*_`[]<>#|~\\&=-") {

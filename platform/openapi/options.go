@@ -39,7 +39,8 @@ type Options struct {
 	Prefix string
 	// Idempotent lists the operations, by id or as "PUT /path", whose server
 	// honours the header Idempotency-Key. The methods that HTTP calls
-	// idempotent are not: a lost answer would not be told from a first one.
+	// idempotent do not suffice: the answer to a retry would not be
+	// distinguished from a first answer.
 	Idempotent []string
 	// Reads lists the POST operations, by id or as "POST /path", that only read,
 	// as searches and GraphQL queries do. Their tools declare so and have the

@@ -130,8 +130,8 @@ func put(values *httpcall.Values, name string, v httpcall.Value) {
 	(*values)[name] = v
 }
 
-// parameterSchema converts the schema of a parameter. asJSON tells that its
-// value is written as JSON.
+// parameterSchema converts the schema of a parameter. asJSON reports whether
+// its value is written as JSON.
 func (b *builder) parameterSchema(p parameter) (schema any, asJSON bool, err error) {
 	raw, at := p.object["schema"], p.pointer+"/schema"
 	if content := p.object.object("content"); len(content) > 0 {
@@ -214,7 +214,7 @@ func (b *builder) style(place string, p parameter, asJSON bool) httpcall.Style {
 	return style
 }
 
-// styleOf translates OpenAPI's styles of what is an array or an object.
+// styleOf translates OpenAPI's styles of arrays and objects.
 func styleOf(name, kind string, explode bool) (httpcall.Style, bool) {
 	isObject, isArray := kind == "object", kind == "array"
 	if !isObject && !isArray {

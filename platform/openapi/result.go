@@ -44,8 +44,8 @@ type Operation struct {
 	// Pagination is how further pages are asked for, as
 	// [httpcall.Pagination] calls it; empty for one page.
 	Pagination string
-	// Warnings tell what is mapped and should be looked at, such as a slug that
-	// another operation has already.
+	// Warnings list what is mapped and should be reviewed, such as a slug that
+	// another operation already has.
 	Warnings []string
 
 	// Known is the slug of the tool that an earlier import made of the
@@ -71,7 +71,7 @@ type Need struct {
 // empty when none is needed, or one was.
 func (o *Operation) Needs() string { return o.needs.Scheme }
 
-// key tells operations apart.
+// key identifies an operation.
 type key struct{ id, method, path string }
 
 func (o *Operation) key() key { return key{o.ID, o.Method, o.Path} }

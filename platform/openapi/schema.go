@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// direction is whether a schema is of what is sent or of what comes back.
+// direction is whether a schema describes what is sent or what is received.
 type direction int
 
 const (
@@ -262,7 +262,7 @@ func (c *converter) properties(in object, out map[string]any, pointer string, lo
 			return err
 		}
 		if m, ok := sub.(map[string]any); ok && secret.SensitiveKey(name) {
-			delete(m, "default") // Whatever it is, it is nobody's to see.
+			delete(m, "default") // It may hold a secret.
 			delete(m, "examples")
 		}
 		converted[name] = sub

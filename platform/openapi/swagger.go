@@ -62,7 +62,7 @@ func (d *document) convertSwagger() error {
 	return nil
 }
 
-// Limits of what is spelled out with each operation.
+// Limits of the media types that are repeated for each operation.
 const (
 	maxMediaTypes = 20
 	maxMediaType  = 200 // Bytes.

@@ -8,9 +8,9 @@ import (
 	"github.com/toolcrib/toolcrib/internal/visible"
 )
 
-// clean makes a text that somebody else wrote fit to be shown to a model and
-// to people: without control characters and without those that reorder or hide
-// others, and cut to a number of characters. Lines stay lines.
+// clean makes an untrusted text safe to show to models and people: it removes
+// control characters and characters that reorder or hide others, and truncates
+// the text to a number of characters. Lines stay lines.
 func clean(text string, limit int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = strings.Map(func(r rune) rune {
