@@ -14,14 +14,14 @@ import (
 
 const (
 	backlogTimeout = 3 * time.Second
-	// backlogAge is how long an answer of Temporal is shown before it is asked
-	// again, however often somebody scrapes.
+	// backlogAge is how long an answer of Temporal is cached, however often
+	// metrics are scraped.
 	backlogAge = 15 * time.Second
 )
 
-// Backlog shows how many tasks wait on a task queue, and for how long the
-// oldest has. Temporal is asked when somebody scrapes, and not each time; while
-// it does not answer, nothing is shown.
+// Backlog returns a collector of how many tasks wait on a task queue, and for
+// how long the oldest has waited. Temporal is queried during a scrape, but not
+// at each one; while it does not answer, no value is reported.
 func Backlog(c client.Client, namespace, queue string) prometheus.Collector {
 	return &backlog{temporal: c, namespace: namespace, queue: queue}
 }

@@ -34,7 +34,7 @@ type Config struct {
 	// reads those about sampling, batches and resources from the process's own
 	// environment. Required.
 	Getenv func(name string) string
-	// Logger is told of failing exports. Defaults to discarding.
+	// Logger logs failed exports. Defaults to discarding.
 	Logger *slog.Logger
 }
 

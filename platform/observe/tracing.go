@@ -98,8 +98,8 @@ func collector(getenv func(string) string) (*url.URL, error) {
 	return u, nil
 }
 
-// collectorGate returns a way out that leads to the collector and nowhere else
-// inside: it is the operator's, who may keep it on any address.
+// collectorGate returns a gate that reaches the collector, and no other private
+// address: the operator chose the collector, which may be at any address.
 func collectorGate(endpoint *url.URL, getenv func(string) string) (*egress.Gate, error) {
 	port := cmp.Or(endpoint.Port(), map[string]string{"http": "80", "https": "443"}[endpoint.Scheme])
 	policy := egress.Policy{AllowHosts: []string{net.JoinHostPort(endpoint.Hostname(), port)}}

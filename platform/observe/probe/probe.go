@@ -1,6 +1,6 @@
-// Package probe looks at what a process stands on, for those who ask whether it
-// can do its work. What it says holds no address, no name and no error text:
-// anybody may ask.
+// Package probe checks the dependencies of a process, for health and readiness
+// checks. Its report holds no address, no name and no error text: it is served
+// without authentication.
 package probe
 
 import (
@@ -90,7 +90,8 @@ func (p *Prober) Ready(ctx context.Context) v1.Health {
 	return out
 }
 
-// look makes the checks. A caller who leaves does not make them fail for others.
+// look makes the checks. A caller that leaves does not make them fail for
+// others.
 func (p *Prober) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
@@ -141,5 +142,5 @@ func write(w http.ResponseWriter, h v1.Health) {
 		w.Header().Set("Retry-After", after)
 	}
 	w.WriteHeader(StatusOf(h))
-	_ = json.NewEncoder(w).Encode(h) // Nobody is left to tell.
+	_ = json.NewEncoder(w).Encode(h) // An error cannot be reported any more.
 }
