@@ -38,7 +38,7 @@ var wanted = names(`alt aria-hidden class content data-src datetime hidden href 
 
 // dress gives an element the attributes that are needed to read the page.
 func (b *builder) dress(node *html.Node, attrs map[string]string) {
-	for _, key := range []string{"class", "id", "itemprop", "rel"} { // They tell an article from what is around it.
+	for _, key := range []string{"class", "id", "itemprop", "rel"} { // They help to find the article.
 		set(node, key, short(attrs[key], maxWord))
 	}
 	switch node.Data {
@@ -99,7 +99,7 @@ func (b *builder) rebase(href string) {
 	}
 }
 
-// meta keeps a fact that the page tells of itself.
+// meta keeps a metadata element of the page.
 func (b *builder) meta(attrs map[string]string) {
 	content := attrs["content"]
 	if content == "" || len(content) > maxPhrase || b.metas >= maxMetas {

@@ -21,7 +21,7 @@ func hidden(attrs map[string]string) bool {
 	return false
 }
 
-// outside is how far out of the page, in pixels, nobody looks.
+// outside is the offset, in pixels, at which an element is off-screen.
 const outside = -999
 
 func conceals(property, value string) bool {

@@ -16,7 +16,7 @@ import (
 
 // Reader makes pages readable. It is safe for concurrent use.
 type Reader struct {
-	slots chan struct{} // Pages that are read at a time, those that nobody waits for any more included.
+	slots chan struct{} // Pages that are read at a time, including those whose caller has left.
 }
 
 var _ builtins.Reader = (*Reader)(nil)
@@ -39,7 +39,7 @@ func (r *Reader) Read(ctx context.Context, p builtins.Page) (builtins.Article, e
 		article builtins.Article
 		err     error
 	}
-	done := make(chan outcome, 1) // Room for an article that nobody waits for.
+	done := make(chan outcome, 1) // Buffered, for an article whose caller has left.
 	go func() {
 		defer func() { <-r.slots }()
 		article, err := r.guarded(p)

@@ -19,7 +19,7 @@ const (
 	maxCells  = 64       // Cells of a row of a table.
 	maxTokens = 400_000  // Tags, texts and comments that are looked at.
 	maxToken  = 1 << 20  // Bytes of one of them.
-	maxMetas  = 200      // Facts that a page tells of itself.
+	maxMetas  = 200      // Metadata elements of a page.
 	maxBytes  = 10 << 20 // Bytes of a page that are looked at.
 )
 
