@@ -1,3 +1,3 @@
-// Package recall measures how well documents are found: by questions whose
-// answers somebody has marked.
+// Package recall measures retrieval quality: how well documents are found by
+// questions whose answers are marked.
 package recall

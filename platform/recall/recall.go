@@ -73,7 +73,7 @@ func (f Found) at(p Place) bool {
 	return f.Document == p.Document && (p.Heading == "" || slices.Contains(f.Headings, p.Heading))
 }
 
-// Figures tell how well a way of searching finds.
+// Figures are the measured quality of a way of searching.
 type Figures struct {
 	Questions int
 	// Recall is the share of questions whose answer is among the first [Within].
