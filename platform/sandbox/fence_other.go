@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// fence fails: without a fence nothing that nobody trusts is run.
+// fence fails: without a fence no untrusted program is run.
 func fence() error {
 	return errors.New("sandboxes run on Linux only: nothing else here limits their memory")
 }

@@ -11,9 +11,9 @@ import (
 // Argument is what a binary is called with that is to be a child.
 const Argument = "sandbox"
 
-// Command returns what starts the running binary as a child, for one whose main
-// calls [Main] when its only argument is [Argument]; nil where nobody knows
-// where the binary is.
+// Command returns the command line that starts the running binary as a child,
+// for a binary whose main calls [Main] when its only argument is [Argument];
+// nil if the path of the binary is unknown.
 func Command() []string {
 	path, err := os.Executable()
 	if err != nil {

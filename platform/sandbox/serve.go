@@ -82,8 +82,8 @@ type job struct {
 	source, input []byte
 }
 
-// receive hands on the jobs that come. Where nobody is left to send any, nobody
-// waits for an answer either: the process ends, whatever it does.
+// receive passes on the jobs that arrive. At the end of the input the parent is
+// gone and waits for no answer: the process exits, even in the middle of a job.
 func (c *child) receive(jobs chan<- job) error {
 	for {
 		f, err := sandbox.ReadFrame(c.in)

@@ -205,7 +205,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.buf.Write(p) //nolint:wrapcheck // It never fails.
 }
 
-// lastPrinted is how much of what a command printed last is told with its
+// lastPrinted is how much of the end of a command's output is reported with its
 // failure, in bytes.
 const lastPrinted = 1 << 10
 
