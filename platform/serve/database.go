@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 )
 
-// Migrated tells what [Migrate] did.
+// Migrated reports what [Migrate] did.
 type Migrated struct {
 	Steps    []store.Migration
 	Builtins []registry.Change // Those that are new or changed.

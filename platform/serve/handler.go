@@ -52,8 +52,9 @@ type HandlerConfig struct {
 	// MaxRequests and MaxTenantRequests bound the requests that are served at
 	// once, as [api.Config] has it.
 	MaxRequests, MaxTenantRequests int
-	// Runs accepts runs and starts their workflows; see [Runs]. Defaults to one of
-	// the handler's own. Somebody has to dispatch the starts that it records.
+	// Runs accepts runs and starts their workflows; see [Runs]. Defaults to one
+	// of the handler's own. Another component has to dispatch the starts that
+	// it records.
 	Runs *runs.Service
 	// Runnable lists implementation types that the workers run beside the
 	// platform's own: internal, http, function, mcp, artifact, agent_call, task,
@@ -64,9 +65,9 @@ type HandlerConfig struct {
 	// Discoverer talks to the MCP servers that tenants attach, as
 	// [worker.Plugin] has one. Without one, none can be attached.
 	Discoverer registry.Discoverer
-	// Artifacts tells whether artifact tools may be published and programs
-	// uploaded, as [worker.Plugin] has one. The zero one compiles nothing, so that
-	// callers are told.
+	// Artifacts decides whether artifact tools may be published and programs
+	// uploaded, as [worker.Plugin] has one. The zero one compiles nothing, and
+	// says so to callers.
 	Artifacts artifact.Judge
 	// Customs knows the executors that custom tools may name in the workers, as
 	// [worker.Plugin] does. Without it, tools may name any, and the workers refuse
@@ -89,11 +90,11 @@ type HandlerConfig struct {
 	Middleware []string
 	// Version of the platform, for the API's description.
 	Version string
-	// Observer tells of requests, and of how the process does. Defaults to
-	// nobody.
+	// Observer records traces and metrics of requests and of the process.
+	// Defaults to none.
 	Observer *observe.Observer
-	// ShowMetrics serves the observer's metrics at /metrics of the API, to
-	// anybody who reaches it.
+	// ShowMetrics serves the observer's metrics at /metrics of the API, without
+	// authentication.
 	ShowMetrics bool
 	Logger      *slog.Logger // Defaults to discarding.
 }
@@ -214,9 +215,10 @@ func advice(s *store.Store) registry.Advice {
 	return a
 }
 
-// promptNeeds returns what tells the egress class of a prompt: what is put to a
-// model leaves, unless its provider is local. One that an agent answers is judged
-// by the agent's own tools.
+// promptNeeds returns a function that returns the egress class of a prompt and
+// its reason. A prompt to a model leaves the process, unless the model's
+// provider is local. A prompt that an agent answers is judged by the agent's
+// own tools.
 func promptNeeds(local []string) func(json.RawMessage) (tool.Egress, string) {
 	if local == nil {
 		local = []string{"scripted"}
@@ -229,7 +231,7 @@ func promptNeeds(local []string) func(json.RawMessage) (tool.Egress, string) {
 	}
 }
 
-// pipelines tells whether a tenant has a pipeline.
+// pipelines returns a function that checks whether a tenant has a pipeline.
 func pipelines(s *store.Store) func(ctx context.Context, tenant tool.TenantID, slugOrID string) error {
 	if s == nil {
 		return nil
@@ -240,8 +242,9 @@ func pipelines(s *store.Store) func(ctx context.Context, tenant tool.TenantID, s
 	}
 }
 
-// hasSearchAttributes reports whether the namespace has the attributes that
-// workflows are found by. Where nobody can tell, they are left out.
+// hasSearchAttributes reports whether the namespace has the search attributes
+// that workflows are listed by. If that cannot be determined, it reports false,
+// and they are left out.
 func hasSearchAttributes(ctx context.Context, c client.Client, namespace string) bool {
 	have, err := c.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})

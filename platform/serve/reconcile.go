@@ -28,7 +28,7 @@ type ReconcileConfig struct {
 	SetRole string
 	// Adopt binds the record to the namespace, whichever it was bound to.
 	Adopt bool
-	// Observer shows what is found and closed. Defaults to nobody.
+	// Observer counts what is found and closed. Defaults to none.
 	Observer *observe.Observer
 	Logger   *slog.Logger // Defaults to [slog.Default].
 }

@@ -31,9 +31,9 @@ func TemporalOptions(env envconfig.EnvLookup, log *slog.Logger) (client.Options,
 	return opts, nil
 }
 
-// DialTemporal connects to Temporal. It fails with tool.Unavailable where
-// nobody answers and with tool.NotFound where the namespace is missing, naming
-// either.
+// DialTemporal connects to Temporal. It fails with tool.Unavailable if no
+// server answers at the address, and with tool.NotFound if the namespace is
+// missing; the error names the one or the other.
 func DialTemporal(ctx context.Context, opts client.Options) (client.Client, error) {
 	const op = "serve.DialTemporal"
 	address := cmp.Or(opts.HostPort, client.DefaultHostPort)

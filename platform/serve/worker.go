@@ -81,8 +81,9 @@ func (w *Worker) Discoverer() registry.Discoverer { return w.plugin.Discoverer()
 // Searcher searches pipelines as the worker's calls do.
 func (w *Worker) Searcher() retrieval.Searcher { return w.plugin.Searcher() }
 
-// Artifacts tells whether artifact tools may be published and programs uploaded,
-// by the worker's limits, and compiles them in its sandbox where there is one.
+// Artifacts decides whether artifact tools may be published and programs
+// uploaded, by the worker's limits, and compiles them in its sandbox if there
+// is one.
 func (w *Worker) Artifacts() artifact.Judge { return w.plugin.Artifacts() }
 
 // Customs knows the executors that custom tools may name in the worker; it is
