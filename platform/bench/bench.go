@@ -23,7 +23,7 @@ type Config struct {
 
 	Out      io.Writer // Takes a JSON line for each figure. Defaults to discarding.
 	Report   io.Writer // Takes a report in Markdown when all is measured. Nil for none.
-	Progress io.Writer // Is told what goes on. Defaults to discarding.
+	Progress io.Writer // Takes progress messages. Defaults to discarding.
 	Logger   *slog.Logger
 }
 

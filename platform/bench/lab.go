@@ -37,7 +37,7 @@ type lab struct {
 	dir        string
 	postgres   *devstack.Postgres
 	temporal   *devstack.Temporal
-	postmaster int // Zero where its time can't be told.
+	postmaster int // Zero where its CPU time can't be measured.
 	trips      atomic.Int64
 	closers    []func(context.Context) error
 }

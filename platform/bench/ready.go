@@ -56,7 +56,8 @@ func ready(ctx context.Context, l *lab) ([]Figure, error) {
 }
 
 // startDev starts the binary on a folder, waits until it says that it is ready,
-// and stops it. The memory is zero where it can't be told.
+// and stops it. It returns how long that took and the memory held, which is
+// zero where it can't be measured.
 func startDev(ctx context.Context, binary, dir string) (took time.Duration, held int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
