@@ -29,8 +29,8 @@ func (c *Client) CreateAgent(ctx context.Context, d v1.AgentDefinition) (v1.Save
 	return out, err
 }
 
-// UpdateAgent replaces the draft of an agent; d.Revision guards against what
-// somebody else changed meanwhile.
+// UpdateAgent replaces the draft of an agent; d.Revision guards against a
+// concurrent change by another writer.
 func (c *Client) UpdateAgent(ctx context.Context, name string, d v1.AgentDefinition) (v1.SavedAgent, error) {
 	var out v1.SavedAgent
 	err := c.do(ctx, request{method: http.MethodPut, path: []string{"agents", name}, body: d, out: &out})

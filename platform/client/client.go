@@ -205,5 +205,5 @@ func (c *Client) decode(a answer, out any) error {
 	return nil
 }
 
-// Problem returns the problem that the server answered with, if err tells of one.
+// Problem returns the problem that the server answered with, if err holds one.
 func Problem(err error) (*v1.Problem, bool) { return errors.AsType[*v1.Problem](err) }

@@ -9,8 +9,9 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// DiffTool tells two contents of a tool apart: numbers of versions, or "draft".
-// from is the last release when empty, and to the draft.
+// DiffTool returns the differences between two contents of a tool, which from
+// and to name: the number of a version, or "draft". An empty from is the last
+// release, an empty to the draft.
 func (c *Client) DiffTool(ctx context.Context, name, from, to string) (v1.Diff, error) {
 	var out v1.Diff
 	err := c.do(ctx, request{
@@ -20,8 +21,8 @@ func (c *Client) DiffTool(ctx context.Context, name, from, to string) (v1.Diff, 
 	return out, err
 }
 
-// DiffDefinition tells what applying a tool's definition would change, compared
-// with from as [Client.DiffTool] takes it.
+// DiffDefinition returns what applying a tool's definition would change,
+// compared with from as [Client.DiffTool] takes it.
 func (c *Client) DiffDefinition(ctx context.Context, definition json.RawMessage, from string) (v1.Diff, error) {
 	var out v1.Diff
 	err := c.do(ctx, request{

@@ -4,7 +4,7 @@
 //	…
 //	run, err := c.StartRun(ctx, v1.NewRun{Agent: "support-desk", Input: json.RawMessage(`"Where is my order?"`)})
 //
-// What the server refuses comes back as a [*tool.Error] of the kind it had
-// there, with the [v1.Problem] as its cause. It knows nothing of what is behind
-// the API.
+// An error of the server is returned as a [*tool.Error] of the same kind, with
+// the [v1.Problem] as its cause. The package uses the API only, and imports
+// nothing of the server behind it.
 package client

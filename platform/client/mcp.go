@@ -33,7 +33,7 @@ func (c *Client) MCPServer(ctx context.Context, name string) (v1.MCPServer, erro
 }
 
 // UpdateMCPServer replaces how a server is reached and what is allowed of it;
-// d.Revision guards against what somebody else changed meanwhile.
+// d.Revision guards against a concurrent change by another writer.
 func (c *Client) UpdateMCPServer(ctx context.Context, name string, d v1.MCPServerDefinition) (v1.MCPServer, error) {
 	var out v1.MCPServer
 	err := c.do(ctx, request{method: http.MethodPut, path: []string{"mcp", "servers", name}, body: d, out: &out})
@@ -69,8 +69,8 @@ func (c *Client) MCPServerTools(ctx context.Context, name, state string, page Pa
 	return out, err
 }
 
-// DiffMCPServer tells what a server made of one of its tools; of those that
-// changed where tool is empty.
+// DiffMCPServer returns how a server changed one of its tools since the tool
+// was approved; if tool is empty, how it changed each tool that it changed.
 func (c *Client) DiffMCPServer(ctx context.Context, name, tool string) (v1.Page[v1.MCPDrift], error) {
 	var out v1.Page[v1.MCPDrift]
 	err := c.do(ctx, request{

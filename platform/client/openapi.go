@@ -15,8 +15,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ImportOpenAPI makes tools of a document of OpenAPI, or unless in.DryRun is
-// false tells what that would make.
+// ImportOpenAPI makes tools of an OpenAPI document. Unless in.DryRun is false,
+// it only reports what it would make.
 func (c *Client) ImportOpenAPI(ctx context.Context, in v1.ImportOpenAPI) (v1.ImportedOpenAPI, error) {
 	var out v1.ImportedOpenAPI
 	err := c.do(ctx, request{method: http.MethodPost, path: []string{"tools", "import", "openapi"}, body: in, out: &out})

@@ -44,8 +44,8 @@ func (c *Client) CreateTool(ctx context.Context, d v1.ToolDefinition) (v1.SavedT
 	return out, err
 }
 
-// UpdateTool replaces the draft of a tool; d.Revision guards against what
-// somebody else changed meanwhile.
+// UpdateTool replaces the draft of a tool; d.Revision guards against a
+// concurrent change by another writer.
 func (c *Client) UpdateTool(ctx context.Context, name string, d v1.ToolDefinition) (v1.SavedTool, error) {
 	var out v1.SavedTool
 	err := c.do(ctx, request{method: http.MethodPut, path: []string{"tools", name}, body: d, out: &out})
@@ -138,7 +138,7 @@ const (
 	Deprecate Transition = "deprecate" // Refuse new bindings.
 )
 
-// ExplainTool tells how a reference resolves, rule by rule.
+// ExplainTool reports how a reference resolves, rule by rule.
 func (c *Client) ExplainTool(ctx context.Context, name, version string, mode tool.Mode) (v1.Explanation, error) {
 	var out v1.Explanation
 	err := c.do(ctx, request{

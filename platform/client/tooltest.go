@@ -8,8 +8,9 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// TestTool tests a tool and waits so long for the end, at most a minute; with
-// no time, the test is begun. How it goes on, the events of its run tell.
+// TestTool tests a tool and waits at most that long for the end, up to a
+// minute. With a zero wait it returns once the test has started; the events of
+// its run report its progress.
 func (c *Client) TestTool(
 	ctx context.Context, name string, in v1.NewToolTest, wait time.Duration,
 ) (v1.ToolTest, error) {

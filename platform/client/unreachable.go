@@ -71,8 +71,8 @@ func reasonOf(err error) (reason Reason, detail string) {
 	return NotAnswering, ""
 }
 
-// certificateFault says what is wrong with a certificate, if that is what err
-// tells of.
+// certificateFault describes what is wrong with a certificate, if err is a
+// certificate error.
 func certificateFault(err error) string {
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		return "it is for other names than " + e.Host
