@@ -29,9 +29,9 @@ type Config struct {
 	// Environ lists variables as "name=value": a key of a model provider makes
 	// the demo use a live model, see package demo. Defaults to the process's.
 	Environ []string
-	// Sandbox starts a child that runs programs nobody trusts, see
-	// worker.Config. Without it the agent's calls of json_transform and
-	// quoteBulkOrder fail.
+	// Sandbox is the command line of a child process that runs untrusted
+	// programs, see worker.Config. Without it the agent's calls of
+	// json_transform and quoteBulkOrder fail.
 	Sandbox []string
 	// Out is where people read. Required.
 	Out io.Writer

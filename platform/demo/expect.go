@@ -54,8 +54,8 @@ func expected() []outcome {
 	}
 }
 
-// check tells of every way in which calls, in call order, differ from what was
-// expected.
+// check returns an error for every difference between calls, in call order, and
+// the expected outcomes.
 func check(calls []tool.Invocation, want []outcome) error {
 	var errs []error
 	for i, w := range want {

@@ -63,7 +63,7 @@ func soundEnd(inv tool.Invocation) error {
 			return fmt.Errorf("%s failed: %s: %s", pinned(inv), inv.ErrorKind, inv.Error)
 		}
 		return nil
-	case tool.StatusRejected, tool.StatusExpired: // Nobody approved it.
+	case tool.StatusRejected, tool.StatusExpired: // It was not approved.
 		return nil
 	case tool.StatusPending, tool.StatusApproved, tool.StatusRunning, tool.StatusWaiting, tool.StatusCancelled,
 		tool.StatusUnknown:

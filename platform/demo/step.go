@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress tells a person at the terminal what goes on and how long it took.
+// progress shows a person at the terminal each step and how long it took.
 type progress struct {
 	out io.Writer
 }
