@@ -26,8 +26,9 @@ type Config struct {
 	Worker worker.Config
 	// TaskQueue defaults to [serve.DefaultTaskQueue].
 	TaskQueue string
-	// Observer tells of requests and calls; the caller stops it. Its metrics are
-	// at /metrics of the API if that is on loopback. Defaults to nobody.
+	// Observer records traces and metrics of requests and calls; the caller
+	// stops it. Its metrics are at /metrics of the API if that is on loopback.
+	// Defaults to none.
 	Observer *observe.Observer
 	// Version of the platform, for the API's description.
 	Version string
@@ -41,7 +42,7 @@ const (
 	DefaultTenant = "dev"
 )
 
-// Files in the data folder that tell the command line where the platform is.
+// Files in the data folder by which the command line finds the platform.
 const (
 	KeyFile    = "key"    // The API key of the tenant.
 	ServerFile = "server" // The URL of the API.

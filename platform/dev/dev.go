@@ -38,7 +38,7 @@ type Dev struct {
 	url    string
 
 	hangUp context.CancelFunc // Stops the HTTP server.
-	served chan error         // Tells how it ended.
+	served chan error         // Receives the error that the HTTP server ended with.
 
 	stop sync.Once
 	err  error
