@@ -61,7 +61,7 @@ func key(ctx context.Context, cfg Config) Finding {
 	return f
 }
 
-// models tells which models have a key. Only names are told, never values.
+// models reports which models have a key. It reports names only, never values.
 func models(_ context.Context, cfg Config) []Finding {
 	var set, unset []string
 	for _, v := range cfg.Models {

@@ -1,6 +1,6 @@
-// Package doctor looks at what the platform stands on from where the command
-// line is, and says of each thing what was found and what mends it.
+// Package doctor checks the platform's dependencies, as they are reached from
+// the command line, and reports for each what was found and how to fix it.
 //
-// It changes nothing, it ends in time whatever does not answer, and it tells no
-// secrets.
+// It changes nothing, ends in time even if a dependency does not answer, and
+// reports no secrets.
 package doctor

@@ -104,11 +104,11 @@ type timeouts struct{ check, all time.Duration }
 
 // check looks at one thing, or at several of which one leads to the next.
 type check struct {
-	name string // Of what is told if it does not end in time.
+	name string // What is reported if it does not end in time.
 	look func(ctx context.Context, cfg Config) []Finding
 }
 
-// checks are in the order they are told in.
+// checks are in the order of the report.
 var checks = []check{
 	{"PostgreSQL", postgres},
 	{"database", database},
@@ -144,7 +144,7 @@ func Run(ctx context.Context, cfg Config) []Finding {
 	return all
 }
 
-// run does not wait for what does not end when it is told to.
+// run makes the check, and abandons one that ignores its cancelled context.
 func (c check) run(ctx context.Context, cfg Config) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, cfg.timeouts.check)
 	defer cancel()
@@ -156,7 +156,7 @@ func (c check) run(ctx context.Context, cfg Config) []Finding {
 	case <-ctx.Done():
 	}
 	select {
-	case found := <-done: // It was told to end, and may have something to say.
+	case found := <-done: // It was cancelled, and may have something to report.
 		return found
 	case <-time.After(cfg.timeouts.check / 5):
 		return []Finding{{

@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/devstack/ports"
 )
 
-// listening tells who has the ports that toolcrib dev would like.
+// listening reports which processes hold the ports that toolcrib dev would use.
 func listening(ctx context.Context, cfg Config) []Finding {
 	found := make([]Finding, len(cfg.Ports))
 	for i, p := range cfg.Ports {
@@ -19,8 +19,8 @@ func listening(ctx context.Context, cfg Config) []Finding {
 	return found
 }
 
-// port looks at a port without opening it: to listen there, however briefly,
-// would take it from who starts at this moment.
+// port checks a port without opening it: listening there, however briefly,
+// would take it from a process that starts at the same moment.
 func port(ctx context.Context, cfg Config, p Port) Finding {
 	f := Finding{Check: fmt.Sprintf("port %d", p.Number), Status: OK, Found: "free for " + p.Service}
 	if !ports.Listening(ctx, p.Number) {
