@@ -1,5 +1,5 @@
-// Package ingesttest ingests without Temporal, for tests of what is in front of
-// it.
+// Package ingesttest ingests documents without Temporal, for tests of the
+// layers above ingestion.
 package ingesttest
 
 import (
