@@ -131,7 +131,7 @@ func (a *app) writeProgram(got v1.ArtifactContent, file string) error {
 			if got.Content != "" {
 				return usage("the program is no text: give a file with -o")
 			}
-			program = []byte(cleanLines(got.Source)) // Whoever uploaded it has no say over the terminal.
+			program = []byte(cleanLines(got.Source)) // The program is untrusted: it must not control the terminal.
 		}
 		_, err := a.env.Out.Write(program)
 		return err
@@ -170,8 +170,8 @@ func withPrograms(documents []document) error {
 	return nil
 }
 
-// program reads the file that a definition names; nothing leads out of the
-// definition's folder, so that a definition of somebody else's reads no other.
+// program reads the file that a definition names. The path cannot leave the
+// definition's folder, so that an untrusted definition reads no other file.
 func (d document) program(fields map[string]json.RawMessage) ([]byte, error) {
 	var name string
 	if err := json.Unmarshal(fields["file"], &name); err != nil {

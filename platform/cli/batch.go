@@ -16,7 +16,7 @@ import (
 // maxDefinitions is how many definitions are applied at once.
 const maxDefinitions = 1000
 
-// outline is what of a definition tells it apart from others.
+// outline holds the fields of a definition that identify it.
 type outline struct {
 	Kind  string            `json:"kind"`
 	Slug  string            `json:"slug"`
@@ -72,7 +72,7 @@ func (a *app) suggestTools(ctx context.Context, c *client.Client, documents []do
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.env.Patience, suggestPatience))
 	defer cancel()
 	known, err := toolNames(ctx, c)
-	if err != nil { // The failure is told of without.
+	if err != nil { // The error is reported without suggestions.
 		return
 	}
 	for _, d := range documents {

@@ -19,7 +19,7 @@ type Env struct {
 	Environ []string // The environment, as [os.Environ] has it.
 	Dir     string   // Where a data folder is looked for. Defaults to the current directory.
 	Version string   // Of the platform.
-	Sandbox []string // Starts a child that runs programs nobody trusts, see worker.Config.
+	Sandbox []string // Command line of a child that runs untrusted programs, see worker.Config.
 	// Terminal returns how many columns the terminal has that w writes to, if
 	// it does. Asks the system when nil.
 	Terminal func(w io.Writer) (columns int, ok bool)

@@ -190,8 +190,8 @@ func (a *app) completeVersions(cmd *cobra.Command, args []string, typed string) 
 	})
 }
 
-// ask asks the server for names. Where that fails there are none: what a shell
-// shows while somebody types is no place for errors.
+// ask requests names from the server. If that fails there are none: errors must
+// not appear in shell completion.
 func (a *app) ask(
 	cmd *cobra.Command, typed string, list func(context.Context, *client.Client) ([]string, error),
 ) ([]string, cobra.ShellCompDirective) {

@@ -293,8 +293,8 @@ type shownConnection struct {
 	Key     shownSetting `json:"key"`
 }
 
-// shownSetting tells of a setting. A key has no value here, only whether it is
-// set.
+// shownSetting describes a setting. Value is empty for a key, whose Set only
+// says whether there is one.
 type shownSetting struct {
 	Value string `json:"value,omitempty"`
 	Set   bool   `json:"set"`

@@ -28,6 +28,6 @@ func lockFile(path string) (unlock func(), err error) {
 	}
 }
 
-// exposed reports whether others than its owner may read a file, which its mode
-// does not tell here.
+// exposed reports whether users other than the owner may read a file. The mode
+// does not say so on this system, so it is always false.
 func exposed(fs.FileInfo) bool { return false }

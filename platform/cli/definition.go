@@ -200,9 +200,9 @@ func interrupted(err error) error {
 	return &tool.Error{Kind: tool.Cancelled, Msg: "interrupted: nothing was applied", Err: err}
 }
 
-// regular returns what a path names, if it is a regular file. A symbolic link is
-// refused too: in a folder of somebody else's it may lead to any file of the
-// user's, whose content would be sent.
+// regular returns the file information of a path, if it is a regular file. A
+// symbolic link is refused too: in a folder of another user it may lead to any
+// file of this user, whose content would be sent.
 func regular(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -75,7 +75,7 @@ type diffedFile struct {
 	Line int    `json:"line,omitempty"`
 }
 
-// diffFiles tells what applying the tools in files would change.
+// diffFiles reports what applying the tools in files would change.
 func (a *app) diffFiles(ctx context.Context, stdin io.Reader, files []string, from string) error {
 	documents, err := readDefinitions(ctx, files, stdin)
 	if err != nil {

@@ -105,8 +105,8 @@ func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func
 	return cfg, c.Close, nil
 }
 
-// folderFault says why the data folder that the user names cannot be used: the
-// doctor tells of it among what it finds.
+// folderFault returns why the data folder that the user names cannot be used.
+// The doctor reports it as a finding.
 func (a *app) folderFault() error {
 	if a.flags.data != "" {
 		_, err := a.folderSource(a.flags.data, "--data")

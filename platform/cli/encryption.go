@@ -118,8 +118,9 @@ is finished with --continue, which makes no further keys.`,
 	return cmd
 }
 
-// eachTenant makes a command do something for each tenant, as the owner of the
-// database who may act as any, and print how they stand then.
+// eachTenant makes a command call do for each tenant and print the state of the
+// tenants' keys afterwards. It connects as the owner of the database, which may
+// act as any tenant.
 func (a *app) eachTenant(
 	cmd *cobra.Command, needsKeys bool,
 	do func(ctx context.Context, v *vault.Vault, tenant tool.TenantID, out *tenantKeys) error,

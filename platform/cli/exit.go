@@ -13,8 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Exit codes. They are stable: scripts decide by them. exitMeanings tells what
-// each means.
+// Exit codes. They are stable: scripts depend on them. exitMeanings describes
+// each.
 const (
 	ExitOK          = 0   // Done.
 	ExitFailure     = 1   // It failed otherwise; also a run that failed, and a tool that answered no.

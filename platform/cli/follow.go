@@ -69,7 +69,8 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 	return nil
 }
 
-// warner tells on the error stream what a run waits for, once for each reason.
+// warner returns a function that reports on the error stream what a run waits
+// for, once for each reason.
 func (a *app) warner() func(v1.Run) error {
 	told := ""
 	return func(run v1.Run) error {
@@ -82,7 +83,7 @@ func (a *app) warner() func(v1.Run) error {
 	}
 }
 
-// ends reports whether an event tells of the end of a call.
+// ends reports whether an event is the end of a call.
 func ends(t tool.EventType) bool {
 	switch t {
 	case tool.EventCompleted, tool.EventFailed, tool.EventCancelled, tool.EventRejected, tool.EventExpired:
@@ -95,7 +96,8 @@ func ends(t tool.EventType) bool {
 	}
 }
 
-// writeWarning writes one line about a tool that somebody should look at.
+// writeWarning writes a warning event, one line about a tool that needs
+// attention.
 func writeWarning(w io.Writer, e tool.Event) error {
 	var warning struct {
 		Tool    string `json:"tool"`

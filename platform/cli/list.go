@@ -62,8 +62,8 @@ type listing[T any] struct {
 	empty  string // What to do when there is nothing at all.
 }
 
-// showPage prints a part of a list. That there is nothing is told on the error
-// stream, so that nothing is what a program reads.
+// showPage prints a page of a list. For an empty page the message goes to the
+// error stream, so that standard output is empty for programs.
 func showPage[T any](a *app, cmd *cobra.Command, page v1.Page[T], l listing[T]) error {
 	return a.printer.show(page, func(w io.Writer) error {
 		if len(page.Items) == 0 {
@@ -94,7 +94,7 @@ func filtered(cmd *cobra.Command) bool {
 	return found
 }
 
-// more tells that a list goes on.
+// more prints that a list has further pages.
 func (a *app) more(next string) error {
 	if next == "" {
 		return nil

@@ -31,7 +31,7 @@ no others. A server that does not answer changes nothing.
 The exit code is 5 when something is stopped that somebody has to look at.`, `  toolcrib mcp refresh files`)
 }
 
-// showRefresh tells what a server offers, and what to do about it.
+// showRefresh prints what a server offers, and what to do about it.
 func (a *app) showRefresh(r v1.MCPRefresh) error {
 	if err := a.printer.show(r, func(w io.Writer) error { return writeRefresh(w, r) }); err != nil {
 		return err
@@ -76,7 +76,7 @@ func writeRefresh(w io.Writer, r v1.MCPRefresh) error {
 	return nil
 }
 
-// counted tells how many tools changed in which way.
+// counted returns how many tools changed in which way.
 func counted(count map[string]int, unchanged int) string {
 	var parts []string
 	for _, change := range []string{"new", "changed", "gone", "back", "refused", "missing", "offered"} {
@@ -87,7 +87,7 @@ func counted(count map[string]int, unchanged int) string {
 	return strings.Join(append(parts, fmt.Sprintf("%d unchanged", unchanged)), ", ")
 }
 
-// nextSteps tells what to do after a refresh.
+// nextSteps returns what to do after a refresh.
 func nextSteps(r v1.MCPRefresh, count map[string]int) []string {
 	slug := clean(r.Server.Slug)
 	var steps []string

@@ -28,7 +28,7 @@ func metricsFlag(cmd *cobra.Command, into *string, otherwise string) {
 		"address to serve /metrics, /healthz and /readyz at, to anybody ("+otherwise+"; "+MetricsVariable+")")
 }
 
-// observer returns what tells of a process, and a function that ends it.
+// observer returns an observer of a process, and a function that stops it.
 func (a *app) observer(ctx context.Context, service string, log *slog.Logger) (*observe.Observer, func(), error) {
 	o, err := observe.New(ctx, observe.Config{Service: service, Version: a.env.Version, Getenv: a.env.Getenv, Logger: log})
 	if err != nil {

@@ -243,7 +243,7 @@ func importOutcome(o v1.ImportedOperation, dryRun bool) string {
 	return outcome
 }
 
-// importReport tells, after the table, what is to be known beside it.
+// importReport returns the lines to print below the table of an import.
 func importReport(in v1.ImportedOpenAPI, losses bool) []string {
 	c := in.Counts
 	lines := []string{
@@ -300,7 +300,7 @@ func importWriters(in v1.ImportedOpenAPI) []string {
 	return lines
 }
 
-// importPages tells how many tools join pages, and how.
+// importPages returns how many tools join pages, and how.
 func importPages(in v1.ImportedOpenAPI) []string {
 	count := make(map[string]int)
 	for _, o := range in.Operations {

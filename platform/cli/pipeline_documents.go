@@ -73,8 +73,8 @@ type addedDocuments struct {
 	Items  []v1.Document `json:"items"`
 }
 
-// addDocuments adds documents one by one, and tells of each when it is searched,
-// or can't be.
+// addDocuments adds documents one by one, and reports each when it can be
+// searched or has failed.
 func (a *app) addDocuments(
 	ctx context.Context, c *client.Client, pipeline string, documents []v1.NewDocument, noWait bool,
 ) error {

@@ -184,7 +184,7 @@ func (a *app) filesAt(p string, anything bool) ([]file, error) {
 		return nil, usage("there is nothing to add: no file in %s ends in .txt, .md, .html or .pdf", p)
 	}
 	if passed > 0 {
-		// Only for who watches.
+		// For a person only: an error is ignored.
 		_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %d files of other types in %s are passed over\n", passed, clean(p))
 	}
 	return files, nil

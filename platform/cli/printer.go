@@ -48,9 +48,8 @@ func pairs(w io.Writer, values ...string) error {
 	return tw.Flush()
 }
 
-// clean takes control characters out of a text that somebody else wrote, so
-// that it can do nothing to the terminal, nor show its letters in another order
-// than they stand in.
+// clean removes control characters from an untrusted text, so that it can
+// neither control the terminal nor reorder the letters that it shows.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// private reports whether a folder is the user's own, and nobody else may write
-// to it.
+// private reports whether a folder is the user's own, and no other user may
+// write to it.
 func private(info fs.FileInfo) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0

@@ -13,8 +13,8 @@ const (
 	progressPause = 200 * time.Millisecond
 )
 
-// progress tells a person on a terminal that something is still going on: one
-// line on the error stream, which is wiped before anything else is written.
+// progress shows a person at a terminal that an operation is still running: one
+// line on the error stream, which is erased before anything else is written.
 type progress struct {
 	out     io.Writer
 	columns int
@@ -24,7 +24,7 @@ type progress struct {
 	mu    sync.Mutex
 	at    string // How far it has come; empty where that is not known.
 	drawn bool
-	mid   bool // The line on the screen is somebody else's and not complete.
+	mid   bool // The line on the screen is not a progress line, and incomplete.
 }
 
 // progress shows that something goes on until done is called. It is silent with
@@ -34,8 +34,8 @@ func (a *app) progress(format string, args ...any) (done func()) {
 	return done
 }
 
-// steps is [app.progress] of something that tells how far it has come: step
-// shows that behind what goes on.
+// steps is [app.progress] for an operation that reports its progress: step
+// shows it behind the text.
 func (a *app) steps(format string, args ...any) (step func(at string), done func()) {
 	columns, ok := a.terminal(a.env.Err)
 	if !ok || a.flags.json {
@@ -76,7 +76,8 @@ func (p *progress) run(stop <-chan struct{}, stopped chan<- struct{}) {
 	}
 }
 
-// draw writes the line. A terminal that fails has nobody who could be told.
+// draw writes the line. Errors of the terminal are ignored: they cannot be
+// reported.
 func (p *progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// report tells what went wrong: a sentence, or with --json a problem.
+// report prints an error: a sentence, or with --json a problem.
 func (a *app) report(ctx context.Context, err error) {
 	if _, ok := errors.AsType[*silentError](err); ok {
 		return
@@ -25,7 +25,7 @@ func (a *app) report(ctx context.Context, err error) {
 		err = &tool.Error{Kind: tool.Cancelled, Msg: "interrupted"}
 	}
 	if a.flags.json {
-		_ = json.NewEncoder(a.env.Err).Encode(map[string]any{"error": asProblem(err)}) // Nobody is left to tell.
+		_ = json.NewEncoder(a.env.Err).Encode(map[string]any{"error": asProblem(err)}) // No way left to report it.
 		return
 	}
 	_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %s\n", cleanLines(explain(err)))
@@ -54,8 +54,8 @@ func asProblem(err error) *v1.Problem {
 	return p
 }
 
-// explain returns what a person is told of err. A [*tool.Error] of ours may
-// have a cause that helps, such as what a database said.
+// explain returns the message that a person gets for err. A [*tool.Error] of
+// our own may have a cause that helps, such as an error of the database.
 func explain(err error) string {
 	if p, ok := client.Problem(err); ok {
 		return p.Error()

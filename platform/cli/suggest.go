@@ -49,7 +49,7 @@ func (a *app) meant(
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.env.Patience, suggestPatience))
 	defer cancel()
 	known, listErr := list(ctx)
-	if listErr != nil { // The failure is told of without.
+	if listErr != nil { // The error is reported without suggestions.
 		return err
 	}
 	if slices.Contains(known, name) { // It is something of it that is not there.

@@ -138,8 +138,8 @@ func writeTool(w io.Writer, t v1.Tool, versions []v1.ToolVersion) error {
 	return writeToolVersions(w, versions)
 }
 
-// declared writes who declared that a POST only reads, and when; nothing where
-// nobody did.
+// declared returns who declared that a POST only reads, and when; it is empty
+// without a declaration.
 func declared(d *v1.Declaration) string {
 	if d == nil {
 		return ""

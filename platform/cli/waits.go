@@ -10,9 +10,9 @@ import (
 // waitsPause is between two looks at what a run waits for.
 const waitsPause = 3 * time.Second
 
-// tellWaits tells on the error stream what a run waits for that sends nothing,
-// until stop is called. Whether it could be asked is not its affair: who follows
-// the run finds out.
+// tellWaits reports on the error stream what a run waits for when it sends no
+// events, until stop is called. Errors of its requests are ignored: the
+// follower of the run finds them.
 func (a *app) tellWaits(ctx context.Context, c *client.Client, id string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -48,7 +48,7 @@ func download(env cli.Env) (*programs.Download, error) {
 	return d, nil
 }
 
-// ask asks the user. Where nobody answers, the answer is no.
+// ask asks the user. Without an answer, it is no.
 func ask(env cli.Env, o programs.Offer) error {
 	if _, err := fmt.Fprintf(env.Err, "PostgreSQL is missing here. Get %s? [y/N] ", o); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package sandboxcmd is the command that runs programs nobody trusts. It stands
-// apart because of the engines that it links.
+// Package sandboxcmd is the command that runs untrusted programs. It is a
+// package of its own because of the engines that it links.
 package sandboxcmd
 
 import (
