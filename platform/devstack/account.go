@@ -17,8 +17,9 @@ type account struct {
 	uid, gid int
 }
 
-// unprivilegedAccount returns the account to run PostgreSQL as: nil unless the
-// process is root, then the distribution's postgres or else nobody.
+// unprivilegedAccount returns the account to run PostgreSQL as. It is nil
+// unless the process is root; then it is the distribution's account postgres,
+// or else the account nobody.
 func unprivilegedAccount() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil //nolint:nilnil // No account is the answer, not its absence.

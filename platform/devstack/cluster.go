@@ -110,8 +110,8 @@ func (h clusterHome) prepare(cmd *exec.Cmd, deathSignal syscall.Signal) {
 	cmd.SysProcAttr = childAttributes(h.as, deathSignal)
 }
 
-// localeArguments choose byte order for sorting, which every system has alike,
-// and Unicode for telling letters.
+// localeArguments choose byte order for sorting, which is the same on every
+// system, and Unicode for classifying letters.
 func localeArguments() []string {
 	if runtime.GOOS == "darwin" {
 		return []string{"--locale=C", "--lc-ctype=UTF-8"}

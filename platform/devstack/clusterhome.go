@@ -25,11 +25,12 @@ const (
 	markFile         = dataFolder + "/postmaster.pid" // The server that runs it.
 )
 
-// clusterHome is the folder of one PostgreSQL cluster. It is ours, and only the
-// cluster in it is the account's, so that whoever runs code as the account
-// cannot put anything in the place of a file that we open. The root keeps us
-// from following links out of the folder all the same: data is the account's,
-// and so is the whole folder where an earlier build made it.
+// clusterHome is the folder of one PostgreSQL cluster. The folder is owned by
+// this process's user, and only the cluster in it by the account that runs
+// PostgreSQL, so that code that runs as that account cannot replace a file that
+// we open. The root keeps us from following links out of the folder all the
+// same: data belongs to the account, and so does the whole folder where an
+// earlier build made it.
 type clusterHome struct {
 	dir  string
 	root *os.Root

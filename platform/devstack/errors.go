@@ -56,7 +56,7 @@ func (e *StartError) Unwrap() error { return e.Err }
 type PortTakenError struct {
 	Service string // What was to listen there, such as "Temporal".
 	Port    int
-	By      ports.Process // Who listens there; the zero Process when nobody can tell.
+	By      ports.Process // The process that listens there; zero if it is unknown.
 }
 
 func (e *PortTakenError) Error() string {

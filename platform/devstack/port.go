@@ -20,9 +20,9 @@ type wish struct {
 	fixed   bool // No other will do.
 }
 
-// choose returns the wanted port if nobody listens there, else a free one, or
-// a [*PortTakenError] where no other will do. The port is free at this moment
-// only: who listens later must be ready to choose again.
+// choose returns the wanted port if no process listens there, else a free one,
+// or a [*PortTakenError] if the port is fixed. The port is free at this moment
+// only: a caller that listens later must be ready to choose again.
 func (w wish) choose(ctx context.Context) (int, error) {
 	l, err := w.listen(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (w wish) choose(ctx context.Context) (int, error) {
 	return portOf(l)
 }
 
-// listen is [wish.choose] for who listens at once.
+// listen is [wish.choose] for a caller that listens at once.
 func (w wish) listen(ctx context.Context) (net.Listener, error) {
 	if w.port > 0 {
 		l, err := listen(ctx, w.port)
@@ -46,7 +46,7 @@ func (w wish) listen(ctx context.Context) (net.Listener, error) {
 	return listenAnywhere(ctx)
 }
 
-// tell says that a service got another port than it would have liked.
+// tell logs that a service got another port than the one it wanted.
 func (w wish) tell(ctx context.Context, log *slog.Logger, got int) {
 	if w.port <= 0 || w.port == got {
 		return

@@ -40,7 +40,7 @@ type PostgresConfig struct {
 	// Stop removes it.
 	Throwaway bool
 
-	// Logger defaults to discarding what it is told.
+	// Logger takes log messages. Defaults to discarding them.
 	Logger *slog.Logger
 }
 
@@ -150,8 +150,8 @@ func (p *Postgres) URL() string { return p.url }
 // Port returns the port the cluster listens on.
 func (p *Postgres) Port() int { return p.port }
 
-// Done returns a channel that is closed when the server has ended, whoever
-// ended it.
+// Done returns a channel that is closed when the server has ended, for any
+// reason.
 func (p *Postgres) Done() <-chan struct{} { return p.server.done }
 
 // stopGrace is how long a server gets to stop in order unless the caller's

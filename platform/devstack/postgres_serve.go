@@ -100,9 +100,9 @@ func (p *Postgres) arguments() []string {
 }
 
 // connect returns the first connection that succeeds, or an error when the
-// server has ended or ctx has. It waits for the server's own word that it is
-// ready: until then whoever answers on the port may be another one that was
-// faster.
+// server or ctx has ended. It waits until the server itself has reported that
+// it is ready: until then the process that answers on the port may be another
+// one that took it first.
 func (p *Postgres) connect(ctx context.Context, address string) (*pgx.Conn, error) {
 	for {
 		mark, err := p.home.mark()

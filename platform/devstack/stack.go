@@ -26,9 +26,10 @@ type Stack struct {
 	err      error
 }
 
-// Start starts the services of cfg and returns when they answer. The services
-// start at the same time; if one fails the other is stopped. Where the
-// services come from and which errors are typed is told at [StartPostgres] and
+// Start starts the services of cfg and returns when they answer. They start at
+// the same time; if one fails, the other is stopped.
+//
+// For the sources of the services and for typed errors, see [StartPostgres] and
 // [StartTemporal]. ctx limits the start only: a stack runs until it is stopped
 // or the process ends.
 func Start(ctx context.Context, cfg Config) (*Stack, error) {
@@ -145,7 +146,7 @@ func (s *Stack) Namespace() string { return s.temporal.Namespace() }
 func (s *Stack) UIURL() string { return s.temporal.UIURL() }
 
 // PostgresDone returns a channel that is closed when the private cluster has
-// ended, whoever ended it. Without a private cluster it is nil.
+// ended, for any reason. Without a private cluster it is nil.
 func (s *Stack) PostgresDone() <-chan struct{} {
 	if s.postgres == nil {
 		return nil

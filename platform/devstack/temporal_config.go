@@ -71,8 +71,8 @@ func serverConfig(db *config.SQL, ports temporalPorts) *config.Config {
 	return &c
 }
 
-// service has no HTTP API: it would take orders from any site that is open in
-// the browser, and nobody here speaks it.
+// service has no HTTP API: it would accept requests from any site that is open
+// in the browser, and no client here uses it.
 func service(port int) config.Service {
 	var s config.Service
 	s.RPC.GRPCPort = port

@@ -57,9 +57,10 @@ func (l *serverLogger) Panic(msg string, tags ...tag.Tag) {
 	panic(msg)
 }
 
-// Fatal would end the process, which is not the server's to end. While the
-// server is being made, on the goroutine of who asked for it, it panics with a
-// [fatalError] for that one to recover; later it ends its goroutine only.
+// Fatal logs an error that would end the process, which the server must not do.
+// While the server is being created, on the goroutine of the caller, it panics
+// with a [fatalError] for the caller to recover; later it ends only its own
+// goroutine.
 func (l *serverLogger) Fatal(msg string, tags ...tag.Tag) {
 	err := errors.New(msg)
 	for _, t := range tags {

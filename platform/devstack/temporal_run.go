@@ -22,17 +22,18 @@ var tuning = map[string]any{
 	"history.visibilityProcessorMaxPollRPS": 2000,
 	// By default a run cannot continue as new within a second of its start.
 	"history.workflowIdReuseMinimalInterval": "0s",
-	// The server asks nobody on the internet whether there is a newer version.
+	// The server does not query the internet for a newer version.
 	"frontend.enableServerVersionCheck": false,
-	// By default a namespace is listed and counted ten times a second, by all of
-	// its users together: the UI, the API and a person who pages through runs.
+	// By default a namespace is listed and counted ten times a second, by all
+	// of its clients together: the UI, the API and a person who pages through
+	// runs.
 	"frontend.namespaceRPS.visibility": 1000,
 	// Tenants share queues fairly.
 	"matching.enableFairness": true,
 	// One process has no use for four partitions of each queue.
 	"matching.numTaskqueueReadPartitions":  1,
 	"matching.numTaskqueueWritePartitions": 1,
-	// What was just registered is there: nobody else caches it.
+	// Search attributes are visible once registered: no cache delays them.
 	"system.forceSearchAttributesCacheRefreshOnRead": true,
 	// So each row of a list reads what search attributes there are, from a database
 	// in this process: by default a frontend stops at 2,000 reads a second, which

@@ -9,9 +9,10 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// onlyLocalNames refuses requests that name another host than this machine. A
-// site that is open in the browser can have its own name lead here: then the
-// browser takes the UI for a part of that site, and only the name tells.
+// onlyLocalNames refuses requests whose Host header names another host than
+// this machine (DNS rebinding). A site that is open in the browser can have its
+// own name resolve to this address: the browser then treats the UI as part of
+// that site, and only the Host header shows it.
 func onlyLocalNames(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if !localName(c.Request().Host) {

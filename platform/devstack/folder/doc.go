@@ -1,3 +1,3 @@
-// Package folder tells whether a data folder can be used, and, where it cannot,
-// what to do about it.
+// Package folder reports whether a data folder can be used, and, if it cannot,
+// how to fix that.
 package folder

@@ -65,8 +65,8 @@ func existing(dir string) (string, error) {
 	}
 }
 
-// owner returns who owns the folder, or the nearest above it that there is,
-// unless it is this user.
+// owner returns the name of the user that owns the folder, or its nearest
+// existing parent, unless it is this user.
 func owner(dir string) (string, bool) {
 	at, err := existing(dir)
 	if err != nil {

@@ -34,7 +34,8 @@ func Holder(ctx context.Context, port int) Process {
 	return Process{}
 }
 
-// Listening reports whether somebody listens on the TCP port. It opens nothing.
+// Listening reports whether a process listens on the TCP port. It opens
+// nothing.
 func Listening(_ context.Context, port int) bool { return len(listeners(port)) > 0 }
 
 // listeners returns the sockets that listen on the port.

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Listening reports whether somebody listens on the TCP port, as far as this
+// Listening reports whether a process listens on the TCP port, as far as this
 // user may see. It opens nothing.
 func Listening(ctx context.Context, port int) bool { return Holder(ctx, port) != Process{} }
 

@@ -8,9 +8,9 @@ import (
 // lookTimeout bounds looking for a process.
 const lookTimeout = 2 * time.Second
 
-// Process is who listens on a port.
+// Process is a process that listens on a port.
 type Process struct {
-	PID  int    // 0 when nobody can tell, as of another user's process.
+	PID  int    // 0 if it is unknown, as for another user's process.
 	Name string // Of its program; may be empty.
 }
 

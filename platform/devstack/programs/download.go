@@ -23,8 +23,8 @@ const (
 // the artifacts that are published for embedding PostgreSQL in a repository of
 // Maven's layout. The zero Download takes the defaults.
 type Download struct {
-	// Repository is the base URL, of https or http. Whoever names it trusts the
-	// host, wherever it is. Defaults to [DefaultRepository].
+	// Repository is the base URL, of https or http. Its host is trusted, at any
+	// address. Defaults to [DefaultRepository].
 	Repository string
 	// Version is a release as the artifacts are numbered. Defaults to
 	// [DefaultVersion].
@@ -37,7 +37,7 @@ type Download struct {
 	Folder string
 	// Allow is asked before anything is fetched; its error ends it. Nil allows.
 	Allow func(ctx context.Context, o Offer) error
-	// Progress is told, in lines, what is done. Nil for nobody.
+	// Progress takes lines about what is done. Nil discards them.
 	Progress io.Writer
 
 	limits limits // Defaults to those that tests change.
@@ -149,7 +149,7 @@ func (d Download) install(ctx context.Context, from *repository, home string) (_
 	if err := os.Mkdir(unpacked, 0o755); err != nil { //nolint:gosec // See above.
 		return Installation{}, fmt.Errorf("making a folder for the programs: %w", err)
 	}
-	_, _ = fmt.Fprintln(d.Progress, "unpacking it") // Nobody depends on it.
+	_, _ = fmt.Fprintln(d.Progress, "unpacking it") // Progress is optional.
 	if err := unpack(ctx, jar, unpacked, d.limits); err != nil {
 		return Installation{}, fmt.Errorf("unpacking %s: %w", from.name(), err)
 	}

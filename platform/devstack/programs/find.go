@@ -53,7 +53,7 @@ type Search struct {
 func Machine() Search {
 	downloaded, err := CacheFolder()
 	if err != nil {
-		downloaded = "" // Who has no home has downloaded nothing.
+		downloaded = "" // Without a home folder nothing was downloaded.
 	}
 	return Search{Path: os.Getenv("PATH"), Folders: distributions, Downloaded: downloaded, System: systemNames()}
 }
@@ -119,7 +119,8 @@ func inspected(ctx context.Context, found []Installation, dir string) []Installa
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)*`)
 
-// inspect tells the version of the PostgreSQL in dir.
+// inspect returns the installation of PostgreSQL in dir, whose version the
+// program postgres reports.
 func inspect(ctx context.Context, dir string) (Installation, error) {
 	if !filepath.IsAbs(dir) {
 		return Installation{}, os.ErrNotExist

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// progress tells of a download in lines, each tenth of it.
+// progress reports a download in lines, one for each tenth of it.
 type progress struct {
 	to          io.Writer
 	what        string
@@ -36,5 +36,5 @@ func (p *progress) add(n int) {
 }
 
 func (p *progress) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.to, format+"\n", args...) // Nobody depends on it.
+	_, _ = fmt.Fprintf(p.to, format+"\n", args...) // Progress is optional.
 }

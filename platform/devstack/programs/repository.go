@@ -48,7 +48,7 @@ func openRepository(d Download, target build) (*repository, error) {
 	}
 	name := "embedded-postgres-binaries-" + target.String()
 	artifact := base.JoinPath("io", "zonky", "test", "postgres", name, d.Version, name+"-"+d.Version+".jar")
-	// Whoever names a repository trusts its host, wherever it is.
+	// The host of a configured repository is trusted, at any address.
 	policy := egress.Policy{AllowHosts: []string{base.Host}}
 	gate, err := egress.New(egress.Config{
 		Policy: func(tool.TenantID) egress.Policy { return policy }, MaxBytes: maxDigestBytes,
@@ -76,7 +76,7 @@ func redacted(raw string) string {
 
 func (r *repository) close() { r.gate.Close() }
 
-// name is the artifact's URL as it may be told.
+// name is the artifact's URL, redacted for messages.
 func (r *repository) name() string { return redacted(r.artifact) }
 
 // fetch downloads the artifact to a new file, and checks its digest.
@@ -151,7 +151,7 @@ func (r *repository) copy(ctx context.Context, file *os.File) error {
 		if err == nil || try == r.download.limits.tries || !mayPass(ctx, err) {
 			return err
 		}
-		_, _ = fmt.Fprintf(r.download.Progress, "it broke off (%v): trying again\n", err) // Nobody depends on it.
+		_, _ = fmt.Fprintf(r.download.Progress, "it broke off (%v): trying again\n", err) // Optional.
 		select {
 		case <-time.After(pause):
 			pause *= 2
@@ -245,7 +245,7 @@ func rewind(file *os.File) error {
 	return nil
 }
 
-// told returns why ctx ended, if that is why err came about.
+// told returns the cause of ctx if ctx has ended, else err.
 func told(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -253,7 +253,7 @@ func told(ctx context.Context, err error) error {
 	return err
 }
 
-// watched tells of each piece that is read.
+// watched reports each piece that is read to alive.
 type watched struct {
 	from  io.Reader
 	alive func(n int)
