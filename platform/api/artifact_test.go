@@ -92,7 +92,7 @@ func TestArtifacts(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, b.do(t, http.MethodPost, "/v1/artifacts/add/disable", "", reader).status)
 }
 
-// What is wrong with an upload is told with its place.
+// An upload is refused with the place of what is wrong.
 func TestArtifactRefusals(t *testing.T) {
 	t.Parallel()
 	b := setup(t, judging)

@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Every way in which a key can be wrong is answered with 401, in words that
-// tell nothing about which tenants and keys there are.
+// Every invalid key is answered with 401, in words that do not disclose which
+// tenants and keys exist.
 func TestKeysThatOpenNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -70,7 +70,7 @@ func endpoints(t *testing.T, server string) (out []endpoint) {
 		endpoint{http.MethodGet, "/v1/runs/0197a3c2-7d9e-7cc1-8000-0123456789ab/events", v1.StreamType})
 }
 
-// ask sends a request as somebody with the key.
+// ask sends a request with the key.
 func ask(t *testing.T, server string, e endpoint, key string) (int, http.Header, []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -56,7 +56,7 @@ func TestChangesUnderIfMatch(t *testing.T) {
 	}
 }
 
-// Of many who change the same state at once, one does.
+// Of many concurrent changes of the same state, one succeeds.
 func TestOneChangesAState(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

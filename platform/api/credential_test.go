@@ -136,8 +136,8 @@ func TestCredentialsWithoutKeys(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodPut, "/v1/credentials/none", `{"value":"x"}`).status)
 }
 
-// A request that holds a secret is served once, and what is kept of it helps
-// nobody to guess the secret.
+// A request that holds a secret is served once, and what is stored of it does
+// not help to guess the secret.
 func TestConfidentialRequestIsServedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, withKeys(t))

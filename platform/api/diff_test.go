@@ -19,8 +19,8 @@ func greet(version, description, properties, required string) string {
 		"input_schema":{"type":"object","properties":` + properties + `,"required":` + required + `}}`
 }
 
-// Two versions are told apart by the rules that publishing applies, and nothing
-// of a configuration is told.
+// Two versions are compared by the rules that publishing applies, and no value
+// of a configuration is disclosed.
 func TestDiffTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

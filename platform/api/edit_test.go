@@ -250,7 +250,7 @@ func TestAgentLifecycle(t *testing.T) {
 	require.Equal(t, tool.Published, is.Status)
 }
 
-// A key that is revoked takes along what it made, and what that made.
+// Revoking a key revokes the keys that it created, and those that they created.
 func TestRevokedKeysTakeTheirsAlong(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

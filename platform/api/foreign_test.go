@@ -49,7 +49,8 @@ func operations(t *testing.T, b *bundle) []operation {
 	return all
 }
 
-// open are the endpoints that want no key: what they tell is no tenant's.
+// open are the endpoints that require no key: what they return belongs to no
+// tenant.
 var open = []string{"/healthz", "/readyz", "/v1/problems", "/v1/problems/{name}"}
 
 // fill puts an id in the place of a path's first name, and a version in the
@@ -78,8 +79,8 @@ func TestEveryEndpointWantsAKey(t *testing.T) {
 	}
 }
 
-// The record of calls is for those who hold the permission to see runs, and of
-// no use to anybody else: no other permission opens it.
+// The record of calls requires the permission to see runs: no other permission
+// opens it.
 func TestInvocationsWantTheirPermission(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -105,7 +105,7 @@ func TestNewsWantsANewRead(t *testing.T) {
 	})
 }
 
-// The follower who began a shared read may leave without the others losing it.
+// The follower that began a shared read may leave without the others losing it.
 func TestLeaderLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestPollRemains(t *testing.T) {
 	})
 }
 
-// A wake-up of a run wakes who follows its tenant, and no one else.
+// A wake-up of a run wakes the followers of its tenant, and no others.
 func TestWakeUpsReachTheirFollowers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

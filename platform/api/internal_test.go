@@ -15,7 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Each kind has one status, and an internal failure tells nothing.
+// Each kind has one status, and an internal failure discloses nothing.
 func TestStatuses(t *testing.T) {
 	t.Parallel()
 	want := map[tool.Kind]int{

@@ -61,8 +61,9 @@ const (
 	rangeSchema = `{"type":"object","properties":{"path":{"type":"string"},"from":{"type":"integer"}},"required":["path","from"]}`
 )
 
-// A real server is attached; its definitions are pinned; one that changes stops
-// alone, and goes on when somebody who saw the difference lets it in.
+// An MCP server is attached and its definitions are pinned. A tool whose
+// definition changes is stopped, alone, and can be called again once the change
+// was approved.
 func TestMCPServerLife(t *testing.T) {
 	t.Parallel()
 	remote := newRemoteServer(t)

@@ -52,7 +52,7 @@ func TestDuplicatesAreServedOnce(t *testing.T) {
 	server := newHandler(t, s, slog.New(slog.DiscardHandler), func(c *api.Config) {
 		c.RequestTimeout, c.MaxRequests, c.MaxTenantRequests = 10*time.Minute, duplicates, duplicates
 	})
-	served := make(chan struct{}) // Closed when the first answer is there: who was told to wait asks again then.
+	served := make(chan struct{}) // Closed when the first answer is there: callers that have to wait retry then.
 	var once sync.Once
 	ask := func() *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/tools", strings.NewReader(draft("say")))
@@ -184,8 +184,8 @@ func TestFailuresAreServedAgain(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, other.status, "the key is still that request's")
 }
 
-// A server that dies leaves its request to whoever asks again when its lease
-// has run out, and to nobody before.
+// The request of a server that dies is served again by a retry after its lease
+// has expired, and not before.
 func TestAServerThatDied(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -215,8 +215,8 @@ func TestAServerThatDied(t *testing.T) {
 	require.Equal(t, late.body, again.body)
 }
 
-// A server that is slow renews the lease of its key, so that nobody takes its
-// request over while it is served.
+// A server that is slow renews the lease of its key, so that no other server
+// takes its request over while it is served.
 func TestASlowServerKeepsItsKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -378,7 +378,7 @@ func TestEveryPostTakesAKey(t *testing.T) {
 	require.Greater(t, tried, 12)
 }
 
-// The description tells of the header at every POST.
+// The description lists the header at every POST.
 func TestKeysAreDescribed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -285,7 +285,7 @@ func TestReembedding(t *testing.T) {
 	b := setup(t, hire)
 	b.do(t, http.MethodPost, "/v1/pipelines", `{"slug":"handbook"}`)
 	b.do(t, http.MethodPost, "/v1/pipelines/handbook/documents", newDocument(t, "leave.md", leave, nil))
-	clerk().Leave(&serviceerror.WorkflowExecutionAlreadyStarted{}) // Somebody else does it, and is not done.
+	clerk().Leave(&serviceerror.WorkflowExecutionAlreadyStarted{}) // Another process ingests it, and has not finished.
 	const model = `{"embedding":{"url":"https://models.example.com/v1","model":"small","dimensions":3,"credentials_ref":"models"}}`
 	p := as[v1.Pipeline](t, b.do(t, http.MethodPost, "/v1/pipelines/handbook/reembed", model), http.StatusAccepted)
 	require.NotNil(t, p.Reembedding)

@@ -13,8 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// A tenant, with however many keys, may have so many streams open; that is
-// nothing to other tenants, and who closes one may open another.
+// Streams are limited per tenant, however many keys it has. Other tenants are
+// not affected, and a closed stream makes room for another one.
 func TestStreamsOfATenantAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.Streams.PerTenant = 2 })

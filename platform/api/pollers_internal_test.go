@@ -17,7 +17,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 )
 
-// queueOf is a Temporal that tells who polls, and counts how often it was asked.
+// queueOf is a Temporal client that lists pollers, and counts its queries.
 type queueOf struct {
 	client.Client
 	last  []time.Duration // How long ago each poller polled.
@@ -76,8 +76,8 @@ func TestRunsThatWaitForAWorker(t *testing.T) {
 	}
 }
 
-// What was found is told again for a while, so that who follows a run does not
-// ask Temporal each time.
+// The result is cached for a while, so that following a run does not query
+// Temporal each time.
 func TestPollersAreAskedForOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -76,7 +76,7 @@ func TestBodyLimit(t *testing.T) {
 	require.Equal(t, tool.Invalid, got.problem(t).Code)
 }
 
-// The log tells of every request, and of no value in it.
+// Every request is logged, and no value in it.
 func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Whatever goes wrong is told as a problem of a class that is listed: kinds of
+// Every error is returned as a problem of a class that is listed: kinds of
 // failures, errors of no kind, and every status the framework knows.
 func TestEveryProblemIsListed(t *testing.T) {
 	t.Parallel()

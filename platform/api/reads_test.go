@@ -16,8 +16,8 @@ import (
 )
 
 // A key without the permission cannot save, apply or publish a declaration that
-// a POST only reads, over any endpoint; one with it can, and the tool, its
-// version and the explanation say who declared it.
+// a POST only reads, over any endpoint. A key with it can, and the tool, its
+// version and the explanation say which key declared it.
 func TestDeclaringReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(cfg *api.Config) {

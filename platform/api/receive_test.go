@@ -16,8 +16,9 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// Who promises a body and never sends it does not keep a connection for ever,
-// whatever the method: the server's deadline stands until the body is there.
+// A client that announces a body and never sends it does not keep a connection
+// open for ever, for any method: the server's deadline holds until the body has
+// arrived.
 func TestBodiesThatNeverCome(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -53,7 +54,7 @@ func TestBodiesThatNeverCome(t *testing.T) {
 	}
 }
 
-// A GET may have a body, which nobody looks at, up to the limit.
+// A GET may have a body, up to the limit, which is ignored.
 func TestBodiesOfReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *api.Config) { c.MaxBodyBytes = 1000 })

@@ -14,8 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// A run that is asked to explain itself tells which calls waited and why, and
-// which attempts of its model failed, without what looks like a secret.
+// The explanation of a run lists which calls waited and why, and which attempts
+// of its model failed, with secrets redacted.
 func TestRunsAreExplained(t *testing.T) {
 	t.Parallel()
 
@@ -71,8 +71,8 @@ func TestRunsAreExplained(t *testing.T) {
 	require.Len(t, retries, 1, "a run that has ended is not added to")
 }
 
-// Somebody follows a run while a stream of it is open, and nobody does for a page
-// of its events.
+// A run has a follower while a stream of it is open, and none for a page of its
+// events.
 func TestStreamsAreFollowers(t *testing.T) {
 	t.Parallel()
 

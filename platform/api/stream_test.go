@@ -71,8 +71,8 @@ func ids(frames []frame) []string {
 	return out
 }
 
-// A browser that comes back to a stream it has seen to the end is told to stay
-// away.
+// A browser that reconnects to a stream it has seen to the end is answered that
+// it must not reconnect.
 func TestStreamThatIsOver(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -255,8 +255,8 @@ func TestStreamOfATenant(t *testing.T) {
 	require.Equal(t, http.StatusUnprocessableEntity, b.do(t, http.MethodGet, "/v1/events?after=x-1", "").status)
 }
 
-// Whoever asks for what is still to come has a place to come back to before
-// anything happened.
+// A client that follows future events gets a position to reconnect from before
+// any event happened.
 func TestStreamFromNow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

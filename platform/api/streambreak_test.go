@@ -235,7 +235,7 @@ func (l *lockedBuffer) String() string {
 	return l.buf.String()
 }
 
-// A client that does not read is cut off, and nobody else notices.
+// A client that does not read is disconnected, and no other client is affected.
 func TestSlowClientIsCutOff(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer

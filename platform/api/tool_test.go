@@ -63,7 +63,7 @@ func TestListToolsFilters(t *testing.T) {
 	}
 }
 
-// Secrets that somebody wrote into a configuration do not come out again.
+// Secrets in a configuration are not returned.
 func TestToolConfigurationIsSanitised(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -143,8 +143,8 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/none/explain", "").status)
 }
 
-// A further name is explained to those who may know of its tool, and a former
-// one is called with a warning.
+// An alias is explained to callers that may know of its tool, and a call by a
+// former name works, with a warning.
 func TestExplainFurtherNames(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -152,8 +152,8 @@ func TestDeleteTool(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.do(t, http.MethodGet, "/v1/tools/ownTool/versions", "").status)
 }
 
-// An import as a stream tells how far it has come, and ends with what the import
-// answers.
+// An import as a stream reports its progress, and ends with the answer of the
+// import.
 func TestStreamImportOpenAPI(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

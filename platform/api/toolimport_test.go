@@ -104,7 +104,7 @@ func TestToolsShowTheirArtifactVersion(t *testing.T) {
 }
 
 // Internal tools are for agents and workflows: API keys neither find nor call
-// them, but for operators, who see them as they are (Z10, S0-15).
+// them, except for operators, who see them as they are (Z10, S0-15).
 func TestInternalToolsAreAbsentForKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
