@@ -142,7 +142,7 @@ func (s *site) accepted() []string {
 	return append([]string(nil), s.promised...)
 }
 
-// handle keeps that somebody reset or terminated a workflow by hand.
+// handle records that a workflow was reset or terminated by hand.
 func (s *site) handle(workflowID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
