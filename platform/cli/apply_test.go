@@ -76,7 +76,7 @@ tool   getOther  1.0.0    would be created
 	require.Contains(t, s.ok(t, "tool", "show", "sayWords"), `{"type":"object","properties":{"words":`)
 }
 
-// Every fault of a definition is told of with its file, line and column.
+// Every fault of a definition is reported with its file, line and column.
 func TestApplyFaults(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -157,7 +157,7 @@ input_schema:
 		`"a":{"type":"string","maxLength":3},"b":{"maxLength":5,"type":"string"},"c":{"type":"string","maxLength":3},"d":{"type":"number","maximum":12345678901234567890123}`)
 }
 
-// A folder of somebody else's must not make apply send a file of the user's, or
+// A folder of another user must not make apply send a file of this user, or
 // wait for a pipe.
 func TestApplyRefusesWhatIsNoRegularFile(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ var updateGolden = flag.Bool("update", false, "rewrite testdata/beginner.golden"
 
 // mistake is a command line that a beginner writes, with the file that it reads.
 type mistake struct {
-	what string // What went wrong, for who reads the golden file.
+	what string // What went wrong, for readers of the golden file.
 	file string // The text of FILE.
 	args string
 	key  string // Permissions of the key, with commas; "*" when empty.

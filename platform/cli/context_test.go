@@ -69,8 +69,8 @@ func TestContexts(t *testing.T) {
 	require.NotContains(t, s.ok(t, "context", "list"), "*")
 }
 
-// What is nearer goes first: flag, environment, context, data folder; and it is
-// told where each value comes from.
+// Settings are taken in the order flag, environment, context, data folder, and
+// the source of each value is shown.
 func TestConnectionPrecedence(t *testing.T) {
 	t.Parallel()
 	s := &shell{dir: t.TempDir()}
@@ -127,8 +127,8 @@ func TestConnectionPrecedence(t *testing.T) {
 	require.Equal(t, cli.ExitUsage, s.run(t, "context", "show", "--context", "a", "--data", "x").code)
 }
 
-// A broken file of contexts is told of with its line, and stops only those who
-// need it.
+// A broken file of contexts is reported with its line, and fails only commands
+// that need it.
 func TestBrokenContexts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{

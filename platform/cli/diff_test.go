@@ -22,7 +22,7 @@ input_schema:
     name: {type: string}
 `
 
-// What changed is told by its place, how it weighs, and which number it needs,
+// A change is reported with its place, its weight, and the number it requires,
 // before anything is applied.
 func TestDiff(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/store/storetest"
 )
 
-// The command tells each thing with what mends it, ends with 1 where something
+// The command reports each check with how to fix it, exits with 1 if something
 // is broken, and shows no secret.
 func TestDoctor(t *testing.T) {
 	t.Parallel()

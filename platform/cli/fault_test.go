@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli"
 )
 
-// What is wrong with a definition is told with its place, the line as it
-// stands, and a mark below it.
+// A fault of a definition is reported with its place, the source line, and a
+// mark below it.
 func TestFaultsShowTheLine(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -94,7 +94,7 @@ func TestCollisions(t *testing.T) {
 	require.Equal(t, cli.ExitNotFound, s.run(t, "tool", "show", "say").code)
 }
 
-// Names that are not there are told with the one that was probably meant.
+// An unknown name is reported with the one that was probably meant.
 func TestNearestNames(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -32,7 +32,7 @@ output_sections:
   - {key: total, label: Total, type: summary}
 `
 
-// The form of a tool is told in a table, and as JSON.
+// The form of a tool is shown as a table, and as JSON.
 func TestToolFields(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -10,8 +10,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// What somebody else wrote can neither steer the terminal nor show its letters
-// in another order than they stand in.
+// An untrusted text can neither control the terminal nor reorder its letters.
 func TestClean(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -35,7 +35,8 @@ func watched(screen io.Writer) *app {
 	return a
 }
 
-// What lasts is told of, out of the way of what is written, and wiped at the end.
+// The progress of a long operation is shown, apart from the output, and erased
+// at the end.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	var screen terminal

@@ -13,8 +13,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// A failed attempt of a model is told where a run is followed and where it is
-// shown, with its cause and when the next one is due; so is why calls waited.
+// A failed attempt of a model is reported where a run is followed and where it
+// is shown, with its cause and when the next one is due; so is why calls
+// waited.
 func TestWaitsAndRetriesAreShown(t *testing.T) {
 	t.Parallel()
 

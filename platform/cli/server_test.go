@@ -28,8 +28,8 @@ func start(t *testing.T, secure bool, handler http.HandlerFunc) string {
 	return server.URL
 }
 
-// What answers and is no Toolcrib server is told apart from one that fails, and
-// from none at all.
+// A server that is not a Toolcrib server is distinguished from one that fails,
+// and from no server at all.
 func TestWrongServers(t *testing.T) {
 	t.Parallel()
 	page := func(status int, text string) http.HandlerFunc {

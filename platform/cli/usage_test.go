@@ -76,7 +76,7 @@ func TestHelp(t *testing.T) {
 	require.Contains(t, s.ok(t, "tool"), "explain")
 }
 
-// A server that is not there is told of with what to do about it.
+// An unreachable server is reported with what to do about it.
 func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	s := &shell{vars: map[string]string{cli.ServerVariable: "http://127.0.0.1:1"}}

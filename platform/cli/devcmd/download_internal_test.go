@@ -17,8 +17,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// A machine without PostgreSQL: what is done about it is what the environment
-// says, and what was refused is told with what mends it.
+// On a machine without PostgreSQL, the environment decides what is done, and a
+// refusal is reported with how to fix it.
 func TestDevWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	artifact := programstest.Artifact(t)

@@ -20,8 +20,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// talker is a model that says half of its answer, and the rest when it is told
-// to: for each run once, by what the user said.
+// talker is a model that returns half of its answer, and the rest when the test
+// releases it: once for each run, by the user's input.
 type talker struct {
 	mu      sync.Mutex
 	goAhead map[string]chan struct{}
@@ -136,7 +136,7 @@ func TestFollowInterrupted(t *testing.T) {
 	require.Equal(t, []tool.EventType{agent.EventOutputAppended, agent.EventTurn, agent.EventRunCompleted}, types)
 }
 
-// Calls are shown too, and who has no right to a run sees nothing.
+// Calls are shown too, and a key without the right to a run sees nothing.
 func TestFollowCalls(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, `run ID of greeter

@@ -109,7 +109,7 @@ func (s *site) functions() (*function.Registry, error) {
 	)
 }
 
-// toolcrib runs a command against the site, as its data folder tells.
+// toolcrib runs a command against the site, which it finds by the data folder.
 func toolcrib(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	return toolcribAs(ctx, "", args...)
 }

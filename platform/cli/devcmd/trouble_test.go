@@ -19,8 +19,8 @@ import (
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
 )
 
-// A port that the user asks for is that port or an error that names who has it;
-// and a folder that is none is told of.
+// A port that the user asks for is used, or refused with an error that names
+// the process that holds it. A folder that is not one is reported.
 func TestDevRefuses(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -71,8 +71,8 @@ func TestDevRefuses(t *testing.T) {
 	}
 }
 
-// The platform of a data folder is found and well, with what it lacks told as a
-// warning only.
+// The platform of a data folder is found and healthy; what it lacks is reported
+// as a warning only.
 func TestDoctorOfDev(t *testing.T) {
 	t.Parallel()
 	code, out, errs := toolcrib(t.Context(), "doctor")
@@ -104,8 +104,8 @@ func TestNamespaceThatIsMissing(t *testing.T) {
 	}
 }
 
-// A run that no worker takes says so to whoever looks at it or follows it, and
-// goes on when a worker comes.
+// A run without a worker is reported as such where it is shown or followed, and
+// continues when a worker starts.
 func TestRunWithoutWorker(t *testing.T) {
 	t.Parallel()
 	environ := []string{
@@ -144,7 +144,7 @@ func TestRunWithoutWorker(t *testing.T) {
 	require.Equal(t, cli.ExitOK, server.interrupt(t), &server.log)
 }
 
-// end returns how a command ended that nobody interrupts.
+// end returns the exit code of a command that is not interrupted.
 func (p *process) end(t *testing.T) (code int) {
 	t.Helper()
 	select {

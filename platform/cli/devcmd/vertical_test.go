@@ -117,7 +117,7 @@ func TestCancel(t *testing.T) {
 	require.Contains(t, stderr, "already")
 }
 
-// Who does not want to wait for a call finds it as a run.
+// A call made without waiting is found as a run.
 func TestCallWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	var call v1.Call
