@@ -15,7 +15,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Why a server gives no answer is told apart, however deep the reason stands.
+// The reasons why a server does not answer are distinguished, however deep they
+// are nested.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 
