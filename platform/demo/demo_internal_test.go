@@ -67,7 +67,8 @@ func TestExampleIsHonest(t *testing.T) {
 	}
 }
 
-// What a model is told of a function is what the function takes and gives.
+// The schemas that a model gets for a function match the function's argument
+// and result types.
 func TestFunctionSchemas(t *testing.T) {
 	t.Parallel()
 

@@ -62,7 +62,8 @@ func TestAnothersMCPServer(t *testing.T) {
 		slugs[item.Name] = item.Tool
 	}
 
-	// The server's word counts for nothing: somebody here says that echo only reads.
+	// The server is untrusted: its tool counts as read-only by a declaration of
+	// ours.
 	held, err := api.Tool(ctx, slugs["echo"])
 	require.NoError(t, err)
 	require.Equal(t, tool.MCP, held.Implementation)
