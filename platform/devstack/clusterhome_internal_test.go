@@ -143,7 +143,7 @@ func (s secret) requireUntouched(t *testing.T) {
 	}
 }
 
-// lentAccount returns who runs PostgreSQL for root.
+// lentAccount returns the account that runs PostgreSQL for root.
 func lentAccount(t *testing.T) *account {
 	t.Helper()
 	if os.Geteuid() != 0 {

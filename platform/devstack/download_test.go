@@ -33,8 +33,8 @@ func TestPostgresThatIsDownloaded(t *testing.T) {
 	require.Contains(t, said.String(), "downloading "+repository.URL)
 }
 
-// Where it can be had nowhere, both ways that failed are told of, and what
-// mends it.
+// If PostgreSQL can be had nowhere, both ways that failed are reported, and how
+// to fix that.
 func TestPostgresThatCanBeHadNowhere(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(folder(t), "postgres")

@@ -74,8 +74,8 @@ func play(t *testing.T, role, dir string) (*exec.Cmd, string) {
 	return cmd, lines.Text()
 }
 
-// folder returns a folder that the user who runs PostgreSQL can reach, which
-// t.TempDir is not where the tests run as root.
+// folder returns a folder that the account that runs PostgreSQL can reach,
+// which t.TempDir is not where the tests run as root.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "devstack-") //nolint:usetesting // See above.

@@ -13,12 +13,12 @@ import (
 	"github.com/toolcrib/toolcrib/platform/devstack/folder"
 )
 
-// A data folder that belongs to somebody else is told of as such, with what
-// gives it to the user.
+// A data folder of another user is reported as such, with the command that
+// gives it to this user.
 func TestStackOnAFolderOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(passage(t), "data")
-	require.NoError(t, os.Mkdir(dir, 0o500)) // Nobody but root may write, and below it is not root who tries.
+	require.NoError(t, os.Mkdir(dir, 0o500)) // Only root may write to it, and the attempt below is not made as root.
 	failed := make(chan error, 1)
 	go func() {
 		if os.Geteuid() == 0 {

@@ -184,7 +184,7 @@ func TestThrowawayStackLeavesNothing(t *testing.T) {
 	c := dial(t, s.TemporalAddress(), s.Namespace())
 	defer serve(t, c)()
 
-	// Unless it is told otherwise the server holds each new run back for a second.
+	// By default the server delays each new run by a second.
 	began := time.Now()
 	run, err := c.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{TaskQueue: queue}, "count", 8)
 	require.NoError(t, err)

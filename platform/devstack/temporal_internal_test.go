@@ -118,7 +118,7 @@ func TestServerLoggerHushes(t *testing.T) {
 	require.NotContains(t, said.String(), "not this")
 }
 
-// The stack of a developer asks nobody on the internet for version information.
+// The development stack does not query the internet for version information.
 func TestServerAsksForNoVersionInformation(t *testing.T) {
 	t.Parallel()
 

@@ -32,7 +32,7 @@ func TestUsable(t *testing.T) {
 			"make room there, or choose another folder with --data")
 }
 
-// What the system says is told in words, with what to do.
+// An error of the system is explained, with what to do.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -24,7 +24,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/devstack/programs/programstest"
 )
 
-// small is an artifact of programs that do nothing but say who they are.
+// small is an artifact of programs that only print their version.
 func small(t *testing.T, more ...programstest.Entry) []byte {
 	t.Helper()
 	script := `echo "postgres (PostgreSQL) 17.5"`
@@ -270,7 +270,7 @@ func zipped(t *testing.T, names ...string) []byte {
 	return buf.Bytes()
 }
 
-// A repository that is not there, has nothing or stops answering is told of by
+// A repository that is missing, is empty or stops answering is reported by
 // name, and in time.
 func TestRepositoriesThatDoNotServe(t *testing.T) {
 	t.Parallel()
@@ -315,7 +315,7 @@ func TestRepositoriesThatDoNotServe(t *testing.T) {
 	}
 }
 
-// Who is asked and says no is not disturbed by a byte.
+// After a refusal nothing is downloaded.
 func TestDownloadThatIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	repository := programstest.Serve(t, small(t))
