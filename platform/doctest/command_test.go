@@ -24,7 +24,7 @@ const (
 )
 
 // parseCommands reads the commands of a block. A line that begins with "#>"
-// tells of the output of the command above it, or of its exit code.
+// gives the output of the command above it, or its exit code.
 func parseCommands(b block) ([]command, error) {
 	var out []command
 	begun := ""

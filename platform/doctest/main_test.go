@@ -1,7 +1,6 @@
-// Package doctest_test runs what the documentation tells its readers to run:
-// every command, definition and statement of docs/, in order, against a real
-// PostgreSQL and a real Temporal server. docs/README.md says how pages are
-// written for it.
+// Package doctest_test runs the commands of the documentation: every command,
+// definition and statement of docs/, in order, against a real PostgreSQL and a
+// real Temporal server. docs/README.md says how pages are written for it.
 package doctest_test
 
 import (

@@ -23,8 +23,8 @@ var (
 	flagWord       = regexp.MustCompile(`^--[a-z][a-z-]*`)
 )
 
-// Commands and flags that a sentence mentions are there, on every page but that
-// of what is not built yet.
+// Commands and flags that a sentence mentions exist, on every page except the
+// one about what is not built yet.
 func TestMentionedCommandsAreThere(t *testing.T) {
 	t.Parallel()
 

@@ -35,7 +35,7 @@ const (
 
 var blockKinds = []string{shellKind, terminalKind, yamlKind, goKind, sqlKind}
 
-// untried lists the pages that tell of facts and have nothing to run.
+// untried lists the pages that only describe, and have nothing to run.
 var untried = []string{
 	"features.md",      // Its own test is at the root.
 	"models.md",        // Its providers are not on this machine.

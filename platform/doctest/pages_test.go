@@ -31,8 +31,7 @@ var (
 	descriptive = []string{"README.md", "concepts.md", "failure-semantics.md", "upgrades.md"}
 )
 
-// Everything that the first pages tell their reader to do works, on what make
-// dev starts.
+// All instructions of the first pages work, on what make dev starts.
 func TestFirstSteps(t *testing.T) {
 	t.Parallel()
 
@@ -41,8 +40,7 @@ func TestFirstSteps(t *testing.T) {
 	s.read(firstSteps)
 }
 
-// Everything that the pages for those who run Temporal already tell their
-// reader to do works.
+// All instructions of the pages for readers who already run Temporal work.
 func TestOwnTemporal(t *testing.T) {
 	t.Parallel()
 
@@ -62,8 +60,8 @@ func TestOwnTemporal(t *testing.T) {
 	s.read(ownTemporal)
 }
 
-// read does what pages tell their reader to do, one after the other. All of a
-// page goes on in one terminal.
+// read follows the instructions of pages, one after the other. All of a page
+// runs in one terminal.
 func (s *site) read(pages []string) {
 	s.t.Helper()
 	for _, page := range pages {

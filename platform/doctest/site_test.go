@@ -87,8 +87,8 @@ func (s *site) clone() {
 	for name, script := range map[string]string{
 		"platform/bin/toolcrib": stands("toolcrib"),
 		"commands/temporal":     stands("temporal"),
-		// Of what is compiled there is a cache for the repository's own place; the
-		// platform's commands are there already.
+		// The build cache is for the repository's own path, so go runs there;
+		// the platform's commands are built already.
 		"commands/go": fmt.Sprintf("#!/bin/sh\n[ \"$1\" = build ] && exit\ncd %q && HOME=%q exec %q \"$@\"\n", root, home,
 			goCommand),
 	} {
@@ -134,7 +134,7 @@ func (s *site) examples() {
 	require.NoError(s.t, err)
 }
 
-// try does what a block tells its reader to do.
+// try follows the instruction of a block.
 func (s *site) try(t *testing.T, b block) {
 	t.Helper()
 	switch b.kind {
@@ -165,7 +165,7 @@ func (s *site) runCommands(t *testing.T, b block) {
 	}
 }
 
-// Addresses that a process tells when it is ready.
+// Addresses that a process prints when it is ready.
 var readyPatterns = map[string]*regexp.Regexp{
 	apiAddress:      regexp.MustCompile(`(?m)(?:^ *API +|msg=serving url=)http://(127\.0\.0\.1:\d+)`),
 	temporalAddress: regexp.MustCompile(`(?m)^ *Temporal +(127\.0\.0\.1:\d+)`),
@@ -204,7 +204,8 @@ func (s *site) openTerminal(t *testing.T, b block) {
 	require.Fail(t, "no port is free", "%s", b)
 }
 
-// choosePorts chooses where a command listens that tells nobody.
+// choosePorts chooses the ports of commands that do not print where they
+// listen.
 func (s *site) choosePorts(script string) {
 	if strings.Contains(script, "cmd/shop") {
 		// Below the ports that systems give to connections.
@@ -216,8 +217,8 @@ func (s *site) choosePorts(script string) {
 	}
 }
 
-// writeDefinition writes the file that a page tells its reader to write. What
-// the repository has, the page shows as it is.
+// writeDefinition writes the file of a page's instruction. A file that is in
+// the repository is shown on the page as it is.
 func (s *site) writeDefinition(t *testing.T, b block) {
 	t.Helper()
 	name, _, err := b.named("#")
