@@ -90,7 +90,7 @@ func TestFreshMachine(t *testing.T) {
 	require.Contains(t, find(t, found, "data folder").Found, "GB left")
 }
 
-// What somebody named and does not answer is broken.
+// A configured server that does not answer is reported as broken.
 func TestNamedServersThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	cfg := idle(t)
@@ -292,8 +292,8 @@ func TestPortsAndFolder(t *testing.T) {
 		"the server that is meant has its own port")
 }
 
-// What hangs, even where it was told to stop, is given up and told of; the rest
-// is told all the same, and no secret in any of it.
+// A check that hangs, even when cancelled, is abandoned and reported; the other
+// checks are reported all the same, and no report holds a secret.
 func TestBoundedAndSilentAboutSecrets(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp4", "127.0.0.1:0") // Takes connections and never speaks.
