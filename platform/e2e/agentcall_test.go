@@ -20,8 +20,8 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// delegate is a model that calls the first of its tools once and says what that
-// answered. One without tools says what it was told.
+// delegate is a model that calls the first of its tools once and returns the
+// tool's answer. Without tools it returns its input.
 func delegate() agent.Model {
 	return agent.ModelFunc(func(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 		last := req.Messages[len(req.Messages)-1]

@@ -63,8 +63,8 @@ func TestRepublishChangesNothing(t *testing.T) {
 	}
 }
 
-// Authority is not: a tool that is disabled while a run is under way stops at
-// its next call, and the model is told.
+// A run does not keep its authority: a tool that is disabled while the run is
+// under way is refused at its next call, and the model gets the refusal.
 func TestDisableStopsTheNextCall(t *testing.T) {
 	t.Parallel()
 
@@ -110,8 +110,8 @@ func TestForeignToolIsNotFound(t *testing.T) {
 	}
 }
 
-// What needs an approval is refused, since nobody can give one yet, and the
-// model is told why.
+// A call that needs an approval is refused, since no approval can be given yet,
+// and the model gets the reason.
 func TestApprovalsAreRefused(t *testing.T) {
 	t.Parallel()
 
@@ -199,8 +199,8 @@ func TestNumbersSurvive(t *testing.T) {
 	requireReplays(t, h, "agentrun_inline_sequential")
 }
 
-// A model is told of the tools that its caller may use and that are for
-// models; asked for all the same, the others are not there.
+// A model is offered only the tools that its caller may use and whose audience
+// is models; a call of another tool is answered as if there were none.
 func TestModelsHearOfTheirToolsOnly(t *testing.T) {
 	t.Parallel()
 

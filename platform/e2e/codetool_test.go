@@ -29,8 +29,8 @@ type titledGuest struct {
 	Title string `json:"title,omitempty"`
 }
 
-// welcome is a workflow of a host that pins a tool, waits to be told, and calls
-// it.
+// welcome is a host's workflow that pins a tool, waits for a signal, and calls
+// the tool.
 func (s *site) welcome(r sdkworker.Registry) {
 	r.RegisterWorkflowWithOptions(func(ctx workflow.Context) (string, error) {
 		var planned []string

@@ -168,7 +168,7 @@ func TestCompositionTellsWhatWasDone(t *testing.T) {
 	require.False(t, result.IsError, result.Content)
 	require.JSONEq(t, `"hello nobody is here"`, string(composedOf(t, result).Output))
 
-	// A step that nobody may call is refused, and told as a step that failed.
+	// A step that cannot be called is refused, and reported as a failed step.
 	s.publish(
 		"guarded",
 		composition(
@@ -249,7 +249,7 @@ func TestCompositionOutlivesItsWorker(t *testing.T) {
 	}{
 		"OpeningIt":       {afterAdmit, "both", fastIdempotent, 2},
 		"InAStep":         {afterSent, "", fastIdempotent, 2},
-		"InAStepOnce":     {afterSent, "", onlyOnce, 0}, // Nobody can tell whether it was sent, so nothing follows.
+		"InAStepOnce":     {afterSent, "", onlyOnce, 0}, // It is unknown whether it was sent, so nothing follows.
 		"BetweenItsCalls": {afterSettle, "effect", fastIdempotent, 2},
 		"ClosingIt":       {afterSettle, "both", fastIdempotent, 2},
 	} {

@@ -23,9 +23,10 @@ var (
 	fastIdempotent = tool.Execution{Idempotent: true, TimeoutSeconds: 1, MaxAttempts: 10, Lane: tool.FastLane}
 )
 
-// A worker is killed between each two phases of the ledger. The run goes on
+// A worker is killed between each two phases of the ledger. The run continues
 // all the same; an idempotent effect happens once, and one that must not be
-// repeated is sent at most once and ends unknown when nobody can tell.
+// repeated is sent at most once and ends unknown when it cannot be known
+// whether it was sent.
 func TestKilledWorker(t *testing.T) {
 	t.Parallel()
 

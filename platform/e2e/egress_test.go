@@ -18,8 +18,8 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// A tool that tries more than its class sends nothing. Its call ends with words
-// that say what to change, and the run tells of the drift.
+// A tool that tries more than its egress class permits sends nothing. The error
+// of its call says what to change, and the run reports the drift.
 func TestDriftIsRefusedAndTold(t *testing.T) {
 	t.Parallel()
 

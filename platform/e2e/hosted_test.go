@@ -27,7 +27,7 @@ func transcripts(t *testing.T, plays map[string]string) map[string]agent.Model {
 	return map[string]agent.Model{"scripted": scripted.New(dir)}
 }
 
-// A prompt answers whoever calls it: an agent, a single call, and a test.
+// A prompt answers every caller: an agent, a single call, and a test.
 func TestDirectPrompt(t *testing.T) {
 	t.Parallel()
 

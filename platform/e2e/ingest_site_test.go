@@ -35,7 +35,7 @@ const (
 	afterEmbed   point = "after embed"   // The fifth batch is embedded, and not stored.
 )
 
-// embeddings is an endpoint of embeddings that can be told to refuse.
+// embeddings is an endpoint of embeddings that can be set to refuse.
 type embeddings struct {
 	*httptest.Server
 

@@ -18,8 +18,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// mcpUpstream is an MCP server of the official SDK that records who asked it
-// what. Its one tool leaves its first call without an answer.
+// mcpUpstream is an MCP server of the official SDK that records its requests.
+// Its one tool leaves its first call without an answer.
 type mcpUpstream struct {
 	*httptest.Server
 	reached chan struct{} // Closed when the first call is there.
@@ -80,9 +80,9 @@ func (u *mcpUpstream) note(r *http.Request, body []byte) {
 	}
 }
 
-// A worker is killed in the middle of a call of an MCP server. Another goes on
-// with the session of the run, and asks again where that is allowed; where it
-// is not, nobody asks again, and the call ends unknown.
+// A worker is killed in the middle of a call of an MCP server. Another worker
+// continues with the session of the run, and retries the call if that is
+// allowed; if not, it is not retried, and ends unknown.
 func TestMCPCallGoesOnWithAnotherWorker(t *testing.T) {
 	t.Parallel()
 

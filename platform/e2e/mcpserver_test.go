@@ -138,7 +138,7 @@ func newGuesthouse(t *testing.T, server *stranger, models map[string]agent.Model
 	return g
 }
 
-// attach lets the server's tools in. Somebody says that they only read, so that
+// attach approves the server's tools. They are declared read-only, so that
 // their calls need no approval.
 func (g *guesthouse) attach() {
 	g.t.Helper()
@@ -217,9 +217,9 @@ func (g *guesthouse) requireStops(slug, met string) {
 	}
 }
 
-// A server changes, renames and drops tools that run. Each stops with the next
-// call, which is not made; its neighbours run on; and it goes on when somebody
-// lets in what it became.
+// A server changes, renames and drops tools that run. Each changed tool is
+// stopped at its next call, which is not made; the other tools continue; and
+// the tool can be called again once its new definition was approved.
 func TestAChangedToolOfAServerStopsAlone(t *testing.T) {
 	t.Parallel()
 

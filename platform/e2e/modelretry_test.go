@@ -196,8 +196,8 @@ func TestFailingProviderIsVisible(t *testing.T) {
 }
 
 // While a provider is down, Temporal shows the attempt and why it failed, and
-// the events say when the next one is due. Nobody follows the run, so no stream
-// is asked for.
+// the events report when the next one is due. The run has no follower, so no
+// stream is requested.
 func TestPendingModelAttempt(t *testing.T) {
 	t.Parallel()
 

@@ -13,7 +13,7 @@ import (
 )
 
 // The record of a call is durable before its tool does anything: the tool's own
-// code finds it over another connection, under the run that it is told of.
+// code finds it over another connection, by the id of its run.
 func TestRecordStandsBeforeTheEffect(t *testing.T) {
 	t.Parallel()
 

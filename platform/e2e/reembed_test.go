@@ -30,9 +30,9 @@ func (s *site) reembed(
 	return p, w
 }
 
-// A pipeline goes over to another model while it is searched and fed, and the
-// worker that does it is killed on the way. Whoever searches by meaning always
-// finds; in the end everything is embedded anew.
+// A pipeline is re-embedded with another model while it is searched and fed,
+// and the worker that does it is killed on the way. A search by meaning always
+// finds documents; in the end everything is embedded anew.
 func TestReembeddingWhileSearched(t *testing.T) {
 	t.Parallel()
 

@@ -45,7 +45,7 @@ func secretForms(s string) []string {
 	}
 }
 
-// recording is a log that keeps what it is told.
+// recording is a log that keeps what is written to it.
 type recording struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

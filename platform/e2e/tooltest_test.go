@@ -210,7 +210,7 @@ func TestToolTestStream(t *testing.T) {
 	require.Equal(t, 1, strings.Count(strings.Join(names, " "), string(tool.EventStarted)))
 }
 
-// Who may test may follow the test to its end, however long it takes.
+// A caller that may run a test may follow it to its end, however long it takes.
 func TestToolTestStreamNeedsNoMoreThanItsTest(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

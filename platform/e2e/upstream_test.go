@@ -89,8 +89,8 @@ func TestUpstreamEnds(t *testing.T) {
 func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 	t.Parallel()
 
-	// A port that is ours, and that nobody listens on until the first attempt was
-	// refused.
+	// A port that is reserved, and that no process listens on until the first
+	// attempt was refused.
 	address, listen := reserve(t)
 
 	s := newSite(t)
@@ -119,7 +119,7 @@ func TestRefusedConnectionIsTriedAgain(t *testing.T) {
 }
 
 // reserve takes a port without listening on it, so that connections are refused
-// and nobody else gets it meanwhile.
+// and no other process gets it meanwhile.
 func reserve(t *testing.T) (address string, listen func() (net.Listener, error)) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

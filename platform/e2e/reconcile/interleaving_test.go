@@ -112,7 +112,8 @@ func TestInterleavings(t *testing.T) {
 	}
 }
 
-// workflowsThatEnd runs workflows that record their end as runs do, when they are told to.
+// workflowsThatEnd runs workflows that record their end as runs do, when they
+// get a signal.
 func (s *site) workflowsThatEnd() {
 	s.t.Helper()
 	w := sdkworker.New(s.temporal, s.queue, sdkworker.Options{DisableRegistrationAliasing: true})

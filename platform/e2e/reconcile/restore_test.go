@@ -142,8 +142,9 @@ func TestDocuments(t *testing.T) {
 	s.terminate(ids[alive.ID], "the test is over")
 }
 
-// Who looks at a document, or at a pipeline that is being embedded, whose workflow
-// was terminated finds it ended, with the reason, without a pass.
+// A read of a document, or of a pipeline that is being embedded, whose workflow
+// was terminated returns it as ended, with the reason, without a pass of the
+// reconciler.
 func TestLooksAtDocuments(t *testing.T) {
 	t.Parallel()
 
