@@ -18,7 +18,7 @@ type document struct {
 	raw        string
 	root       node
 	operations []*operation
-	event, end *jsonschema.Schema // Of what streams tell; nil where there is none.
+	event, end *jsonschema.Schema // Of the events of streams; nil where there is none.
 	test       *jsonschema.Schema // Of how a test of a tool went.
 	faults     []string           // What is wrong with the description itself.
 }
@@ -54,10 +54,10 @@ func (o *operation) names() []string {
 	return strings.Split(strings.TrimPrefix(strings.TrimPrefix(o.path, "/v1/"), "mcp/"), "/")
 }
 
-// reads tells whether the operation must not change anything.
+// reads reports whether the operation must not change anything.
 func (o *operation) reads() bool { return o.method == http.MethodGet || o.method == http.MethodHead }
 
-// may reports whether somebody with the permissions may ask for it.
+// may reports whether an actor with the permissions may request it.
 func (o *operation) may(permissions []string) bool {
 	return !o.secured || slices.ContainsFunc(o.permissions, func(p string) bool {
 		return slices.Contains(permissions, p) || slices.Contains(permissions, "*")

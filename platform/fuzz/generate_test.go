@@ -18,8 +18,8 @@ type generator struct {
 	actors []actor
 }
 
-// next makes a request: a third are valid as far as the description tells, a
-// third nearly, a third hostile.
+// next makes a request: a third are valid by the description, a third nearly, a
+// third hostile.
 func (g generator) next() request {
 	return g.compose(one(g.dice, g.doc.operations), g.someone(), one(g.dice, []int{0, 12, 35}))
 }

@@ -83,14 +83,14 @@ func (j judge) faults(r request, a answer) []fault {
 	return append(all, j.documented(r, a)...)
 }
 
-// named tells whether the caller named the request, so that the answer may be
-// about an earlier one of that name.
+// named reports whether the request has an idempotency key, so that its answer
+// may be that of an earlier request with the same key.
 func (r request) named() bool {
 	return slices.ContainsFunc(r.headers, func(h [2]string) bool { return h[0] == "Idempotency-Key" })
 }
 
-// isOperation tells whether the request is for its operation still: neither
-// its path nor its method were twisted.
+// isOperation reports whether the request still is for its operation: neither
+// its path nor its method was altered.
 func (r request) isOperation() bool {
 	if r.method != r.op.method || r.broken {
 		return false
@@ -107,8 +107,9 @@ func (r request) isOperation() bool {
 	return true
 }
 
-// mayFail tells of the failures that are right: a dependency is away, or the
-// answer is how somebody else's call ended, which has a run to show for it.
+// mayFail reports whether a failure is right: a dependency is down, or the
+// answer is the failure of a call by another caller, whose run the problem
+// names.
 func (j judge) mayFail(r request, a answer) bool {
 	if j.outage && (a.status == http.StatusServiceUnavailable || a.status == http.StatusGatewayTimeout) {
 		return true

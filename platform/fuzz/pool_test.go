@@ -16,7 +16,7 @@ type pool struct {
 	names   map[string]map[string][]string // By tenant, then by noun: ids and slugs.
 	values  map[string]map[string][]string // By tenant, then by the name of the field.
 	owners  map[string]map[string]bool     // Ids, and which tenants were shown them.
-	secrets []string                       // What was told once and must not be told again.
+	secrets []string                       // Returned once, and never to be returned again.
 	spared  map[string]bool                // Ids that nothing may be done to.
 }
 
@@ -40,7 +40,8 @@ func newPool(actors []actor, global []string) *pool {
 var (
 	idPattern    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	placePattern = regexp.MustCompile(`(?m)^id: (\S+)$`) // In a stream.
-	// madeUp are the ids that requests name and nobody has: what echoes one tells nothing.
+	// madeUp are ids that requests name and that do not exist: an answer that
+	// echoes one discloses nothing.
 	madeUp = regexp.MustCompile(`^(0{8}|f{8}|01900000-0000-7000-8000-)`)
 )
 
@@ -169,7 +170,7 @@ func (p *pool) belongsToOthers(tenant, id string) bool {
 	return len(owners) > 0 && !owners[tenant] && !madeUp.MatchString(id)
 }
 
-// told returns a secret that the text holds, unless the request has it too.
+// told returns a secret that the answer holds and the request does not.
 func (p *pool) told(body, request []byte) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -26,9 +26,9 @@ func (s *site) settle(t *testing.T) {
 	}, patience, 50*time.Millisecond, "runs do not end: %s", &open)
 }
 
-// requireReadsChangeNothing reads, properly and otherwise, and looks whether
-// the database is what it was. What the platform does by itself meanwhile is
-// told apart by trying again: a table has to change each time.
+// requireReadsChangeNothing makes reads, valid and invalid, and requires that
+// the database is unchanged. Concurrent changes by the platform itself are
+// excluded by retries: only a table that changes each time counts.
 func (s *site) requireReadsChangeNothing(t *testing.T, p *session) {
 	t.Helper()
 	var reads []*operation

@@ -47,17 +47,17 @@ type site struct {
 	servers fickle
 }
 
-// actor is somebody who asks.
+// actor is a caller of the API.
 type actor struct {
 	name        string
-	tenant      tool.TenantID // Empty for nobody.
+	tenant      tool.TenantID // Empty for a caller without a key.
 	keyID       string
 	key         string
 	permissions []string
 }
 
-// Places in [site.actors]: two who may do anything in tenants of their own, one
-// who may only read in ann's, and two who may do nothing.
+// Places in [site.actors]: two callers with all permissions in tenants of their
+// own, one that may only read in ann's tenant, and two without permissions.
 const (
 	ann = iota
 	bob

@@ -14,7 +14,7 @@ import (
 // streamMedia is the media type of a stream of events.
 const streamMedia = "text/event-stream"
 
-// streams tells whether the operation can be answered with a stream.
+// streams reports whether the operation can be answered with a stream.
 func (o *operation) streams() bool {
 	_, ok := o.answers["200"][streamMedia]
 	return ok && o.method == http.MethodGet

@@ -150,7 +150,7 @@ func (w writer) object(schema node, depth int) any {
 	properties := object(schema["properties"])
 	for _, name := range sorted(properties) {
 		if slices.Contains(required, any(name)) || name == "wait_s" ||
-			depth < 6 && w.chance(40) { // Nobody waits for as long as one may.
+			depth < 6 && w.chance(40) { // With wait_s always set, no request waits as long as the API permits.
 			out[name] = w.value(name, object(properties[name]), depth+1)
 		}
 	}
