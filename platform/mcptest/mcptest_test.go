@@ -22,7 +22,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// scenarioVariable is how the suite tells its client what to do.
+// scenarioVariable is the variable that names the scenario to the suite's
+// client.
 const scenarioVariable = "MCP_CONFORMANCE_SCENARIO"
 
 func TestMain(m *testing.M) {
