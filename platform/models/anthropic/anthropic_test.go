@@ -106,8 +106,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A model does not think when it goes on after tools: it would have to be
-// shown its thoughts from before, which nobody keeps.
+// A model does not think when it continues after tool calls: it would have to
+// be sent its earlier thoughts, which are not kept.
 func TestThinksBeforeItAnswersTheUser(t *testing.T) {
 	t.Parallel()
 
