@@ -103,8 +103,8 @@ func (s *site) start(ctx context.Context) (err error) {
 	return s.apply(ctx)
 }
 
-// newFunctions defines functions that fail in all the ways there are, and would
-// tell what they were called with.
+// newFunctions defines functions that fail in every way there is, and whose
+// errors would disclose their arguments.
 func newFunctions() (*function.Registry, error) {
 	type in struct {
 		Q string `json:"q"`

@@ -13,7 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/platform/api"
 )
 
-// exercise has calls end in every way, with values that must not be told.
+// exercise makes calls that end in every way, with values that must not be
+// disclosed.
 func exercise(t *testing.T) {
 	t.Helper()
 	for slug, status := range map[string]int{
@@ -67,8 +68,8 @@ func TestValuesStayOutOfLogsAndSpans(t *testing.T) {
 	require.NotContains(t, shared.collector.sent(), plantedResult)
 }
 
-// The access log tells what was asked for, by whom, how it ended and how long
-// it took.
+// The access log holds the route, the caller, the outcome and the duration of
+// each request.
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 
