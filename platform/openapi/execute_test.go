@@ -207,7 +207,7 @@ func serve(v any) any {
 // sampler makes arguments of a schema.
 type sampler struct {
 	root map[string]any
-	all  bool // Also of what is not required.
+	all  bool // Also of optional members.
 }
 
 func sampleArguments(t *testing.T, raw json.RawMessage, all bool) json.RawMessage {

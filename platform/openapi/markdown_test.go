@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/openapi"
 )
 
-// Descriptions lose the markup that tells a model nothing, and keep what they say.
+// Descriptions lose markup that carries no information, and keep their text.
 func TestDescriptionsAreTrimmed(t *testing.T) {
 	t.Parallel()
 	for markdown, want := range map[string]string{

@@ -189,8 +189,8 @@ func TestMapEnds(t *testing.T) {
 	require.Equal(t, tool.Cancelled, tool.KindOf(err))
 }
 
-// Texts of a document cannot hide anything from those who read them, nor say
-// more than there is room for.
+// Texts of a document cannot hide anything from readers, nor exceed the limit
+// of their length.
 func TestTextsAreCleaned(t *testing.T) {
 	t.Parallel()
 	hidden := "Shown\u202e reversed \U000E0041\U000E0042 tag\u200b \x1b[31mred\x00 end"

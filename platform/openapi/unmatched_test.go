@@ -71,8 +71,8 @@ func TestReadsOption(t *testing.T) {
 	require.Equal(t, tool.EgressWrite, again["deleteOrder"].Spec.EgressClass)
 }
 
-// Names in Latin letters with marks are written without them, and those in other
-// scripts are told apart by their descriptions.
+// Names in Latin letters with diacritics are written without them, and names in
+// other scripts are distinguished by their descriptions.
 func TestNamesOfOtherAlphabets(t *testing.T) {
 	t.Parallel()
 	r := mapped(t, smallDocument(`{"operationId":"größenListe","parameters":[
