@@ -29,8 +29,8 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// Where the handbook, the questions about it, and the page that tells the figures
-// are.
+// The places of the handbook, of the questions about it, and of the page with
+// the figures.
 const (
 	documents = "../../examples/handbook/documents"
 	questions = "../../examples/handbook/questions.yaml"
@@ -135,9 +135,9 @@ func TestHandbook(t *testing.T) {
 // kinds are those of the page's table.
 var kinds = []string{"words", "rare", "heading", "typo", "paraphrase"}
 
-// requireTold requires that the page tells these figures. Passages that are
-// equally good come in the order of their ids, which are others each time, so
-// that a few questions may go either way.
+// requireTold requires that the page has these figures. Passages of equal rank
+// are ordered by their ids, which differ each time, so that the result of a few
+// questions may vary.
 func requireTold(t *testing.T, page string, mode retrieval.Mode, f recall.Figures) {
 	t.Helper()
 	row := regexp.MustCompile(regexp.QuoteMeta("| `"+string(mode)+"` | ") +
