@@ -14,8 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 )
 
-// Programs that mean harm end by a limit or by themselves, each in its time,
-// and whoever runs beside them does not notice.
+// Hostile programs end by a limit or by themselves, each in time, and other
+// programs that run at the same time are not affected.
 func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside them ends when they have.
 	t.Parallel()
 	const (
@@ -177,8 +177,8 @@ func TestHostilePrograms(t *testing.T) { //nolint:tparallel // What runs beside 
 }
 
 // neighbour is another tenant that runs programs all the while, each of which
-// answers as it should within its own time. What it returns ends it, and tells
-// of the first that did not.
+// answers correctly within its own time. The function it returns stops it, and
+// returns the first failure.
 func neighbour(t *testing.T, p *sandbox.Pool) (stop func() error) {
 	t.Helper()
 	done, failed := make(chan struct{}), make(chan error, 1)

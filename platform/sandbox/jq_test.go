@@ -184,7 +184,8 @@ var jqLanguage = map[string][]jqCase{
 		{`now | type`, `null`, `["number"]`},
 		{`1, halt, 2`, `null`, `[1]`},
 	},
-	// Where gojq means to differ from jq, or does: who upgrades it should know.
+	// Where gojq differs from jq, intended or not: check these when upgrading
+	// it.
 	"Differences": {
 		{`.[1], .[-1]`, `"text"`, `["e","t"]`},
 		{`[limit(3; repeat(. * 2))]`, `1`, `[[2,2,2]]`},
@@ -214,8 +215,8 @@ func TestJQLanguage(t *testing.T) {
 	require.GreaterOrEqual(t, count, 80)
 }
 
-// TestJQRefuses holds what filters are refused for to the class that callers
-// tell apart: a filter that is none, and one that fails.
+// TestJQRefuses checks the class of errors of filters, by which callers
+// distinguish an invalid filter from one that fails.
 func TestJQRefuses(t *testing.T) {
 	t.Parallel()
 	p := newPool(t)

@@ -20,8 +20,8 @@ import (
 	child "github.com/toolcrib/toolcrib/platform/sandbox"
 )
 
-// attempts are system calls that nothing in a child needs, and that somebody
-// would want who had got out of an engine.
+// attempts are system calls that nothing in a child needs, and that code that
+// escaped from an engine would want.
 var attempts = map[string]func() unix.Errno{
 	"reads a file":      openat("/etc/passwd", unix.O_RDONLY),
 	"writes a file":     openat("/tmp/toolcrib-was-here", unix.O_WRONLY|unix.O_CREAT),
