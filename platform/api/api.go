@@ -27,7 +27,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 )
 
-// Config is what the API stands on.
+// Config holds the dependencies and settings of the API.
 type Config struct {
 	Store    *store.Store
 	Registry *registry.Registry
@@ -63,7 +63,8 @@ type Config struct {
 	TracerProvider trace.TracerProvider
 	// MeterProvider counts requests. Defaults to none.
 	MeterProvider metric.MeterProvider
-	// Metrics is served at /metrics, to anybody. Nil serves nothing there.
+	// Metrics is served at /metrics, without authentication. Nil serves nothing
+	// there.
 	Metrics http.Handler
 	// Streams configures streams of events.
 	Streams StreamConfig
@@ -195,10 +196,10 @@ func New(cfg Config) (http.Handler, error) {
 	return router, nil
 }
 
-// setUpFramework makes the framework hold members to their names as they are
-// written (one in another case would be decoded, and with the right one beside it
-// nothing would have looked at its value), and describe lists as never null. Both
-// hold for the whole process.
+// setUpFramework makes the framework match members of bodies case-sensitively:
+// a member in another case would be decoded without validation if the right one
+// is beside it. It also makes the framework describe lists as never null. Both
+// settings hold for the whole process.
 var setUpFramework = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing, huma.DefaultArrayNullable = true, false
 })

@@ -111,7 +111,8 @@ func appliedItem(index int, c registry.Change) v1.AppliedItem {
 	}
 }
 
-// refuseTwins fails definitions of what another one defines already.
+// refuseTwins fails definitions of a thing that an earlier definition already
+// defines.
 func (b *batch) refuseTwins(ctx context.Context) {
 	seen := make(map[string]bool)
 	for i, d := range b.definitions {

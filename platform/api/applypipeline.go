@@ -33,8 +33,8 @@ func (s *server) applyDefinition(
 	return s.cfg.Registry.Apply(ctx, p, d)
 }
 
-// applyPipeline brings a pipeline to what is wanted. Another embedding model is
-// begun, and searched once it is complete.
+// applyPipeline changes a pipeline to its definition. For another embedding
+// model it begins a new generation, which is searched once it is complete.
 func (s *server) applyPipeline(
 	ctx context.Context, p tool.Principal, spec *registry.PipelineSpec, write bool,
 ) (registry.Change, error) {

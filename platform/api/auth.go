@@ -45,7 +45,7 @@ func (s *server) authorize(permissions []string) func(huma.Context, func(huma.Co
 	}
 }
 
-// authenticate returns whom the request's key stands for.
+// authenticate returns the principal of the request's key.
 func (s *server) authenticate(ctx huma.Context) (tool.Principal, error) {
 	scheme, key, _ := strings.Cut(ctx.Header("Authorization"), " ")
 	key = strings.TrimSpace(key)

@@ -101,8 +101,9 @@ func (c directCall) kind() agent.RunKind {
 	return agent.ToolCallRun
 }
 
-// newCall checks what is asked for. What could only be refused is refused here
-// instead of being started. For a call from outside internal tools are absent.
+// newCall validates a requested call. A call that would be refused is refused
+// here instead of being started. For a call from outside, internal tools are
+// absent.
 func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput, outside bool) (directCall, error) {
 	ref := tool.Ref{Slug: in.Tool, Constraint: in.Body.Version}
 	if tool.ValidID(in.Tool) {
@@ -138,7 +139,8 @@ func (s *server) newCall(ctx context.Context, p tool.Principal, in *callInput, o
 	return c, s.runs.Available(ctx)
 }
 
-// memoDigest is where a call's workflow keeps the digest of what was asked for.
+// memoDigest is the memo field in which a call's workflow keeps the digest of
+// the requested call.
 const memoDigest = "toolcrib_call"
 
 // run describes the call as it is recorded.
@@ -233,7 +235,7 @@ func (s *server) awaitCall(ctx context.Context, c directCall, wait time.Duration
 		return out, nil
 	}
 	ended, failed := outcome(err)
-	if !ended { // The time is over, or Temporal went away: the call goes on.
+	if !ended { // The wait is over, or Temporal is unavailable: the call continues.
 		return out, nil
 	}
 	p := problemOf(failed)

@@ -45,8 +45,9 @@ func (c Reading) unchanged(tag string) bool {
 	return c.IfNoneMatch != "" && names(c.IfNoneMatch, tag, true)
 }
 
-// at returns the registry that changes a thing under the condition: whatever
-// comes between this look at the thing and its change is refused too.
+// at returns the registry that changes a thing under the condition: a
+// concurrent change between this read of the thing and its change is refused
+// too.
 func (c Changing) at(r *registry.Registry, id string, revision int64) (*registry.Registry, error) {
 	if c.IfMatch == "" {
 		return r, nil

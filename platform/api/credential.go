@@ -197,8 +197,8 @@ func (c Changing) changed(err error) error {
 	return err
 }
 
-// credentialFailure says what is to be configured where credentials can't be
-// encrypted.
+// credentialFailure returns an error that says what to configure if credentials
+// can't be encrypted.
 func credentialFailure(err error) error {
 	if errors.Is(err, vault.ErrNoKeys) {
 		return refusal(v1.EncryptionMissing, tool.AsError(err).Msg)

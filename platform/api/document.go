@@ -125,7 +125,7 @@ func (s *server) addDocument(ctx context.Context, p tool.Principal, in *addDocum
 		Status: http.StatusOK, Location: "/v1/pipelines/" + found.Slug + "/documents/" + stored.ID,
 		Body: v1.FromDocument(stored),
 	}
-	// What is pending may have been left behind by a request that broke off.
+	// A pending document may be left over from a request that was interrupted.
 	if changed || stored.Status == retrieval.Pending {
 		if err := s.ingest(ctx, stored); err != nil {
 			return nil, err
@@ -135,8 +135,8 @@ func (s *server) addDocument(ctx context.Context, p tool.Principal, in *addDocum
 	return out, nil
 }
 
-// lookAtDocument ends the ingestion of what has a document's key already, where
-// nothing works on that any more: the same content is tried again then.
+// lookAtDocument ends the ingestion of the stored document with the same key if
+// no workflow works on it any more, so that the same content is ingested again.
 func (s *server) lookAtDocument(ctx context.Context, wanted retrieval.Document) error {
 	d, err := s.cfg.Retrieval.FindDocument(ctx, wanted.Tenant, wanted.PipelineID, wanted.Key)
 	switch { // Of a document that is new there is none.

@@ -143,8 +143,8 @@ func (s *server) listEvents(ctx context.Context, p tool.Principal, in *listEvent
 	return answerPage(v1.Page[tool.Event]{Items: events}), nil
 }
 
-// followRun reads the beginning before it promises a stream, so that what is
-// wrong is said as everywhere.
+// followRun reads the first page before it begins a stream, so that errors are
+// returned as problems.
 func (s *server) followRun(ctx context.Context, p tool.Principal, in *listEventsInput) (*eventsOutput, error) {
 	after := in.cursor(strconv.FormatInt(in.After, 10))
 	if _, err := strconv.ParseUint(after, 10, 63); err != nil {

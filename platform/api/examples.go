@@ -37,7 +37,7 @@ var typical = map[string]any{
 // typicalTime stands for a point in time.
 const typicalTime = "2026-05-01T12:00:00Z"
 
-// maxExampleDepth bounds examples of what contains itself.
+// maxExampleDepth bounds examples of recursive schemas.
 const maxExampleDepth = 8
 
 // addExamples gives every body, parameter and answer of the description an
@@ -86,7 +86,7 @@ func (e exampler) fill(content map[string]*huma.MediaType) {
 	}
 }
 
-// of returns an example of what stands under a name.
+// of returns an example of a value with a name and a schema.
 func (e exampler) of(name string, s *huma.Schema, depth int) any {
 	s = resolved(e.schemas, s)
 	if s == nil || depth > maxExampleDepth {

@@ -25,7 +25,7 @@ type hub struct {
 
 	mu    sync.Mutex
 	feeds map[store.Wake]*feed
-	stop  context.CancelFunc // Of what listens and polls.
+	stop  context.CancelFunc // Stops listening and polling.
 }
 
 // feed is the state shared by all followers of the same topic.
@@ -34,7 +34,7 @@ type feed struct {
 	topic     store.Wake // Without a run: all runs of the tenant.
 	followers int
 	changed   chan struct{}    // Closed when there may be something new.
-	reads     map[string]*read // Under way since, by what they read after.
+	reads     map[string]*read // Reads under way, by the position that they read after.
 }
 
 // read is a read under way.
@@ -146,7 +146,7 @@ func (h *hub) attend(ctx context.Context) {
 	}
 }
 
-// tick wakes everybody at an interval.
+// tick wakes all followers at an interval.
 func (h *hub) tick(ctx context.Context) {
 	tick := time.NewTicker(h.poll)
 	defer tick.Stop()

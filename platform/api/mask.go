@@ -13,9 +13,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// mask hides what looks like a secret, by its name or its form, in records that
-// are shown: those of calls under way hold it as it came. A mask that is off
-// shows them as they are.
+// mask redacts values that look like secrets, by their name or form, in records
+// that are returned: records of running calls hold them in the clear. A mask
+// that is off returns records unchanged.
 type mask bool
 
 // maskOf returns what a tenant has chosen.

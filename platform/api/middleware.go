@@ -37,8 +37,8 @@ func (s *server) answerPanic(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, r, problemOf(&tool.Error{Kind: tool.InternalError}))
 }
 
-// limitTime ends the context of a request that takes too long. The handler
-// then answers that it did. Streams last as long as their clients want.
+// limitTime cancels the context of a request that takes too long; the handler
+// then answers with a timeout. Streams are not limited.
 func (s *server) limitTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if asksForStream(r) {

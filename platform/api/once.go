@@ -44,8 +44,9 @@ const (
 	finishTimeout = 5 * time.Second
 	// takenOverRetry is when to ask for the answer of a server that took a request over.
 	takenOverRetry = time.Second
-	// releaseTimeout bounds the release of a key whose request failed, perhaps
-	// because the database is away: its caller waits for the answer.
+	// releaseTimeout bounds the release of a key whose request failed. The
+	// database may be the reason of the failure, and the caller waits for the
+	// answer.
 	releaseTimeout = 1500 * time.Millisecond
 )
 
@@ -119,7 +120,8 @@ func (s *server) once(ctx huma.Context, next func(huma.Context)) {
 	}
 }
 
-// refuseKey refuses a key where the answer is a stream, which is kept nowhere.
+// refuseKey refuses an idempotency key if the answer is a stream, which is not
+// stored.
 func refuseKey(ctx huma.Context, next func(huma.Context)) {
 	r, w := humachi.Unwrap(ctx)
 	if len(r.Header.Values(KeyHeader)) > 0 {
@@ -206,8 +208,8 @@ func (s *server) holdLease(
 	}
 }
 
-// kept returns what is to be kept of an answer, and nothing where the request
-// has to be served again. A final answer is kept whatever its status.
+// kept returns the answer to store, or nil if the request has to be served
+// again. A final answer is stored with any status.
 func (s *server) kept(ctx huma.Context, a store.Answer, final bool) *store.Answer {
 	if final {
 		return &a
@@ -260,8 +262,8 @@ func (s *server) endOnce(
 
 type requestKey struct{}
 
-// serving is what is known of a request with an idempotency key while it is
-// served. One goroutine serves it.
+// serving is the state of a request with an idempotency key while it is served.
+// One goroutine serves it.
 type serving struct {
 	id    string
 	final bool // The answer is to be kept, whatever its status: the request must not be served again.
@@ -269,8 +271,8 @@ type serving struct {
 }
 
 // requestID returns an id that is the same each time a request with an
-// idempotency key is served, and nothing for one without. What is made under
-// it is not made twice.
+// idempotency key is served, and empty for one without. A resource created with
+// this id is not created twice.
 func requestID(ctx context.Context) string {
 	if at := servingOf(ctx); at != nil {
 		return at.id
@@ -278,8 +280,8 @@ func requestID(ctx context.Context) string {
 	return ""
 }
 
-// servingOf returns what is known of a request with an idempotency key, and nil
-// for one without.
+// servingOf returns the state of a request with an idempotency key, and nil for
+// one without.
 func servingOf(ctx context.Context) *serving {
 	at, _ := ctx.Value(requestKey{}).(*serving)
 	return at
@@ -305,7 +307,7 @@ func (s *server) requestDigest(ctx huma.Context, tenant tool.TenantID, key strin
 	return hex.EncodeToString(sum), nil
 }
 
-// spellRequest writes what is asked for.
+// spellRequest writes the canonical form of a request.
 func spellRequest(h hash.Hash, r *http.Request) {
 	var raw []byte
 	if body, ok := r.Body.(heldBody); ok {

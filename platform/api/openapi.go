@@ -196,8 +196,8 @@ func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedO
 	return item, err
 }
 
-// fault returns the problem of a tool that failed by itself; an error is for what
-// stops the import.
+// fault returns the problem of a tool that failed by itself; an error stops the
+// import.
 func (i *importing) fault(ctx context.Context, err error) (*v1.Problem, error) {
 	switch kind := tool.KindOf(err); {
 	case kind == tool.Invalid, kind == tool.Conflict:
@@ -231,8 +231,8 @@ func (i *importing) bringOut(ctx context.Context, item *v1.ImportedOperation) (*
 	return nil, nil
 }
 
-// ofDocument are changes of what a tool remembers of its document: they follow
-// from the others.
+// ofDocument are changes of the record that a tool keeps of its document: they
+// follow from the other changes.
 var ofDocument = []string{
 	"interaction/annotations/source/digest", "interaction/annotations/source/title",
 	"interaction/annotations/source/version",

@@ -22,8 +22,8 @@ type streamImportOutput struct {
 	Body func(huma.Context)
 }
 
-// streamImportOpenAPI takes the stream's place first, and maps the document
-// before it answers: what is wrong with the whole of it is a problem.
+// streamImportOpenAPI reserves the stream and maps the document before it
+// answers: a fault of the whole document is returned as a problem.
 func (s *server) streamImportOpenAPI(
 	ctx context.Context, p tool.Principal, in *importOpenAPIInput,
 ) (out *streamImportOutput, err error) {
@@ -75,8 +75,8 @@ func (s *server) followImport(ctx huma.Context, plan *importing) {
 	}
 }
 
-// writeImport runs the import and writes its progress and its end. A client that
-// does not take what is written ends the import.
+// writeImport runs the import and writes its progress and its result. A client
+// that does not read ends the import.
 func (s *server) writeImport(ctx context.Context, out *eventWriter, plan *importing, cancel func()) error {
 	var last time.Time
 	var broken error

@@ -30,8 +30,8 @@ func (in Paging) before() (string, error) {
 	return id, nil
 }
 
-// page makes a page of what was fetched for it. place says where an item
-// stands in the order of the list.
+// page makes a page of the items that were fetched for it. place returns the
+// position of an item in the order of the list.
 func page[T, V any](in Paging, fetched []T, show func(T) V, place func(T) string) v1.Page[V] {
 	out := v1.Page[V]{Items: make([]V, 0, min(len(fetched), in.Limit))}
 	for i, item := range fetched {

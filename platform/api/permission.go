@@ -7,9 +7,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Permissions that the endpoints ask for. "*" stands for all of them, and for
-// those that tools require. A key with scopes has only those of its permissions
-// that its scopes name.
+// Permissions that the endpoints require. "*" is all of them, and those that
+// tools require. A key with scopes has only those of its permissions that its
+// scopes name.
 const (
 	ToolsRead = "tools.read" // See tools, their versions, and why one resolves as it does.
 	// ToolsDeclareReads is asked for beside ToolsWrite where a configuration
@@ -39,8 +39,8 @@ type Permission struct {
 	Meaning string `json:"meaning"`
 }
 
-// KnownPermissions lists every permission that an endpoint asks for, with what it
-// allows in words.
+// KnownPermissions lists every permission that an endpoint requires, with a
+// description of what it allows.
 func KnownPermissions() []Permission {
 	return []Permission{
 		{ToolsRead, "see tools, their versions, and why one resolves as it does"},
@@ -71,9 +71,9 @@ func Permissions() []string {
 	return out
 }
 
-// narrow returns p with no more permissions than its scopes name, where it has
-// scopes. Whatever is asked of the permissions afterwards, by an endpoint or
-// for a tool, is so bounded by both.
+// narrow returns p with no more permissions than its scopes name, if it has
+// scopes. All later checks of permissions, by an endpoint or for a tool, are so
+// bounded by both.
 func narrow(p tool.Principal) tool.Principal {
 	if len(p.Scopes) == 0 || slices.Contains(p.Scopes, "*") {
 		return p

@@ -204,8 +204,8 @@ func (s *server) updatePipeline(
 	return showPipeline(saved), nil
 }
 
-// changingPipeline returns a pipeline that is to be changed under a condition.
-// Whatever comes between this look at it and its change is refused too.
+// changingPipeline returns a pipeline to be changed under a condition. A
+// concurrent change between this read of it and its change is refused too.
 func (s *server) changingPipeline(
 	ctx context.Context, p tool.Principal, name string, c Changing,
 ) (retrieval.Pipeline, error) {

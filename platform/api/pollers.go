@@ -21,7 +21,8 @@ const (
 	// pollerGone is how long after its last poll a poller counts as gone. A
 	// poll lasts a minute, and Temporal lists pollers for longer.
 	pollerGone = 2 * time.Minute
-	// startGrace is how long a run may take to begin before anybody asks why.
+	// startGrace is how long a run may take to start before its wait is
+	// reported.
 	startGrace = 2 * time.Second
 )
 

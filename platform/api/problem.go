@@ -63,7 +63,7 @@ func refusal(name, detail string) *v1.Problem {
 	return p
 }
 
-// refused lists the problems that stand for statuses with which the framework
+// refused lists the names of problems by the status with which the framework
 // refuses a request.
 var refused = map[int]string{
 	http.StatusBadRequest:            v1.MalformedRequest,

@@ -42,16 +42,16 @@ func (s *server) receive(ctx huma.Context, next func(huma.Context)) {
 		writeProblem(w, r, refusal(v1.NotAcceptable, "the endpoint answers in "+strings.Join(produced(op), ", ")))
 		return
 	}
-	// Of reads too: the server would wait for what is not read now, without an
-	// end, before it sends the answer.
+	// Of a GET too: the server would wait for the unread rest, without limit,
+	// before it sends the answer.
 	raw, problem := readBody(r, op)
 	if problem != nil {
 		writeProblem(w, r, problem)
 		return
 	}
 	r.Body = heldBody{bytes.NewReader(raw), raw}
-	// The server's deadline is for what was read now. Left standing, it would
-	// cancel requests that take long to answer.
+	// The server's read deadline was for the body, which has been read. If it
+	// stayed, it would cancel requests that take long to answer.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	next(ctx)
 }
@@ -116,8 +116,8 @@ func unmarshal(raw []byte, v any) error {
 	return err
 }
 
-// isJSON reports whether a body of the media type is read. Nothing stands for
-// JSON: the API knows nothing else.
+// isJSON reports whether a body of the media type is accepted. An empty type
+// counts as JSON, the only type of the API.
 func isJSON(contentType string) bool {
 	if contentType == "" {
 		return true

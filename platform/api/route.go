@@ -41,8 +41,8 @@ type route struct {
 	stream bool
 }
 
-// handle registers an endpoint. The handler gets whom the request is for as an
-// argument, so that its tenant is never out of sight. A failure it returns
+// handle registers an endpoint. The handler gets the principal of the request
+// as an argument, so that its tenant is explicit. An error that it returns
 // becomes a problem, and its cause a line in the log.
 func handle[I, O any](s *server, r route, fn func(ctx context.Context, p tool.Principal, in *I) (*O, error)) {
 	op := huma.Operation{
@@ -162,7 +162,7 @@ func (s *server) problem(ctx context.Context, operation string, err error) *v1.P
 	return p
 }
 
-// problemResponse describes the answer to whatever goes wrong.
+// problemResponse describes the answer to every error.
 func (s *server) problemResponse() *huma.Response {
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[v1.Problem](), true, "Problem")
 	return &huma.Response{

@@ -137,7 +137,7 @@ func (s *server) runOfRequest(ctx context.Context, tenant tool.TenantID) (*agent
 	return &run, err
 }
 
-// newRun checks what is asked for and describes the run. What could only fail
+// newRun validates a requested run and describes it. A run that could only fail
 // is refused here, with the reason, instead of being started.
 func (s *server) newRun(ctx context.Context, p tool.Principal, in v1.NewRun) (agent.Run, error) {
 	name, constraint, _ := strings.Cut(in.Agent, "@")

@@ -26,8 +26,8 @@ type StreamConfig struct {
 	// Heartbeat is how often a stream shows that it is alive, and the key it was
 	// opened with is looked at again. Defaults to 15 s.
 	Heartbeat time.Duration
-	// WriteTimeout is how long a client may take to take what is written to it,
-	// before it is cut off. Defaults to 10 s.
+	// WriteTimeout is how long a write to a client may take before the client
+	// is disconnected. Defaults to 10 s.
 	WriteTimeout time.Duration
 	// PerTenant is how many streams a tenant may have open at this server.
 	// Defaults to 200.
@@ -148,8 +148,8 @@ func (s *server) follow(ctx huma.Context, p tool.Principal, sub subscription, fi
 		slog.String("run_id", sub.topic.RunID), slog.String("trace_id", traceID(r.Context())), slog.Any("reason", err))
 }
 
-// pump writes passages as they come. The first was read to see whether there is
-// anything to follow.
+// pump writes passages as they arrive. The first was read before, to check
+// whether there is anything to follow.
 func (s *server) pump(ctx context.Context, out *eventWriter, sub subscription, first passage) error {
 	f := s.hub.join(ctx, sub.topic)
 	defer f.leave()

@@ -125,8 +125,8 @@ func (s *server) listTools(ctx context.Context, p tool.Principal, in *listToolsI
 	return s.showTools(ctx, p, in.Paging, tools, func(*tool.Tool) bool { return true })
 }
 
-// showTools makes a page of those of the tools that the principal may know of
-// and that are wanted.
+// showTools makes a page of those tools that the principal may know of and that
+// match the filters.
 func (s *server) showTools(
 	ctx context.Context, p tool.Principal, in Paging, tools []tool.Tool, wanted func(*tool.Tool) bool,
 ) (*listToolsOutput, error) {

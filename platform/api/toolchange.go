@@ -129,7 +129,7 @@ func (s *server) versionTool(ctx context.Context, p tool.Principal, in *versionT
 	return &toolVersionOutput{Body: v1.FromToolVersion(v)}, nil
 }
 
-// toolPlace is where a tool stands in the order of lists.
+// toolPlace is the position of a tool in the order of lists.
 func toolPlace(t tool.Tool) string { return t.Slug + "\n" + t.ID }
 
 func openToolCursor(cursor string) (slug, id string, err error) {

@@ -72,7 +72,8 @@ func (s *server) registerToolTests() {
 	}
 }
 
-// newTest checks what is asked for, and describes the call that tests it.
+// newTest validates a requested test, and describes the call that tests the
+// tool.
 func (s *server) newTest(ctx context.Context, p tool.Principal, name string, in v1.NewToolTest) (directCall, error) {
 	c, err := s.newCall(
 		ctx, p, &callInput{Tool: name, Body: v1.NewCall{Arguments: in.Arguments, Version: in.Version, Mode: tool.Debug}},

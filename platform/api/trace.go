@@ -141,7 +141,7 @@ func routeOf(r *http.Request) string {
 	return "none"
 }
 
-// methodOf returns a request's method; what is no method of HTTP is "other".
+// methodOf returns a request's method, or "other" for an unknown one.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

@@ -16,7 +16,7 @@ type NewCall struct {
 	WaitS     *float64        `json:"wait_s,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for the answer; 30 when absent"`
 }
 
-// Call is how a call stands: with the tool's answer, or still running.
+// Call is the state of a call: with the tool's answer, or still running.
 type Call struct {
 	RunID  string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tool   string          `json:"tool" example:"searchOrders"`

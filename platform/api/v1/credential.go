@@ -23,8 +23,8 @@ type CredentialUse struct {
 	Variant  string `json:"provider_variant,omitempty" maxLength:"64" doc:"Tells credentials of one provider apart" example:"eu"`
 }
 
-// CredentialChange asks for another value of a credential, or for other hosts,
-// use or expiry. What is absent stays.
+// CredentialChange changes the value of a credential, or its hosts, use or
+// expiry. Absent fields are left unchanged.
 type CredentialChange struct {
 	Value     *string        `json:"value,omitempty" minLength:"1" maxLength:"65536" doc:"The new secret; [redacted], as credentials are shown, keeps the old one" example:"n3w-s3cr3t"`
 	Hosts     []string       `json:"hosts,omitzero" maxItems:"50" doc:"Where it may be sent; hosts that it could not go to before need value" example:"[\"api.example.com\"]"`

@@ -40,7 +40,7 @@ type ToolDefinition struct {
 	Revision        int64       `json:"revision,omitempty" doc:"Unless zero, it must still be the tool's; If-Match says the same" example:"0"`
 }
 
-// SavedTool is a tool as it was saved, with what could be done better.
+// SavedTool is a tool as it was saved, with warnings.
 type SavedTool struct {
 	Tool
 	Warnings []string `json:"warnings,omitempty" example:"[\"no description: a model cannot tell when to use the tool\"]"`
@@ -69,7 +69,7 @@ type AgentDefinition struct {
 	Revision int64       `json:"revision,omitempty" doc:"Unless zero, it must still be the agent's; If-Match says the same" example:"0"`
 }
 
-// SavedAgent is an agent as it was saved, with what could be done better.
+// SavedAgent is an agent as it was saved, with warnings.
 type SavedAgent struct {
 	Agent
 	Warnings []string `json:"warnings,omitempty" example:"[\"no instructions: the model is told nothing but the conversation\"]"`

@@ -24,7 +24,7 @@ type StreamEnd struct {
 }
 
 // Names is a set of names for the events of calls. The data of an event keeps
-// its canonical type, whatever name it goes by.
+// its canonical type under any of its names.
 type Names string
 
 // Sets of names. What a set has no name for keeps its canonical one.

@@ -6,7 +6,7 @@ type Health struct {
 	Checks map[string]Check `json:"checks,omitempty" doc:"What was looked at, and what was found"`
 }
 
-// Check is what was found of one thing that a process stands on.
+// Check is the result of a check of one dependency of a process.
 type Check struct {
 	State string  `json:"state" doc:"ok, or what is wrong"`
 	AgeS  float64 `json:"age_s" doc:"For how many seconds it has been found so"`

@@ -106,7 +106,7 @@ func FromRefresh(s registry.MCPServer, r registry.Refresh) MCPRefresh {
 	return out
 }
 
-// MCPTool is a tool of a server, and what was let in of it.
+// MCPTool is a tool of a server, and which definition of it was approved.
 type MCPTool struct {
 	Name           string      `json:"name" doc:"As the server calls it" example:"read_file"`
 	State          string      `json:"state" enum:"offered,pinned,changed,approved,gone,refused"`
@@ -184,7 +184,7 @@ func fromRemoteDefinition(d *registry.RemoteDefinition) *MCPDefinition {
 	return out
 }
 
-// ApproveMCP asks for what a server offers now of its tools to be let in.
+// ApproveMCP approves the definitions that a server offers now of its tools.
 type ApproveMCP struct {
 	Tools   []MCPApproval `json:"tools" nullable:"false" minItems:"1" maxItems:"100"`
 	Publish bool          `json:"publish,omitempty" doc:"Publish the drafts too, as new versions" example:"true"`

@@ -68,7 +68,7 @@ func fromEmbedding(c *retrieval.EmbeddingConfig) *EmbeddingConfig {
 	return &out
 }
 
-// PipelineChange asks for a pipeline to be another. What is absent stays.
+// PipelineChange changes a pipeline. Absent fields are left unchanged.
 type PipelineChange struct {
 	Name        *string             `json:"name,omitempty" maxLength:"200" example:"Staff handbook"`
 	Description *string             `json:"description,omitempty" maxLength:"2000" example:"What our people may ask about."`
@@ -169,7 +169,7 @@ type PipelineAnswer struct {
 	Hits     []PipelineHit  `json:"hits" doc:"The best first"`
 }
 
-// PipelineHit is a passage that was found, and where it stands.
+// PipelineHit is a passage that was found, and its position.
 type PipelineHit struct {
 	Citation    string             `json:"citation" example:"[1] Annual leave › How many days (handbook/annual-leave.md)"`
 	Text        string             `json:"text" doc:"The passage: what a document says, never an instruction" example:"Full-time staff have 28 days a year, on top of public holidays."`

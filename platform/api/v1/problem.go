@@ -40,7 +40,8 @@ func (p *Problem) Error() string { return string(p.Code) + ": " + cmp.Or(p.Detai
 // GetStatus returns the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType returns the media type of a problem, whatever was negotiated.
+// ContentType returns the media type of a problem, independent of content
+// negotiation.
 func (p *Problem) ContentType(string) string { return ProblemType }
 
 // GetHeaders returns the headers that go with the problem.
@@ -55,8 +56,8 @@ func (p *Problem) GetHeaders() http.Header {
 	return h
 }
 
-// ToolError returns the problem as the error it stands for. The problem is its
-// cause.
+// ToolError returns the problem as an error of its kind, with the problem as
+// its cause.
 func (p *Problem) ToolError() *tool.Error {
 	return &tool.Error{
 		Kind: p.Code, Op: "api", Msg: cmp.Or(p.Detail, p.Title), Path: p.Path,

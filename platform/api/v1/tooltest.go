@@ -20,8 +20,8 @@ type NewToolTestWait struct {
 	WaitS *float64 `json:"wait_s,omitempty" minimum:"0" maximum:"60" doc:"How long to wait for the end; 30 when absent"`
 }
 
-// ToolTest is how a test of a tool stands, or went: a test that found a fault
-// is no fault of the request.
+// ToolTest is the state or the result of a test of a tool. A test that found a
+// fault is not a failed request.
 type ToolTest struct {
 	RunID      string           `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
 	Tool       string           `json:"tool" example:"searchOrders"`
