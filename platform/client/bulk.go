@@ -7,7 +7,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// DeleteTool deletes a tool, for good, and returns it as it was.
+// DeleteTool deletes a tool irreversibly, and returns it as it was.
 func (c *Client) DeleteTool(ctx context.Context, name string) (v1.Tool, error) {
 	var out v1.Tool
 	err := c.do(ctx, request{method: http.MethodDelete, path: []string{"tools", name}, out: &out})

@@ -16,10 +16,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Config says which server to call, and as whom.
+// Config says which server to call, and with which key.
 type Config struct {
 	Server string // Such as "http://127.0.0.1:8080". Required.
-	Key    string // An API key. Empty for the endpoints that want none.
+	Key    string // An API key. Empty for the endpoints that require none.
 	// Timeout bounds a request whose context has no deadline. Defaults to
 	// [DefaultTimeout].
 	Timeout time.Duration
@@ -30,7 +30,7 @@ type Config struct {
 // DefaultTimeout is the default of [Config.Timeout].
 const DefaultTimeout = 90 * time.Second
 
-// maxAnswerBytes bounds what is read of an answer.
+// maxAnswerBytes bounds the size of an answer.
 const maxAnswerBytes = 64 << 20
 
 // Client calls one server. It is safe for concurrent use.
@@ -41,8 +41,8 @@ type Client struct {
 	once string // See [Client.Once].
 }
 
-// New returns a client. The caller closes it. It fails with tool.Invalid for a
-// server that is no http or https URL, and for what can be no key.
+// New returns a client. The caller closes it. It fails with tool.Invalid if the
+// server is not an http or https URL, or the key is malformed.
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.Server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
@@ -169,7 +169,7 @@ func (c *Client) url(path []string, query url.Values) string {
 	return text
 }
 
-// problem returns the error that an answer stands for.
+// problem returns the error of an answer.
 func (c *Client) problem(a answer) error {
 	var p v1.Problem
 	switch {

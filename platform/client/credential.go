@@ -35,7 +35,7 @@ func (c *Client) ChangeCredential(ctx context.Context, name string, in v1.Creden
 	return out, err
 }
 
-// DeleteCredential revokes a credential, at once and for good.
+// DeleteCredential revokes a credential, immediately and irreversibly.
 func (c *Client) DeleteCredential(ctx context.Context, name string) (v1.Credential, error) {
 	var out v1.Credential
 	err := c.do(ctx, request{method: http.MethodDelete, path: []string{"credentials", name}, out: &out})

@@ -7,7 +7,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// CreateKey makes an API key. Its secret is in the answer and nowhere else.
+// CreateKey makes an API key. Its secret is returned this once only.
 func (c *Client) CreateKey(ctx context.Context, in v1.NewKey) (v1.CreatedKey, error) {
 	var out v1.CreatedKey
 	err := c.do(ctx, request{method: http.MethodPost, path: []string{"keys"}, body: in, out: &out})
@@ -28,7 +28,8 @@ func (c *Client) ListKeys(ctx context.Context) ([]v1.Key, error) {
 	return out.Items, err
 }
 
-// RevokeKey revokes an API key and those that it made, at once and for good.
+// RevokeKey revokes an API key and the keys that it created, immediately and
+// irreversibly.
 func (c *Client) RevokeKey(ctx context.Context, id string) (v1.Key, error) {
 	var out v1.Key
 	err := c.do(ctx, request{method: http.MethodPost, path: []string{"keys", id, "revoke"}, out: &out})

@@ -58,8 +58,8 @@ func (c *Client) DetachMCPServer(ctx context.Context, name string, force bool) (
 	return out, err
 }
 
-// MCPServerTools returns a page of what a server offers, in the order of names;
-// state filters, unless it is empty.
+// MCPServerTools returns a page of the tools that a server offers, in the order
+// of names; state filters, unless it is empty.
 func (c *Client) MCPServerTools(ctx context.Context, name, state string, page Page) (v1.Page[v1.MCPTool], error) {
 	var out v1.Page[v1.MCPTool]
 	err := c.do(ctx, request{
@@ -80,7 +80,8 @@ func (c *Client) DiffMCPServer(ctx context.Context, name, tool string) (v1.Page[
 	return out, err
 }
 
-// ApproveMCPTools lets in what a server made of its tools.
+// ApproveMCPTools approves the definitions that a server offers now of its
+// tools.
 func (c *Client) ApproveMCPTools(ctx context.Context, name string, in v1.ApproveMCP) (v1.ApprovedMCP, error) {
 	var out v1.ApprovedMCP
 	err := c.do(ctx, request{

@@ -39,7 +39,7 @@ func (c *Client) UpdatePipeline(ctx context.Context, name string, in v1.Pipeline
 	return out, err
 }
 
-// DeletePipeline deletes a pipeline and its documents, for good.
+// DeletePipeline deletes a pipeline and its documents irreversibly.
 func (c *Client) DeletePipeline(ctx context.Context, name string) (v1.Pipeline, error) {
 	var out v1.Pipeline
 	err := c.do(ctx, request{method: http.MethodDelete, path: []string{"pipelines", name}, out: &out})

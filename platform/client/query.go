@@ -12,7 +12,7 @@ type Page struct {
 	Limit  int    // 50 when zero, at most 200.
 }
 
-// params builds the query of a request; what is empty is left out.
+// params builds the query of a request; empty values are left out.
 type params url.Values
 
 func (p params) text(name, value string) params {

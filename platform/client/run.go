@@ -86,8 +86,8 @@ func (c *Client) Follow(ctx context.Context, runID string, fn func(tool.Event) e
 	return c.Watch(ctx, runID, fn, func(v1.Run) error { return nil })
 }
 
-// Watch is [Client.Follow] that also calls look with the run as it stands, each
-// time it is asked for.
+// Watch is [Client.Follow] that also calls look with the current run, each time
+// it is fetched.
 func (c *Client) Watch(
 	ctx context.Context, runID string, fn func(tool.Event) error, look func(v1.Run) error,
 ) (v1.Run, error) {

@@ -25,12 +25,13 @@ const (
 	maxStreamLine     = 32 << 20
 )
 
-// FollowRun returns a run's events and output after a number as they come, each
-// once and in order, until the run has ended. It connects again, from where it
-// was, when the connection breaks, and yields an error, as the last, when that
-// is of no use: there is no such run, the server was not there in the first
-// place or has not answered for two minutes, or ctx has ended. A run of a host
-// has no end that anybody here knows of.
+// FollowRun returns a run's events and output after a number as they arrive,
+// each once and in order, until the run has ended.
+//
+// When the connection breaks, it reconnects and resumes where it was. It yields
+// an error, as the last value, if a retry is of no use: there is no such run,
+// the server was not reachable at first or has not answered for two minutes, or
+// ctx has ended. For a run of a host, the end is not known to the server.
 func (c *Client) FollowRun(ctx context.Context, id string, after int64) iter.Seq2[tool.Event, error] {
 	return func(yield func(tool.Event, error) bool) {
 		f := &following{client: c, run: id, after: after, retry: time.Second, heard: time.Now()}
@@ -70,7 +71,7 @@ type following struct {
 	retry  time.Duration
 
 	connected bool // At least once.
-	failures  int  // Since something was heard.
+	failures  int  // Since the last data from the server.
 	heard     time.Time
 }
 

@@ -23,7 +23,7 @@ func (c *Client) TestTool(
 	return out, err
 }
 
-// ToolTest returns how the test of a tool stands whose run is given.
+// ToolTest returns the state of the test of a tool, by its run.
 func (c *Client) ToolTest(ctx context.Context, slug string, run v1.Run) (v1.ToolTest, error) {
 	out := v1.ToolTest{RunID: run.ID, Tool: slug, Status: run.Status, ErrorKind: run.ErrorKind, Error: run.Error}
 	if len(run.Tools) == 1 {
