@@ -44,7 +44,7 @@ type provider struct {
 
 var nameInVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,62}$`)
 
-// reserved are names that are taken whatever the environment says.
+// reserved are names that always belong to the platform's own providers.
 var reserved = []string{"openai", "anthropic", "scripted"}
 
 // providers reads the environment. It fails with tool.Invalid, naming the

@@ -20,8 +20,8 @@ type Config struct {
 	// Environ lists variables as "name=value". Defaults to the environment of
 	// the process, whose keys are then read at each request.
 	Environ []string
-	// SecretsDir is the worker's directory of credentials, in which a tenant's
-	// own keys stand. They are looked for in TOOLCRIB_SECRET_… variables too.
+	// SecretsDir is the worker's directory of credentials, which holds tenants'
+	// own keys. They are read from TOOLCRIB_SECRET_… variables too.
 	SecretsDir string
 }
 

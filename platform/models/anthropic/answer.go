@@ -112,8 +112,8 @@ func (a *answer) response(turn int, names *remote.Names, x *remote.Exchange) (*a
 	return out, nil
 }
 
-// content returns the answer's text with what the provider's tools did, in
-// order; nil where they did nothing.
+// content returns the answer's text and what the provider's tools did, in
+// order; nil if they did nothing.
 func (a *answer) content(provider string) []tool.Content {
 	open := a.unanswered()
 	var out []tool.Content
@@ -123,7 +123,7 @@ func (a *answer) content(provider string) []tool.Content {
 		switch {
 		case b.kind == textBlock && b.text.Len() == 0:
 		case b.kind == textBlock && last >= 0 && out[last].Type == tool.TextContent:
-			out[last].Text += b.text.String() // Cut in pieces by what they cite.
+			out[last].Text += b.text.String() // Split into pieces by what they cite.
 		case b.kind == textBlock:
 			out = append(out, tool.Text(b.text.String()))
 		case b.kind == toolBlock && !open[b]:

@@ -17,7 +17,7 @@ const (
 	textBlock    blockKind = iota
 	callBlock              // Of one of our tools.
 	toolBlock              // What a tool of the provider's own did: its use, or its result.
-	thoughtBlock           // Needed only while one answer goes on after a pause.
+	thoughtBlock           // Needed only while an answer is continued after a pause.
 	otherBlock             // Of a later day, and not for us.
 )
 
@@ -51,8 +51,8 @@ func newBlock(kind, id, name, raw string) *block {
 	return b
 }
 
-// whole returns a block that is neither text nor call, with what came after its
-// beginning.
+// whole returns a block that is neither text nor call, as JSON, with the data
+// of its later events.
 func (b *block) whole() json.RawMessage {
 	if b.text.Len() == 0 && b.signature == "" {
 		return b.raw
@@ -92,8 +92,8 @@ func rawBlock(raw json.RawMessage) sdk.ContentBlockParamUnion {
 	return param.Override[sdk.ContentBlockParamUnion](raw)
 }
 
-// soFar returns the message that a paused answer goes on from; nil when it has
-// said nothing that it could.
+// soFar returns the message from which a paused answer is continued; nil if
+// there is nothing to continue from.
 func (a *answer) soFar() []sdk.ContentBlockParamUnion {
 	var out []sdk.ContentBlockParamUnion
 	for _, b := range a.blocks {

@@ -44,8 +44,8 @@ func New(cfg remote.Config) (*Model, error) {
 // Close closes idle connections.
 func (m *Model) Close() error { return m.endpoint.Close() }
 
-// maxPauses bounds how often the provider may pause one answer. What is said by
-// then counts as cut off.
+// maxPauses bounds how often the provider may pause one answer. After that the
+// answer counts as truncated.
 const maxPauses = 10
 
 // Generate sends a turn to the model called req.Model. It streams if req.Stream

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// defaultMaxTokens bounds answers of agents that do not say; the API wants
-	// a bound.
+	// defaultMaxTokens bounds answers of agents that set no limit; the API
+	// requires one.
 	defaultMaxTokens = 8192
 	minThinking      = 1024
 	maxStops         = 16
@@ -50,9 +50,9 @@ func (m *Model) options(params *sdk.MessageNewParams, req *agent.ModelRequest, n
 }
 
 // mayThink reports whether the model may think before this turn's answer. A
-// model that thought before it called a tool must be shown its thoughts when
-// it goes on, and transcripts do not keep them: it thinks once, before it
-// answers the user.
+// model that thought before it called a tool must be sent its thoughts when it
+// continues, and transcripts do not keep them. So it thinks only directly after
+// a message of the user.
 func mayThink(messages []agent.Message) bool {
 	return len(messages) == 0 || messages[len(messages)-1].Role == agent.User
 }

@@ -49,8 +49,8 @@ func toolParam(t agent.ToolSpec, name string) sdk.ToolUnionParam {
 	return sdk.ToolUnionParam{OfTool: &out}
 }
 
-// cacheable marks the end of what does not change from turn to turn, so that
-// the provider keeps it: the tools, and the instructions behind them.
+// cacheable marks the end of the prefix that does not change between turns, so
+// that the provider caches it: the tools, and the instructions behind them.
 func cacheable(params *sdk.MessageNewParams) {
 	if n := len(params.Tools); n > 0 && params.Tools[n-1].OfTool != nil {
 		params.Tools[n-1].OfTool.CacheControl = sdk.NewCacheControlEphemeralParam()
@@ -60,7 +60,7 @@ func cacheable(params *sdk.MessageNewParams) {
 	}
 }
 
-// noText stands where the API wants a text and there is none.
+// noText is sent where the API requires a text and there is none.
 const noText = "(empty)"
 
 func user(content []tool.Content) sdk.MessageParam {

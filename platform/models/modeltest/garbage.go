@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// garbage: what is no answer by the provider's description is unavailable,
-// whatever it is, and none of it is repeated.
+// garbage tests that an answer that does not follow the provider's description
+// is unavailable, and that none of it is repeated in the error.
 func (p Provider) garbage(t *testing.T) {
 	t.Parallel()
 
@@ -50,8 +50,8 @@ func (p Provider) requireUnreadable(t *testing.T, m Message, req *agent.ModelReq
 	require.NotContains(t, err.Error(), "secret")
 }
 
-// options: what is wrong in the agent's model options is named, before anything
-// is sent.
+// options tests that a fault in the agent's model options is named, before
+// anything is sent.
 func (p Provider) options(t *testing.T) {
 	t.Parallel()
 

@@ -120,7 +120,8 @@ func (p Provider) boundElsewhere(t *testing.T) {
 	require.Empty(t, server.Requests())
 }
 
-// What is no URL is refused when the worker starts, and is not repeated.
+// A malformed URL is refused when the worker starts, and is not repeated in the
+// error.
 func (p Provider) baseURL(t *testing.T) {
 	t.Parallel()
 

@@ -20,7 +20,7 @@ type Request struct {
 	Body         string
 }
 
-// Server stands in for a provider, on loopback.
+// Server is a fake provider, on loopback.
 type Server struct {
 	URL string
 

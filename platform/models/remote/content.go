@@ -16,9 +16,9 @@ func IsImage(c tool.Content) bool {
 	return c.Type == tool.ImageContent && len(c.Data) > 0 && images[c.MIMEType]
 }
 
-// Describe returns a block as text: what it says, or what it is when it can't
-// be put in words. What a provider's own tool did is said to that provider only,
-// and not in words.
+// Describe returns a block as text: its text, or a description of a block that
+// can't be written as text. A block of a provider's own tool is sent back to
+// that provider only, and not as text.
 func Describe(c tool.Content) string {
 	if _, ok := agent.BlockProvider(c); ok {
 		return ""

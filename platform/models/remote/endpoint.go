@@ -23,8 +23,8 @@ const (
 
 // Config says how a provider is reached.
 type Config struct {
-	// Provider is the name that agents call it by: what stands before the
-	// slash in their model. Required.
+	// Provider is the name of the provider in agents: the part of their model
+	// before the slash. Required.
 	Provider string
 	// BaseURL is the base URL of the API. Setting it also permits it: its host
 	// may be private, or loopback, and the key is sent there over plain http as
@@ -43,7 +43,7 @@ type Config struct {
 	IdleTimeout time.Duration
 }
 
-// Auth is how a provider wants its key.
+// Auth is how a provider expects its key.
 type Auth struct {
 	Scheme egress.Scheme
 	Header string // For [egress.Raw].

@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxErrorBytes bounds what is read of an answer that says no.
+// maxErrorBytes bounds how much of an error's body is read.
 const maxErrorBytes = 64 << 10
 
 // doer is what an SDK sends requests with.
@@ -24,9 +24,9 @@ type doer interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// Exchange sends one request to a provider. It stands where an SDK wants an
-// HTTP client, and gives it answers of status 200 only, of bounded size:
-// everything else comes back as a [tool.Error].
+// Exchange sends one request to a provider. It is the HTTP client of an SDK, to
+// which it returns only answers of status 200 and of bounded size: everything
+// else is returned as a [tool.Error].
 type Exchange struct {
 	provider, model, source string
 	limit                   int64

@@ -19,7 +19,7 @@ type idleTimer struct {
 	stopped bool
 }
 
-// heard notes that bytes came. The first call begins the timer.
+// heard records that bytes arrived. The first call starts the timer.
 func (i *idleTimer) heard() {
 	if i == nil {
 		return
@@ -38,7 +38,7 @@ func (i *idleTimer) heard() {
 	}
 }
 
-// stop ends the timer for good.
+// stop stops the timer permanently.
 func (i *idleTimer) stop() {
 	if i == nil {
 		return

@@ -24,8 +24,8 @@ type Keys struct {
 	Variable string
 	// Lookup finds a variable. Defaults to [os.LookupEnv].
 	Lookup func(name string) (string, bool)
-	// Optional lets requests go without a key when there is none: a model
-	// server on one's own machine wants none.
+	// Optional permits requests without a key when there is none: a model
+	// server on one's own machine needs none.
 	Optional bool
 }
 
@@ -67,8 +67,8 @@ func (k Keys) open(ctx context.Context, tenant tool.TenantID, provider, host str
 	}
 }
 
-// checked returns a key fit for a header. One that names no hosts of its own
-// may go to the provider's configured host and nowhere else.
+// checked returns a key that is valid in a header. A key without hosts of its
+// own may be sent to the provider's configured host only.
 func checked(v secret.Value, source, host string) (key, error) {
 	text := strings.TrimSpace(v.Reveal())
 	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -22,8 +22,8 @@ type Names struct {
 	ours map[string]string // By wire name.
 }
 
-// NewNames returns the names of a request's tools and of what its transcript
-// called. What the provider calls its own tools, nothing else is called.
+// NewNames returns the names of a request's tools and of the tools that its
+// transcript called. The names of the provider's own tools are reserved.
 func NewNames(req *agent.ModelRequest) *Names {
 	n := &Names{wire: make(map[string]string), ours: make(map[string]string)}
 	for _, t := range req.ProviderTools {
@@ -61,8 +61,8 @@ func NewNames(req *agent.ModelRequest) *Names {
 // Wire returns the provider's name of one of the tools.
 func (n *Names) Wire(name string) string { return n.wire[name] }
 
-// Ours returns our name for what the provider called, or that very name when
-// there is none of ours.
+// Ours returns our name of a tool that the provider called, or the same name if
+// there is none.
 func (n *Names) Ours(wire string) string {
 	if name, ok := n.ours[wire]; ok {
 		return name

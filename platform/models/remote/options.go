@@ -33,8 +33,8 @@ func ReadOptions(provider string, raw json.RawMessage) *Options {
 	return o
 }
 
-// Err returns what is wrong, as [tool.Invalid] with the JSON Pointer of the
-// option below the agent's definition.
+// Err returns the first error in the options, as [tool.Invalid] with the JSON
+// Pointer of the option below the agent's definition.
 func (o *Options) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(o.members)) {
 		if !slices.Contains(o.known, name) {

@@ -21,11 +21,12 @@ var droppedAtTop = []string{
 	"$schema", "$id", "$ref", "$comment", "not", "enum", "const", "if", "then", "else", "dependentSchemas",
 }
 
-// ProjectSchema returns a tool's input schema in the form that providers take:
-// an object with properties at its top. What is combined there is shown as
-// properties of their own; what is required of all branches stays required.
-// The answer's members are those of the schema in every other respect, each as
-// JSON: an SDK's encoder makes texts of numbers that no float holds.
+// ProjectSchema returns a tool's input schema in the form that providers
+// accept: an object with properties at its top. The properties of combined
+// schemas at the top become its own; those that all branches require stay
+// required. The other members of the result are those of the schema, each as
+// JSON: an SDK's encoder would turn numbers that do not fit a float into
+// strings.
 func ProjectSchema(raw json.RawMessage) map[string]any {
 	dec := json.NewDecoder(bytes.NewReader(field.Bare(raw)))
 	dec.UseNumber()

@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Entry is a message of a transcript in the form that providers want: an
-// assistant's calls stand with their answers, one for each.
+// Entry is a message of a transcript in the form that providers expect: an
+// assistant's calls together with their answers, one for each.
 type Entry struct {
 	Role    agent.Role // System, User or Assistant.
 	Content []tool.Content
@@ -23,7 +23,7 @@ type AnsweredCall struct {
 	IsError bool
 }
 
-// noAnswer stands where a call of a transcript has no answer.
+// noAnswer is sent for a call in a transcript that has no answer.
 const noAnswer = "There is no answer to this call."
 
 // ReadTranscript returns the entries of a transcript. A call without an answer

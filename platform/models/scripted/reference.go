@@ -41,7 +41,7 @@ func reference(m map[string]any) (id, pointer string, ok bool) {
 	return id, pointer, ok
 }
 
-// fill replaces the references in v by what they refer to.
+// fill replaces the references in v by the values that they refer to.
 func fill(v any, answers map[string]agent.Message) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:

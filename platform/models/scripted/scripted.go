@@ -39,9 +39,9 @@ var namePattern = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]*$`)
 // Local implements [agent.LocalModel]: it asks no one.
 func (m *Model) Local() bool { return true }
 
-// Generate answers the turn as the transcript has it. It fails with
-// tool.Invalid when there is no such transcript or turn, or when an
-// expectation is not met.
+// Generate returns the transcript's answer for the turn. It fails with
+// tool.Invalid when there is no such transcript or turn, or when an expectation
+// is not met.
 func (m *Model) Generate(_ context.Context, req *agent.ModelRequest) (*agent.ModelResponse, error) {
 	t, err := m.transcript(req.Model)
 	if err != nil {

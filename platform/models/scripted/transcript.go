@@ -15,9 +15,9 @@ type Transcript struct {
 
 // Turn is one answer of the model.
 type Turn struct {
-	// Expect states what the transcript must hold of earlier calls before the
-	// model answers. It is what makes a play a test: a script that goes on
-	// although a tool said something else fails, and says what it got.
+	// Expect lists what the transcript must hold of earlier calls before the
+	// model answers. It makes a script a test: a script fails when a tool
+	// returned something else, with an error that says what it got.
 	Expect []Expectation `yaml:"expect,omitempty"`
 	Say    string        `yaml:"say,omitempty"`
 	Call   []Call        `yaml:"call,omitempty"`
