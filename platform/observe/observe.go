@@ -43,11 +43,11 @@ type Config struct {
 type Observer struct {
 	registry *prometheus.Registry
 	meters   *sdkmetric.MeterProvider
-	tracing  *tracing // Nil when traces go nowhere.
+	tracing  *tracing // Nil when traces are not exported.
 }
 
-// New returns an observer. It fails with tool.Invalid where the environment
-// asks for what there is not. The caller stops it.
+// New returns an observer. It fails with tool.Invalid if the environment asks
+// for something that is not supported. The caller stops it.
 func New(ctx context.Context, cfg Config) (*Observer, error) {
 	if cfg.Version == "" {
 		cfg.Version = "dev"
@@ -99,14 +99,15 @@ func buildInfo(version string) prometheus.Collector {
 	return g
 }
 
-// Collect adds collectors to what is shown. It panics on those that are there
-// already, which is a mistake of the program's wiring.
+// Collect registers collectors. It panics on one that is registered already,
+// which is a wiring error of the program.
 func (o *Observer) Collect(shown ...prometheus.Collector) { o.registry.MustRegister(shown...) }
 
 // MeterProvider returns the provider of meters whose metrics are shown.
 func (o *Observer) MeterProvider() metric.MeterProvider { return o.meters }
 
-// TracerProvider returns the provider of tracers, or nil when traces go nowhere.
+// TracerProvider returns the provider of tracers, or nil when traces are not
+// exported.
 func (o *Observer) TracerProvider() trace.TracerProvider {
 	if o.tracing == nil {
 		return nil
