@@ -38,7 +38,8 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (Migrated, error
 	return done, err
 }
 
-// described is what there is to say of the built-ins, whatever a worker can run.
+// described are the descriptions of the built-ins, whether or not a worker can
+// run them.
 var described = builtins.Described(mcpcall.CheckConfig)
 
 // builtinSpecs lists the built-ins as the registry takes them.

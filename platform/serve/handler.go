@@ -79,8 +79,9 @@ type HandlerConfig struct {
 	// ModelProviders lists the model providers of the workers, for prompts to ask.
 	// Empty, they may name any, likewise.
 	ModelProviders []string
-	// LocalModelProviders lists those that answer within the workers: prompts of
-	// the egress class none may ask these alone. Nil stands for "scripted".
+	// LocalModelProviders lists the providers that answer within the workers:
+	// prompts of the egress class none may use these only. Nil defaults to
+	// "scripted".
 	LocalModelProviders []string
 	// Searcher searches pipelines for people, as [worker.Plugin] has one. Without
 	// one, they are searched by words alone.

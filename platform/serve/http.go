@@ -18,7 +18,7 @@ const (
 	readTimeout    = 60 * time.Second
 	writeTimeout   = 120 * time.Second
 	idleTimeout    = 120 * time.Second
-	maxHeaderBytes = 4 * api.MaxHeaderBytes // Up to which the API says what is wrong.
+	maxHeaderBytes = 4 * api.MaxHeaderBytes // The API answers headers below this limit with a problem.
 	stopTimeout    = 15 * time.Second
 )
 
