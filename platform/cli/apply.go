@@ -67,7 +67,7 @@ agent, mcp_server, artifact or pipeline.
 	return cmd
 }
 
-// appliedFile is an item of an answer with the file its definition stands in.
+// appliedFile is an item of an answer with the file of its definition.
 type appliedFile struct {
 	v1.AppliedItem
 	File           string `json:"file"`
@@ -129,7 +129,8 @@ func (a *app) send(
 	return nil
 }
 
-// locate says of each item where its definition, or the fault in it, stands.
+// locate adds to each item the position of its definition, or of the fault in
+// it.
 func locate(documents []document, items []v1.AppliedItem) []appliedFile {
 	out := make([]appliedFile, len(items))
 	for i, item := range items {
@@ -163,8 +164,8 @@ func blamed(d document, p *v1.Problem) string {
 	return p.Path
 }
 
-// writeApplied writes what became of the definitions, and what is to be said
-// against them to the error stream, as compilers do.
+// writeApplied writes the outcome of each definition, and errors and warnings
+// to the error stream, as compilers do.
 func writeApplied(w, errs io.Writer, items []appliedFile, dryRun bool) error {
 	var rows [][]string
 	failed := 0
@@ -224,7 +225,7 @@ func outcomeOf(item v1.AppliedItem, dryRun bool) string {
 	return text
 }
 
-// worstCode returns the exit code for what failed: that of the first fault.
+// worstCode returns the exit code for failed items: that of the first fault.
 func worstCode(items []appliedFile) int {
 	for _, item := range items {
 		if item.Error != nil {

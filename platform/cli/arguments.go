@@ -22,8 +22,8 @@ type callArguments struct {
 	check bool     // Whether to check them against the schema here.
 }
 
-// read returns the arguments as JSON. Pairs are read as the schema of the
-// version wants them that the call would run.
+// read returns the arguments as JSON. Pairs are converted to the types in the
+// schema of the version that the call would run.
 func (in callArguments) read(
 	ctx context.Context, c *client.Client, stdin io.Reader, name string, call v1.NewCall,
 ) (json.RawMessage, error) {

@@ -17,8 +17,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// programBytes is how much of a program is read: one byte more than any may
-// have, so that the server refuses what is too long.
+// programBytes is how much of a program is read: one byte more than the limit,
+// so that the server refuses a program that is too long.
 const programBytes = 4<<20 + 1
 
 // languages are those of programs, by the ends of their files' names.
@@ -26,7 +26,7 @@ var languages = map[string]string{".js": "javascript", ".mjs": "javascript", ".j
 
 func languageOf(file string) string { return languages[strings.ToLower(filepath.Ext(file))] }
 
-// uploadFlags are what is said of a program that is uploaded.
+// uploadFlags describe a program that is uploaded.
 type uploadFlags struct {
 	version string
 	inputs  []string
@@ -66,7 +66,7 @@ func (a *app) readProgram(file string, f uploadFlags) (v1.ArtifactUpload, int, e
 	return out, len(program), nil
 }
 
-// parseInput reads name:type!, of which the name is all that must stand there.
+// parseInput reads name:type!, of which only the name is required.
 func parseInput(text string) v1.ArtifactInput {
 	text, required := strings.CutSuffix(text, "!")
 	name, kind, _ := strings.Cut(text, ":")

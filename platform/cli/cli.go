@@ -23,8 +23,8 @@ type Env struct {
 	// Terminal returns how many columns the terminal has that w writes to, if
 	// it does. Asks the system when nil.
 	Terminal func(w io.Writer) (columns int, ok bool)
-	// Patience is how long a command waits for what it can do without, such as
-	// the names that complete a word. Each has a default of its own.
+	// Patience is the timeout of optional requests, such as those for shell
+	// completion. Each has a default of its own.
 	Patience time.Duration
 }
 
@@ -47,7 +47,8 @@ type globalFlags struct {
 	maintenance string // Of serve and reconcile.
 }
 
-// Extension adds a command that stands apart because of what it links.
+// Extension adds a command that is in a package of its own because of what it
+// links.
 type Extension func(env Env) *cobra.Command
 
 // Run runs a command line, without the program's name, and returns its exit

@@ -51,7 +51,7 @@ tools, agents, runs and contexts, which it asks the server for.`,
 	}
 }
 
-// completer finds the words that may stand somewhere.
+// completer returns the words that complete an argument or a flag.
 type completer = cobra.CompletionFunc
 
 // words completes with words that do not depend on anything.
@@ -61,8 +61,8 @@ func words(text string) completer {
 	}
 }
 
-// flagWords lists what flags take, by the command's path and the flag's name; a
-// flag of several commands stands under its name alone.
+// flagWords lists the values of flags, by the command's path and the flag's
+// name; a flag of several commands is listed under its name alone.
 var flagWords = map[string]string{
 	"mode": "production debug",
 

@@ -32,10 +32,10 @@ const (
 	dataFolder    = ".toolcrib"
 )
 
-// setting is a value, and where it comes from in words.
+// setting is a value, and a description of its source.
 type setting struct{ value, from string }
 
-// connection is which server commands talk to, and as whom.
+// connection is which server commands connect to, and with which key.
 type connection struct {
 	server, key setting
 	context     string // Of which at least one is taken, if any is.
@@ -54,7 +54,7 @@ type source struct {
 	found bool
 }
 
-// take fills in what is not known yet.
+// take fills in the settings that are not known yet.
 func (c *connection) take(s source) {
 	if c.server.value == "" && s.server.value != "" && !(s.found && c.key.value != "") {
 		c.server, c.context = s.server, s.context
@@ -173,7 +173,8 @@ func devSource(dir, from string) source {
 	return source{server: setting{server, from}, key: setting{key, from}, bound: true}
 }
 
-// line returns what stands in a file, and nothing where there is none.
+// line returns the trimmed content of a file, and an empty string if it cannot
+// be read.
 func line(path string) string {
 	raw, err := os.ReadFile(path) //nolint:gosec // Below a folder of the user's own.
 	if err != nil {

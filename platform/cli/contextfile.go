@@ -19,7 +19,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// localContext is the name of what no context is: the stack of toolcrib dev.
+// localContext is the reserved name of the stack of toolcrib dev, which needs
+// no context.
 const localContext = "local"
 
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -87,8 +88,7 @@ func loadContexts(path string) (contextFile, error) {
 	return readContextDocument(documents[0])
 }
 
-// readContextDocument checks a file of contexts; what is wrong with it has its
-// line.
+// readContextDocument checks a file of contexts; an error names its line.
 func readContextDocument(d document) (contextFile, error) {
 	var top struct {
 		Current  string                     `json:"current"`

@@ -77,8 +77,8 @@ func (f *credentialFlags) until() *time.Time {
 	return &at
 }
 
-// credentialBytes is how much of a value is read: one byte more than it may
-// have, so that the server refuses what is too long.
+// credentialBytes is how much of a value is read: one byte more than the limit,
+// so that the server refuses a value that is too long.
 const credentialBytes = 64<<10 + 2
 
 // secretValue reads a value from where the flags say.

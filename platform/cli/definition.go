@@ -15,7 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// document is one definition as it stands in a file.
+// document is one definition in a file.
 type document struct {
 	file   string
 	raw    json.RawMessage
@@ -23,7 +23,7 @@ type document struct {
 	source []byte           // The whole file.
 }
 
-// place is where something stands in a file, counted from 1.
+// place is a position in a file, counted from 1.
 type place struct {
 	line, column int
 }
@@ -78,7 +78,7 @@ func spelling(pointer string) string {
 }
 
 // readDefinitions reads the definitions in files and folders, in the order of
-// names. "-" stands for the standard input.
+// names. "-" is the standard input.
 func readDefinitions(ctx context.Context, paths []string, stdin io.Reader) ([]document, error) {
 	var all []document
 	for _, path := range paths {
@@ -110,8 +110,8 @@ func readDefinitions(ctx context.Context, paths []string, stdin io.Reader) ([]do
 	return all, nil
 }
 
-// refuseShown refuses what "tool show --json" prints: a tool with its versions,
-// and with what the server keeps of it.
+// refuseShown refuses the output of "tool show --json": a tool with its
+// versions and the fields that the server sets.
 func refuseShown(documents []document) error {
 	for _, d := range documents {
 		var shown struct {

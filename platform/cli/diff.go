@@ -68,7 +68,7 @@ FROM is the last release when absent, TO the draft; "draft" names the draft. Wit
 	return cmd
 }
 
-// diffedFile is a diff with the place its definition stands in.
+// diffedFile is a diff with the position of its definition.
 type diffedFile struct {
 	v1.Diff
 	File string `json:"file"`

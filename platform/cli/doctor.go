@@ -148,8 +148,8 @@ func (a *app) modelVariables() []doctor.Variable {
 	return found
 }
 
-// passwords returns the secrets in a database's URL, as they stand there and as
-// they are meant.
+// passwords returns the secrets in a database's URL, as they are written there
+// and decoded.
 func passwords(database string) []string {
 	u, err := url.Parse(database)
 	if err != nil || u.User == nil {
@@ -162,7 +162,8 @@ func passwords(database string) []string {
 // visitor is the API as the doctor looks at it.
 type visitor struct{ *client.Client }
 
-// CheckKey asks for what a key may be refused, which it then is by name.
+// CheckKey makes a request with the key. A refusal for a missing permission is
+// no error: the key is valid.
 func (v visitor) CheckKey(ctx context.Context) error {
 	_, err := v.ListTools(ctx, client.ToolQuery{Page: client.Page{Limit: 1}})
 	if p, ok := client.Problem(err); ok && p.Status == http.StatusForbidden {

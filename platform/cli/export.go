@@ -22,10 +22,10 @@ import (
 type exported struct {
 	slug string
 	raw  json.RawMessage
-	note string // What is to be known of it; empty for nothing.
+	note string // A remark about it; may be empty.
 }
 
-// exportFlags say what is exported, and where to.
+// exportFlags say what is exported, and where.
 type exportFlags struct {
 	all    bool
 	source string
@@ -88,7 +88,7 @@ another server. An agent whose draft is published has publish: true.`, `  toolcr
 	return cmd
 }
 
-// export writes what is named, or all there is.
+// export writes the named definitions, or all.
 func (a *app) export(
 	cmd *cobra.Command, f exportFlags, args []string, list func(context.Context) ([]string, error),
 	read func(context.Context, string) (exported, error),

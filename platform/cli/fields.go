@@ -65,7 +65,8 @@ func gap(w io.Writer) error {
 	return err
 }
 
-// writeFields writes a form as a table, and what of its schema is no field.
+// writeFields writes a form as a table, and lists the parts of its schema that
+// are no field.
 func writeFields(w io.Writer, raw json.RawMessage) error {
 	var form field.Form
 	if err := json.Unmarshal(raw, &form); err != nil {
@@ -95,7 +96,7 @@ func writeFields(w io.Writer, raw json.RawMessage) error {
 	return nil
 }
 
-// fieldRows lists fields, those within under the name of what holds them.
+// fieldRows lists fields; nested ones are prefixed by the name of their parent.
 func fieldRows(fields []field.Field, within string) [][]string {
 	var rows [][]string
 	for i := range fields {

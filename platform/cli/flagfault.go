@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagFault says in plain words what is wrong with a flag.
+// flagFault describes an invalid flag in plain words.
 func flagFault(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		name, wanted := e.GetFlag().Name, valueOf(e.GetFlag())
@@ -85,8 +85,8 @@ func oneOf(cmd *cobra.Command) error {
 // queryOperand marks commands whose second operand may begin with a minus.
 const queryOperand = "query_operand"
 
-// spareQuery puts a query that looks like a flag behind "--", where the command
-// has no such flag, nor one that is named nearly so.
+// spareQuery puts a query that looks like a flag behind "--", if the command
+// has no such flag, nor one with a similar name.
 func spareQuery(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Annotations[queryOperand] == "" {
@@ -116,8 +116,8 @@ func spareQuery(root *cobra.Command, args []string) []string {
 	return slices.Concat(strings.Fields(cmd.CommandPath())[1:], rest[:at], rest[at+1:], []string{"--", rest[at]})
 }
 
-// flagOf returns the flag that a word of a command line gives, and whether the
-// next word is its value.
+// flagOf returns the flag that an argument of a command line sets, and whether
+// the next argument is its value.
 func flagOf(cmd *cobra.Command, word string) (f *pflag.Flag, takes bool) {
 	name, _, valued := strings.Cut(strings.TrimPrefix(word, "--"), "=")
 	switch {

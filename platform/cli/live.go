@@ -67,7 +67,7 @@ func (a *app) watch(ctx context.Context, c *client.Client, id string, after int6
 	return nil
 }
 
-// leave ends the watching of a run that goes on.
+// leave ends the watching of a run that continues.
 func (a *app) leave(ctx context.Context, view *liveView, id string, after int64, err error) error {
 	if ctx.Err() == nil || a.printer.json {
 		return err

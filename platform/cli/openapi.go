@@ -155,8 +155,8 @@ func parseAuth(text string) (*v1.ImportAuth, error) {
 	return &v1.ImportAuth{Type: kind, Name: name, Credential: credential}, nil
 }
 
-// readDocument reads a document as the text of a JSON string. Addresses are not
-// read: what is imported is what its user has seen.
+// readDocument reads a document as the text of a JSON string. URLs are not
+// read: the user imports only a document that is on the machine.
 func readDocument(file string, stdin io.Reader) (json.RawMessage, error) {
 	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
 		return nil, usage("%s is an address: fetch the document yourself and give the file, or - for the standard input",

@@ -14,7 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval"
 )
 
-// addFlags say what is added, beside the files.
+// addFlags describe the documents to add, beside the files.
 type addFlags struct {
 	key, title, source, mediaType string
 	metadata                      []string

@@ -30,8 +30,8 @@ type file struct {
 	key  string // Slash-separated.
 }
 
-// readDocuments reads what a command line wants to be added. Nothing is added
-// unless all of it can be.
+// readDocuments reads the documents to add. It fails if any of them can't be
+// read, so that nothing is added.
 func (a *app) readDocuments(f addFlags, paths []string) ([]v1.NewDocument, error) {
 	metadata, err := readMetadata(f.metadata)
 	if err != nil {
@@ -142,8 +142,8 @@ func mediaTypeOf(wanted, name string) (retrieval.MediaType, error) {
 		filepath.Ext(name))
 }
 
-// filesAt lists the file at a path, or those below it that can be documents; any
-// of them where anything is taken for what --type says.
+// filesAt lists the file at a path, or the files below it of a known type; with
+// anything, which --type sets, files of any type.
 func (a *app) filesAt(p string, anything bool) ([]file, error) {
 	if p == "-" {
 		return []file{{}}, nil

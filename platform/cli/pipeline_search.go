@@ -122,8 +122,8 @@ changes over at once. --search of toolcrib pipeline update says how it is search
 // pipelinePause is between two looks at how far something is.
 const pipelinePause = 300 * time.Millisecond
 
-// awaitReembedding waits until a pipeline changed over to the generation that
-// was begun, or stays as it was.
+// awaitReembedding waits until a pipeline has changed over to the new
+// generation, or this has failed or was superseded.
 func (a *app) awaitReembedding(cmd *cobra.Command, c *client.Client, p v1.Pipeline) error {
 	ctx := cmd.Context()
 	if p.Reembedding == nil {

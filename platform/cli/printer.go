@@ -37,7 +37,7 @@ func (p printer) say(format string, args ...any) error {
 	return err
 }
 
-// pairs writes names and values in two columns, and leaves out what is empty.
+// pairs writes names and values in two columns, and leaves out empty values.
 func pairs(w io.Writer, values ...string) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(values); i += 2 {

@@ -27,8 +27,8 @@ type progress struct {
 	mid   bool // The line on the screen is not a progress line, and incomplete.
 }
 
-// progress shows that something goes on until done is called. It is silent with
-// --json, and where the error stream is no terminal.
+// progress shows that an operation is running until done is called. It is
+// silent with --json, and if the error stream is no terminal.
 func (a *app) progress(format string, args ...any) (done func()) {
 	_, done = a.steps(format, args...)
 	return done

@@ -69,7 +69,7 @@ func explain(err error) string {
 	return err.Error()
 }
 
-// hintedError is a failure with what to do about it.
+// hintedError is an error with a hint on how to fix it.
 type hintedError struct {
 	error
 	hint string

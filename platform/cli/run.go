@@ -60,8 +60,8 @@ it prints each call as it ends. A version or constraint may stand behind the age
 	return cmd
 }
 
-// readInput returns the input of a run as JSON: an object or array as it
-// stands, anything else as text.
+// readInput returns the input of a run as JSON: an object or array unchanged,
+// anything else as text.
 func readInput(stdin io.Reader, text, file string) (json.RawMessage, error) {
 	switch {
 	case text != "" && file != "":

@@ -194,8 +194,8 @@ func (a *app) toolVersionsCommand() *cobra.Command {
 content. Those in the state snapshot are not published yet.`, `  toolcrib tool versions getOrder`)
 }
 
-// plainJSON is JSON for people: what is escaped for pages of the web only stands
-// as it is.
+// plainJSON is JSON for people: characters that are escaped only for HTML are
+// not escaped.
 func plainJSON(raw json.RawMessage) string {
 	var b strings.Builder
 	for text := string(raw); text != ""; {

@@ -26,8 +26,8 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// WorkerFlags say what a worker may reach and with what it answers. Commands
-// that run a worker share them.
+// WorkerFlags configure a worker, such as the hosts it may reach. Commands that
+// run a worker share them.
 type WorkerFlags struct {
 	AllowHosts  []string
 	AllowPorts  []string
@@ -160,7 +160,7 @@ func (f *WorkerFlags) deny(to *worker.Allowance) error {
 }
 
 // ProxyVariable is the environment variable of --egress-proxy, for an address
-// with a password, which a flag would show to everybody on the machine.
+// with a password, which a flag would show to all users of the machine.
 const ProxyVariable = "TOOLCRIB_EGRESS_PROXY"
 
 // proxyURL reads the address of a proxy; nil for none. It is never quoted: it

@@ -54,8 +54,8 @@ type part struct {
 	before int // Lines before it.
 }
 
-// splitDocuments cuts a file at its document markers, which can stand nowhere
-// else. The parser would lose a document that follows an empty one.
+// splitDocuments splits a file at its document markers, which cannot occur
+// elsewhere. The parser would lose a document that follows an empty one.
 func splitDocuments(raw []byte) []part {
 	raw = bytes.TrimPrefix(raw, []byte("\uFEFF"))
 	parts := []part{{}}
@@ -187,8 +187,8 @@ func (r *reader) sequence(pointer string, n *ast.SequenceNode) error {
 	return nil
 }
 
-// mapping writes members. Those that a merge key brings come first, unless a
-// member of the same name stands beside it.
+// mapping writes members. Those of a merge key come first, unless the mapping
+// has a member of the same name.
 func (r *reader) mapping(pointer string, n ast.Node, values []*ast.MappingValueNode) error {
 	members, err := r.members(values)
 	if err != nil {

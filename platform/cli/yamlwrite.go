@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// writeYAML writes a JSON value as a YAML document, its members in the order they
-// stand in. What [parseDocuments] reads of it is the same value.
+// writeYAML writes a JSON value as a YAML document, and keeps the order of
+// members. [parseDocuments] reads the same value from it.
 func writeYAML(raw json.RawMessage) (string, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -23,7 +23,7 @@ func writeYAML(raw json.RawMessage) (string, error) {
 
 type yamlWriter struct{ out strings.Builder }
 
-// value writes what comes next after a name or a dash: on the same line after
+// value writes the next value after a name or a dash: on the same line after
 // lead, or on lines of its own that begin with indent.
 func (w *yamlWriter) value(dec *json.Decoder, lead, indent string) error {
 	token, err := dec.Token()
@@ -94,9 +94,9 @@ func (w *yamlWriter) list(dec *json.Decoder, indent string) error {
 }
 
 var (
-	// plainText needs no quotes, wherever it stands.
+	// plainText needs no quotes at any position.
 	plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./@^()-]*(?: [A-Za-z0-9_./@^()-]+)*[.,]?$`)
-	// blockLines are lines that stand as they are below "|".
+	// blockLines are lines that need no escapes below "|".
 	blockLines = regexp.MustCompile(`^[^\s\pC][^\pC]*$`)
 	// words are not plain: YAML reads them as something else, or did once.
 	yamlWords = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n|inf|nan|[0-9a-f.e_]+)$`)
@@ -120,7 +120,7 @@ func yamlName(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// yamlBlock writes a text of several lines as they are, where that is safe.
+// yamlBlock writes a text of several lines as a literal block, if that is safe.
 func yamlBlock(text, indent string) (string, bool) {
 	body, ended := strings.CutSuffix(text, "\n")
 	lines := strings.Split(body, "\n")

@@ -1,3 +1,3 @@
-// Package devcmd is the command "toolcrib dev". It stands apart from the other
-// commands because it links Temporal's server.
+// Package devcmd is the command "toolcrib dev". It is a package of its own
+// because it links Temporal's server.
 package devcmd

@@ -20,8 +20,8 @@ const (
 	DigestVariable     = "TOOLCRIB_POSTGRES_SHA256"     // Digest that the artifact must have.
 )
 
-// download says what the environment wants done where PostgreSQL is missing.
-// It is done on that occasion only, and said.
+// download returns the download that the environment configures for a machine
+// without PostgreSQL. It happens only in that case, and is announced.
 func download(env cli.Env) (*programs.Download, error) {
 	d := &programs.Download{
 		Repository: env.Getenv(RepositoryVariable), Version: env.Getenv(VersionVariable), SHA256: env.Getenv(DigestVariable),
