@@ -131,7 +131,8 @@ func (d *demo) startCompany(ctx context.Context) (_ string, err error) {
 	return "http://" + d.company.address, nil
 }
 
-// openLog keeps the parts' talk out of what people read.
+// openLog redirects the logs of the parts to a file, away from what people
+// read.
 func (d *demo) openLog() error {
 	if err := os.MkdirAll( //nolint:gosec // The account that runs PostgreSQL must pass through.
 		d.cfg.DataDir, 0o755,

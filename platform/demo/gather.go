@@ -67,8 +67,8 @@ func runOf(inv tool.Invocation) (string, bool) {
 	return answer.RunID, err == nil && answer.RunID != ""
 }
 
-// inCallOrder compares the calls of one run. Steps stand where the call does
-// that they are of, in the order in which they were made.
+// inCallOrder compares the calls of one run. Steps are ordered at the place of
+// the call that made them, in the order in which they were made.
 func inCallOrder(a, b tool.Invocation) int {
 	return cmp.Or(a.Turn-b.Turn, a.Position-b.Position, a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
 }

@@ -21,9 +21,8 @@ var mediaTypes = map[string]retrieval.MediaType{
 	".md": retrieval.Markdown, ".html": retrieval.HTML, ".txt": retrieval.Plain,
 }
 
-// fillHandbook brings the documents of examples/handbook into a pipeline, and
-// waits until all are searched. Those that an earlier demo brought stay as they
-// are.
+// fillHandbook adds the documents of examples/handbook to a pipeline, and waits
+// until all can be searched. Documents of an earlier demo are left unchanged.
 func (d *demo) fillHandbook(ctx context.Context) (string, error) {
 	_, err := d.api.CreatePipeline(ctx, v1.NewPipeline{Slug: handbook, Name: "Staff handbook", Search: retrieval.FullText})
 	if err != nil && tool.KindOf(err) != tool.Conflict {

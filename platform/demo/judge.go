@@ -39,7 +39,7 @@ func (d *demo) judge() error {
 	return errors.Join(errs...)
 }
 
-// judgeScripted wants every call as the transcript has it.
+// judgeScripted requires every call to be as the transcript has it.
 func (d *demo) judgeScripted() error {
 	var errs []error
 	if d.run.Status != agent.RunCompleted {

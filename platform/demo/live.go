@@ -10,14 +10,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ofModels are the kinds in which a call may fail because of what a model made
-// of it: malformed arguments, a tool that there is not, one that it may not
-// use. In any other kind, the platform or the company failed.
+// ofModels are the kinds of errors that a model can cause: malformed arguments,
+// an unknown tool, or a tool that it may not use. Any other kind is a failure
+// of the platform or the company's API.
 var ofModels = []tool.Kind{tool.Invalid, tool.NotFound, tool.Denied, tool.Conflict}
 
-// judgeLive wants what holds whatever a live model does: every call ended as
-// its kind of end allows, the people's tool stayed theirs, and the company saw
-// exactly what the ledger says.
+// judgeLive requires what holds for any behaviour of a live model: every call
+// ended in a valid state, the tool for people was not run, and the company's
+// API received exactly the calls in the ledger.
 func (d *demo) judgeLive() error {
 	var errs []error
 	switch {
@@ -50,7 +50,7 @@ func (d *demo) judgeLive() error {
 	return errors.Join(errs...)
 }
 
-// soundEnd says what is wrong about how a call ended.
+// soundEnd returns what is wrong about how a call ended.
 func soundEnd(inv tool.Invocation) error {
 	switch inv.Status {
 	case tool.StatusCompleted:

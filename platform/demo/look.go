@@ -41,7 +41,7 @@ func (d *demo) whereToLook(ctx context.Context) {
 	d.say("    go run ./examples/host-worker -parcel P-1")
 }
 
-// wrap breaks text into lines that stand below each other.
+// wrap breaks text into lines.
 func wrap(text string) string {
 	var b strings.Builder
 	column := 0

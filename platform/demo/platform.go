@@ -14,8 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// startPlatform starts what "toolcrib dev" starts, with what the company
-// brings: its functions, its credentials and the way to its API.
+// startPlatform starts what "toolcrib dev" starts, with the company's
+// functions, its credentials and access to its API.
 func (d *demo) startPlatform(ctx context.Context) (string, error) {
 	c := d.company
 	stack := devstack.Config{DataDir: d.cfg.DataDir, Logger: d.log}

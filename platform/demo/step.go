@@ -11,8 +11,8 @@ type progress struct {
 	out io.Writer
 }
 
-// step says what is being done, does it, and says how long it took. What do
-// returns stands behind it.
+// step prints what is being done, does it, and prints how long it took and the
+// result of do.
 func (p progress) step(what string, do func() (result string, err error)) error {
 	_, _ = fmt.Fprintf(p.out, "  %-44s ", what+" …")
 	began := time.Now()

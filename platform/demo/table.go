@@ -16,9 +16,9 @@ const noteWidth = 110
 
 var heading = []string{"CALL", "TOOL@VERSION", "TYPE", "MODE", "STATUS", "ATTEMPTS", "MS"}
 
-// printCalls writes a row for each call, and below it what it failed with,
-// answered "no" with, or had changed in its arguments. What a call is made of
-// stands below it, further in.
+// printCalls writes a row for each call, and below it its error, its answer
+// "no", or what was changed in its arguments. The nested calls of a call are
+// indented below it.
 func printCalls(out io.Writer, calls []tool.Invocation) {
 	rows := [][]string{heading}
 	for _, inv := range calls {
