@@ -219,9 +219,8 @@ func (d *Dev) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop stops everything, the API first, and lets what is under way finish as
-// far as ctx allows. Only the first call does anything; the others return its
-// outcome.
+// Stop stops everything, the API first, and lets running work finish as far as
+// ctx allows. Only the first call does anything; the others return its outcome.
 func (d *Dev) Stop(ctx context.Context) error {
 	d.stop.Do(func() {
 		var errs []error
@@ -275,5 +274,5 @@ func (d *Dev) Store() *store.Store { return d.store }
 // Temporal returns a client of the stack's Temporal.
 func (d *Dev) Temporal() client.Client { return d.worker.Client() }
 
-// Stack returns what the platform stands on.
+// Stack returns the services that the platform runs on.
 func (d *Dev) Stack() *devstack.Stack { return d.stack }

@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ensureKey finds the tenant and its key, and makes what is missing.
+// ensureKey finds the tenant and its key, and creates them if they are missing.
 func (d *Dev) ensureKey(ctx context.Context) error {
 	platform, err := store.OpenPlatform(ctx, d.stack.DatabaseURL(), store.Options{Logger: d.cfg.Logger, MaxConns: 1})
 	if err != nil {
