@@ -11,7 +11,8 @@ import (
 )
 
 // account is the user PostgreSQL runs as. It refuses to run as root, so root
-// lends it another; anybody else runs it as themselves, the nil account.
+// runs it as another user; every other user runs it as itself, with a nil
+// account.
 type account struct {
 	name     string
 	uid, gid int

@@ -37,8 +37,8 @@ func (h clusterHome) read(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// create opens a new file of the home to write, in the place of what has its
-// name: what is there is never written to.
+// create creates a new file of the home for writing and replaces an existing
+// one of the same name: an existing file is never written to.
 func (h clusterHome) create(name string, flags int) (*os.File, error) {
 	if err := h.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

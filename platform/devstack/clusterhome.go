@@ -14,7 +14,7 @@ import (
 // cannot reach the data folder, as below /root.
 const outsideHomes = "/var/lib/toolcrib"
 
-// What is in the folder of a cluster, besides its lock.
+// Files in the folder of a cluster, besides its lock.
 const (
 	dataFolder       = "data"                         // The cluster itself, the account's.
 	partialFolder    = dataFolder + ".partial"        // A cluster that is being made.

@@ -13,7 +13,7 @@ import (
 
 const loopback = "127.0.0.1"
 
-// wish is the port that a service would like to have.
+// wish is the preferred port of a service.
 type wish struct {
 	service string
 	port    int  // [AnyPort] where all are alike.
@@ -71,9 +71,9 @@ func choosePorts(ctx context.Context, n int) ([]int, error) {
 	return chosen, nil
 }
 
-// Ports of this range are not given to outgoing connections by any system we
-// know, and are above those that services are known by. Of what the kernel
-// gives out by itself, another program's connection may have it a moment later.
+// Ports of this range are not used for outgoing connections by any system we
+// know, and are above the well-known ports. A port that the kernel chooses
+// could be taken by another program's connection a moment later.
 const (
 	firstPort = 11_000
 	lastPort  = 32_000

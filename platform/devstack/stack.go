@@ -154,9 +154,9 @@ func (s *Stack) PostgresDone() <-chan struct{} {
 	return s.postgres.Done()
 }
 
-// Stop stops the services and gives the folder back. It waits no longer than
-// ctx allows; what is cut short is recovered by the next start. Only the first
-// call does anything; the others return its outcome.
+// Stop stops the services and releases the folder. It waits no longer than ctx
+// allows; a shutdown that was cut short is recovered by the next start. Only
+// the first call does anything; the others return its outcome.
 func (s *Stack) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
 		var errs []error

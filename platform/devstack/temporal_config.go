@@ -14,8 +14,8 @@ const (
 
 	storeName = "sqlite"
 
-	// historyShards cannot change once a database is made: the server then
-	// goes on with the number it finds.
+	// historyShards cannot change once a database is created: the server then
+	// keeps the number in the database.
 	historyShards = 4
 )
 

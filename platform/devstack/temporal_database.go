@@ -36,7 +36,7 @@ type temporalDatabase struct {
 }
 
 // openTemporalDatabase opens the database in dir, or one in memory if dir is
-// empty, and makes what is missing.
+// empty, and creates what is missing.
 func openTemporalDatabase(dir, namespace string) (*temporalDatabase, error) {
 	if dir == "" {
 		db := &temporalDatabase{config: &config.SQL{
@@ -82,7 +82,7 @@ func readSchemaVersion(dir string) (string, error) {
 	return strings.TrimSpace(string(raw)), nil
 }
 
-// create makes the database anew: what is there was never completed.
+// create creates the database anew: an existing one was never completed.
 func (db *temporalDatabase) create(dir string) error {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := os.Remove(filepath.Join(dir, databaseFile+suffix)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,9 @@ import (
 	"go.temporal.io/server/temporal"
 )
 
-// tuning is what one node on one machine wants otherwise than a cluster does,
-// typed as the server's configuration files would have it.
+// tuning is the dynamic configuration of one node on one machine where it
+// differs from a cluster's, with the types that the server's configuration
+// files would have.
 var tuning = map[string]any{
 	// By default a shard looks for new tasks 20 times a second, so that each
 	// step of a workflow waits 50 ms.

@@ -11,7 +11,7 @@ import (
 // Error says that a data folder cannot be used.
 type Error struct {
 	Dir    string
-	Reason string // What is wrong with it.
+	Reason string // Why it cannot be used.
 	Mend   string // What to do about it.
 	Err    error
 }

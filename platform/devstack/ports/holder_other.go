@@ -50,7 +50,7 @@ func Parent(ctx context.Context, p Process) Process {
 	return Process{PID: pid, Name: filepath.Base(ps(ctx, "comm=", pid))}
 }
 
-// ps returns one column of what ps says of a process.
+// ps returns one column of the output of ps for a process.
 func ps(ctx context.Context, column string, pid int) string {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()

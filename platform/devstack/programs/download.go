@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What is downloaded unless a [Download] says otherwise.
+// Defaults of [Download].
 const (
 	// DefaultRepository is the Maven repository that has the artifacts.
 	DefaultRepository = "https://repo1.maven.org/maven2"

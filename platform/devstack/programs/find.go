@@ -74,9 +74,8 @@ func (s Search) Find(ctx context.Context) ([]Installation, error) {
 	return nil, missing
 }
 
-// All returns what is installed, however old: what is on the path in its
-// order, then what distributions installed, newest first, then what was
-// downloaded.
+// All returns all installations of any version: those on the path in its order,
+// then those of distributions, newest first, then the downloaded one.
 func (s Search) All(ctx context.Context) []Installation {
 	var found []Installation
 	for _, dir := range filepath.SplitList(s.Path) {

@@ -142,7 +142,7 @@ func isHex(text string, size int) bool {
 	return err == nil && len(raw) == size
 }
 
-// copy downloads the artifact, and goes on where it broke off.
+// copy downloads the artifact, and resumes after an interruption.
 func (r *repository) copy(ctx context.Context, file *os.File) error {
 	pause := r.download.limits.pause
 	report := &progress{to: r.download.Progress, what: r.name()}
@@ -174,7 +174,7 @@ func mayPass(ctx context.Context, err error) bool {
 
 var errStalled = errors.New("the repository sent nothing for too long")
 
-// resume asks for what the file does not have yet and appends it.
+// resume requests the part that the file does not have yet and appends it.
 func (r *repository) resume(ctx context.Context, file *os.File, report *progress) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

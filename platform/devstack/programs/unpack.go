@@ -15,9 +15,9 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// unpack takes the programs out of an artifact: a zip archive with one tar
-// archive in it, compressed by xz. Nothing is written outside dir, whatever the
-// archive says, and nothing but folders, files, and links within it.
+// unpack extracts the programs from an artifact: a zip archive with one tar
+// archive in it, compressed by xz. The archive is untrusted: nothing is written
+// outside dir, and nothing but folders, files, and links within it.
 func unpack(ctx context.Context, artifact, dir string, most limits) error {
 	outer, err := zip.OpenReader(artifact)
 	if err != nil {
@@ -113,7 +113,7 @@ func (u *unpacking) entry(header *tar.Header, content io.Reader) error {
 	}
 }
 
-// file writes one new file. Nothing is ever written to what is there.
+// file writes one new file. It never writes to an existing one.
 func (u *unpacking) file(name string, header *tar.Header, content io.Reader) (err error) {
 	if u.left -= header.Size; u.left < 0 {
 		return errors.New("the programs are too large")

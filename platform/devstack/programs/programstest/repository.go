@@ -25,7 +25,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 )
 
-// Repository serves one artifact, whatever its version and build.
+// Repository serves one artifact, for any version and build.
 type Repository struct {
 	URL      string
 	Artifact []byte
@@ -141,7 +141,7 @@ func MachineArtifact(t *testing.T) []byte {
 	return Artifact(t, entries...)
 }
 
-// folder packs what is in a folder, without the compiler that nothing here uses.
+// folder packs a folder, without the compiler that nothing here uses.
 func folder(t *testing.T, prefix, name string) []Entry {
 	t.Helper()
 	var entries []Entry
