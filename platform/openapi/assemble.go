@@ -13,8 +13,8 @@ import (
 
 const defsPrefix = "#/$defs/"
 
-// subschemas calls fn with each schema that stands directly in m, and puts what
-// it returns in its place.
+// subschemas calls fn with each direct subschema of m, and replaces it by the
+// result.
 func subschemas(m map[string]any, fn func(any) any) {
 	for _, keyword := range append([]string{"items"}, oneSchema...) {
 		if v, ok := m[keyword]; ok {
@@ -59,7 +59,7 @@ func copied(v any) any {
 	return out
 }
 
-// assembly makes one schema that stands alone.
+// assembly makes one self-contained schema.
 type assembly struct {
 	from      *converter
 	defs      map[string]any  // Copies of the definitions that it reaches.
@@ -156,7 +156,7 @@ func (a *assembly) findCycles() {
 	}
 }
 
-// annotations are keywords that may stand beside a reference without narrowing it.
+// annotations are keywords that may be beside a reference without narrowing it.
 var annotations = []string{"$ref", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 
 // inline puts definitions that are used once, or are scalars, in the place of
@@ -216,7 +216,8 @@ func (a *assembly) keep(v any, kept map[string]any) {
 	subschemas(m, func(sub any) any { a.keep(sub, kept); return sub })
 }
 
-// finish writes a schema, freed of what package schema does not take.
+// finish writes a schema, without the keywords that package schema does not
+// support.
 func (c *converter) finish(root map[string]any, lost *losses) (json.RawMessage, error) {
 	for range maxRepairs {
 		raw, err := json.Marshal(root)
@@ -254,7 +255,8 @@ func (c *converter) check(raw json.RawMessage) error {
 	return err
 }
 
-// shorten leaves out what is said about the parts of a schema that is too large.
+// shorten removes the examples of a schema that is too large, and then, if it
+// still is, the descriptions within it.
 func (c *converter) shorten(root map[string]any, lost *losses) (json.RawMessage, error) {
 	for _, step := range []struct{ what, keywords string }{
 		{"examples", "examples"}, {"descriptions of parts", "description title deprecated"},

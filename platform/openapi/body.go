@@ -131,7 +131,7 @@ type property struct {
 }
 
 // flatten lists the members of a body that can become arguments of their own
-// without losing anything of what its schema says.
+// without losing anything of its schema.
 func (b *builder) flatten(m medium) ([]property, bool) {
 	members := make(map[string]property)
 	required := make(map[string]bool)
@@ -155,16 +155,16 @@ func (b *builder) flatten(m medium) ([]property, bool) {
 	return list, len(required) == 0 && len(list) > 0
 }
 
-// flatKeywords may stand in a schema whose members become arguments.
+// flatKeywords may be in a schema whose members become arguments.
 var flatKeywords = []string{
 	"type", "properties", "required", "allOf", "title", "description", "example", "examples", "deprecated", "xml",
 	"externalDocs",
 	"additionalProperties", "nullable", "$comment", "$ref", "readOnly", "writeOnly",
 }
 
-// gather collects the members of an object schema and of what it is composed of,
-// and the names of those that are required. It reports whether there is nothing
-// else to the schema.
+// gather collects the members of an object schema and of the schemas that it is
+// composed of, and the names of the required ones. It reports whether the
+// schema consists of nothing else.
 func (b *builder) gather(v any, pointer string, members map[string]property, required map[string]bool) bool {
 	return b.mapper.doc.composed(v, pointer, false, func(raw any, o object, at string) bool {
 		return b.gatherOne(raw, o, at, members, required)

@@ -13,7 +13,7 @@ type budget struct {
 func (b *budget) spend() error {
 	b.followed++
 	if b.followed > maxFollowed || b.followed%1024 == 0 && b.ctx.Err() != nil {
-		b.followed = maxFollowed // Whatever follows fails too.
+		b.followed = maxFollowed // All later steps fail too.
 		return errWork
 	}
 	return nil
@@ -22,12 +22,14 @@ func (b *budget) spend() error {
 // maxComposed bounds how deep schemas are composed of others by allOf.
 const maxComposed = 6
 
-// composed calls visit for a schema and for each that it is composed of by
-// allOf, directly or through others, and for each of them once: documents may
-// name one many times. raw is the schema as it stands there, o what it refers
-// to, at where that is. It reports whether all were visited: it ends where visit
-// returns false, and with false where one cannot be followed or is nested deeper
-// than maxComposed; with lenient, it goes on there.
+// composed calls visit once for a schema and for each schema that it is
+// composed of by allOf, directly or through others: a document may name one
+// many times. raw is the schema as written, o the object that it refers to, and
+// at the pointer of o.
+//
+// It reports whether all were visited. It stops with false where visit returns
+// false, where a reference cannot be followed, or where schemas are nested
+// deeper than maxComposed; with lenient, it skips the latter two and continues.
 func (d *document) composed(
 	raw any, pointer string, lenient bool, visit func(raw any, o object, at string) bool,
 ) bool {

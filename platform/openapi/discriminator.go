@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// discriminate spells a discriminator out, which JSON Schema does not know: each
-// alternative demands the value that stands for it.
+// discriminate expresses a discriminator, which JSON Schema does not have, by
+// keywords: each alternative requires the values that select it.
 func (c *converter) discriminate(in object, out map[string]any, pointer string, lost *losses) {
 	property := in.object("discriminator").text("propertyName")
 	if property == "" {
@@ -41,7 +41,7 @@ func (c *converter) discriminate(in object, out map[string]any, pointer string, 
 	}
 }
 
-// discriminating lists the values that stand for a schema: those that a mapping
+// discriminating lists the values that select a schema: those that the mapping
 // names, else the schema's own name.
 func discriminating(mapping object, ref string) []any {
 	name := ref[strings.LastIndexByte(ref, '/')+1:]

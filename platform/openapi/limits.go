@@ -2,7 +2,7 @@ package openapi
 
 import "errors"
 
-// Limits of a document, and of what is made of it.
+// Limits of a document, and of the tools made of it.
 const (
 	MaxDocumentBytes = 32 << 20
 	// MaxOperations bounds the operations that one import maps. A document may

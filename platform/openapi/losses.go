@@ -11,7 +11,7 @@ type Loss struct {
 	Reason  string
 }
 
-// losses collects what is lost, each thing once.
+// losses collects losses, without duplicates.
 type losses struct {
 	list  []Loss
 	known map[Loss]bool

@@ -58,9 +58,9 @@ type Selection struct {
 	Operations []string // Ids.
 	Paths      []string // Beginnings of paths.
 	Methods    []string
-	// Match are patterns in which * stands for any text, compared with the
-	// operation's id, with "METHOD /path", with the path, and with the slug that
-	// a new tool of it would have.
+	// Match are patterns, in which * matches any text, for the operation's id,
+	// for "METHOD /path", for the path, and for the slug that a new tool of it
+	// would have.
 	Match []string
 }
 
@@ -82,7 +82,7 @@ func (s Selection) names(o *Operation, tags []string) bool {
 		})
 }
 
-// matches reports whether a name is what a pattern stands for, in which * is any
+// matches reports whether a name matches a pattern, in which * matches any
 // text.
 func matches(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")

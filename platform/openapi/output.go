@@ -12,9 +12,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// outputSchema makes the schema of what comes back: that of the successful
-// answers, if all of them are JSON. An operation that may answer otherwise has
-// none, since every answer is held to it.
+// outputSchema makes the schema of the result: that of the successful answers,
+// if all of them are JSON. An operation that may answer with something else has
+// none, since every answer is validated against it.
 func (b *builder) outputSchema() (json.RawMessage, error) {
 	if b.out.Method == http.MethodHead {
 		return nil, nil

@@ -112,7 +112,7 @@ func (b *builder) itemsOf(schema any, at string) (items any, itemAt, pointer str
 			found = append(found, members[name])
 		}
 	}
-	if len(found) > 1 { // Beside the items stand lists of warnings, errors or facets.
+	if len(found) > 1 { // Beside the items there are lists of warnings, errors or facets.
 		found = slices.DeleteFunc(found, func(p property) bool { return !b.holdsObjects(p.schema) })
 	}
 	if len(found) != 1 {
@@ -121,7 +121,8 @@ func (b *builder) itemsOf(schema any, at string) (items any, itemAt, pointer str
 	return found[0].schema, found[0].pointer, "/" + jsonpointer.Escape(found[0].name), true
 }
 
-// membersOf lists the properties of a schema and of what it is composed of.
+// membersOf lists the properties of a schema and of the schemas that it is
+// composed of.
 func (b *builder) membersOf(schema object, pointer string) map[string]property {
 	members := make(map[string]property)
 	b.mapper.doc.composed(map[string]any(schema), pointer, true, func(_ any, o object, at string) bool {

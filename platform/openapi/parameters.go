@@ -14,7 +14,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// places are where parameters stand, in the order in which they are mapped.
+// places are the locations of parameters, in the order in which they are
+// mapped.
 var places = []string{"path", "query", "header", "cookie"}
 
 // platformHeaders are set by the platform, the protocol or what else a
@@ -155,7 +156,7 @@ func (b *builder) parameterSchema(p parameter) (schema any, asJSON bool, err err
 	return b.described(schema, p.object), asJSON, nil
 }
 
-// described adds what is said beside a schema.
+// described adds the annotations beside a schema to it, such as the description.
 func (b *builder) described(schema any, o object) any {
 	m, ok := schema.(map[string]any)
 	if !ok {
@@ -347,7 +348,7 @@ func (b *builder) useArguments(server string) error {
 	return failed
 }
 
-// literalPath escapes what may not stand in a path as it is.
+// literalPath escapes characters that are not allowed in a path.
 func literalPath(text string) string {
 	var out strings.Builder
 	for _, c := range []byte(text) {

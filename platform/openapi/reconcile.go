@@ -11,10 +11,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Source says where a tool comes from. It stands in the tool's annotations
-// under the name "source", and is how a later import of the document finds the
-// tool again. Title, version and digest are those of the document that last
-// changed the tool.
+// Source records the document that a tool was imported from. It is stored in
+// the tool's annotations under the name "source", by which a later import of
+// the document finds the tool again. Title, version and digest are those of the
+// document that last changed the tool.
 type Source struct {
 	Kind        string `json:"kind"` // [SourceKind].
 	Name        string `json:"name"` // See [Options.Name].
@@ -172,8 +172,8 @@ func (o *Operation) keep(t *tool.Tool, source *Source) {
 }
 
 // keepReads takes over the declaration that a POST only reads, and reports
-// whether there is one. It was made for what the tool sends: of another request
-// it says nothing.
+// whether there is one. It was made for the request that the tool sends; if
+// that request has changed, the declaration is not kept.
 func (o *Operation) keepReads(t *tool.Tool) bool {
 	if o.Method != http.MethodPost || !httpcall.DeclaresReads(t.Config) {
 		return false
@@ -190,7 +190,8 @@ func (o *Operation) keepReads(t *tool.Tool) bool {
 	return true
 }
 
-// requestOf is what of a configuration decides what is sent, credentials apart.
+// requestOf returns the part of a configuration that decides which request is
+// sent, apart from credentials.
 func requestOf(c httpcall.Config) httpcall.Config {
 	return httpcall.Config{
 		Method: c.Method, URL: c.URL, Variables: c.Variables, Headers: c.Headers, Query: c.Query, Cookies: c.Cookies,

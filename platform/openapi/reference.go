@@ -7,7 +7,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// follow returns the object that v is or refers to, and where that stands. A
+// follow returns the object that v is or refers to, and its pointer. A
 // reference out of the document is refused: nothing is fetched or opened.
 func (d *document) follow(v any, pointer string) (object, string, error) {
 	for range maxRefs {

@@ -52,7 +52,7 @@ type Operation struct {
 	// operation, set by [Result.Reconcile].
 	Known string
 
-	name    string         // The slug it would like.
+	name    string         // The preferred slug.
 	scheme  string         // The security scheme of its credential.
 	needs   Need           // The credential it lacks; zero for none.
 	lacking *httpcall.Auth // How that would be sent.

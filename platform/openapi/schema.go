@@ -22,7 +22,7 @@ const (
 
 // Keywords of schemas, by what they hold. Others are not copied.
 var (
-	// plainKeywords are copied as they are.
+	// plainKeywords are copied unchanged.
 	plainKeywords = []string{
 		"const", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "maxLength", "minLength",
 		"maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties", "maxContains", "minContains",
@@ -85,7 +85,7 @@ func (c *converter) schema(v any, pointer string, lost *losses) (any, error) {
 			return nil, err
 		}
 		out["$ref"] = "#/$defs/" + name
-		if c.doc.legacy { // What stands beside a reference does not count there.
+		if c.doc.legacy { // Keywords beside a reference do not count there.
 			return out, nil
 		}
 	}
@@ -244,9 +244,9 @@ func (c *converter) schemaMap(in object, out map[string]any, keyword, pointer st
 	return nil
 }
 
-// properties converts members and which of them are required, but for those
-// that do not go this way: what is read only is not sent, and what is write
-// only does not come back.
+// properties converts members, and the list of the required ones, except for
+// those of the other direction: a read-only member is not sent, and a
+// write-only one is not received.
 func (c *converter) properties(in object, out map[string]any, pointer string, lost *losses) error {
 	properties := in.object("properties")
 	gone := make(map[string]bool)
@@ -342,7 +342,7 @@ func badPattern(pattern string) string {
 	return ""
 }
 
-// texts converts what is said about a schema.
+// texts converts the title, description, default and examples of a schema.
 func (c *converter) texts(in object, out map[string]any, pointer string, lost *losses) {
 	if title := line(in.text("title"), 120); title != "" {
 		out["title"] = title

@@ -25,8 +25,8 @@ func (s secretParameter) scheme() *scheme {
 	return &scheme{name: s.wire, pointer: s.pointer, auth: auth, holds: "the value of the " + s.place}
 }
 
-// apiKeys are names, without what spellings differ in, of parameters that
-// authenticate wherever they stand in a query.
+// apiKeys are names of query parameters that always authenticate, in lower case
+// and without separators.
 var apiKeys = []string{"apikey", "apitoken", "authtoken", "appkey", "subscriptionkey", "accesskey"}
 
 // authTokens are names that authenticate where most operations of a document have

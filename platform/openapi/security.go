@@ -16,7 +16,7 @@ type scheme struct {
 	pointer string
 	auth    *httpcall.Auth // Nil when no request carries it.
 	holds   string         // What its credential has to hold.
-	lost    string         // What of it is not mapped.
+	lost    string         // What cannot be mapped of it.
 }
 
 // attachedScheme is what a credential goes by that [Options.Auth] attached.
@@ -111,7 +111,7 @@ func (b *builder) bySchemes() {
 		b.lost.add(pointer, "a request carries one credential: %s are wanted together; name the one to send",
 			clip(together[0], 120))
 	default:
-		b.out.open = true // What is declared cannot be sent.
+		b.out.open = true // The declared authentication cannot be sent.
 	}
 }
 

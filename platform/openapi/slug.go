@@ -8,8 +8,9 @@ import (
 	"github.com/toolcrib/toolcrib/registry"
 )
 
-// Verbs by what they say of a request. Strong ones are no nouns, so that one of
-// them names what an operation does wherever it stands in the operation's id.
+// Verbs by the kind of request that they describe. Strong ones are never nouns,
+// so that one of them names what an operation does at any position in the
+// operation's id.
 var (
 	readingStrong = strings.Fields(`get list search find fetch retrieve read lookup describe compare download query browse`)
 	readingVerbs  = append(strings.Fields(`
@@ -51,10 +52,10 @@ func verbsOf(method string) (strong []string, may func(verb string) bool) {
 	}
 }
 
-// slug returns the name that the tool of an operation would like: a verb and
-// then a noun, in camelCase. The verb is the operation's own, of its id, where it
-// names what the method does: a DELETE is never called by a verb that reads or
-// creates. Else the method's verb goes before.
+// slug returns the preferred name of an operation's tool: a verb and then a
+// noun, in camelCase. The verb is the one in the operation's id if it fits the
+// method: a DELETE never gets a verb that reads or creates. Otherwise the verb
+// of the method is put first.
 func (b *builder) slug() string {
 	words := splitWords(b.out.ID)
 	if len(words) == 0 {
@@ -108,7 +109,7 @@ func misleads(verb, method string) bool {
 	}
 }
 
-// methodVerb returns the verb that a method stands for.
+// methodVerb returns the verb of a method.
 func (b *builder) methodVerb() string {
 	segments := strings.Split(strings.Trim(b.path, "/"), "/")
 	if b.out.Method == http.MethodGet && strings.Contains(segments[len(segments)-1], "{") {

@@ -166,8 +166,8 @@ func (d *document) formMedia(op, item object) string {
 	return fields
 }
 
-// assembleSwagger converts the parts of a document, each by itself: a reference
-// that leads nowhere is reported by the operation that has it.
+// assembleSwagger converts the parts of a document, each by itself: a dangling
+// reference is reported by the operation that has it.
 func (d *document) assembleSwagger(old *openapi2.T) (out *openapi3.T, err error) {
 	defer func() {
 		if r := recover(); r != nil {

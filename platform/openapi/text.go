@@ -35,7 +35,7 @@ func clip(text string, limit int) string {
 	return strings.TrimSpace(string([]rune(text)[:limit-1])) + "…"
 }
 
-// line is [clean] for a text that has to stand on one line.
+// line is [clean] for a text that has to be on one line.
 func line(text string, limit int) string {
 	return clean(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "), limit)
 }

@@ -69,8 +69,8 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
 	return nil, fmt.Errorf("line %d: this has no equal in JSON", n.Line)
 }
 
-// mapping reads an object. What a merge key brings gives way to what stands
-// beside it.
+// mapping reads an object. Members of a merge key are overridden by the
+// object's own.
 func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 	out := make(map[string]any, len(n.Content)/2)
 	var merged []*yaml.Node
