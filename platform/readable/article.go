@@ -69,7 +69,7 @@ func write(node *html.Node, format builtins.Format) (string, error) {
 }
 
 // newConverter returns a converter that leaves escaping to [escape]: its own
-// looks for the end of what every bracket could begin.
+// escaping searches the rest of the text for each bracket.
 func newConverter() *converter.Converter {
 	return converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),

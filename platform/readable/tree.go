@@ -30,8 +30,8 @@ type tree struct {
 	truncated       bool // There was more than the bounds allow.
 }
 
-// builder makes a tree of tags in one pass, whose every step costs about the
-// same however the tags before it stand.
+// builder makes a tree of tags in one pass. Each step costs about the same, for
+// any tags before it.
 type builder struct {
 	tree
 	base      *url.URL
@@ -169,7 +169,7 @@ func (b *builder) append(parent *element, name string, attrs map[string]string) 
 	return node
 }
 
-// end closes the nearest element of that name, and what is open within it.
+// end closes the nearest element of that name, and the elements open within it.
 func (b *builder) end(name string) {
 	if b.flattened[name] > 0 {
 		b.flattened[name]--
