@@ -21,7 +21,7 @@ const (
 // MaxQuestions bounds a set of questions.
 const MaxQuestions = 10_000
 
-// Question is a question and where its answer stands.
+// Question is a question and the place of its answer.
 type Question struct {
 	Ask  string `yaml:"ask"`
 	Kind string `yaml:"kind"` // What makes it hard, for figures by kind; may be empty.
@@ -68,7 +68,7 @@ type Found struct {
 	Headings []string
 }
 
-// at reports whether the passage stands at a place.
+// at reports whether the passage is at a place.
 func (f Found) at(p Place) bool {
 	return f.Document == p.Document && (p.Heading == "" || slices.Contains(f.Headings, p.Heading))
 }
