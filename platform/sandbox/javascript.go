@@ -50,8 +50,9 @@ func newMachine(l sandbox.Limits) (vm *quickjs.VM, refused func() bool, err erro
 	return vm, refused, nil
 }
 
-// explain says, when the engine panics, that it was refused memory, if it was: it
-// does not look at every allocation. The panic goes on and ends the process.
+// explain recovers a panic of the engine, prints that memory was refused if
+// that is the reason (the engine does not check every allocation), and panics
+// again, which ends the process.
 func explain(refused func() bool) {
 	if caught := recover(); caught != nil {
 		if refused() {

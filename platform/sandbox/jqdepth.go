@@ -26,7 +26,7 @@ type jqGuard struct {
 	context.Context //nolint:containedctx // It is one.
 
 	steps   int
-	depth   reflect.Value // Invalid where the library has no such field.
+	depth   reflect.Value // Invalid if the library has no such field.
 	tooDeep bool
 }
 

@@ -27,9 +27,9 @@ func Command() []string {
 const maxStack = 64 << 20
 
 // Main is the whole of the child process: it fences itself in and serves jobs
-// from its standard input until that ends. It returns the exit code. Where it
-// can't give up privileges, or the kernel takes no filter of system calls, it
-// goes on without, and says so to the pool that started it.
+// from its standard input until that ends. It returns the exit code. If it
+// can't give up privileges, or the kernel supports no filter of system calls,
+// it continues without, and reports that to the pool that started it.
 func Main() int {
 	runtime.LockOSThread() // Threads are started by one whose rights are given up.
 	// One program runs at a time, and no tenant's takes more than a processor.

@@ -130,7 +130,7 @@ func (d *pdfDocument) walk(node, resources pdf.Value, depth int) error {
 	return nil
 }
 
-// page reads a page. Where it is broken, what stands before that is kept.
+// page reads a page. If it is broken, the text before the fault is kept.
 func (d *pdfDocument) page(node, resources pdf.Value) error {
 	if err := d.ctx.Err(); err != nil {
 		return fmt.Errorf("reading pages: %w", err)

@@ -11,7 +11,7 @@ import (
 // thousandths of its size.
 const guessedWidth = 500
 
-// maxWidths bounds what is kept of a font.
+// maxWidths bounds how many widths of a font are kept.
 const maxWidths = 1 << 16
 
 // pdfFont reads strings of one font. The zero value is a font that says nothing
@@ -19,7 +19,7 @@ const maxWidths = 1 << 16
 type pdfFont struct {
 	decode func(raw string) string
 	wide   bool        // Codes have two bytes, and not one.
-	known  [256]string // What codes of one byte stand for, as they come.
+	known  [256]string // The text of codes of one byte, as they are decoded.
 	widths map[int]float64
 	width  float64 // Of codes that widths lacks.
 }

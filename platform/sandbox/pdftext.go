@@ -215,8 +215,8 @@ var errTooMuchText = &sandbox.ProgramError{
 	Class: sandbox.OverSize, Msg: "the PDF has more text than may be read from it: cut it into several",
 }
 
-// pdfWriter puts pieces of text together to words, lines and paragraphs, by
-// where they stand.
+// pdfWriter assembles pieces of text to words, lines and paragraphs, by their
+// positions.
 type pdfWriter struct {
 	b      bytes.Buffer
 	left   int64
@@ -243,7 +243,7 @@ func (w *pdfWriter) put(text string, x, y, toX, toY, height float64) error {
 	return nil
 }
 
-// separate writes what stands between the last piece of text and the next.
+// separate writes the separator between the last piece of text and the next.
 func (w *pdfWriter) separate(next string, x, y, height float64) {
 	if height <= 0 {
 		height = 1

@@ -24,8 +24,8 @@ var allowed = []uint32{
 	unix.SYS_GETTID, unix.SYS_GETPID, unix.SYS_GETRUSAGE, unix.SYS_GETRANDOM, unix.SYS_EXIT, unix.SYS_EXIT_GROUP,
 }
 
-// Offsets of what a filter sees of a call: its number, architecture, and the low
-// halves of its arguments on a little-endian machine.
+// Offsets of the data of a system call in a filter: its number, architecture,
+// and the low halves of its arguments on a little-endian machine.
 const (
 	offNumber = 0
 	offArch   = 4
@@ -35,8 +35,8 @@ const (
 // prSetVMA is PR_SET_VMA of prctl(2), by which Go names its memory.
 const prSetVMA = 0x53564d41
 
-// confine leaves every thread of the process those system calls alone. It fails
-// where the kernel has no such filters, and changes nothing then.
+// confine restricts every thread of the process to those system calls. It
+// fails, and changes nothing, if the kernel does not support such filters.
 func confine() error {
 	arch := archOf()
 	if arch == 0 {
@@ -61,7 +61,8 @@ func confine() error {
 	return nil
 }
 
-// filterOf assembles the filter: what is not allowed fails with EPERM.
+// filterOf assembles the filter: a system call that is not allowed fails with
+// EPERM.
 func filterOf(arch, pid uint32) ([]unix.SockFilter, error) {
 	load := func(offset uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}

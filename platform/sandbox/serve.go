@@ -42,7 +42,7 @@ type child struct {
 	in      io.Reader
 	engines map[sandbox.Language]engine
 	known   map[string]program
-	order   []string // Of known: the one that was used last stands last.
+	order   []string // Keys of known, the most recently used last.
 
 	mu  sync.Mutex
 	out *bufio.Writer
@@ -76,7 +76,7 @@ func serve(in io.Reader, out io.Writer, lacks string) error {
 	return <-failed
 }
 
-// job is an order with what came after it.
+// job is an order with its source and input.
 type job struct {
 	sandbox.Order
 	source, input []byte
@@ -184,8 +184,8 @@ func (c *child) use(digest string) {
 // printFrame is the largest piece of printed text that is sent at once, in bytes.
 const printFrame = 64 << 10
 
-// printer returns what sends what a program prints. What is beyond the limit, the
-// pool drops, and it ends a program that goes on.
+// printer returns a function that sends the output of a program. The pool drops
+// output beyond the limit, and ends a program that continues to print.
 func (c *child) printer() func(string) {
 	return func(text string) {
 		for len(text) > 0 {

@@ -23,7 +23,7 @@ import (
 // wasmEngine runs WASI commands (preview 1): the input is on the standard
 // input, the result is what they write to the standard output, and what they
 // write to the standard error is printed. There are no arguments, variables,
-// files or sockets, and the clock stands still.
+// files or sockets, and the clock does not advance.
 type wasmEngine struct{}
 
 const wasmPage = 64 << 10

@@ -12,7 +12,7 @@ type moduleHead struct {
 	pages   uint64 // Of memory, at least.
 }
 
-// moduleImport is something that a module wants from its host.
+// moduleImport is an import of a module.
 type moduleImport struct {
 	from, name string
 	kind       byte
