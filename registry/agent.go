@@ -185,7 +185,7 @@ func checkAgentSpec(s *AgentSpec) ([]string, error) {
 		return nil, err
 	}
 	if s.Instructions == "" {
-		return []string{"no instructions: the model is told nothing but the conversation"}, nil
+		return []string{"no instructions: the model gets nothing but the conversation"}, nil
 	}
 	return nil, nil
 }

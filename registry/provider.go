@@ -22,8 +22,8 @@ func checkProvider(s *ToolSpec) error {
 // providerObstacle says why a provider's tool of the given policy would never be
 // passed to a model: what it does is not ours to stop, so nobody could be asked.
 func providerObstacle(p tool.Policy) error {
-	const why = "the model's provider runs the tool by itself, so nobody can be asked before it does, and it would " +
-		"never be passed to a model"
+	const why = "the model's provider runs the tool by itself, so no approval can be asked for before it does, and " +
+		"it would never be passed to a model"
 	switch {
 	case p.EgressClass == tool.EgressWrite:
 		return refuse(tool.Invalid, "/egress_class", "what is of egress class write asks for an approval of every call; %s",

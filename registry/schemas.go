@@ -49,7 +49,7 @@ func withQuery(raw json.RawMessage) (json.RawMessage, error) {
 func schemaWarnings(s *ToolSpec) []string {
 	warnings := looseWarnings(&s.Definition)
 	if s.Description == "" {
-		warnings = append(warnings, "no description: a model cannot tell when to use the tool")
+		warnings = append(warnings, "no description: a model does not know when to use the tool")
 	}
 	return warnings
 }

@@ -50,7 +50,7 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 	case toolDisabled:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is disabled", e.Slug)
 	case toolQuarantined:
-		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is quarantined until somebody looks at it", e.Slug)
+		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is quarantined until it is reviewed", e.Slug)
 	case artifactDisabled:
 		kind, msg = tool.Conflict, fmt.Sprintf("the artifact of tool %q is disabled", e.Slug)
 	case toolDraft:

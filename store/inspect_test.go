@@ -71,7 +71,7 @@ func TestUnreachableDatabases(t *testing.T) {
 	}{
 		"refused": {
 			other(func(u *url.URL) { u.Host = "127.0.0.1:1" }), tool.Unavailable,
-			[]string{"nobody listens for the database at 127.0.0.1:1", "start the server"},
+			[]string{"no server accepts connections at 127.0.0.1:1", "start the server"},
 		},
 		"no such host": {
 			other(func(u *url.URL) { u.Host = "nowhere..invalid:5432" }), tool.Unavailable,

@@ -62,7 +62,7 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 			"the database at %s is read-only: give the address of the primary, or of all hosts, in the URL", at,
 		)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
-		return tool.Unavailable, fmt.Sprintf("nobody listens for the database at %s: start the server, or correct the URL",
+		return tool.Unavailable, fmt.Sprintf("no server accepts connections at %s: start the server, or correct the URL",
 			at)
 	case strings.Contains(err.Error(), "server refused TLS connection"):
 		return tool.Unavailable, fmt.Sprintf(
@@ -81,7 +81,7 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 	}
 }
 
-// turnedAway tells why a server that answered lets nobody in.
+// turnedAway tells why a server that answered accepts no connections.
 func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind, string) {
 	switch {
 	case answer.Code == codeWrongPassword:
@@ -105,6 +105,7 @@ func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind
 	case answer.Code == codeStarting:
 		return tool.Unavailable, fmt.Sprintf("the database at %s is starting up: try again in a moment", at)
 	default:
-		return tool.Unavailable, fmt.Sprintf("the database at %s lets nobody in: its log says why (%s)", at, answer.Code)
+		return tool.Unavailable, fmt.Sprintf("the database at %s accepts no connections: its log says why (%s)", at,
+			answer.Code)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	RateLimited   Kind = "rate_limited" // Come back later; see RetryAfter.
 	Unavailable   Kind = "unavailable"  // Upstream or the network is not answering.
 	Timeout       Kind = "timeout"      // Time ran out.
-	Unknown       Kind = "unknown"      // The effect may have happened, and nobody can tell.
+	Unknown       Kind = "unknown"      // The effect may have happened; it is unknown.
 	Cancelled     Kind = "cancelled"    // Somebody stopped it.
 	InternalError Kind = "internal"     // A defect of the platform.
 )

@@ -68,7 +68,7 @@ func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s registry.
 		return fmt.Errorf("finding what is known of tool %q: %w", toolName, err)
 	case known.State == registry.Changed || known.State == registry.Gone:
 		return &tool.Error{Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf(
-			"the tool %.128q of server %q is stopped: %s; somebody has to look at it first", toolName, s.Slug, known.Reason)}
+			"the tool %.128q of server %q is stopped: %s; it has to be reviewed first", toolName, s.Slug, known.Reason)}
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func provided[D any](ctx context.Context, name string, provide func(context.Cont
 		var none D
 		return none, &tool.Error{
 			Kind: tool.Invalid, Op: op,
-			Msg: fmt.Sprintf("function %q was called directly, so nobody knows whom to provide for: give the context an Info",
+			Msg: fmt.Sprintf("function %q was called directly, so its tenant is unknown: give the context an Info",
 				name),
 		}
 	}

@@ -31,7 +31,7 @@ type guard struct {
 func (g *guard) control(ctx context.Context, network, address string, _ syscall.RawConn) error {
 	d, ok := ctx.Value(dialingKey{}).(dialing)
 	if !ok {
-		return refused(errAddress, "a connection that nobody asked for")
+		return refused(errAddress, "a connection that no request asked for")
 	}
 	if network != "tcp4" && network != "tcp6" {
 		return refused(errAddress, "only TCP may be dialed")

@@ -26,7 +26,7 @@ func (s *server) registerApply() {
 		summary: "Make tools, agents, MCP servers and pipelines what their definitions say",
 		detail: "All definitions are checked before the first is written: one that is wrong leaves everything as it was. " +
 			"Servers and pipelines are applied before tools, and tools and agents after those they are made of, whatever " +
-			"their order. Each item tells what became of its definition; faults name their place by JSON Pointer. Applying " +
+			"their order. Each item reports what became of its definition; faults name their place by JSON Pointer. Applying " +
 			"the same again changes nothing.",
 	}, s.apply)
 }

@@ -69,6 +69,6 @@ func (c Changing) failed(err error) error {
 func preconditionFailed() *v1.Problem {
 	return refusal(
 		v1.PreconditionFailed,
-		"it is no longer what If-Match says: somebody changed it meanwhile; read it again, then decide",
+		"it is no longer what If-Match says: it was changed meanwhile; read it again, then decide",
 	)
 }

@@ -78,7 +78,7 @@ func (s *server) registerCredentials() {
 		permission: CredentialsWrite,
 		summary:    "Rotate a credential, or change where it may go",
 		detail: "Calls under way go on with the old value, calls from now on send the new one. Hosts that the credential " +
-			"could not go to before need its value again, so that nobody who does not know it can have it sent to themselves.",
+			"could not go to before need its value again, so that only a caller who knows it can have it sent elsewhere.",
 	}, s.changeCredential)
 	handle(s, route{
 		id: "deleteCredential", method: http.MethodDelete, path: "/v1/credentials/{credential}", tag: "credentials",

@@ -19,7 +19,7 @@ const MaxDocumentBody = 2*retrieval.MaxDocumentBytes + DefaultMaxBodyBytes
 // DocumentPath names the document of a path. It is exported as [Paging] is.
 type DocumentPath struct {
 	PipelinePath
-	Document string `path:"document" maxLength:"512" doc:"Id, or key where that has no slash: of one that has, the list with key tells the id" example:"annual-leave.md"`
+	Document string `path:"document" maxLength:"512" doc:"Id, or key where that has no slash; of one that has, find the id by the list with key" example:"annual-leave.md"`
 }
 
 type addDocumentInput struct {

@@ -22,7 +22,7 @@ func (s *server) registerForms() {
 	handle(s, route{
 		id: "getToolFields", method: http.MethodGet, path: "/v1/tools/{tool}/fields", tag: "tools", permission: ToolsRead,
 		summary: "Get the form of a tool, for people",
-		detail: "The fields that the input schema says, in order, what a call is for, whether somebody is asked " +
+		detail: "The fields that the input schema says, in order, what a call is for, whether an approval is asked " +
 			"first, and how the result is shown. Models are given the same schemas, so what a person fills in is what an " +
 			"agent would send. What fields cannot say is a field of JSON, and listed under `kept` by its JSON Pointer.",
 	}, s.getToolFields)

@@ -38,7 +38,7 @@ func (s *server) registerKeys() {
 		id: "createKey", method: http.MethodPost, path: "/v1/keys", tag: "keys", permission: KeysWrite,
 		status:  http.StatusCreated,
 		summary: "Make an API key",
-		detail: "The secret is in this answer and nowhere else: the request sent again under its idempotency key is told " +
+		detail: "The secret is in this answer and nowhere else: the request sent again under its idempotency key gets " +
 			"what it made, and not the secret. A key can't do what its maker can't, and ends with it.",
 		secret: true,
 	}, s.createKey)

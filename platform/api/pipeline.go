@@ -77,7 +77,7 @@ func (s *server) registerPipelines() {
 	handle(s, route{
 		id: "listPipelines", method: http.MethodGet, path: "/v1/pipelines", tag: "pipelines", permission: PipelinesRead,
 		summary: "List pipelines, in the order of slugs",
-		detail:  "How many documents each has is told where one is asked for.",
+		detail:  "How many documents each has is in the answer for one pipeline.",
 	}, s.listPipelines)
 	handle(s, route{
 		id: "getPipeline", method: http.MethodGet, path: "/v1/pipelines/{pipeline}", tag: "pipelines",

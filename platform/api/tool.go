@@ -66,7 +66,7 @@ func (s *server) registerTools() {
 	handle(s, route{
 		id: "listTools", method: http.MethodGet, path: "/v1/tools", tag: "tools", permission: ToolsRead,
 		summary: "List tools, the tenant's and the global ones, in the order of slugs",
-		detail: "A page may hold fewer items than its limit: what the caller may not use is left out. `next` tells whether " +
+		detail: "A page may hold fewer items than its limit: what the caller may not use is left out. `next` says whether " +
 			"there is more.",
 	}, s.listTools)
 	handle(s, route{

@@ -50,8 +50,8 @@ func (s *server) registerToolTests() {
 	handle(s, route{
 		id: "testTool", method: http.MethodPost, path: "/v1/tools/{tool}/test", tag: "tools", permission: RunsWrite,
 		summary: "Test a tool", accepted: "The test is still running",
-		detail: testDetail + "The answer tells how the call went, also when it failed or was refused; a problem says that " +
-			"there was nothing to test. 202 says that it is still running: look at the run.",
+		detail: testDetail + "The answer reports how the call went, also when it failed or was refused; a problem says " +
+			"that there was nothing to test. 202 says that it is still running: look at the run.",
 	}, s.testTool)
 	handle(s, route{
 		id: "streamToolTest", method: http.MethodPost, path: "/v1/tools/{tool}/test/stream", tag: "tools",

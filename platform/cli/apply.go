@@ -63,7 +63,7 @@ agent, mcp_server, artifact or pipeline.
 		},
 	}
 	cmd.Flags().StringArrayVarP(&files, "file", "f", nil, "file or folder of definitions; may be repeated")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check, and tell what would change")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check, and report what would change")
 	return cmd
 }
 

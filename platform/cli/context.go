@@ -216,7 +216,7 @@ func (a *app) contextRemoveCommand() *cobra.Command {
 		Use:   "remove NAME",
 		Short: "Forget a context, and delete the key that is kept with it",
 		Long: `Forgets a context. A key that is kept with it is deleted here; revoke it on its
-server if nobody is to use it any more.`,
+server if it is not to be used any more.`,
 		Example:           `  toolcrib context remove staging`,
 		Args:              operands("name"),
 		ValidArgsFunction: a.completeContexts,

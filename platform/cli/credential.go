@@ -53,7 +53,7 @@ func (f *credentialFlags) registerUse(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.use.Category, "category", "", "with --provider, what it is for, where no tool names it")
 	flags.StringVar(&f.use.Provider, "provider", "", "provider it is for, such as serper")
-	flags.StringVar(&f.use.Variant, "variant", "", "tells credentials of one provider apart")
+	flags.StringVar(&f.use.Variant, "variant", "", "distinguishes credentials of one provider")
 }
 
 // where returns the hosts that were given, and whether any were.

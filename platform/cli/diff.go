@@ -24,7 +24,7 @@ changed answer are major, an addition is minor, words are a patch. It names the
 least number that may be published.
 
 FROM is the last release when absent, TO the draft; "draft" names the draft. With
--f it tells what applying the definitions of tools in a file would change.`,
+-f it shows what applying the definitions of tools in a file would change.`,
 		Example: `  toolcrib tool diff getOrder
   toolcrib tool diff getOrder 1.0.0 2.0.0
   toolcrib tool diff -f order.yaml

@@ -23,8 +23,8 @@ func TestDoctor(t *testing.T) {
 	s.vars["OPENAI_API_KEY"] = "sk-hunter2"
 	got := s.run(t, "doctor")
 	require.Equal(t, cli.ExitFailure, got.code, got.err)
-	require.Contains(t, got.out, "fail  database              nobody listens for the database at 127.0.0.1:1")
-	require.Contains(t, got.out, "fail  temporal              nobody answers at 127.0.0.1:1")
+	require.Contains(t, got.out, "fail  database              no server accepts connections at 127.0.0.1:1")
+	require.Contains(t, got.out, "fail  temporal              no answer at 127.0.0.1:1")
 	require.Contains(t, got.out, "temporal: not answering", "the server's own word of what it lacks")
 	require.Contains(t, got.out, "ok    api key")
 	require.Contains(t, got.out, "OPENAI_API_KEY set")

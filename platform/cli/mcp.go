@@ -19,7 +19,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		a.mcpApproveCommand(), a.mcpDetachCommand()),
 		`Attaching an MCP server makes drafts of those of its tools that are allowed. Each
 pins the server's definition: when the server changes it, that tool stops, and
-no other, until somebody approves the change and publishes it.`,
+no other, until the change is approved and published.`,
 		`  toolcrib mcp attach files --url https://files.example.com/mcp --allow read_file,list_dir
   toolcrib tool publish filesReadFile
   toolcrib mcp refresh files

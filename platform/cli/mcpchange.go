@@ -24,11 +24,11 @@ func (a *app) mcpRefreshCommand() *cobra.Command {
 			}
 			return a.showRefresh(report)
 		}),
-	}, `Asks a server what it offers, and tells what is new, changed, gone and back. New
+	}, `Asks a server what it offers, and reports what is new, changed, gone and back. New
 tools that are allowed become drafts. Those that changed or are gone stop, and
 no others. A server that does not answer changes nothing.
 
-The exit code is 5 when something is stopped that somebody has to look at.`, `  toolcrib mcp refresh files`)
+The exit code is 5 when something is stopped until it is reviewed.`, `  toolcrib mcp refresh files`)
 }
 
 // showRefresh prints what a server offers, and what to do about it.

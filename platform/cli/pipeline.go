@@ -108,7 +108,7 @@ Words are reduced by the rules of --language: with english, "leaves" is found by
 	flags.StringVar(&in.Description, "description", "", "what is in it")
 	flags.StringVar(
 		&search, "search", "",
-		"how it is searched where nobody says otherwise: full_text, vector or hybrid (default full_text)",
+		"how it is searched unless a request says otherwise: full_text, vector or hybrid (default full_text)",
 	)
 	flags.StringVar(&language, "language", "", "that words are reduced by (default english)")
 	flags.IntVar(&chunking.MaxChars, "max-chars", 0, "most characters of a passage (default 1600)")
@@ -252,7 +252,9 @@ toolcrib pipeline reembed.`, `  toolcrib pipeline update handbook --search hybri
 	flags := cmd.Flags()
 	flags.StringVar(&name, "name", "", "what people call it")
 	flags.StringVar(&description, "description", "", "what is in it")
-	flags.StringVar(&search, "search", "", "how it is searched where nobody says otherwise: full_text, vector or hybrid")
+	flags.StringVar(
+		&search, "search", "", "how it is searched unless a request says otherwise: full_text, vector or hybrid",
+	)
 	flags.StringVar(&language, "language", "", "that words are reduced by; only while there are no documents")
 	flags.IntVar(&chunking.MaxChars, "max-chars", 0, "most characters of a passage (default 1600)")
 	flags.IntVar(&chunking.Overlap, "overlap", 0, "how many characters of one begin the next; -1 for none (default 160)")

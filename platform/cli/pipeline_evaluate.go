@@ -57,7 +57,7 @@ func (a *app) pipelineEvaluateCommand() *cobra.Command {
 			}
 			return a.printer.show(v1.Page[evaluation]{Items: out}, func(w io.Writer) error { return writeEvaluations(w, out) })
 		}),
-	}, `Asks a pipeline questions whose answers somebody marked, by each way of searching
+	}, `Asks a pipeline questions with known answers, by each way of searching
 that it has, and tells for how many the answer is among the first five passages
 (RECALL@5), and how far up it stands: MRR is the mean of 1/rank among the first ten.
 

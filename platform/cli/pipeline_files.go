@@ -138,7 +138,8 @@ func mediaTypeOf(wanted, name string) (retrieval.MediaType, error) {
 	if known, ok := mediaTypes[strings.ToLower(filepath.Ext(name))]; ok {
 		return known, nil
 	}
-	return "", unfit("%s: nobody knows documents that end in %q: expected .txt, .md, .html or .pdf, or --type", name,
+	return "", unfit("%s: unknown media type of documents that end in %q: expected .txt, .md, .html or .pdf, or --type",
+		name,
 		filepath.Ext(name))
 }
 

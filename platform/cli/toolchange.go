@@ -33,7 +33,7 @@ func (a *app) toolPublishCommand() *cobra.Command {
 			})
 		}), `Makes a version available in production: the draft under its number, or with
 --version one that was snapshotted before. The number must be raised by what the
-change demands; "toolcrib tool diff" tells by how much.`, `  toolcrib tool publish getOrder
+change demands; "toolcrib tool diff" shows it.`, `  toolcrib tool publish getOrder
   toolcrib tool publish getOrder --version 1.2.0`)
 	cmd.Flags().StringVar(&version, "version", "", "an existing version (default: the draft)")
 	a.completeFlag(cmd, "version", a.completeVersions)

@@ -182,7 +182,7 @@ func (p *Postgres) stopServer(ctx context.Context) error {
 		case <-p.server.done:
 			return nil
 		case <-ctx.Done():
-			p.cfg.Logger.WarnContext(ctx, "PostgreSQL takes too long to stop and is told to end at once")
+			p.cfg.Logger.WarnContext(ctx, "PostgreSQL takes too long to stop and is shut down at once")
 		}
 	}
 	p.server.signal(syscall.SIGQUIT)

@@ -22,7 +22,7 @@ func server(ctx context.Context, cfg Config) []Finding {
 	}
 	health, err := cfg.API.Ready(ctx)
 	if err != nil {
-		f.Status, f.Found, f.Mend = Fail, "nobody answers at "+
+		f.Status, f.Found, f.Mend = Fail, "no answer at "+
 			cfg.API.Server(), "start it with toolcrib serve, or correct TOOLCRIB_SERVER"
 		if !cfg.APINamed {
 			f.Status, f.Mend = Warn, "toolcrib dev"

@@ -208,7 +208,7 @@ func TestDatabase(t *testing.T) {
 	refused := find(t, look("postgres://ada:secret@127.0.0.1:1/x"), "database")
 	require.Equal(t, doctor.Finding{
 		Check: "database", Status: doctor.Fail, Mend: "sudo service postgresql start",
-		Found: "nobody listens for the database at 127.0.0.1:1: start the server, or correct the URL",
+		Found: "no server accepts connections at 127.0.0.1:1: start the server, or correct the URL",
 	}, refused)
 }
 

@@ -27,7 +27,7 @@ func temporal(ctx context.Context, cfg Config) []Finding {
 	f := Finding{Check: "temporal", Status: OK, Found: "answers at " + address}
 	c, err := client.DialContext(ctx, cfg.Temporal)
 	if err != nil {
-		f.Found = "nobody answers at " + address
+		f.Found = "no answer at " + address
 		if _, refused := errors.AsType[*serviceerror.PermissionDenied](err); refused {
 			f.Found = address + " refuses the credentials"
 		}
@@ -52,7 +52,7 @@ func namespaceKnown(ctx context.Context, c client.Client, address, namespace str
 		f.Status, f.Found = Fail, fmt.Sprintf("the namespace %q does not exist", namespace)
 		f.Mend = fmt.Sprintf("temporal operator namespace create --namespace %s --address %s", namespace, address)
 	} else if err != nil {
-		f.Status, f.Found = Warn, fmt.Sprintf("nobody tells of the namespace %q: %v", namespace, err)
+		f.Status, f.Found = Warn, fmt.Sprintf("the namespace %q cannot be described: %v", namespace, err)
 		f.Mend = "give these credentials the right to describe the namespace"
 	}
 	return f
@@ -63,7 +63,7 @@ func searchAttributes(ctx context.Context, c client.Client, address, namespace s
 	have, err := c.OperatorService().ListSearchAttributes(ctx,
 		&operatorservice.ListSearchAttributesRequest{Namespace: namespace})
 	if err != nil {
-		f.Status, f.Found = Warn, fmt.Sprintf("nobody tells which there are: %v", err)
+		f.Status, f.Found = Warn, fmt.Sprintf("the namespaces cannot be listed: %v", err)
 		f.Mend = "give these credentials the right to list search attributes"
 		return f
 	}
@@ -87,10 +87,10 @@ func workers(ctx context.Context, c client.Client, namespace, queue string) Find
 	polled, err := c.DescribeTaskQueue(ctx, queue, enums.TASK_QUEUE_TYPE_WORKFLOW)
 	switch {
 	case err != nil:
-		f.Status, f.Found = Warn, fmt.Sprintf("nobody tells who polls the task queue %q: %v", queue, err)
+		f.Status, f.Found = Warn, fmt.Sprintf("the pollers of the task queue %q cannot be listed: %v", queue, err)
 		f.Mend = "give these credentials the right to describe task queues"
 	case len(polled.GetPollers()) == 0:
-		f.Status, f.Found = Fail, fmt.Sprintf("nobody polls the task queue %q in %s: runs wait", queue, namespace)
+		f.Status, f.Found = Fail, fmt.Sprintf("no worker polls the task queue %q in %s: runs wait", queue, namespace)
 		f.Mend = "toolcrib worker --task-queue " + queue
 	default:
 		f.Found = fmt.Sprintf("%d on the task queue %q", len(polled.GetPollers()), queue)

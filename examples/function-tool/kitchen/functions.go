@@ -29,7 +29,7 @@ var grams = map[string]float64{"g": 1, "kg": 1000, "oz": 28.349523125, "lb": 453
 func convert(_ context.Context, in ConvertInput) (Converted, error) {
 	from, to := grams[in.From], grams[in.To]
 	if from == 0 || to == 0 {
-		return Converted{}, fmt.Errorf("nobody here weighs in %s and %s: use g, kg, oz or lb", in.From, in.To)
+		return Converted{}, fmt.Errorf("unknown units %s and %s: use g, kg, oz or lb", in.From, in.To)
 	}
 	return Converted{Value: in.Value * from / to, Unit: in.To}, nil
 }

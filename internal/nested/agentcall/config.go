@@ -197,7 +197,7 @@ func (c *Config) checkTarget() error {
 func (c *Config) readPrompt(w *written) error {
 	if w.PromptTemplate == nil {
 		if w.Mode == ModeAgent {
-			return fault("/prompt_template", "want what the agent is told, such as \"Summarize {{text}}\"")
+			return fault("/prompt_template", "want the agent's message, such as \"Summarize {{text}}\"")
 		}
 		return nil
 	}

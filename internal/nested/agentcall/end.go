@@ -80,7 +80,7 @@ func (e End) Result() *tool.Result {
 	case Completed:
 		text = cmp.Or(text, e.who()+" finished and said nothing.")
 	case Running:
-		text = fmt.Sprintf("%s has begun and goes on by itself as run %s: task_status tells how it stands.", e.who(), e.RunID)
+		text = fmt.Sprintf("%s has begun and goes on by itself as run %s: task_status reports its state.", e.who(), e.RunID)
 	default:
 		a.Error = e.problem(a.Status)
 		text = e.refusal(a.Status, a.Error)

@@ -66,7 +66,7 @@ func TestEndResult(t *testing.T) {
 		{
 			"TaskThatGoesOn",
 			agentcall.End{Mode: agentcall.Async, Agent: "research", RunID: "r1", Status: agent.RunPending, Task: true},
-			"The task of agent research has begun and goes on by itself as run r1: task_status tells how it stands.",
+			"The task of agent research has begun and goes on by itself as run r1: task_status reports its state.",
 			`{"mode":"async","target_agent_slug":"research","run_id":"r1","status":"running","context":{"turns":0,"calls":0}}`,
 			false,
 		},

@@ -106,7 +106,7 @@ func contentOf(arguments json.RawMessage, given map[string]json.RawMessage) ([]t
 		}
 	}
 	if len(content) == 0 {
-		return nil, invalid("", "the agent is told nothing: say what it is to do in "+strings.Join(order[:4], ", "))
+		return nil, invalid("", "the agent has no task: say what it is to do in "+strings.Join(order[:4], ", "))
 	}
 	return content, nil
 }

@@ -74,7 +74,7 @@ func TestMessageRefuses(t *testing.T) {
 	tests := []struct{ name, config, arguments, path, want string }{
 		{"NoObject", ``, `[]`, "", "no JSON object"},
 		{"Null", ``, `null`, "", "no JSON object"},
-		{"Nothing", ``, `{"prompt":" ","context":null}`, "", "told nothing"},
+		{"Nothing", ``, `{"prompt":" ","context":null}`, "", "no task"},
 		{"NoList", ``, `{"messages":{"role":"user"}}`, "/messages", "want a list"},
 		{
 			"Role", ``, `{"messages":[{"role":"user","content":"x"},{"role":"root","content":"x"}]}`, "/messages/1/role",

@@ -26,7 +26,7 @@ type Agent struct {
 
 	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What becomes of a run when a tool cannot be used as it begins: omit it with a warning event (default), or refuse the run"`
 
-	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can tell the agent to do by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
+	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can ask the agent to do, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
 	Status      tool.Status `json:"status" enum:"draft,published,deprecated,disabled"`
 	Version     string      `json:"version" doc:"Number of the draft" example:"1.2.0"`

@@ -6,7 +6,7 @@ import "encoding/json"
 // be applied: all of them, or with DryRun none.
 type Apply struct {
 	Definitions []json.RawMessage `json:"definitions" nullable:"false" minItems:"1" maxItems:"1000" doc:"Definitions of tools, agents, MCP servers, artifacts and pipelines; a document may hold several servers" example:"[{\"kind\":\"tool\",\"slug\":\"searchOrders\",\"implementation_type\":\"internal\"}]"`
-	DryRun      bool              `json:"dry_run,omitempty" doc:"Check, and tell what would change"`
+	DryRun      bool              `json:"dry_run,omitempty" doc:"Check, and report what would change"`
 }
 
 // Action is what applying a definition did.

@@ -43,7 +43,7 @@ type ToolDefinition struct {
 // SavedTool is a tool as it was saved, with warnings.
 type SavedTool struct {
 	Tool
-	Warnings []string `json:"warnings,omitempty" example:"[\"no description: a model cannot tell when to use the tool\"]"`
+	Warnings []string `json:"warnings,omitempty" example:"[\"no description: a model does not know when to use the tool\"]"`
 }
 
 // AgentDefinition is the definition of an agent.
@@ -62,7 +62,7 @@ type AgentDefinition struct {
 
 	OnUnavailableTool agent.UnavailablePolicy `json:"on_unavailable_tool,omitempty" enum:"omit,refuse" doc:"What becomes of a run when a tool cannot be used as it begins: omit it with a warning event (default), or refuse the run"`
 
-	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can tell the agent to do by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
+	Skills map[string]agent.Skill `json:"skills,omitempty" doc:"What tools can ask the agent to do, by name" example:"{\"summarize\":{\"instructions\":\"Answer in three sentences.\"}}"`
 
 	Status   tool.Status `json:"status,omitempty" enum:"draft,deprecated,disabled" doc:"Published is reached by publishing"`
 	Version  string      `json:"version,omitempty" doc:"Number of the draft; 1.0.0 for a new agent when absent" example:"1.2.0"`
@@ -72,5 +72,5 @@ type AgentDefinition struct {
 // SavedAgent is an agent as it was saved, with warnings.
 type SavedAgent struct {
 	Agent
-	Warnings []string `json:"warnings,omitempty" example:"[\"no instructions: the model is told nothing but the conversation\"]"`
+	Warnings []string `json:"warnings,omitempty" example:"[\"no instructions: the model gets nothing but the conversation\"]"`
 }

@@ -84,7 +84,7 @@ func FromMCPServer(s registry.MCPServer) MCPServer {
 // before.
 type MCPRefresh struct {
 	Server    MCPServer          `json:"server"`
-	Tools     []MCPRefreshedTool `json:"tools" doc:"Those of which there is something to tell, in the order of their names"`
+	Tools     []MCPRefreshedTool `json:"tools" doc:"Those with something to report, in the order of their names"`
 	Unchanged int                `json:"unchanged" doc:"How many imported tools are as they were"`
 	Error     *Problem           `json:"error,omitempty" doc:"Why the server could not be asked: it is attached all the same"`
 }

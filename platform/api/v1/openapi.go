@@ -22,7 +22,7 @@ type ImportOpenAPI struct {
 	Only        *OperationFilter  `json:"only,omitempty" doc:"The operations to import; all when absent"`
 	Except      *OperationFilter  `json:"except,omitempty" doc:"Operations to leave out"`
 	Publish     bool              `json:"publish,omitempty" doc:"Publish what is written, and what was imported before and is still a draft"`
-	DryRun      *bool             `json:"dry_run,omitempty" doc:"Tell what would change, and change nothing; true when absent" example:"true"`
+	DryRun      *bool             `json:"dry_run,omitempty" doc:"Report what would change, and change nothing; true when absent" example:"true"`
 }
 
 // ImportAuth is a credential for operations of a document that declares none.

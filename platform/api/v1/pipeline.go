@@ -13,7 +13,7 @@ type NewPipeline struct {
 	Slug        string             `json:"slug" minLength:"1" maxLength:"64" doc:"Names it for good; what tools say under pipeline_id, as they may its id" example:"handbook"`
 	Name        string             `json:"name,omitempty" maxLength:"200" doc:"The slug when absent" example:"Staff handbook"`
 	Description string             `json:"description,omitempty" maxLength:"2000" example:"What our people may ask about."`
-	Search      retrieval.Mode     `json:"search,omitempty" enum:"full_text,vector,hybrid" doc:"How it is searched where nobody says otherwise; full_text when absent, the others need embedding" example:"hybrid"`
+	Search      retrieval.Mode     `json:"search,omitempty" enum:"full_text,vector,hybrid" doc:"How it is searched unless a request says otherwise; full_text when absent, the others need embedding" example:"hybrid"`
 	Language    retrieval.Language `json:"language,omitempty" maxLength:"32" doc:"That words are reduced by, such as english or german, or simple for none; english when absent" example:"english"`
 	Chunking    *Chunking          `json:"chunking,omitempty"`
 	Embedding   *EmbeddingConfig   `json:"embedding,omitempty"`
@@ -53,7 +53,7 @@ type EmbeddingConfig struct {
 	RequestDimensions bool   `json:"request_dimensions,omitempty" doc:"Ask for vectors of that length, of models that can shorten theirs" example:"false"`
 	CredentialsRef    string `json:"credentials_ref,omitempty" maxLength:"128" doc:"The name of a credential that is sent as a bearer token, never the credential" example:"embeddings-key"`
 	BatchSize         int    `json:"batch_size,omitempty" minimum:"0" maximum:"512" doc:"How many texts go into one request; 64 when absent" example:"64"`
-	QueryPrefix       string `json:"query_prefix,omitempty" maxLength:"500" doc:"Put before queries, for models that want to be told" example:"query: "`
+	QueryPrefix       string `json:"query_prefix,omitempty" maxLength:"500" doc:"Put before queries, for models that need it" example:"query: "`
 	DocumentPrefix    string `json:"document_prefix,omitempty" maxLength:"500" doc:"Put before passages" example:"passage: "`
 }
 
@@ -111,7 +111,7 @@ type Pipeline struct {
 	Failed      string             `json:"reembedding_error,omitempty" doc:"Why the last embedding by another model was given up; absent once another is begun" example:"the embedding model refused the credential"`
 	Reembedding *Reembedding       `json:"reembedding,omitempty" doc:"The model that its passages are being embedded by, while the old embeddings are searched"`
 	Disabled    bool               `json:"disabled,omitempty" example:"false"`
-	Documents   *int               `json:"documents,omitempty" doc:"How many there are; told where one pipeline is asked for" example:"30"`
+	Documents   *int               `json:"documents,omitempty" doc:"How many there are; in the answer for one pipeline" example:"30"`
 	Revision    int64              `json:"revision" example:"3"`
 	CreatedBy   string             `json:"created_by,omitempty" example:"key:01975c2e-7d1a-7c3e-9f00-0000000000d1"`
 	CreatedAt   time.Time          `json:"created_at"`
@@ -123,7 +123,7 @@ type Reembedding struct {
 	Generation int             `json:"generation" example:"2"`
 	Embedding  EmbeddingConfig `json:"embedding"`
 	Workflow   string          `json:"workflow_id" doc:"What does it; where it ends without a change of models, reembedding_error says why" example:"t/01975c2e-7d1a-7c3e-9f00-000000000001/reembed/01975c2e-7d1a-7c3e-9f00-000000000101/2"`
-	Left       *int            `json:"left,omitempty" doc:"How many passages are not embedded yet, counted up to 100,000; told where one pipeline is asked for" example:"118"`
+	Left       *int            `json:"left,omitempty" doc:"How many passages are not embedded yet, counted up to 100,000; in the answer for one pipeline" example:"118"`
 }
 
 // FromPipeline returns p as the API shows it in lists.

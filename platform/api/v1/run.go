@@ -31,9 +31,9 @@ type Run struct {
 	Output       string          `json:"output,omitempty" doc:"What the agent said last" example:"Your order left the warehouse this morning."`
 	ErrorKind    tool.Kind       `json:"error_kind,omitempty"`
 	Error        string          `json:"error,omitempty"`
-	Warning      string          `json:"warning,omitempty" doc:"What the run waits for and nobody does, such as that no worker polls its task queue"`
+	Warning      string          `json:"warning,omitempty" doc:"What keeps the run waiting, such as that no worker polls its task queue"`
 	Turns        int             `json:"turns"`
-	Parent       *Parent         `json:"parent,omitempty" doc:"The call that the run answers; absent for one that nobody but a person or program asked for"`
+	Parent       *Parent         `json:"parent,omitempty" doc:"The call that the run answers; absent for one that a person or program started"`
 	Depth        int             `json:"depth,omitempty" doc:"How many runs are above it"`
 	Calls        int             `json:"calls,omitempty" doc:"Calls made by it and by the runs below it, once it has ended"`
 	LastSeq      int64           `json:"last_seq" doc:"Number of its last event"`

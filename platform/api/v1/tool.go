@@ -17,7 +17,7 @@ type Tool struct {
 	ToolType        tool.Bucket  `json:"tool_type" enum:"built_in,mcp,artifact,custom" doc:"Derived"`
 	Status          tool.Status  `json:"status" enum:"draft,published,deprecated,disabled"`
 	Active          bool         `json:"is_active"`
-	Quarantine      string       `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until somebody looks at it; absent where it did not" example:"the server changed its definition"`
+	Quarantine      string       `json:"quarantine,omitempty" doc:"Why the platform stopped the tool until it is reviewed; absent where it did not" example:"the server changed its definition"`
 	System          bool         `json:"is_system,omitempty"`
 	BuiltinKey      string       `json:"builtin_key,omitempty"`
 	ArtifactID      string       `json:"artifact_id,omitempty"`

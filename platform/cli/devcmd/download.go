@@ -59,6 +59,6 @@ func ask(env cli.Env, o programs.Offer) error {
 	case "y", "yes":
 		return nil
 	default:
-		return fmt.Errorf("nobody said yes; %s=always does not ask", DownloadVariable)
+		return fmt.Errorf("it was not confirmed; %s=always does not ask", DownloadVariable)
 	}
 }

@@ -28,8 +28,8 @@ func TestDevWithoutPostgres(t *testing.T) {
 		asked       int
 	}{
 		"never":     {"never", "", []string{"not downloaded: TOOLCRIB_POSTGRES_DOWNLOAD is never"}, 0},
-		"no":        {"ask", "n\n", []string{"Get PostgreSQL 17.5.0 from http://", "nobody said yes"}, 0},
-		"no answer": {"ask", "", []string{"nobody said yes; TOOLCRIB_POSTGRES_DOWNLOAD=always does not ask"}, 0},
+		"no":        {"ask", "n\n", []string{"Get PostgreSQL 17.5.0 from http://", "it was not confirmed"}, 0},
+		"no answer": {"ask", "", []string{"it was not confirmed; TOOLCRIB_POSTGRES_DOWNLOAD=always does not ask"}, 0},
 		"yes":       {"ask", "y\n", []string{"do not run here"}, 1},
 		"unasked": {
 			"", "", []string{"PostgreSQL is missing here. Getting PostgreSQL 17.5.0 from http://", "do not run here"}, 1,

@@ -15,7 +15,7 @@ import (
 func New(cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   sandbox.Argument,
-		Short: "Run programs that nobody trusts, for a worker",
+		Short: "Run untrusted programs, for a worker",
 		Long: `Runs jq filters, JavaScript modules and WASM commands for a worker, which starts
 this by itself and kills it when a program's time is over. It reads jobs from
 its standard input and is of no use to people. Linux only: nothing else limits
