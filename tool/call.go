@@ -86,7 +86,8 @@ func WithProgress(ctx context.Context, fn ProgressFunc) context.Context {
 	return context.WithValue(ctx, progressKey{}, fn)
 }
 
-// ReportProgress reports p to whoever runs the call of ctx; nobody may.
+// ReportProgress reports p to the caller that runs the call of ctx. It does
+// nothing where no [ProgressFunc] is set.
 func ReportProgress(ctx context.Context, p Progress) {
 	if fn, ok := ctx.Value(progressKey{}).(ProgressFunc); ok {
 		fn(p)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Definition is the content of a tool: what the model is told, what runs, and
-// how. A [Snapshot] of it is what a version pins. Fields whose behaviour an
-// executor or a client gives are carried as data.
+// Definition is the content of a tool: what the model is shown, what runs, and
+// how it runs. A version pins a [Snapshot] of it. Fields that an executor or a
+// client interprets are carried as data.
 type Definition struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -16,12 +16,14 @@ type Definition struct {
 
 	InputSchema  json.RawMessage `json:"input_schema,omitempty"`  // JSON Schema, an object at the top.
 	OutputSchema json.RawMessage `json:"output_schema,omitempty"` // JSON Schema of the structured result.
-	// What an answer outside OutputSchema leads to; [RefuseOutput] when empty.
+	// OutputCheck is the handling of an answer that does not match
+	// OutputSchema; [RefuseOutput] when empty.
 	OutputCheck OutputCheck `json:"output_check,omitempty"`
 
 	Implementation Implementation  `json:"implementation_type"`
 	Config         json.RawMessage `json:"implementation_config,omitempty"` // A JSON object; its shape is the executor's.
-	// The uploaded program that runs; the registry sets it. Nil for any other tool.
+	// Artifact is the uploaded program that runs; the registry sets it. Nil for
+	// any other tool.
 	Artifact *ArtifactPin `json:"artifact,omitempty"`
 
 	Execution   Execution   `json:"execution"`
@@ -50,7 +52,7 @@ type Execution struct {
 const (
 	DefaultConcurrencyGroup = "default"
 	DefaultMaxConcurrency   = 1
-	ReadConcurrency         = 8 // What imports and built-ins set for pure reads.
+	ReadConcurrency         = 8 // The concurrency that imports and built-ins set for pure reads.
 	DefaultTimeout          = 30 * time.Second
 	DefaultMaxAttempts      = 3
 )

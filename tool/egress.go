@@ -48,9 +48,9 @@ func (r EgressRules) Bound(limit int64) int64 {
 	return limit
 }
 
-// DriftError is the cause of an [Error] that refused a call for doing more
-// than its tool declares: the definition has drifted from the class that its
-// people were told of. It is found with [errors.As].
+// DriftError is the cause of an [Error] that refused a call because it would
+// have done more than its tool declares: the definition has drifted from its
+// declared egress class. Find it with [errors.As].
 type DriftError struct {
 	Declared  Egress
 	Attempted string // Such as a method, "POST".

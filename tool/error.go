@@ -15,12 +15,12 @@ const (
 	Invalid       Kind = "invalid"      // The arguments or the definition are malformed.
 	NotFound      Kind = "not_found"    // No such tool, version or run, or none the caller may know of.
 	Denied        Kind = "denied"       // Policy, permission, egress, budget or a person said no.
-	Conflict      Kind = "conflict"     // The state of the thing does not allow it.
-	RateLimited   Kind = "rate_limited" // Come back later; see RetryAfter.
+	Conflict      Kind = "conflict"     // The current state does not allow it.
+	RateLimited   Kind = "rate_limited" // Retry later; see RetryAfter.
 	Unavailable   Kind = "unavailable"  // Upstream or the network is not answering.
 	Timeout       Kind = "timeout"      // Time ran out.
-	Unknown       Kind = "unknown"      // The effect may have happened; it is unknown.
-	Cancelled     Kind = "cancelled"    // Somebody stopped it.
+	Unknown       Kind = "unknown"      // The effect may have happened; the outcome is unknown.
+	Cancelled     Kind = "cancelled"    // The call was cancelled.
 	InternalError Kind = "internal"     // A defect of the platform.
 )
 
@@ -31,8 +31,9 @@ func Kinds() []Kind {
 	}
 }
 
-// Retryable reports whether trying the same call again may succeed. Whether it
-// is allowed is the tool's matter: see [Error.MayRetry] and [Error.Retryable].
+// Retryable reports whether a retry of the same call may succeed. Whether a
+// retry is allowed depends on the tool: see [Error.MayRetry] and
+// [Error.Retryable].
 func (k Kind) Retryable() bool {
 	switch k {
 	case RateLimited, Unavailable, Timeout, InternalError:
@@ -52,9 +53,9 @@ type Error struct {
 	Msg        string        // Safe to show to the caller and the model.
 	Path       string        // JSON Pointer of the offending value, where there is one.
 	RetryAfter time.Duration // Earliest useful retry; zero for no hint.
-	Sent       bool          // Whether a request may have left the platform. Executors that cannot tell say true.
-	Answered   bool          // Whether upstream answered that it failed, so that its failure is no riddle.
-	Acted      bool          // Whether the call may have had an effect that must not happen twice: do not make it again.
+	Sent       bool          // Whether a request may have left the platform. True where the executor does not know.
+	Answered   bool          // Whether upstream reported the failure itself, so that the outcome is known.
+	Acted      bool          // Whether the call may have had an effect that must not be repeated: do not retry.
 	Err        error         // Cause. Logged, never shown.
 }
 
@@ -85,9 +86,9 @@ func (e *Error) MayRetry(x Execution) bool {
 // tool that is neither pure nor idempotent, whatever its kind.
 func (e *Error) Retryable() bool { return e.Kind.Retryable() && !e.Acted }
 
-// Riddle reports whether nobody can tell, after e, whether a call had its
-// effect: something may have left, no answer came, and asking again is not
-// allowed. Such a call ends as [Unknown].
+// Riddle reports whether the outcome is unknown after e: the request may have
+// left, no answer came, and a retry is not allowed. Such a call ends as
+// [Unknown].
 func (e *Error) Riddle(x Execution) bool {
 	switch e.Kind {
 	case Timeout, Unavailable, InternalError:

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// EventType names what happened in a run. There is one vocabulary.
+// EventType names what happened in a run. All packages share one set of types.
 type EventType string
 
 // Events of a call.
@@ -21,13 +21,13 @@ const (
 	EventExpired        EventType = "tool.expired"
 	EventPending        EventType = "tool.pending"
 	EventResultReceived EventType = "tool.result_received"
-	// EventWarning is for people to look at: data says the reason, such as
+	// EventWarning is for people to review: its data gives the reason, such as
 	// deprecated or egress_drift.
 	EventWarning EventType = "tool.warning"
 )
 
-// WarningOutputMismatch is the reason that an event [EventWarning] has of an
-// answer that was passed on although it breaks its tool's output schema; its
+// WarningOutputMismatch is the reason of an [EventWarning] for an answer that
+// was passed on although it does not match its tool's output schema; its
 // message says where.
 const WarningOutputMismatch = "output_mismatch"
 
@@ -42,7 +42,8 @@ type Event struct {
 	At           time.Time       `json:"at"`
 }
 
-// EndEvent returns the event that tells of an invocation's final status.
+// EndEvent returns the type of the event that reports an invocation's final
+// status.
 func EndEvent(s InvocationStatus) EventType {
 	switch s {
 	case StatusCompleted:

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ExecutionType is who runs the calls of a tool. It follows from the
+// ExecutionType says what runs the calls of a tool. It follows from the
 // [Implementation] and is never stored.
 type ExecutionType string
 
@@ -17,7 +17,7 @@ const (
 	MCPExecution      ExecutionType = "mcp"      // A server of the Model Context Protocol, by our executor.
 )
 
-// ExecutionType returns who runs calls of the type.
+// ExecutionType returns what runs calls of the type.
 func (i Implementation) ExecutionType() ExecutionType {
 	switch i {
 	case Client:
@@ -37,15 +37,15 @@ func (i Implementation) ExecutionType() ExecutionType {
 // a provider runs have none.
 func (t ExecutionType) HasExecutor() bool { return t == ServerExecution || t == MCPExecution }
 
-// ClientTool is a tool as the client that runs it defines it: no code, only
-// what a model is told and what the client shows.
+// ClientTool is a client-executed tool as the client defines it: no code, only
+// what the model is shown and what the client displays.
 type ClientTool struct {
 	Name        string
 	Description string
 	InputSchema json.RawMessage
 	Intent      Intent
-	// RequiresResponse waits for the client's answer, Timeout at most; without
-	// it, DefaultResult is the answer at once.
+	// RequiresResponse waits for the client's answer, for Timeout at most;
+	// without it, DefaultResult is returned at once.
 	RequiresResponse bool
 	Timeout          time.Duration // [DefaultTimeout] when zero; rounded up to seconds.
 	DefaultResult    json.RawMessage

@@ -22,7 +22,7 @@ const (
 	Task         Implementation = "task"          // A task that is created, and optionally awaited.
 	Composition  Implementation = "composition"   // A sequence of other tools.
 	Client       Implementation = "client"        // Answered by a browser or an external executor.
-	Provider     Implementation = "provider"      // Run by the model's provider, never by us.
+	Provider     Implementation = "provider"      // Run by the model's provider, never by the platform.
 )
 
 // Implementations lists every implementation type.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Intent is what a call is for, so that a client knows how to show it.
+// Intent is the purpose of a call, so that a client knows how to show it.
 type Intent string
 
 // Intents.
@@ -19,7 +19,7 @@ const (
 // Valid reports whether i is one of the intents. Empty is compute.
 func (i Intent) Valid() bool { return i == "" || i == Render || i == Act || i == Compute }
 
-// Audience is who may call a tool.
+// Audience says which kind of caller may call a tool.
 type Audience string
 
 // Audiences.
@@ -31,14 +31,14 @@ const (
 // Valid reports whether a is one of the audiences. Empty is model.
 func (a Audience) Valid() bool { return a == "" || a == ModelAudience || a == UserAudience }
 
-// Visibility is whether callers from outside find a tool: API keys and MCP
-// clients (checklist Z10, S0-15).
+// Visibility says whether external callers, which are API keys and MCP clients,
+// may find a tool (checklist Z10, S0-15).
 type Visibility string
 
 // Visibilities.
 const (
-	ExternalVisibility Visibility = "external" // They do; the default.
-	InternalVisibility Visibility = "internal" // Agents and workflows alone call it.
+	ExternalVisibility Visibility = "external" // External callers may find it; the default.
+	InternalVisibility Visibility = "internal" // Only agents and workflows may call it.
 )
 
 // Valid reports whether v is one of the visibilities. Empty is external.
@@ -46,8 +46,8 @@ func (v Visibility) Valid() bool {
 	return v == "" || v == ExternalVisibility || v == InternalVisibility
 }
 
-// Interaction is how a tool meets people and clients: the fields of the
-// sources' definitions that the engine carries and a client acts on.
+// Interaction is how a tool is shown to people and clients: fields of the
+// definition that the engine carries and a client interprets.
 type Interaction struct {
 	Visible    *bool      `json:"visible,omitempty"` // See [Definition.Shown] for nil.
 	Visibility Visibility `json:"visibility,omitempty"`
@@ -56,10 +56,11 @@ type Interaction struct {
 	Intent     Intent     `json:"intent,omitempty"`
 	Audience   Audience   `json:"audience,omitempty"`
 	// Aliases are further names that people and clients call the tool by. Like
-	// FormerNames they count from when a version that has them is published.
+	// FormerNames, they take effect when a version that has them is published.
 	Aliases []string `json:"aliases,omitempty"`
-	// FormerNames are names that the tool had, each with the last day, in UTC and
-	// as "2006-01-02", that it still answers to them. Calls by one are warned.
+	// FormerNames maps former names of the tool to the last day, in UTC and as
+	// "2006-01-02", on which calls by that name still work. Such calls get a
+	// warning.
 	FormerNames map[string]string `json:"former_names,omitempty"`
 	// OpenInput declares that the input schema leaves values open on purpose:
 	// maps and values without a type, no properties, a union at the top. Without
@@ -86,8 +87,8 @@ func (i *Interaction) Rename(old string, removeBy time.Time) {
 // Purpose returns the intent, its default applied.
 func (i *Interaction) Purpose() Intent { return cmp.Or(i.Intent, Compute) }
 
-// ForModels reports whether models are offered the tool. One that they are not
-// offered is absent for them: people and clients call it.
+// ForModels reports whether the tool is offered to models. If not, models
+// cannot call it: only people and clients can.
 func (i *Interaction) ForModels() bool { return i.Audience != UserAudience }
 
 // Shown reports whether calls are shown to people: an explicit Visible wins, and

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// InvocationStatus is where an invocation is in its life.
+// InvocationStatus is the stage of an invocation in its life cycle.
 type InvocationStatus string
 
 // Statuses of an invocation. The last six are final.
@@ -42,7 +42,7 @@ func (s InvocationStatus) Final() bool {
 	}
 }
 
-// EndStatus returns how an invocation ends that failed with kind.
+// EndStatus returns the final status of an invocation that failed with kind.
 func EndStatus(kind Kind) InvocationStatus {
 	switch kind {
 	case Unknown:
@@ -56,7 +56,7 @@ func EndStatus(kind Kind) InvocationStatus {
 	}
 }
 
-// ApprovalStatus is what a person decided of a call.
+// ApprovalStatus is a person's decision on a call.
 type ApprovalStatus string
 
 // Approval statuses.
@@ -78,7 +78,7 @@ type Invocation struct {
 	Position       int              `json:"position"`
 	CallID         string           `json:"call_id"`
 	EffectID       string           `json:"effect_id,omitempty"`
-	ToolID         string           `json:"tool_id,omitempty"` // Empty when the call named no tool of ours.
+	ToolID         string           `json:"tool_id,omitempty"` // Empty when the call named no known tool.
 	Tool           string           `json:"tool"`              // Slug, or the name the model made up.
 	Version        string           `json:"version,omitempty"`
 	Digest         string           `json:"digest,omitempty"`
@@ -99,18 +99,18 @@ type Invocation struct {
 	CreatedAt      time.Time        `json:"created_at"`
 	StartedAt      *time.Time       `json:"started_at,omitempty"`
 	CompletedAt    *time.Time       `json:"completed_at,omitempty"`
-	// Check says where to look for the effect of a call whose outcome is unknown.
-	// It is set where the call is asked for by itself.
+	// Check says where to look for the effect of a call whose outcome is
+	// unknown. It is set only when a single invocation is requested.
 	Check *Check `json:"check,omitempty"`
 }
 
-// Phase is how far a call's effect has come in the ledger.
+// Phase is the progress of a call's effect in the ledger.
 type Phase string
 
-// Phases of an effect, in order. Each move is a compare-and-set on (phase,
-// fence); who loses it sends nothing.
+// Phases of an effect, in order. Each transition is a compare-and-set on
+// (phase, fence); a writer that loses it sends nothing.
 const (
-	PhaseAccepted Phase = "accepted" // Decided, waiting for someone.
+	PhaseAccepted Phase = "accepted" // Decided, waiting for an approval.
 	PhaseAdmitted Phase = "admitted" // May be sent.
 	PhaseSent     Phase = "sent"     // Something may have left the platform.
 	PhaseDone     Phase = "done"     // Settled; the result is stored.

@@ -7,10 +7,11 @@ import (
 
 // Lane is how the first attempt of a call runs.
 //
-// In the fast lane it runs inside the workflow's own task, behind the same
-// ledger as any other: several times faster, and shown in the history as one
-// marker when it is over. Whatever fails there and may be repeated goes on as
-// an ordinary activity, whose attempts are shown one by one.
+// In the fast lane it runs as a local activity within the workflow task, with
+// the same ledger as any other attempt: several times faster, and recorded in
+// the history as one marker when it is over. An attempt that fails there and
+// may be retried continues as a regular activity, whose attempts are recorded
+// one by one.
 type Lane string
 
 // Lanes.
@@ -26,12 +27,12 @@ func (l Lane) Valid() bool {
 }
 
 // MaxFastTimeout is the longest timeout of a tool whose calls may take the fast
-// lane: a workflow's task must not be held up for longer.
+// lane, since a workflow task must not be blocked for longer.
 const MaxFastTimeout = 5 * time.Second
 
-// FastLane reports whether the first attempt of a call takes the fast lane, and
-// if it may not, why. It is what decides it, for every caller; plans pin the
-// answer, so that a run keeps its lanes for as long as it lasts.
+// FastLane reports whether the first attempt of a call takes the fast lane and,
+// if it may not, why. It is the only place that decides this; plans pin the
+// answer, so that a run keeps its lanes.
 func (e Execution) FastLane(i Implementation) (fast bool, obstacle string) {
 	switch {
 	case !e.Repeatable():
@@ -46,7 +47,7 @@ func (e Execution) FastLane(i Implementation) (fast bool, obstacle string) {
 }
 
 // quick reports whether calls of the type are requests that are answered soon:
-// they run no untrusted code, start no run, and wait for nobody.
+// they run no untrusted code, start no run, and wait for no person or client.
 func (i Implementation) quick() bool {
 	switch i {
 	case Internal, HTTP, Function, RAGRetrieval, MCP, Custom:

@@ -1,7 +1,7 @@
 package tool
 
-// OutputCheck is what becomes of an answer that does not fit its tool's output
-// schema.
+// OutputCheck is the handling of an answer that does not match its tool's
+// output schema.
 type OutputCheck string
 
 // Output checks.
@@ -16,5 +16,6 @@ func OutputChecks() []OutputCheck { return []OutputCheck{RefuseOutput, WarnOutpu
 // Valid reports whether o is one of the output checks. Empty is refuse.
 func (o OutputCheck) Valid() bool { return o == "" || o == RefuseOutput || o == WarnOutput }
 
-// WarnsOutput reports whether an answer outside the output schema is passed on.
+// WarnsOutput reports whether an answer that does not match the output schema
+// is passed on.
 func (d *Definition) WarnsOutput() bool { return d.OutputCheck == WarnOutput }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Egress is what a call does to the world outside the platform.
+// Egress is the class of effects that a call may have outside the platform.
 type Egress string
 
 // Egress classes, from the least to the most a tool may do.
@@ -35,9 +35,8 @@ func (e Egress) rank() int {
 	}
 }
 
-// Declaration records that a principal declared something of a tool's
-// configuration: that its POST only reads. It holds for that configuration
-// alone.
+// Declaration records that a principal declared that the POST of a tool's
+// configuration only reads. It holds for that configuration alone.
 type Declaration struct {
 	By string    `json:"by"` // Subject of the principal, such as "key:0198…".
 	At time.Time `json:"at"`
@@ -56,13 +55,14 @@ const (
 func (p PermissionPolicy) Valid() bool { return p == Auto || p == AlwaysAsk }
 
 // Policy is the authority over a tool. Unlike a [Definition] it is never
-// pinned: it is read where a call is decided and again where it is admitted.
+// pinned: it is read when a call is decided and again when it is admitted.
 type Policy struct {
 	EgressClass Egress `json:"egress_class"` // EgressNone by default.
-	// Forced to true for EgressWrite by the database.
+	// RequiresApproval is forced to true for EgressWrite by the database.
 	RequiresApproval bool             `json:"requires_approval"`
 	PermissionPolicy PermissionPolicy `json:"permission_policy"` // Auto by default.
-	// What a principal must hold to see and call the tool.
+	// RequiredPermission is the permission that a principal needs to see and
+	// call the tool.
 	RequiredPermission string      `json:"required_permission,omitempty"`
 	TenantSlugs        []string    `json:"tenant_slugs,omitempty"` // The tenants a global tool is for; empty for all.
 	EgressRules        EgressRules `json:"egress_rules,omitzero"`  // Where calls may go within the class.

@@ -10,8 +10,8 @@ import (
 // refused everywhere else.
 type TenantID string
 
-// Principal is who a call is made for. It travels explicitly, in run inputs,
-// calls and ledger rows, never in a context.
+// Principal is the identity that a call is made for. It is passed explicitly,
+// in run inputs, calls and ledger rows, never in a context.
 type Principal struct {
 	Tenant      TenantID `json:"tenant_id"`
 	Subject     string   `json:"subject"`               // Such as "key:0198…" or "user:ada".

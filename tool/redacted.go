@@ -1,4 +1,4 @@
 package tool
 
-// Redacted is what is shown in the place of a secret.
+// Redacted is shown in place of a secret.
 const Redacted = "[redacted]"

@@ -10,8 +10,8 @@ const (
 	HighRisk   RiskLevel = "high"
 )
 
-// Valid reports whether l is one of the levels. Empty leaves the level to the
-// egress class.
+// Valid reports whether l is one of the levels. Empty defaults to the level
+// that the egress class implies.
 func (l RiskLevel) Valid() bool { return l == "" || l.rank() > 0 }
 
 func (l RiskLevel) rank() int {
@@ -27,9 +27,9 @@ func (l RiskLevel) rank() int {
 	}
 }
 
-// Risk is what the author of a tool says of the harm that its calls may do, for
-// the people who assign and approve it (checklist S2-2). It decides nothing by
-// itself: egress class, permission policy and approvals do.
+// Risk is the author's assessment of the harm that calls of a tool may do, for
+// reviewers and approvers (checklist S2-2). It is informational: egress class,
+// permission policy and approvals decide.
 type Risk struct {
 	Level  RiskLevel `json:"level,omitempty"`
 	Reason string    `json:"reason,omitempty"` // At most 500 characters.

@@ -12,7 +12,7 @@ const (
 	ChartSection   SectionType = "chart"
 	RadarSection   SectionType = "radar"   // Values on axes around a point.
 	RankingSection SectionType = "ranking" // An ordered list.
-	CustomSection  SectionType = "custom"  // What a client has a view of its own for.
+	CustomSection  SectionType = "custom"  // A section that a client has its own view for.
 )
 
 // SectionTypes returns all types of sections, in the order in which they are documented.

@@ -23,9 +23,9 @@ func (s Status) Valid() bool {
 	}
 }
 
-// Tool is a named capability of a tenant, or of everyone: its editable head
-// and its state. What runs is never a Tool but one of its [Version]s, or in
-// debug mode a snapshot of the head.
+// Tool is a named capability of a tenant, or of all tenants: its editable head
+// and its state. Calls never run a Tool but one of its [Version]s, or in debug
+// mode a snapshot of the head.
 type Tool struct {
 	ID     string   `json:"id"`
 	Tenant TenantID `json:"tenant_id,omitempty"` // Empty for a global tool.
@@ -36,15 +36,16 @@ type Tool struct {
 
 	Status Status `json:"status"`
 	Active bool   `json:"is_active"`
-	// Why the platform stopped it until somebody looks at it; empty where it did not.
+	// Quarantine is why the platform stopped the tool until a person reviews
+	// it; empty where it did not.
 	Quarantine      string `json:"quarantine,omitempty"`
 	System          bool   `json:"is_system,omitempty"`
 	BuiltinKey      string `json:"builtin_key,omitempty"`
 	ArtifactID      string `json:"artifact_id,omitempty"`
 	ArtifactVersion string `json:"artifact_version,omitempty"`
 	Version         string `json:"version"` // Version number of the head, semver.
-	// ReadsDeclared says who declared that the draft's POST only reads; nil
-	// where its configuration does not.
+	// ReadsDeclared records who declared that the draft's POST only reads; nil
+	// where its configuration does not declare it.
 	ReadsDeclared *Declaration `json:"reads_declared,omitempty"`
 	Revision      int64        `json:"revision"` // Grows with each change of the row; for optimistic locking.
 	PublishedAt   *time.Time   `json:"published_at,omitempty"`
@@ -79,8 +80,8 @@ type Version struct {
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 	CreatedAt   time.Time  `json:"created_at"`
 	CreatedBy   string     `json:"created_by,omitempty"`
-	// ReadsDeclared says who declared that the version's POST only reads; nil
-	// where its configuration does not.
+	// ReadsDeclared records who declared that the version's POST only reads;
+	// nil where its configuration does not declare it.
 	ReadsDeclared *Declaration `json:"reads_declared,omitempty"`
 }
 
