@@ -9,26 +9,26 @@ import (
 
 // Workflow types of retrieval.
 const (
-	IngestWorkflow  = "toolcrib.Ingest"  // Brings one version of a document into its pipeline.
-	ReembedWorkflow = "toolcrib.Reembed" // Brings a pipeline to another embedding model.
+	IngestWorkflow  = "toolcrib.Ingest"  // Ingests one version of a document into its pipeline.
+	ReembedWorkflow = "toolcrib.Reembed" // Re-embeds a pipeline with another embedding model.
 )
 
 // Activity types of retrieval.
 const (
-	PrepareDocumentActivity   = "toolcrib.PrepareDocument"   // Extracts, cuts and stores the text.
+	PrepareDocumentActivity   = "toolcrib.PrepareDocument"   // Extracts, chunks and stores the text.
 	EmbedDocumentActivity     = "toolcrib.EmbedDocument"     // Embeds some of a document's chunks.
-	FinishDocumentActivity    = "toolcrib.FinishDocument"    // Makes it searched.
-	FailDocumentActivity      = "toolcrib.FailDocument"      // Records why it is not.
-	EmbedGenerationActivity   = "toolcrib.EmbedGeneration"   // Embeds some of what is searched in a new generation.
+	FinishDocumentActivity    = "toolcrib.FinishDocument"    // Makes the document searchable.
+	FailDocumentActivity      = "toolcrib.FailDocument"      // Records why ingestion failed.
+	EmbedGenerationActivity   = "toolcrib.EmbedGeneration"   // Embeds a batch of searchable chunks in a new generation.
 	PromoteGenerationActivity = "toolcrib.PromoteGeneration" // Makes the new generation the one that is searched.
-	DropGenerationActivity    = "toolcrib.DropGeneration"    // Ends the building of it.
+	DropGenerationActivity    = "toolcrib.DropGeneration"    // Abandons the new generation.
 )
 
-// States of documents and generations that are worked on.
+// States of documents and generations that are being processed.
 const (
 	IngestWorking    = "working"
-	IngestReady      = "ready"      // It is searched.
-	IngestSuperseded = "superseded" // Something newer takes its place.
+	IngestReady      = "ready"      // It is searchable.
+	IngestSuperseded = "superseded" // A newer one takes its place.
 	IngestGone       = "gone"       // It was deleted.
 )
 
@@ -42,25 +42,25 @@ type IngestInput struct {
 }
 
 // NewIngest returns the input of the ingestion of a version of a document, and
-// the workflow id to start it with. A version has one ingestion: started again
-// under its id, it is the same.
+// the workflow id to start it with. A version has one ingestion: starting it
+// again uses the same workflow id.
 func NewIngest(tenant tool.TenantID, documentID string, version int64) (workflowID string, in IngestInput) {
 	return fmt.Sprintf("t/%s/ingest/%s/%d", tenant, documentID,
 		version), IngestInput{Tenant: tenant, DocumentID: documentID, Version: version}
 }
 
-// IngestOutput is how an ingestion ended that did not fail.
+// IngestOutput is the outcome of an ingestion that did not fail.
 type IngestOutput struct {
 	State    string `json:"state"`
 	Chunks   int    `json:"chunks"`
 	Embedded int    `json:"embedded"` // Chunks, once for each generation.
 }
 
-// PrepareDocumentOutput is how far a document is.
+// PrepareDocumentOutput is the state of a document after preparation.
 type PrepareDocumentOutput struct {
 	State       string `json:"state"`
 	Chunks      int    `json:"chunks"`
-	Generations []int  `json:"generations,omitempty"` // That it must be embedded in.
+	Generations []int  `json:"generations,omitempty"` // The generations that it must be embedded in.
 }
 
 // EmbedDocumentInput asks for embeddings of a document's chunks.
@@ -70,14 +70,15 @@ type EmbedDocumentInput struct {
 	Generation int `json:"generation"`
 }
 
-// EmbedOutput is what one step of embedding did. Ready is that nothing is left.
+// EmbedOutput is the outcome of one step of embedding. State ready means that
+// nothing is left to embed.
 type EmbedOutput struct {
 	State    string        `json:"state"`
 	Embedded int           `json:"embedded"`
-	Wait     time.Duration `json:"wait,omitempty"` // How long the model wants to be left alone.
+	Wait     time.Duration `json:"wait,omitempty"` // How long to wait before asking the model again.
 }
 
-// StateOutput is how something that was worked on is now.
+// StateOutput is the state after a step.
 type StateOutput struct {
 	State string `json:"state"`
 }
@@ -89,8 +90,8 @@ type FailDocumentInput struct {
 	Reason string `json:"reason"`
 }
 
-// ReembedInput starts the building of a generation of embeddings that was begun,
-// and names it to the activities.
+// ReembedInput starts the building of a generation of embeddings, and
+// identifies it to the activities.
 type ReembedInput struct {
 	Tenant     tool.TenantID `json:"tenant_id"`
 	PipelineID string        `json:"pipeline_id"`
@@ -109,10 +110,10 @@ func NewReembed(tenant tool.TenantID, pipelineID string, generation int) (workfl
 type DropGenerationInput struct {
 	ReembedInput
 
-	Reason string `json:"reason,omitempty"` // Absent from workers of before it was recorded.
+	Reason string `json:"reason,omitempty"` // Absent in histories from before it was recorded.
 }
 
-// ReembedOutput is how the building of a generation ended that did not fail.
+// ReembedOutput is the outcome of building a generation that did not fail.
 type ReembedOutput struct {
 	State    string `json:"state"`
 	Embedded int    `json:"embedded"`

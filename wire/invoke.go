@@ -9,8 +9,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// InvokeInput asks for one call to be run, and is what Admit and Settle get
-// too. It is everything they need besides the content of the pinned version.
+// InvokeInput asks for one call to be run, and is also the input of Admit and
+// Settle. It holds everything they need except for the content of the pinned
+// version.
 type InvokeInput struct {
 	Principal   tool.Principal   `json:"principal"`
 	Mode        tool.Mode        `json:"mode"`
@@ -22,20 +23,20 @@ type InvokeInput struct {
 	Pin         agent.Pin        `json:"pin"`
 	Call        Call             `json:"call"`
 	EffectID    string           `json:"effect_id,omitempty"`
-	Fence       int64            `json:"fence,omitempty"`       // From Admit; zero when Invoke admits by itself.
+	Fence       int64            `json:"fence,omitempty"`       // From Admit; zero when Invoke does the admission itself.
 	FenceOf     string           `json:"fence_of,omitempty"`    // AdmitOutput.Execution.
 	Egress      tool.Egress      `json:"egress,omitempty"`      // From Admit.
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"` // From Admit.
-	Followed    bool             `json:"followed,omitempty"`    // From Admit: somebody follows the run's output.
-	Full        bool             `json:"full,omitempty"`        // Whether the whole result is wanted, or a preview.
+	Followed    bool             `json:"followed,omitempty"`    // From Admit: whether the run's output has followers.
+	Full        bool             `json:"full,omitempty"`        // Whether the whole result is returned, or only a preview.
 	Tried       int              `json:"tried,omitempty"`       // Attempts made in the fast lane, before this activity.
 	Test        *Test            `json:"test,omitempty"`        // Set when the call is a test of the tool.
 	Step        *Step            `json:"step,omitempty"`        // Set when the call is a step of a composition.
 }
 
-// Step says which step of which composition a call is. What the call is made
-// with follows from it: the composition's content and arguments, and how the
-// steps before it ended.
+// Step identifies a call as a step of a composition. The input of the call
+// follows from it: the composition's content and arguments, and the outcomes of
+// earlier steps.
 type Step struct {
 	EffectID     string `json:"effect_id"`     // The composition's.
 	InvocationID string `json:"invocation_id"` // The composition's.
@@ -47,10 +48,10 @@ type Step struct {
 // AdmitOutput is the admission of a call that must not be repeated.
 type AdmitOutput struct {
 	Fence       int64            `json:"fence"`
-	Execution   string           `json:"execution,omitempty"` // Temporal's run that the fence was given to.
+	Execution   string           `json:"execution,omitempty"` // Temporal's run id of the execution that holds the fence.
 	Egress      tool.Egress      `json:"egress,omitempty"`
 	EgressRules tool.EgressRules `json:"egress_rules,omitzero"`
-	Followed    bool             `json:"followed,omitempty"` // Somebody follows the output of the call's run.
+	Followed    bool             `json:"followed,omitempty"` // Whether the output of the call's run has followers.
 	// Done is set when the effect was settled before: the call is over.
 	Done *InvokeOutput `json:"done,omitempty"`
 }
@@ -61,18 +62,18 @@ type InvokeOutput struct {
 	Status       tool.InvocationStatus `json:"status"`
 	IsError      bool                  `json:"is_error,omitempty"`
 	Preview      string                `json:"preview,omitempty"` // The beginning of the answer.
-	Result       *tool.Result          `json:"result,omitempty"`  // When the whole was wanted and the tool answered.
+	Result       *tool.Result          `json:"result,omitempty"`  // Set when Full was set and the tool answered.
 	Kind         tool.Kind             `json:"kind,omitempty"`
 	Msg          string                `json:"msg,omitempty"`
 	Acted        bool                  `json:"acted,omitempty"` // As in [tool.Error]; for a call that got no answer.
-	// Opened is set when the call is under way: the workflow makes the runs or
-	// calls that it is, and settles it.
+	// Opened is set when the call is in progress: the workflow makes the nested
+	// runs or calls, and settles it.
 	Opened *Opened `json:"opened,omitempty"`
-	// Calls is how many calls the run of an agent made that the call was.
+	// Calls is the number of tool calls made by the nested agent run.
 	Calls int `json:"calls,omitempty"`
 }
 
-// Opened is a call that other runs or calls make up.
+// Opened is a nested call: one that consists of other runs or calls.
 type Opened struct {
 	RunID string `json:"run_id,omitempty"` // The run that was recorded; empty for a composition.
 }
@@ -87,28 +88,29 @@ type SettleInput struct {
 	Steps  *Steps                `json:"steps,omitempty"` // Set where the call was a composition.
 }
 
-// Child is the run of an agent that a call was.
+// Child is the outcome of the agent run that a nested call started.
 type Child struct {
 	RunID string `json:"run_id"`
-	// Begun is set where the run goes on by itself.
+	// Begun is set where the run continues on its own.
 	Begun bool `json:"begun,omitempty"`
-	// Kind and Msg say why the run ended, for one that could not say so itself.
+	// Kind and Msg say why the run ended, for one that could not record it
+	// itself.
 	Kind tool.Kind `json:"kind,omitempty"`
 	Msg  string    `json:"msg,omitempty"`
-	// Elsewhere is set where another execution began the run, which may still be
-	// under way: it is waited for, until Deadline.
+	// Elsewhere is set where another execution started the run, which may still
+	// be running: it is waited for, until Deadline.
 	Elsewhere bool      `json:"elsewhere,omitempty"`
 	Deadline  time.Time `json:"deadline,omitzero"`
 }
 
-// Steps is how far a composition came.
+// Steps is the progress of a composition.
 type Steps struct {
-	Begun int `json:"begun"` // How many of its steps were begun.
-	// Stopped is set where the composition ended before its steps did.
+	Begun int `json:"begun"` // Number of steps that were started.
+	// Stopped is set where the composition ended before all of its steps did.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
-// Entry returns the call as the ledger knows it.
+// Entry returns the ledger entry of the call.
 func (in *InvokeInput) Entry() ledger.Entry {
 	slug := cmp.Or(in.Pin.Slug, in.Call.Slug, in.Call.Name)
 	return ledger.Entry{

@@ -2,8 +2,8 @@ package wire
 
 import "time"
 
-// How Temporal repeats an attempt to ask a model that failed in a way that may
-// pass. What the provider says of when to come back goes before the interval.
+// Retry policy of an attempt to ask a model that failed with a retryable error.
+// A retry delay given by the provider takes precedence over the interval.
 const (
 	ModelAttempts         = 10
 	ModelRetryInterval    = time.Second

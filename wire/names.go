@@ -1,4 +1,4 @@
-// Package wire holds what goes through Temporal: the names of workflows,
+// Package wire defines what is passed through Temporal: the names of workflows,
 // activities, queries and updates, and the payloads of the calls between
 // workflows and activities.
 //
@@ -15,9 +15,10 @@ const (
 )
 
 // Activity types. There is one Invoke type per implementation type, so that
-// metrics and retries read by type; the tool's name stands in the Summary.
+// metrics and retries can be filtered by type; the tool's name is in the
+// Summary.
 const (
-	LoadPlanActivity  = "toolcrib.LoadPlan"  // Pins what a run uses.
+	LoadPlanActivity  = "toolcrib.LoadPlan"  // Pins the tools and the agent version that a run uses.
 	ModelTurnActivity = "toolcrib.ModelTurn" // Asks the model, prepares the calls it made.
 	AdmitActivity     = "toolcrib.Admit"     // Opens the effect of a call that must not be repeated.
 	SettleActivity    = "toolcrib.Settle"    // Closes a call that ended outside its Invoke.
@@ -39,8 +40,8 @@ const (
 )
 
 // InvokeActivity returns the activity type that runs calls of the given
-// implementation type. Types it does not know go to [InvokeCustomActivity],
-// whose executor refuses what it does not know either.
+// implementation type. Unknown types map to [InvokeCustomActivity], whose
+// executor refuses what it does not know either.
 func InvokeActivity(i tool.Implementation) string {
 	switch i {
 	case tool.Internal:
@@ -74,14 +75,14 @@ func InvokeActivity(i tool.Implementation) string {
 	}
 }
 
-// Search attributes that workflows of ours are started with, where the
+// Search attributes that Toolcrib's workflows are started with, where the
 // namespace has them.
 const (
 	TenantAttribute = "ToolcribTenant" // Keyword.
 	AgentAttribute  = "ToolcribAgent"  // Keyword.
 )
 
-// RunWorkflowID returns the workflow id of a run of ours.
+// RunWorkflowID returns the workflow id of a run that Toolcrib starts.
 func RunWorkflowID(tenant tool.TenantID, runID string) string {
 	return "t/" + string(tenant) + "/run/" + runID
 }

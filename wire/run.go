@@ -13,15 +13,16 @@ import (
 type AgentRunInput struct {
 	Principal tool.Principal `json:"principal"`
 	RunID     string         `json:"run_id"`
-	// The message that the first turn answers; empty for the run's first message.
+	// Head is the message that the first turn answers; empty for the run's
+	// first message.
 	Head   string    `json:"head,omitempty"`
 	Resume *RunState `json:"resume,omitempty"` // Set when the run continues as new.
-	// Inline makes the run's own steps, which only read and write the database,
-	// part of the workflow's tasks. Whoever starts a run sets it: runs that were
-	// started before there was a choice have an activity for each.
+	// Inline runs the steps of the run that only read and write the database
+	// within the workflow's tasks. Starters of new runs set it; runs that were
+	// started before this field existed use an activity for each step.
 	Inline bool `json:"inline,omitempty"`
-	// Deadline and MaxCalls bound a run that a call asked for, besides its own
-	// limits: they are what its caller has left.
+	// Deadline and MaxCalls bound a nested run, besides its own limits: they
+	// are what its caller has left.
 	Deadline time.Time `json:"deadline,omitzero"`
 	MaxCalls int       `json:"max_calls,omitempty"`
 }
@@ -38,7 +39,7 @@ func NewAgentRun(p tool.Principal, runID string) AgentRunInput {
 type RunState struct {
 	Plan     agent.Plan `json:"plan"`
 	Mode     tool.Mode  `json:"mode"`
-	Head     string     `json:"head"` // The message the next turn answers.
+	Head     string     `json:"head"` // The message that the next turn answers.
 	Turns    int        `json:"turns"`
 	Calls    int        `json:"calls"`
 	Deadline time.Time  `json:"deadline"`
@@ -52,7 +53,7 @@ type AgentRunOutput struct {
 	Turns  int             `json:"turns"`
 	Calls  int             `json:"calls"`
 	Head   string          `json:"head"`
-	Answer string          `json:"answer,omitempty"` // The beginning of what the agent said last.
+	Answer string          `json:"answer,omitempty"` // The beginning of the agent's last message.
 }
 
 // LoadPlanInput asks for the plan of an agent run.
@@ -62,7 +63,7 @@ type LoadPlanInput struct {
 	FirstRunID string         `json:"first_run_id"`
 	Head       string         `json:"head,omitempty"`  // As in [AgentRunInput].
 	Node       *Node          `json:"node,omitempty"`  // Set for a single call; then there is no agent.
-	Tools      []tool.Ref     `json:"tools,omitempty"` // Set for the plan of a host workflow; then there is neither.
+	Tools      []tool.Ref     `json:"tools,omitempty"` // Set for the plan of a host workflow, without agent and node.
 	Mode       tool.Mode      `json:"mode,omitempty"`  // Of the calls that Tools are for.
 	Kind       agent.RunKind  `json:"kind"`
 }
@@ -81,7 +82,7 @@ type Test struct {
 	AllowWrites bool `json:"allow_writes,omitempty"` // It may change something.
 }
 
-// LoadPlanOutput is a run's plan, and for a single call the call prepared.
+// LoadPlanOutput is a run's plan and, for a single call, the prepared call.
 type LoadPlanOutput struct {
 	RunID string     `json:"run_id"`
 	Mode  tool.Mode  `json:"mode"`
@@ -98,7 +99,8 @@ type ModelTurnInput struct {
 	Turn      int            `json:"turn"` // Counted from 1.
 }
 
-// ModelTurnOutput is what the model asked for. A turn without calls is the last.
+// ModelTurnOutput is the model's answer to a turn. A turn without calls is the
+// last.
 type ModelTurnOutput struct {
 	Head   string `json:"head"` // The assistant message.
 	Calls  []Call `json:"calls,omitempty"`
@@ -109,20 +111,21 @@ type ModelTurnOutput struct {
 type Call struct {
 	InvocationID string          `json:"invocation_id"`
 	CallID       string          `json:"call_id"`
-	Slug         string          `json:"slug,omitempty"` // Names the pin; empty when the model meant none.
+	Slug         string          `json:"slug,omitempty"` // Names the pin; empty when no pinned tool matches the name.
 	Name         string          `json:"name,omitempty"` // As the model wrote it, when that is not the slug.
 	Arguments    json.RawMessage `json:"arguments,omitempty"`
-	// The arguments are as the caller wrote them: whoever admits the call prepares them.
+	// Raw arguments are as the caller wrote them; admission prepares them.
 	Raw bool `json:"raw,omitempty"`
-	// The arguments are too large for histories and stand with the message.
+	// Stored means that the arguments are too large for histories and are
+	// stored with the message.
 	Stored  bool            `json:"stored,omitempty"`
 	Digest  string          `json:"digest,omitempty"` // Of the arguments; what the effect's id is made with.
 	Receipt json.RawMessage `json:"receipt,omitempty"`
-	Refused *agent.Refusal  `json:"refused,omitempty"` // Must not run.
+	Refused *agent.Refusal  `json:"refused,omitempty"` // Set when the call must not run.
 	Settled bool            `json:"settled,omitempty"` // Recorded already, by the turn.
 }
 
-// FinishRunInput tells how a run ended.
+// FinishRunInput is how a run ended.
 type FinishRunInput struct {
 	Principal tool.Principal  `json:"principal"`
 	RunID     string          `json:"run_id"`
