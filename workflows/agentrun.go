@@ -50,7 +50,7 @@ func (r *agentRun) run(ctx workflow.Context) error {
 	return err
 }
 
-// load takes the state over from the execution before, or pins the plan.
+// load takes over the state of the previous execution, or pins the plan.
 func (r *agentRun) load(ctx workflow.Context) error {
 	if r.in.Resume != nil {
 		r.state = *r.in.Resume
@@ -108,17 +108,17 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 			return err
 		}
 		if ctx.Err() != nil {
-			return ctx.Err() // The next execution would not know.
+			return ctx.Err() // The next execution would not know of the cancellation.
 		}
-		// Nothing is in flight here.
+		// No call is in flight here.
 		if info := workflow.GetInfo(ctx); info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() {
 			return r.continueAsNew(ctx)
 		}
 	}
 }
 
-// count returns how many calls the calls of a turn are, with the steps of
-// compositions, and how many of them run an agent. One that is refused is a call too.
+// count returns the number of calls in a turn, including the steps of
+// compositions, and how many of them run an agent. A refused call counts.
 func count(calls []wire.InvokeInput) (made, agents int) {
 	for i := range calls {
 		c, a := calls[i].Pin.Count()
@@ -127,8 +127,8 @@ func count(calls []wire.InvokeInput) (made, agents int) {
 	return made, agents
 }
 
-// scope returns what the calls of a turn are bound by. The agents that they
-// run share the calls that are left.
+// scope returns the limits of the calls of a turn. The agents that they run
+// share the remaining calls.
 func (r *agentRun) scope(most, agents int) scope {
 	s := scope{inline: r.in.Inline, deadline: r.state.Deadline}
 	if agents > 0 {
@@ -139,7 +139,7 @@ func (r *agentRun) scope(most, agents int) scope {
 	return s
 }
 
-// continueAsNew goes on in a new execution, on the worker version that is
+// continueAsNew continues in a new execution, on the worker version that is
 // current then.
 func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewErrorWithOptions(ctx, workflow.ContinueAsNewErrorOptions{
@@ -150,8 +150,8 @@ func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 		})
 }
 
-// refuse settles calls that a limit keeps from running, so that each has its
-// end and the transcript its answers, and returns the limit.
+// refuse settles calls that a limit prevents from running, so that each has an
+// outcome and the transcript its answers, and returns the error of the limit.
 func (r *agentRun) refuse(ctx workflow.Context, calls []wire.InvokeInput, limit *tool.Error) error {
 	for _, in := range calls {
 		if in.Call.Settled {
@@ -179,7 +179,7 @@ func (r *agentRun) turn(ctx workflow.Context) (wire.ModelTurnOutput, error) {
 	return out, nil
 }
 
-// calls completes the calls of a turn with what is known of the run.
+// calls completes the calls of a turn with the data of the run.
 func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeInput {
 	info := workflow.GetInfo(ctx)
 	out := make([]wire.InvokeInput, len(calls))
@@ -197,14 +197,14 @@ func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeI
 			Step: "turn/" + strconv.Itoa(r.state.Turns), Position: i,
 			VersionDigest: out[i].Pin.Content(), ArgumentsDigest: call.Digest,
 		}.ID()
-		out[i].Call.Digest, out[i].Call.Slug = "", "" // The effect and the pin say it: histories stay small.
+		out[i].Call.Digest, out[i].Call.Slug = "", "" // The effect and the pin contain it: histories stay small.
 	}
 	return out
 }
 
-// runCall runs one call of a turn, and returns how many calls agents made for
-// it. How it ended stands in the transcript, for the model to act on, so only
-// what ends the run is an error here.
+// runCall runs one call of a turn, and returns the number of calls made by its
+// nested agent runs. Its outcome is in the transcript, for the model to act on,
+// so only errors that end the run are returned.
 func runCall(ctx workflow.Context, in wire.InvokeInput, s scope) (below int, err error) {
 	if in.Call.Settled {
 		return 0, nil
@@ -227,8 +227,8 @@ func (r *agentRun) limit(format string, args ...any) *tool.Error {
 	}
 }
 
-// late is the error of a run that did not end in time: its own, or what was
-// left to the call that asked for it.
+// late is the error of a run that did not end by its deadline: its own, or what
+// its caller had left.
 func (r *agentRun) late() *tool.Error {
 	e := r.limit("its time of %s", time.Duration(r.limits().TimeoutSeconds)*time.Second)
 	if !r.in.Deadline.IsZero() && r.state.Deadline.Equal(r.in.Deadline) {
@@ -238,7 +238,8 @@ func (r *agentRun) late() *tool.Error {
 	return e
 }
 
-// end tells how the run ended, to the caller and to the database.
+// end reports how the run ended, as the output for the caller and the record
+// for the database.
 func (r *agentRun) end(err error) (wire.AgentRunOutput, wire.FinishRunInput) {
 	status := agent.RunCompleted
 	end := wire.FinishRunInput{

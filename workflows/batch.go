@@ -30,15 +30,15 @@ func limits(plan *agent.Plan, calls []wire.InvokeInput) map[string]agent.GroupLi
 	return plan.LimitGroups(pins)
 }
 
-// ended is how a call of a turn ended for its run.
+// ended is the outcome of a call of a turn, as far as its run needs it.
 type ended struct {
-	below int // Calls that agents made for it.
+	below int // Calls made by its nested agent runs.
 	err   error
 }
 
-// runBatch takes every call of a turn to its end, and returns how many calls
-// agents made for them. An error is one that ends the run: a failed call is an
-// answer to the model.
+// runBatch takes every call of a turn to its end, and returns the number of
+// calls made by their nested agent runs. It returns only errors that end the
+// run: a failed call is an answer to the model.
 func runBatch(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput, s scope) (below int, err error) {
 	ends := make([]ended, len(calls))
 	for _, part := range segments(plan.ToolMode, calls) {
@@ -57,7 +57,7 @@ func runBatch(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput, 
 	return below, err
 }
 
-// runSegment runs calls at once, at most the limit of each group in flight.
+// runSegment runs calls in parallel, each group within its limit.
 func runSegment(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput, ends []ended, s scope) {
 	most := limits(plan, calls)
 	permits := make(map[string]workflow.Semaphore, len(most))
@@ -81,6 +81,7 @@ func runSegment(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput
 			ends[i].below, ends[i].err = runCall(ctx, in, s)
 		})
 	}
-	// The calls end by themselves when ctx is cancelled: each settles itself.
+	// Not cancelled with ctx: the calls end by themselves then, and each
+	// settles itself.
 	wg.Wait(ctx)
 }

@@ -12,13 +12,13 @@ import (
 // as an activity.
 const inlineTimeout = 5 * time.Second
 
-// bookkeep runs an activity that only reads and writes the database. Inline it
-// is tried once within the workflow's task, and handed over to an activity if
-// that fails in a way that may pass; it is idempotent, as all of them are.
+// bookkeep runs an activity that only reads and writes the database. Inline, it
+// is tried once within the workflow task and handed over to an activity if it
+// fails with a retryable error. All such steps are idempotent.
 //
-// Inline it is done even when ctx is cancelled: a worker may have died after
-// this task began a call, of which nobody would then know, and what the step
-// says is what its settlement needs.
+// Inline, it runs even when ctx is cancelled: a worker may have died after this
+// task began a call that is recorded nowhere else, and the settlement needs the
+// step's result.
 func bookkeep(ctx workflow.Context, inline bool, activity string, in, out any, o workflow.ActivityOptions) error {
 	if inline {
 		detached, cancel := workflow.NewDisconnectedContext(ctx)

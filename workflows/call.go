@@ -81,13 +81,14 @@ func closeCall(ctx workflow.Context, inline bool, in wire.SettleInput) (out wire
 	err = bookkeep(detached, inline, wire.SettleActivity, in, &out, bookkeepingOptions("settle "+label(in.Invoke)))
 	if err != nil {
 		e := *tool.AsError(failure.Decode(err))
-		e.Acted = !in.Invoke.Pin.Execution.Repeatable() // How far it came is in the ledger, which cannot be reached.
+		e.Acted = !in.Invoke.Pin.Execution.Repeatable() // Its progress is in the ledger, which cannot be reached.
 		return wire.InvokeOutput{}, &unsettledError{call: in.Invoke.Call.CallID, err: &e}
 	}
 	return out, nil
 }
 
-// label names a call in summaries, as people look for it: "search@1.2.0 · call_1".
+// label names a call in summaries, in the form that people search for:
+// "search@1.2.0 · call_1".
 func label(in wire.InvokeInput) string {
 	if in.Pin.Slug == "" { // Refused: it has no version.
 		return in.Call.Slug + " · " + in.Call.CallID
@@ -96,7 +97,7 @@ func label(in wire.InvokeInput) string {
 }
 
 // unsettledError is the error of a call that could not be settled: it has no
-// end in the ledger, and no tool message, so that its run cannot go on.
+// outcome in the ledger and no tool message, so that its run cannot continue.
 type unsettledError struct {
 	call string
 	err  error
@@ -106,7 +107,7 @@ func (e *unsettledError) Error() string { return fmt.Sprintf("settling call %s: 
 
 func (e *unsettledError) Unwrap() error { return e.err }
 
-// unsettled reports whether err is that of a call without an end.
+// unsettled reports whether err is an [unsettledError].
 func unsettled(err error) bool {
 	_, ok := errors.AsType[*unsettledError](err)
 	return ok

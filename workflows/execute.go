@@ -26,7 +26,8 @@ type Node struct {
 	// Arguments is marshalled to the JSON object of the arguments. A
 	// json.RawMessage is taken as it is. Nil stands for no arguments.
 	Arguments any
-	// Principal is who the call is made for. Its tenant is required.
+	// Principal is the identity that the call is made for. Its tenant is
+	// required.
 	Principal tool.Principal
 	// Mode is Production when empty.
 	Mode tool.Mode

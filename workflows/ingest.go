@@ -12,18 +12,18 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// maxRounds bounds how often a document is looked at again because more is to be
-// embedded than there was: a generation was begun meanwhile.
+// maxRounds bounds how often a document is checked again for embeddings that
+// became necessary meanwhile: a new generation was begun.
 const maxRounds = 20
 
-// maxWait bounds how long a model that wants to be left alone is.
+// maxWait bounds the wait before a model is asked again.
 const maxWait = time.Hour
 
-// Ingest brings a version of a document into its pipeline: its text is
-// extracted, cut, stored, embedded where the pipeline has a model, and then
-// searched, all at once. What an earlier worker did is not done again. Where it
-// fails or is cancelled, the document says why, and what was searched of it
-// before still is.
+// Ingest ingests a version of a document into its pipeline: its text is
+// extracted, cut into chunks, stored, embedded where the pipeline has a model,
+// and then made searchable at once. Work of an earlier worker is not repeated.
+// Where it fails or is cancelled, the document records why, and its previous
+// content stays searchable.
 func Ingest(ctx workflow.Context, in wire.IngestInput) (wire.IngestOutput, error) {
 	out := wire.IngestOutput{Embedded: in.Embedded}
 	err := ingest(ctx, in, &out)
@@ -44,8 +44,8 @@ func Ingest(ctx workflow.Context, in wire.IngestInput) (wire.IngestOutput, error
 	return out, nil
 }
 
-// ingest does what there is to do, until the document is done or the history is
-// long enough.
+// ingest does the remaining work, until the document is done or the history is
+// long enough to continue as new.
 func ingest(ctx workflow.Context, in wire.IngestInput, out *wire.IngestOutput) error {
 	for range maxRounds {
 		var prepared wire.PrepareDocumentOutput
@@ -85,9 +85,9 @@ func ingest(ctx workflow.Context, in wire.IngestInput, out *wire.IngestOutput) e
 	}
 }
 
-// embed has activities embed until nothing is left, and leaves the model alone
-// in between for as long as it wants to be. It is still working where the history
-// is long enough.
+// embed runs embedding activities until nothing is left, and waits between them
+// for as long as the model asks. It returns working where the history is long
+// enough to continue as new.
 func embed(ctx workflow.Context, count *int, summary, activity string, in any) (state string, err error) {
 	embedding := workflow.WithActivityOptions(ctx, embedOptions(summary))
 	for {
@@ -111,7 +111,7 @@ func embed(ctx workflow.Context, count *int, summary, activity string, in any) (
 	}
 }
 
-// reasonOf says why a document is not ingested, for whoever put it.
+// reasonOf says why a document is not ingested, for the user who put it.
 func reasonOf(err error) string {
 	e := tool.AsError(failure.Decode(err))
 	switch {
@@ -127,8 +127,8 @@ func reasonOf(err error) string {
 	}
 }
 
-// reasonOfReembedding says why a generation of embeddings is given up, for
-// people who asked for it.
+// reasonOfReembedding says why a re-embedding was abandoned, for the user who
+// asked for it.
 func reasonOfReembedding(err error) string {
 	e := tool.AsError(failure.Decode(err))
 	switch {
@@ -156,8 +156,8 @@ func prepareOptions(summary string) workflow.ActivityOptions {
 	}
 }
 
-// embedOptions are for activities that ask an embedding model. They are
-// repeated for about an hour, for a model that is away.
+// embedOptions are for activities that ask an embedding model. They are retried
+// for about an hour, for a model that is unavailable.
 func embedOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Minute,

@@ -39,8 +39,8 @@ func run(ctx workflow.Context, in *wire.InvokeInput) (out wire.InvokeOutput, err
 }
 
 // passing reports whether another attempt may follow one in the fast lane that
-// failed with err: the failure says so, or nobody knows how far it came. Then
-// the ledger does.
+// failed with err: the failure is retryable, or it is unknown how far the
+// attempt came, in which case the ledger decides.
 func passing(err error) bool {
 	app, ok := errors.AsType[*temporal.ApplicationError](err)
 	return !temporal.IsCanceledError(err) && (!ok || !app.NonRetryable())

@@ -14,7 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// scope is what a workflow hands down to the calls it makes.
+// scope is what a workflow passes down to the calls it makes.
 type scope struct {
 	inline   bool      // See [wire.AgentRunInput].
 	deadline time.Time // Of the workflow; zero for none.
@@ -22,7 +22,7 @@ type scope struct {
 }
 
 // until returns the deadline of a call of in: that of the workflow, or that of
-// the tool, whichever is first. It is zero where there is neither.
+// the tool, whichever comes first. It is zero where there is neither.
 func (s scope) until(ctx workflow.Context, in *wire.InvokeInput) time.Time {
 	if in.Pin.Execution.TimeoutSeconds <= 0 {
 		return s.deadline
@@ -34,9 +34,9 @@ func (s scope) until(ctx workflow.Context, in *wire.InvokeInput) time.Time {
 	return at
 }
 
-// nest takes a call that is other runs or calls to its end: an attempt admits
-// and opens it, the workflow makes what it is, and a settlement closes it.
-// Nothing of it is sent before those are, so opening may be tried freely.
+// nest takes a nested call to its end: an attempt admits and opens it, the
+// workflow makes the nested runs or calls, and a settlement closes it. Nothing
+// is sent before those start, so opening may be retried freely.
 func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
 	if in.Pin.Agent != nil && s.calls < 0 {
 		return settle(
@@ -60,16 +60,16 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	return runSteps(ctx, in, s)
 }
 
-// open admits a nested call. A composition's is a look at the database, and
-// where the workflow is ours it is part of the workflow's task.
+// open admits a nested call. For a composition, that only reads and writes the
+// database, so in Toolcrib's own workflows it runs within the workflow task.
 func open(ctx workflow.Context, in wire.InvokeInput, s scope) (out wire.InvokeOutput, err error) {
 	inline := s.inline && in.Pin.Agent == nil
 	err = bookkeep(ctx, inline, wire.InvokeActivity(in.Pin.Implementation), in, &out, admitOptions(label(in)))
 	return out, err
 }
 
-// runChild runs an agent as a child workflow, and settles the call with how its
-// run ended. A run that is detached goes on by itself.
+// runChild runs an agent as a child workflow, and settles the call with the
+// outcome of the run. A detached run continues on its own.
 func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) (wire.InvokeOutput, error) {
 	pin, parent := in.Pin.Agent, ctx
 	options := workflow.ChildWorkflowOptions{
@@ -83,7 +83,7 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) 
 	input := wire.NewAgentRun(in.Principal, runID)
 	if pin.Detached {
 		options.ParentClosePolicy = enums.PARENT_CLOSE_POLICY_ABANDON
-		if ctx.Err() == nil { // It is never cancelled from here once it is begun, not by the end of a deadline either.
+		if ctx.Err() == nil { // Once begun, it is never cancelled from here, not even by a deadline.
 			parent, _ = workflow.NewDisconnectedContext(ctx)
 		}
 	} else {
@@ -106,15 +106,15 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) 
 	explain(&end, err)
 	switch {
 	case end.Elsewhere && pin.Detached:
-		end.Begun, end.Elsewhere = true, false // It is under way, which is all that was asked.
+		end.Begun, end.Elsewhere = true, false // It has started, which is all that was asked.
 	case end.Elsewhere:
 		defer relay(ctx, options.WorkflowID)()
 	}
 	return settleNested(ctx, in, false, wire.SettleInput{Status: tool.StatusCompleted, Child: &end}, nil)
 }
 
-// relay asks for a run that another execution began, which is waited for, to be
-// cancelled when ctx is, until it is told to stop.
+// relay requests cancellation of a run that another execution started, and that
+// this one waits for, when ctx is cancelled. Calling stop ends it.
 func relay(ctx workflow.Context, workflowID string) (stop func()) {
 	over := false
 	detached, _ := workflow.NewDisconnectedContext(ctx)
@@ -127,8 +127,8 @@ func relay(ctx workflow.Context, workflowID string) (stop func()) {
 	return func() { over = true }
 }
 
-// explain says of a run that ended with err what it may not have said itself.
-// A run that could speak has recorded its end, which counts.
+// explain records why a run that ended with err ended, for a run that could not
+// record it itself. What a run recorded itself takes precedence.
 func explain(end *wire.Child, err error) {
 	if err == nil {
 		return
@@ -146,7 +146,7 @@ func explain(end *wire.Child, err error) {
 }
 
 // runSteps makes the calls of a composition, one after the other, and settles
-// it with what they came to.
+// it with their outcomes.
 func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
 	limited, stop, passed := ctx, func() {}, func() bool { return false }
 	if in.Pin.Execution.TimeoutSeconds > 0 {
@@ -200,8 +200,8 @@ func stepOf(ctx workflow.Context, in wire.InvokeInput, i int) wire.InvokeInput {
 	return out
 }
 
-// settleNested closes a nested call with what it came to, or with cancelled,
-// which was asked of the workflow.
+// settleNested closes a nested call with its outcome, or with cancelled, which
+// was requested of the workflow.
 func settleNested(
 	ctx workflow.Context, in wire.InvokeInput, inline bool, end wire.SettleInput, cancelled error,
 ) (wire.InvokeOutput, error) {

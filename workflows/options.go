@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// grace is how much longer than the tool's own deadline Temporal waits for an
-	// attempt: time to be admitted, marked and settled, also by a database that is
-	// away for minutes (activities/patience.go). A dead worker is noticed by its
-	// heartbeats.
+	// grace is how much longer than the tool's own deadline Temporal waits for
+	// an attempt: time for admission, marking and settlement, even when the
+	// database is unavailable for minutes (activities/patience.go). A dead
+	// worker is detected by its missing heartbeats.
 	grace = 7 * time.Minute
 	// heartbeatTimeout bounds how long a dead worker goes unnoticed.
 	heartbeatTimeout = 10 * time.Second
-	// fastGrace is how much longer than the tool's own deadline an attempt in the
-	// fast lane may take, the wait for a busy worker included. It is short: what
-	// takes longer is handed over, and its attempt, should it still go on, is
-	// kept in order by the ledger.
+	// fastGrace is how much longer than the tool's own deadline an attempt in
+	// the fast lane may take, including the wait for a busy worker. It is
+	// short: an attempt that takes longer is handed over to a regular activity,
+	// and the ledger fences the first one if it still runs.
 	fastGrace = 3 * time.Second
 	// modelTimeout is how long Temporal waits for an attempt of a model: longer
-	// than models have by themselves (platform/models), so that an attempt says
-	// how it failed.
+	// than the models' own timeouts (platform/models), so that an attempt
+	// reports its own failure.
 	modelTimeout = 11 * time.Minute
 	// firstRetry is how long a call waits for its second attempt.
 	firstRetry = 500 * time.Millisecond
@@ -41,15 +41,14 @@ func fastOptions(in wire.InvokeInput) workflow.LocalActivityOptions {
 
 // invokeOptions returns the options of the Invoke activity for a pinned tool.
 //
-// A call that must not be repeated has several attempts too: what keeps it from
-// being sent twice is the ledger, and an attempt that sent nothing may be
-// followed by another.
+// A call that must not be repeated has several attempts too: the ledger keeps
+// it from being sent twice, and an attempt that sent nothing may be retried.
 func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
 	timeout := in.Pin.Execution.Timeout()
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: timeout + grace,
 		HeartbeatTimeout:    heartbeatTimeout,
-		WaitForCancellation: true, // So that the call's end is known, and settled.
+		WaitForCancellation: true, // So that the outcome of the call is known, and settled.
 		Summary:             label(in),
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval:    firstRetry,
@@ -61,7 +60,8 @@ func invokeOptions(in wire.InvokeInput) workflow.ActivityOptions {
 }
 
 // bookkeepingOptions are for activities that only read and write the database
-// and must happen: they are retried until it answers, however long that takes.
+// and must happen: they are retried until the database answers, without a
+// limit.
 func bookkeepingOptions(summary string) workflow.ActivityOptions {
 	return workflow.ActivityOptions{
 		StartToCloseTimeout: 10 * time.Second,

@@ -12,9 +12,10 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// PlanRequest says what a workflow is going to call.
+// PlanRequest lists the tools that a workflow is going to call.
 type PlanRequest struct {
-	// Principal is who the calls are made for. Its tenant is required.
+	// Principal is the identity that the calls are made for. Its tenant is
+	// required.
 	Principal tool.Principal
 	// Mode is Production when empty.
 	Mode tool.Mode
@@ -77,7 +78,7 @@ func LoadPlan(ctx workflow.Context, r PlanRequest) (*Plan, error) {
 	return &Plan{request: r, runID: out.RunID, pins: out.Plan}, nil
 }
 
-// Tools returns what the plan pins, as "slug@version", sorted.
+// Tools returns the pinned versions, as "slug@version", sorted.
 func (p *Plan) Tools() []string {
 	out := make([]string, len(p.pins.Tools))
 	for i, pin := range p.pins.Tools {
@@ -86,9 +87,10 @@ func (p *Plan) Tools() []string {
 	return out
 }
 
-// Execute runs one call of a pinned tool, named by its slug, and is otherwise
-// as the function [Execute]. Principal and Mode of the node are the plan's, and
-// are left empty. It may be called from several coroutines at once.
+// Execute runs one call of a pinned tool, named by its slug, and otherwise
+// behaves as the function [Execute]. Leave Principal and Mode of the node
+// empty: they are the plan's. Execute may be called from several coroutines at
+// once.
 func (p *Plan) Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	const op = "workflows.Plan.Execute"
 	if n.Principal.Tenant != "" || n.Mode != "" {

@@ -9,10 +9,10 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// Reembed builds a generation of a pipeline's embeddings beside the one that is
-// searched, and then has the new one searched, all at once. Documents that are
+// Reembed builds a new generation of a pipeline's embeddings beside the one in
+// use, and then switches searches to the new one at once. Documents that are
 // ingested meanwhile are embedded in both. Where it fails or is cancelled, the
-// new generation is dropped, and the pipeline stays as it was.
+// new generation is dropped, and the pipeline is unchanged.
 func Reembed(ctx workflow.Context, in wire.ReembedInput) (wire.ReembedOutput, error) {
 	out := wire.ReembedOutput{Embedded: in.Embedded}
 	var err error
@@ -23,7 +23,7 @@ func Reembed(ctx workflow.Context, in wire.ReembedInput) (wire.ReembedOutput, er
 		dropping := workflow.WithActivityOptions(detached, bookkeepingOptions("drop the new generation"))
 		dropped := wire.DropGenerationInput{ReembedInput: in, Reason: reasonOfReembedding(err)}
 		if err := workflow.ExecuteActivity(dropping, wire.DropGenerationActivity, dropped).Get(dropping, nil); err != nil {
-			// The store keeps a generation that the pipeline can't be searched without.
+			// The store keeps a generation that the pipeline is searched by.
 			workflow.GetLogger(ctx).Error("dropping a generation of embeddings failed", "error", err)
 		}
 		return out, failure.Encode(err)
@@ -35,8 +35,8 @@ func Reembed(ctx workflow.Context, in wire.ReembedInput) (wire.ReembedOutput, er
 	return out, nil
 }
 
-// reembed embeds and promotes. It returns that it is still working where the
-// history is long enough.
+// reembed embeds and promotes. It returns working where the history is long
+// enough to continue as new.
 func reembed(ctx workflow.Context, in wire.ReembedInput, count *int) (state string, err error) {
 	summary := fmt.Sprintf("embed what is searched in generation %d", in.Generation)
 	for {
@@ -56,8 +56,8 @@ func reembed(ctx workflow.Context, in wire.ReembedInput, count *int) (state stri
 	}
 }
 
-// maxEvents is how many events a history of embedding has, about, before it
-// continues as new.
+// maxEvents is the approximate number of history events after which an
+// embedding workflow continues as new.
 const maxEvents = 2000
 
 // full reports whether the history is long enough.
@@ -66,8 +66,8 @@ func full(ctx workflow.Context) bool {
 	return info.GetContinueAsNewSuggested() || info.GetCurrentHistoryLength() > maxEvents
 }
 
-// promoteOptions are for the activity that has a generation searched and deletes
-// the one before, which takes long where there is much of it.
+// promoteOptions are for the activity that switches searches to a generation
+// and deletes the previous one, which takes long for a large one.
 func promoteOptions(summary string) workflow.ActivityOptions {
 	o := bookkeepingOptions(summary)
 	o.StartToCloseTimeout = prepareOptions("").StartToCloseTimeout

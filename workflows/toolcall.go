@@ -11,8 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// ToolCall is one tool call as a workflow of its own, for callers that are no
-// workflow: the API, the command line. A test of a tool is one too.
+// ToolCall is one tool call as a workflow of its own, for callers that are not
+// workflows, such as the API and the command line. Tests of tools run as one
+// too.
 func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error) {
 	kind := agent.ToolCallRun
 	if in.Node.Test != nil {
@@ -40,7 +41,7 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	}
 }
 
-// runStatus returns how a run ends that failed with kind.
+// runStatus returns the final status of a run that failed with kind.
 func runStatus(kind tool.Kind) agent.RunStatus {
 	if kind == tool.Cancelled {
 		return agent.RunCancelled
@@ -55,8 +56,9 @@ func finish(ctx workflow.Context, inline bool, in wire.FinishRunInput) error {
 	return bookkeep(ctx, inline, wire.FinishRunActivity, in, nil, bookkeepingOptions("finish run: "+string(in.Status)))
 }
 
-// deadline cancels the returned context at the given time, and tells whether it
-// did. Calling stop takes its timer out of the way.
+// deadline returns a context that is cancelled at the given time. Calling stop
+// releases its timer and the context; passed reports whether the deadline
+// cancelled it.
 func deadline(
 	ctx workflow.Context, at time.Time, summary string,
 ) (limited workflow.Context, stop func(), passed func() bool) {

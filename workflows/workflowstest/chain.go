@@ -1,6 +1,6 @@
-// Package workflowstest has the host workflows of our tests: what a team writes
-// around Toolcrib's calls. Their histories are recorded, so they change as
-// little as any workflow of ours does.
+// Package workflowstest has the host workflows of Toolcrib's tests: what a team
+// writes around its calls. Their histories are recorded, so they change as
+// little as Toolcrib's own workflows.
 package workflowstest
 
 import (
@@ -30,8 +30,8 @@ func Register(r sdkworker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(Chain, workflow.RegisterOptions{Name: ChainWorkflow})
 }
 
-// Chain pins a tool and calls it several times in a row. It returns what the
-// tool answered.
+// Chain pins a tool and calls it several times in a row. It returns the tool's
+// answers.
 func Chain(ctx workflow.Context, in ChainInput) ([]json.RawMessage, error) {
 	plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{Principal: in.Principal, Tools: []string{in.Tool}})
 	if err != nil {
