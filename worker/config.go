@@ -44,47 +44,48 @@ type Config struct {
 	// opened when the first worker starts, and closed with the plugin. Defaults to
 	// none.
 	Functions *function.Registry
-	// PublishTo are the tenants that functions with function.Publish become tools
-	// of, when the first worker starts. Defaults to none.
+	// PublishTo lists the tenants that functions with function.Publish are
+	// published to as tools, when the first worker starts. Defaults to none.
 	PublishTo []tool.TenantID
-	// Models answer for the providers they are keyed by: an agent's model
-	// "scripted/desk" asks Models["scripted"] for "desk".
+	// Models are the model providers, by name: an agent's model "scripted/desk"
+	// asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
-	// Custom are executors of the host's own, by the names that custom tools know
-	// them by under implementation_config.executor; see package custom. Defaults
-	// to none.
+	// Custom are executors of the host's own, by the names that custom tools
+	// refer to them with under implementation_config.executor; see package
+	// custom. Defaults to none.
 	Custom map[string]tool.Executor
-	// Executors run further implementation types, whole: with one for custom,
-	// names are its own matter, and Custom must be empty; one for prompt takes the
-	// place of the platform's.
+	// Executors replace or add the executors of whole implementation types: one
+	// for custom interprets names by itself, and Custom must then be empty; one
+	// for prompt replaces the platform's.
 	Executors map[tool.Implementation]tool.Executor
-	// SandboxCommand starts a child process that runs programs nobody trusts:
-	// the path of a binary and its arguments, such as ["/usr/bin/toolcrib",
-	// "sandbox"]. A host's own binary may be it, with package platform/sandbox's
-	// Main. Children are Linux processes, with a limit on their memory. Without
-	// it, tools that run programs are missing: the built-in json_transform.
+	// SandboxCommand is the command that starts a child process for untrusted
+	// programs: the path of a binary and its arguments, such as
+	// ["/usr/bin/toolcrib", "sandbox"]. A host's own binary can serve as one,
+	// by calling Main of package platform/sandbox. Children are Linux processes
+	// with a memory limit. Without it, tools that run programs are not
+	// available, such as the built-in json_transform.
 	SandboxCommand []string
-	// SandboxLimits are the most that programs in the sandbox may have. A tool's
+	// SandboxLimits are the maximum limits of programs in the sandbox. A tool's
 	// own limits only narrow them.
 	SandboxLimits SandboxLimits
-	// Reader makes web pages readable, for the built-in web_fetch, which is
-	// missing without one.
+	// Reader extracts the text of web pages, for the built-in web_fetch, which
+	// is not available without one.
 	Reader builtins.Reader
-	// MCPCommands are the programs that mcp tools may run as servers over their
-	// pipes, by the names that definitions know them by. Defaults to none.
+	// MCPCommands are the programs that mcp tools may run as stdio servers, by
+	// the names that definitions refer to them with. Defaults to none.
 	MCPCommands map[string]mcpcall.Command
 	// Middleware is put around every executor, inside the platform's own.
 	Middleware []tool.Middleware
-	// NamedMiddleware is put around those tools whose definitions name it under
-	// interaction.middleware, inside Middleware. Calls of tools that name what is
-	// not here are refused.
+	// NamedMiddleware is put around the tools whose definitions name it under
+	// interaction.middleware, inside Middleware. Calls of tools that name a
+	// missing one are refused.
 	NamedMiddleware map[string]tool.Middleware
 
-	// Allow is what each tenant may reach beyond the public internet. The
-	// entry of the empty tenant is for all of them.
+	// Allow is what each tenant may reach beyond the public internet. The entry
+	// of the empty tenant applies to all.
 	Allow map[tool.TenantID]Allowance
-	// Proxy is an HTTP proxy, http://host:port or https://host:port, that every
-	// request of tools goes through; it may hold a user and password. It then
+	// Proxy is an HTTP proxy, http://host:port or https://host:port, for all
+	// requests of tools; it may contain a user and password. The proxy then
 	// resolves names and decides about their addresses. Defaults to none: the
 	// environment's proxy variables are never read.
 	Proxy *url.URL
@@ -101,23 +102,25 @@ type Config struct {
 	// StopTimeout is how long a stopping worker lets running calls finish.
 	// Defaults to 30 seconds. It is set on workers that set none themselves.
 	StopTimeout time.Duration
-	// TracerProvider makes spans of workflows and activities of the client that
-	// the plugin is given to, the host's own too, and of what clients made with
-	// the plugin start. Defaults to none: leave it so where the client has a
-	// tracing interceptor already, whose traces the spans of calls then join.
+	// TracerProvider creates the spans of workflows and activities of the
+	// client that the plugin is given to, including the host's own, and of
+	// everything that clients made with the plugin start. Defaults to none:
+	// leave it unset where the client has a tracing interceptor already, whose
+	// traces the spans of calls then join.
 	TracerProvider trace.TracerProvider
-	// MeterProvider counts calls, attempts, model turns, moves of the ledger and
-	// refusals of the egress guard. Temporal's own metrics are the client's
-	// MetricsHandler. Defaults to none.
+	// MeterProvider counts calls, attempts, model turns, ledger transitions and
+	// refusals of the egress guard. Temporal's own metrics are configured by
+	// the client's MetricsHandler. Defaults to none.
 	MeterProvider metric.MeterProvider
 
-	// Logger is for what happens outside workflows and activities, which log
+	// Logger logs what happens outside workflows and activities, which log
 	// through their Temporal client. Defaults to discarding it.
 	Logger *slog.Logger
 }
 
-// KeyEncryptionKey is a key-encryption key, perhaps of a key service: ID names it
-// for good, and AEAD is what Tink's clients of key services give.
+// KeyEncryptionKey is a key-encryption key, possibly in a key service: ID is
+// its permanent name, and AEAD is the primitive that Tink's clients of key
+// services return.
 type KeyEncryptionKey = vault.Key
 
 // keyring returns the key-encryption keys; nil for none.
@@ -128,8 +131,8 @@ func (c Config) keyring() (*vault.Keyring, error) {
 	return vault.NewKeyring(c.KeyEncryption...)
 }
 
-// Allowance is what an operator lets a tenant's tools reach beyond the public
-// internet.
+// Allowance is what an operator allows a tenant's tools to reach beyond the
+// public internet.
 type Allowance struct {
 	Hosts []string       // Host or host:port, matched exactly.
 	CIDRs []netip.Prefix // Blocks of addresses.
@@ -214,7 +217,7 @@ func (a Allowance) policy() egress.Policy {
 	return p
 }
 
-// policyOf joins what all tenants may reach with what one may.
+// policyOf merges the allowances of all tenants with those of one.
 func (c Config) policyOf(tenant tool.TenantID) egress.Policy {
 	all, own := c.Allow[""].policy(), c.Allow[tenant].policy()
 	if tenant == "" {

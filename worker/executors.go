@@ -23,8 +23,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// executors assembles what runs calls: one executor a type, the platform's
-// middleware around all of them, the host's inside that.
+// executors assembles the executors: one per implementation type, inside the
+// host's middleware, inside the platform's.
 func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*executors.Mux, error) {
 	gate, err := egress.New(egress.Config{
 		Policy: p.cfg.policyOf, Proxy: p.cfg.Proxy, Transport: p.telemetry.Transport, Refused: p.telemetry.Refused,
@@ -81,7 +81,7 @@ func gathered(schemas *schema.Cache) tool.Middleware {
 	return func(next tool.Executor) tool.Executor { return size(output(next)) }
 }
 
-// sandbox returns what runs programs nobody trusts; nil without a command.
+// sandbox returns the sandbox for untrusted programs; nil without a command.
 func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	if len(p.cfg.SandboxCommand) == 0 {
 		return nil, nil //nolint:nilnil // There is none, and what needs it is missing.
@@ -98,17 +98,17 @@ func (p *Plugin) sandbox() (builtins.Sandbox, error) {
 	return pool, nil
 }
 
-// Artifacts tells whether artifact tools, and programs that are uploaded, may be
-// kept, for the registry that publishes them: by the limits of the configuration,
-// and by compiling them in the sandbox that the plugin's calls run in, unless
-// there is no [Config.SandboxCommand].
+// Artifacts returns the judge of artifact tools and uploaded programs, for the
+// registry that publishes them. It applies the limits of the configuration, and
+// compiles programs in the sandbox that the plugin's calls run in, unless there
+// is no [Config.SandboxCommand].
 func (p *Plugin) Artifacts() artifact.Judge {
 	most := p.cfg.SandboxLimits
 	return artifact.Judge{Box: p.box, Max: most.limits(), MaxProgram: most.Program}
 }
 
-// secrets asks the database, then the directory, where there is one, and then
-// the environment.
+// secrets resolves from the database, then from the directory, if there is one,
+// and then from the environment.
 func (p *Plugin) secrets() (secret.Resolver, error) {
 	keys, err := p.cfg.keyring()
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// start prepares what the host's code brings, before the first worker takes
-// calls: its functions are opened, and those that are tools published. What
-// fails here is tried again by the next worker that starts.
+// start prepares the host's functions, before the first worker takes calls:
+// they are opened, and those that are tools are published. What fails here is
+// retried by the next worker that starts.
 func (p *Plugin) start(ctx context.Context) error {
 	p.starting.Lock()
 	defer p.starting.Unlock()
@@ -33,7 +33,7 @@ func (p *Plugin) start(ctx context.Context) error {
 	return nil
 }
 
-// publish brings the tools that the host's code defines up to date.
+// publish publishes the tools that the host's code defines.
 func (p *Plugin) publish(ctx context.Context) error {
 	tools := p.codeTools()
 	if len(tools) == 0 {

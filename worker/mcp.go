@@ -34,7 +34,7 @@ func (p *Plugin) endSessions(ctx context.Context) {
 		expired, taken, err := p.sessions.TakeExpiredMCPSessions(ctx, atOnce)
 		if err != nil {
 			if ctx.Err() == nil {
-				// The next time takes them.
+				// The next run ends them.
 				p.cfg.Logger.WarnContext(ctx, "taking idle MCP sessions failed", slog.Any("error", err))
 			}
 			return

@@ -9,9 +9,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Customs knows the executors that custom tools may name here, for the registry
-// that publishes them. It is nil where the host runs custom tools whole, by
-// [Config.Executors].
+// Customs returns the executors that custom tools may name here, for the
+// registry that publishes them. It is nil where the host runs custom tools by
+// an executor of its own in [Config.Executors].
 func (p *Plugin) Customs() registry.Customs {
 	if p.cfg.Executors[tool.Custom] != nil {
 		return nil

@@ -68,12 +68,12 @@ type Plugin struct {
 	activities *activities.Activities
 
 	starting sync.Mutex
-	opened   bool // The host's functions are.
-	started  bool // What the host's code brings is ready.
+	opened   bool // Whether the host's functions are open.
+	started  bool // Whether the host's functions are open and published.
 
 	tending sync.Once
 	closing sync.Once
-	closers []io.Closer // In the order of their making.
+	closers []io.Closer // In the order of creation.
 }
 
 var (
@@ -81,9 +81,9 @@ var (
 	_ sdkworker.Plugin = (*Plugin)(nil)
 )
 
-// New checks the configuration, opens what it names, and returns the plugin.
-// It fails where the database's role could get around row-level security, or
-// its schema is not the one this version needs.
+// New checks the configuration, opens the resources that it names, and returns
+// the plugin. It fails where the database's role could bypass row-level
+// security, or its schema is not the one this version needs.
 func New(ctx context.Context, cfg Config) (*Plugin, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -143,7 +143,8 @@ func (p *Plugin) Close() error {
 // Name implements the plugin interfaces.
 func (p *Plugin) Name() string { return "github.com/toolcrib/toolcrib" }
 
-// ConfigureClient lets the client, and the workers made from it, carry traces.
+// ConfigureClient configures the client, and the workers made from it, to
+// propagate traces.
 func (p *Plugin) ConfigureClient(_ context.Context, o client.PluginConfigureClientOptions) error {
 	if p.cfg.TracerProvider != nil {
 		o.ClientOptions.Interceptors = append(o.ClientOptions.Interceptors, temporaltrace.New(p.cfg.TracerProvider))
@@ -151,12 +152,13 @@ func (p *Plugin) ConfigureClient(_ context.Context, o client.PluginConfigureClie
 	return nil
 }
 
-// heartbeatInterval is how often a running call tells Temporal that it is alive,
-// at the most, and so how soon it learns that it was cancelled.
+// heartbeatInterval is the longest time between two heartbeats of a running
+// call, and so how soon the call learns that it was cancelled.
 const heartbeatInterval = 2 * time.Second
 
-// ConfigureWorker lets running calls finish when the worker stops, and learn
-// soon that they were cancelled. Options the host has set stay as they are.
+// ConfigureWorker configures the worker so that running calls finish when it
+// stops, and learn soon of their cancellation. Options that the host has set
+// are left unchanged.
 func (p *Plugin) ConfigureWorker(_ context.Context, o sdkworker.PluginConfigureWorkerOptions) error {
 	if o.WorkerOptions.WorkerStopTimeout == 0 {
 		o.WorkerOptions.WorkerStopTimeout = p.cfg.StopTimeout

@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// retrieval assembles what fills pipelines and what searches them. Documents
+// retrieval assembles the ingester and the searcher of pipelines. Documents
 // that need a reader or a sandbox are refused where there is none.
 func (p *Plugin) retrieval(gate *egress.Gate, secrets secret.Resolver) error {
 	embedder := embed.New(gate, secrets)
@@ -34,11 +34,11 @@ func (p *Plugin) retrieval(gate *egress.Gate, secrets secret.Resolver) error {
 	return nil
 }
 
-// Searcher searches pipelines as calls of the plugin's workers do, for the API
-// that people search by.
+// Searcher searches pipelines in the same way as calls of the plugin's workers,
+// for the search API.
 func (p *Plugin) Searcher() retrieval.Searcher { return p.searcher }
 
-// PageReader makes documents of pages by a reader; nil by none.
+// PageReader adapts a reader of web pages to documents; nil for a nil reader.
 func PageReader(reader builtins.Reader) extract.PageReader {
 	if reader == nil {
 		return nil

@@ -7,15 +7,16 @@ import (
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 )
 
-// SandboxLimits are the most that programs in the sandbox may have. A zero field
-// takes the largest there is.
+// SandboxLimits are the maximum limits of programs in the sandbox. A zero field
+// takes the largest allowed value.
 type SandboxLimits struct {
 	Time    time.Duration // Of a run; at most 30 s.
 	Memory  int64         // Of a child process, in bytes; 224 MiB to 1 GiB.
-	Output  int64         // Of a result, and of what is printed, in bytes; at most 8 MiB.
-	Program int           // Bytes, beside what its language allows.
-	// Children is how many run calls at once; twice the processors by default,
-	// at most 256. Two more compile at publish.
+	Output  int64         // Maximum size of a result, and of printed output, in bytes; at most 8 MiB.
+	Program int           // Maximum size of a program, in bytes, besides the limit of its language.
+	// Children is how many children run calls in parallel; twice the number of
+	// processors by default, at most 256. Two more compile programs when they
+	// are published.
 	Children int
 }
 
@@ -26,7 +27,7 @@ func (l SandboxLimits) limits() sandbox.Limits {
 	return sandbox.Limits{Time: l.Time, Memory: l.Memory, Output: l.Output}
 }
 
-// Validate refuses limits that could not hold.
+// Validate refuses limits that could not be enforced.
 func (l SandboxLimits) Validate() error {
 	most := sandbox.MaxLimits
 	for _, f := range []struct {

@@ -13,11 +13,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// discoveryTimeout bounds how long a server is asked what it offers.
+// discoveryTimeout bounds how long listing a server's tools may take.
 const discoveryTimeout = 45 * time.Second
 
-// Discoverer talks to MCP servers as calls of the plugin's workers do, for the
-// registry that attaches them.
+// Discoverer returns the client that asks MCP servers for their tools, under
+// the same rules as calls of the plugin's workers, for the registry that
+// attaches them.
 func (p *Plugin) Discoverer() registry.Discoverer { return discoverer{p.mcp} }
 
 type discoverer struct{ client *mcpcall.Client }
@@ -38,9 +39,8 @@ func (d discoverer) Discover(
 // attached finds the servers that tenants attached.
 type attached struct{ store *store.Store }
 
-// Server implements [mcpcall.Servers]. What is allowed of a server holds for
-// tools that were written by hand, and for what mcp_call is asked for, as it
-// does for imports.
+// Server implements [mcpcall.Servers]. The allowed tools of a server apply to
+// tools that were written by hand and to mcp_call, as they do to imports.
 func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolName string) (mcpcall.Server, error) {
 	s, err := a.store.FindServer(ctx, tenant, slug)
 	switch {
@@ -57,8 +57,8 @@ func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolNa
 	return s.Connection, a.stopped(ctx, tenant, s, toolName)
 }
 
-// stopped refuses a tool that the server changed or withdrew, under whatever
-// name of ours it is called: its import waits for somebody to look at it.
+// stopped refuses a tool that the server changed or withdrew, under any local
+// name it is called by: its import is quarantined until a person reviews it.
 func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s registry.MCPServer, toolName string) error {
 	known, err := a.store.FindRemoteTool(ctx, tenant, s.ID, toolName)
 	switch {
@@ -73,14 +73,14 @@ func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s registry.
 	return nil
 }
 
-// stopChanged quarantines a tool whose server was found to define it otherwise,
-// so that its next calls are not even admitted.
+// stopChanged quarantines a tool whose server was found to define it
+// differently, so that its next calls are not even admitted.
 func (p *Plugin) stopChanged(ctx context.Context, call *tool.Call, why *remote.ChangedError) {
 	err := p.store.StopChangedTool(context.WithoutCancel(ctx), call.Principal.Tenant, call.Version.ToolID, why.Pinned,
 		why.Found == "")
 	if err != nil {
 		p.cfg.Logger.WarnContext(ctx, "stopping a tool that its server changed failed",
 			slog.String("tenant_id", string(call.Principal.Tenant)),
-			slog.String("tool", call.Version.Slug), slog.Any("error", err)) // The call was stopped, and so is the next.
+			slog.String("tool", call.Version.Slug), slog.Any("error", err)) // This call was refused, and so is the next.
 	}
 }

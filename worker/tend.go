@@ -12,9 +12,9 @@ const (
 	partitionsAhead = 3 // Months.
 )
 
-// tend keeps the database ready for the months to come, and free of what
-// nobody asks for any more, for as long as the plugin is open. Workers do it at
-// the same time without harm.
+// tend creates the database's partitions ahead of time and deletes expired
+// data, for as long as the plugin is open. Several workers may do so
+// concurrently.
 func (p *Plugin) tend() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -23,7 +23,8 @@ func (p *Plugin) tend() {
 		defer tick.Stop()
 		for {
 			if _, err := p.store.EnsurePartitions(ctx, partitionsAhead); err != nil && ctx.Err() == nil {
-				// There are months of room, and a partition for the rest.
+				// There are partitions for some months ahead, and a default one
+				// for the rest.
 				p.cfg.Logger.WarnContext(ctx, "making partitions failed", slog.Any("error", err))
 			}
 			if _, err := p.store.SweepRequests(ctx); err != nil && ctx.Err() == nil {
