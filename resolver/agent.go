@@ -51,7 +51,8 @@ func ChooseAgent(
 	return agent.Version{}, agentError(tool.InternalError, "internal error") // Unreachable: best is one of versions.
 }
 
-// agentHead takes the head as it is: the version it equals, or a draft.
+// agentHead returns the head as a version: the stored version that it equals,
+// or a draft.
 func agentHead(a agent.Agent, versions []agent.Version) (agent.Version, error) {
 	digest, err := a.Definition.Digest()
 	if err != nil {

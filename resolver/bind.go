@@ -11,21 +11,22 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxBinding is how many references are resolved at once.
+// maxBinding is how many references are resolved in parallel.
 const maxBinding = 8
 
 // Unavailable is a reference that cannot be used.
 type Unavailable struct {
 	Ref tool.Ref
-	Err *tool.Error // Why; never of a kind that another try may mend.
+	Err *tool.Error // Why; never of a retryable kind.
 }
 
-// Bind resolves the tools of an agent that exists, sorted by slug, for a run
-// that is about to begin: deprecated tools still serve it, with a warning, and
-// tools that the principal may not use are left out, as if the agent did not have
-// them. References that cannot be used are returned beside the others, in the
-// order of refs. The error is of references that another try may resolve, and of
-// two that give the model the same name, a tool.Conflict that names both.
+// Bind resolves the tools of an existing agent, sorted by slug, for a run that
+// is about to begin: deprecated tools are still bound, with a warning, and
+// tools that the principal may not use are left out, as if the agent did not
+// have them. References that cannot be used are returned beside the others, in
+// the order of refs. It fails for references that may resolve on a retry, and
+// with tool.Conflict, naming both, for two tools that the model would see under
+// the same name.
 func (r *Resolver) Bind(
 	ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
 ) ([]*Resolved, []Unavailable, error) {
@@ -78,8 +79,8 @@ func (r *Resolver) resolveAll(
 	return resolved, failures
 }
 
-// joined returns what was resolved, sorted by name, or the error of all that
-// was not.
+// joined returns the resolved tools, sorted by name, or one error for all
+// references that failed.
 func joined(refs []tool.Ref, resolved []*Resolved, failures []error) ([]*Resolved, error) {
 	if err := bindError(refs, resolved, failures); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func joined(refs []tool.Ref, resolved []*Resolved, failures []error) ([]*Resolve
 	return resolved, nil
 }
 
-// bindError joins what failed and what collides into one error, or nil.
+// bindError joins failures and name collisions into one error, or nil.
 func bindError(refs []tool.Ref, resolved []*Resolved, failures []error) error {
 	var causes []error
 	var texts []string
@@ -138,8 +139,8 @@ func jointKind(causes []error) tool.Kind {
 	return kind
 }
 
-// RefuseRun returns the refusal of a run of an agent that does not begin without
-// the tools that cannot be used, or nil where there are none.
+// RefuseRun returns the refusal of a run of an agent that requires all of its
+// tools, or nil where none is unavailable.
 func RefuseRun(agent string, unavailable []Unavailable) error {
 	if len(unavailable) == 0 {
 		return nil

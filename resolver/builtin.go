@@ -9,9 +9,9 @@ import (
 )
 
 // MayRunBuiltin reports whether a principal may run a built-in through a tool
-// of its tenant's own: whatever the operator decides of the platform's tool of
-// that key, whom it is for and whether it is active, holds for it too. It fails
-// as [Resolver.Resolve] would for the platform's tool, whether or not another
+// of its tenant's own. The operator's settings of the platform's tool of that
+// key, its audience and whether it is active, apply. It fails as
+// [Resolver.Resolve] would for the platform's tool, whether or not another
 // shadows it.
 func (r *Resolver) MayRunBuiltin(ctx context.Context, p tool.Principal, key string) error {
 	req := Request{Principal: p, Ref: tool.Ref{Slug: key}, AllowDeprecated: true}

@@ -1,7 +1,7 @@
-// Package resolver turns a reference into the one tool version that may run,
-// or a typed refusal, and explains itself.
+// Package resolver resolves a reference to the one tool version that may run,
+// or a typed refusal, and explains its decision.
 //
-// It is the only read path from a reference to a version: listing what a
-// principal may use and calling one of it go through the same function. It
-// knows neither SQL nor Temporal.
+// It is the only read path from a reference to a version: listing the tools
+// that a principal may use and calling one of them go through the same
+// function. It depends on neither SQL nor Temporal.
 package resolver

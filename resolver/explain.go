@@ -14,8 +14,8 @@ type Step struct {
 	Saw    string `json:"saw"` // What the rule looked at.
 }
 
-// Explanation tells how a request was decided: every rule applied, in order.
-// It stops at the rule that refused.
+// Explanation is how a request was decided: every rule applied, in order. It
+// stops at the rule that refused.
 type Explanation struct {
 	Ref     tool.Ref  `json:"ref"`
 	Mode    tool.Mode `json:"mode"`
@@ -26,18 +26,19 @@ type Explanation struct {
 	Digest  string    `json:"digest,omitempty"`
 	Draft   bool      `json:"draft,omitempty"`
 	Shadows bool      `json:"shadows,omitempty"`
-	// ReadsDeclared says who declared that the version's POST only reads, which
-	// lets it be sent under egress class read_only; nil where it does not.
+	// ReadsDeclared records who declared that the version's POST only reads,
+	// which lets it be sent under egress class read_only; nil where it is not
+	// declared.
 	ReadsDeclared *tool.Declaration `json:"reads_declared,omitempty"`
 	Kind          tool.Kind         `json:"kind,omitempty"` // Of the refusal; empty when a version may run.
 	Msg           string            `json:"msg,omitempty"`
-	// Policy is the tool's as it is now, by which each call is decided; zero
+	// Policy is the tool's current policy, by which each call is decided; zero
 	// where there is no tool.
 	Policy tool.Policy `json:"-"`
 }
 
-// Explain tells how req would be decided, refusals included. It is meant for
-// those who manage tools: it may name what a refusal keeps quiet about, though
+// Explain reports how req would be decided, refusals included. It is meant for
+// administrators of tools: it may name what a refusal does not disclose, though
 // never another tenant's tools. It fails only when the source does.
 func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error) {
 	c, err := r.candidates(ctx, req)
@@ -58,7 +59,7 @@ func (r *Resolver) Explain(ctx context.Context, req Request) (Explanation, error
 	return e, nil
 }
 
-// trail collects the steps of a decision, when somebody asks for them.
+// trail collects the steps of a decision, when an explanation is requested.
 type trail struct {
 	keep  bool
 	steps []Step
@@ -75,7 +76,7 @@ func (l *trail) refuse(rule Rule, kind tool.Kind, msg string) *tool.Error {
 	return &tool.Error{Kind: kind, Op: "resolver.Resolve", Msg: msg}
 }
 
-// hide refuses with the words for a tool that does not exist.
+// hide refuses with the same message as for a tool that does not exist.
 func (l *trail) hide(rule Rule, req Request, saw string) *tool.Error {
 	l.fail(rule, saw)
 	return notFound(req.Ref)

@@ -17,9 +17,9 @@ type Filter struct {
 	Outside        bool   // As in [Request].
 }
 
-// Page is a place in a list and how far to go from there.
+// Page is a position in a list and the number of items from there.
 type Page struct {
-	After string // The cursor that the page before gave; empty for the first.
+	After string // The cursor of the previous page; empty for the first.
 	Limit int    // 50 when zero, at most 200.
 }
 
@@ -40,7 +40,7 @@ const (
 )
 
 // List returns the tools that p may bind in mode, in slug order: exactly those
-// that [Resolver.Resolve] gives it by slug, at the same version. The cursor is
+// that [Resolver.Resolve] returns by slug, at the same version. The cursor is
 // empty at the end. It fails with tool.Invalid for a malformed cursor and with
 // tool.Denied for a suspended tenant.
 func (r *Resolver) List(

@@ -9,11 +9,11 @@ type Request struct {
 	Principal tool.Principal
 	Ref       tool.Ref
 	Mode      tool.Mode // Production when empty.
-	// AllowDeprecated marks a binding that exists already, such as that of a
-	// published agent: a deprecated tool still serves it.
+	// AllowDeprecated marks an existing binding, such as that of a published
+	// agent: a deprecated tool still resolves for it.
 	AllowDeprecated bool
 	// Outside marks a call by an API key or an MCP client: internal tools are
-	// absent for it, see [tool.Visibility].
+	// not found for it, see [tool.Visibility].
 	Outside bool
 	// New marks a binding that is about to be made: a deprecated tool is refused
 	// even at an exact version, which otherwise counts as a pin.
@@ -29,7 +29,7 @@ type Resolved struct {
 	Shadows    bool     // The tenant's own tool hides a global one of the same slug.
 	Deprecated bool     // The tool is deprecated and serves existing bindings only.
 	Warnings   []string // For people and logs.
-	AskedAs    string   // The alias or former name that the reference has; empty where it has slug or id.
+	AskedAs    string   // The alias or former name in the reference; empty where it has slug or id.
 }
 
 // Name returns what a model calls the tool.

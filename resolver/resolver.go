@@ -11,12 +11,12 @@ import (
 
 // Options of a [Resolver].
 type Options struct {
-	CacheSize int // How many versions are kept; 10,000 when zero.
+	CacheSize int // How many versions are cached; 10,000 when zero.
 }
 
 const defaultCacheSize = 10_000
 
-// Resolver resolves references. It keeps the content of versions, which never
+// Resolver resolves references. It caches the content of versions, which never
 // changes, and never authority, which may change at any time. It is safe for
 // concurrent use.
 type Resolver struct {
@@ -42,8 +42,8 @@ func New(source Source, opts Options) *Resolver {
 }
 
 // Resolve returns the one version that req may run, or a [*tool.Error]: see
-// [Select] for its kinds. Another tenant's tool and an absent one are refused
-// in the same words.
+// [Select] for its kinds. The refusals of another tenant's tool and of an
+// absent one have the same message.
 func (r *Resolver) Resolve(ctx context.Context, req Request) (*Resolved, error) {
 	c, err := r.candidates(ctx, req)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *Resolver) draft(ctx context.Context, tenant tool.TenantID, toolID, dige
 	return nil, notFound(ref)
 }
 
-// candidates reads what a well-formed request may mean.
+// candidates reads the entries that a well-formed request may refer to.
 func (r *Resolver) candidates(ctx context.Context, req Request) (Candidates, error) {
 	if _, err := check(req, &trail{}); err != nil {
 		return Candidates{TenantActive: true}, nil //nolint:nilerr // Select refuses the request with the same error.
@@ -110,7 +110,7 @@ func (r *Resolver) candidates(ctx context.Context, req Request) (Candidates, err
 	return c, nil
 }
 
-// load turns a selection into what may run, content included.
+// load completes a selection with the content of the version.
 func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolved, error) {
 	if s.Err != nil {
 		return nil, s.Err

@@ -31,7 +31,7 @@ const (
 
 // Selection is what [Select] decides: a version of a tool, or a refusal.
 type Selection struct {
-	Tool       *tool.Tool // Nil when there is none to speak of.
+	Tool       *tool.Tool // Nil when none was found.
 	Version    VersionInfo
 	Draft      bool // Version stands for the head as it is.
 	Shadows    bool
@@ -41,17 +41,18 @@ type Selection struct {
 	AskedAs    string      // The alias or former name that it was found by, if any.
 }
 
-// errNotPermitted is the cause of a refusal for want of a permission.
+// errNotPermitted is the cause of a refusal for a missing permission.
 var errNotPermitted = errors.New("missing permission")
 
-// Select decides which of the candidates, if any, a request gets. It is the
-// one place that decides so, for calls and lists alike, and it is pure: the
-// same candidates and request always give the same selection.
+// Select decides which of the candidates, if any, a request resolves to. It is
+// the only place that decides so, for calls and lists alike, and it is pure:
+// the same candidates and request always give the same selection.
 //
-// It refuses with tool.Invalid a malformed request or an unknown
-// implementation type; with tool.NotFound what the tenant may not know of, and
-// a constraint that nothing meets; with tool.Denied a suspended tenant and a
-// missing permission; and with tool.Conflict what the tool's state forbids.
+// It fails with tool.Invalid for a malformed request or an unknown
+// implementation type; with tool.NotFound for a tool that the tenant may not
+// know of, and for a constraint that no version meets; with tool.Denied for a
+// suspended tenant and a missing permission; and with tool.Conflict where the
+// tool's state forbids it.
 func Select(c Candidates, req Request) Selection {
 	return choose(c, req, &trail{})
 }
@@ -110,9 +111,9 @@ func check(req Request, log *trail) (constraint, *tool.Error) {
 	return want, nil
 }
 
-// find picks the entry that the reference means: by id the very one, by slug
-// the tenant's own before a global one, and by alias likewise where no tool has
-// the slug.
+// find picks the entry that the reference means: by id exactly, by slug the
+// tenant's own before a global one, and by alias likewise where no tool has the
+// slug.
 func find(c Candidates, req Request, log *trail) (entry *Entry, shadows bool, err *tool.Error) {
 	own, global := named(c, req, func(e *Entry) bool { return e.Tool.Slug == req.Ref.Slug || e.Tool.ID == req.Ref.ID })
 	if own == nil && global == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Source is where the resolver reads. Package store implements it. It shows a
-// tenant its own tools and the global ones that are for it, never another
+// Source is the resolver's data source. Package store implements it. It returns
+// a tenant's own tools and the global ones that are for it, never another
 // tenant's.
 type Source interface {
 	// Entries returns the entries that ref may mean for the tenant: at most
@@ -24,7 +24,7 @@ type Source interface {
 	Version(ctx context.Context, tenant tool.TenantID, toolID, digest string) (*tool.Version, error)
 }
 
-// Candidates is what a tenant could mean.
+// Candidates are the entries that a tenant's reference may refer to.
 type Candidates struct {
 	TenantSlug   string // Of the asking tenant.
 	TenantActive bool   // False when the tenant is suspended.
@@ -50,7 +50,8 @@ type VersionInfo struct {
 	Number    string // Semver.
 	Digest    string
 	Published bool
-	// ReadsDeclared says who declared that its POST only reads; nil where it does not.
+	// ReadsDeclared records who declared that its POST only reads; nil where it
+	// is not declared.
 	ReadsDeclared *tool.Declaration
 }
 

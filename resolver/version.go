@@ -79,7 +79,8 @@ func pick(entry *Entry, req Request, want constraint, log *trail) (VersionInfo, 
 	return best, false, nil
 }
 
-// head takes the head as it is: the version it equals, or a draft.
+// head returns the head as a version: the stored version that it equals, or a
+// draft.
 func head(entry *Entry, log *trail) (VersionInfo, bool, *tool.Error) {
 	digest, err := tool.Snapshot{Definition: entry.Tool.Definition}.Digest()
 	if err != nil {
@@ -126,7 +127,8 @@ func highest(versions []VersionInfo, want constraint, publishedOnly bool) (Versi
 	return best, bestNumber != nil
 }
 
-// nothingMeets says what there is instead, newest first.
+// nothingMeets returns the message that lists the existing versions, newest
+// first.
 func nothingMeets(t *tool.Tool, versions []VersionInfo, want constraint, mode tool.Mode) string {
 	var numbers []*semver.Version
 	for _, v := range versions {
