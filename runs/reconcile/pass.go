@@ -18,7 +18,7 @@ import (
 const (
 	pageRows     = 1000
 	maxSuspects  = 500 // Runs whose workflows are described.
-	maxHosts     = 100 // Workflows of hosts, which no list tells about.
+	maxHosts     = 100 // Workflows started by hosts, which no list contains.
 	maxStranded  = 500
 	atOnce       = 8
 	rescanPeriod = time.Hour
