@@ -9,10 +9,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Deadline bounds each call by its Timeout, [tool.DefaultTimeout] when it has
-// none, and says so when time ran out: [tool.Timeout], or [tool.Cancelled]
-// when somebody stopped the call. Sent is the inner error's; an inner error
-// that does not know counts as sent, unless the call may not call out.
+// Deadline bounds each call by its Timeout, or by [tool.DefaultTimeout] when it
+// has none. It fails with [tool.Timeout] when the time ran out, and with
+// [tool.Cancelled] when the call was cancelled. Sent is the inner error's; an
+// inner error that does not know counts as sent, unless the call may not send
+// requests.
 //
 // It waits for the executor, which must honour its context.
 func Deadline() tool.Middleware {

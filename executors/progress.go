@@ -11,10 +11,10 @@ import (
 // MaxProgressMessage is the length in bytes that a progress message is cut to.
 const MaxProgressMessage = 1 << 10
 
-// Progress hands the reports of a running call, and its output, to whoever runs
-// it, one at a time, with messages cut to [MaxProgressMessage] and output
-// bounded to [MaxOutput]. Once the call has ended, what an abandoned goroutine
-// still reports goes nowhere.
+// Progress passes the progress reports and the output of a running call on to
+// its caller, one at a time, with messages cut to [MaxProgressMessage] and
+// output bounded to [MaxOutput]. Reports that an abandoned goroutine still
+// makes after the call has ended are dropped.
 func Progress() tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {

@@ -9,13 +9,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Redact removes the secrets that an executor opened for a call from what
-// comes back: results, warnings, errors, progress and output. Secrets are known from
-// [secret.Open]; always lists more that must never appear.
+// Redact removes the secrets that an executor opened for a call from its
+// results, warnings, errors, progress and output. Secrets are known from
+// [secret.Open]; always lists further ones.
 //
 // Binary content that holds a secret is withheld as a whole. The cause of an
-// error that quotes a secret becomes mere text, but for a [tool.DriftError],
-// which somebody is to be told of.
+// error that quotes a secret is replaced by redacted text, except for a
+// [tool.DriftError], which must stay recognisable since it is reported.
 func Redact(always ...secret.Value) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {

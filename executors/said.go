@@ -9,9 +9,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MaxOutput is how many bytes a call may say before its result is whole. What
-// it says beyond is dropped, after a line that tells so: pieces of output are
-// for watching, and the result has a limit of its own.
+// MaxOutput is the maximum output of a running call, in bytes. Output beyond it
+// is dropped, after a line that says so: output is for live display, and the
+// result has a limit of its own.
 const MaxOutput = 1 << 20
 
 const outputCut = "\n… more output was dropped\n"

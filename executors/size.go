@@ -11,8 +11,8 @@ import (
 const DefaultMaxResultBytes = 1 << 20
 
 // SizeLimit refuses results of more than limit bytes, [DefaultMaxResultBytes]
-// when not positive. The tool did answer, so the call completes, with IsError
-// and a text that tells the model to ask for less: half a document cut
+// when not positive. The call completes, since the tool did answer, with
+// IsError and a text that asks the model to request less: a document cut
 // anywhere would be worse than none.
 func SizeLimit(limit int) tool.Middleware {
 	if limit <= 0 {

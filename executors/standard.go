@@ -18,7 +18,7 @@ type Options struct {
 // Standard returns the platform's middleware, outermost first: what is
 // outside sees what the inner ones made of an answer.
 //
-//   - [Recover], so that no panic passes, whoever's it is;
+//   - [Recover], so that no panic passes, whatever code it came from;
 //   - [Arguments], so that what is sent is what was checked;
 //   - [Progress], which closes when the call ends;
 //   - [Deadline];

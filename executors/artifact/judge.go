@@ -22,8 +22,8 @@ const (
 	MaxUploadedSource = 256 << 10
 )
 
-// Judge tells whether artifact tools, and programs that are uploaded, may be
-// kept: by their form, by an operator's limits, and where there is a sandbox by
+// Judge checks whether artifact tools and uploaded programs may be stored: by
+// their form, by an operator's limits, and, where there is a sandbox, by
 // compiling them. The zero Judge has the largest limits and no sandbox.
 type Judge struct {
 	Box Sandbox // May be nil.
@@ -44,8 +44,8 @@ func (j Judge) most() sandbox.Limits {
 }
 
 // CheckConfig reports what is wrong with an artifact tool's configuration, as
-// [tool.Invalid] with the JSON Pointer of the fault. Whether the program
-// compiles, [Judge.Compile] tells.
+// [tool.Invalid] with the JSON Pointer of the fault. It does not compile the
+// program: see [Judge.Compile].
 func (j Judge) CheckConfig(raw json.RawMessage) error {
 	p, err := read(raw)
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// inputOf returns what a program is given: the call's arguments. It refuses
-// those that lack what the input schema requires, whoever made the call, and
-// those that do not meet what an uploaded program declares.
+// inputOf returns the input of a program: the call's arguments. It refuses
+// arguments that lack what the input schema requires, for calls from any
+// caller, and those that do not match the inputs that an uploaded program
+// declares.
 func inputOf(call *tool.Call, inputs []tool.ArtifactInput) (json.RawMessage, error) {
 	input := bytes.TrimSpace(call.Arguments)
 	if len(input) == 0 {

@@ -77,8 +77,8 @@ func CheckConfig(raw json.RawMessage) error {
 }
 
 // Check reports what keeps a custom tool of a configuration from running here:
-// [tool.Conflict] where nobody registered its executor, and what the executor
-// itself says of the configuration, as [tool.Invalid].
+// [tool.Conflict] where its executor is not registered, and [tool.Invalid] for
+// what the executor itself refuses in the configuration.
 func (m *Mux) Check(config json.RawMessage) error {
 	name, err := nameOf(config)
 	if err != nil {

@@ -22,7 +22,7 @@ type function struct {
 	tool     Tool
 	input    *schema.Schema
 	run      func(ctx context.Context, args json.RawMessage) (*tool.Result, error)
-	detach   bool          // It can't be told to stop: run it aside and leave it behind.
+	detach   bool          // It can't be cancelled: it runs in its own goroutine and may be abandoned.
 	detached chan struct{} // The registry's: a place for each that runs aside.
 	executor tool.Executor // Its middleware, and body inside.
 }
@@ -56,7 +56,7 @@ func (f *function) aside(ctx context.Context, args json.RawMessage) (*tool.Resul
 		res *tool.Result
 		err error
 	}
-	done := make(chan outcome, 1) // Room for a result that nobody waits for.
+	done := make(chan outcome, 1) // Buffered: an abandoned result has no receiver.
 	go func() {
 		defer func() { <-f.detached }()
 		res, err := f.attend(ctx, args)

@@ -14,8 +14,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Option adjusts how a function presents itself as a tool, and what tools may
-// run it: the host knows what its function does, whoever defines a tool for it.
+// Option adjusts how a function presents itself as a tool, and which tools may
+// run it. It is set by the host, which knows the effects of its function, and
+// so holds for every tool that is defined for it.
 type Option func(*Tool)
 
 // Pure says that the function has no side effects: its calls are repeated and
@@ -79,9 +80,10 @@ func Intent(i tool.Intent) Option {
 
 // Publish makes the function a tool, under its own name: a worker that starts
 // publishes this version of it to the tenants of worker.Config.PublishTo,
-// those only that are among [Tenants]. The definition of a version never
-// changes, so what derives from the code asks for a greater one whenever it
-// does. Without this option, a function is a tool once somebody defines one.
+// limited to those among [Tenants]. The definition of a version never changes,
+// so a change in the code that changes the derived definition requires a
+// greater version. Without this option, a function is a tool only once a tool
+// is defined for it.
 func Publish(version string) Option { return func(t *Tool) { t.Version = version } }
 
 // Define registers a function under a name. Both schemas derive from In, which
@@ -222,8 +224,8 @@ func schemaOf[T any]() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// answeredNo tells a function's error apart: the platform's, its context's,
-// or its own, which the model reads.
+// answeredNo classifies a function's error: the platform's, its context's, or
+// the function's own, which becomes a result that the model reads.
 func answeredNo(ctx context.Context, err error) (*tool.Result, error) {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return nil, e

@@ -17,8 +17,8 @@ func With(middleware ...tool.Middleware) Option {
 	return func(t *Tool) { t.middleware = append(t.middleware, middleware...) }
 }
 
-// Hooks are told what becomes of a function. Each may be nil. Those of a call
-// run beside those of others.
+// Hooks are callbacks in the life of a function and of its calls. Each may be
+// nil. Hooks of different calls run concurrently.
 type Hooks struct {
 	// Open prepares the function when the first worker starts, and keeps it
 	// from starting by an error. Until then calls are refused. It defines no
@@ -27,21 +27,23 @@ type Hooks struct {
 	// Close gives back what Open took, when the last worker has stopped.
 	Close func() error
 
-	// Start is told of a call before its arguments are read. An error ends the
-	// call as one of the function would.
+	// Start is called with each call before its arguments are read. An error
+	// ends the call as an error of the function would.
 	Start func(ctx context.Context) error
-	// Complete is told of the answer, "no" excepted, and must not change it.
+	// Complete is called with the result, unless it is an answer of "no", and
+	// must not change it.
 	Complete func(ctx context.Context, answer *tool.Result)
-	// Error is told of what the function returned as an error, of a panic, and
-	// of arguments that did not fit. It may recover by an answer of its own, or
-	// return the error that stands. Either it or Complete follows each Start.
+	// Error is called when the function returned an error or panicked, or when
+	// the arguments did not fit. It may recover by returning a result of its
+	// own, or return the error that stands. Either Error or Complete follows
+	// each Start.
 	Error func(ctx context.Context, err error) (*tool.Result, error)
 }
 
 // Lifecycle sets the function's hooks. Given twice, the last counts.
 func Lifecycle(h Hooks) Option { return func(t *Tool) { t.hooks = h } }
 
-// aroundCalls reports whether there is a hook that is told of calls.
+// aroundCalls reports whether any hook of calls is set.
 func (h *Hooks) aroundCalls() bool { return h.Start != nil || h.Complete != nil || h.Error != nil }
 
 // around runs a call with the hooks of calls.

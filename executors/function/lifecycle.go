@@ -11,9 +11,9 @@ import (
 
 // Open runs the functions' Open hooks, in the order of their definition. When
 // one fails, those that were opened are closed again. A worker opens the
-// registry that it is given; whoever runs functions without one does it
-// themselves. A registry that is open is only counted, and closed by the last
-// [Registry.Close].
+// registry that it is given; a host that runs functions without a worker opens
+// it itself. Opening an open registry only increments a count, and the last
+// [Registry.Close] closes it.
 func (r *Registry) Open(ctx context.Context) error {
 	r.life.Lock()
 	defer r.life.Unlock()
@@ -73,7 +73,7 @@ func closeAll(functions []*function) error {
 	return errors.Join(errs...)
 }
 
-// ready refuses a function that nobody has opened.
+// ready refuses a function with an Open hook while the registry is not open.
 func (r *Registry) ready(f *function) error {
 	if f.tool.hooks.Open == nil || r.open.Load() {
 		return nil

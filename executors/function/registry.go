@@ -28,7 +28,7 @@ type Registry struct {
 	detached  chan struct{}                // See [MaxDetached].
 
 	life    sync.Mutex // Held while hooks open and close.
-	holders int        // Who opened and has not closed.
+	holders int        // Number of Open calls without a Close.
 	open    atomic.Bool
 }
 

@@ -29,7 +29,7 @@ type Auth struct {
 	TokenURL string   `json:"token_url,omitempty"`
 	Scopes   []string `json:"scopes,omitempty"`
 	Audience string   `json:"audience,omitempty"`
-	// ClientAuth is how the client tells who it is: "basic", by header, or
+	// ClientAuth is how the client authenticates itself: "basic", by header, or
 	// "body". Defaults to basic.
 	ClientAuth string `json:"client_auth,omitempty"`
 }
@@ -44,7 +44,7 @@ const (
 	authOAuth2 = "oauth2_client_credentials"
 )
 
-// Ways for a client to tell who it is.
+// Ways for a client to authenticate itself.
 const (
 	clientBasic = "basic"
 	clientBody  = "body"

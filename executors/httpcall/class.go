@@ -8,10 +8,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Needs returns the least egress class under which a tool of this
-// configuration can be called, and the method that it sends. A configuration
-// that can't be read needs no more than reading: [CheckConfig] tells what is
-// wrong with it.
+// Needs returns the least egress class under which a tool of this configuration
+// can be called, and the method that it sends. It returns the class of reading
+// for a configuration that can't be read; [CheckConfig] reports what is wrong
+// with it.
 func Needs(raw json.RawMessage) (class tool.Egress, method string) {
 	c, err := decode(raw)
 	if err != nil {

@@ -73,8 +73,8 @@ type Config struct {
 	// members from several places. The answer must have what a lone reference
 	// points at. Absent, the answer is the result.
 	Result json.RawMessage `json:"result,omitempty"`
-	// Errors say what answers mean that are not told by their status. The
-	// first that matches counts; without one, the status does.
+	// Errors maps answers to errors where the status does not say what they
+	// mean. The first rule that matches applies; without one, the status does.
 	Errors []ErrorRule `json:"errors,omitempty"`
 }
 

@@ -78,7 +78,7 @@ func (g *grant) ask(ctx context.Context) (answeredToken, error) {
 	return readToken(resp)
 }
 
-// tokenFailure tells of a request for a token that got no answer.
+// tokenFailure returns the error of a token request that got no answer.
 func tokenFailure(err error) *tool.Error {
 	failed := *tool.AsError(err)
 	failed.Msg = "asking for a token: " + failed.Msg
@@ -86,8 +86,8 @@ func tokenFailure(err error) *tool.Error {
 	return &failed
 }
 
-// readToken reads the answer of a token endpoint, none of whose text is told
-// but the codes of RFC 6749.
+// readToken reads the answer of a token endpoint. Of a refusal it reports only
+// the error codes of RFC 6749, and no other text.
 func readToken(resp *egress.Response) (answeredToken, error) {
 	failed := &tool.Error{Op: "httpcall.Execute"}
 	switch {

@@ -74,7 +74,7 @@ func readList[T any](path string, raw json.RawMessage, list *[]T) error {
 	return nil
 }
 
-// within returns the fault that err tells of at path.
+// within returns err as a fault at path.
 func within(path string, err error) error {
 	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if typeErr.Field != "" {

@@ -143,7 +143,8 @@ func (b *book) add(items []json.RawMessage, size int) {
 	b.bytes += int64(size)
 }
 
-// finish returns the pages' result, which tells what is left.
+// finish returns the result of all pages read, and where to continue if there
+// are more.
 func (p *program) finish(ctx context.Context, b *book) (*tool.Result, error) {
 	raw := fmt.Appendf(nil, `{"items":[%s],"pages":%d,"complete":%t`, b.items.Bytes(), b.pages, b.next == nil)
 	if b.next != nil {

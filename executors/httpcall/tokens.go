@@ -18,18 +18,18 @@ const (
 	maxTokenAge = time.Hour
 )
 
-// tokens keeps access tokens until they end, one for each grant. It is safe
-// for concurrent use: those who want the same token at once ask once.
+// tokens caches access tokens until they expire, one for each grant. It is safe
+// for concurrent use: concurrent requests for the same token are sent once.
 type tokens struct {
 	now   func() time.Time
-	waits func() // Told of each call that waits for another's question; nil for nobody.
+	waits func() // Called for each call that waits for another's request; may be nil.
 
 	mu   sync.Mutex
 	kept map[tokenKey]*keptToken
 }
 
-// tokenKey tells grants apart. Tenants never share a token, nor do two values
-// of one credential.
+// tokenKey is the cache key of a grant. Tenants never share a token, nor do two
+// values of one credential.
 type tokenKey struct {
 	tenant                      tool.TenantID
 	ref                         string
@@ -46,7 +46,7 @@ func (g *grant) key() tokenKey {
 
 // keptToken is a token, and a turn to ask for it.
 type keptToken struct {
-	turn chan struct{} // Holds one while somebody asks.
+	turn chan struct{} // Full while a request is in flight.
 
 	mu    sync.Mutex
 	text  string
@@ -57,9 +57,9 @@ type keptToken struct {
 
 func newTokens() *tokens { return &tokens{now: time.Now, kept: make(map[tokenKey]*keptToken)} }
 
-// get returns the grant's token, asking for one where none is kept. Who waited
-// while another asked in vain gets that one's failure: a client that is refused
-// does not ask once for each of its calls.
+// get returns the grant's token, requesting one where none is cached. A caller
+// that waited while another's request failed gets the same failure: a refused
+// client does not send one request for each of its calls.
 func (t *tokens) get(ctx context.Context, g *grant) (string, error) {
 	k := t.entry(g.key())
 	text, asked := k.read(t.now())

@@ -23,9 +23,9 @@ type Builtins interface {
 	Configurable(key string) bool
 }
 
-// Authority tells whether a tenant's own tool may run a built-in now. It fails
-// with a [*tool.Error] where the platform's tool of that key is not for the
-// principal. Package resolver implements it.
+// Authority decides whether a tenant's own tool may run a built-in now. It
+// fails with a [*tool.Error] where the platform's tool of that key is not
+// available to the principal. Package resolver implements it.
 type Authority interface {
 	MayRunBuiltin(ctx context.Context, p tool.Principal, key string) error
 }
@@ -42,10 +42,10 @@ func New(builtins Builtins, authority Authority) *Executor {
 	return &Executor{builtins: builtins, authority: authority}
 }
 
-// Execute implements [tool.Executor]. A call with a built-in key that nobody
-// knows fails with [tool.Invalid]; it is never echoed. To a tenant's own tool,
-// every key is unknown but those of built-ins that take a configuration, and
-// of these the ones that the tenant may use.
+// Execute implements [tool.Executor]. A call with an unknown built-in key fails
+// with [tool.Invalid]; the key is never echoed. For a tenant's own tool, only
+// the keys of built-ins that take a configuration, and that the tenant may use,
+// are known.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	key, err := e.key(ctx, call)
 	if err != nil {

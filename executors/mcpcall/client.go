@@ -20,8 +20,8 @@ type Options struct {
 	Servers  Servers            // Finds attached servers. Defaults to none.
 	Commands map[string]Command // Programs by name. Defaults to none.
 	Logger   *slog.Logger       // Defaults to discarding.
-	// Changed is told of each call that was stopped because the server has
-	// changed the definition of its tool. Defaults to nobody.
+	// Changed is called for each call that was stopped because the server has
+	// changed the definition of its tool. May be nil.
 	Changed func(ctx context.Context, call *tool.Call, why *remote.ChangedError)
 }
 

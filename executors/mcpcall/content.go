@@ -140,7 +140,8 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		out.Data = data
 		return out, err
 	default:
-		// Opaque: kept whole as data for who knows the type, and shown to no model.
+		// Opaque: kept whole as data for readers that know the type, and shown
+		// to no model.
 		return tool.Content{
 			Type: tool.ResourceContent, Name: "content of the unknown type " + told(known, kind.Type, maxNameBytes),
 			MIMEType: "application/json", Data: known.JSON(raw),
@@ -177,7 +178,8 @@ func decodeBase64(s string) ([]byte, error) {
 	return raw, nil
 }
 
-// mimeType returns the plain form of a media type; nothing of what is none.
+// mimeType returns a media type without parameters, in its normal form; empty
+// where s is not one.
 func mimeType(s string) string {
 	t, _, err := mime.ParseMediaType(s)
 	if err != nil || len(t) > maxNameBytes {

@@ -118,9 +118,10 @@ func (d *definitions) drop(key SessionKey) {
 	delete(d.kept, key)
 }
 
-// verify stops a call whose tool is not any more what its definition pins, and
-// tells who wants to know. A server without sessions is asked for its tools too,
-// since what it wants to see in headers stands there.
+// verify refuses a call whose tool no longer matches the definition it pins,
+// and reports that to [Options].Changed. It lists the tools of a server without
+// sessions too, since the headers that such a server requires are in its
+// definitions.
 func (c *Client) verify(ctx context.Context, conn *conn, cfg *Config, call *tool.Call) error {
 	err := c.compare(ctx, conn, cfg)
 	if changed, ok := errors.AsType[*remote.ChangedError](err); ok && c.opts.Changed != nil {

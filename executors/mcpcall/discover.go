@@ -16,7 +16,7 @@ func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, 
 	}
 	ctx, cancel := bounded30(ctx)
 	defer cancel()
-	known := &secret.Redactor{} // Nobody else takes out of it what a server says of its caller.
+	known := &secret.Redactor{} // No middleware redacts the server's text here.
 	ctx = secret.WithRedactor(ctx, known)
 	t := &target{
 		server: s, key: SessionKey{Tenant: a.Tenant, Server: s.Key()}, limit: defaultAnswerBytes, repeatable: true,

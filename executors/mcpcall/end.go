@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// End tells a server that a session is over that nobody uses any more. It does
-// what it can: a server that does not hear it forgets sessions by itself.
+// End tells the server that an unused session is over. It is best effort: a
+// server that does not receive it expires sessions by itself.
 func (c *Client) End(ctx context.Context, e session.Expired) {
 	s := e.Session.Server
 	if e.Session.ID.IsZero() || s.Kind() != remote.StreamableHTTP {

@@ -161,7 +161,8 @@ func (c *Client) ask(ctx context.Context, conn *conn, cfg *Config, call *tool.Ca
 	if !errors.Is(err, errUnknownTool) {
 		return res, err
 	}
-	// The server has answered; which of two things it meant, its list tells.
+	// The server has answered, but the error has two meanings; its list of
+	// tools decides between them.
 	c.known.forget(conn.target.key)
 	if listErr := c.verify(ctx, conn, cfg, call); listErr != nil && tool.KindOf(listErr) == tool.Conflict {
 		e := *tool.AsError(listErr)

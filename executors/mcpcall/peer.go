@@ -17,9 +17,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// peer stands between the SDK and its transport and reads every message
-// first. What a stranger says goes no further than here: the SDK is handed
-// answers of a known shape, and the raw ones are kept for who asked.
+// peer stands between the SDK and its transport and reads every message first.
+// Untrusted messages stop here: the SDK receives answers of a known shape, and
+// the raw ones are kept for the caller.
 type peer struct {
 	transport mcp.Transport
 	inner     mcp.Connection
@@ -343,7 +343,7 @@ func (p *peer) of(method string) seen {
 	return seen{answer: a, answered: ok, written: p.written[method], stale: p.stale, fault: p.fault, broke: p.broke}
 }
 
-// cancelCall tells the server that nobody waits for its answer any more.
+// cancelCall notifies the server that its answer is no longer awaited.
 func (p *peer) cancelCall(ctx context.Context) {
 	p.mu.Lock()
 	var id jsonrpc.ID

@@ -59,7 +59,8 @@ func (p *process) transport(limit int) mcp.Transport {
 	}
 }
 
-// output tells the process that its output has ended.
+// output is the process's output; it marks the process as ended when reading
+// fails.
 type output struct {
 	io.ReadCloser
 

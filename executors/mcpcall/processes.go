@@ -29,7 +29,7 @@ type Command struct {
 const (
 	maxProcesses = 64
 	maxPerTenant = 16              // Of them: a tenant leaves room for others.
-	idleProcess  = 5 * time.Minute // Until one that nobody uses is ended.
+	idleProcess  = 5 * time.Minute // Until an idle process is ended.
 	maxLogLines  = 200             // Of what a process complains of.
 	maxLogBytes  = 1 << 10         // Of a line of that.
 )
@@ -142,8 +142,8 @@ func (p *processes) of(tenant tool.TenantID) int {
 	return n
 }
 
-// evict ends a process that nobody uses, of a tenant or, without one, of any.
-// The lock is held.
+// evict ends an idle process of a tenant or, without one, of any. The lock is
+// held.
 func (p *processes) evict(tenant tool.TenantID) bool {
 	for r := range p.all {
 		if r.users == 0 && (tenant == "" || r.key.Tenant == tenant) {
@@ -223,7 +223,7 @@ func (p *processes) start(ctx context.Context, r *running, t *target, command Co
 }
 
 // release ends a call's turn. A process that was left in the middle of an
-// answer is ended: nobody knows what it would say next.
+// answer is ended: its next output could not be trusted.
 func (p *processes) release(c *conn, stopped bool) {
 	r := c.running
 	seen := c.peer.of(methodCall)

@@ -12,8 +12,8 @@ import (
 // at most limit bytes of it.
 func clean(s string, limit int) string { return cut(visible.Text(s), limit) }
 
-// told is [clean] for what a server says in a call. Secrets go before anything
-// is cut, or a part of one would be left.
+// told is [clean] for a server's text in a call. Secrets are redacted before
+// the text is cut, since a cut secret would not be recognised.
 func told(known *secret.Redactor, s string, limit int) string {
 	return cut(known.Text(clean(s, len(s))), limit)
 }

@@ -169,7 +169,7 @@ func (w *wire) begin(method string, resp *http.Response) error {
 	return nil
 }
 
-// end tells the server that its session is over. What it answers is its own affair.
+// end tells the server that its session is over, and ignores the answer.
 func (w *wire) end(ctx context.Context) {
 	w.mu.Lock()
 	known := w.session != ""

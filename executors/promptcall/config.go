@@ -40,10 +40,9 @@ type Config struct {
 	// PromptTemplate is what the model is asked, with placeholders for arguments;
 	// see package template. Required.
 	PromptTemplate string `json:"prompt_template"`
-	// System is what the model is told beforehand, as it stands: arguments have
-	// no place in it.
+	// System is the system message, as it stands: it takes no arguments.
 	System string `json:"system,omitempty"`
-	// Model is who is asked, as "provider/name". Required.
+	// Model is the model that is asked, as "provider/name". Required.
 	Model string `json:"model"`
 	// ModelOptions are the model's, as an agent has them.
 	ModelOptions json.RawMessage `json:"model_options,omitempty"`

@@ -56,7 +56,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil { // Nobody is asked for a call that is over.
+	if ctx.Err() != nil { // Do not ask the model for a call that is over.
 		return nil, over(ctx)
 	}
 	resp, err := model.Generate(ctx, req)
@@ -93,7 +93,7 @@ func configured(raw json.RawMessage) (*prompt, error) {
 	return p, nil
 }
 
-// model returns who is asked.
+// model returns the model that the prompt names.
 func (e *Executor) model(p *prompt) (agent.Model, error) {
 	if m, ok := e.models[p.provider]; ok {
 		return m, nil
@@ -133,7 +133,7 @@ func (p *prompt) wantsJSON(call *tool.Call) bool {
 	return p.Output == JSONOutput || p.Output == "" && len(call.Version.Snapshot.OutputSchema) > 0
 }
 
-// asJSON tells a model the form of its answer.
+// asJSON returns the instruction to answer in JSON of the given schema.
 func asJSON(outputSchema json.RawMessage) string {
 	const form = "Answer with one JSON value and nothing else: no explanation, and no code fence."
 	if len(outputSchema) == 0 {
