@@ -13,7 +13,7 @@ import (
 // maxNames bounds the further names of a tool.
 const maxNames = 32
 
-// namesPath is what refusals blame that tell of a name another tool has.
+// namesPath is the Path of errors about a name that another tool has.
 const namesPath = "/interaction/aliases"
 
 // checkFurtherNames judges the aliases and former names of a tool by themselves.

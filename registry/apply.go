@@ -40,10 +40,10 @@ func (r *Registry) Apply(ctx context.Context, p tool.Principal, d Definition) (C
 	return r.apply(ctx, p, d, true)
 }
 
-// Check tells what [Registry.Apply] would do, and fails where it would, but for
-// one thing: the tools of an agent, and the server or the pipeline of a tool, need
-// not be there, since the same batch may bring them. [Registry.CheckTools] looks
-// for these.
+// Check reports what [Registry.Apply] would do, and fails where it would, with
+// one exception: the tools of an agent, and the server or the pipeline of a
+// tool, need not exist, since the same batch may create them.
+// [Registry.CheckTools] checks for these.
 func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (Change, error) {
 	dry := *r
 	dry.dry = true
@@ -182,7 +182,7 @@ func (r *Registry) findOwn(ctx context.Context, tenant tool.TenantID, slug strin
 	return &t, versions, nil
 }
 
-// shadowWarning tells when a new tool hides a global one.
+// shadowWarning returns the warning that a new tool shadows a global one.
 func (r *Registry) shadowWarning(ctx context.Context, tenant tool.TenantID, slug string) []string {
 	if tenant == "" {
 		return nil
@@ -229,7 +229,7 @@ func publishedNumbers(versions []tool.Version) []string {
 	return out
 }
 
-// sameTool reports whether nothing but times tells a and b apart.
+// sameTool reports whether a and b differ in nothing but times.
 func sameTool(a, b tool.Tool) bool {
 	digestA, errA := tool.Snapshot{Definition: a.Definition}.Digest()
 	digestB, errB := tool.Snapshot{Definition: b.Definition}.Digest()

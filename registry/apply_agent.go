@@ -43,7 +43,7 @@ func (r *Registry) settleAgent(
 		})
 		a.Status = tool.Published
 	}
-	was, _ := ch.before.Definition.Digest() // The digest of what is stored; another when it cannot be had.
+	was, _ := ch.before.Definition.Digest() // The stored digest; it matches none when it can't be computed.
 	switch {
 	case ch.create:
 		c.Action = Created

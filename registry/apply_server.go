@@ -57,7 +57,8 @@ func (r *Registry) applyServer(ctx context.Context, p tool.Principal, s MCPServe
 	return c, nil
 }
 
-// refreshWarnings tells what is to be done after a refresh.
+// refreshWarnings returns the warnings of a refresh: the tools that need
+// attention.
 func refreshWarnings(report *Refresh) []string {
 	if report.Err != nil {
 		return []string{"the server was not asked what it offers: " + report.Err.Msg}

@@ -46,7 +46,7 @@ type ArtifactVersion struct {
 	CreatedAt time.Time
 }
 
-// ArtifactSpec is an artifact as somebody wants it, with the program of a
+// ArtifactSpec is the desired state of an artifact, with the program of a
 // version where one is to be uploaded.
 type ArtifactSpec struct {
 	Slug        string         `json:"slug"`
@@ -73,8 +73,9 @@ type ArtifactRules struct {
 	// CheckProgram refuses, as tool.Invalid, a program that could not be one:
 	// for its language, its size or its form.
 	CheckProgram func(language string, program []byte) error
-	// Compile tells, in the sandbox, whether a program compiles. It fails as
-	// CheckProgram does, or with another kind where nobody can tell now.
+	// Compile checks, in the sandbox, that a program compiles. It fails as
+	// CheckProgram does, or with another kind where the check could not be
+	// made.
 	Compile func(ctx context.Context, tenant tool.TenantID, language string, program []byte) error
 	// CompileFor does so within the limits in the configuration of a tool that
 	// runs the program.

@@ -14,9 +14,10 @@ import (
 )
 
 // pin looks up the uploaded program that a tool runs, and derives the input
-// schema where the tool has none. A draft may name what is not there yet: it
-// stays without a pin then, and cannot be published. A pipeline must be there. The
-// warnings also tell what else of the tool is not there, see [Advice].
+// schema where the tool has none. A draft may name an artifact that does not
+// exist yet: it then has no pin and cannot be published. A pipeline must exist.
+// The warnings also list what else the tool refers to that does not exist, see
+// [Advice].
 func (r *Registry) pin(ctx context.Context, t *tool.Tool) (warnings []string, err error) {
 	if warnings, err = r.pinProgram(ctx, t); err != nil {
 		return nil, err
@@ -92,8 +93,9 @@ func (r *Registry) pinOf(ctx context.Context, t *tool.Tool) (*tool.ArtifactPin, 
 	return &tool.ArtifactPin{ID: a.ID, Version: best.Number, Digest: best.Digest}, best.Inputs, nil
 }
 
-// parseArtifactConstraint returns what tells whether a version will do. Without
-// a constraint any release does; prereleases do only where one is named.
+// parseArtifactConstraint returns a function that reports whether a version
+// satisfies the constraint. Without a constraint, every release does;
+// prereleases do only where the constraint names one.
 func parseArtifactConstraint(text string) (func(*semver.Version) bool, error) {
 	if text == "" {
 		return func(n *semver.Version) bool { return n.Prerelease() == "" }, nil

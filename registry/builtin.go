@@ -15,7 +15,7 @@ type BuiltinSpec struct {
 	Policy     tool.Policy
 }
 
-// platformSubject is who made the versions of built-ins.
+// platformSubject is the subject that versions of built-ins are recorded with.
 const platformSubject = "platform"
 
 // SyncBuiltins brings the global tools up to date with the built-ins: new ones

@@ -9,10 +9,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CheckTools tells whether what a definition that is to be published is made of
-// is there, as [Registry.Apply] will want it: the tools of an agent, and the
-// agent or the steps of a tool. What the same batch publishes is left out. It
-// passes whatever is made of nothing.
+// CheckTools checks that the dependencies of a definition to be published
+// exist, as [Registry.Apply] will require it: the tools of an agent, and the
+// agent or the steps of a tool. What the same batch publishes counts as
+// existing. It returns nil for definitions without dependencies.
 func (r *Registry) CheckTools(ctx context.Context, p tool.Principal, d Definition, batch []Definition) error {
 	if d.Tool != nil {
 		if err := r.checkPipelineIn(ctx, p.Tenant, &d.Tool.Definition, batch); err != nil {
@@ -58,8 +58,8 @@ func (r *Registry) checkAgentTools(ctx context.Context, p tool.Principal, s *Age
 	return r.walkAgent(ctx, p.Tenant, node{"agent", s.Slug, r.agentID(ctx, p.Tenant, s.Slug)}, s.Tools, batch)
 }
 
-// fits reports whether a reference may mean a version, as far as numbers tell. One
-// that is not known yet may.
+// fits reports whether a reference may mean a version, judged by version
+// numbers alone. An unknown number may fit.
 func fits(ref tool.Ref, number string) bool {
 	if ref.Constraint == "" || number == "" {
 		return true

@@ -20,7 +20,8 @@ type CodeSpec struct {
 	Policy     tool.Policy // Of a new tool. See [Registry.SyncCode] for one that exists.
 }
 
-// codeSubject is who made the versions of tools that stand in code.
+// codeSubject is the subject that versions of tools defined in code are
+// recorded with.
 const codeSubject = "code"
 
 // syncTries bounds how often a tool is looked at again that another worker of

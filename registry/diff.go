@@ -16,8 +16,8 @@ const (
 	DefinitionSide = "definition"
 )
 
-// Diff tells two contents of a tool apart, and what that asks of version
-// numbers, by the rules that publishing applies.
+// Diff lists the differences of two contents of a tool, and the version bump
+// that they require, by the rules that publishing applies.
 type Diff struct {
 	Slug    string
 	From    string // Number of a version, or [DraftSide]; empty when there is nothing to compare with.
@@ -36,10 +36,10 @@ type side struct {
 	content *tool.Definition // Nil when there is none.
 }
 
-// Compare tells two contents of a tool apart: numbers of versions, or
-// [DraftSide]. from is the last release when empty, and to the draft. It fails
-// with tool.NotFound, whose Path is "from" or "to", for a version that is not
-// there.
+// Compare returns the differences of two contents of a tool, which are numbers
+// of versions, or [DraftSide]. from defaults to the last release, and to
+// defaults to the draft. It fails with tool.NotFound, whose Path is "from" or
+// "to", for a version that does not exist.
 func (r *Registry) Compare(ctx context.Context, p tool.Principal, ref tool.Ref, from, to string) (Diff, error) {
 	t, err := r.Get(ctx, p, ref)
 	if err != nil {
@@ -70,9 +70,10 @@ func (r *Registry) Compare(ctx context.Context, p tool.Principal, ref tool.Ref, 
 	return d, d.judge(after, releasesOf(versions))
 }
 
-// CompareSpec tells what [Registry.Apply] would change about a tool: its
+// CompareSpec returns what [Registry.Apply] would change about a tool: its
 // content, compared as [Registry.Compare] does, and its policy, which takes
-// effect without a version. It fails where Apply would, but not for the number.
+// effect without a version. It fails where Apply would, but not because of the
+// version number.
 func (r *Registry) CompareSpec(ctx context.Context, p tool.Principal, s ToolSpec, from string) (Diff, error) {
 	if err := mayWrite(p, ToolsWrite); err != nil {
 		return Diff{}, err
@@ -158,7 +159,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// compareSides lists what tells two contents apart.
+// compareSides lists the differences of two contents.
 func compareSides(slug string, before, after side) (Diff, error) {
 	d := Diff{Slug: slug, From: before.name, To: after.name, Number: after.number}
 	if before.content == nil {

@@ -20,8 +20,8 @@ type fields struct {
 	changes []schema.Change
 }
 
-// fieldChanges lists the fields that tell two values apart, each with the bump
-// that it weighs.
+// fieldChanges lists the fields in which two values differ, each with the
+// version bump that it requires.
 func fieldChanges(before, after any, bump schema.Bump) ([]schema.Change, error) {
 	docs := make([]any, 2)
 	for i, v := range []any{before, after} {
@@ -97,9 +97,9 @@ func (f *fields) object(path string, before, after map[string]any) {
 	}
 }
 
-// plain writes a value that may be told of: a short one, outside of
-// configurations and options, which may hold what is not for every reader's
-// eyes.
+// plain returns a value in a form that may be shown: short values only, and
+// none within configurations and options, which may hold data that not every
+// reader may see.
 func plain(path string, v any) string {
 	for _, hidden := range []string{"implementation_config", "interaction/provider_options"} {
 		if strings.HasPrefix(path, hidden) {

@@ -49,7 +49,7 @@ func compileFields(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, refuse(tool.Invalid, "", "expected a list of fields, or a form with fields")
 	}
-	form.drop("kept") // Told, not read.
+	form.drop("kept") // Written only; ignored when read.
 	if form["fields"] != nil {
 		unified, err := unifyWithin("/fields", form["fields"])
 		if err != nil {
@@ -131,7 +131,7 @@ func unifyWithin(path string, raw json.RawMessage) (json.RawMessage, error) {
 func wholeOptions(raw json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
-		return raw // What it is instead, decoding tells.
+		return raw // Decoding reports what it is instead.
 	}
 	for i, item := range list {
 		if len(item) > 0 && item[0] != '{' {

@@ -84,7 +84,7 @@ func Backfill(s ToolSpec) ToolSpec {
 	return s
 }
 
-// inferType tells an implementation type from what is configured.
+// inferType infers an implementation type from the fields that are configured.
 func inferType(s *ToolSpec) tool.Implementation {
 	if s.ArtifactID != "" {
 		return tool.Artifact

@@ -46,8 +46,8 @@ func refuseLoose(d *tool.Definition, by string) error {
 		placed(places[0]), more)
 }
 
-// looseWarnings tells what [refuseLoose] will refuse, and what it leaves to
-// those who declare it.
+// looseWarnings lists what [refuseLoose] will refuse, and what it accepts only
+// because the definition declares it.
 func looseWarnings(d *tool.Definition) []string {
 	var out []string
 	for i, l := range looseInput(d) {

@@ -9,15 +9,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Types of package remote, which those who call servers share.
+// Types of package remote, shared by everything that calls servers.
 type (
 	// Header is the value of a header that is sent to a server: a literal, or a
 	// credential.
 	Header = remote.Header
 	// Connection says where an MCP server is and how to talk to it.
 	Connection = remote.Server
-	// RemoteDefinition is a tool as its server describes it: the words of
-	// somebody else, kept as data and never followed.
+	// RemoteDefinition is a tool as its server describes it: untrusted text,
+	// kept as data and never followed.
 	RemoteDefinition = remote.Tool
 	// Discovery is what a server says of itself and its tools.
 	Discovery = remote.Discovery
@@ -92,7 +92,7 @@ type RemoteTool struct {
 	ApprovedDigest string            // What the draft holds: Pinned's, or a later one's.
 	ApprovedBy     string
 	ApprovedAt     *time.Time
-	Seen           *RemoteDefinition // What the server gave last; nil only where nobody asked it yet.
+	Seen           *RemoteDefinition // What the server gave last; nil only where it was never asked.
 	FirstSeenAt    time.Time
 	SeenAt         time.Time
 	ChangedAt      time.Time // Of the state or the definition.
@@ -104,7 +104,8 @@ func (t *RemoteTool) Imported() bool { return t.ToolID != "" }
 // Discoverer talks to servers. Implementations are safe for concurrent use and
 // fail with a [*tool.Error].
 type Discoverer interface {
-	// CheckServer refuses, as tool.Invalid with Path, what nobody could talk to.
+	// CheckServer refuses, as tool.Invalid with Path, a connection that could
+	// never work.
 	CheckServer(c *Connection) error
 	// Discover asks a server what it offers, within what the tenant may reach,
 	// and bounds what a hostile one answers.
@@ -148,7 +149,7 @@ type RemoteQuery struct {
 // RemoteChanges are what is written with a server.
 type RemoteChanges struct {
 	Create []tool.Tool       // Drafts of new tools.
-	Put    []RemoteTool      // Stored in place of what is there of the same name.
-	Seen   []string          // Names of what is as it was, and was offered again.
+	Put    []RemoteTool      // Replace the stored tools of the same names.
+	Seen   []string          // Names of tools that were offered again, unchanged.
 	Stop   map[string]string // Why a tool is quarantined, by its id; empty to let it go on.
 }

@@ -14,7 +14,7 @@ import (
 // what its server offers now.
 const OfferedSide = "offered"
 
-// Drift tells what a server made of a tool since it was let in.
+// Drift is how a server's tool differs from what was approved.
 type Drift struct {
 	Tool     RemoteTool
 	Diff     Diff     // From the last release, or the draft, to the draft that an approval would make.
@@ -28,7 +28,8 @@ type Approval struct {
 	Publish bool   // Whether to publish the draft too.
 }
 
-// CompareRemote tells what a tool's server made of it.
+// CompareRemote returns how a tool's server has changed it since it was
+// approved.
 func (r *Registry) CompareRemote(ctx context.Context, p tool.Principal, slugOrID, name string) (Drift, error) {
 	s, err := r.Server(ctx, p, slugOrID)
 	if err != nil {
@@ -76,13 +77,14 @@ func (r *Registry) CompareRemote(ctx context.Context, p tool.Principal, slugOrID
 	return drift, drift.Diff.judge(to, releasesOf(versions))
 }
 
-// ApproveRemote lets in what a server offers now of a tool that was imported:
-// the tool's draft takes it over, but for what somebody changed by hand, and
-// gets the least number that the change demands. A published tool goes on when
-// that draft is published, as a new version; one that never was, at once.
+// ApproveRemote approves what a server now offers of a tool that was imported:
+// the tool's draft takes over the server's definition, except for fields that
+// were edited by hand, and gets the least version number that the change
+// requires. A published tool resumes when that draft is published as a new
+// version; a tool that was never published resumes at once.
 //
-// It fails with Conflict where there is nothing to let in, and where the server
-// was seen to offer something else than was looked at.
+// It fails with Conflict where there is nothing to approve, and where the
+// server has since offered a definition other than the one reviewed.
 func (r *Registry) ApproveRemote(ctx context.Context, p tool.Principal, slugOrID string, a Approval) (Change, error) {
 	s, err := r.ownServer(ctx, p, slugOrID)
 	if err != nil {
@@ -163,9 +165,8 @@ func (r *Registry) keepApproval(
 
 const approvedReason = "its new definition is approved: publish the draft, and it goes on"
 
-// adopted returns the head of a tool with what its server offers now in the
-// place of what it offered before. What somebody changed by hand since stays
-// theirs.
+// adopted returns the head of a tool with the server's current definition in
+// place of its previous one. Fields that were edited by hand since are kept.
 func adopted(s *MCPServer, head *tool.Tool, remote *RemoteTool) (ToolSpec, []string, error) {
 	before, err := remoteSpec(s, remote.Pinned)
 	if err != nil {

@@ -120,6 +120,6 @@ func definitionOf(d *tool.Definition, c remoteConfig) *RemoteDefinition {
 		Name: c.ToolName, Title: d.Name, Description: d.Description, InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
 		Digest: c.DefinitionDigest,
 	}
-	_ = json.Unmarshal(d.Interaction.Annotations, &out.Annotations) // Somebody's own are no hints.
+	_ = json.Unmarshal(d.Interaction.Annotations, &out.Annotations) // Annotations that were edited by hand are no hints.
 	return out
 }

@@ -24,7 +24,7 @@ const (
 	RemoteMissing RemoteChange = "missing" // Allowed, and never offered.
 )
 
-// RefreshedTool is a tool of which a refresh found something to tell.
+// RefreshedTool is a tool that a refresh reports.
 type RefreshedTool struct {
 	Name   string
 	Slug   string // Of the tenant's tool; empty when none was made.
@@ -32,7 +32,8 @@ type RefreshedTool struct {
 	Reason string
 }
 
-// Refresh tells what a server offers now, against what it offered before.
+// Refresh is the difference between what a server offers now and what it
+// offered before.
 type Refresh struct {
 	Tools     []RefreshedTool // In the order of names.
 	Unchanged int             // How many imported tools are as they were.

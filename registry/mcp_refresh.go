@@ -11,13 +11,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// RefreshServer asks a server what it offers, and makes of it what is due:
-// drafts of new tools that are allowed; a stop of those, and only those, whose
-// definition is no longer the one that may run. Tools that somebody approved go
-// on where the server gives what was approved.
+// RefreshServer asks a server for its tools and updates the registry: it drafts
+// new tools that are allowed, and quarantines those, and only those, whose
+// definition is no longer the approved one. Approved tools resume where the
+// server offers the approved definition again.
 //
 // A server that does not answer changes nothing: the failure is returned, and
-// kept with the server.
+// stored with the server.
 func (r *Registry) RefreshServer(ctx context.Context, p tool.Principal, slugOrID string) (MCPServer, Refresh, error) {
 	s, err := r.ownServer(ctx, p, slugOrID)
 	if err != nil {

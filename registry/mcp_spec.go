@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MCPServerSpec is an MCP server as somebody wants it: what they may choose of
-// an [MCPServer].
+// MCPServerSpec is the desired state of an MCP server: the fields of an
+// [MCPServer] that its owner may set.
 type MCPServerSpec struct {
 	Slug string `json:"slug"`
 	Name string `json:"name,omitempty"` // The slug when empty.

@@ -25,9 +25,10 @@ func newBrought(batch []Definition) brought {
 func nameOf(d Definition) string { return d.Kind() + " " + d.Slug() }
 
 // Order lists the places of the definitions of a batch in the order in which
-// they can be applied: servers, artifacts and pipelines first, then each tool and agent
-// after those that it is made of. Tools and agents that are made of themselves
-// stand in any order, and are told with the whole way round, by their place.
+// they can be applied: servers, artifacts and pipelines first, then each tool
+// and agent after its dependencies. Tools and agents that depend on themselves
+// are in no particular order, and are returned in cycles, by place, with an
+// error that names the whole cycle.
 func (r *Registry) Order(batch []Definition) (order []int, cycles map[int]error) {
 	o := ordering{
 		batch: batch, places: make(map[string]int), state: make([]visit, len(batch)), cycles: make(map[int]error),
@@ -91,7 +92,8 @@ func (o *ordering) visit(r *Registry, i int) {
 	o.order = append(o.order, i)
 }
 
-// cycle tells of the way from the definition at place i back to it.
+// cycle records the error of the cycle from the definition at place i back to
+// it.
 func (o *ordering) cycle(i int) {
 	var names []string
 	for _, at := range append(o.line[slices.Index(o.line, i):], i) {
@@ -118,7 +120,7 @@ func (r *Registry) madeOf(d Definition) []string {
 	content := d.Tool.Definition
 	content.Implementation = content.ImplementationType()
 	parts, err := r.partsOf(&content)
-	if err != nil { // Checking the definition tells.
+	if err != nil { // Checking the definition reports it.
 		return nil
 	}
 	if parts.Agent != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ParseDefinition reads the JSON of a tool, an agent, an MCP server, an artifact or
-// a pipeline, which its "kind" tells apart; without one it is a tool. Names of fields are accepted in snake_case
-// and camelCase, and in the usual other spellings: "input" and "parameters" for
-// input_schema, "timeout" in milliseconds, "executionType", a nested "schema"
-// or "config_schema". A field that nobody knows fails with tool.Invalid and
-// the name that was probably meant.
+// ParseDefinition reads the JSON of a tool, an agent, an MCP server, an
+// artifact or a pipeline, distinguished by its "kind"; without one it is a
+// tool. Names of fields are accepted in snake_case and camelCase, and in other
+// usual spellings: "input" and "parameters" for input_schema, "timeout" in
+// milliseconds, "executionType", a nested "schema" or "config_schema". An
+// unknown field fails with tool.Invalid and the name that was probably meant.
 func ParseDefinition(raw []byte) (Definition, error) {
 	doc, err := readObject("", raw)
 	if err != nil {

@@ -48,8 +48,8 @@ func (r *Registry) checkWhole(ctx context.Context, t *tool.Tool, d *tool.Definit
 	return r.walkTool(ctx, t, d, nil)
 }
 
-// walkTool looks at all that calls of a tool are made of, with what the batch
-// brings in the place of what is there.
+// walkTool checks all dependencies of a tool's calls. Definitions of the batch
+// take the place of stored ones.
 func (r *Registry) walkTool(ctx context.Context, t *tool.Tool, d *tool.Definition, batch brought) error {
 	if t.Global() {
 		return refuse(tool.Conflict, "/implementation_type",

@@ -42,7 +42,7 @@ func (w *walk) agentOf(ctx context.Context, use *agent.Target) (extent, error) {
 	return w.agent(ctx, node{"agent", found.Slug, found.ID}, chosen.Digest, chosen.Snapshot.Tools)
 }
 
-// checkSkill tells of a skill that an agent does not have as missing, and names
+// checkSkill records a skill that an agent does not have as missing, and names
 // the one that was probably meant.
 func (w *walk) checkSkill(name, of string, skills map[string]agent.Skill) {
 	if _, ok := skills[name]; ok || name == "" {

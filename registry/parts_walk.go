@@ -48,11 +48,11 @@ type walk struct {
 	line    []node // From the root to where the walk is.
 	seen    map[string]extent
 	at      string // Path, in the definition of the root, of where the walk went down.
-	missing error  // The first thing that is not there. A cycle is told before it.
+	missing error  // The first missing dependency. A cycle is reported before it.
 }
 
-// newWalk returns a walk through what a tenant has. Who may call what is decided
-// at each call, so nothing is left out for want of a permission.
+// newWalk returns a walk through what a tenant has, with all permissions:
+// whether a caller may call a tool is decided at each call.
 func (r *Registry) newWalk(tenant tool.TenantID, batch brought) *walk {
 	return &walk{
 		r: r, batch: batch, seen: make(map[string]extent),
@@ -60,7 +60,7 @@ func (r *Registry) newWalk(tenant tool.TenantID, batch brought) *walk {
 	}
 }
 
-// refuse tells of a fault, and of the line that leads to it.
+// refuse returns the error of a fault, with the path that leads to it.
 func (w *walk) refuse(format string, args ...any) *tool.Error {
 	return refuse(tool.Conflict, w.at, "%s: %s", w.path(), fmt.Sprintf(format, args...))
 }
@@ -95,8 +95,9 @@ func (w *walk) down(n node) error {
 	return nil
 }
 
-// known returns what a walk through a node found before, unless it led to where
-// the walk is now: then it is walked again, to tell of the cycle.
+// known returns what an earlier walk through a node found, unless that walk led
+// to a node on the current path: the node is then walked again, to report the
+// cycle.
 func (w *walk) known(key string) (extent, bool) {
 	e, ok := w.seen[key]
 	for _, above := range w.line {
@@ -185,7 +186,7 @@ func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.
 	if err != nil {
 		return extent{}, err
 	}
-	if found == nil { // Told as missing.
+	if found == nil { // Recorded as missing.
 		return extent{calls: 1}, nil
 	}
 	d := &found.Version.Snapshot.Definition
@@ -219,9 +220,9 @@ func (w *walk) resolved(ctx context.Context, found *resolver.Resolved) (extent, 
 	return e, err
 }
 
-// resolve returns the tool that a reference means in production. What is not
-// there is told as missing. A draft is then looked at all the same, since it may
-// lead back to the root.
+// resolve returns the tool that a reference means in production. One that does
+// not exist is recorded as missing. A draft is then walked all the same, since
+// it may lead back to the root.
 func (w *walk) resolve(ctx context.Context, ref tool.Ref, direct bool) (*resolver.Resolved, error) {
 	if ref.Slug != "" && ref.Slug == w.root {
 		return nil, refuse(tool.Conflict, w.at, "%s: what calls itself never ends",

@@ -6,8 +6,9 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval"
 )
 
-// PipelineSpec is a retrieval pipeline as somebody wants it. What is absent is
-// what a new pipeline has, but for Embedding, which stays then.
+// PipelineSpec is the desired state of a retrieval pipeline. Absent fields take
+// the defaults of a new pipeline, except for Embedding, which is left
+// unchanged.
 type PipelineSpec struct {
 	Slug        string                     `json:"slug"`
 	Name        string                     `json:"name,omitempty"` // The slug when empty.

@@ -19,8 +19,9 @@ func checkProvider(s *ToolSpec) error {
 	return nil
 }
 
-// providerObstacle says why a provider's tool of the given policy would never be
-// passed to a model: what it does is not ours to stop, so nobody could be asked.
+// providerObstacle says why a provider's tool of the given policy would never
+// be passed to a model: the platform cannot stop its calls, so it cannot ask
+// for an approval either.
 func providerObstacle(p tool.Policy) error {
 	const why = "the model's provider runs the tool by itself, so no approval can be asked for before it does, and " +
 		"it would never be passed to a model"

@@ -31,10 +31,10 @@ func (r *Registry) mayDeclare(p tool.Principal, d *tool.Definition) error {
 			"let a principal with it save and publish the tool, or drop reads", DeclareReads)
 }
 
-// recordReads records on a head who declared that its POST only reads, and
-// when. A declaration stays with the configuration it was made for: another
-// configuration is declared anew, by p. It fails with tool.Denied where p may
-// not declare.
+// recordReads records on a head the principal who declared that its POST only
+// reads, and the time. A declaration belongs to the configuration it was made
+// for: another configuration is declared anew, by p. It fails with tool.Denied
+// where p may not declare.
 func (r *Registry) recordReads(p tool.Principal, before tool.Definition, t *tool.Tool) error {
 	if err := r.mayDeclare(p, &t.Definition); err != nil {
 		return err

@@ -30,8 +30,8 @@ func refuseRedacted(path string, raw json.RawMessage) error {
 	return nil
 }
 
-// keepSecrets puts the secrets of what is stored back where they were shown as
-// redacted and sent again.
+// keepSecrets restores the stored secrets where they were shown redacted and
+// sent back unchanged.
 func keepSecrets(s *ToolSpec, stored tool.Definition) {
 	s.Config = redact.Restore(s.Config, stored.Config)
 	s.InputSchema = redact.Restore(s.InputSchema, stored.InputSchema)

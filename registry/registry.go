@@ -43,16 +43,16 @@ type Options struct {
 	// ArgumentChecks judge, as Checks do, configurations that speak of the tool's
 	// arguments: they are given the input schema too.
 	ArgumentChecks map[tool.Implementation]func(config, inputSchema json.RawMessage) error
-	// Compilers tell whether the program that a configuration holds compiles,
-	// before it is published, by implementation type; they fail as a check does,
-	// or with another kind where nobody can tell now. Without one, callers are
-	// told.
+	// Compilers check that the program in a configuration compiles, before it
+	// is published, by implementation type. They fail as a check does, or with
+	// another kind where the check could not be made. Without one, a program
+	// that does not compile fails when the tool is called.
 	Compilers map[tool.Implementation]func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error
-	// Needs tells the least egress class that a configuration's calls need, and
-	// the method they send where there is one. Tools of a lesser class cannot be
-	// published: they would drift from it at every call.
+	// Needs returns the least egress class that a configuration's calls need,
+	// and the method they send where there is one. A tool of a lesser class
+	// cannot be published: every call would drift from it.
 	Needs map[tool.Implementation]func(json.RawMessage) (class tool.Egress, method string)
-	// DeclaresReads tells whether a configuration declares that what it sends
+	// DeclaresReads reports whether a configuration declares that what it sends
 	// only reads, by implementation type. Defaults to the member reads of http
 	// tools.
 	DeclaresReads map[tool.Implementation]func(json.RawMessage) bool
@@ -81,10 +81,10 @@ type Options struct {
 	// with tool.Invalid and a Path within the definition. It leaves other tools
 	// as they are. Nil leaves all so.
 	Builtins func(*tool.Definition, *tool.Policy) (warnings []string, err error)
-	// Parts tells what the calls of a tool are made of: the run of an agent, or
-	// calls of other tools. It fills in the input schema that such a tool goes
-	// without, and refuses a configuration that cannot be, with tool.Invalid and
-	// a Path within it. The calls of all tools are their own when nil.
+	// Parts returns the dependencies of a tool's calls: the run of an agent, or
+	// calls of other tools. It fills in the input schema where such a tool has
+	// none, and refuses an invalid configuration, with tool.Invalid and a Path
+	// within it. When nil, no tool has dependencies.
 	Parts func(*tool.Definition) (agent.Parts, error)
 	// Artifacts judge programs that are uploaded, and the tools that run them.
 	Artifacts ArtifactRules
@@ -92,7 +92,7 @@ type Options struct {
 	Advice Advice
 	// Discoverer talks to MCP servers. Without one, none can be attached.
 	Discoverer Discoverer
-	// Clock tells the time; [time.Now] when nil.
+	// Clock returns the current time; [time.Now] when nil.
 	Clock func() time.Time
 }
 
@@ -100,12 +100,13 @@ type Options struct {
 // for concurrent use.
 //
 // Every method fails with a [*tool.Error]: Denied when the principal lacks
-// [ToolsWrite], [AgentsWrite] or [DeclareReads], or for a global tool; NotFound for what the
-// tenant has not; Invalid, with Path, for a malformed definition; and Conflict
-// for what the state forbids or somebody else has changed meanwhile.
+// [ToolsWrite], [AgentsWrite] or [DeclareReads], or for a global tool; NotFound
+// for what the tenant does not have; Invalid, with Path, for a malformed
+// definition; and Conflict for what the state forbids or another writer has
+// changed meanwhile.
 //
-// Warnings are returned beside a success: they tell what is allowed and better
-// done otherwise.
+// Warnings are returned beside a success: they name what is allowed but not
+// advisable.
 type Registry struct {
 	store    Store
 	opts     Options
@@ -113,8 +114,8 @@ type Registry struct {
 	dry      bool  // Nothing is written: what is not there yet may come with the same batch.
 }
 
-// ErrChanged is the cause of the Conflict that tells of a tool or an agent
-// which is at another revision than the caller knows.
+// ErrChanged is the cause of the Conflict for a tool or an agent that is at
+// another revision than the caller gave.
 var ErrChanged = errors.New("it is at another revision")
 
 // RenamedError is the cause of a failure that a tool's former name leads to: the
@@ -127,8 +128,8 @@ type RenamedError struct {
 func (e *RenamedError) Error() string { return "it was renamed to " + e.Slug }
 
 // At returns a registry that changes only what is at the given revision, and
-// fails with Conflict, caused by [ErrChanged], where somebody else was faster.
-// Zero stands for any.
+// fails with Conflict, caused by [ErrChanged], where another writer has changed
+// it. Zero accepts any revision.
 func (r *Registry) At(revision int64) *Registry {
 	at := *r
 	at.revision = revision

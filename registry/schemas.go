@@ -45,7 +45,8 @@ func withQuery(raw json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// schemaWarnings tells what some models and clients do badly with.
+// schemaWarnings lists features of a schema that some models and clients
+// support badly.
 func schemaWarnings(s *ToolSpec) []string {
 	warnings := looseWarnings(&s.Definition)
 	if s.Description == "" {

@@ -17,7 +17,7 @@ const (
 	maxSkillDescription  = 1 << 10  // Bytes.
 )
 
-// checkSkills refuses skills that nobody could name or follow.
+// checkSkills refuses skills that could not be named or followed.
 func checkSkills(skills map[string]agent.Skill) error {
 	if len(skills) > maxSkills {
 		return refuse(tool.Invalid, "/skills", "%d skills: expected at most %d", len(skills), maxSkills)

@@ -5,7 +5,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ToolSpec is a tool as somebody wants it: what they may choose of a [tool.Tool].
+// ToolSpec is the desired state of a tool: the fields of a [tool.Tool] that its
+// owner may set.
 type ToolSpec struct {
 	Slug  string `json:"slug"`
 	Scope string `json:"scope,omitempty"` // "tenant", also when empty: nothing else can be made.
@@ -27,7 +28,7 @@ type ToolSpec struct {
 	Revision int64 `json:"revision,omitempty"`
 }
 
-// AgentSpec is an agent as somebody wants it; see [ToolSpec] for its fields.
+// AgentSpec is the desired state of an agent; see [ToolSpec] for its fields.
 type AgentSpec struct {
 	Slug string `json:"slug"`
 	agent.Definition
@@ -81,7 +82,7 @@ func (d Definition) Slug() string {
 	}
 }
 
-// wanted tells whether the spec asks for publishing, in either way.
+// wanted reports whether the spec asks for publishing, in either way.
 func (s *ToolSpec) wanted() bool { return s.Publish || s.Status == tool.Published }
 
 func (s *AgentSpec) wanted() bool { return s.Publish || s.Status == tool.Published }

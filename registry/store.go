@@ -12,8 +12,8 @@ import (
 //
 // Every method acts within one tenant: what belongs to another is
 // tool.NotFound. Global tools are readable through the tenants they are for,
-// which are not told who else that is, and writable only through a store opened for the platform, with the
-// empty tenant.
+// which do not see the other tenants, and writable only through a store opened
+// for the platform, with the empty tenant.
 type Store interface {
 	ServerStore
 	ArtifactStore

@@ -143,8 +143,8 @@ func testGlobalTools(t *testing.T, f Fixture) {
 	require.Len(t, versions, 1)
 }
 
-// A tool for other tenants is one that does not exist, and a tool for some says
-// to none of them who the others are.
+// A tool for other tenants is not found, and a tool for several tenants does
+// not disclose the others to any of them.
 func testAudience(t *testing.T, f Fixture) {
 	t.Helper()
 
