@@ -1,9 +1,9 @@
-// Package activities adapts the platform to Temporal: each activity decodes
-// its input, calls a port, and encodes the failure.
+// Package activities adapts the platform to Temporal: each activity decodes its
+// input, calls a port, and encodes the failure.
 //
-// What is decided about a call is decided in packages resolver, schema, policy
-// and ledger, and in executors; here stands only the order in which they are
-// asked. The payloads and names are package wire's.
+// Decisions about a call are made in packages resolver, schema, policy and
+// ledger, and in executors; this package only calls them in order. The payloads
+// and names are in package wire.
 package activities
 
 import (
@@ -35,8 +35,8 @@ type Policies interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 }
 
-// Config is what activities stand on. Every field but Gathered, Models and Outputs is
-// required.
+// Config holds the dependencies of the activities. Every field but Gathered,
+// Models and Outputs is required.
 type Config struct {
 	Ledger   ledger.Ledger
 	Runs     agent.Runs
@@ -46,16 +46,16 @@ type Config struct {
 	Schemas  *schema.Cache
 	// Executor runs a call of any implementation type: an executors.Mux.
 	Executor tool.Executor
-	// Gathered is put around the answers of calls that other runs or calls make
-	// up, which no executor gives: bounds and output schema. Nil for nothing.
+	// Gathered wraps the answers of nested calls, which have no executor: it
+	// applies bounds and output schema. Nil for nothing.
 	Gathered tool.Middleware
-	// Models answer for the providers they are keyed by: an agent's model
-	// "scripted/desk" asks Models["scripted"] for "desk".
+	// Models are the model providers, by name: an agent's model "scripted/desk"
+	// asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
-	// Outputs keeps what models and tools say while they are at work. Nil to keep none of
-	// it: models are then not asked to stream.
+	// Outputs stores the output of models and tools while they run. When nil,
+	// none is stored, and models are not asked to stream.
 	Outputs Outputs
-	// Ingester brings documents into pipelines. Nil to ingest none.
+	// Ingester ingests documents into pipelines. Nil to ingest none.
 	Ingester *ingest.Ingester
 }
 
@@ -64,7 +64,7 @@ type Activities struct {
 	Config
 	// definitions keeps pinned agent definitions, which never change.
 	definitions *otter.Cache[definitionKey, agent.Definition]
-	// warnings limits what calls of one tenant could log without end.
+	// warnings rate-limits what the calls of one tenant may log.
 	warnings warnings
 }
 
@@ -117,8 +117,8 @@ func (a *Activities) Register(r Registry) {
 	}
 }
 
-// checkTenant refuses a workflow id of ours that names another tenant than the
-// input does. The ids of host workflows are theirs.
+// checkTenant refuses a workflow id of Toolcrib's own that names another tenant
+// than the input does. Ids of host workflows are not checked.
 func checkTenant(ctx context.Context, tenant tool.TenantID) error {
 	id := activity.GetInfo(ctx).WorkflowExecution.ID
 	rest, ours := strings.CutPrefix(id, "t/")
@@ -138,7 +138,7 @@ func callAttrs(in *wire.InvokeInput) []any {
 	}
 }
 
-// logFailure writes down a failure with its cause, which is not encoded.
+// logFailure logs a failure with its cause, which is not encoded.
 func logFailure(ctx context.Context, msg string, err error, attrs ...any) {
 	e := tool.AsError(err)
 	attrs = append(attrs, slog.String("kind", string(e.Kind)), slog.String("op", e.Op), slog.Any("error", err))

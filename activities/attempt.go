@@ -17,7 +17,8 @@ import (
 )
 
 // maxTicketAge is how old the admission of an Admit activity may be when its
-// call begins: authority is read now, not when a worker was last at hand.
+// call begins: authority must be current, even if no worker was available for
+// some time.
 const maxTicketAge = 5 * time.Second
 
 // attempt is one try at a call.
@@ -25,7 +26,7 @@ type attempt struct {
 	a      *Activities
 	in     *wire.InvokeInput
 	number int          // Counted from 1.
-	opened *wire.Opened // Set when the call is other runs or calls, which the workflow makes.
+	opened *wire.Opened // Set for a nested call, whose runs or calls the workflow makes.
 	began  time.Time    // On the monotonic clock, which runs on while a process is frozen.
 	fence  int64        // Of this attempt's own admission; zero until then.
 	marked bool         // This attempt marked the effect as sent.
@@ -71,7 +72,7 @@ func (t *attempt) run(ctx context.Context) (ledger.Outcome, error) {
 	return t.settle(ctx, ledger.Settlement{Status: tool.StatusCompleted, Result: result})
 }
 
-// open begins a call that other runs or calls make up. It sends nothing.
+// open begins a nested call. It sends nothing.
 func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.Version) (ledger.Outcome, error) {
 	opened, err := t.a.open(ctx, t.in, ticket, version)
 	if err != nil {
@@ -162,7 +163,7 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 	return result, classify(err)
 }
 
-// fail ends the attempt with err: as a failure that Temporal repeats if that
+// fail ends the attempt with err: as a failure that Temporal retries if a retry
 // may help and is allowed, else as the end of the call.
 func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 	e := tool.AsError(err)
@@ -171,8 +172,8 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 	case cancelled(ctx):
 		e = &tool.Error{Kind: tool.Cancelled, Op: "activities.Invoke", Msg: "the call was cancelled", Sent: e.Sent, Err: err}
 	case ctx.Err() != nil:
-		// Temporal has given this attempt up, or the worker stops. There may be
-		// another attempt: it is no longer ours to say how the call ends.
+		// Temporal has timed this attempt out, or the worker stops. There may
+		// be another attempt, so this one may no longer end the call.
 		return ledger.Outcome{}, interruption(err)
 	}
 	if t.again(ctx, e) && t.unsend(ctx, e) == nil {
@@ -180,13 +181,13 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 	}
 	s := ending(e, t.in.Pin.Execution)
 	s.Unsent = t.marked && !e.Sent
-	// Without an admission of its own the attempt does not know what those
-	// before it sent; the ledger does.
+	// Without an admission of its own, the attempt does not know what earlier
+	// ones sent; the ledger does.
 	s.UnknownIfSent = t.fence == 0 && e.Kind != tool.Cancelled && !t.in.Pin.Execution.Repeatable()
 	return t.settle(ctx, s)
 }
 
-// again reports whether there is to be another attempt after e.
+// again reports whether another attempt is to follow after e.
 func (t *attempt) again(ctx context.Context, e *tool.Error) bool {
 	return !t.last(ctx) && e.RetryAfter <= failure.MaxRetryDelay && e.MayRetry(t.in.Pin.Execution)
 }
@@ -233,8 +234,9 @@ func (t *attempt) settle(ctx context.Context, s ledger.Settlement) (ledger.Outco
 	if err != nil {
 		logFailure(ctx, "settling failed", err, callAttrs(t.in)...)
 		if tool.KindOf(err) == tool.Conflict {
-			// Another attempt was admitted after this one. If that is one Temporal
-			// gave up, which woke up late, nobody but the next attempt ends the call.
+			// Another attempt was admitted after this one. This one may be an
+			// attempt that Temporal timed out and that woke up late: only the
+			// next attempt ends the call.
 			return ledger.Outcome{}, interruption(err)
 		}
 		return ledger.Outcome{}, failure.Encode(fmt.Errorf("settling %s: %w", t.in.Pin, err))

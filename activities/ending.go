@@ -50,9 +50,9 @@ func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
 	return s
 }
 
-// cancelled reports whether somebody asked for the activity of ctx to be
-// cancelled. A context also ends when heartbeats do not get through, when the
-// workflow was reset or paused, or when the worker stops: nobody asked then.
+// cancelled reports whether cancellation of the activity of ctx was requested.
+// A context also ends when heartbeats do not get through, when the workflow was
+// reset or paused, or when the worker stops: those are not cancellations.
 func cancelled(ctx context.Context) bool {
 	return temporal.IsCanceledError(context.Cause(ctx))
 }

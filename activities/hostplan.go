@@ -34,9 +34,10 @@ func (a *Activities) loadHostPlan(ctx context.Context, in wire.LoadPlanInput) (w
 		if err != nil {
 			return wire.LoadPlanOutput{}, err
 		}
-		// A host's code makes the arguments, from the time of day perhaps, and
-		// what it made is in the history only when its task is done. A task that
-		// runs again may make others: harmless where a call has no effect.
+		// A host's code computes the arguments, possibly from the time of day,
+		// and they are in the history only when the workflow task is done. A
+		// task that runs again may compute others: harmless only where a call
+		// has no effect.
 		pinned.Fast = pinned.Fast && pinned.Execution.Pure
 		if known, ok := plan.Find(pinned.Slug); ok && known.Digest != pinned.Digest {
 			return wire.LoadPlanOutput{}, &tool.Error{

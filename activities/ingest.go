@@ -22,8 +22,8 @@ func (a *Activities) registerIngestion(register func(name string, fn any)) {
 	register(wire.DropGenerationActivity, a.DropGeneration)
 }
 
-// PrepareDocument extracts, cuts and stores the text of a document. Repeated, it
-// does what was not done.
+// PrepareDocument extracts, chunks and stores the text of a document. When
+// repeated, it does only what is left.
 func (a *Activities) PrepareDocument(ctx context.Context, in wire.IngestInput) (wire.PrepareDocumentOutput, error) {
 	defer heartbeat(ctx)()
 	return step(ctx, a, in.Tenant, documentAttrs(in), func(i *ingest.Ingester) (wire.PrepareDocumentOutput, error) {
@@ -33,7 +33,7 @@ func (a *Activities) PrepareDocument(ctx context.Context, in wire.IngestInput) (
 }
 
 // EmbedDocument embeds chunks of a document for some time. Each batch is stored
-// when it is there, so that whoever comes next goes on behind it.
+// as soon as it is embedded, so that the next attempt resumes after it.
 func (a *Activities) EmbedDocument(ctx context.Context, in wire.EmbedDocumentInput) (wire.EmbedOutput, error) {
 	var report progressReport
 	defer heartbeat(ctx, report.get)()
@@ -42,7 +42,7 @@ func (a *Activities) EmbedDocument(ctx context.Context, in wire.EmbedDocumentInp
 	})
 }
 
-// FinishDocument makes a document searched.
+// FinishDocument makes a document searchable.
 func (a *Activities) FinishDocument(ctx context.Context, in wire.IngestInput) (wire.StateOutput, error) {
 	return step(ctx, a, in.Tenant, documentAttrs(in), func(i *ingest.Ingester) (wire.StateOutput, error) {
 		state, err := i.Finish(ctx, documentRef(in))
@@ -58,8 +58,7 @@ func (a *Activities) FailDocument(ctx context.Context, in wire.FailDocumentInput
 	return err
 }
 
-// EmbedGeneration embeds chunks that are searched in a new generation, for some
-// time.
+// EmbedGeneration embeds searchable chunks in a new generation, for some time.
 func (a *Activities) EmbedGeneration(ctx context.Context, in wire.ReembedInput) (wire.EmbedOutput, error) {
 	var report progressReport
 	defer heartbeat(ctx, report.get)()
@@ -68,7 +67,7 @@ func (a *Activities) EmbedGeneration(ctx context.Context, in wire.ReembedInput) 
 	})
 }
 
-// PromoteGeneration makes a generation the one that is searched.
+// PromoteGeneration switches searches to a generation.
 func (a *Activities) PromoteGeneration(ctx context.Context, in wire.ReembedInput) (wire.StateOutput, error) {
 	defer heartbeat(ctx)()
 	return step(ctx, a, in.Tenant, generationAttrs(in), func(i *ingest.Ingester) (wire.StateOutput, error) {
@@ -77,7 +76,7 @@ func (a *Activities) PromoteGeneration(ctx context.Context, in wire.ReembedInput
 	})
 }
 
-// DropGeneration ends the building of a generation, and records why.
+// DropGeneration abandons the building of a generation, and records why.
 func (a *Activities) DropGeneration(ctx context.Context, in wire.DropGenerationInput) error {
 	_, err := step(ctx, a, in.Tenant, generationAttrs(in.ReembedInput), func(i *ingest.Ingester) (struct{}, error) {
 		return struct{}{}, i.Drop(ctx, generationRef(in.ReembedInput), in.Reason)
@@ -106,7 +105,7 @@ func step[T any](
 	return out, nil
 }
 
-// embedded keeps how many chunks a step embedded.
+// embedded reports how many chunks a step has embedded.
 func (r *progressReport) embedded(n int) {
 	r.set(tool.Progress{Message: "embedding", Done: float64(n)})
 }

@@ -40,8 +40,8 @@ func (a *Activities) Admit(ctx context.Context, in wire.InvokeInput) (wire.Admit
 
 // Invoke runs one attempt of a call: admission, the tool, settlement.
 //
-// A failure that may be repeated is returned as it is, for Temporal to repeat;
-// any other end is settled first, and an error then says so.
+// A retryable failure is returned for Temporal to retry; any other end is
+// settled first, and its error is marked as settled.
 func (a *Activities) Invoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
 	if err := checkTenant(ctx, in.Principal.Tenant); err != nil {
 		return wire.InvokeOutput{}, failure.Encode(err)

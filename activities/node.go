@@ -67,8 +67,8 @@ func (a *Activities) planNode(
 		return wire.LoadPlanOutput{}, err
 	}
 	call := describe(prepared, maxInlineOnceArguments)
-	// A single call has no message that its arguments could stand with, and
-	// nobody has recorded its refusal.
+	// A single call has no message that could hold its arguments, and its
+	// refusal is not recorded yet.
 	call.Arguments, call.Stored, call.Settled = prepared.Arguments, false, false
 	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Plan: *plan, Call: &call}, nil
 }

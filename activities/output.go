@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 )
 
-// Outputs keeps what models and tools say while they are at work, for those who
-// watch. Package store implements it.
+// Outputs stores the output that models and tools produce while they run, for
+// followers of the run. Package store implements it.
 type Outputs interface {
 	AppendOutput(ctx context.Context, o agent.Output) error
 }
@@ -24,9 +24,10 @@ const (
 	outputPatience = 2 * time.Second       // Of one write, and of the turn with the last one.
 )
 
-// stream returns what a model or a tool is to tell of its answer while it makes
-// it: nil where nobody watches. The returned function writes what is left;
-// after it nothing is written. Who says nothing meanwhile costs nothing.
+// stream returns the function that a model or a tool reports its output with
+// while it runs; nil where the run has no followers. The returned end function
+// writes what is left; nothing is written after it. A stream without output
+// costs nothing.
 func (a *Activities) stream(ctx context.Context, o agent.Output) (say func(text string), end func()) {
 	if a.Outputs == nil || o.RunID == "" {
 		return nil, func() {}
@@ -48,8 +49,8 @@ func (a *Activities) stream(ctx context.Context, o agent.Output) (say func(text 
 	}
 }
 
-// outputWriter gathers what is said and writes it in the background. Who says it
-// never waits for it, and its failures are nobody's.
+// outputWriter buffers output and writes it in the background. Reporters of
+// output never wait for it, and its failures do not fail the call.
 type outputWriter struct {
 	port   Outputs
 	output agent.Output // All but its text.

@@ -52,7 +52,7 @@ func (a *Activities) newKit(
 	return k, nil
 }
 
-// specs returns the tools that a model may call, as it is told of them.
+// specs returns the tools that a model may call, as they are described to it.
 func (k *kit) specs() []agent.ToolSpec {
 	specs := make([]agent.ToolSpec, 0, len(k.tools))
 	for _, t := range k.tools {
@@ -166,8 +166,8 @@ func policyTest(t *wire.Test, pin agent.Pin) *policy.Test {
 	}
 }
 
-// refusal asks the policy, and returns why the call must not run, or nil. What
-// needs an approval is refused: nobody can give one yet.
+// refusal evaluates the policy, and returns why the call must not run, or nil.
+// A call that needs an approval is refused: approvals cannot be given yet.
 func refusal(in policy.Input) *agent.Refusal {
 	d := policy.Decide(in)
 	switch d.Verdict {

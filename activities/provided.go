@@ -21,9 +21,10 @@ func notOurs(slug string) *agent.Refusal {
 }
 
 // provided returns the tools of the plan that the model's provider runs by
-// itself. Nobody admits what they do, so whether they may be used is read here,
-// at every turn; those that may not are not passed on. One of another provider
-// than the model's is a mistake of the agent's, and tool.Invalid.
+// itself. Their calls are not admitted here, so their permissions are read at
+// every turn; tools that are not permitted are not passed on. A tool of another
+// provider than the model's is a fault of the agent's definition, and fails
+// with tool.Invalid.
 func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model string) ([]agent.ProviderTool, error) {
 	var out []agent.ProviderTool
 	for _, t := range k.tools {

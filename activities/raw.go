@@ -10,8 +10,8 @@ import (
 )
 
 // complete prepares the arguments of a call that came as its caller wrote them.
-// What comes out depends on the pinned version alone, so every attempt, and
-// whoever settles the call, finds the same.
+// The result depends on the pinned version alone, so every attempt, and the
+// settlement of the call, computes the same.
 func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 	if !in.Call.Raw {
 		return nil

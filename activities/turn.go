@@ -101,7 +101,7 @@ func (a *Activities) turn(ctx context.Context, in wire.ModelTurnInput) (agent.Tu
 }
 
 // ask puts the turn to the model that the pinned agent version names, and
-// streams what it says meanwhile to those who follow the run.
+// streams its output meanwhile to followers of the run.
 func (a *Activities) ask(
 	ctx context.Context, in wire.ModelTurnInput, definition agent.Definition, open agent.OpenTurn, kit *kit,
 	provided []agent.ProviderTool,
