@@ -31,22 +31,22 @@ type Definition struct {
 	Tools        []tool.Ref      `json:"tools"`
 	ToolMode     ToolMode        `json:"tool_mode,omitempty"` // Sequential when empty.
 	Limits       Limits          `json:"limits"`
-	// MaxConcurrency is how many pure calls of a concurrency group run at once in
-	// a run, by group: within what the group's tools allow, and in the place of
-	// the default where they do not say.
+	// MaxConcurrency limits, by concurrency group, the pure calls that a run
+	// has in flight at once. It applies within the limits of the group's tools,
+	// and replaces the default where the tools set none.
 	MaxConcurrency map[string]int `json:"max_concurrency,omitempty"`
-	// OnUnavailableTool is what becomes of a run when a tool of the agent cannot
-	// be used as it begins. OmitTool when empty.
+	// OnUnavailableTool is the handling of a tool of the agent that cannot be
+	// used when a run begins. OmitTool when empty.
 	OnUnavailableTool UnavailablePolicy `json:"on_unavailable_tool,omitempty"`
-	// Skills are what the agent can be told to do by name, by tools of type
-	// prompt in mode skill.
+	// Skills are named instructions that tools of type prompt in mode skill can
+	// run the agent with.
 	Skills map[string]Skill `json:"skills,omitempty"`
 }
 
 // Skill is a named way of working that an agent declares.
 type Skill struct {
 	Description  string `json:"description,omitempty"`
-	Instructions string `json:"instructions"` // Said before what the agent is told.
+	Instructions string `json:"instructions"` // Precede the message to the agent.
 }
 
 // Digest returns the sha256, in hexadecimal, of the definition's canonical JSON.
@@ -81,14 +81,14 @@ const (
 	ParallelSafe ToolMode = "parallel_safe" // Runs of pure calls at once, everything else alone.
 )
 
-// UnavailablePolicy is what becomes of a run of an agent one of whose tools
-// cannot be used when the run begins: it is disabled, say, or has no version
-// that the agent asks for.
+// UnavailablePolicy is the handling of a tool of an agent that cannot be used
+// when a run begins, for example because it is disabled or has no version that
+// meets the agent's constraint.
 type UnavailablePolicy string
 
 // Policies for tools that cannot be used.
 const (
-	OmitTool  UnavailablePolicy = "omit"   // The run begins without the tool, and an event tool.warning says so.
+	OmitTool  UnavailablePolicy = "omit"   // The run begins without the tool and with an event tool.warning.
 	RefuseRun UnavailablePolicy = "refuse" // The run is refused before it is accepted.
 )
 

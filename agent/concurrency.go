@@ -1,6 +1,6 @@
 package agent
 
-// Segment is a stretch of a turn's calls, [From, To), that are scheduled
+// Segment is a range of a turn's calls, [From, To), that are scheduled
 // together.
 type Segment struct{ From, To int }
 
@@ -33,8 +33,8 @@ const (
 	LimitAgent LimitCause = "agent" // The agent's max_concurrency of the group.
 )
 
-// GroupLimit is the most calls of a concurrency group that a run has in flight
-// at once.
+// GroupLimit is the maximum number of calls of a concurrency group that a run
+// has in flight at once.
 type GroupLimit struct {
 	Limit int
 	Cause LimitCause
@@ -42,8 +42,8 @@ type GroupLimit struct {
 }
 
 // LimitGroup returns how many calls of a pinned tool may be in flight at once
-// in its concurrency group. The tool's max_concurrency is what it allows: an
-// agent's figure for the group lowers it, and raises it only where the tool
+// in its concurrency group. The tool's max_concurrency is an upper bound: the
+// agent's value for the group lowers it, and raises it only where the tool
 // leaves it at the default.
 func (p *Plan) LimitGroup(pin *Pin) GroupLimit {
 	own, asked := pin.Execution.MaxConcurrency, p.MaxConcurrency[pin.Execution.Group()]
@@ -58,7 +58,7 @@ func (p *Plan) LimitGroup(pin *Pin) GroupLimit {
 }
 
 // LimitGroups returns the limit of each concurrency group among the pinned
-// tools of the calls made: tools of a group that disagree get the least of them.
+// tools of the given calls: the least of the group's tools.
 func (p *Plan) LimitGroups(pins []*Pin) map[string]GroupLimit {
 	out := make(map[string]GroupLimit)
 	for _, pin := range pins {

@@ -1,5 +1,5 @@
-// Package agent is the vocabulary of agents: what an agent, a model, a run, a
-// message and a plan are.
+// Package agent defines the core types of agents: an agent, a model, a run, a
+// message and a plan.
 //
-// It stands on package tool and the standard library alone.
+// It imports package tool and the standard library only.
 package agent

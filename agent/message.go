@@ -7,7 +7,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Role says who wrote a message.
+// Role is the author of a message.
 type Role string
 
 // Roles.
@@ -19,9 +19,9 @@ const (
 )
 
 // Message is an immutable entry of a transcript. User and assistant messages
-// form a chain by ParentID; a tool message hangs off the assistant message
-// that asked for it, at the Position of its call. So a workflow that is reset
-// forks the chain and loses nothing.
+// form a chain by ParentID; a tool message is attached to the assistant message
+// that asked for it, at the Position of its call. A workflow that is reset
+// therefore forks the chain and loses nothing.
 type Message struct {
 	ID        string         `json:"id"`
 	ParentID  string         `json:"parent_id,omitempty"`
@@ -41,7 +41,8 @@ type Message struct {
 type Call struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// As the model wrote it: a JSON text, perhaps a malformed one in a JSON string.
+	// Arguments are as the model wrote them: JSON, or malformed JSON in a JSON
+	// string.
 	Arguments json.RawMessage `json:"arguments"`
 }
 
@@ -50,6 +51,6 @@ type Usage struct {
 	InputTokens  int `json:"input_tokens"` // All of them, those from a cache included.
 	OutputTokens int `json:"output_tokens"`
 
-	CachedInputTokens int `json:"cached_input_tokens,omitempty"` // Of the input: what a provider's cache held.
-	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`    // Of the output: what the answer does not show.
+	CachedInputTokens int `json:"cached_input_tokens,omitempty"` // Of the input: tokens read from a provider's cache.
+	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`    // Of the output: tokens that are not part of the answer.
 }

@@ -15,8 +15,8 @@ type Model interface {
 	Generate(ctx context.Context, req *ModelRequest) (*ModelResponse, error)
 }
 
-// LocalModel is a [Model] that may answer within the process: where Local is true,
-// what it is asked goes nowhere else.
+// LocalModel is a [Model] that may answer within the process: where Local is
+// true, its requests do not leave the process.
 type LocalModel interface {
 	Model
 	Local() bool
@@ -41,26 +41,26 @@ type ModelRequest struct {
 	Model        string          // What follows the provider in the agent's model name.
 	Options      json.RawMessage // The agent's model options; may be empty.
 	Instructions string
-	Messages     []Message // In order; tool messages follow the message that asked. Shared: never change them.
+	Messages     []Message // In order; tool messages follow the message that made the calls. Shared: never change them.
 	Tools        []ToolSpec
-	// ProviderTools are those that the model's provider runs by itself. A model
-	// that knows none leaves them out.
+	// ProviderTools are the tools that the model's provider runs by itself. A
+	// model that does not support them ignores them.
 	ProviderTools []ProviderTool
 	Turn          int // Counted from 1.
 
-	Tenant tool.TenantID // Whose run it is; a model may have a key for each tenant.
-	// Stream, unless nil, is told of the answer as it comes. It returns at once,
-	// and must not be called after Generate has returned, nor by two goroutines
-	// at a time. What it was told does not count: the response says it again.
+	Tenant tool.TenantID // The tenant of the run; a model may have a key for each tenant.
+	// Stream, unless nil, receives the answer as it comes. It returns at once,
+	// and must not be called after Generate has returned, nor concurrently.
+	// Deltas are for display only: the response contains the whole answer.
 	Stream func(Delta)
 }
 
-// Delta is the next piece of an answer that is still being made.
+// Delta is the next piece of an answer that is still being generated.
 type Delta struct {
 	Text string
 }
 
-// ToolSpec is a tool as a model is told of it.
+// ToolSpec is a tool as it is described to a model.
 type ToolSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -75,7 +75,7 @@ type ModelResponse struct {
 	// Content is the answer's text again, in order with what the provider's own
 	// tools did, as [ProviderBlock]; empty where there is nothing but Text.
 	Content []tool.Content
-	// Truncated reports that the answer was cut off, by a token limit say. Its
-	// last call must not be executed.
+	// Truncated reports that the answer was cut off, for example by a token
+	// limit. Its last call must not be executed.
 	Truncated bool
 }

@@ -2,17 +2,18 @@ package agent
 
 import "github.com/toolcrib/toolcrib/tool"
 
-// EventOutputAppended tells of what the model said while its answer was still
-// being made; its data is an [Output]. See [tool.EventOutputAppended] for tools.
+// EventOutputAppended reports output of the model while its answer was still
+// being generated; its data is an [Output]. See [tool.EventOutputAppended] for
+// tools.
 const EventOutputAppended tool.EventType = "agent.output_appended"
 
-// Output is a piece of what a model, or a tool with CallID, says while it is at
-// work. Pieces are for watching: what counts is in the message and the
-// invocation that they end in, and pieces may be missing.
+// Output is a piece of output of a model, or of a tool with CallID, while it
+// runs. Pieces are for live display and may be missing: the message and the
+// invocation contain the complete text.
 //
-// An attempt that is repeated says everything again. So a reader keeps, of each
-// turn and call, the text of the highest attempt it has seen: a higher one
-// drops what came before, and what still comes from a lower one is ignored.
+// A retried attempt sends its output again from the start. A reader therefore
+// keeps, for each turn and call, the text of the highest attempt it has seen: a
+// higher attempt replaces the text, and pieces of a lower one are ignored.
 // [EventTurn], or the end of the call, ends the text.
 type Output struct {
 	Tenant  tool.TenantID `json:"-"`
@@ -23,7 +24,7 @@ type Output struct {
 	Text    string        `json:"text"`
 }
 
-// EventType returns the event that tells of o.
+// EventType returns the type of the event that reports o.
 func (o Output) EventType() tool.EventType {
 	if o.CallID != "" {
 		return tool.EventOutputAppended

@@ -2,9 +2,8 @@ package agent
 
 import "github.com/toolcrib/toolcrib/tool"
 
-// Parts is what the calls of a tool are made of, where they are not its own:
-// the run of an agent, or steps that are calls of other tools. The zero value is
-// a tool whose calls are its own.
+// Parts are the dependencies of a tool's calls: the run of an agent, or steps
+// that are calls of other tools. The zero value is a tool without dependencies.
 type Parts struct {
 	Agent *Target
 	Steps []StepPart
@@ -25,5 +24,5 @@ type StepPart struct {
 	Path string // Of the reference, in the tool's configuration.
 }
 
-// IsZero reports whether the calls of the tool are its own.
+// IsZero reports whether the tool has no dependencies.
 func (p Parts) IsZero() bool { return p.Agent == nil && len(p.Steps) == 0 }

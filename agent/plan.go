@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Plan is a run's lockfile: the exact versions, by digest, that it uses for as
-// long as it lasts. Content is pinned here; authority never is.
+// Plan is a run's lockfile: the exact versions, by digest, that it uses until
+// it ends. Content is pinned here; authority never is.
 type Plan struct {
 	AgentID      string   `json:"agent_id,omitempty"` // Empty for a run without an agent.
 	Agent        string   `json:"agent,omitempty"`
@@ -25,22 +25,22 @@ type Plan struct {
 	Omitted []Omission `json:"omitted,omitempty"` // Tools of the agent that could not be used when the run began.
 }
 
-// WarningOmitted is the reason that an event tool.warning has of a tool that a
-// run goes without.
+// WarningOmitted is the reason of an event tool.warning for a tool that was
+// omitted from a run.
 const WarningOmitted = "omitted"
 
-// Omission is a tool that a run goes without.
+// Omission is a tool that was omitted from a run.
 type Omission struct {
 	Tool   string    `json:"tool"` // The reference, as the agent has it.
 	Kind   tool.Kind `json:"kind"` // Of the failure to resolve it.
 	Reason string    `json:"reason"`
 }
 
-// Pin is one pinned tool version with what the scheduler must know of it.
+// Pin is one pinned tool version with the data that the scheduler needs.
 type Pin struct {
 	ToolID         string              `json:"tool_id"`
 	Slug           string              `json:"slug"`
-	AskedAs        string              `json:"asked_as,omitempty"` // The other name that the agent has it by: calls may use it too.
+	AskedAs        string              `json:"asked_as,omitempty"` // The alias or former name in the agent's reference.
 	Version        string              `json:"version"`
 	Digest         string              `json:"digest"`
 	Implementation tool.Implementation `json:"implementation_type"`
@@ -59,7 +59,8 @@ type PinnedAgent struct {
 	Slug    string `json:"slug"`
 	Version string `json:"version"`
 	Digest  string `json:"digest"`
-	// Detached runs go on by themselves: their call answers when they have begun.
+	// Detached runs continue on their own: their call returns when they have
+	// begun.
 	Detached bool `json:"detached,omitempty"`
 }
 
@@ -73,12 +74,12 @@ type StepPin struct {
 	Pin      Pin    `json:"pin"`
 }
 
-// Nested reports whether a call of the pin is other runs or calls: an attempt
-// opens it, the workflow makes those, and a settlement closes it.
+// Nested reports whether a call of the pin consists of other runs or calls: an
+// attempt opens it, the workflow makes those, and a settlement closes it.
 func (p *Pin) Nested() bool { return p.Agent != nil || len(p.Steps) > 0 }
 
-// Content returns the digest of all that a call of the pin runs: the version's
-// own, and for a nested one also what is pinned below it.
+// Content returns the digest of everything that a call of the pin runs: the
+// version's own, and for a nested call also what is pinned below it.
 func (p *Pin) Content() string {
 	if !p.Nested() {
 		return p.Digest
@@ -94,8 +95,8 @@ func (p *Pin) Content() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Count returns how many calls a call of the pin is, itself included, and how
-// many of them are runs of agents.
+// Count returns the number of calls that a call of the pin makes, itself
+// included, and how many of them are runs of agents.
 func (p *Pin) Count() (calls, agents int) {
 	calls = 1
 	if p.Agent != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ProviderTool is a tool that the provider of a model runs by itself, in its
-// own place: code execution or a web search, say. It is passed to the model as
-// it stands. Nobody here ever runs it, and a call that a model makes of it as
-// of a function is refused.
+// ProviderTool is a tool that the provider of a model runs by itself, on its
+// own infrastructure, such as code execution or a web search. It is passed to
+// the model as it stands. The platform never runs it, and refuses a call that a
+// model makes of it as of a function.
 type ProviderTool struct {
-	Name     string          // Its slug, by which people know it.
-	Provider string          // What stands before the slash in the model of an agent that may have it.
+	Name     string          // Its slug.
+	Provider string          // The provider, as before the slash in an agent's model.
 	Tool     json.RawMessage // As the provider's API describes it: an object with a type.
 }
 
@@ -118,8 +118,8 @@ func (t ProviderTool) member(name string) string {
 	return text
 }
 
-// Fits refuses, with [tool.Invalid], to pass the tool to a model, "provider/name",
-// that another provider answers for.
+// Fits refuses, with [tool.Invalid], a model, "provider/name", of another
+// provider than the tool's.
 func (t ProviderTool) Fits(model string) error {
 	if provider, _, _ := strings.Cut(model, "/"); provider != t.Provider {
 		return &tool.Error{
@@ -138,8 +138,8 @@ func (t ProviderTool) Fits(model string) error {
 const providerBlock = "application/vnd.toolcrib.provider-block+json"
 
 // ProviderBlock returns a block of an assistant's message that holds what a
-// provider's own tool did, raw, as the provider tells it. Only models of the
-// very provider are shown it again; to all others it says nothing.
+// provider's own tool did, raw, as the provider reports it. Only models of the
+// same provider are shown it again; it is omitted for all others.
 func ProviderBlock(provider string, raw json.RawMessage) tool.Content {
 	return tool.Content{Type: tool.JSONContent, JSON: raw, MIMEType: providerBlock, Name: provider}
 }

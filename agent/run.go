@@ -12,13 +12,13 @@ type RunKind string
 
 // Kinds of run.
 const (
-	AgentRun    RunKind = "agent"     // An agent loop of ours.
-	ToolCallRun RunKind = "tool_call" // One tool call of ours.
-	ToolTestRun RunKind = "tool_test" // One tool call of ours, made to test the tool.
+	AgentRun    RunKind = "agent"     // An agent loop.
+	ToolCallRun RunKind = "tool_call" // One tool call.
+	ToolTestRun RunKind = "tool_test" // One tool call, made to test the tool.
 	HostRun     RunKind = "host"      // A workflow of the host that executes tools.
 )
 
-// RunStatus is where a run is in its life.
+// RunStatus is the stage of a run in its life cycle.
 type RunStatus string
 
 // Statuses of a run.
@@ -49,24 +49,24 @@ type Run struct {
 	Principal     tool.Principal  `json:"principal"`
 	Status        RunStatus       `json:"status"`
 	Input         json.RawMessage `json:"input,omitempty"`
-	Output        string          `json:"output,omitempty"` // What the agent said last.
+	Output        string          `json:"output,omitempty"` // The agent's last message.
 	ErrorKind     tool.Kind       `json:"error_kind,omitempty"`
 	Error         string          `json:"error,omitempty"`
 	WorkflowID    string          `json:"workflow_id"`
-	FirstRunID    string          `json:"first_run_id,omitempty"` // Of Temporal: the first execution of the chain.
+	FirstRunID    string          `json:"first_run_id,omitempty"` // Temporal's run id of the first execution of the chain.
 	HeadMessageID string          `json:"head_message_id,omitempty"`
 	Turns         int             `json:"turns"`
 	LastSeq       int64           `json:"last_seq"`
 	Plan          *Plan           `json:"plan,omitempty"`
-	Parent        *Parent         `json:"parent,omitempty"` // Set for the run of an agent that a call asked for.
-	Depth         int             `json:"depth,omitempty"`  // How many runs are above it.
-	Calls         int             `json:"calls,omitempty"`  // Made by the run and those below it; known when it has ended.
+	Parent        *Parent         `json:"parent,omitempty"` // Set for a nested agent run: the call that started it.
+	Depth         int             `json:"depth,omitempty"`  // Number of ancestor runs.
+	Calls         int             `json:"calls,omitempty"`  // Calls made by it and its nested runs; set when it has ended.
 	CreatedAt     time.Time       `json:"created_at"`
 	StartedAt     *time.Time      `json:"started_at,omitempty"`
 	CompletedAt   *time.Time      `json:"completed_at,omitempty"`
 
-	// FollowFor is, of a run that is accepted, for how long somebody is expected
-	// to follow its output from the start. It is not stored with the run.
+	// FollowFor is how long a newly accepted run is expected to have a follower
+	// of its output, from its start. It is not stored with the run.
 	FollowFor time.Duration `json:"-"`
 
 	// EndedBy is Temporal's run id of the execution that reported the end, or
@@ -75,9 +75,9 @@ type Run struct {
 }
 
 // EndedUnbegun reports whether the platform ended the run before its workflow
-// began: it was cancelled, or refused for good. The workflow executes nothing of
-// it then, even if it starts later. A run that the reconciler closed as never
-// started is another matter: it begins when its workflow does.
+// began: it was cancelled, or permanently refused. The workflow then executes
+// nothing, even if it starts later. A run that the reconciler closed as never
+// started is different: it begins when its workflow does.
 func (r *Run) EndedUnbegun() bool {
 	return r.Status.Final() && r.StartedAt == nil && r.EndedBy == ""
 }
@@ -96,12 +96,12 @@ func (r *Run) EndError() *tool.Error {
 type Parent struct {
 	RunID        string `json:"run_id"`
 	InvocationID string `json:"invocation_id"`
-	// Detached runs answer nobody: their call ended when they began.
+	// Detached runs return nothing to their caller: their call ended when they
+	// began.
 	Detached bool `json:"detached,omitempty"`
 }
 
-// MaxDepth is how deep runs nest: an agent may ask an agent, which may ask
-// another, five below the first.
+// MaxDepth is the maximum nesting of agent runs: five levels below the first.
 const MaxDepth = 5
 
 // Ancestor is a run above another.

@@ -43,7 +43,7 @@ type Acceptance struct {
 	// MaxUnfinished bounds the pending and running runs of the tenant. Zero for
 	// no bound.
 	MaxUnfinished int
-	// Lease is for how long the start belongs to the caller, who makes the first
+	// Lease is how long the start belongs to the caller, which makes the first
 	// attempt. After it any process may claim the start.
 	Lease time.Duration
 }

@@ -44,7 +44,7 @@ type OpenTurn struct {
 	// it.
 	Transcript []Message
 	Stored     *Turn // Set when the turn was answered and stored before.
-	Followed   bool  // Somebody follows the run's output.
+	Followed   bool  // Whether the run's output has followers.
 }
 
 // RunEnd is how a run ends. An empty Output stands for the text of the head
