@@ -67,7 +67,7 @@ type Config struct {
 	Runs Runs
 	// Schemas compiles schemas; a cache of its own when nil.
 	Schemas *schema.Cache
-	// Clock tells the time. Defaults to [time.Now].
+	// Clock returns the current time. Defaults to [time.Now].
 	Clock func() time.Time
 }
 
@@ -103,9 +103,9 @@ func New(cfg Config) *Catalog {
 	return newCatalog(all)
 }
 
-// Described returns the catalog of all the built-ins there are, for those who
-// describe and judge tools and run none: its executors must not be called.
-// CheckMCP judges the configurations of mcp tools.
+// Described returns the catalog of all built-ins for describing and validating
+// tools only: its executors must not be called. CheckMCP checks the
+// configurations of mcp tools.
 func Described(checkMCP func(config json.RawMessage) error) *Catalog {
 	var cfg Config
 	return newCatalog([]Builtin{

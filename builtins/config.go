@@ -44,11 +44,11 @@ func configFault(path, msg string) *tool.Error {
 	return &tool.Error{Kind: tool.Invalid, Op: "builtins.Check", Path: path, Msg: msg}
 }
 
-// Complete fills in what a tenant's tool that runs a built-in under a
-// configuration of its own leaves to the built-in: schemas, class, schedule and
-// description. It refuses what the built-in could not run, as [tool.Invalid]
-// with the Path within the tool's definition, and leaves all other tools as
-// they are. Warnings tell of what is allowed and better done otherwise.
+// Complete fills in the fields that a tenant's tool, which runs a built-in
+// under its own configuration, leaves to the built-in: schemas, class, schedule
+// and description. It refuses a configuration that the built-in could not run,
+// as [tool.Invalid] with the Path within the tool's definition, and leaves all
+// other tools unchanged. Warnings name what is allowed but not advisable.
 func (c *Catalog) Complete(d *tool.Definition, p *tool.Policy) (warnings []string, err error) {
 	key := keyOf(d.Config)
 	if d.ImplementationType() != tool.Internal || key == "" {

@@ -9,7 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// datetimeUtils tells, reads, writes and reckons dates and times.
+// datetimeUtils returns the current time, and parses, formats and calculates
+// dates and times.
 //
 // Days and longer units count on the calendar of the time zone, hours and
 // shorter ones are exact. Adding months clamps the day to the month's last. A

@@ -104,7 +104,7 @@ func (r *reckoning) add(value time.Time) (time.Time, error) {
 	return sum, err //nolint:wrapcheck // Its text is the answer.
 }
 
-// compare tells what lies between two times.
+// compare computes the difference between two times.
 func (r *reckoning) compare(start time.Time) (*datetimeOutput, error) {
 	end, err := r.read("end", r.End)
 	if err != nil {

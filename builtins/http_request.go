@@ -100,14 +100,14 @@ type httpRequestConfig struct {
 	Auth *auth `json:"auth"`
 }
 
-// httpRequest sends the request that the model asks for. As a global tool that
-// any agent may be given, it only reads, without a credential. A tenant's own
+// httpRequest sends the request that the model asks for. As a global tool,
+// available to any agent, it only reads, without a credential. A tenant's own
 // tool of the class write may change something, and one with auth in its
-// configuration is somebody; what a model says never adds a credential. What
-// the class does not allow, the guard refuses, and reports as drift.
+// configuration is authenticated; a model can never add a credential. The guard
+// refuses what the class does not allow, and reports it as drift.
 //
-// An answer of 4xx is the tool's "no", and 401 and 403 are Denied where a
-// credential of ours was sent. 408, 425 and 429 are RateLimited, 5xx
+// An answer of 4xx is the tool's "no", and 401 and 403 are Denied where the
+// platform sent a credential. 408, 425 and 429 are RateLimited, 5xx
 // Unavailable.
 func httpRequest(gate *egress.Gate, secrets secret.Resolver, clock func() time.Time) Builtin {
 	spec := Spec{

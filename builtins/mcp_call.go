@@ -49,12 +49,12 @@ type mcpCallConfig struct {
 	Tools  []string                   // allowed_tools; empty for all.
 }
 
-// mcpCall calls a tool of an MCP server that the model names: an allowed one of
-// an attached server, or one at any public URL, without credentials. Nobody knows before what such a tool
-// does, so every call is one that may change something, and a person approves
-// it. A tool made for one server is the better way.
+// mcpCall calls a tool of an MCP server that the model names: an allowed tool
+// of an attached server, or any tool at a public URL, without credentials. The
+// effects of such a tool are not known beforehand, so every call is treated as
+// a write and needs a person's approval. Prefer a tool made for one server.
 //
-// What a model says never adds a header or a credential: those stand in the
+// A model can never add a header or a credential: those stand in the
 // configuration of a tenant's own tool, beside the server that they are for.
 func mcpCall(mcp tool.Executor, check func(config json.RawMessage) error) Builtin {
 	spec := Spec{

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// plain returns a text of others as models should read it: in UTF-8, with line
-// feeds and tabs for all control characters, and without those that nobody
-// sees but that turn the direction of a text or hide another one in it.
+// plain returns untrusted text as models should read it: in UTF-8, with line
+// feeds and tabs as its only control characters, and without the invisible
+// characters that change the direction of a text or hide another one in it.
 func plain(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, odd) < 0 {

@@ -46,7 +46,7 @@ type Article struct {
 	Byline    string
 	Site      string
 	Language  string
-	Published *time.Time // Nil when the page does not tell.
+	Published *time.Time // Nil when the page does not state it.
 	Content   string     // In the format that was asked for.
 	Truncated bool       // The page had more than the reader reads.
 }

@@ -45,8 +45,8 @@ type SearchResult struct {
 	Date     string `json:"date,omitempty"`
 }
 
-// SearchProviders returns those that are built in, in the order in which they
-// are asked where nobody chose one.
+// SearchProviders returns the built-in search providers, in the order in which
+// they are tried where none is configured.
 func SearchProviders() []SearchProvider { return []SearchProvider{serper{}, brave{}} }
 
 // serper is Google's results by serper.dev.

@@ -97,9 +97,9 @@ type webFetchOutput struct {
 
 // webFetch reads a page of the web: any public URL, by GET, with no credential
 // and no cookie. Pages become Markdown, text or plain HTML, and come in pieces
-// where they are long: each piece is fetched anew, since nothing is kept
-// between calls. Whoever asks is a person's agent and not a crawler, so
-// robots.txt is not consulted.
+// where they are long: each piece is fetched anew, since nothing is cached
+// between calls. Fetches act for a person and are not crawling, so robots.txt
+// is not consulted.
 //
 // An answer of 4xx is the tool's "no", and so is content that is neither text
 // nor an image. 408, 425 and 429 are RateLimited, 5xx Unavailable.

@@ -45,8 +45,8 @@ func Add(t time.Time, a Amount) (time.Time, Oddity, error) {
 	return t, odd, nil
 }
 
-// check tells whether a is so long that it leads out of the calendar from
-// anywhere.
+// check refuses an amount so long that it leads out of the calendar from any
+// date.
 func (a Amount) check() error {
 	for _, n := range []int64{a.Years, a.Months, a.Weeks, a.Days, a.Hours, a.Minutes, a.Seconds} {
 		if n > maxAmount || n < -maxAmount {
