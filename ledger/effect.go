@@ -9,7 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Effect is what makes two calls one effect.
+// Effect is the identity of an effect: two calls with equal fields are one
+// effect.
 type Effect struct {
 	Tenant          tool.TenantID
 	WorkflowID      string
@@ -20,9 +21,9 @@ type Effect struct {
 	ArgumentsDigest string
 }
 
-// ID returns the effect's id: a sha256 in hexadecimal, computed in the
-// workflow and sent as idempotency key. A reset that asks the same again gets
-// the same id; one whose model asks otherwise gets another.
+// ID returns the effect's id: a sha256 in hexadecimal, computed in the workflow
+// and sent as idempotency key. A reset that makes the same call again gets the
+// same id; a reset whose model makes another call gets another.
 func (e Effect) ID() string {
 	h := sha256.New()
 	for _, part := range []string{

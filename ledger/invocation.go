@@ -9,9 +9,9 @@ import (
 )
 
 // InvocationID returns the id of an invocation that a workflow makes for an
-// effect: a UUIDv7 of the given time, whose other bits are the effect's, so
-// that a replay makes the same. Where the effect has an invocation already, the
-// ledger keeps that one.
+// effect: a UUIDv7 of the given time, whose other bits derive from the effect,
+// so that a replay computes the same id. Where the effect has an invocation
+// already, the ledger keeps that one.
 func InvocationID(at time.Time, effectID string) string {
 	return derived(millis(at), "invocation of "+effectID)
 }
@@ -31,8 +31,9 @@ func StepInvocationID(composition string, index int, effectID string, at time.Ti
 	return InvocationID(at, effectID)
 }
 
-// RunID returns the id of the run that an invocation is: a UUIDv7 of the same
-// time, equal for every attempt. What is no UUID gives none.
+// RunID returns the id of the run that belongs to an invocation: a UUIDv7 of
+// the same time, equal for every attempt. It is empty where invocationID is not
+// a UUID.
 func RunID(invocationID string) string {
 	stamp, ok := stampOf(invocationID)
 	if !ok {

@@ -1,11 +1,11 @@
 // Package ledger is the contract of the effect ledger: the record that makes a
 // call safe to repeat, and that says so when it is not.
 //
-// An effect moves through phases (accepted, admitted, sent, done). Every move
-// is a compare-and-set on (phase, fence) in the database: whoever loses it
-// must send nothing. That holds against retries, resets, and workers that wake
-// up long after their call was settled. Package store implements the contract;
-// this package knows neither SQL nor Temporal.
+// An effect moves through phases (accepted, admitted, sent, done). Every
+// transition is a compare-and-set on (phase, fence) in the database: a writer
+// that loses it must send nothing. That holds for retries, resets, and workers
+// that wake up long after their call was settled. Package store implements the
+// contract; this package knows neither SQL nor Temporal.
 package ledger
 
 import (
@@ -46,16 +46,16 @@ type Ledger interface {
 	// effect's, that is when a later attempt is under way.
 	Settle(ctx context.Context, s Settlement) (Outcome, error)
 
-	// Records returns what is known of effects, by their ids; those that the
+	// Records returns the records of effects, by their ids; effects that the
 	// tenant does not have are missing.
 	Records(ctx context.Context, tenant tool.TenantID, effectIDs []string) (map[string]Record, error)
 }
 
-// Record is an effect as the ledger holds it.
+// Record is an effect as recorded in the ledger.
 type Record struct {
 	InvocationID string
-	Arguments    json.RawMessage // What the call was made with; empty where it was never admitted.
-	Outcome      *Outcome        // Nil while it is under way.
+	Arguments    json.RawMessage // The arguments of the call; empty where it was never admitted.
+	Outcome      *Outcome        // Nil while it is in progress.
 }
 
 // Entry describes a call to the ledger.
@@ -68,17 +68,17 @@ type Entry struct {
 	Turn           int
 	Position       int
 	CallID         string
-	ToolID         string // Empty when the call named no tool of ours.
+	ToolID         string // Empty when the call named no known tool.
 	Slug           string
 	Version        string
 	Digest         string
 	Implementation tool.Implementation
 	Mode           tool.Mode
-	MessageID      string // The assistant message that asked; empty outside agent runs.
+	MessageID      string // The assistant message that made the call; empty outside agent runs.
 	ParentID       string // The invocation that this call is a step of; empty for most.
 	Arguments      json.RawMessage
-	// ArgumentsStored says that Arguments is empty because it stands with the
-	// assistant message, at Position of its prepared arguments.
+	// ArgumentsStored says that Arguments is empty because they are stored with
+	// the assistant message, at Position of its prepared arguments.
 	ArgumentsStored bool
 	Receipt         json.RawMessage // What coercion changed; empty when nothing.
 }
@@ -95,10 +95,10 @@ type Ticket struct {
 	InvocationID string // As the ledger knows the call.
 	Fence        int64
 	Attempt      int             // Counted from 1 over the effect's life.
-	Policy       tool.Policy     // The tool's policy as it is now; the caller decides by it before it sends.
+	Policy       tool.Policy     // The tool's current policy; the caller evaluates it before it sends.
 	Deprecated   bool            // The tool is deprecated; a warning event was written.
-	Followed     bool            // Somebody follows the output of the call's run.
-	Arguments    json.RawMessage // What the call is to be made with, wherever it stood.
+	Followed     bool            // Whether the output of the call's run has followers.
+	Arguments    json.RawMessage // The arguments of the call, wherever they were stored.
 	Done         *Outcome        // Set when the effect was settled before; then nothing is admitted.
 }
 
@@ -112,15 +112,15 @@ type Settlement struct {
 	Result *tool.Result          // What the tool answered, if it did.
 	Kind   tool.Kind             // Why it did not; empty with a Result.
 	Msg    string                // For the caller and the model; empty with a Result.
-	// Unsent says that the attempt that settles sent nothing, although it marked
+	// Unsent says that the settling attempt sent nothing, although it marked
 	// the effect as sent.
 	Unsent bool
 	// Acted says that parts of the call were done: steps, or the run of an agent.
 	Acted bool
 	// UnknownIfSent turns a failure into StatusUnknown when the effect was
-	// sent: nobody can tell whether it happened.
+	// sent, since it cannot be known whether it happened.
 	UnknownIfSent bool
-	// Drift tells of a call that was refused because it would have done more
+	// Drift is set for a call that was refused because it would have done more
 	// than its tool declares; the event tool.warning goes with the settlement.
 	Drift *Drift
 }
@@ -139,14 +139,14 @@ type Outcome struct {
 	Kind         tool.Kind             `json:"kind,omitempty"`
 	Msg          string                `json:"msg,omitempty"`
 	Sent         bool                  `json:"-"` // Whether something of the call may have left, or parts of it were done.
-	Won          bool                  `json:"-"` // Whether this settlement is the one that counts.
+	Won          bool                  `json:"-"` // Whether this settlement is the effective one.
 }
 
-// UnknownMessage is what caller and model are told of a call whose effect may
+// UnknownMessage is the message to caller and model for a call whose effect may
 // have happened.
 const UnknownMessage = "outcome unknown: the request may have taken effect; check before asking for it again"
 
-// IsError reports whether the model is told of an error.
+// IsError reports whether the outcome is an error to the model.
 func (o Outcome) IsError() bool { return o.Result == nil || o.Result.IsError }
 
 // Err returns the outcome as an error, or nil when the tool answered.
@@ -157,7 +157,7 @@ func (o Outcome) Err() error {
 	return &tool.Error{Kind: o.Kind, Op: "ledger.Outcome", Msg: o.Msg, Sent: o.Sent}
 }
 
-// Content returns what the model is shown of the outcome.
+// Content returns the content of the outcome that is shown to the model.
 func (o Outcome) Content() []tool.Content {
 	if o.Result != nil {
 		return o.Result.Content

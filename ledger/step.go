@@ -8,8 +8,8 @@ import (
 )
 
 // StepEffect returns the effect id of a step of a composition whose own effect
-// is parent. What a step is called with follows from the composition's content
-// and arguments, which are in its effect, and from the steps before it, whose
+// is parent. The input of a step follows from the composition's content and
+// arguments, which are part of its effect, and from earlier steps, whose
 // outcomes are settled: so the id needs nothing else.
 func StepEffect(parent, step string) string {
 	h := sha256.New()
