@@ -29,7 +29,7 @@ func (v Verdict) rank() int {
 	case Deny:
 		return 2
 	default:
-		return 2 // What nobody knows is not allowed.
+		return 2 // An unknown verdict denies.
 	}
 }
 

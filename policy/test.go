@@ -16,9 +16,9 @@ type Test struct {
 // tests only.
 const RuleTest Rule = "test"
 
-// test denies a test that might change something without having been asked to.
-// Who may call out is held to its egress class by the guard; what nobody
-// watches has to be pure.
+// test denies a test of a tool that might change something, unless the test
+// allows writes. The guard holds tools that may send requests to their egress
+// class; tools that the guard does not observe must be pure.
 func (d *Decision) test(t *Test, class tool.Egress) {
 	const ask = "; a test may only do so with allow_writes"
 	switch {
