@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	sniffedBytes = 8 << 10 // Of a content, which its kind is told by.
+	sniffedBytes = 8 << 10 // Beginning of a content that its type is detected from.
 	pdfHeader    = 1024    // Bytes, in which a PDF says that it is one.
 )
 
@@ -75,9 +75,9 @@ func binaryText(s string) bool {
 	return strings.ContainsRune(s, 0) || strange*10 > 3*all
 }
 
-// DecodeText returns a text in UTF-8, without a byte order mark. UTF-16 is told by
-// its mark or, where it has none, by the zeros of its Latin letters. What is no
-// character is U+FFFD.
+// DecodeText returns a text in UTF-8, without a byte order mark. UTF-16 is
+// detected by its byte order mark or, where it has none, by the zero bytes of
+// its Latin letters. Invalid characters become U+FFFD.
 func DecodeText(raw []byte) string {
 	if order := orderUTF16(raw); order != nil {
 		units := make([]uint16, len(raw)/2)

@@ -28,7 +28,7 @@ type DocumentStatus string
 
 // Statuses of documents.
 const (
-	Pending   DocumentStatus = "pending"   // Stored; nobody has begun.
+	Pending   DocumentStatus = "pending"   // Stored; ingestion has not begun.
 	Ingesting DocumentStatus = "ingesting" // Being read, cut and embedded.
 	Ready     DocumentStatus = "ready"     // Searched.
 	Failed    DocumentStatus = "failed"    // See Error. What was searched before still is.
@@ -80,7 +80,7 @@ type Document struct {
 	ReadyAt   *time.Time `json:"ready_at,omitempty"` // When LiveVersion became so.
 }
 
-// DocumentRef names one version of a document, for those who ingest it.
+// DocumentRef identifies one version of a document, for its ingestion.
 type DocumentRef struct {
 	Tenant   tool.TenantID `json:"tenant_id"`
 	Document string        `json:"document_id"`

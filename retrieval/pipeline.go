@@ -76,8 +76,8 @@ type Pipeline struct {
 	Generation int `json:"generation"`
 	// NextEmbedding is the model of the generation being built; nil for none.
 	NextEmbedding *EmbeddingConfig `json:"next_embedding,omitempty"`
-	// NextGeneration numbers the embeddings being built, which nobody searches;
-	// 0 where there are none.
+	// NextGeneration is the number of the embeddings being built, which are not
+	// searched; 0 where there are none.
 	NextGeneration int `json:"next_generation,omitempty"`
 	// EmbeddingError is why the generation that was begun last was given up; empty
 	// where it was not.
@@ -212,8 +212,9 @@ type EmbeddingConfig struct {
 	// BatchSize is how many texts go into one request; [DefaultBatchSize] when
 	// zero, at most [MaxBatchSize].
 	BatchSize int `json:"batch_size,omitempty"`
-	// QueryPrefix and DocumentPrefix begin what is embedded, for models that are
-	// told so which of the two they see, "query: " say.
+	// QueryPrefix and DocumentPrefix are put before the texts to embed, for
+	// models that distinguish queries from documents that way, for example
+	// "query: ".
 	QueryPrefix    string `json:"query_prefix,omitempty"`
 	DocumentPrefix string `json:"document_prefix,omitempty"`
 }

@@ -137,7 +137,7 @@ type Ingestion interface {
 // yet because embeddings are missing.
 var ErrIncomplete = errors.New("embeddings are missing")
 
-// GenerationRef names a generation of embeddings, for those who build it.
+// GenerationRef identifies a generation of embeddings, for building it.
 type GenerationRef struct {
 	Tenant     tool.TenantID `json:"tenant_id"`
 	Pipeline   string        `json:"pipeline_id"`

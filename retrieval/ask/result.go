@@ -39,7 +39,7 @@ type answer struct {
 	Omitted  int            `json:"omitted,omitempty"`
 }
 
-// result tells what was found, as data and as numbered citations.
+// result returns what was found, as data and as numbered citations.
 func result(query string, found retrieval.Answer) (*tool.Result, error) {
 	out := answer{Query: query, Pipeline: found.Pipeline.Slug, Mode: found.Mode, Hits: []passage{}}
 	var text strings.Builder

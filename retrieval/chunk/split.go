@@ -41,8 +41,9 @@ func Split(text string, o Options) ([]Piece, error) {
 	return s.pieces, nil
 }
 
-// sectionOf returns how many blocks come before the next heading. A heading that
-// is followed by one below it belongs to what that begins.
+// sectionOf returns the number of blocks before the next heading. A heading
+// that is directly followed by one of a deeper level belongs to the same
+// section.
 func sectionOf(blocks []block) int {
 	n := 1
 	for n < len(blocks) && blocks[n].kind == heading && blocks[n-1].kind == heading &&

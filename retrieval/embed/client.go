@@ -14,7 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Limits of what is asked for and read.
+// Limits of requests and responses.
 const (
 	// MaxText is the bytes of one text, its prefix included.
 	MaxText = 64 << 10

@@ -15,7 +15,8 @@ import (
 // maxMessage is how many characters of an endpoint's message are passed on.
 const maxMessage = 300
 
-// overloaded is the status of those who are, and say so by one of their own.
+// overloaded is the non-standard status that some endpoints answer with when
+// they are overloaded.
 const overloaded = 529
 
 // problem is what endpoints say of a failure, in the shape of OpenAI's API and
@@ -47,8 +48,8 @@ func readProblem(raw []byte) problem {
 	return problem{Type: inner.Type, Code: strings.Trim(string(inner.Code), `"`), Message: inner.Message}
 }
 
-// problemStatus is the status that a failure told with status 200 should have
-// had.
+// problemStatus returns the status that fits a failure that was sent with
+// status 200.
 func problemStatus(raw []byte) int {
 	p := readProblem(raw)
 	if strings.Contains(p.Type+p.Code, "rate_limit") {
@@ -116,8 +117,8 @@ func (x *exchange) garbled(what string) *tool.Error {
 	return x.fail(tool.Unavailable, "its answer can't be used: "+what)
 }
 
-// fail is a failure that the endpoint answered with. Asking for vectors may
-// always be repeated, so that nobody needs to know what was sent.
+// fail returns a failure that the endpoint answered with. Embedding requests
+// may always be repeated, so it counts as sent and answered.
 func (x *exchange) fail(kind tool.Kind, msg string) *tool.Error {
 	return &tool.Error{Kind: kind, Op: "embed.Embed", Sent: true, Answered: true, Msg: "the embeddings endpoint: " + msg}
 }

@@ -1,6 +1,7 @@
-// Package extract makes text of documents: plain text, Markdown, HTML and PDF.
+// Package extract extracts text from documents: plain text, Markdown, HTML and
+// PDF.
 //
-// Plain text and Markdown are read here. HTML and PDF come from anywhere and take
-// libraries that are not trusted with them: who reads them is handed in, and
-// documents are refused whose reader is missing.
+// Plain text and Markdown are read here. HTML and PDF are untrusted input and
+// need libraries that are not trusted with it in this process: their readers
+// are passed in, and documents without a reader are refused.
 package extract

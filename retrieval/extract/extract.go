@@ -59,9 +59,9 @@ func New(cfg Config) *Extractor { return &Extractor{cfg} }
 
 // Extract returns the text of a tenant's document.
 //
-// It fails with [tool.Invalid] where the document can't be read, or says
-// nothing, with words for whoever uploaded it; with [tool.Conflict] where nobody
-// reads its media type here; and with what the readers fail with.
+// It fails with [tool.Invalid] where the document can't be read or has no text,
+// with a message for its uploader; with [tool.Conflict] where there is no
+// reader of its media type; and with the errors of the readers.
 func (e *Extractor) Extract(
 	ctx context.Context, tenant tool.TenantID, media retrieval.MediaType, content []byte,
 ) (Text, error) {

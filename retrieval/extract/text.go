@@ -25,7 +25,7 @@ func markdown(s string) Text {
 	return Text{Content: s, Body: len(s) - len(body), Title: title}
 }
 
-// frontMatter tells apart the block between lines of "---" that a document may
+// frontMatter splits off the block between lines of "---" that a document may
 // begin with, and returns its members that are one line of text.
 func frontMatter(s string) (front map[string]string, body string) {
 	rest, ok := strings.CutPrefix(s, "---\n")

@@ -23,9 +23,10 @@ type Slice struct {
 	Wait time.Duration
 }
 
-// Embed embeds chunks of a document in a generation for some time, and tells
-// report each time how many chunks it embedded. Where the model is not to be had
-// any more but something was embedded, it says so by Wait, and else fails.
+// Embed embeds chunks of a document in a generation for some time, and calls
+// report with the number of chunks after each batch. Where the model becomes
+// unavailable after something was embedded, it returns a Wait; where nothing
+// was, it fails.
 func (i *Ingester) Embed(
 	ctx context.Context, ref retrieval.DocumentRef, generation int, report func(embedded int),
 ) (Slice, error) {
@@ -38,7 +39,7 @@ func (i *Ingester) Embed(
 	}
 	all := work.Pipeline.Generations()
 	at := slices.IndexFunc(all, func(e retrieval.Embeddings) bool { return e.Generation == generation })
-	if at < 0 { // Nobody needs it any more.
+	if at < 0 { // The generation is no longer needed.
 		return Slice{State: Ready}, nil
 	}
 	var unneeded atomic.Bool // The generation was dropped meanwhile, or another took its place.

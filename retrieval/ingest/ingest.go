@@ -78,11 +78,11 @@ type Prepared struct {
 	Generations []int // That it must be embedded in.
 }
 
-// Prepare begins a document: where that was not done before, its text is
-// extracted, cut and stored.
+// Prepare begins a document: unless that was done before, its text is
+// extracted, cut into chunks and stored.
 //
-// It fails with [tool.Invalid] where the document can't be ingested, in words for
-// whoever put it.
+// It fails with [tool.Invalid] where the document can't be ingested, with a
+// message for its uploader.
 func (i *Ingester) Prepare(ctx context.Context, ref retrieval.DocumentRef) (Prepared, error) {
 	work, err := i.cfg.Store.BeginDocument(ctx, ref)
 	if state := over(err); state != "" {
@@ -158,7 +158,7 @@ func (i *Ingester) Finish(ctx context.Context, ref retrieval.DocumentRef) (State
 	}
 }
 
-// Fail records why a document is not ingested, for whoever put it.
+// Fail records why a document is not ingested, for its uploader.
 func (i *Ingester) Fail(ctx context.Context, ref retrieval.DocumentRef, reason string) error {
 	_, err := i.cfg.Store.FailDocument(ctx, ref, clipped(reason))
 	if err != nil && over(err) == "" {
