@@ -22,8 +22,8 @@ type Bump int
 const (
 	NoBump Bump = iota
 	Patch       // Words only.
-	Minor       // Nobody who calls the tool notices.
-	Major       // Somebody who calls the tool may break.
+	Minor       // Compatible with every caller of the tool.
+	Major       // May break a caller of the tool.
 )
 
 // String returns "none", "patch", "minor" or "major".
@@ -67,10 +67,10 @@ func MaxBump(changes []Change) Bump {
 	return most
 }
 
-// Compare lists what tells two schemas apart, in the order of the document,
-// judged by what it does to those who call the tool. Where it cannot tell, as
-// with "not" or "if", it judges a change major. Empty schemas accept any
-// object. It fails with tool.Invalid when one of them is no JSON.
+// Compare lists the differences of two schemas, in the order of the document,
+// judged by their effect on callers of the tool. A change whose effect it
+// cannot determine, as with "not" or "if", is major. Empty schemas accept any
+// object. It fails with tool.Invalid when one of them is not JSON.
 func Compare(before, after json.RawMessage, d Direction) ([]Change, error) {
 	docs := make([]any, 2)
 	for i, raw := range []json.RawMessage{before, after} {

@@ -18,12 +18,13 @@ const (
 	draft2020 = "://json-schema.org/draft/2020-12/schema"
 )
 
-// Check tells whether raw may be stored as a schema. It refuses, with
-// tool.Invalid and the Path of the offending place, what is no JSON Schema of
-// draft 7 or 2020-12; what refers outside itself; what is larger or deeper
-// than [MaxSchemaBytes] and [MaxSchemaDepth]; empty enums; patterns that Go
-// cannot match in linear time or that grow too large; and what the validation
-// library is known to judge wrongly. An empty raw is fine: it accepts any object.
+// Check reports whether raw may be stored as a schema. It refuses, with
+// tool.Invalid and the Path of the offending place, anything that is not a JSON
+// Schema of draft 7 or 2020-12; references outside the schema; schemas larger
+// or deeper than [MaxSchemaBytes] and [MaxSchemaDepth]; empty enums; patterns
+// that Go cannot match in linear time or that grow too large; and what the
+// validation library is known to judge wrongly. An empty raw is allowed: it
+// accepts any object.
 func Check(raw json.RawMessage) error {
 	_, err := compile(raw)
 	return err

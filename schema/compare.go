@@ -23,7 +23,7 @@ func (c *comparison) add(path string, b Bump, format string, args ...any) {
 }
 
 // narrowed records that fewer values meet the schema than before. That breaks
-// those who write them, and not those who read them.
+// writers of the values, but not their readers.
 func (c *comparison) narrowed(path, format string, args ...any) {
 	c.add(path, map[Direction]Bump{Input: Major, Output: Minor}[c.direction], format, args...)
 }

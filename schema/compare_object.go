@@ -36,7 +36,7 @@ func (c *comparison) required(a, b map[string]any, path string) {
 	}
 	declared, _ := b["properties"].(map[string]any)
 	for _, name := range missingFrom(old, now) {
-		if _, still := declared[name]; still { // Else its removal was told.
+		if _, still := declared[name]; still { // Otherwise its removal is recorded already.
 			c.widened(path+"/"+jsonpointer.Escape(name), "the property is no longer required")
 		}
 	}
@@ -67,8 +67,8 @@ func (c *comparison) surplus(a, b map[string]any, path string) {
 	}
 }
 
-// opaque compares, as they are written, the keywords that are not understood
-// well enough to tell narrower from wider.
+// opaque compares the text of keywords that are not understood well enough to
+// distinguish narrower from wider.
 func (c *comparison) opaque(a, b map[string]any, path string) {
 	for _, keyword := range []string{
 		"pattern", "format", "multipleOf", "uniqueItems", "contentEncoding", "contentMediaType",

@@ -5,11 +5,10 @@ import (
 	"strconv"
 )
 
-// Undeclared tells which of the names that lead into a value no value can
-// have: it returns the index of the first name that raw, a checked schema,
-// shuts out, and -1 when all may be there. It follows properties and items
-// from the top; what lies behind a reference or a combination is not judged,
-// and counts as declared.
+// Undeclared returns the index of the first name in a path that raw, a checked
+// schema, does not allow, and -1 when all are allowed. It follows properties
+// and items from the top; names behind a reference or a combination are not
+// checked, and count as declared.
 func Undeclared(raw json.RawMessage, names []string) int {
 	for i, name := range names {
 		var s struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Limits of what is read.
+// Limits of decoding.
 const (
 	MaxSchemaBytes   = 64 << 10 // Of a schema.
 	MaxSchemaDepth   = 64       // Of a schema, in nested JSON values.

@@ -14,8 +14,8 @@ import (
 type Loose struct {
 	Path string // JSON Pointer into the schema; empty for its top.
 	Msg  string // What is open there, and what to write instead.
-	// Hidden tells that clients see no properties at all because of it, not
-	// only one whose type they do not know.
+	// Hidden reports that clients see no properties at all because of it,
+	// rather than only one property of unknown type.
 	Hidden bool
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
 
-// shape is what a subschema says of a value in the open, references and allOf
-// followed: enough to guess what a wrong value was meant to be. Whether a guess
-// is right, only validation tells.
+// shape is what a subschema openly requires of a value, with references and
+// allOf followed: enough to guess what a wrong value was meant to be. Only
+// validation decides whether a guess is right.
 type shape struct {
 	types    []string // Nil for any.
 	props    map[string]*rule

@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Bounds of what somebody may write.
+// Bounds of the fields of a form.
 const (
 	MaxFields  = 256 // Of a form, those within included.
 	MaxDepth   = 8   // Of fields within fields.
@@ -28,8 +28,8 @@ const (
 // read in which a format is checked and no mere remark.
 const dialect = `"http://json-schema.org/draft-07/schema#"`
 
-// Compile returns the JSON Schema of fields that somebody wrote. It is closed:
-// members that are no fields are refused, and formats are checked. Fields fail
+// Compile returns the JSON Schema of user-written fields. The schema is closed:
+// it refuses members that are not fields, and it checks formats. Fields fail
 // with tool.Invalid and the Path of the fault among them, "/0/options": a key
 // or type that is missing, a constraint that the type does not have or that
 // contradicts another, a default that the field itself refuses, or too much of
@@ -77,7 +77,7 @@ func write(f Form) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// checker judges fields that somebody wrote, and fills in defaults.
+// checker validates user-written fields, and fills in defaults.
 type checker struct {
 	schemas *schema.Cache
 	total   int

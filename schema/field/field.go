@@ -28,7 +28,7 @@ const (
 // Display is how a field is filled in and shown.
 type Display string
 
-// Displays. Which types have them, [Displays] tells.
+// Displays. [Displays] returns which of them a type has.
 const (
 	Input    Display = "input"
 	Textarea Display = "textarea"
@@ -85,8 +85,8 @@ func Types() []Type {
 // no type. The caller must not change them.
 func Displays(t Type) []Display { return displays[t] }
 
-// Field is one value of a form. Members that are empty say nothing; which of
-// them a type has, [Compile] tells by refusing the others.
+// Field is one value of a form. Empty members are unset; [Compile] refuses
+// members that the type does not have.
 type Field struct {
 	Key         string          `json:"key"`             // Name of the property; empty for items.
 	Label       string          `json:"label,omitempty"` // What a person reads before it; "title" in a schema.
@@ -97,7 +97,7 @@ type Field struct {
 	Nullable    bool            `json:"nullable,omitempty"` // Null is accepted too.
 	Default     json.RawMessage `json:"default,omitempty"`
 	Placeholder string          `json:"placeholder,omitempty"` // Shown while nothing is filled in.
-	Help        string          `json:"help,omitempty"`        // A longer text for people, which models are not told.
+	Help        string          `json:"help,omitempty"`        // A longer text for people, not shown to models.
 
 	// Of numbers.
 	Min     json.Number `json:"min,omitempty"`
@@ -158,8 +158,8 @@ type Form struct {
 	// Schema is the whole of a schema that is not one of an object. Such a form
 	// has no fields.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// Kept lists what fields cannot say, in the order of the pointers. It is told,
-	// not read.
+	// Kept lists the parts that fields cannot express, in the order of the
+	// pointers. It is output only, and ignored in input.
 	Kept []Kept `json:"kept,omitempty"`
 }
 

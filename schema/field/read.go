@@ -47,13 +47,14 @@ func Read(raw json.RawMessage) (Form, error) {
 	return form, nil
 }
 
-// silent are keywords at the top that say nothing of what is accepted.
+// silent are keywords at the top that do not affect which values are accepted.
 var silent = map[string]bool{
 	"$schema": true, "$id": true, "$comment": true, "$defs": true, "definitions": true, "title": true, "description": true,
 	"examples": true, "default": true, "deprecated": true, "readOnly": true, "writeOnly": true,
 }
 
-// annotations are keywords of a field that say nothing of what is accepted.
+// annotations are keywords of a field that do not affect which values are
+// accepted.
 var annotations = []string{"examples", "deprecated", "readOnly", "writeOnly", "$comment"}
 
 // reader reads fields, and notes what it kept.
@@ -192,8 +193,8 @@ func (f *Field) common(m object) object {
 	return rest
 }
 
-// guess reads m as the field that it looks like. Whether it is that, writing it
-// tells.
+// guess reads m as the field that it looks like. The caller verifies the guess
+// by writing it back.
 func (r *reader) guess(m object, path string) Field {
 	h, _ := hintOf(m)
 	var f Field
@@ -278,7 +279,7 @@ func (f *Field) members(r *reader, m object, path string) {
 	}
 }
 
-// hintOf reads [Keyword]; not what has members that nobody knows.
+// hintOf reads [Keyword]. It reports false for one with unknown members.
 func hintOf(m object) (hint, bool) {
 	var h hint
 	raw, ok := m[Keyword].(object)

@@ -1,7 +1,7 @@
 package field
 
-// shape tells what the standard keywords of a schema look like. A type that is
-// known beforehand leaves the display to be told.
+// shape infers type and display from the standard keywords of a schema. For a
+// known type, it infers the display only.
 func shape(m object, known Type) (Type, Display) {
 	t, _ := nullable(m["type"])
 	switch {

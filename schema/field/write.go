@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Write returns the schema that the form says. It is the opposite of [Read],
-// and judges nothing: see [Compile] for fields that somebody wrote.
+// Write returns the schema of the form. It is the inverse of [Read], and checks
+// nothing: see [Compile] for user-written fields.
 func (f *Form) Write() (json.RawMessage, error) {
 	if len(f.Schema) > 0 {
 		return f.Schema, nil

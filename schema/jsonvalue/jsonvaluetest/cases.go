@@ -4,7 +4,7 @@ package jsonvaluetest
 
 import "strings"
 
-// A Case is arguments as somebody may send them.
+// A Case is arguments as a caller may send them.
 type Case struct {
 	Name string
 	Raw  string
