@@ -102,7 +102,7 @@ func drifted(class tool.Egress, attempted, msg string) *tool.Error {
 	return err
 }
 
-// shortMethod keeps what a request called its method short enough to be told.
+// shortMethod truncates the method that a request named, for error messages.
 func shortMethod(method string) string { return method[:min(len(method), 32)] }
 
 // overridden returns the name of a header by which h asks for another method.

@@ -24,10 +24,11 @@ const (
 	Cookie               // "Cookie: <Name>=<value>", in place of any of that name, beside others.
 )
 
-// Credential is a secret on its way. It is sent over https, or to hosts that
-// an operator allowed by name or address, and only to the hosts that the value
-// itself is bound to. It is written into a request after everything else was
-// decided and told of it: neither errors nor [Config].Transport see it.
+// Credential is a secret to be sent with a request. It is sent over https, or
+// to hosts that an operator allowed by name or address, and only to the hosts
+// that the value itself is bound to. It is written into a request after
+// everything else was decided and reported: neither errors nor
+// [Config].Transport see it.
 type Credential struct {
 	Value  secret.Value
 	Scheme Scheme
@@ -130,9 +131,10 @@ func (a Access) permitsCredential(t target, p Policy) error {
 	return a.Credential.check()
 }
 
-// unbound says why a credential may not go to t and what to do. It names the
-// host, which is the caller's own, and never those the credential is bound to:
-// who may call a tool need not know where else its credentials go.
+// unbound returns the error that a credential may not be sent to t, and the
+// remedy. It names the host, which is the caller's own, and never those the
+// credential is bound to: a caller of a tool need not know where else its
+// credentials are sent.
 func unbound(v secret.Value, t target) string {
 	at := t.host
 	if t.port != "443" && t.port != "80" {

@@ -41,7 +41,7 @@ type Response struct {
 // It fails with a [*tool.Error]: Denied where the guard says no and for names
 // that do not exist, Invalid for a malformed request, Cancelled and Timeout by
 // ctx, and Unavailable when the upstream can't be reached or breaks off. Sent
-// tells whether any byte of the request left.
+// reports whether any byte of the request left.
 func (g *Gate) Do(ctx context.Context, a Access, r *Request) (*Response, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -88,7 +88,7 @@ func body(raw []byte) io.Reader {
 }
 
 // Check decides what can be decided of a URL without resolving or dialing, for
-// telling authors early. It fails like [Gate.Do].
+// early errors to authors of tools. It fails like [Gate.Do].
 func (g *Gate) Check(a Access, method, rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil {

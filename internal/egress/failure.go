@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// failure says why a request got no answer. Messages name no address: what a
-// name resolves to is nobody's business.
+// failure returns the error of a request that got no answer. Messages contain
+// no address, so that they do not disclose what a name resolves to.
 func failure(ctx context.Context, err error, sent bool) *tool.Error {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return &tool.Error{Kind: e.Kind, Op: e.Op, Msg: e.Msg, Path: e.Path, Sent: sent, Err: e.Err}

@@ -59,8 +59,8 @@ type Config struct {
 	// the guard lets out. It may add headers to the request, which is its own.
 	// Defaults to nothing.
 	Transport func(http.RoundTripper) http.RoundTripper
-	// Refused is told of each refusal, with one of a few reasons: address,
-	// class, credential, port, redirect, rules, size, url. Defaults to nobody.
+	// Refused is called for each refusal, with one of a few reasons: address,
+	// class, credential, port, redirect, rules, size, url. May be nil.
 	Refused func(ctx context.Context, reason string)
 }
 

@@ -118,7 +118,7 @@ func (p Policy) allowsAddr(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.AllowCIDRs, func(c netip.Prefix) bool { return c.Contains(addr.Unmap()) })
 }
 
-// key tells policies apart, so that connections made under one are not used
+// key identifies a policy, so that connections made under one are not used
 // under another.
 func (p Policy) key() string {
 	raw, err := json.Marshal(p)

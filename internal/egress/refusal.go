@@ -65,7 +65,7 @@ func (t target) pointed(err error) error {
 	return &e
 }
 
-// tell tells of an error that is a refusal.
+// tell reports an error to [Config].Refused where it is a refusal.
 func (g *Gate) tell(ctx context.Context, err error) {
 	if why, ok := errors.AsType[refusalError](err); ok && g.cfg.Refused != nil {
 		g.cfg.Refused(ctx, string(why))

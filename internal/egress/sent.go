@@ -15,7 +15,7 @@ type conn struct {
 
 	mu      sync.Mutex
 	sealed  bool
-	writing int   // Writes under way, of which nobody knows how far they got.
+	writing int   // Writes in progress, whose progress is unknown.
 	written int64 // Bytes the system took.
 }
 
@@ -95,8 +95,8 @@ func (t *tracker) leave() {
 	t.conn = nil
 }
 
-// wasSent tells of a request that failed. The connection in use is sealed
-// first, so that an answer of false stays true.
+// wasSent reports whether any byte of a failed request may have been sent. The
+// connection in use is sealed first, so that an answer of false stays true.
 func (t *tracker) wasSent() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -102,7 +102,7 @@ func Decode(err error) error {
 	return err
 }
 
-// Settled reports whether err tells of a call whose end is in the ledger.
+// Settled reports whether err is of a call whose end is in the ledger.
 func Settled(err error) bool {
 	d, _, ok := read(err)
 	return ok && d.Settled

@@ -1,6 +1,6 @@
-// Package hostname says how hosts are written and compared, wherever somebody
-// lists some: what a tool may call, what an operator allows, where a secret may
-// go. It resolves nothing.
+// Package hostname defines how hosts are written and compared, in all lists of
+// hosts: what a tool may call, what an operator allows, where a secret may be
+// sent. It resolves nothing.
 package hostname
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Form returns a host in the one form that hosts are compared in: without
+// Form returns a host in the normal form that hosts are compared in: without
 // spaces around it, its ASCII letters in lower case. All other letters stay as
-// they are: Unicode's lower case makes an ASCII i of U+0130 and a k of U+212A,
-// so that a name would match which is another to those who dial it.
+// they are: Unicode's lower case maps U+0130 to an ASCII i and U+212A to a k,
+// so that a name would match that resolves differently when dialed.
 func Form(host string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

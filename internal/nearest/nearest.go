@@ -1,5 +1,5 @@
-// Package nearest finds the name that somebody probably meant, among those
-// there are.
+// Package nearest finds the name that was probably meant, among those that
+// exist.
 package nearest
 
 import "strings"

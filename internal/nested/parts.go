@@ -1,6 +1,6 @@
-// Package nested tells what the calls of a tool are made of, where they are
-// runs of agents or calls of other tools. Registries judge definitions by it
-// before they store and publish them.
+// Package nested determines the dependencies of a tool's calls, where they are
+// runs of agents or calls of other tools. Registries use it to check
+// definitions before they store and publish them.
 package nested
 
 import (

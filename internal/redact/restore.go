@@ -10,14 +10,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Restore returns what was sent with the secrets of what is stored in the place
-// of what [JSON] shows for them, so that a definition that was read, changed and
-// sent back keeps its secrets. Members are matched by name, and items of lists by
-// their name, key or id, else by position.
+// Restore returns sent with the secrets of stored in place of the redaction
+// marks that [JSON] puts for them, so that a definition that was read, changed
+// and sent back keeps its secrets. Members are matched by name, and items of
+// lists by their name, key or id, else by position.
 //
-// A secret is not put back into something that may lead elsewhere than it did:
-// where a URL, host or the like was changed or added, what was sent comes back
-// as it is, and whoever takes it refuses what stands for a secret.
+// A secret is not restored into something that may now be sent elsewhere: where
+// a URL, host or the like was changed or added, sent is returned as it is, and
+// its receiver refuses the redaction marks.
 func Restore(sent, stored json.RawMessage) json.RawMessage {
 	if !bytes.Contains(sent, []byte(tool.Redacted)) || len(stored) == 0 {
 		return sent
@@ -43,7 +43,8 @@ type restoring struct {
 	led      bool // Something was changed that may lead elsewhere.
 }
 
-// merge returns sent, with what is stored in place of what is shown for it.
+// merge returns sent, with the values of stored in place of those that equal
+// shown.
 func (r *restoring) merge(name string, sent, shown, stored any) any {
 	if reflect.DeepEqual(sent, shown) {
 		r.restored = r.restored || !reflect.DeepEqual(shown, stored)

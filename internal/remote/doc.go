@@ -1,6 +1,6 @@
-// Package remote holds what is known of MCP servers and their tools, for those
-// who attach them and those who call them. It does no I/O.
+// Package remote holds the types of MCP servers and their tools, shared by the
+// packages that attach them and those that call them. It does no I/O.
 //
-// A server's own words (names, descriptions, schemas, annotations) are data of
-// strangers: they are bounded, cleaned of control characters, and decide nothing.
+// A server's own text (names, descriptions, schemas, annotations) is untrusted
+// data: it is bounded, cleaned of control characters, and decides nothing.
 package remote

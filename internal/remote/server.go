@@ -64,8 +64,8 @@ func (s *Server) Kind() Transport {
 	return s.Transport
 }
 
-// Key names the server for those who keep something of it: equal servers have
-// equal keys, and it can't be read back.
+// Key returns a key of the server, for caches and stores: equal servers have
+// equal keys, and it can't be reversed.
 func (s *Server) Key() string {
 	same := *s
 	same.Transport = s.Kind()
@@ -77,7 +77,7 @@ func (s *Server) Key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Name returns what people may be told of where the server is: its host, or
+// Name returns the server's location in a form that may be shown: its host, or
 // its command.
 func (s *Server) Name() string {
 	if s.Kind() == Stdio {

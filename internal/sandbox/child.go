@@ -54,7 +54,7 @@ type budget struct {
 	cpu    time.Duration // Processor time; zero for as much as the time allows.
 }
 
-// start starts a child that nobody has used yet. It gives up when ctx ends.
+// start starts a new, unused child. It gives up when ctx ends.
 func start(ctx context.Context, command []string) (*child, error) {
 	cmd := exec.Command(command[0], command[1:]...) //nolint:gosec,noctx // An operator's command, which outlives the call it is started for.
 	cmd.Env, cmd.Dir = []string{}, "/"

@@ -34,7 +34,7 @@ const (
 	ReadyFrame Type = 'H'
 )
 
-// Order tells a child what to run.
+// Order is the request to a child to run a program.
 type Order struct {
 	Language Language `json:"language"`
 	Digest   string   `json:"digest"`            // Of the program.

@@ -58,8 +58,8 @@ type Limits struct {
 	Output int64 `json:"output"`
 }
 
-// DefaultLimits and MaxLimits are the limits where nobody says otherwise, and
-// the largest there are.
+// DefaultLimits and MaxLimits are the limits where none are given, and the
+// largest allowed.
 var (
 	DefaultLimits = Limits{Time: 2 * time.Second, Memory: 320 << 20, Output: 1 << 20}
 	MaxLimits     = Limits{Time: 30 * time.Second, Memory: 1 << 30, Output: 8 << 20}
@@ -104,8 +104,8 @@ type Job struct {
 	Limits   Limits
 	// Check has the program compiled, and not run.
 	Check bool
-	// Print is told what the program prints, as it comes, up to Limits.Output.
-	// Nil tells nobody. It must not block.
+	// Print receives what the program prints, as it comes, up to Limits.Output.
+	// May be nil. It must not block.
 	Print func(text string)
 }
 

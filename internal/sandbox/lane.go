@@ -229,8 +229,8 @@ func (l *lane) release(c *child, sound bool, why string) {
 	l.give(c, tenant)
 }
 
-// give returns a tenant's place, with its child or without, and serves those who
-// wait.
+// give releases a tenant's place, with its child or without, and serves waiting
+// runs.
 func (l *lane) give(c *child, tenant tool.TenantID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,7 +252,7 @@ func (l *lane) give(c *child, tenant tool.TenantID) {
 	l.reapLater()
 }
 
-// serve gives free places to those who wait.
+// serve gives free places to waiting runs.
 func (l *lane) serve(now time.Time) {
 	for !l.closed {
 		var best *account

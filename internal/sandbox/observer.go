@@ -7,17 +7,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Observer is told what happens in a pool, for metrics. Its methods are called
-// concurrently and must not block.
+// Observer observes a pool, for metrics. Its methods are called concurrently
+// and must not block.
 type Observer interface {
-	// Started tells of a child that is ready.
+	// Started is called when a child is ready.
 	Started()
-	// Ended tells of one that is gone: why is one of the constants End…, or
-	// the outcome of the run that it was killed for or died of.
+	// Ended is called when a child is gone: why is one of the constants End…,
+	// or the outcome of the run that it was killed for or died of.
 	Ended(why string)
-	// Waited tells how long a run waited for its child.
+	// Waited reports how long a run waited for its child.
 	Waited(d time.Duration)
-	// Ran tells how long a run took, and how it ended: "answered", a [Class],
+	// Ran reports how long a run took, and how it ended: "answered", a [Class],
 	// "cancelled", or "lost" where the child was killed from outside.
 	Ran(language Language, outcome string, d time.Duration)
 }

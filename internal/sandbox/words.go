@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// words keeps the beginning of what is written to it: that is where a process
-// that dies says of what.
+// words is a writer that keeps the beginning of what is written to it: a
+// process that crashes prints the cause first.
 type words struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -15,7 +15,7 @@ import (
 type Selector struct {
 	Category string // Such as "custom".
 	Provider string // Such as "serper".
-	Variant  string // Tells credentials of one provider apart; empty for the one without.
+	Variant  string // Distinguishes credentials of one provider; empty for the default one.
 }
 
 // String returns "category/provider" or "category/provider/variant".
@@ -33,9 +33,9 @@ type Finder interface {
 }
 
 // OpenFirst opens the first credential that f finds for one of selectors, and
-// tells the context's [Redactor] of it. It fails with NotFound where the tenant
-// has none of them; any other failure ends the search: a broken store must not
-// let a lesser credential answer in its place.
+// adds it to the context's [Redactor]. It fails with NotFound where the tenant
+// has none of them; any other failure ends the search: when the store fails, no
+// lesser credential may be used in its place.
 func OpenFirst(ctx context.Context, f Finder, tenant tool.TenantID, selectors ...Selector) (Value, Selector, error) {
 	if f != nil {
 		for _, s := range selectors {
@@ -85,9 +85,9 @@ func (v Value) members() map[string]string {
 	return texts
 }
 
-// secrets returns everything of v that must not appear anywhere: its text and,
-// where that is a JSON object, its members, but those whose name tells that
-// they are no secret.
+// secrets returns all parts of v that must not appear in output: its text and,
+// where that is a JSON object, its members, except for those whose name shows
+// that they are not secret.
 func (v Value) secrets() []Value {
 	all := []Value{v}
 	for name, text := range v.members() {

@@ -111,8 +111,8 @@ func WithRedactor(ctx context.Context, r *Redactor) context.Context {
 	return context.WithValue(ctx, redactorKey{}, r)
 }
 
-// RedactorFrom returns the context's redactor, for those who must cut a text;
-// one that knows nothing when it has none.
+// RedactorFrom returns the context's redactor, for redacting a text before it
+// is cut; an empty one when the context has none.
 func RedactorFrom(ctx context.Context) *Redactor {
 	if r, ok := ctx.Value(redactorKey{}).(*Redactor); ok {
 		return r
@@ -120,7 +120,7 @@ func RedactorFrom(ctx context.Context) *Redactor {
 	return &Redactor{}
 }
 
-// Note tells the context's redactor, if it has one, of opened secrets.
+// Note adds opened secrets to the context's redactor, if it has one.
 func Note(ctx context.Context, values ...Value) {
 	if r, ok := ctx.Value(redactorKey{}).(*Redactor); ok {
 		r.Add(values...)

@@ -42,9 +42,9 @@ func First(resolvers ...Resolver) Resolver {
 	})
 }
 
-// Open resolves a secret and tells the context's [Redactor] of it, so that
-// the call's answer is cleaned of it. A secret that is not found is Denied:
-// for a call, it is an authority it lacks.
+// Open resolves a secret and adds it to the context's [Redactor], so that it is
+// removed from the call's answer. A secret that is not found is Denied: the
+// call lacks an authority.
 func Open(ctx context.Context, r Resolver, tenant tool.TenantID, ref string) (Value, error) {
 	if r == nil {
 		return Value{}, &tool.Error{

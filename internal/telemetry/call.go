@@ -17,8 +17,8 @@ const (
 	saidNo   = "said_no"
 )
 
-// Middleware tells of each attempt at a call. It belongs outside all other
-// middleware, to see what they make of it.
+// Middleware records each attempt at a call. It belongs outside all other
+// middleware, to see the outcome that they produce.
 func (t *Telemetry) Middleware() tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// drifted tells of a call that was refused because it would have done more than
+// drifted records a call that was refused because it would have done more than
 // its tool declares.
 func (t *Telemetry) drifted(ctx context.Context, call *tool.Call, impl string, err error) {
 	drift, ok := errors.AsType[*tool.DriftError](err)

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Transport tells of the requests that leave through next, and gives each the
+// Transport traces the requests that leave through next, and gives each the
 // traceparent of its span. The span names neither host nor path: both may come
 // from arguments.
 func (t *Telemetry) Transport(next http.RoundTripper) http.RoundTripper {

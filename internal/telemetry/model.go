@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Models tells of the turns of models, which are keyed by their providers.
+// Models wraps models, keyed by their providers, to record their turns.
 func (t *Telemetry) Models(models map[string]agent.Model) map[string]agent.Model {
 	out := make(map[string]agent.Model, len(models))
 	for provider, m := range models {

@@ -17,8 +17,8 @@ type Telemetry struct {
 	metrics *metrics
 }
 
-// New returns a telemetry that counts with the given provider's meters, with
-// none if it is nil, and tells logger of each attempt.
+// New returns a telemetry that counts with the given provider's meters, or not
+// at all if it is nil, and logs each attempt to logger.
 func New(provider metric.MeterProvider, logger *slog.Logger) (*Telemetry, error) {
 	counts := provider != nil
 	if !counts {

@@ -16,7 +16,7 @@ import (
 // Bounds of templates.
 const (
 	MaxTemplate = 32 << 10  // Bytes of a template.
-	MaxRendered = 256 << 10 // Bytes of what is made of one.
+	MaxRendered = 256 << 10 // Bytes of a rendered template.
 )
 
 // Template is a checked template. It is safe for concurrent use.
@@ -94,9 +94,9 @@ func placeOf(name string) (*jsonpointer.Pointer, error) {
 	return &p, nil
 }
 
-// Check tells whether text is a template for arguments that meet inputSchema:
-// it refuses placeholders for what such arguments cannot hold. It fails with
-// [tool.Invalid], and says line and column of the fault.
+// Check checks that text is a template for arguments that meet inputSchema: it
+// refuses placeholders for values that such arguments cannot hold. It fails
+// with [tool.Invalid], and reports line and column of the fault.
 func Check(text string, inputSchema json.RawMessage) error {
 	t, err := Parse(text)
 	if err != nil {

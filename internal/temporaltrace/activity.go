@@ -57,8 +57,8 @@ func (a *activityOutbound) GetLogger(ctx context.Context) log.Logger {
 	return named(a.Next.GetLogger(ctx), trace.SpanContextFromContext(ctx))
 }
 
-// asked tells of an activity's input what says for whom and for which call it
-// is. Inputs of hosts' activities are theirs.
+// asked returns the attributes of an activity's input that say for whom and for
+// which call it is. The inputs of hosts' own activities have none.
 func asked(input any) []attribute.KeyValue {
 	switch in := input.(type) {
 	case wire.InvokeInput:
@@ -90,7 +90,8 @@ func call(in wire.InvokeInput) []attribute.KeyValue {
 		telemetry.EffectKey.String(in.EffectID))
 }
 
-// ended tells of an activity's output how the call ended.
+// ended returns the attributes of an activity's output that say how the call
+// ended.
 func ended(output any) []attribute.KeyValue {
 	var out wire.InvokeOutput
 	switch o := output.(type) {

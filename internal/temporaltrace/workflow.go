@@ -35,7 +35,7 @@ func (w *workflowInbound) ExecuteWorkflow(ctx workflow.Context, in *interceptor.
 	return out, err
 }
 
-// tell makes the span of a workflow that has ended.
+// tell creates the span of a workflow that has ended.
 func (w *workflowInbound) tell(ctx workflow.Context, err error) {
 	info := workflow.GetInfo(ctx)
 	_, span := w.tracer.Start(trace.ContextWithRemoteSpanContext(context.Background(), w.parent), info.WorkflowType.Name,

@@ -49,8 +49,8 @@ func newDataKey(version int, seed []byte) (*dataKey, error) {
 	return &dataKey{version: version, cipher: cipher, digest: digest}, nil
 }
 
-// mac returns a digest of text that nobody can check guesses against who has
-// not the key.
+// mac returns a keyed digest of text: without the key, guesses of the text
+// can't be checked against it.
 func (k *dataKey) mac(text []byte) []byte {
 	h := hmac.New(sha256.New, k.digest)
 	_, _ = h.Write(text) // It never fails.
@@ -156,7 +156,7 @@ func (v *Vault) currentKey(ctx context.Context, tenant tool.TenantID) (*dataKey,
 		if wrapErr != nil {
 			return nil, wrapErr
 		}
-		newest, err = v.store.AddDataKey(ctx, first) // Or that of who was faster.
+		newest, err = v.store.AddDataKey(ctx, first) // Or the key of another writer that was faster.
 	}
 	if err != nil {
 		return nil, err

@@ -2,12 +2,12 @@
 //
 // A credential is encrypted by a data key of its tenant, which is itself
 // wrapped by a key-encryption key: one that the process is given ([Keyring])
-// and the database never sees. Whoever reads the database reads no credential;
+// and the database never sees. A reader of the database can't read credentials;
 // a row that is moved to another tenant, another credential or other hosts does
-// not open, because all of these are bound to the ciphertext.
+// not decrypt, because all of these are bound to the ciphertext.
 //
-// Three things are rotated apart from one another, each while calls go on: the
-// value of a credential ([Vault.Change]), the data key of a tenant
+// Three things are rotated independently, each while calls go on: the value of
+// a credential ([Vault.Change]), the data key of a tenant
 // ([Vault.RotateDataKey]), and the key-encryption key ([Vault.Rewrap]).
 //
 // [Vault] is a secret.Resolver and a secret.Finder. It reads the database at

@@ -110,7 +110,8 @@ func EnsureKeyFile(path string) (*Keyring, error) {
 // [os.ErrExist] where there is one.
 func WriteKeyFile(path string) error {
 	text := GenerateKey() + "\n"
-	// Complete under another name first: who reads a half-written key has none.
+	// Write under another name first, so that no process reads a half-written
+	// key.
 	draft, err := os.CreateTemp(filepath.Dir(path), ".kek-*")
 	if err != nil {
 		return fmt.Errorf("making the file of key-encryption keys: %w", err)

@@ -9,7 +9,7 @@ import (
 // resealBatch is how many credentials are read at once for encrypting them anew.
 const resealBatch = 100
 
-// Rewrapped tells what [Vault.Rewrap] did.
+// Rewrapped is the outcome of [Vault.Rewrap].
 type Rewrapped struct {
 	Keys      int // The tenant has.
 	Rewrapped int // Were wrapped by another key-encryption key.
@@ -48,7 +48,7 @@ func (v *Vault) Rewrap(ctx context.Context, tenant tool.TenantID) (Rewrapped, er
 	return done, nil
 }
 
-// Resealed tells what [Vault.RotateDataKey] did.
+// Resealed is the outcome of [Vault.RotateDataKey].
 type Resealed struct {
 	KeyVersion int // Of the data key that all credentials are encrypted by now.
 	Resealed   int // Credentials that were encrypted anew.
@@ -103,7 +103,8 @@ func (v *Vault) Reseal(ctx context.Context, tenant tool.TenantID) (Resealed, err
 			if err != nil {
 				return done, err
 			}
-			// Who changed it meanwhile has encrypted it anew, or is met again.
+			// A concurrent change has encrypted it with the new key, or it is
+			// listed again.
 			replaced, err := v.store.ResealCredential(ctx, next)
 			if err != nil {
 				return done, err

@@ -81,8 +81,8 @@ func (s *Sessions) DropMCPSession(ctx context.Context, key session.Key, lost *se
 	return s.store.DropMCPSession(ctx, key, kept)
 }
 
-// TakeExpiredMCPSessions forgets sessions whose time is over, and returns those
-// that open: the others nobody can end.
+// TakeExpiredMCPSessions deletes expired sessions, and returns those that could
+// be decrypted: the others can't be ended at the server.
 func (s *Sessions) TakeExpiredMCPSessions(
 	ctx context.Context, most int,
 ) (expired []session.Expired, taken int, err error) {

@@ -35,8 +35,8 @@ type Store interface {
 	// NoteUse sets LastUsedAt unless that was less than a minute ago.
 	NoteUse(ctx context.Context, tenant tool.TenantID, id string) error
 
-	// AddDataKey stores a data key, and returns the one of its version: another,
-	// if somebody was faster.
+	// AddDataKey stores a data key, and returns the stored one of its version,
+	// which is another writer's if that was faster.
 	AddDataKey(ctx context.Context, k DataKey) (DataKey, error)
 	// NewestDataKey returns the data key of the greatest version. It fails with
 	// NotFound where the tenant has none.

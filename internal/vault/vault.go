@@ -20,7 +20,7 @@ import (
 const maxTries = 8
 
 // Vault keeps and opens credentials. It is safe for concurrent use. Close it
-// when nobody uses it any more.
+// when it is no longer used.
 type Vault struct {
 	store  Store
 	keys   *Keyring
@@ -36,7 +36,8 @@ type Options struct {
 	// Keys wrap and unwrap data keys. With none, credentials are listed and
 	// revoked, and nothing else is done with them: see [ErrNoKeys].
 	Keys *Keyring
-	// Logger is told of uses that could not be noted. Defaults to discarding.
+	// Logger logs uses of credentials that could not be recorded. Defaults to
+	// discarding.
 	Logger *slog.Logger
 }
 
@@ -95,10 +96,11 @@ type Change struct {
 	Revision int64
 }
 
-// Change rotates a credential, or changes where it may go and what it is for.
-// Hosts that it could not go to before need its value again: who may change
-// credentials, but knows none, can't have one sent to themselves. It fails with
-// Denied then, and with NotFound and Conflict as [Vault.Create] does.
+// Change rotates a credential, or changes its allowed hosts and its purpose.
+// Adding hosts requires its value again and fails with Denied without it: a
+// principal that may change credentials, but knows none, must not be able to
+// have one sent to itself. It fails with NotFound and Conflict as
+// [Vault.Create] does.
 func (v *Vault) Change(ctx context.Context, tenant tool.TenantID, name string, change Change) (Credential, error) {
 	if change.Value != nil && *change.Value == secret.Redacted {
 		change.Value = nil // What is shown of a value, sent back.
@@ -189,8 +191,9 @@ func (v *Vault) List(ctx context.Context, tenant tool.TenantID, afterRef string,
 	return v.store.ListCredentials(ctx, tenant, afterRef, limit)
 }
 
-// Digest returns a digest of text under a key of the tenant's own, so that
-// nobody who reads it can find the text by guessing. It fails with [ErrNoKeys].
+// Digest returns a digest of text under a key of the tenant's own, so that no
+// reader of the digest can find the text by guessing. It fails with
+// [ErrNoKeys].
 func (v *Vault) Digest(ctx context.Context, tenant tool.TenantID, text []byte) ([]byte, error) {
 	key, err := v.currentKey(ctx, tenant)
 	if err != nil {
@@ -231,7 +234,8 @@ type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// repeat calls fn until it does not lose to somebody else's change.
+// repeat calls fn until it does not conflict with another writer's change,
+// [maxTries] times at most.
 func (v *Vault) repeat(fn func() error) error {
 	var err error
 	for range maxTries {

@@ -19,7 +19,7 @@ var prose = []string{"title", "description", "$comment", "x-description", "markd
 var values = []string{"enum", "const", "default", "examples", "example"}
 
 // Schema removes hidden characters from the titles, descriptions and comments
-// of a JSON Schema of a stranger. It returns the schema, unchanged byte by byte
+// of an untrusted JSON Schema. It returns the schema, unchanged byte by byte
 // where there were none, and where it removed any, as JSON Pointers in order.
 //
 // Anywhere else, in names of properties, enums, defaults, patterns or

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Canary listens where nobody may come, and counts who does.
+// Canary listens at an address that must not be reached, and counts
+// connections.
 type Canary struct {
 	Addr  string // Host and port.
 	calls atomic.Int64

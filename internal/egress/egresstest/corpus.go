@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Inward returns hosts, as they stand in a URL, that lead inward or can't be
-// told from those that do. Some are names of [Names].
+// Inward returns hosts, as they stand in a URL, that are internal or can't be
+// distinguished from internal ones. Some are names of [Names].
 func Inward() []string { return strings.Fields(inward) }
 
 const inward = `

@@ -140,7 +140,7 @@ func rebinding(t *testing.T, call Call) {
 	require.Zero(t, inside.Calls(), "a name was judged by an older address")
 }
 
-// refuses requires that a call fails without telling what is inside.
+// refuses requires that a call fails without disclosing what is inside.
 func refuses(t *testing.T, cfg egress.Config, url string, call Call) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -24,11 +24,10 @@ type Config struct {
 	// AgentID or Agent say whose agent it is: exactly one of them is set.
 	AgentID string
 	Agent   string // A slug, optionally with a version constraint: "research@^1.2".
-	// Prompt is a template of what the agent is told; see package template.
-	// When empty, the arguments say it: see [Config.Message].
+	// Prompt is a template of the message to the agent; see package template.
+	// When empty, the message is made from the arguments: see [Config.Message].
 	Prompt string
-	// Skill is one that the agent declares, whose instructions go before what
-	// the agent is told.
+	// Skill is a skill of the agent, whose instructions precede the message.
 	Skill string
 	// Wait says, of a task, whether its end is waited for. Nil is no.
 	Wait *bool

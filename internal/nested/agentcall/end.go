@@ -67,9 +67,9 @@ type problem struct {
 	Message string    `json:"message"`
 }
 
-// Result returns what the caller is told: the output, or why there is none, in
-// words that a model can act on. A run that failed, timed out or was cancelled
-// is the answer "no".
+// Result returns the result for the caller: the output, or why there is none,
+// in words that a model can act on. A run that failed, timed out or was
+// cancelled is the answer "no".
 func (e End) Result() *tool.Result {
 	a := answer{
 		Mode: cmp.Or(e.Mode, Sync), AgentID: e.AgentID, Agent: e.Agent, RunID: e.RunID, Status: e.status(),
@@ -118,7 +118,7 @@ func (e End) problem(status string) *problem {
 	}
 }
 
-// refusal tells what became of a run that has no good end.
+// refusal describes how a run ended that did not complete.
 func (e End) refusal(status string, p *problem) string {
 	var text string
 	why := strings.TrimRight(p.Message, ". ")

@@ -11,13 +11,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MaxMessage bounds what an agent is told, in bytes.
+// MaxMessage bounds the message to an agent, in bytes.
 const MaxMessage = template.MaxRendered
 
 // maxMessages bounds the argument messages.
 const maxMessages = 200
 
-// Names of arguments that say what the agent is told (reference number S3-62).
+// Names of arguments that make up the message to the agent (reference number
+// S3-62).
 const (
 	argPrompt   = "prompt"
 	argText     = "text"
@@ -29,13 +30,13 @@ const (
 // order is how they follow each other in the message.
 var order = []string{argPrompt, argText, argInput, argMessages, argContext}
 
-// Message returns what the agent is told by a call with these arguments, its
-// first user message, and the input that its run is recorded with.
+// Message returns the first user message to the agent for a call with these
+// arguments, and the input that its run is recorded with.
 //
 // With a template, that is the rendered prompt. Without one, arguments of the
 // names prompt, text, input, messages and context make it: texts as they are,
-// other values as JSON, messages ([{role, content}]) as one text that names
-// who spoke. Arguments of any other names are the tool's own: then the whole
+// other values as JSON, messages ([{role, content}]) as one text that names the
+// role of each. Arguments of any other names are the tool's own: then the whole
 // object is the message, as JSON.
 //
 // It fails with [tool.Invalid] and the JSON Pointer of the argument.
@@ -167,7 +168,7 @@ func transcript(raw json.RawMessage) (string, error) {
 }
 
 // textOf returns the text of a message's content: a string, or blocks. A block
-// without text is told as the JSON it is.
+// without text is written as its JSON.
 func textOf(raw json.RawMessage) (string, bool) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {

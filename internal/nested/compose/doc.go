@@ -1,9 +1,9 @@
 // Package compose reads compositions: tools that call other tools, one after
-// the other, each with arguments bound to what the call and the steps before
-// it said. It computes arguments and outputs, and tells what became of the
-// steps; it is pure, and calls nothing.
+// the other, each with arguments bound to the arguments of the call and the
+// results of earlier steps. It computes arguments and outputs, and reports the
+// outcomes of the steps; it is pure, and makes no calls.
 //
 // A binding is any JSON value in which {"$from": "/steps/order/result/total"}
-// is replaced by what the JSON Pointer leads to, whole and typed. Nothing is
-// interpolated, so what a step answered is data wherever it goes.
+// is replaced by the value at the JSON Pointer, whole and typed. Nothing is
+// interpolated, so the result of a step stays data wherever it is used.
 package compose

@@ -20,7 +20,7 @@ const (
 	Failed    = "failed"    // No step was done.
 )
 
-// StepEnd is how a step ended, as the result of a composition tells it.
+// StepEnd is how a step ended, as reported in the result of a composition.
 type StepEnd struct {
 	ID           string
 	Tool         string                // "slug@version".
@@ -71,10 +71,10 @@ func (c *Config) Stopped(step int, r StepResult) error {
 	}
 }
 
-// Result returns what the caller of a composition is told. Steps are all of
-// them, in their order; failure is why the composition stopped, or why it has
-// no output, and nil when it came to its end. Then it is no error, though steps
-// that may fail did.
+// Result returns the result of a composition for its caller. Steps are all of
+// its steps, in order; failure is why the composition stopped, or why it has no
+// output, and nil when it completed. A completed composition is not an error,
+// even though steps that may fail did.
 func Result(steps []StepEnd, output json.RawMessage, failure error) *tool.Result {
 	a := answer{Status: status(steps, failure), Steps: make([]told, 0, len(steps))}
 	for _, s := range steps {
@@ -121,7 +121,7 @@ func status(steps []StepEnd, failure error) string {
 	}
 }
 
-// tell says in words which steps were done, which failed and why, and which
+// tell lists in words which steps were done, which failed and why, and which
 // were not run.
 func tell(steps []StepEnd, failure error) string {
 	var done, failed, notRun []string

@@ -21,8 +21,8 @@ type Key struct {
 // Session is what was agreed with a server, so that any worker can go on
 // where another stopped.
 type Session struct {
-	// ID is the server's name for the session; empty for servers without. Who
-	// has it can speak for us, so it is a secret.
+	// ID is the server's name for the session; empty for servers without. Any
+	// holder of it can act as this client, so it is a secret.
 	ID secret.Value
 	// Protocol is the negotiated version.
 	Protocol string
