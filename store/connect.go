@@ -36,8 +36,9 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	}
 	timeouts := opts.Timeouts.withDefaults()
 	configure(config.ConnConfig, opts.Timeouts)
-	// The gate bounds the connections in use. Those that are being given up, which
-	// a silent network makes slow, are beside them and keep nobody waiting.
+	// The gate bounds the connections in use. Connections that are being
+	// closed, which is slow on a silent network, come on top, so that no caller
+	// waits for them.
 	config.MaxConns = int32(2*limit + 2)
 	config.PingTimeout = min(time.Second, timeouts.Connect)
 	config.ConnConfig.Tracer = opts.Tracer
@@ -91,9 +92,9 @@ func configure(config *pgx.ConnConfig, asked Timeouts) {
 	}
 }
 
-// limitSession sets the time-outs of what is outside any transaction: a statement is
-// prepared before its transaction begins, and waits for locks then too. They are no
-// parameters of the connection's start, which poolers refuse.
+// limitSession sets the time-outs of statements outside of transactions: a
+// statement is prepared before its transaction begins, and waits for locks then
+// too. They are not set as startup parameters, which poolers refuse.
 func limitSession(ctx context.Context, conn *pgx.Conn, t Timeouts) error {
 	_, err := conn.Exec(ctx, `select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
 		set_config('idle_in_transaction_session_timeout', $3, false)`, pgx.QueryExecModeExec,

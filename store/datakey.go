@@ -51,8 +51,8 @@ func (s *Store) ListDataKeys(ctx context.Context, tenant tool.TenantID) ([]vault
 	}), err
 }
 
-// RewrapDataKey implements [vault.Store]. Who comes second changes nothing:
-// the key was wrapped anew already.
+// RewrapDataKey implements [vault.Store]. The second of two concurrent calls
+// changes nothing: the key was rewrapped already.
 func (s *Store) RewrapDataKey(ctx context.Context, k vault.DataKey, from string) error {
 	return s.do(ctx, "store.RewrapDataKey", k.Tenant, func(q *db.Queries) error {
 		_, err := q.RewrapDataKey(ctx, db.RewrapDataKeyParams{

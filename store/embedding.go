@@ -152,8 +152,8 @@ func (s *Store) DropGeneration(
 	return p, err
 }
 
-// endGeneration ends the building of a generation by fn, which is told what is
-// wrong with ref, and deletes the embeddings that nobody needs then.
+// endGeneration ends the building of a generation by fn, which receives the
+// error of finding ref, and deletes embeddings that are no longer needed.
 func (s *Store) endGeneration(
 	ctx context.Context, op string, ref retrieval.GenerationRef,
 	fn func(q *db.Queries, p db.Pipeline, err error) (db.Pipeline, error),

@@ -168,8 +168,8 @@ func lost(err error) bool {
 	}
 }
 
-// disconnected reports whether err tells of the connection rather than of what
-// was asked.
+// disconnected reports whether err is a failure of the connection rather than
+// of the statement.
 func disconnected(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -194,7 +194,7 @@ func notFound(op, msg string) error {
 	return &tool.Error{Kind: tool.NotFound, Op: op, Msg: msg}
 }
 
-// explain replaces what a caller is told of a failure of the given kind.
+// explain replaces the message of an error of the given kind.
 func explain(err error, kind tool.Kind, msg string) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != kind {

@@ -20,7 +20,7 @@ func newID() (string, error) {
 }
 
 // idTime returns the time that ids are compared with: to the millisecond, and
-// none before 1970, which ids cannot tell of. The zero time is none.
+// not before 1970, which ids cannot represent. It is nil for the zero time.
 func idTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -15,7 +15,7 @@ import (
 // RequestKey is what a caller named a request by. Only its sha256 is kept.
 type RequestKey struct {
 	Tenant  tool.TenantID
-	Subject string // Whose key it is: nobody else's request meets it.
+	Subject string // The owner of the key: it matches no request of another subject.
 	Text    string
 }
 
@@ -25,9 +25,9 @@ type Request struct {
 	// key's time is over.
 	ID     string
 	Digest string // Of the request that has the key.
-	Fence  int64  // Who serves it shows this when it is done.
+	Fence  int64  // To be given when the request is finished.
 	Taken  bool   // The caller of BeginRequest is to serve it.
-	// Wait is how long whoever serves it holds it at the most without renewing
+	// Wait is how long its current server may hold it at most without renewing
 	// its lease; zero where it is taken or answered.
 	Wait   time.Duration
 	Answer *Answer
@@ -42,9 +42,9 @@ type Answer struct {
 
 // BeginRequest takes a key for a request of the given digest, to be served
 // within lease and remembered for keep. Where the key was taken before, the
-// returned request tells what for; an answer is missing while it is served. A
-// request that was not answered within its lease is taken by the next one of
-// the same digest.
+// returned request has the digest it was taken for, and an answer unless it is
+// still being served. A request that was not answered within its lease is taken
+// by the next one of the same digest.
 func (s *Store) BeginRequest(
 	ctx context.Context, k RequestKey, digest string, lease, keep time.Duration,
 ) (Request, error) {
@@ -79,8 +79,8 @@ func (s *Store) BeginRequest(
 	return r, decode(row.Header, &r.Answer.Header)
 }
 
-// FinishRequest keeps the answer to a request that was taken under fence. It
-// fails with tool.Conflict where somebody else took the request over.
+// FinishRequest stores the answer to a request that was taken under fence. It
+// fails with tool.Conflict where another process has taken the request over.
 func (s *Store) FinishRequest(ctx context.Context, k RequestKey, fence int64, a Answer) error {
 	header, err := encodePayload(a.Header)
 	if err != nil {

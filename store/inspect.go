@@ -71,8 +71,8 @@ func Inspect(ctx context.Context, url string) (Inspection, error) {
 	return in, s.inspectReconciler(ctx, &in)
 }
 
-// inspectSchema finds the last migration. Who may not read the table of
-// migrations meets a database that was never made ready for them.
+// inspectSchema finds the last migration. A login that may not read the table
+// of migrations means a database that was never prepared for it.
 func (s *Store) inspectSchema(ctx context.Context, in *Inspection) error {
 	steps, err := Migrations()
 	if err != nil {

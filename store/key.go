@@ -41,12 +41,12 @@ type Key struct {
 	CreatedAt   time.Time     `json:"created_at"`
 }
 
-// Principal returns who a caller with the key is.
+// Principal returns the principal of callers with the key.
 func (k Key) Principal() tool.Principal {
 	return tool.Principal{Tenant: k.Tenant, Subject: keySubject + k.ID, Permissions: k.Permissions, Scopes: k.Scopes}
 }
 
-// keySubject begins the subject of whoever calls with a key.
+// keySubject begins the subject of callers with a key.
 const keySubject = "key:"
 
 // CreateKey stores a new key for k.Tenant with k's name, permissions, scopes

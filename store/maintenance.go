@@ -18,8 +18,8 @@ import (
 const nilID = globalScope
 
 // Maintenance acts as [MaintenanceRole]: across tenants it sees which runs,
-// calls, documents and pipelines are open, and nothing of what is in them. It
-// changes leases and nothing else. It is safe for concurrent use.
+// calls, documents and pipelines are open, but not their contents. It changes
+// leases and nothing else. It is safe for concurrent use.
 type Maintenance struct {
 	store *Store
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// mcpSessionIdle is how long a session is kept that nobody uses.
+// mcpSessionIdle is how long an unused session is kept.
 const mcpSessionIdle = time.Hour
 
 // LoadMCPSession returns the session of a run with an MCP server; nil when

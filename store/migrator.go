@@ -16,8 +16,8 @@ import (
 const migrationLock = 0x746f6f6c63726962 // "toolcrib"
 
 const (
-	// migrationLockTimeout is how long a step waits for a lock, and so for how
-	// long it may hold up those who ask for the same table after it.
+	// migrationLockTimeout is how long a step waits for a lock, and so how long
+	// it may block other users of the same table, which queue behind it.
 	migrationLockTimeout = 2 * time.Second
 	// migrationPatience is for how long a step that got no lock is tried again.
 	migrationPatience = 10 * time.Minute
@@ -219,8 +219,8 @@ func (m *migrator) revert(ctx context.Context, step Migration) error {
 	return nil
 }
 
-// sealEvents numbers the events that have no number yet, so that whoever follows
-// a tenant's stream first need not wait.
+// sealEvents numbers the events that have no number yet, so that the first
+// follower of a tenant's stream need not wait.
 func (m *migrator) sealEvents(ctx context.Context) error {
 	return m.eachTenant(ctx, sealBatch, "select seal_events($1, $2)")
 }

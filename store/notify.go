@@ -34,11 +34,11 @@ func wakeOf(payload string) Wake {
 	return Wake{Tenant: tool.TenantID(tenant), RunID: run}
 }
 
-// notifier tells listeners which runs have something new. NOTIFY takes a lock
-// that all committing transactions of the cluster's database share, so it stays
-// out of the transactions that write events: it goes out after they commit,
-// once for all of an interval. Listeners must treat it as a wake-up only, and
-// poll besides.
+// notifier notifies listeners of runs with new events or output. NOTIFY takes a
+// lock that all committing transactions of the cluster's database share, so it
+// is not sent in the transactions that write events but after they commit,
+// batched by interval. Listeners must treat it as a wake-up only, and poll as
+// well.
 type notifier struct {
 	store *Store
 	log   *slog.Logger
@@ -60,7 +60,8 @@ func startNotifier(ctx context.Context, s *Store, wait time.Duration) *notifier 
 	return n
 }
 
-// wake has listeners told that a run has something new. It does not block.
+// wake has listeners notified of new events or output of a run. It does not
+// block.
 func (s *Store) wake(tenant tool.TenantID, runID string) {
 	if s.sealer != nil {
 		s.sealer.written(tenant)
@@ -77,11 +78,11 @@ func (s *Store) wake(tenant tool.TenantID, runID string) {
 	}
 }
 
-// Listen calls woken with each run that has new events or output, written by any
-// store on the database, until ctx ends or the connection fails. Wake-ups are
-// gathered, and lost while nobody listens: poll besides, and once after Listen
-// has begun again. It keeps one connection of its own, outside the pool, and
-// looks now and then whether the server is still there.
+// Listen calls woken with each run that has new events or output, written by
+// any store on the database, until ctx ends or the connection fails. Wake-ups
+// are batched, and lost while there is no listener: poll as well, and once
+// after Listen has begun again. It keeps one connection of its own, outside the
+// pool, and pings the server from time to time.
 func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 	const op = "store.Listen"
 	conn, err := s.listen(ctx)

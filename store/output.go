@@ -33,8 +33,8 @@ func (s *Store) AppendOutput(ctx context.Context, o agent.Output) error {
 
 // StreamPage is a part of a run's stream.
 type StreamPage struct {
-	// Events and output in their one order. Output is told as an event whose
-	// data is an [agent.Output].
+	// Events holds events and output in their common order. Output is an event
+	// whose data is an [agent.Output].
 	Events []tool.Event
 	// Status of the run before Events were read.
 	Status agent.RunStatus
@@ -43,9 +43,10 @@ type StreamPage struct {
 	Over bool
 }
 
-// ReadStream returns what a run's stream holds after a number: its events and,
-// between them, its output, numbered without gaps. Who asks again with the last
-// number gets each once and passes over none. It fails with tool.NotFound.
+// ReadStream returns a run's stream after a sequence number: its events and,
+// between them, its output, numbered without gaps. A reader that continues with
+// the last number it got receives each once and misses none. It fails with
+// tool.NotFound.
 func (s *Store) ReadStream(
 	ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int,
 ) (StreamPage, error) {

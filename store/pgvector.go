@@ -50,7 +50,7 @@ const nearestVectors = `select e.chunk_id, -(e.vector <#> $4::text::vector)::flo
 	order by e.vector <#> $4::text::vector, e.chunk_id
 	limit $6`
 
-// findVectors tells whether the column is there.
+// findVectors records whether the column exists.
 func (s *Store) findVectors(ctx context.Context) error {
 	return failure("store.Open", s.pool.QueryRow(ctx, hasVectors).Scan(&s.vectors))
 }
@@ -66,8 +66,8 @@ func vectorText(raw []byte) string {
 	return b.String() + "]"
 }
 
-// saveVectors fills the column, where it is, of embeddings that were saved. Who
-// saves them again fills what is missing.
+// saveVectors fills the column, where it exists, for embeddings that were
+// saved. Saving them again fills what is missing.
 func (s *Store) saveVectors(ctx context.Context, op string, params db.InsertEmbeddingsParams) error {
 	if !s.vectors || len(params.Ids) == 0 {
 		return nil

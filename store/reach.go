@@ -25,9 +25,9 @@ const (
 	codeStarting        = "57P03"
 )
 
-// reached replaces what a caller is told of a connection that could not be
-// made: where it was to go, why it did not, and what to do. It is for whoever
-// gave the URL, and never tells its password.
+// reached replaces the message of an error of connecting: it names the server,
+// the cause and the remedy. It is meant for the person who configured the URL,
+// and never contains its password.
 func reached(err error) error {
 	refused, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok || refused.Config == nil {
@@ -81,7 +81,7 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 	}
 }
 
-// turnedAway tells why a server that answered accepts no connections.
+// turnedAway returns why a server that answered refused the connection.
 func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind, string) {
 	switch {
 	case answer.Code == codeWrongPassword:

@@ -83,7 +83,7 @@ func (s *Store) checkRole(ctx context.Context, opts Options) error {
 
 // ensureRoles makes the group roles. They belong to the whole cluster, where
 // other databases may be migrating at this moment: every step tolerates that
-// somebody else was first.
+// another process was first.
 func ensureRoles(ctx context.Context, conn *pgx.Conn) error {
 	for _, role := range []string{OwnerRole, AppRole, MaintenanceRole} {
 		err := tolerating(ctx, conn, fmt.Sprintf(`

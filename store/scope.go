@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// globalScope stands in keys for the tenant of what is global.
+// globalScope is the tenant in keys of global rows.
 const globalScope = "00000000-0000-0000-0000-000000000000"
 
 // maxTries bounds how often an operation is repeated that lost to another one.
@@ -113,8 +113,8 @@ func queueScalars[T any](b *pgx.Batch, into *[]T, sql string, args ...any) {
 	})
 }
 
-// checkTenant refuses what is not the name of a tenant. Only the platform acts
-// for none, and for nobody else.
+// checkTenant refuses a string that is not a tenant id. A platform store acts
+// only for the empty tenant, and any other store never does.
 func (s *Store) checkTenant(op string, tenant tool.TenantID) error {
 	if s.platform != (tenant == "") || tenant != "" && !tool.ValidID(string(tenant)) {
 		return notFound(op, "tenant not found")
@@ -145,7 +145,7 @@ func (s scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResul
 	b.Queue(sql, args...)
 	results := s.pool.SendBatch(ctx, b)
 	if _, err := results.Exec(); err != nil {
-		_ = results.Close() // It tells of the same failure.
+		_ = results.Close() // It returns the same failure.
 		return nil, err
 	}
 	return results, nil
@@ -172,7 +172,7 @@ func (s scope) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, er
 	}
 	rows, err := results.Query()
 	if err != nil {
-		_ = results.Close() // It tells of the same failure.
+		_ = results.Close() // It returns the same failure.
 		return nil, err
 	}
 	return &scopedRows{Rows: rows, results: results}, nil
@@ -184,7 +184,7 @@ func (s scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return scopedRow{results: results, err: err}
 }
 
-// scopedRows ends its batch with its last row, so that Err tells of a failed
+// scopedRows ends its batch with its last row, so that Err returns a failed
 // commit too.
 type scopedRows struct {
 	pgx.Rows

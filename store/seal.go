@@ -37,7 +37,8 @@ func (s *Store) SealEvents(ctx context.Context, tenant tool.TenantID) error {
 
 // sealer numbers events in the background, apart from the transactions that
 // write them. A process that dies leaves a few seconds of events without
-// numbers, until somebody reads or writes the tenant's stream, or migrates.
+// numbers, until the tenant's stream is next read or written, or the database
+// is migrated.
 type sealer struct {
 	store *Store
 	every time.Duration

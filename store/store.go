@@ -29,7 +29,7 @@ const (
 
 // Options configures [Open] and [OpenPlatform].
 type Options struct {
-	// Logger is told of what a caller is not. Defaults to [slog.Default].
+	// Logger logs failures that callers do not see. Defaults to [slog.Default].
 	Logger *slog.Logger
 	// Tracer sees each query; nil for none.
 	Tracer pgx.QueryTracer

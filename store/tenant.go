@@ -17,7 +17,7 @@ const (
 	TenantSuspended TenantStatus = "suspended" // Its keys are refused and its calls stop at the next admission.
 )
 
-// Tenant is an isolation boundary and who stands behind it.
+// Tenant is an isolation boundary: one customer or team, with its data.
 type Tenant struct {
 	ID     tool.TenantID `json:"id"`
 	Slug   string        `json:"slug"`

@@ -7,8 +7,8 @@ import (
 )
 
 // Timeouts bounds how long a store waits for the database. Zero fields take the
-// defaults, which suit servers whose callers wait for an answer; patience beyond
-// them is the caller's, who repeats what failed with tool.Unavailable.
+// defaults, which suit servers whose callers wait for an answer. A caller that
+// can wait longer retries what failed with tool.Unavailable.
 type Timeouts struct {
 	// Connect bounds one attempt to connect, for each host of the URL. Defaults to
 	// the URL's connect_timeout, else to 3 s.

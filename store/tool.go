@@ -261,8 +261,8 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	}, nil
 }
 
-// seen reads a row as those see it whom the store acts for. Which tenants a
-// global tool is for is the platform's to know: those who see it are among them.
+// seen reads a row as its reader may see it. The tenants that a global tool is
+// for are visible to the platform only: readers of the tool are among them.
 func (s *Store) seen(row db.ToolRegistry) (tool.Tool, error) {
 	row.TenantSlugs = s.audience(row.TenantID, row.TenantSlugs)
 	return toolOf(row)

@@ -32,7 +32,8 @@ type keptTranscript struct {
 	bytes    uint32
 }
 
-// What transcripts may take, and how long one is kept that nobody asks for.
+// Limits of the transcript cache: total size, and how long an unused transcript
+// is kept.
 const (
 	maxTranscriptBytes = 64 << 20
 	transcriptLife     = 10 * time.Minute

@@ -23,8 +23,8 @@ type foreign struct {
 	stranger tool.TenantID
 }
 
-// methodsWithoutTenant act for no tenant, or take it from where nobody can
-// write another's.
+// methodsWithoutTenant act for no tenant, or take it from a source that no
+// other tenant can write.
 var methodsWithoutTenant = map[string]string{
 	"Close":            "ends the store",
 	"Ping":             "asks the server only",
@@ -40,8 +40,8 @@ var methodsWithoutTenant = map[string]string{
 	"TakeExpiredMCPSessions": "takes what no run uses any more, for ending it",
 }
 
-// foreignCases holds a case for every method of a store: what a stranger gets
-// who names the ids of another tenant. It is never more than not_found.
+// foreignCases holds a case for every method of a store: the result for a
+// caller that names the ids of another tenant. It is never more than not_found.
 var foreignCases = map[string]func(t *testing.T, f foreign){
 	"LoadMCPSession": func(t *testing.T, f foreign) {
 		t.Helper()

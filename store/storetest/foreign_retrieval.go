@@ -44,7 +44,7 @@ func (f foreign) chunk(t *testing.T, s *Shelf) string {
 
 // retrievalCases are foreign cases of pipelines.
 var retrievalCases = map[string]func(t *testing.T, f foreign){
-	"CreatePipeline": func(t *testing.T, f foreign) { // The same slug is free: nobody learns that it is taken elsewhere.
+	"CreatePipeline": func(t *testing.T, f foreign) { // The same slug is free: no tenant learns that another uses it.
 		t.Helper()
 		f.shelf(t)
 		NewShelf(t, f.Store, retrieval.Pipeline{Tenant: f.stranger, Slug: "handbook"})

@@ -11,7 +11,7 @@ import (
 
 // toolCases are the foreign-tenant cases of the heads of tools.
 var toolCases = map[string]func(t *testing.T, f foreign){
-	"CreateTool": func(t *testing.T, f foreign) { // The same slug is free: nobody learns that it is taken elsewhere.
+	"CreateTool": func(t *testing.T, f foreign) { // The same slug is free: no tenant learns that another uses it.
 		t.Helper()
 		_, err := f.Store.CreateTool(t.Context(), tool.Tool{
 			Tenant: f.stranger, Slug: f.Tool.Slug, Status: tool.Draft, Version: "1.0.0",

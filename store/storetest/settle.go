@@ -126,7 +126,7 @@ func testSettle(t *testing.T, d *Database) {
 			Entry: e, Fence: ticket.Fence, Status: tool.StatusFailed, Kind: tool.Denied, Msg: "read_only",
 			Drift: &ledger.Drift{Declared: tool.EgressReadOnly, Attempted: "POST"},
 		}
-		for range 2 { // Said again, it is told once.
+		for range 2 { // Settled twice, it is reported once.
 			outcome, err := f.Store.Settle(t.Context(), settlement)
 			require.NoError(t, err)
 			require.Equal(t, tool.Denied, outcome.Kind)

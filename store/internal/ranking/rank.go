@@ -49,7 +49,7 @@ type Ranker struct {
 	held     []bool        // Of the words: the passage at hand holds it.
 	places   [][]int       // Where, of those.
 	top      []Passage     // The best first.
-	excluded func(Passage) // Told of passages that are left out; nil in a ranking.
+	excluded func(Passage) // Called for passages that are left out; nil in a ranking.
 }
 
 // groupMask is a group as bits: a sequence of it is held where all its bits are.
