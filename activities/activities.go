@@ -35,7 +35,7 @@ type Policies interface {
 	Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error)
 }
 
-// Config holds the dependencies of the activities. Every field but Gathered,
+// Config holds the dependencies of the activities. Every field but NestedResultMiddleware,
 // Models and Outputs is required.
 type Config struct {
 	Ledger   ledger.Ledger
@@ -46,9 +46,9 @@ type Config struct {
 	Schemas  *schema.Cache
 	// Executor runs a call of any implementation type: an executors.Mux.
 	Executor tool.Executor
-	// Gathered wraps the answers of nested calls, which have no executor: it
+	// NestedResultMiddleware wraps the answers of nested calls, which have no executor: it
 	// applies bounds and output schema. Nil for nothing.
-	Gathered tool.Middleware
+	NestedResultMiddleware tool.Middleware
 	// Models are the model providers, by name: an agent's model "scripted/desk"
 	// asks Models["scripted"] for "desk".
 	Models map[string]agent.Model

@@ -32,7 +32,7 @@ func classify(err error) error {
 
 // ending says how a call ends that will not be tried again after e.
 func ending(e *tool.Error, x tool.Execution) ledger.Settlement {
-	if e.Riddle(x) {
+	if e.OutcomeUnknown(x) {
 		return ledger.Settlement{Status: tool.StatusUnknown, Kind: tool.Unknown, Msg: ledger.UnknownMessage}
 	}
 	s := ledger.Settlement{Status: tool.EndStatus(e.Kind), Kind: e.Kind, Msg: e.Msg}

@@ -96,7 +96,7 @@ func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger
 // answer holds what a nested call came to to what its tool promises, as an
 // executor's answer is.
 func (a *Activities) answer(ctx context.Context, in *wire.SettleInput, result *tool.Result) (*tool.Result, error) {
-	if a.Gathered == nil {
+	if a.NestedResultMiddleware == nil {
 		return result, nil
 	}
 	call := &in.Invoke
@@ -105,7 +105,7 @@ func (a *Activities) answer(ctx context.Context, in *wire.SettleInput, result *t
 		return nil, fmt.Errorf("loading %s: %w", call.Pin, err)
 	}
 	give := tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) { return result, nil })
-	return a.Gathered(give).Execute(ctx, &tool.Call{
+	return a.NestedResultMiddleware(give).Execute(ctx, &tool.Call{
 		ID: call.Call.CallID, EffectID: call.EffectID, Principal: call.Principal, Mode: call.Mode, RunID: call.RunID,
 		Version: version,
 	})

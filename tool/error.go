@@ -86,10 +86,10 @@ func (e *Error) MayRetry(x Execution) bool {
 // tool that is neither pure nor idempotent, whatever its kind.
 func (e *Error) Retryable() bool { return e.Kind.Retryable() && !e.Acted }
 
-// Riddle reports whether the outcome is unknown after e: the request may have
+// OutcomeUnknown reports whether the outcome is unknown after e: the request may have
 // left, no answer came, and a retry is not allowed. Such a call ends as
 // [Unknown].
-func (e *Error) Riddle(x Execution) bool {
+func (e *Error) OutcomeUnknown(x Execution) bool {
 	switch e.Kind {
 	case Timeout, Unavailable, InternalError:
 		return e.Sent && !e.Answered && !x.Repeatable()

@@ -80,18 +80,18 @@ func TestPermissions(t *testing.T) {
 	require.True(t, tool.Principal{Permissions: []string{"*"}}.May("orders.write"))
 }
 
-// Whether a failure is tried again, and whether it leaves a riddle, follows
+// Whether a failure is tried again, and whether it leaves its outcome unknown, follows
 // from its kind, from what was sent, and from what the tool allows.
 func TestRetriesAndRiddles(t *testing.T) {
 	t.Parallel()
 
 	pure, once := tool.Execution{Pure: true}, tool.Execution{}
 	tests := []struct {
-		name   string
-		err    tool.Error
-		x      tool.Execution
-		again  bool
-		riddle bool
+		name    string
+		err     tool.Error
+		x       tool.Execution
+		again   bool
+		unknown bool
 	}{
 		{"PureAfterSending", tool.Error{Kind: tool.Timeout, Sent: true}, pure, true, false},
 		{"OnceBeforeSending", tool.Error{Kind: tool.Unavailable}, once, true, false},
@@ -106,7 +106,7 @@ func TestRetriesAndRiddles(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tt.again, tt.err.MayRetry(tt.x))
-			require.Equal(t, tt.riddle, tt.err.Riddle(tt.x))
+			require.Equal(t, tt.unknown, tt.err.OutcomeUnknown(tt.x))
 		})
 	}
 }

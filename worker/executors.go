@@ -75,8 +75,9 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	return mux, nil
 }
 
-// gathered bounds what no executor answers.
-func gathered(schemas *schema.Cache) tool.Middleware {
+// nestedResults is the middleware around results of nested calls, which no executor
+// returns: it bounds them.
+func nestedResults(schemas *schema.Cache) tool.Middleware {
 	size, output := executors.SizeLimit(0), executors.Output(validator(schemas))
 	return func(next tool.Executor) tool.Executor { return size(output(next)) }
 }

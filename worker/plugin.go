@@ -122,7 +122,7 @@ func (p *Plugin) assemble(ctx context.Context) error {
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
 		Resolver: resolve, Schemas: schemas,
-		Outputs: p.store, Executor: p.mux, Gathered: gathered(schemas), Models: p.models,
+		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
 		Ingester: p.ingester,
 	})
 	p.closers = append(p.closers, closerFunc(p.closeFunctions)) // Closed first: functions may need the rest.

@@ -60,7 +60,7 @@ func TestStatuses(t *testing.T) {
 				require.Equal(t, 7*time.Second, e.RetryAfter)
 			}
 			require.True(t, e.Answered)
-			require.False(t, e.Riddle(tool.Execution{}), "a failure that was answered is no riddle")
+			require.False(t, e.OutcomeUnknown(tool.Execution{}), "a failure that was answered leaves no doubt about its outcome")
 			require.False(t, e.MayRetry(tool.Execution{}), "it was sent")
 			require.Equal(t, kind.Retryable(), e.MayRetry(tool.Execution{Idempotent: true}))
 		})

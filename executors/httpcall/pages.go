@@ -18,8 +18,8 @@ import (
 // defaultAnswerBytes bounds an answer where the configuration does not.
 const defaultAnswerBytes = 1 << 20
 
-// book is what pages add up to.
-type book struct {
+// pageAccumulator collects the items of pages.
+type pageAccumulator struct {
 	items bytes.Buffer // With commas between.
 	pages int
 	bytes int64 // Of all answers.
@@ -36,7 +36,7 @@ func (x *exchange) page(ctx context.Context, req *egress.Request) (*tool.Result,
 	if err != nil {
 		return nil, err
 	}
-	var b book
+	var b pageAccumulator
 	seen := make(map[string]bool)
 	for {
 		req.MaxBytes = x.program.limit() - b.bytes
@@ -132,7 +132,7 @@ func (x *exchange) items(ctx context.Context, resp *egress.Response) ([]json.Raw
 	return items, doc, nil, nil
 }
 
-func (b *book) add(items []json.RawMessage, size int) {
+func (b *pageAccumulator) add(items []json.RawMessage, size int) {
 	for _, item := range items {
 		if b.items.Len() > 0 {
 			b.items.WriteByte(',')
@@ -145,7 +145,7 @@ func (b *book) add(items []json.RawMessage, size int) {
 
 // finish returns the result of all pages read, and where to continue if there
 // are more.
-func (p *program) finish(ctx context.Context, b *book) (*tool.Result, error) {
+func (p *program) finish(ctx context.Context, b *pageAccumulator) (*tool.Result, error) {
 	raw := fmt.Appendf(nil, `{"items":[%s],"pages":%d,"complete":%t`, b.items.Bytes(), b.pages, b.next == nil)
 	if b.next != nil {
 		raw = append(append(raw, `,"next":`...), b.next...)

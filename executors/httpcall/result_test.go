@@ -152,7 +152,7 @@ func TestDeclaredErrors(t *testing.T) {
 			require.True(t, e.Sent)
 			require.True(t, e.Answered)
 			require.False(t, e.MayRetry(tool.Execution{}), "no rule makes a call be repeated")
-			require.False(t, e.Riddle(tool.Execution{}))
+			require.False(t, e.OutcomeUnknown(tool.Execution{}))
 		})
 	}
 }
