@@ -121,8 +121,10 @@ func TestTimeoutsOfTheEnvironment(t *testing.T) {
 	t.Parallel()
 
 	over := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // So that a client that leaves is noticed.
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush() // The idle limit counts from the header on.
 		select {
 		case <-r.Context().Done():
 		case <-over:
