@@ -57,9 +57,9 @@ func TestProviderToolsThatWouldAsk(t *testing.T) {
 			b.registry = registry.New(b.store, registry.Options{Resolver: b.resolver})
 			_, warnings, err := b.registry.Create(t.Context(), b.ada, spec("searchWeb", searching, edit))
 			require.NoError(t, err)
-			require.Contains(t, warnings[len(warnings)-1], "nobody can be asked")
+			require.Contains(t, warnings[len(warnings)-1], "no approval can be asked for")
 			_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "searchWeb"})
-			requireRefused(t, err, tool.Invalid, path, "nobody can be asked")
+			requireRefused(t, err, tool.Invalid, path, "no approval can be asked for")
 		})
 	}
 }

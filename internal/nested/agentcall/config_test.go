@@ -83,7 +83,7 @@ func TestCheckConfigRefuses(t *testing.T) {
 			`"/question"`,
 		},
 		{"PromptWithoutMode", tool.Prompt, `{"agent":"a"}`, "/mode", "agent or skill"},
-		{"PromptWithoutTemplate", tool.Prompt, `{"mode":"agent","agent":"a"}`, "/prompt_template", "want what"},
+		{"PromptWithoutTemplate", tool.Prompt, `{"mode":"agent","agent":"a"}`, "/prompt_template", "the agent's message"},
 		{"PromptForNoSkill", tool.Prompt, `{"mode":"skill","agent":"a"}`, "/skill", "names the skill"},
 		{
 			"PromptForAnAgentWithASkill", tool.Prompt, `{"mode":"agent","agent":"a","skill":"s","prompt_template":"x"}`,
