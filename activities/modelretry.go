@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"go.temporal.io/sdk/activity"
@@ -134,11 +133,7 @@ func (a *Activities) recordRetry(ctx context.Context, t *modelTurn, retry agent.
 // causeOf returns why an attempt failed, without what looks like a secret and
 // without the error's own cause, which may hold one.
 func causeOf(e *tool.Error) string {
-	cause := redact.Text(cmp.Or(e.Msg, string(e.Kind)))
-	if len(cause) > maxCauseBytes {
-		cause = strings.ToValidUTF8(cause[:maxCauseBytes], "") + "…"
-	}
-	return cause
+	return tool.Clip(redact.Text(cmp.Or(e.Msg, string(e.Kind))), maxCauseBytes)
 }
 
 // bounded returns a context that ends before Temporal gives the attempt up.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/google/uuid"
 	"go.temporal.io/sdk/activity"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -63,7 +63,7 @@ func (a *Activities) planNode(
 	if err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
-	if prepared.InvocationID, err = newID(); err != nil {
+	if prepared.InvocationID, err = uuid7.New(); err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
 	call := describe(prepared, maxInlineOnceArguments)
@@ -88,7 +88,7 @@ func (a *Activities) beginCaller(
 		Plan: plan,
 	}
 	if in.Kind == agent.HostRun {
-		id, err := newID()
+		id, err := uuid7.New()
 		if err != nil {
 			return agent.Run{}, err
 		}
@@ -120,7 +120,7 @@ func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err 
 	if pinned := pinnedBefore(run); pinned != nil {
 		return a.planNode(ctx, in, run, pinned)
 	}
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
@@ -128,12 +128,4 @@ func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err 
 		InvocationID: id, CallID: in.Node.ID, Slug: in.Node.Tool.Name(), Arguments: in.Node.Arguments,
 		Refused: &agent.Refusal{Kind: e.Kind, Msg: e.Msg},
 	}}, nil
-}
-
-func newID() (string, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("making an id: %w", err)
-	}
-	return id.String(), nil
 }

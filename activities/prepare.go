@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
@@ -77,7 +78,7 @@ func (k *kit) prepareAll(
 ) ([]agent.PreparedCall, error) {
 	calls := make([]agent.PreparedCall, len(resp.Calls))
 	for i, call := range resp.Calls {
-		id, err := newID()
+		id, err := uuid7.New()
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +113,7 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 		return out, t.prepare(ctx, k.principal, k.test, &out)
 	}
 	out.Refused = &agent.Refusal{
-		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", clip(call.Name, 64), k.names()),
+		Kind: tool.NotFound, Msg: fmt.Sprintf("there is no tool %q; there is %s", tool.Clip(call.Name, 64), k.names()),
 	}
 	return out, nil
 }
@@ -195,5 +196,5 @@ func (k *kit) names() string {
 	if len(names) == 0 {
 		return "none"
 	}
-	return clip(strings.Join(names, ", "), 500)
+	return tool.Clip(strings.Join(names, ", "), 500)
 }

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
@@ -33,17 +32,5 @@ func preview(content []tool.Content) string {
 			break
 		}
 	}
-	return clip(b.String(), maxPreview)
-}
-
-// clip cuts s to at most limit bytes, between characters.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	limit -= len("…")
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
+	return tool.Clip(b.String(), maxPreview-len("…"))
 }

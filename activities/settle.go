@@ -88,7 +88,7 @@ func (a *Activities) gather(ctx context.Context, in *wire.SettleInput, s *ledger
 		e := tool.AsError(err)
 		s.Status, s.Kind, s.Msg, s.Result = tool.EndStatus(e.Kind), e.Kind, e.Msg, nil
 	case in.Kind != "" && in.Steps != nil: // It got no answer: what was done of it stays done.
-		s.Msg = in.Msg + "; " + clip(preview(result.Content), maxPartial)
+		s.Msg = in.Msg + "; " + tool.Clip(preview(result.Content), maxPartial)
 	}
 	return calls, nil
 }

@@ -3,6 +3,8 @@ package builtins
 import (
 	"strings"
 	"unicode"
+
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // plain returns untrusted text as models should read it: in UTF-8, with line
@@ -42,9 +44,5 @@ func odd(r rune) bool {
 
 // phrase returns a text of others as one line of at most limit bytes.
 func phrase(s string, limit int) string {
-	s = strings.Join(strings.Fields(plain(s)), " ")
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
+	return tool.Clip(strings.Join(strings.Fields(plain(s)), " "), limit)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/redact"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -97,7 +98,7 @@ func (r *Registry) AgentVersions(ctx context.Context, p tool.Principal, slugOrID
 }
 
 func (r *Registry) newAgent(tenant tool.TenantID, s AgentSpec) (agent.Agent, []string, error) {
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return agent.Agent{}, nil, err
 	}

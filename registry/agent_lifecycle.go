@@ -8,6 +8,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -97,7 +98,7 @@ func (r *Registry) cutAgent(a agent.Agent, versions []agent.Version) (agent.Vers
 	if exists {
 		return versions[slices.IndexFunc(versions, func(v agent.Version) bool { return v.Number == a.Version })], nil
 	}
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return agent.Version{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -39,7 +40,7 @@ func (r *Registry) newArtifact(p tool.Principal, s *ArtifactSpec) (Artifact, err
 	if !slices.Contains(languages, s.Language) {
 		return Artifact{}, refuse(tool.Invalid, "/language", "language %.40q: expected jq, javascript or wasm", s.Language)
 	}
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return Artifact{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -180,7 +181,7 @@ func (r *Registry) cut(
 	}
 	if exists {
 		v = versions[slices.IndexFunc(versions, func(have tool.Version) bool { return have.Number == t.Version })]
-	} else if v.ID, err = newID(); err != nil {
+	} else if v.ID, err = uuid7.New(); err != nil {
 		return t, v, err
 	}
 	if publish {

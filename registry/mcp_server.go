@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -41,7 +42,7 @@ func (r *Registry) newServer(p tool.Principal, spec MCPServerSpec) (MCPServer, e
 	if err := r.checkServer(&spec); err != nil {
 		return MCPServer{}, err
 	}
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return MCPServer{}, err
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
@@ -189,12 +187,4 @@ func within(path string, err error) error {
 	e := *tool.AsError(err)
 	e.Path = path + e.Path
 	return &e
-}
-
-func newID() (string, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("making an id: %w", err)
-	}
-	return id.String(), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -120,7 +121,7 @@ func (r *Registry) own(ctx context.Context, tenant tool.TenantID, ref tool.Ref) 
 
 // newTool makes the first head of a tool.
 func (r *Registry) newTool(tenant tool.TenantID, s ToolSpec) (tool.Tool, []string, error) {
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return tool.Tool{}, nil, err
 	}

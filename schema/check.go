@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Dialects that are understood, by $schema without its trailing "#".
@@ -130,7 +131,7 @@ func checkDialect(dialect any, pointer string) error {
 	_, uri, _ := strings.Cut(strings.TrimSuffix(text, "#"), ":")
 	if uri = ":" + uri; uri != draft7 && uri != draft2020 {
 		return invalidSchema(
-			pointer+"/$schema", fmt.Sprintf("expected http%s# or https%s, got %q", draft7, draft2020, clip(text, 80)),
+			pointer+"/$schema", fmt.Sprintf("expected http%s# or https%s, got %q", draft7, draft2020, tool.Clip(text, 80)),
 		)
 	}
 	if pointer != "" {

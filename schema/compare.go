@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // comparison walks two schemas side by side.
@@ -150,10 +152,10 @@ func (c *comparison) members(a, b map[string]any, path string) {
 		c.narrowed(path, "only the values of a list are accepted now")
 	default:
 		if lost := missingFrom(old, now); len(lost) > 0 {
-			c.narrowed(path, "%s is no longer accepted", clip(strings.Join(lost, ", "), 120))
+			c.narrowed(path, "%s is no longer accepted", tool.Clip(strings.Join(lost, ", "), 120))
 		}
 		if gained := missingFrom(now, old); len(gained) > 0 {
-			c.widened(path, "%s is accepted now", clip(strings.Join(gained, ", "), 120))
+			c.widened(path, "%s is accepted now", tool.Clip(strings.Join(gained, ", "), 120))
 		}
 	}
 }

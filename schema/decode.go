@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 	"github.com/toolcrib/toolcrib/tool"
@@ -91,9 +90,9 @@ func encode(v any) (json.RawMessage, error) {
 
 func invalidValue(path, msg string) *tool.Error {
 	if path != "" {
-		msg = "at " + clip(path, 120) + ": " + msg
+		msg = "at " + tool.Clip(path, 120) + ": " + msg
 	}
-	return &tool.Error{Kind: tool.Invalid, Op: "schema.Validate", Msg: msg, Path: clip(path, 240)}
+	return &tool.Error{Kind: tool.Invalid, Op: "schema.Validate", Msg: msg, Path: tool.Clip(path, 240)}
 }
 
 // kindName names the JSON type of a value.
@@ -117,15 +116,4 @@ func kindName(v *jsonvalue.Value) string {
 	default:
 		return "value"
 	}
-}
-
-// clip shortens s to about n bytes, at a rune's edge.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

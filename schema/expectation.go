@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // expectation says in words what a keyword of the subschema m asks for. The
@@ -30,9 +31,9 @@ func expectation(keyword string, m map[string]any) string {
 	case "minProperties", "maxProperties":
 		return fmt.Sprintf("an object of %s %s properties", bounds[keyword], literal(arg))
 	case "pattern":
-		return "a string that matches " + clip(fmt.Sprint(arg), 80)
+		return "a string that matches " + tool.Clip(fmt.Sprint(arg), 80)
 	case "format":
-		return "a string in the format " + clip(fmt.Sprint(arg), 40)
+		return "a string in the format " + tool.Clip(fmt.Sprint(arg), 40)
 	case "uniqueItems":
 		return "an array whose items all differ"
 	case "contains", "minContains", "maxContains":
@@ -42,7 +43,7 @@ func expectation(keyword string, m map[string]any) string {
 	case "oneOf":
 		return "a value of exactly one of the allowed forms"
 	default:
-		return "what the schema allows here (" + clip(keyword, 40) + ")"
+		return "what the schema allows here (" + tool.Clip(keyword, 40) + ")"
 	}
 }
 
@@ -88,7 +89,7 @@ func literal(v any) string {
 	if err != nil {
 		return "a fixed value"
 	}
-	return clip(string(raw), 60)
+	return tool.Clip(string(raw), 60)
 }
 
 // describe names the kind and size of a value, never the value.

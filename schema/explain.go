@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // explainer lists why a value misses a schema. It stops at most problems, or
@@ -39,7 +40,7 @@ func (p *place) String() string {
 		if p.index >= 0 {
 			names = append(names, strconv.Itoa(p.index))
 		} else {
-			names = append(names, jsonpointer.Escape(clip(p.name, 240)))
+			names = append(names, jsonpointer.Escape(tool.Clip(p.name, 240)))
 		}
 	}
 	var out strings.Builder
@@ -175,7 +176,7 @@ func (e *explainer) alternatives(branches []*rule, v *jsonvalue.Value, at *place
 	expected := fmt.Sprintf("one of %d forms", len(branches))
 	if typed && len(kinds) > 0 {
 		slices.Sort(kinds)
-		expected = clip(strings.Join(slices.Compact(kinds), " or "), 120)
+		expected = tool.Clip(strings.Join(slices.Compact(kinds), " or "), 120)
 	}
 	e.add(at, expected, v)
 }
@@ -213,7 +214,7 @@ func (e *explainer) object(r *rule, v *jsonvalue.Value, at *place) {
 		switch {
 		case declared || r.additional == nil:
 		case r.additional.always == never:
-			e.add(at.member(clip(m.Name, 40)), surplus(r), m.Value)
+			e.add(at.member(tool.Clip(m.Name, 40)), surplus(r), m.Value)
 		case e.misses(r.additional, m.Value):
 			e.explain(r.additional, m.Value, at.member(m.Name))
 		}
@@ -224,7 +225,7 @@ func (e *explainer) object(r *rule, v *jsonvalue.Value, at *place) {
 		}
 		for _, name := range d.required {
 			if v.Index(name) < 0 {
-				e.add(at.member(name), fmt.Sprintf("a value (it is required beside %s)", clip(d.name, 40)), nil)
+				e.add(at.member(name), fmt.Sprintf("a value (it is required beside %s)", tool.Clip(d.name, 40)), nil)
 			}
 		}
 		e.inspect(d.rule, v, at)
@@ -235,7 +236,7 @@ func (e *explainer) object(r *rule, v *jsonvalue.Value, at *place) {
 func surplus(r *rule) string {
 	expected := "no such property"
 	if len(r.properties) > 0 {
-		expected += fmt.Sprintf(" (there are %s)", clip(strings.Join(slices.Sorted(maps.Keys(r.properties)), ", "), 160))
+		expected += fmt.Sprintf(" (there are %s)", tool.Clip(strings.Join(slices.Sorted(maps.Keys(r.properties)), ", "), 160))
 	}
 	return expected
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Reasons not to repair a text. Each says what to send instead.
@@ -240,7 +241,7 @@ func (m *mender) object() (*jsonvalue.Value, string) {
 	sorted := v.Members()
 	for i := 1; i < len(sorted); i++ {
 		if sorted[i].Name == sorted[i-1].Name {
-			return nil, "duplicate member " + clip(jsonpointer.Escape(sorted[i].Name), 40) + ": send each name once"
+			return nil, "duplicate member " + tool.Clip(jsonpointer.Escape(sorted[i].Name), 40) + ": send each name once"
 		}
 	}
 	return v, ""

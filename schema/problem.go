@@ -30,7 +30,7 @@ func (p problem) String() string {
 	if path == "" {
 		path = "the top"
 	}
-	return fmt.Sprintf("at %s expected %s, got %s", clip(path, 120), p.expected, p.got)
+	return fmt.Sprintf("at %s expected %s, got %s", tool.Clip(path, 120), p.expected, p.got)
 }
 
 // judge validates v, and explains what is wrong with it.
@@ -68,6 +68,6 @@ func (s *Schema) judge(w *work, v *jsonvalue.Value) error {
 	}
 	return &tool.Error{
 		Kind: tool.Invalid, Op: "schema.Validate",
-		Msg: strings.Join(texts, "; "), Path: clip(problems[0].path, 240),
+		Msg: strings.Join(texts, "; "), Path: tool.Clip(problems[0].path, 240),
 	}
 }

@@ -90,26 +90,26 @@ func (e *remoteError) Error() string { return "refusing to load " + e.url }
 func explainCompileError(err error) error {
 	if re, ok := errors.AsType[*remoteError](err); ok {
 		return invalidSchema(
-			"", fmt.Sprintf("it refers to %q: only references within the schema are allowed", clip(re.url, 80)),
+			"", fmt.Sprintf("it refers to %q: only references within the schema are allowed", tool.Clip(re.url, 80)),
 		)
 	}
 	if ve, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		for len(ve.Causes) > 0 {
 			ve = ve.Causes[0]
 		}
-		return invalidSchema(unescapeLocation(ve.InstanceLocation), "malformed: "+clip(ve.Message, 160))
+		return invalidSchema(unescapeLocation(ve.InstanceLocation), "malformed: "+tool.Clip(ve.Message, 160))
 	}
 	text := err.Error()
 	if _, after, found := strings.Cut(text, "compilation failed: "); found {
 		text = after
 	}
-	return invalidSchema("", clip(strings.ReplaceAll(text, baseURL, ""), 200))
+	return invalidSchema("", tool.Clip(strings.ReplaceAll(text, baseURL, ""), 200))
 }
 
 func invalidSchema(path, msg string) *tool.Error {
 	at := ""
 	if path != "" {
-		at = " at " + clip(path, 120)
+		at = " at " + tool.Clip(path, 120)
 	}
 	return &tool.Error{Kind: tool.Invalid, Op: "schema.Check", Msg: "schema" + at + ": " + msg, Path: path}
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/toolcrib/toolcrib/schema/jsonvalue"
+import (
+	"github.com/toolcrib/toolcrib/schema/jsonvalue"
+	"github.com/toolcrib/toolcrib/tool"
+)
 
 // reading is one way to understand a value: what it becomes, and the edits.
 type reading struct {
@@ -45,7 +48,7 @@ func (t trail) appendTo(receipt Receipt, path string) Receipt {
 			continue
 		}
 		e := n.edit
-		e.Path = clip(path+n.at, 240)
+		e.Path = tool.Clip(path+n.at, 240)
 		receipt = append(receipt, e)
 	}
 	return receipt

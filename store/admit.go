@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -221,7 +222,7 @@ func entryParams(op string, e ledger.Entry) (entry, error) {
 	if out.receipt, err = payload(e.Receipt); err != nil {
 		return entry{}, err
 	}
-	if out.answerID, err = newID(); err != nil {
+	if out.answerID, err = uuid7.New(); err != nil {
 		return entry{}, err
 	}
 	if e.ArgumentsStored {

@@ -1,23 +1,12 @@
 package store
 
 import (
-	"fmt"
 	"math"
 	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
-
-// newID returns a UUID of version 7: in order of time, so that keys are too.
-func newID() (string, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("making an id: %w", err)
-	}
-	return id.String(), nil
-}
 
 // idTime returns the time that ids are compared with: to the millisecond, and
 // not before 1970, which ids cannot represent. It is nil for the zero time.
@@ -37,7 +26,7 @@ func idOrNew(id string) (string, error) {
 	if id != "" {
 		return id, nil
 	}
-	return newID()
+	return uuid7.New()
 }
 
 // checkIDs refuses what cannot name a row. Empty ids are for the caller to judge.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -52,7 +53,7 @@ func (s *Store) BeginRequest(
 	if err := checkLease(op, lease); err != nil {
 		return Request{}, err
 	}
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return Request{}, err
 	}
@@ -115,7 +116,7 @@ func (s *Store) RenewRequest(ctx context.Context, k RequestKey, fence int64, lea
 func (s *Store) ReleaseRequest(ctx context.Context, k RequestKey, fence int64, anew bool) error {
 	var id *string
 	if anew {
-		made, err := newID()
+		made, err := uuid7.New()
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -58,7 +59,7 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	if k.Name == "" {
 		return Key{}, "", &tool.Error{Kind: tool.Invalid, Op: op, Msg: "an API key needs a name"}
 	}
-	id, err := newID()
+	id, err := uuid7.New()
 	if err != nil {
 		return Key{}, "", err
 	}

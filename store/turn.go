@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
@@ -212,7 +213,7 @@ func refusedCalls(op string, calls []agent.PreparedCall) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		answer, err := newID()
+		answer, err := uuid7.New()
 		if err != nil {
 			return nil, err
 		}

@@ -92,9 +92,5 @@ func (r *ErrorRule) retryAfter(resp *egress.Response, doc *part, now time.Time) 
 // shorten returns the beginning of a text, without secrets: they go before
 // anything is cut, or half of one would be left.
 func shorten(known *secret.Redactor, text string, limit int) string {
-	text = strings.TrimSpace(strings.ToValidUTF8(known.Text(text), "\uFFFD"))
-	if len(text) > limit {
-		return strings.ToValidUTF8(text[:limit], "") + " …"
-	}
-	return text
+	return tool.Clip(strings.TrimSpace(strings.ToValidUTF8(known.Text(text), "\uFFFD")), limit)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/tool"
@@ -72,23 +71,11 @@ func (e *Executor) value(ctx context.Context, p *prompt, call *tool.Call, text s
 	value, receipt, err := want.Prepare(ctx, json.RawMessage(text))
 	if err != nil {
 		return tool.ErrorResult(fmt.Sprintf("the answer of %s is not the JSON that is wanted: %s. It said: %s", p.Model,
-			tool.AsError(err).Msg, clip(text))), nil
+			tool.AsError(err).Msg, tool.Clip(strings.TrimSpace(text), maxQuoted))), nil
 	}
 	out := tool.JSONResult(value)
 	if len(receipt) > 0 {
 		out.Warnings = []string{fmt.Sprintf("the answer of %s was repaired: %s", p.Model, receipt.JSON())}
 	}
 	return out, nil
-}
-
-// clip cuts text to what is shown of it, between characters.
-func clip(text string) string {
-	if text = strings.TrimSpace(text); len(text) <= maxQuoted {
-		return text
-	}
-	end := maxQuoted
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/maypok86/otter/v2"
 
 	"github.com/toolcrib/toolcrib/internal/secret"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -72,11 +72,11 @@ func (v *Vault) Create(ctx context.Context, c Credential, value string) (Credent
 	if err := cmp.Or(checkValue(value), checkExpiry(c.ExpiresAt)); err != nil {
 		return Credential{}, err
 	}
-	id, err := uuid.NewV7()
+	id, err := uuid7.New()
 	if err != nil {
-		return Credential{}, fmt.Errorf("making an id: %w", err)
+		return Credential{}, err
 	}
-	c.ID, c.Version = id.String(), 1
+	c.ID, c.Version = id, 1
 	s, err := v.seal(ctx, c, value)
 	if err != nil {
 		return Credential{}, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
@@ -196,7 +197,7 @@ func (s *server) rejoin(ctx context.Context, c *directCall) (joined, confirmed b
 			Msg: "the call is recorded, and Temporal does not know it yet",
 		}
 	}
-	if c.input.RunID, err = freshRunID(); err != nil {
+	if c.input.RunID, err = uuid7.New(); err != nil {
 		return false, false, err
 	}
 	if !c.named {

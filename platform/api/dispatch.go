@@ -3,12 +3,11 @@ package api
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/google/uuid"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 )
 
 // memoTrace is where a workflow keeps the trace id of the request that started it.
@@ -25,15 +24,7 @@ func newRunID(ctx context.Context) (string, error) {
 	if id := requestID(ctx); id != "" {
 		return id, nil
 	}
-	return freshRunID()
-}
-
-func freshRunID() (string, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("making a run id: %w", err)
-	}
-	return id.String(), nil
+	return uuid7.New()
 }
 
 // outcome reports whether err says that a workflow has ended, and returns the

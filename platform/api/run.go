@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store"
@@ -110,7 +111,7 @@ func (s *server) acceptRun(ctx context.Context, run agent.Run, first agent.Messa
 	case !before.EndedUnbegun():
 		return *before, nil
 	default:
-		if run.ID, err = freshRunID(); err != nil {
+		if run.ID, err = uuid7.New(); err != nil {
 			return agent.Run{}, err
 		}
 		run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)

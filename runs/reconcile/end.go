@@ -79,7 +79,7 @@ func (r *Reconciler) terminationReason(ctx context.Context, workflowID, runID st
 			return "", unavailable("reading the end of workflow "+workflowID, err)
 		}
 		if reason := event.GetWorkflowExecutionTerminatedEventAttributes().GetReason(); reason != "" {
-			return clip(reason), nil
+			return tool.Clip(reason, maxMessage), nil
 		}
 	}
 	return "", nil
@@ -111,7 +111,8 @@ func (r *Reconciler) failed(ctx context.Context, workflowID, runID string) (end,
 	}
 	e := tool.AsError(failure.Decode(err))
 	out := end{
-		status: agent.RunFailed, kind: e.Kind, reason: WorkflowFailed, msg: "the run's workflow failed: " + clip(e.Msg),
+		status: agent.RunFailed, kind: e.Kind, reason: WorkflowFailed,
+		msg: "the run's workflow failed: " + tool.Clip(e.Msg, maxMessage),
 	}
 	if e.Kind == tool.Cancelled {
 		out.status = agent.RunCancelled
@@ -143,14 +144,3 @@ func passing(err error) error {
 
 // maxMessage bounds what others wrote, in a message.
 const maxMessage = 500
-
-func clip(s string) string {
-	if len(s) <= maxMessage {
-		return s
-	}
-	cut := maxMessage
-	for cut > 0 && s[cut]&0xC0 == 0x80 { // Between characters.
-		cut--
-	}
-	return s[:cut] + "…"
-}
