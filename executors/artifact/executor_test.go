@@ -172,7 +172,7 @@ func TestCompile(t *testing.T) {
 	fail = &tool.Error{Kind: tool.Unavailable}
 	require.Equal(
 		t, tool.Unavailable, tool.KindOf(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(script))),
-		"nobody could tell",
+		"the check could not be made",
 	)
 	require.Equal(
 		t, "/language", tool.AsError(artifact.Judge{Box: b}.Compile(t.Context(), "t1", json.RawMessage(`{}`))).Path,

@@ -182,7 +182,7 @@ func (c *conn) unconnected(ctx context.Context) error {
 	case seen.answered && seen.answer.err == nil && err == nil && !speaks(h.versions[0]):
 		return &tool.Error{
 			Kind: tool.Unavailable, Op: op,
-			Msg: "the server speaks the protocol version " + told(secret.RedactorFrom(ctx), h.versions[0], maxNameBytes) +
+			Msg: "the server speaks the protocol version " + redact(secret.RedactorFrom(ctx), h.versions[0], maxNameBytes) +
 				", which is not known here",
 		}
 	case seen.answered:

@@ -43,7 +43,7 @@ func readResult(known *secret.Redactor, raw json.RawMessage) (*tool.Result, erro
 		}
 	default:
 		return nil, fmt.Errorf("it is of the type %q, which is not known here, so that it may not be complete",
-			told(known, r.Type, maxNameBytes))
+			redact(known, r.Type, maxNameBytes))
 	}
 	out := &tool.Result{IsError: r.IsError}
 	for i, block := range r.Content {
@@ -122,7 +122,7 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		return media(tool.AudioContent, b.Data, b.MIMEType)
 	case "resource_link":
 		return tool.Content{
-			Type: tool.ResourceContent, URI: told(known, b.URI, maxURIBytes), Name: told(known, b.Name, maxTitleBytes),
+			Type: tool.ResourceContent, URI: redact(known, b.URI, maxURIBytes), Name: redact(known, b.Name, maxTitleBytes),
 			MIMEType: mimeType(b.MIMEType),
 		}, nil
 	case "resource":
@@ -130,7 +130,7 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 			return tool.Content{}, errors.New("is a resource without one")
 		}
 		out := tool.Content{
-			Type: tool.ResourceContent, URI: told(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType),
+			Type: tool.ResourceContent, URI: redact(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType),
 		}
 		if b.Resource.Blob == nil {
 			out.Text = answerText(b.Resource.Text)
@@ -143,7 +143,7 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		// Opaque: kept whole as data for readers that know the type, and shown
 		// to no model.
 		return tool.Content{
-			Type: tool.ResourceContent, Name: "content of the unknown type " + told(known, kind.Type, maxNameBytes),
+			Type: tool.ResourceContent, Name: "content of the unknown type " + redact(known, kind.Type, maxNameBytes),
 			MIMEType: "application/json", Data: known.JSON(raw),
 		}, nil
 	}

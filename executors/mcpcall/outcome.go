@@ -129,7 +129,7 @@ func refusal(known *secret.Redactor, e *jsonrpc.Error) (*tool.Result, error) {
 	switch e.Code {
 	case jsonrpc.CodeInvalidParams:
 		out.Kind, out.Msg, out.Err = tool.Conflict, "the server refused the call's parameters: "+
-			told(known, e.Message, maxExcerptBytes), errUnknownTool
+			redact(known, e.Message, maxExcerptBytes), errUnknownTool
 	case jsonrpc.CodeMethodNotFound:
 		out.Kind, out.Msg = tool.Conflict, "the server has no tools to call"
 	case mcp.CodeURLElicitationRequired:
@@ -139,7 +139,7 @@ func refusal(known *secret.Redactor, e *jsonrpc.Error) (*tool.Result, error) {
 		out.Kind, out.Msg = tool.Unavailable, fmt.Sprintf("the server failed: it answered with the error %d", e.Code)
 	default:
 		return tool.ErrorResult(fmt.Sprintf("the server answered with the error %d: %s", e.Code,
-			told(known, e.Message, maxExcerptBytes))), nil
+			redact(known, e.Message, maxExcerptBytes))), nil
 	}
 	return nil, out
 }

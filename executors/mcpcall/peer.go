@@ -398,7 +398,7 @@ func tellProgress(ctx context.Context, raw json.RawMessage) {
 	}
 	if json.Unmarshal(raw, &n) == nil && n.Token == progressToken {
 		tool.ReportProgress(ctx, tool.Progress{
-			Message: told(secret.RedactorFrom(ctx), n.Message, maxTitleBytes), Done: n.Done, Total: n.Total,
+			Message: redact(secret.RedactorFrom(ctx), n.Message, maxTitleBytes), Done: n.Done, Total: n.Total,
 		})
 	}
 }
@@ -411,6 +411,6 @@ func tellMessage(ctx context.Context, raw json.RawMessage) {
 		return
 	}
 	if text, ok := n.Data.(string); ok && text != "" {
-		tool.AppendOutput(ctx, told(secret.RedactorFrom(ctx), text, maxDescriptionBytes)+"\n")
+		tool.AppendOutput(ctx, redact(secret.RedactorFrom(ctx), text, maxDescriptionBytes)+"\n")
 	}
 }

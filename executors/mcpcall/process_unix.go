@@ -119,7 +119,7 @@ func (c *complaints) Write(b []byte) (int, error) {
 			c.rest = append(c.rest, line[:min(room, len(line))]...)
 		}
 		if bytes.HasSuffix(line, []byte("\n")) {
-			c.logger.Debug("an MCP command complains", slog.String("line", told(c.known, string(c.rest), maxLogBytes)))
+			c.logger.Debug("an MCP command complains", slog.String("line", redact(c.known, string(c.rest), maxLogBytes)))
 			c.rest, c.lines = nil, c.lines+1
 		}
 	}

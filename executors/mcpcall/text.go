@@ -12,9 +12,9 @@ import (
 // at most limit bytes of it.
 func clean(s string, limit int) string { return cut(visible.Text(s), limit) }
 
-// told is [clean] for a server's text in a call. Secrets are redacted before
+// redact is [clean] for a server's text in a call. Secrets are redacted before
 // the text is cut, since a cut secret would not be recognised.
-func told(known *secret.Redactor, s string, limit int) string {
+func redact(known *secret.Redactor, s string, limit int) string {
 	return cut(known.Text(clean(s, len(s))), limit)
 }
 

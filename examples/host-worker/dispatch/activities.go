@@ -33,7 +33,7 @@ func Weigh(_ context.Context, p Parcel) (int, error) {
 	for _, sku := range p.Items {
 		weight, ok := weights[sku]
 		if !ok {
-			return 0, temporal.NewNonRetryableApplicationError(fmt.Sprintf("nobody knows what %s weighs", sku),
+			return 0, temporal.NewNonRetryableApplicationError(fmt.Sprintf("the weight of %s is unknown", sku),
 				"warehouse.UnknownItem", nil)
 		}
 		grams += weight
