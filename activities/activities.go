@@ -133,7 +133,7 @@ func checkTenant(ctx context.Context, tenant tool.TenantID) error {
 func callAttrs(in *wire.InvokeInput) []any {
 	return []any{
 		slog.String("tenant_id", string(in.Principal.Tenant)), slog.String("run_id", in.RunID),
-		slog.String("call_id", in.Call.CallID), slog.String("tool", in.Pin.Slug),
+		slog.String("call_id", in.CallID), slog.String("tool", in.Pin.Slug),
 		slog.String("version", in.Pin.Version),
 	}
 }

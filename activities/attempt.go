@@ -89,15 +89,15 @@ func (t *attempt) open(ctx context.Context, ticket ledger.Ticket, version *tool.
 func (t *attempt) admit(ctx context.Context) (ledger.Ticket, error) {
 	info := activity.GetInfo(ctx)
 	fresh := time.Since(info.ScheduledTime) < maxTicketAge && t.in.FenceOf == info.WorkflowExecution.RunID
-	if t.in.Fence == 0 || t.number > 1 || t.in.Call.Stored || !fresh {
+	if t.in.Fence == 0 || t.number > 1 || t.in.Stored || !fresh {
 		return patiently(ctx, admitPatience, func() (ledger.Ticket, error) {
 			t.began = time.Now() // It waits, and is not frozen.
 			return t.a.admit(ctx, t.in)
 		})
 	}
 	return ledger.Ticket{
-		InvocationID: t.in.Call.InvocationID, Fence: t.in.Fence, Followed: t.in.Followed,
-		Policy: tool.Policy{EgressClass: t.in.Egress, EgressRules: t.in.EgressRules}, Arguments: t.in.Call.Arguments,
+		InvocationID: t.in.InvocationID, Fence: t.in.Fence, Followed: t.in.Followed,
+		Policy: tool.Policy{EgressClass: t.in.Egress, EgressRules: t.in.EgressRules}, Arguments: t.in.Arguments,
 	}, nil
 }
 
@@ -144,7 +144,7 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	say, end := t.a.stream(ctx, agent.Output{
-		Tenant: t.in.Principal.Tenant, RunID: t.in.RunID, Turn: t.in.Turn, Attempt: t.number, CallID: t.in.Call.CallID,
+		Tenant: t.in.Principal.Tenant, RunID: t.in.RunID, Turn: t.in.Turn, Attempt: t.number, CallID: t.in.CallID,
 	})
 	defer end() // Before the settlement, whose event ends the output.
 	// A prompt asks its model to stream for an output that is watched.
@@ -152,8 +152,7 @@ func (t *attempt) execute(ctx context.Context, ticket ledger.Ticket, version *to
 		ctx = tool.WithOutput(ctx, say)
 	}
 	result, err := t.a.Executor.Execute(ctx, &tool.Call{
-		ID: t.in.Call.CallID, EffectID: t.in.EffectID, Principal: t.in.Principal, Mode: t.in.Mode,
-		RunID: t.in.RunID, Attempt: t.number, Timeout: timeout, Version: version,
+		CallIdentity: t.in.CallIdentity, Attempt: t.number, Timeout: timeout, Version: version,
 		Builtin: t.in.Pin.Builtin, Egress: ticket.Policy.EgressClass, EgressRules: ticket.Policy.EgressRules,
 		Arguments: ticket.Arguments,
 	})
@@ -170,7 +169,13 @@ func (t *attempt) fail(ctx context.Context, err error) (ledger.Outcome, error) {
 	logFailure(ctx, "attempt failed", e, append(callAttrs(t.in), slog.Int("attempt", t.number))...)
 	switch {
 	case cancelled(ctx):
-		e = &tool.Error{Kind: tool.Cancelled, Op: "activities.Invoke", Msg: "the call was cancelled", Sent: e.Sent, Err: err}
+		e = &tool.Error{
+			Kind: tool.Cancelled,
+			Op:   "activities.Invoke",
+			Msg:  "the call was cancelled",
+			Sent: e.Sent,
+			Err:  err,
+		}
 	case ctx.Err() != nil:
 		// Temporal has timed this attempt out, or the worker stops. There may
 		// be another attempt, so this one may no longer end the call.

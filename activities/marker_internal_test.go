@@ -52,7 +52,10 @@ func TestLargeResultLeavesTheFastLane(t *testing.T) {
 			var suite testsuite.WorkflowTestSuite
 			env := suite.NewTestActivityEnvironment()
 			env.RegisterActivityWithOptions(a.Invoke, activity.RegisterOptions{Name: "invoke"})
-			in := wire.InvokeInput{Full: c.full, Pin: agent.Pin{Slug: "search", Execution: tool.Execution{Pure: true}}}
+			in := wire.InvokeInput{
+				Full: c.full,
+				Pin:  agent.Pin{VersionIdentity: tool.VersionIdentity{Slug: "search"}, Execution: tool.Execution{Pure: true}},
+			}
 			_, err := env.ExecuteActivity("invoke", in)
 			require.NoError(t, err, "a regular activity takes it along")
 

@@ -124,8 +124,13 @@ func (a *Activities) refuseNode(ctx context.Context, in wire.LoadPlanInput, err 
 	if err != nil {
 		return wire.LoadPlanOutput{}, err
 	}
-	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Call: &wire.Call{
-		InvocationID: id, CallID: in.Node.ID, Slug: in.Node.Tool.Name(), Arguments: in.Node.Arguments,
-		Refused: &agent.Refusal{Kind: e.Kind, Msg: e.Msg},
+	return wire.LoadPlanOutput{RunID: run.ID, Mode: in.Node.Mode, Call: &agent.PreparedCall{
+		CallIdentity: tool.CallIdentity{
+			InvocationID: id,
+			CallID:       in.Node.ID,
+		},
+		Slug:      in.Node.Tool.Name(),
+		Arguments: in.Node.Arguments,
+		Refused:   &agent.Refusal{Kind: e.Kind, Msg: e.Msg},
 	}}, nil
 }

@@ -72,7 +72,13 @@ func TestBegunCallKeepsItsPlan(t *testing.T) {
 	t.Parallel()
 
 	pin := agent.Pin{
-		ToolID: "search-id", Slug: "search", Version: "1.0.0", Digest: "digest", Implementation: tool.HTTP, Fast: true,
+		VersionIdentity: tool.VersionIdentity{
+			ToolID:         "search-id",
+			Slug:           "search",
+			Version:        "1.0.0",
+			Digest:         "digest",
+			Implementation: tool.HTTP,
+		}, Fast: true,
 	}
 	out := loadPlan(t, begun{run: agent.Run{
 		ID: "run", Tenant: "tenant", Kind: agent.ToolCallRun, Status: agent.RunRunning,
@@ -80,7 +86,7 @@ func TestBegunCallKeepsItsPlan(t *testing.T) {
 	}})
 	require.Equal(t, []agent.Pin{pin}, out.Plan.Tools)
 	require.Nil(t, out.Call.Refused, "whether it may run now is for its admission to say")
-	require.NotEmpty(t, out.Call.Digest)
+	require.NotEmpty(t, out.Call.ArgumentsDigest)
 
 	out = loadPlan(t, begun{})
 	require.Empty(t, out.Plan.Tools)

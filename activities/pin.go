@@ -51,8 +51,13 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	impl, execution := snapshot.ImplementationType(), snapshot.Execution
 	fast, _ := execution.FastLane(impl)
 	pin := agent.Pin{
-		ToolID: r.Tool.ID, Slug: r.Tool.Slug, Version: r.Version.Number, Digest: r.Version.Digest,
-		Implementation: impl, Execution: execution, Fast: fast,
+		VersionIdentity: tool.VersionIdentity{
+			ToolID:         r.Tool.ID,
+			Slug:           r.Tool.Slug,
+			Version:        r.Version.Number,
+			Digest:         r.Version.Digest,
+			Implementation: impl,
+		}, Execution: execution, Fast: fast,
 		AskedAs: r.AskedAs, Builtin: r.Tool.BuiltinKey, Deprecated: r.Tool.Status == tool.Deprecated,
 	}
 	var err error

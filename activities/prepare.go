@@ -104,7 +104,11 @@ func (k *kit) prepareAll(
 // prepare resolves one call against the plan, coerces its arguments and asks
 // the policy. A call that must not run is Refused; it fails only when ctx ends.
 func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall, error) {
-	out := agent.PreparedCall{CallID: call.ID, Name: call.Name, Arguments: call.Arguments}
+	out := agent.PreparedCall{
+		CallIdentity: tool.CallIdentity{CallID: call.ID},
+		Name:         call.Name,
+		Arguments:    call.Arguments,
+	}
 	if t := k.find(call.Name); t != nil {
 		if t.pin.Implementation == tool.Provider {
 			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
@@ -148,7 +152,7 @@ func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test
 	if len(receipt) > 0 {
 		out.Receipt, _ = json.Marshal(receipt) // Plain strings: it cannot fail.
 	}
-	if out.Digest, err = tool.Digest(arguments); err != nil {
+	if out.ArgumentsDigest, err = tool.Digest(arguments); err != nil {
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
 		return nil //nolint:nilerr // The refusal says it.
 	}

@@ -24,7 +24,7 @@ func testKit(t *testing.T) *kit {
 		input, err := cache.Compile(d.InputSchema)
 		require.NoError(t, err)
 		k.tools = append(k.tools, kitTool{
-			pin: agent.Pin{Slug: d.Name, Version: "1.0.0"}, input: input,
+			pin: agent.Pin{VersionIdentity: tool.VersionIdentity{Slug: d.Name, Version: "1.0.0"}}, input: input,
 			version: &tool.Version{Snapshot: tool.Snapshot{Definition: d}},
 			policy:  tool.Policy{EgressClass: tool.EgressNone, PermissionPolicy: tool.Auto},
 		})
@@ -113,7 +113,7 @@ func TestPrepareCalls(t *testing.T) {
 			require.Nil(t, got.Refused)
 			require.JSONEq(t, tt.arguments, string(got.Arguments))
 			require.Contains(t, string(got.Receipt), tt.receipt)
-			require.NotEmpty(t, got.Digest)
+			require.NotEmpty(t, got.ArgumentsDigest)
 		})
 	}
 }

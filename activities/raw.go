@@ -13,7 +13,7 @@ import (
 // The result depends on the pinned version alone, so every attempt, and the
 // settlement of the call, computes the same.
 func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
-	if !in.Call.Raw {
+	if !in.Raw {
 		return nil
 	}
 	if in.Step != nil {
@@ -29,15 +29,15 @@ func (a *Activities) complete(ctx context.Context, in *wire.InvokeInput) error {
 	if err != nil {
 		return fmt.Errorf("compiling the input schema of %s: %w", in.Pin, err)
 	}
-	arguments, receipt, err := input.Prepare(ctx, in.Call.Arguments)
+	arguments, receipt, err := input.Prepare(ctx, in.Arguments)
 	if err != nil {
 		return err
 	}
-	in.Call.Arguments, in.Call.Raw = arguments, false
+	in.Arguments, in.Raw = arguments, false
 	if len(receipt) > 0 {
-		in.Call.Receipt, _ = json.Marshal(receipt) // Plain strings: it cannot fail.
+		in.Receipt, _ = json.Marshal(receipt) // Plain strings: it cannot fail.
 	}
-	if in.Call.Digest, err = tool.Digest(arguments); err != nil {
+	if in.ArgumentsDigest, err = tool.Digest(arguments); err != nil {
 		return &tool.Error{Kind: tool.Invalid, Op: "activities.complete", Msg: "the arguments are not JSON", Err: err}
 	}
 	return nil

@@ -106,8 +106,7 @@ func (a *Activities) answer(ctx context.Context, in *wire.SettleInput, result *t
 	}
 	give := tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) { return result, nil })
 	return a.NestedResultMiddleware(give).Execute(ctx, &tool.Call{
-		ID: call.Call.CallID, EffectID: call.EffectID, Principal: call.Principal, Mode: call.Mode, RunID: call.RunID,
-		Version: version,
+		CallIdentity: call.CallIdentity, Version: version,
 	})
 }
 
@@ -187,7 +186,10 @@ func fitting(o ledger.Outcome) *tool.Result {
 			{Type: tool.ResourceContent, URI: "toolcrib://invocations/" + o.InvocationID, MIMEType: "application/json"},
 		},
 		Warnings: []string{
-			fmt.Sprintf("the result has %d bytes, too many for a workflow's history; the invocation holds all of it", len(raw)),
+			fmt.Sprintf(
+				"the result has %d bytes, too many for a workflow's history; the invocation holds all of it",
+				len(raw),
+			),
 		},
 	}
 }

@@ -31,7 +31,7 @@ func (a *Activities) bind(ctx context.Context, in *wire.InvokeInput) error {
 	if err != nil {
 		return err
 	}
-	if in.Call.Arguments, err = config.Arguments(step.Index, state); err != nil {
+	if in.Arguments, err = config.Arguments(step.Index, state); err != nil {
 		return fmt.Errorf("binding the arguments of step %q: %w", config.Steps[step.Index].ID, err)
 	}
 	return nil

@@ -31,7 +31,7 @@ func (a *Activities) ModelTurn(ctx context.Context, in wire.ModelTurnInput) (wir
 		logFailure(ctx, "model turn failed", err, "tenant_id", in.Principal.Tenant, "run_id", in.RunID, "turn", in.Turn)
 		return wire.ModelTurnOutput{}, encode(ctx, err)
 	}
-	out := wire.ModelTurnOutput{Head: turn.Message.ID, Calls: make([]wire.Call, len(turn.Calls))}
+	out := wire.ModelTurnOutput{Head: turn.Message.ID, Calls: make([]agent.PreparedCall, len(turn.Calls))}
 	for i, c := range turn.Calls {
 		out.Calls[i] = describe(c, inlineLimit(plan, c.Slug))
 	}
@@ -157,24 +157,20 @@ func inlineLimit(plan *agent.Plan, slug string) int {
 }
 
 // describe makes the small descriptor of a call that histories carry.
-func describe(c agent.PreparedCall, limit int) wire.Call {
-	d := wire.Call{
-		InvocationID: c.InvocationID, CallID: c.CallID, Slug: c.Slug, Arguments: c.Arguments,
-		Digest: c.Digest, Receipt: c.Receipt, Refused: c.Refused, Settled: c.Refused != nil,
-	}
-	if c.Name != c.Slug {
-		d.Name = c.Name
+func describe(c agent.PreparedCall, limit int) agent.PreparedCall {
+	if c.Name == c.Slug {
+		c.Name = ""
 	}
 	if c.Refused != nil {
-		d.Arguments, d.Receipt = nil, nil
+		c.Arguments, c.Receipt, c.Settled = nil, nil, true
 	}
-	if len(d.Arguments) > limit {
-		d.Arguments, d.Stored = nil, true
+	if len(c.Arguments) > limit {
+		c.Arguments, c.Stored = nil, true
 	}
-	if len(d.Receipt) > maxInlineOnceArguments {
-		d.Receipt = json.RawMessage(`[{"rule":"too_many_changes_to_list"}]`)
+	if len(c.Receipt) > maxInlineOnceArguments {
+		c.Receipt = json.RawMessage(`[{"rule":"too_many_changes_to_list"}]`)
 	}
-	return d
+	return c
 }
 
 // generate asks a model, and turns a panic of it into an error: what it

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 func TestLimitsDefaults(t *testing.T) {
@@ -23,7 +24,12 @@ func TestLimitsDefaults(t *testing.T) {
 func TestPlanFind(t *testing.T) {
 	t.Parallel()
 
-	p := agent.Plan{Tools: []agent.Pin{{Slug: "a", Version: "1.0.0"}, {Slug: "b", Version: "2.0.0"}}}
+	p := agent.Plan{
+		Tools: []agent.Pin{
+			{VersionIdentity: tool.VersionIdentity{Slug: "a", Version: "1.0.0"}},
+			{VersionIdentity: tool.VersionIdentity{Slug: "b", Version: "2.0.0"}},
+		},
+	}
 	pin, ok := p.Find("b")
 	require.True(t, ok)
 	require.Equal(t, "b@2.0.0", pin.String())
@@ -40,10 +46,14 @@ func TestPlanDigest(t *testing.T) {
 		require.NoError(t, err)
 		return d
 	}
-	p := agent.Plan{Tools: []agent.Pin{{Slug: "a", Digest: "1"}}}
-	same := agent.Plan{Tools: []agent.Pin{{Slug: "a", Digest: "1"}}}
+	p := agent.Plan{Tools: []agent.Pin{{VersionIdentity: tool.VersionIdentity{Slug: "a", Digest: "1"}}}}
+	same := agent.Plan{Tools: []agent.Pin{{VersionIdentity: tool.VersionIdentity{Slug: "a", Digest: "1"}}}}
 	require.Equal(t, digest(same), digest(p))
-	require.NotEqual(t, digest(p), digest(agent.Plan{Tools: []agent.Pin{{Slug: "a", Digest: "2"}}}))
+	require.NotEqual(
+		t,
+		digest(p),
+		digest(agent.Plan{Tools: []agent.Pin{{VersionIdentity: tool.VersionIdentity{Slug: "a", Digest: "2"}}}}),
+	)
 }
 
 func TestRunStatusFinal(t *testing.T) {

@@ -15,7 +15,10 @@ func TestLimitGroup(t *testing.T) {
 	t.Parallel()
 
 	pin := func(slug string, most int) *agent.Pin {
-		return &agent.Pin{Slug: slug, Execution: tool.Execution{Pure: true, MaxConcurrency: most}}
+		return &agent.Pin{
+			VersionIdentity: tool.VersionIdentity{Slug: slug},
+			Execution:       tool.Execution{Pure: true, MaxConcurrency: most},
+		}
 	}
 	for name, tt := range map[string]struct {
 		asked int

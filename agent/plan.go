@@ -38,16 +38,13 @@ type Omission struct {
 
 // Pin is one pinned tool version with the data that the scheduler needs.
 type Pin struct {
-	ToolID         string              `json:"tool_id"`
-	Slug           string              `json:"slug"`
-	AskedAs        string              `json:"asked_as,omitempty"` // The alias or former name in the agent's reference.
-	Version        string              `json:"version"`
-	Digest         string              `json:"digest"`
-	Implementation tool.Implementation `json:"implementation_type"`
-	Execution      tool.Execution      `json:"execution"`
-	Builtin        string              `json:"builtin_key,omitempty"`
-	Deprecated     bool                `json:"deprecated,omitempty"` // At the time of pinning.
-	Fast           bool                `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
+	tool.VersionIdentity
+
+	AskedAs    string         `json:"asked_as,omitempty"` // The alias or former name in the agent's reference.
+	Execution  tool.Execution `json:"execution"`
+	Builtin    string         `json:"builtin_key,omitempty"`
+	Deprecated bool           `json:"deprecated,omitempty"` // At the time of pinning.
+	Fast       bool           `json:"fast_lane,omitempty"`  // First attempts take the fast lane.
 
 	Agent *PinnedAgent `json:"agent,omitempty"` // Set where a call is a run of an agent.
 	Steps []StepPin    `json:"steps,omitempty"` // Set where a call is a sequence of others.
@@ -108,9 +105,6 @@ func (p *Pin) Count() (calls, agents int) {
 	}
 	return calls, agents
 }
-
-// String returns "slug@version".
-func (p Pin) String() string { return p.Slug + "@" + p.Version }
 
 // Find returns the pin of the tool called slug.
 func (p *Plan) Find(slug string) (Pin, bool) {

@@ -17,16 +17,25 @@ type Turn struct {
 	Calls   []PreparedCall
 }
 
-// PreparedCall is a call of a turn after resolution, coercion and policy.
+// PreparedCall is a call after resolution, coercion and policy. A turn stores
+// its calls with the ids that the model and the turn gave them; the run's part
+// of the identity is added where the call is made.
 type PreparedCall struct {
-	InvocationID string          `json:"invocation_id"` // A UUIDv7.
-	CallID       string          `json:"call_id"`
-	Name         string          `json:"name"`           // As the model wrote it.
-	Slug         string          `json:"slug,omitempty"` // Of the pin it means; empty when it means none.
-	Arguments    json.RawMessage `json:"arguments,omitempty"`
-	Digest       string          `json:"arguments_digest,omitempty"`
-	Receipt      json.RawMessage `json:"receipt,omitempty"`
-	Refused      *Refusal        `json:"refused,omitempty"` // Set when the call must not run.
+	tool.CallIdentity
+
+	Name      string          `json:"name,omitempty"` // As the model wrote it; in histories, only where that is not the slug.
+	Slug      string          `json:"slug,omitempty"` // Of the pin it means; empty when it means none.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Raw arguments are as the caller wrote them; admission prepares them.
+	Raw bool `json:"raw,omitempty"`
+	// Stored means that the arguments are too large for histories and are stored
+	// with the message.
+	Stored bool `json:"stored,omitempty"`
+	// ArgumentsDigest is of the prepared arguments; the effect's id is made with it.
+	ArgumentsDigest string          `json:"arguments_digest,omitempty"`
+	Receipt         json.RawMessage `json:"receipt,omitempty"`
+	Refused         *Refusal        `json:"refused,omitempty"` // Set when the call must not run.
+	Settled         bool            `json:"settled,omitempty"` // Recorded already, by the turn.
 }
 
 // Refusal says why a call must not run.

@@ -23,7 +23,9 @@ func after(turn int, slug string, seconds int) agent.TurnCall {
 	return c
 }
 
-func pinned(slug string, x tool.Execution) agent.Pin { return agent.Pin{Slug: slug, Execution: x} }
+func pinned(slug string, x tool.Execution) agent.Pin {
+	return agent.Pin{VersionIdentity: tool.VersionIdentity{Slug: slug}, Execution: x}
+}
 
 // Each call that waited for others of its turn is counted under its reason, with
 // the longest wait; those that began at once, or run nothing, are not.

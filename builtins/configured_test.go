@@ -76,7 +76,12 @@ func (h house) call(t *testing.T, c *builtins.Catalog, p tool.Principal, slug, a
 		return nil, err //nolint:wrapcheck // As it is.
 	}
 	return standard(internalcall.New(c, h.resolver)).Execute(t.Context(), &tool.Call{
-		Principal: p, Version: r.Version, Builtin: r.Tool.BuiltinKey, Egress: r.Tool.EgressClass,
+		CallIdentity: tool.CallIdentity{
+			Principal: p,
+		},
+		Version:   r.Version,
+		Builtin:   r.Tool.BuiltinKey,
+		Egress:    r.Tool.EgressClass,
 		Arguments: json.RawMessage(args),
 	})
 }
@@ -249,7 +254,9 @@ func TestConfiguredHTTPRequest(t *testing.T) {
 	c := s.catalog(t, h.ada.Tenant)
 	_, err := h.apply(t, h.ada, registry.ToolSpec{
 		Slug: "changeOrder", Policy: tool.Policy{EgressClass: tool.EgressWrite}, Definition: tool.Definition{
-			Config: json.RawMessage(`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`),
+			Config: json.RawMessage(
+				`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`,
+			),
 		},
 	})
 	require.NoError(t, err)

@@ -105,8 +105,15 @@ func conformingSubject(t *testing.T, key, config, args string, b executortest.Be
 		Executor: run,
 		Call: func(effectID string) *tool.Call {
 			return &tool.Call{
-				ID: "call_1", EffectID: effectID, Principal: tool.Principal{Tenant: "t1"}, Attempt: 1, Egress: tool.EgressWrite,
-				Version: version, Arguments: at(args),
+				CallIdentity: tool.CallIdentity{
+					CallID:    "call_1",
+					EffectID:  effectID,
+					Principal: tool.Principal{Tenant: "t1"},
+				},
+				Attempt:   1,
+				Egress:    tool.EgressWrite,
+				Version:   version,
+				Arguments: at(args),
 			}
 		},
 		Keys: func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), keys...) },

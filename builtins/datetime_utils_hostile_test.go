@@ -26,7 +26,12 @@ func hostileDates() map[string][]string {
 	read := func(value string) string { return `{"operation": "parse", "value": ` + value + `}` }
 	zone := func(name string) string { return `{"operation": "now", "timezone": ` + quoted(name) + `}` }
 	format := func(operation, value, pattern string) string {
-		return fmt.Sprintf(`{"operation": %s, "value": %s, "format": %s}`, quoted(operation), quoted(value), quoted(pattern))
+		return fmt.Sprintf(
+			`{"operation": %s, "value": %s, "format": %s}`,
+			quoted(operation),
+			quoted(value),
+			quoted(pattern),
+		)
 	}
 	many := strings.Repeat
 	return map[string][]string{
@@ -85,7 +90,11 @@ func TestHostileDates(t *testing.T) { //nolint:tparallel // The neighbour ends w
 	answers := catalog.Specs()[at].Definition.OutputSchema
 	ask := func(tenant tool.TenantID, args string) (*tool.Result, error) {
 		return run.Execute(
-			t.Context(), &tool.Call{Principal: tool.Principal{Tenant: tenant}, Arguments: json.RawMessage(args)},
+			t.Context(),
+			&tool.Call{
+				CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: tenant}},
+				Arguments:    json.RawMessage(args),
+			},
 		)
 	}
 

@@ -31,7 +31,13 @@ func fetch(ctx context.Context, gate *egress.Gate, key string, class tool.Egress
 		}
 	}
 	res, err := run.Execute(
-		ctx, &tool.Call{Principal: tool.Principal{Tenant: "t1"}, Egress: class, Arguments: raw, Version: v},
+		ctx,
+		&tool.Call{
+			CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: "t1"}},
+			Egress:       class,
+			Arguments:    raw,
+			Version:      v,
+		},
 	)
 	if err == nil && res.IsError {
 		return errors.New(res.Content[0].Text)
@@ -64,7 +70,10 @@ func TestNothingInward(t *testing.T) {
 func TestNoEndpointInward(t *testing.T) {
 	t.Parallel()
 
-	canaries := []*egresstest.Canary{egresstest.NewCanary(t, "tcp4", "127.0.0.1:0"), egresstest.NewCanary(t, "tcp", ":0")}
+	canaries := []*egresstest.Canary{
+		egresstest.NewCanary(t, "tcp4", "127.0.0.1:0"),
+		egresstest.NewCanary(t, "tcp", ":0"),
+	}
 	resolver, _ := egresstest.NewResolver(egresstest.Names())
 	ports := []uint16{canaries[0].Port(), canaries[1].Port()}
 	gate := egresstest.Gate(t, egress.Config{

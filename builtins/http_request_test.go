@@ -47,7 +47,11 @@ func newFetcher(t *testing.T, h http.HandlerFunc) fetcher {
 func (f fetcher) do(t *testing.T, tenant tool.TenantID, args string) (*tool.Result, error) {
 	t.Helper()
 	return f.run.Execute(t.Context(), &tool.Call{
-		EffectID: "effect-1", Principal: tool.Principal{Tenant: tenant}, Egress: tool.EgressReadOnly,
+		CallIdentity: tool.CallIdentity{
+			EffectID:  "effect-1",
+			Principal: tool.Principal{Tenant: tenant},
+		},
+		Egress:    tool.EgressReadOnly,
 		Arguments: json.RawMessage(strings.ReplaceAll(args, "$URL", f.url)),
 	})
 }
@@ -164,7 +168,9 @@ func TestHTTPRequestLeavesNoPartOfACredential(t *testing.T) {
 			return secret.NewValue(key, b.host), nil
 		}),
 	}
-	own := b.configured(`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`)
+	own := b.configured(
+		`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`,
+	)
 	for _, status := range []string{"200", "404"} {
 		for cut := len("you sent ") + 5; cut < len("you sent ")+len(key); cut += 5 {
 			res, err := b.run(t, cfg, "http_request", fmt.Sprintf(`{"url": "$URL/%s", "max_bytes": %d}`, status, cut), own)

@@ -36,7 +36,7 @@ func TestJSONTransform(t *testing.T) {
 	ctx := tool.WithOutput(t.Context(), func(text string) { said += text })
 	call := func(arguments, config string) (*tool.Result, error) {
 		return run.Execute(ctx, &tool.Call{
-			Principal: tool.Principal{Tenant: "t1"}, Arguments: json.RawMessage(arguments),
+			CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: "t1"}}, Arguments: json.RawMessage(arguments),
 			Version: &tool.Version{Snapshot: tool.Snapshot{Definition: tool.Definition{Config: json.RawMessage(config)}}},
 		})
 	}

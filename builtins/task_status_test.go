@@ -47,7 +47,12 @@ func TestTaskStatus(t *testing.T) {
 		executor, ok := catalog.Lookup("task_status")
 		require.True(t, ok)
 		result, err := executor.Execute(
-			t.Context(), &tool.Call{Principal: tool.Principal{Tenant: "t"}, Builtin: "task_status", Arguments: raw},
+			t.Context(),
+			&tool.Call{
+				CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: "t"}},
+				Builtin:      "task_status",
+				Arguments:    raw,
+			},
 		)
 		require.NoError(t, err)
 		return result

@@ -29,8 +29,11 @@ func run(
 	t *testing.T, m tool.Middleware, call *tool.Call, do func(context.Context) (*tool.Result, error),
 ) (*tool.Result, error) {
 	t.Helper()
-	return m(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { return do(ctx) })).Execute(
-		t.Context(), call,
+	return m(
+		tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) { return do(ctx) }),
+	).Execute(
+		t.Context(),
+		call,
 	)
 }
 
@@ -103,9 +106,12 @@ func TestDeadlineSaysWhatToDo(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	require.Equal(t, "the tool findOrder@1.2.0 did not answer within 10ms; if it needs longer, raise execution.timeout_s "+
-		"in its definition",
-		tool.AsError(err).Msg)
+	require.Equal(
+		t,
+		"the tool findOrder@1.2.0 did not answer within 10ms; if it needs longer, raise execution.timeout_s "+
+			"in its definition",
+		tool.AsError(err).Msg,
+	)
 }
 
 func TestRecover(t *testing.T) {
@@ -123,7 +129,10 @@ func TestRecover(t *testing.T) {
 			t.Parallel()
 
 			var log bytes.Buffer
-			call := &tool.Call{ID: "call_1", Egress: tool.EgressWrite, Principal: tool.Principal{Tenant: "t1"}}
+			call := &tool.Call{
+				CallIdentity: tool.CallIdentity{CallID: "call_1", Principal: tool.Principal{Tenant: "t1"}},
+				Egress:       tool.EgressWrite,
+			}
 			res, err := run(t, executors.Recover(slog.New(slog.NewJSONHandler(&log, nil))), call,
 				func(context.Context) (*tool.Result, error) {
 					tt.do()

@@ -36,7 +36,7 @@ func Recover(logger *slog.Logger) tool.Middleware {
 func callAttrs(call *tool.Call) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("tenant_id", string(call.Principal.Tenant)), slog.String("run_id", call.RunID),
-		slog.String("call_id", call.ID),
+		slog.String("call_id", call.CallID),
 	}
 	if call.Version != nil {
 		attrs = append(attrs, slog.String("tool", call.Version.Slug), slog.String("version", call.Version.Number))

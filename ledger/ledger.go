@@ -19,8 +19,11 @@ import (
 // use. Each method is one round trip and one transaction.
 type Ledger interface {
 	// Admit reads the authority over the call as it is now (tenant, tool
-	// status, mode, permission, egress) and, in the same transaction, opens or
+	// status, mode, policy) and, in the same transaction, opens or
 	// re-opens its effect, the invocation row and the event tool.started.
+	//
+	// The tool's policy, its required permission included, is returned for the
+	// caller to decide: see package policy.
 	//
 	// It fails with a [*tool.Error]: NotFound where the tenant may not know the
 	// tool, Denied or Conflict where authority says no, Unknown where an
@@ -60,23 +63,10 @@ type Record struct {
 
 // Entry describes a call to the ledger.
 type Entry struct {
-	EffectID       string // Empty for a call that was refused before it could have an effect.
-	InvocationID   string // A UUIDv7; the ledger keeps the first one it saw for an effect.
-	Principal      tool.Principal
-	RunID          string
-	AgentID        string // Empty outside agent runs.
-	Turn           int
-	Position       int
-	CallID         string
-	ToolID         string // Empty when the call named no known tool.
-	Slug           string
-	Version        string
-	Digest         string
-	Implementation tool.Implementation
-	Mode           tool.Mode
-	MessageID      string // The assistant message that made the call; empty outside agent runs.
-	ParentID       string // The invocation that this call is a step of; empty for most.
-	Arguments      json.RawMessage
+	tool.CallIdentity
+	tool.VersionIdentity
+
+	Arguments json.RawMessage
 	// ArgumentsStored says that Arguments is empty because they are stored with
 	// the assistant message, at Position of its prepared arguments.
 	ArgumentsStored bool

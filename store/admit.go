@@ -22,7 +22,6 @@ const (
 	runUnknown         verdict = "run_unknown"
 	invocationTaken    verdict = "invocation_taken"
 	toolUnknown        verdict = "tool_unknown"
-	permissionMissing  verdict = "permission_missing"
 	toolDisabled       verdict = "tool_disabled"
 	toolQuarantined    verdict = "tool_quarantined"
 	artifactDisabled   verdict = "artifact_disabled"
@@ -46,8 +45,6 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 		kind, msg = tool.Conflict, "the invocation id was used for another call"
 	case toolUnknown:
 		kind, msg = tool.NotFound, fmt.Sprintf("tool %q not found", e.Slug)
-	case permissionMissing:
-		kind, msg = tool.Denied, fmt.Sprintf("tool %q may not be used", e.Slug)
 	case toolDisabled:
 		kind, msg = tool.Conflict, fmt.Sprintf("tool %q is disabled", e.Slug)
 	case toolQuarantined:
@@ -154,7 +151,7 @@ func admitParams(op string, req ledger.AdmitRequest) (db.AdmitCallParams, error)
 		MessageID: optional(req.MessageID),
 		Turn:      number(req.Turn), Position: number(req.Position), CallID: text(req.CallID), Tool: text(req.Slug),
 		Version: text(req.Version), Digest: req.Digest, ImplementationType: string(req.Implementation),
-		Subject: text(req.Principal.Subject), Permissions: list(req.Principal.Permissions), Mode: string(e.mode),
+		Subject: text(req.Principal.Subject), Mode: string(e.mode),
 		ArgumentsStored: req.ArgumentsStored, Arguments: e.arguments, ArgumentsDigest: e.argumentsDigest, Receipt: e.receipt,
 		Repeatable: req.Repeatable, Send: req.Send, AnswerID: e.answerID, ParentID: optional(req.ParentID),
 	}, nil

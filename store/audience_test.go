@@ -142,8 +142,13 @@ func TestToolsForSomeTellOfNobody(t *testing.T) {
 func callOf(t *testing.T, tenant tool.TenantID, head tool.Tool, digest string) ledger.Entry {
 	t.Helper()
 	return ledger.Entry{
-		EffectID: "effect-" + storetest.NewID(t), InvocationID: storetest.NewID(t), Principal: tool.Principal{Tenant: tenant},
-		CallID: "c", ToolID: head.ID, Slug: head.Slug, Digest: digest, Mode: tool.Production,
+		CallIdentity: tool.CallIdentity{
+			EffectID:     "effect-" + storetest.NewID(t),
+			InvocationID: storetest.NewID(t),
+			Principal:    tool.Principal{Tenant: tenant},
+			CallID:       "c",
+			Mode:         tool.Production,
+		}, VersionIdentity: tool.VersionIdentity{ToolID: head.ID, Slug: head.Slug, Digest: digest},
 	}
 }
 
@@ -207,8 +212,10 @@ func TestResolvingScansNothing(t *testing.T) {
 	} {
 		_, err := conn.Prepare(t.Context(), strings.ToLower(name), q.sql)
 		require.NoError(t, err, name)
-		plan := strings.Join(texts(t, conn, "explain execute "+strings.ToLower(name)+"("+strings.Join(q.arguments, ", ")+")"),
-			"\n")
+		plan := strings.Join(
+			texts(t, conn, "explain execute "+strings.ToLower(name)+"("+strings.Join(q.arguments, ", ")+")"),
+			"\n",
+		)
 		require.Contains(t, plan, "Index", name)
 		require.NotRegexp(t, `Seq Scan on (tool_registry|tool_versions)`, plan, name)
 		require.NotContains(t, plan, "hashed SubPlan", name)

@@ -66,15 +66,20 @@ func (s *Store) ListInvocations(
 
 func invocationOf(row db.ToolInvocation) (tool.Invocation, error) {
 	i := tool.Invocation{
-		ID: row.ID, Tenant: tool.TenantID(row.TenantID), ParentID: value(row.ParentID), RunID: value(row.RunID),
-		Turn: int(row.Turn), Position: int(row.Position),
-		CallID: row.CallID, EffectID: value(row.EffectID), ToolID: value(row.ToolID), Tool: row.Tool, Version: row.Version,
-		Digest: row.Digest, Implementation: tool.Implementation(row.ImplementationType), Subject: row.Subject,
-		AgentID: value(row.AgentID), Mode: tool.Mode(row.Mode), Status: tool.InvocationStatus(row.Status),
-		ApprovalStatus: tool.ApprovalStatus(row.ApprovalStatus), EgressClass: tool.Egress(row.EgressClass),
-		Attempt: int(row.Attempt), Input: row.Input, Receipt: row.Receipt, IsError: row.IsError,
-		ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, CreatedAt: row.CreatedAt, StartedAt: row.StartedAt,
-		CompletedAt: row.CompletedAt,
+		CallIdentity: tool.CallIdentity{
+			Principal: tool.Principal{Tenant: tool.TenantID(row.TenantID), Subject: row.Subject}, Mode: tool.Mode(row.Mode),
+			RunID: value(row.RunID), AgentID: value(row.AgentID),
+			Turn: int(row.Turn), Position: int(row.Position), ParentID: value(row.ParentID),
+			CallID: row.CallID, InvocationID: row.ID, EffectID: value(row.EffectID),
+		},
+		VersionIdentity: tool.VersionIdentity{
+			ToolID: value(row.ToolID), Slug: row.Tool, Version: row.Version, Digest: row.Digest,
+			Implementation: tool.Implementation(row.ImplementationType),
+		},
+		Status: tool.InvocationStatus(row.Status), ApprovalStatus: tool.ApprovalStatus(row.ApprovalStatus),
+		EgressClass: tool.Egress(row.EgressClass), Attempt: int(row.Attempt), Input: row.Input, Receipt: row.Receipt,
+		IsError: row.IsError, ErrorKind: tool.Kind(row.ErrorKind), Error: row.Error, CreatedAt: row.CreatedAt,
+		StartedAt: row.StartedAt, CompletedAt: row.CompletedAt,
 	}
 	if len(row.Output) == 0 {
 		return i, nil

@@ -119,9 +119,17 @@ func TestRacingTurns(t *testing.T) {
 	turns := make([]agent.Turn, racers)
 	race(func(i int) {
 		turn, err := f.Store.SaveTurn(t.Context(), agent.Turn{
-			Tenant: f.Tenant, RunID: f.Run.ID, Key: key,
+			Tenant:  f.Tenant,
+			RunID:   f.Run.ID,
+			Key:     key,
 			Message: agent.Message{ParentID: f.Turn.Message.ID, Turn: 2, Content: []tool.Content{tool.Text(strconv.Itoa(i))}},
-			Calls:   []agent.PreparedCall{{CallID: "c", Name: "x", Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no"}}},
+			Calls: []agent.PreparedCall{
+				{
+					CallIdentity: tool.CallIdentity{CallID: "c"},
+					Name:         "x",
+					Refused:      &agent.Refusal{Kind: tool.NotFound, Msg: "no"},
+				},
+			},
 		})
 		require.NoError(t, err)
 		turns[i] = turn
@@ -197,7 +205,11 @@ func TestBeginRunSeesThePlanItWaitedFor(t *testing.T) {
 			conn := f.Conn(t)
 			tx, err := conn.Begin(t.Context())
 			require.NoError(t, err)
-			_, err = tx.Exec(t.Context(), `update runs set status = 'running', plan = '{"agent":"first"}' where id = $1`, run.ID)
+			_, err = tx.Exec(
+				t.Context(),
+				`update runs set status = 'running', plan = '{"agent":"first"}' where id = $1`,
+				run.ID,
+			)
 			require.NoError(t, err)
 			seen := make(chan agent.Run)
 			go func() {

@@ -129,7 +129,11 @@ func TestRoundTrips(t *testing.T) {
 		{"write: Settle", 1, settle},
 		{"a turn of one call: SaveTurn", 2, func() { f.Turn = f.NewTurn(t, f.Run, 1) }}, // With a FindRun.
 		{"stored arguments: Admit", 1, stored},
-		{"sent, then not: MarkSent", 1, func() { require.NoError(t, s.MarkSent(ctx, tenant, entry.EffectID, ticket.Fence)) }},
+		{
+			"sent, then not: MarkSent",
+			1,
+			func() { require.NoError(t, s.MarkSent(ctx, tenant, entry.EffectID, ticket.Fence)) },
+		},
 		{
 			"sent, then not: MarkUnsent", 1,
 			func() { require.NoError(t, s.MarkUnsent(ctx, tenant, entry.EffectID, ticket.Fence)) },
@@ -139,8 +143,17 @@ func TestRoundTrips(t *testing.T) {
 		{"OpenTurn", 1, func() { _, err := s.OpenTurn(ctx, tenant, f.Run.ID, head, "new"); require.NoError(t, err) }},
 		{"SaveTurn", 1, func() {
 			_, err := s.SaveTurn(ctx, agent.Turn{
-				Tenant: tenant, RunID: f.Run.ID, Key: uuid.NewString(), Message: agent.Message{ParentID: head, Turn: 2},
-				Calls: []agent.PreparedCall{{CallID: "x", Name: "nope", Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no"}}},
+				Tenant:  tenant,
+				RunID:   f.Run.ID,
+				Key:     uuid.NewString(),
+				Message: agent.Message{ParentID: head, Turn: 2},
+				Calls: []agent.PreparedCall{
+					{
+						CallIdentity: tool.CallIdentity{CallID: "x"},
+						Name:         "nope",
+						Refused:      &agent.Refusal{Kind: tool.NotFound, Msg: "no"},
+					},
+				},
 			})
 			require.NoError(t, err)
 		}},

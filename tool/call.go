@@ -10,12 +10,9 @@ import (
 // executor needs and no secret: credentials are named in Config and opened by
 // the executor that uses them.
 type Call struct {
-	ID          string // As the caller named it, such as the model's call id.
-	EffectID    string // Stable over retries and resets; sent as idempotency key.
-	Principal   Principal
-	Mode        Mode
-	RunID       string // The run the call belongs to; may be empty.
-	Attempt     int    // Counted from 1.
+	CallIdentity
+
+	Attempt     int // Counted from 1.
 	Timeout     time.Duration
 	Version     *Version        // The pinned version. Shared and immutable: never change it.
 	Builtin     string          // Built-in key of the tool, for internal tools.

@@ -70,38 +70,25 @@ const (
 
 // Invocation is the platform's record of serving one call.
 type Invocation struct {
-	ID             string           `json:"id"`
-	Tenant         TenantID         `json:"tenant_id"`
-	RunID          string           `json:"run_id,omitempty"`
-	ParentID       string           `json:"parent_id,omitempty"` // The invocation that it is a step of.
-	Turn           int              `json:"turn"`
-	Position       int              `json:"position"`
-	CallID         string           `json:"call_id"`
-	EffectID       string           `json:"effect_id,omitempty"`
-	ToolID         string           `json:"tool_id,omitempty"` // Empty when the call named no known tool.
-	Tool           string           `json:"tool"`              // Slug, or the name the model made up.
-	Version        string           `json:"version,omitempty"`
-	Digest         string           `json:"digest,omitempty"`
-	Implementation Implementation   `json:"implementation_type,omitempty"`
-	Subject        string           `json:"subject"`
-	AgentID        string           `json:"agent_id,omitempty"`
-	Mode           Mode             `json:"mode"`
-	Status         InvocationStatus `json:"status"`
-	ApprovalStatus ApprovalStatus   `json:"approval_status"`
-	EgressClass    Egress           `json:"egress_class,omitempty"`
-	Attempt        int              `json:"attempt"`
-	Input          json.RawMessage  `json:"input,omitempty"`
-	Receipt        json.RawMessage  `json:"receipt,omitempty"` // What coercion changed; empty when nothing.
-	Output         *Result          `json:"output,omitempty"`
-	IsError        bool             `json:"is_error"`
-	ErrorKind      Kind             `json:"error_kind,omitempty"`
-	Error          string           `json:"error,omitempty"`
-	CreatedAt      time.Time        `json:"created_at"`
-	StartedAt      *time.Time       `json:"started_at,omitempty"`
-	CompletedAt    *time.Time       `json:"completed_at,omitempty"`
+	CallIdentity
+	VersionIdentity // The slug is the name that the model made up where the call names no known tool.
+
+	Status         InvocationStatus
+	ApprovalStatus ApprovalStatus
+	EgressClass    Egress
+	Attempt        int
+	Input          json.RawMessage
+	Receipt        json.RawMessage // What coercion changed; empty when nothing.
+	Output         *Result
+	IsError        bool
+	ErrorKind      Kind
+	Error          string
+	CreatedAt      time.Time
+	StartedAt      *time.Time
+	CompletedAt    *time.Time
 	// Check says where to look for the effect of a call whose outcome is
 	// unknown. It is set only when a single invocation is requested.
-	Check *Check `json:"check,omitempty"`
+	Check *Check
 }
 
 // Phase is the progress of a call's effect in the ledger.

@@ -13,16 +13,9 @@ import (
 // Settle. It holds everything they need except for the content of the pinned
 // version.
 type InvokeInput struct {
-	Principal   tool.Principal   `json:"principal"`
-	Mode        tool.Mode        `json:"mode"`
-	RunID       string           `json:"run_id"`
-	AgentID     string           `json:"agent_id,omitempty"`
-	MessageID   string           `json:"message_id,omitempty"` // The assistant message that asked.
-	Turn        int              `json:"turn,omitempty"`
-	Position    int              `json:"position,omitempty"`
+	agent.PreparedCall
+
 	Pin         agent.Pin        `json:"pin"`
-	Call        Call             `json:"call"`
-	EffectID    string           `json:"effect_id,omitempty"`
 	Fence       int64            `json:"fence,omitempty"`       // From Admit; zero when Invoke does the admission itself.
 	FenceOf     string           `json:"fence_of,omitempty"`    // AdmitOutput.Execution.
 	Egress      tool.Egress      `json:"egress,omitempty"`      // From Admit.
@@ -38,11 +31,10 @@ type InvokeInput struct {
 // follows from it: the composition's content and arguments, and the outcomes of
 // earlier steps.
 type Step struct {
-	EffectID     string `json:"effect_id"`     // The composition's.
-	InvocationID string `json:"invocation_id"` // The composition's.
-	ToolID       string `json:"tool_id"`       // The composition's.
-	Digest       string `json:"digest"`        // The composition's.
-	Index        int    `json:"index"`         // Of the step, from 0.
+	EffectID string `json:"effect_id"` // The composition's.
+	ToolID   string `json:"tool_id"`   // The composition's.
+	Digest   string `json:"digest"`    // The composition's.
+	Index    int    `json:"index"`     // Of the step, from 0.
 }
 
 // AdmitOutput is the admission of a call that must not be repeated.
@@ -112,21 +104,10 @@ type Steps struct {
 
 // Entry returns the ledger entry of the call.
 func (in *InvokeInput) Entry() ledger.Entry {
-	slug := cmp.Or(in.Pin.Slug, in.Call.Slug, in.Call.Name)
-	return ledger.Entry{
-		EffectID: in.EffectID, InvocationID: in.Call.InvocationID, Principal: in.Principal,
-		RunID: in.RunID, AgentID: in.AgentID, Turn: in.Turn, Position: in.Position,
-		CallID: in.Call.CallID, ToolID: in.Pin.ToolID, Slug: slug,
-		Version: in.Pin.Version, Digest: in.Pin.Digest, Implementation: in.Pin.Implementation,
-		Mode: in.Mode, MessageID: in.MessageID, Arguments: in.Call.Arguments,
-		ArgumentsStored: in.Call.Stored, Receipt: in.Call.Receipt, ParentID: in.parent(),
+	entry := ledger.Entry{
+		CallIdentity: in.CallIdentity, VersionIdentity: in.Pin.VersionIdentity,
+		Arguments: in.Arguments, ArgumentsStored: in.Stored, Receipt: in.Receipt,
 	}
-}
-
-// parent returns the invocation that the call is a step of, or the empty string.
-func (in *InvokeInput) parent() string {
-	if in.Step == nil {
-		return ""
-	}
-	return in.Step.InvocationID
+	entry.Slug = cmp.Or(in.Pin.Slug, in.Slug, in.Name)
+	return entry
 }

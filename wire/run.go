@@ -17,10 +17,6 @@ type AgentRunInput struct {
 	// first message.
 	Head   string    `json:"head,omitempty"`
 	Resume *RunState `json:"resume,omitempty"` // Set when the run continues as new.
-	// Inline runs the steps of the run that only read and write the database
-	// within the workflow's tasks. Starters of new runs set it; runs that were
-	// started before this field existed use an activity for each step.
-	Inline bool `json:"inline,omitempty"`
 	// Deadline and MaxCalls bound a nested run, besides its own limits: they
 	// are what its caller has left.
 	Deadline time.Time `json:"deadline,omitzero"`
@@ -31,7 +27,7 @@ type AgentRunInput struct {
 // message on. The input is part of the history, so a workflow that is reset
 // starts from that message again, whatever was added to the transcript since.
 func NewAgentRun(p tool.Principal, runID string) AgentRunInput {
-	return AgentRunInput{Principal: p, RunID: runID, Head: ledger.FirstMessageID(runID), Inline: true}
+	return AgentRunInput{Principal: p, RunID: runID, Head: ledger.FirstMessageID(runID)}
 }
 
 // RunState is what an agent run carries from one execution to the next. It
@@ -84,11 +80,11 @@ type Test struct {
 
 // LoadPlanOutput is a run's plan and, for a single call, the prepared call.
 type LoadPlanOutput struct {
-	RunID string     `json:"run_id"`
-	Mode  tool.Mode  `json:"mode"`
-	Head  string     `json:"head,omitempty"`
-	Plan  agent.Plan `json:"plan"`
-	Call  *Call      `json:"call,omitempty"`
+	RunID string              `json:"run_id"`
+	Mode  tool.Mode           `json:"mode"`
+	Head  string              `json:"head,omitempty"`
+	Plan  agent.Plan          `json:"plan"`
+	Call  *agent.PreparedCall `json:"call,omitempty"`
 }
 
 // ModelTurnInput asks the model for the next turn.
@@ -102,27 +98,9 @@ type ModelTurnInput struct {
 // ModelTurnOutput is the model's answer to a turn. A turn without calls is the
 // last.
 type ModelTurnOutput struct {
-	Head   string `json:"head"` // The assistant message.
-	Calls  []Call `json:"calls,omitempty"`
-	Answer string `json:"answer,omitempty"` // The beginning of the text, when there are no calls.
-}
-
-// Call is a prepared call: a descriptor, small by construction.
-type Call struct {
-	InvocationID string          `json:"invocation_id"`
-	CallID       string          `json:"call_id"`
-	Slug         string          `json:"slug,omitempty"` // Names the pin; empty when no pinned tool matches the name.
-	Name         string          `json:"name,omitempty"` // As the model wrote it, when that is not the slug.
-	Arguments    json.RawMessage `json:"arguments,omitempty"`
-	// Raw arguments are as the caller wrote them; admission prepares them.
-	Raw bool `json:"raw,omitempty"`
-	// Stored means that the arguments are too large for histories and are
-	// stored with the message.
-	Stored  bool            `json:"stored,omitempty"`
-	Digest  string          `json:"digest,omitempty"` // Of the arguments; what the effect's id is made with.
-	Receipt json.RawMessage `json:"receipt,omitempty"`
-	Refused *agent.Refusal  `json:"refused,omitempty"` // Set when the call must not run.
-	Settled bool            `json:"settled,omitempty"` // Recorded already, by the turn.
+	Head   string               `json:"head"` // The assistant message.
+	Calls  []agent.PreparedCall `json:"calls,omitempty"`
+	Answer string               `json:"answer,omitempty"` // The beginning of the text, when there are no calls.
 }
 
 // FinishRunInput is how a run ended.
@@ -142,10 +120,9 @@ type ToolCallInput struct {
 	Principal tool.Principal `json:"principal"`
 	RunID     string         `json:"run_id"`
 	Node      Node           `json:"node"`
-	Inline    bool           `json:"inline,omitempty"` // As in [AgentRunInput].
 }
 
 // NewToolCall returns the input of a call that is about to start.
 func NewToolCall(p tool.Principal, runID string, n Node) ToolCallInput {
-	return ToolCallInput{Principal: p, RunID: runID, Node: n, Inline: true}
+	return ToolCallInput{Principal: p, RunID: runID, Node: n}
 }

@@ -24,7 +24,7 @@ func AgentRun(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput,
 		return wire.AgentRunOutput{}, err
 	}
 	out, end := r.end(err)
-	if finishErr := finish(ctx, in.Inline, end); finishErr != nil {
+	if finishErr := finish(ctx, end); finishErr != nil {
 		return out, failure.Encode(failure.Decode(finishErr))
 	}
 	return out, failure.EncodeFinal(err)
@@ -57,7 +57,7 @@ func (r *agentRun) load(ctx workflow.Context) error {
 		return nil
 	}
 	var plan wire.LoadPlanOutput
-	err := bookkeep(ctx, r.in.Inline, wire.LoadPlanActivity, wire.LoadPlanInput{
+	err := bookkeep(ctx, true, wire.LoadPlanActivity, wire.LoadPlanInput{
 		Principal: r.in.Principal, RunID: r.in.RunID, FirstRunID: workflow.GetInfo(ctx).FirstRunID, Head: r.in.Head,
 		Kind: agent.AgentRun,
 	}, &plan, admitOptions("pin agent and tools"))
@@ -66,7 +66,11 @@ func (r *agentRun) load(ctx workflow.Context) error {
 	}
 	timeout := time.Duration(plan.Plan.Limits.WithDefaults().TimeoutSeconds) * time.Second
 	r.state = wire.RunState{
-		Plan: plan.Plan, Mode: plan.Mode, Head: plan.Head, Deadline: workflow.Now(ctx).Add(timeout), MaxCalls: r.in.MaxCalls,
+		Plan:     plan.Plan,
+		Mode:     plan.Mode,
+		Head:     plan.Head,
+		Deadline: workflow.Now(ctx).Add(timeout),
+		MaxCalls: r.in.MaxCalls,
 	}
 	if asked := r.in.Deadline; !asked.IsZero() && asked.Before(r.state.Deadline) {
 		r.state.Deadline = asked
@@ -111,7 +115,10 @@ func (r *agentRun) loop(ctx workflow.Context) error {
 			return ctx.Err() // The next execution would not know of the cancellation.
 		}
 		// No call is in flight here.
-		if info := workflow.GetInfo(ctx); info.GetContinueAsNewSuggested() || info.GetTargetWorkerDeploymentVersionChanged() {
+		if info := workflow.GetInfo(
+			ctx,
+		); info.GetContinueAsNewSuggested() ||
+			info.GetTargetWorkerDeploymentVersionChanged() {
 			return r.continueAsNew(ctx)
 		}
 	}
@@ -130,7 +137,7 @@ func count(calls []wire.InvokeInput) (made, agents int) {
 // scope returns the limits of the calls of a turn. The agents that they run
 // share the remaining calls.
 func (r *agentRun) scope(most, agents int) scope {
-	s := scope{inline: r.in.Inline, deadline: r.state.Deadline}
+	s := scope{inline: true, deadline: r.state.Deadline}
 	if agents > 0 {
 		if s.calls = (most - r.state.Calls) / agents; s.calls == 0 {
 			s.calls = -1
@@ -146,7 +153,7 @@ func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 		InitialVersioningBehavior: workflow.ContinueAsNewVersioningBehaviorAutoUpgrade,
 	}, wire.AgentRunWorkflow,
 		wire.AgentRunInput{
-			Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Inline: r.in.Inline, Deadline: r.in.Deadline,
+			Principal: r.in.Principal, RunID: r.in.RunID, Resume: &r.state, Deadline: r.in.Deadline,
 		})
 }
 
@@ -154,7 +161,7 @@ func (r *agentRun) continueAsNew(ctx workflow.Context) error {
 // outcome and the transcript its answers, and returns the error of the limit.
 func (r *agentRun) refuse(ctx workflow.Context, calls []wire.InvokeInput, limit *tool.Error) error {
 	for _, in := range calls {
-		if in.Call.Settled {
+		if in.Settled {
 			continue
 		}
 		if _, err := settle(ctx, in, limit); unsettled(err) {
@@ -180,13 +187,14 @@ func (r *agentRun) turn(ctx workflow.Context) (wire.ModelTurnOutput, error) {
 }
 
 // calls completes the calls of a turn with the data of the run.
-func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeInput {
+func (r *agentRun) calls(ctx workflow.Context, calls []agent.PreparedCall) []wire.InvokeInput {
 	info := workflow.GetInfo(ctx)
 	out := make([]wire.InvokeInput, len(calls))
 	for i, call := range calls {
-		out[i] = wire.InvokeInput{
+		out[i].PreparedCall = call
+		out[i].CallIdentity = tool.CallIdentity{
 			Principal: r.in.Principal, Mode: r.state.Mode, RunID: r.in.RunID, AgentID: r.state.Plan.AgentID,
-			MessageID: r.state.Head, Turn: r.state.Turns, Position: i, Call: call,
+			MessageID: r.state.Head, Turn: r.state.Turns, Position: i, CallID: call.CallID, InvocationID: call.InvocationID,
 		}
 		if call.Refused != nil {
 			continue
@@ -195,9 +203,9 @@ func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeI
 		out[i].EffectID = ledger.Effect{
 			Tenant: r.in.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
 			Step: "turn/" + strconv.Itoa(r.state.Turns), Position: i,
-			VersionDigest: out[i].Pin.Content(), ArgumentsDigest: call.Digest,
+			VersionDigest: out[i].Pin.Content(), ArgumentsDigest: call.ArgumentsDigest,
 		}.ID()
-		out[i].Call.Digest, out[i].Call.Slug = "", "" // The effect and the pin contain it: histories stay small.
+		out[i].ArgumentsDigest, out[i].Slug = "", "" // The effect and the pin contain it: histories stay small.
 	}
 	return out
 }
@@ -206,7 +214,7 @@ func (r *agentRun) calls(ctx workflow.Context, calls []wire.Call) []wire.InvokeI
 // nested agent runs. Its outcome is in the transcript, for the model to act on,
 // so only errors that end the run are returned.
 func runCall(ctx workflow.Context, in wire.InvokeInput, s scope) (below int, err error) {
-	if in.Call.Settled {
+	if in.Settled {
 		return 0, nil
 	}
 	out, err := invoke(ctx, in, s)

@@ -29,7 +29,7 @@ func TestParallelSafeKeepsTheWriteAlone(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{ToolMode: agent.ParallelSafe, Tools: []agent.Pin{pinOf("read", pureTwo), pinOf("write", write)}}
-	s.turns = [][]wire.Call{{
+	s.turns = [][]agent.PreparedCall{{
 		callOf("c0", "read"), callOf("c1", "read"), callOf("c2", "read"), callOf("c3", "read"), callOf("c4", "read"),
 		callOf("w", "write"), callOf("c5", "read"), callOf("c6", "read"),
 	}}
@@ -49,7 +49,9 @@ func TestParallelSafeKeepsTheWriteAlone(t *testing.T) {
 	var out wire.AgentRunOutput
 	require.NoError(t, s.env.GetWorkflowResult(&out))
 	require.Equal(
-		t, wire.AgentRunOutput{RunID: "r1", Status: agent.RunCompleted, Turns: 2, Calls: 8, Head: "m2", Answer: "done"}, out,
+		t,
+		wire.AgentRunOutput{RunID: "r1", Status: agent.RunCompleted, Turns: 2, Calls: 8, Head: "m2", Answer: "done"},
+		out,
 	)
 }
 
@@ -58,7 +60,7 @@ func TestSequentialRunsOneAtATime(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{ToolMode: agent.Sequential, Tools: []agent.Pin{pinOf("read", pureTwo)}}
-	s.turns = [][]wire.Call{{callOf("a", "read"), callOf("b", "read"), callOf("c", "read")}}
+	s.turns = [][]agent.PreparedCall{{callOf("a", "read"), callOf("b", "read"), callOf("c", "read")}}
 	s.startRun()
 	requireDone(t, s.env)
 	require.NoError(t, s.env.GetWorkflowError())
@@ -71,8 +73,13 @@ func TestRefusedCallsDoNotRun(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{ToolMode: agent.ParallelSafe, Tools: []agent.Pin{pinOf("read", pureTwo)}}
-	refused := wire.Call{CallID: "x", Name: "nope", Settled: true, Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no"}}
-	s.turns = [][]wire.Call{{callOf("a", "read"), refused, callOf("b", "read")}}
+	refused := agent.PreparedCall{
+		CallIdentity: tool.CallIdentity{CallID: "x"},
+		Name:         "nope",
+		Settled:      true,
+		Refused:      &agent.Refusal{Kind: tool.NotFound, Msg: "no"},
+	}
+	s.turns = [][]agent.PreparedCall{{callOf("a", "read"), refused, callOf("b", "read")}}
 	s.startRun()
 	requireDone(t, s.env)
 	require.NoError(t, s.env.GetWorkflowError())
@@ -88,9 +95,9 @@ func TestFailedCallsDoNotEndTheRun(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true, MaxAttempts: 2})}}
-	s.turns = [][]wire.Call{{callOf("settled", "read")}, {callOf("open", "read")}}
+	s.turns = [][]agent.PreparedCall{{callOf("settled", "read")}, {callOf("open", "read")}}
 	s.invoke = func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
-		if in.Call.CallID == "settled" {
+		if in.CallID == "settled" {
 			return wire.InvokeOutput{}, settledError(tool.Denied)
 		}
 		return wire.InvokeOutput{}, failure.Encode(&tool.Error{Kind: tool.Unavailable, Msg: "down"})
@@ -99,7 +106,7 @@ func TestFailedCallsDoNotEndTheRun(t *testing.T) {
 	requireDone(t, s.env)
 	require.NoError(t, s.env.GetWorkflowError())
 	require.Len(t, s.settled, 1)
-	require.Equal(t, "open", s.settled[0].Invoke.Call.CallID)
+	require.Equal(t, "open", s.settled[0].Invoke.CallID)
 	require.Equal(t, tool.StatusFailed, s.settled[0].Status)
 	require.Equal(t, tool.Unavailable, s.settled[0].Kind)
 	require.Len(t, s.invoked, 3, "one settled, one tried twice")
@@ -115,11 +122,13 @@ func TestAdmission(t *testing.T) {
 		pinOf("pure", tool.Execution{Pure: true}), pinOf("idempotent", tool.Execution{Idempotent: true}),
 		pinOf("write", write),
 	}}
-	s.turns = [][]wire.Call{{callOf("p", "pure"), callOf("i", "idempotent"), callOf("w", "write"), callOf("no", "write")}}
+	s.turns = [][]agent.PreparedCall{
+		{callOf("p", "pure"), callOf("i", "idempotent"), callOf("w", "write"), callOf("no", "write")},
+	}
 	var admitted []string
 	s.admit = func(in wire.InvokeInput) (wire.AdmitOutput, error) {
-		admitted = append(admitted, in.Call.CallID)
-		if in.Call.CallID == "no" {
+		admitted = append(admitted, in.CallID)
+		if in.CallID == "no" {
 			return wire.AdmitOutput{}, failure.Encode(&tool.Error{Kind: tool.Conflict, Msg: "the tool was disabled"})
 		}
 		return wire.AdmitOutput{Fence: 7, Egress: tool.EgressNone}, nil
@@ -141,7 +150,7 @@ func TestCancelSettlesEveryCall(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true, TimeoutSeconds: 60})}}
-	s.turns = [][]wire.Call{{callOf("a", "read"), callOf("b", "read")}}
+	s.turns = [][]agent.PreparedCall{{callOf("a", "read"), callOf("b", "read")}}
 	s.invoke = func(ctx context.Context, _ wire.InvokeInput) (wire.InvokeOutput, error) {
 		<-ctx.Done()
 		return wire.InvokeOutput{}, settledError(tool.Cancelled)
@@ -154,7 +163,7 @@ func TestCancelSettlesEveryCall(t *testing.T) {
 	var ids []string
 	for _, in := range s.settled {
 		require.Equal(t, tool.StatusCancelled, in.Status)
-		ids = append(ids, in.Invoke.Call.CallID)
+		ids = append(ids, in.Invoke.CallID)
 	}
 	require.Contains(t, ids, "b")
 }
@@ -180,7 +189,7 @@ func TestLimits(t *testing.T) {
 			s.plan = agent.Plan{
 				Limits: tt.limits, Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true, TimeoutSeconds: 60})},
 			}
-			s.turns = [][]wire.Call{{callOf("a", "read")}, {callOf("b", "read")}, {callOf("c", "read")}}
+			s.turns = [][]agent.PreparedCall{{callOf("a", "read")}, {callOf("b", "read")}, {callOf("c", "read")}}
 			if tt.slow {
 				s.invoke = func(ctx context.Context, _ wire.InvokeInput) (wire.InvokeOutput, error) {
 					<-ctx.Done()
@@ -210,7 +219,7 @@ func TestContinueAsNew(t *testing.T) {
 	s.plan = agent.Plan{
 		AgentID: "a1", Limits: agent.Limits{}.WithDefaults(), Tools: []agent.Pin{pinOf("read", tool.Execution{Pure: true})},
 	}
-	s.turns = [][]wire.Call{{callOf("a", "read")}}
+	s.turns = [][]agent.PreparedCall{{callOf("a", "read")}}
 	s.startRun()
 	requireDone(t, s.env)
 	var next *workflow.ContinueAsNewError
@@ -230,11 +239,11 @@ func TestAgentRaisesAGroup(t *testing.T) {
 		if asked > 0 {
 			s.plan.MaxConcurrency = map[string]int{tool.DefaultConcurrencyGroup: asked}
 		}
-		var calls []wire.Call
+		var calls []agent.PreparedCall
 		for i := range 12 {
 			calls = append(calls, callOf(fmt.Sprintf("c%d", i), "read"))
 		}
-		s.turns = [][]wire.Call{calls}
+		s.turns = [][]agent.PreparedCall{calls}
 		s.startRun()
 		requireDone(t, s.env)
 		require.NoError(t, s.env.GetWorkflowError())

@@ -12,7 +12,7 @@ import (
 func segments(mode agent.ToolMode, calls []wire.InvokeInput) []agent.Segment {
 	free := make([]bool, len(calls))
 	for i, in := range calls {
-		free[i] = in.Pin.Execution.Pure || in.Call.Refused != nil
+		free[i] = in.Pin.Execution.Pure || in.Refused != nil
 	}
 	return agent.Segments(mode, free)
 }
@@ -23,7 +23,7 @@ func segments(mode agent.ToolMode, calls []wire.InvokeInput) []agent.Segment {
 func limits(plan *agent.Plan, calls []wire.InvokeInput) map[string]agent.GroupLimit {
 	var pins []*agent.Pin
 	for i := range calls {
-		if calls[i].Call.Refused == nil {
+		if calls[i].Refused == nil {
 			pins = append(pins, &calls[i].Pin)
 		}
 	}
@@ -66,7 +66,7 @@ func runSegment(ctx workflow.Context, plan *agent.Plan, calls []wire.InvokeInput
 	}
 	wg := workflow.NewWaitGroup(ctx)
 	for i, in := range calls {
-		if in.Call.Refused != nil {
+		if in.Refused != nil {
 			ends[i].below, ends[i].err = runCall(ctx, in, s)
 			continue
 		}

@@ -18,7 +18,7 @@ func pureIn(group string, most int) wire.InvokeInput {
 
 var (
 	writes  = wire.InvokeInput{}
-	refused = wire.InvokeInput{Call: wire.Call{Refused: &agent.Refusal{Kind: tool.NotFound}}}
+	refused = wire.InvokeInput{PreparedCall: agent.PreparedCall{Refused: &agent.Refusal{Kind: tool.NotFound}}}
 )
 
 func TestSegments(t *testing.T) {

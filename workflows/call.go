@@ -17,8 +17,8 @@ import (
 // is a [*tool.Error], or a Temporal cancellation when ctx was cancelled; the
 // call is settled either way.
 func invoke(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput, error) {
-	if in.Call.Refused != nil {
-		return settle(ctx, in, &tool.Error{Kind: in.Call.Refused.Kind, Op: "workflows.invoke", Msg: in.Call.Refused.Msg})
+	if in.Refused != nil {
+		return settle(ctx, in, &tool.Error{Kind: in.Refused.Kind, Op: "workflows.invoke", Msg: in.Refused.Msg})
 	}
 	if in.Pin.Nested() {
 		return nest(ctx, in, s)
@@ -82,7 +82,7 @@ func closeCall(ctx workflow.Context, inline bool, in wire.SettleInput) (out wire
 	if err != nil {
 		e := *tool.AsError(failure.Decode(err))
 		e.Acted = !in.Invoke.Pin.Execution.Repeatable() // Its progress is in the ledger, which cannot be reached.
-		return wire.InvokeOutput{}, &unsettledError{call: in.Invoke.Call.CallID, err: &e}
+		return wire.InvokeOutput{}, &unsettledError{call: in.Invoke.CallID, err: &e}
 	}
 	return out, nil
 }
@@ -91,9 +91,9 @@ func closeCall(ctx workflow.Context, inline bool, in wire.SettleInput) (out wire
 // "search@1.2.0 · call_1".
 func label(in wire.InvokeInput) string {
 	if in.Pin.Slug == "" { // Refused: it has no version.
-		return in.Call.Slug + " · " + in.Call.CallID
+		return in.Slug + " · " + in.CallID
 	}
-	return in.Pin.String() + " · " + in.Call.CallID
+	return in.Pin.String() + " · " + in.CallID
 }
 
 // unsettledError is the error of a call that could not be settled: it has no

@@ -41,7 +41,7 @@ func TestDetachedRunsAreLeftAlone(t *testing.T) {
 				Tools:  []agent.Pin{stepsPin("begin", tool.Execution{TimeoutSeconds: 30}, task), agentPin("ask")},
 				Limits: agent.Limits{TimeoutSeconds: 60},
 			}
-			s.turns = [][]wire.Call{{callOf("a", "begin")}, {callOf("b", "ask")}}
+			s.turns = [][]agent.PreparedCall{{callOf("a", "begin")}, {callOf("b", "ask")}}
 			s.invoke, s.settle = opens(nil), gathers
 			if tt.cancel > 0 {
 				s.env.RegisterDelayedCallback(s.env.CancelWorkflow, tt.cancel)

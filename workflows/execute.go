@@ -59,7 +59,7 @@ func Failure(err error) error {
 type caller struct {
 	kind   agent.RunKind
 	runID  string // Empty for a host's, which is recorded on first sight.
-	inline bool   // See [wire.AgentRunInput].
+	inline bool   // See [scope].
 	test   *wire.Test
 }
 
@@ -78,13 +78,14 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 		return nil, failure.Decode(err)
 	}
 	in := wire.InvokeInput{
-		Principal: n.Principal, Mode: plan.Mode, RunID: plan.RunID, Call: *plan.Call, Full: true, Test: by.test,
+		PreparedCall: *plan.Call, Full: true, Test: by.test,
 	}
+	in.Principal, in.Mode, in.RunID = n.Principal, plan.Mode, plan.RunID
 	if len(plan.Plan.Tools) > 0 { // None where the tool may not be used: the call is refused.
 		in.Pin = plan.Plan.Tools[0]
 		in.EffectID = ledger.Effect{
 			Tenant: n.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
-			Step: "node/" + n.ID, VersionDigest: in.Pin.Content(), ArgumentsDigest: in.Call.Digest,
+			Step: "node/" + n.ID, VersionDigest: in.Pin.Content(), ArgumentsDigest: in.ArgumentsDigest,
 		}.ID()
 	}
 	out, err := invoke(ctx, in, scope{inline: by.inline})
@@ -97,7 +98,11 @@ func execute(ctx workflow.Context, n Node, by caller) (*tool.Result, error) {
 func (n Node) wire() (*wire.Node, error) {
 	const op = "workflows.Execute"
 	if n.ID == "" {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: op, Msg: "Node.ID is required: it names the call within its workflow"}
+		return nil, &tool.Error{
+			Kind: tool.Invalid,
+			Op:   op,
+			Msg:  "Node.ID is required: it names the call within its workflow",
+		}
 	}
 	if n.Principal.Tenant == "" {
 		return nil, &tool.Error{

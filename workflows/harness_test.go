@@ -29,7 +29,7 @@ type stage struct {
 	env *testsuite.TestWorkflowEnvironment
 
 	plan  agent.Plan
-	turns [][]wire.Call // What the model asks for, turn by turn; then it stops.
+	turns [][]agent.PreparedCall // What the model asks for, turn by turn; then it stops.
 	// invoke answers an Invoke; nil completes every call.
 	invoke func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error)
 	admit  func(in wire.InvokeInput) (wire.AdmitOutput, error)
@@ -73,9 +73,14 @@ func (s *stage) register() {
 			if err != nil {
 				return out, err
 			}
-			out.Call = &wire.Call{
-				InvocationID: "i-" + in.Node.ID, CallID: in.Node.ID, Slug: s.plan.Tools[0].Slug, Arguments: in.Node.Arguments,
-				Digest: digest,
+			out.Call = &agent.PreparedCall{
+				CallIdentity: tool.CallIdentity{
+					InvocationID: "i-" + in.Node.ID,
+					CallID:       in.Node.ID,
+				},
+				Slug:            s.plan.Tools[0].Slug,
+				Arguments:       in.Node.Arguments,
+				ArgumentsDigest: digest,
 			}
 		}
 		return out, nil
@@ -100,7 +105,7 @@ func (s *stage) register() {
 		s.mu.Lock()
 		s.settled = append(s.settled, in)
 		s.mu.Unlock()
-		s.note("settle %s %s", in.Invoke.Call.CallID, in.Status)
+		s.note("settle %s %s", in.Invoke.CallID, in.Status)
 		if s.settle != nil {
 			return s.settle(in), nil
 		}
@@ -124,9 +129,9 @@ func (s *stage) runInvoke(ctx context.Context, in wire.InvokeInput) (wire.Invoke
 	s.inFlight[group]++
 	s.peak[group] = max(s.peak[group], s.inFlight[group])
 	s.mu.Unlock()
-	s.note("start %s", in.Call.CallID)
+	s.note("start %s", in.CallID)
 	defer func() {
-		s.note("end %s", in.Call.CallID)
+		s.note("end %s", in.CallID)
 		s.mu.Lock()
 		s.inFlight[group]--
 		s.mu.Unlock()
@@ -149,7 +154,7 @@ func (s *stage) startRun() {
 }
 
 func completed(in wire.InvokeInput) wire.InvokeOutput {
-	out := wire.InvokeOutput{InvocationID: in.Call.InvocationID, Status: tool.StatusCompleted, Preview: "ok"}
+	out := wire.InvokeOutput{InvocationID: in.InvocationID, Status: tool.StatusCompleted, Preview: "ok"}
 	if in.Full {
 		out.Result = tool.JSONResult([]byte(`{"ok":true}`))
 	}
@@ -162,13 +167,23 @@ func settledError(kind tool.Kind) error {
 
 func pinOf(slug string, x tool.Execution) agent.Pin {
 	return agent.Pin{
-		ToolID: "tool-" + slug, Slug: slug, Version: "1.0.0", Digest: "digest-" + slug,
-		Implementation: tool.Function, Execution: x,
+		VersionIdentity: tool.VersionIdentity{
+			ToolID:         "tool-" + slug,
+			Slug:           slug,
+			Version:        "1.0.0",
+			Digest:         "digest-" + slug,
+			Implementation: tool.Function,
+		}, Execution: x,
 	}
 }
 
-func callOf(id, slug string) wire.Call {
-	return wire.Call{InvocationID: "i-" + id, CallID: id, Slug: slug, Arguments: []byte(`{}`), Digest: "args-" + id}
+func callOf(id, slug string) agent.PreparedCall {
+	return agent.PreparedCall{
+		CallIdentity:    tool.CallIdentity{InvocationID: "i-" + id, CallID: id},
+		Slug:            slug,
+		Arguments:       []byte(`{}`),
+		ArgumentsDigest: "args-" + id,
+	}
 }
 
 func requireDone(t *testing.T, env *testsuite.TestWorkflowEnvironment) {

@@ -24,7 +24,7 @@ func lanes(
 	var took []string
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{pin}}
-	s.turns = [][]wire.Call{{callOf("c1", pin.Slug)}}
+	s.turns = [][]agent.PreparedCall{{callOf("c1", pin.Slug)}}
 	s.invoke = func(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
 		if activity.GetInfo(ctx).IsLocalActivity {
 			took = append(took, "fast")
@@ -79,7 +79,7 @@ func TestHandOverWaitsAsLongAsTheToolAsks(t *testing.T) {
 	var at []time.Time
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{pin}}
-	s.turns = [][]wire.Call{{callOf("c1", pin.Slug)}}
+	s.turns = [][]agent.PreparedCall{{callOf("c1", pin.Slug)}}
 	s.invoke = func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
 		if at = append(at, s.env.Now()); len(at) == 1 {
 			return wire.InvokeOutput{}, failure.Encode(&tool.Error{
@@ -141,7 +141,7 @@ func TestCancelledInTheFastLane(t *testing.T) {
 	pin := fastPin(tool.Execution{Pure: true, TimeoutSeconds: 5})
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{pin}}
-	s.turns = [][]wire.Call{{callOf("c1", pin.Slug)}}
+	s.turns = [][]agent.PreparedCall{{callOf("c1", pin.Slug)}}
 	s.invoke = func(ctx context.Context, _ wire.InvokeInput) (wire.InvokeOutput, error) {
 		s.env.CancelWorkflow()
 		<-ctx.Done()

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/tool"
@@ -16,7 +17,7 @@ import (
 
 // scope is what a workflow passes down to the calls it makes.
 type scope struct {
-	inline   bool      // See [wire.AgentRunInput].
+	inline   bool      // Whether steps that only read and write the database are part of the workflow task; not in hosts.
 	deadline time.Time // Of the workflow; zero for none.
 	calls    int       // How many calls a run of an agent may make; zero for its own limit, negative for none.
 }
@@ -53,7 +54,7 @@ func nest(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOutput
 	case out.Opened == nil: // It was settled before.
 		return out, outputError(out)
 	}
-	in.Call.InvocationID = out.InvocationID
+	in.InvocationID = out.InvocationID
 	if in.Pin.Agent != nil {
 		return runChild(ctx, in, out.Opened.RunID, s)
 	}
@@ -77,7 +78,7 @@ func runChild(ctx workflow.Context, in wire.InvokeInput, runID string, s scope) 
 		WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		ParentClosePolicy:     enums.PARENT_CLOSE_POLICY_REQUEST_CANCEL,
 		WaitForCancellation:   true, // So that its calls are settled before this one is.
-		StaticSummary:         "agent " + pin.String() + " · " + in.Call.CallID,
+		StaticSummary:         "agent " + pin.String() + " · " + in.CallID,
 		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
 	}
 	input := wire.NewAgentRun(in.Principal, runID)
@@ -189,14 +190,13 @@ func runSteps(ctx workflow.Context, in wire.InvokeInput, s scope) (wire.InvokeOu
 func stepOf(ctx workflow.Context, in wire.InvokeInput, i int) wire.InvokeInput {
 	step := in.Pin.Steps[i]
 	out := wire.InvokeInput{
-		Principal: in.Principal, Mode: in.Mode, RunID: in.RunID, AgentID: in.AgentID, Turn: in.Turn, Position: in.Position,
-		Pin: step.Pin, EffectID: ledger.StepEffect(in.EffectID, step.ID), Test: in.Test,
-		Step: &wire.Step{
-			EffectID: in.EffectID, InvocationID: in.Call.InvocationID, ToolID: in.Pin.ToolID, Digest: in.Pin.Digest, Index: i,
-		},
-		Call: wire.Call{CallID: in.Call.CallID + "/" + step.ID, Slug: step.Pin.Slug, Raw: true},
+		PreparedCall: agent.PreparedCall{CallIdentity: in.CallIdentity, Slug: step.Pin.Slug, Raw: true},
+		Pin:          step.Pin, Test: in.Test,
+		Step: &wire.Step{EffectID: in.EffectID, ToolID: in.Pin.ToolID, Digest: in.Pin.Digest, Index: i},
 	}
-	out.Call.InvocationID = ledger.StepInvocationID(in.Call.InvocationID, i, out.EffectID, workflow.Now(ctx))
+	out.MessageID, out.ParentID = "", in.InvocationID
+	out.CallID, out.EffectID = in.CallID+"/"+step.ID, ledger.StepEffect(in.EffectID, step.ID)
+	out.InvocationID = ledger.StepInvocationID(in.InvocationID, i, out.EffectID, workflow.Now(ctx))
 	return out
 }
 

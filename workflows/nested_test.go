@@ -53,12 +53,12 @@ func opens(
 		switch {
 		case in.Pin.Agent != nil:
 			return wire.InvokeOutput{
-				InvocationID: "open-" + in.Call.CallID, Status: tool.StatusRunning,
-				Opened: &wire.Opened{RunID: "run-" + in.Call.CallID},
+				InvocationID: "open-" + in.CallID, Status: tool.StatusRunning,
+				Opened: &wire.Opened{RunID: "run-" + in.CallID},
 			}, nil
 		case len(in.Pin.Steps) > 0:
 			return wire.InvokeOutput{
-				InvocationID: "open-" + in.Call.CallID, Status: tool.StatusRunning, Opened: &wire.Opened{},
+				InvocationID: "open-" + in.CallID, Status: tool.StatusRunning, Opened: &wire.Opened{},
 			}, nil
 		case next != nil:
 			return next(ctx, in)
@@ -70,7 +70,7 @@ func opens(
 
 // gathers settles nested calls as ones that came to an answer.
 func gathers(in wire.SettleInput) wire.InvokeOutput {
-	return wire.InvokeOutput{InvocationID: in.Invoke.Call.InvocationID, Status: in.Status, Kind: in.Kind, Msg: in.Msg}
+	return wire.InvokeOutput{InvocationID: in.Invoke.InvocationID, Status: in.Status, Kind: in.Kind, Msg: in.Msg}
 }
 
 // Calls that run agents share what is left of their run's calls, and a run that
@@ -80,7 +80,7 @@ func TestAgentsShareTheCallsThatAreLeft(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{agentPin("ask")}, Limits: agent.Limits{MaxCalls: 7}}
-	s.turns = [][]wire.Call{{callOf("a", "ask"), callOf("b", "ask")}, {callOf("c", "ask")}}
+	s.turns = [][]agent.PreparedCall{{callOf("a", "ask"), callOf("b", "ask")}, {callOf("c", "ask")}}
 	s.invoke, s.settle = opens(nil), func(in wire.SettleInput) wire.InvokeOutput {
 		out := gathers(in)
 		out.Calls = 2
@@ -98,7 +98,7 @@ func TestAgentsShareTheCallsThatAreLeft(t *testing.T) {
 	for _, in := range given {
 		require.Equal(t, 2, in.MaxCalls, "five are left for two")
 		require.False(t, in.Deadline.IsZero())
-		require.True(t, in.Inline)
+		
 	}
 	require.Len(t, s.settled, 3)
 	require.Equal(t, tool.Denied, s.settled[2].Kind)
@@ -125,7 +125,7 @@ func TestAgentsInheritTheEarlierDeadline(t *testing.T) {
 			pin := agentPin("ask")
 			pin.Execution.TimeoutSeconds = tt.seconds
 			s.plan = agent.Plan{Tools: []agent.Pin{pin}, Limits: agent.Limits{TimeoutSeconds: 60}}
-			s.turns = [][]wire.Call{{callOf("a", "ask")}}
+			s.turns = [][]agent.PreparedCall{{callOf("a", "ask")}}
 			s.invoke, s.settle = opens(nil), gathers
 			var left time.Duration
 			s.startAbove(func(ctx workflow.Context, in wire.AgentRunInput) (wire.AgentRunOutput, error) {
@@ -156,7 +156,7 @@ func TestCompositionStops(t *testing.T) {
 			pin := stepsPin("all", tool.Execution{}, one, two, three)
 			pin.Steps[1].Continue = tt.goesOn
 			s.plan = agent.Plan{Tools: []agent.Pin{pin}}
-			s.turns = [][]wire.Call{{callOf("c", "all")}}
+			s.turns = [][]agent.PreparedCall{{callOf("c", "all")}}
 			s.settle = gathers
 			s.invoke = opens(func(_ context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
 				out := completed(in)
@@ -170,9 +170,9 @@ func TestCompositionStops(t *testing.T) {
 			require.Equal(t, &wire.Steps{Begun: tt.begun, Stopped: !tt.goesOn}, s.settled[0].Steps)
 			effects := map[string]bool{}
 			for _, in := range s.invoked[1:] {
-				require.Equal(t, "open-c", in.Step.InvocationID)
+				require.Equal(t, "open-c", in.ParentID)
 				require.Equal(t, s.invoked[0].EffectID, in.Step.EffectID)
-				require.Equal(t, "c/"+in.Pin.Slug, in.Call.CallID)
+				require.Equal(t, "c/"+in.Pin.Slug, in.CallID)
 				effects[in.EffectID] = true
 			}
 			require.Len(t, effects, tt.begun)
@@ -190,7 +190,7 @@ func TestNestedCallThatIsDoneStaysDone(t *testing.T) {
 
 	s := newStage(t)
 	s.plan = agent.Plan{Tools: []agent.Pin{agentPin("ask"), stepsPin("all", tool.Execution{}, pinOf("one", write))}}
-	s.turns = [][]wire.Call{{callOf("a", "ask"), callOf("c", "all")}}
+	s.turns = [][]agent.PreparedCall{{callOf("a", "ask"), callOf("c", "all")}}
 	s.startRun() // Every Invoke answers at once, as for a call that is done.
 	requireDone(t, s.env)
 	require.NoError(t, s.env.GetWorkflowError())

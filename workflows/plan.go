@@ -118,14 +118,17 @@ func (p *Plan) Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	}
 	info := workflow.GetInfo(ctx)
 	in := wire.InvokeInput{
-		Principal: n.Principal, Mode: n.Mode, RunID: p.runID, Pin: pin, Full: true,
+		PreparedCall: agent.PreparedCall{Slug: pin.Slug, Arguments: node.Arguments, ArgumentsDigest: digest, Raw: true},
+		Pin:          pin, Full: true,
+	}
+	in.CallIdentity = tool.CallIdentity{
+		Principal: n.Principal, Mode: n.Mode, RunID: p.runID, CallID: n.ID,
 		EffectID: ledger.Effect{
 			Tenant: n.Principal.Tenant, WorkflowID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID,
 			Step: "node/" + n.ID, VersionDigest: pin.Content(), ArgumentsDigest: digest,
 		}.ID(),
-		Call: wire.Call{CallID: n.ID, Slug: pin.Slug, Arguments: node.Arguments, Digest: digest, Raw: true},
 	}
-	in.Call.InvocationID = ledger.InvocationID(workflow.Now(ctx), in.EffectID)
+	in.InvocationID = ledger.InvocationID(workflow.Now(ctx), in.EffectID)
 	out, err := invoke(ctx, in, scope{})
 	if err != nil {
 		return nil, failure.Decode(err)

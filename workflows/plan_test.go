@@ -55,15 +55,15 @@ func TestPlan(t *testing.T) {
 	require.Len(t, s.invoked, 4)
 	effects, invocations := map[string]bool{}, map[string]bool{}
 	for _, in := range s.invoked {
-		effects[in.EffectID], invocations[in.Call.InvocationID] = true, true
-		require.True(t, in.Call.Raw, "nobody has prepared the arguments yet")
+		effects[in.EffectID], invocations[in.InvocationID] = true, true
+		require.True(t, in.Raw, "nobody has prepared the arguments yet")
 		require.True(t, in.Full)
 		require.Equal(t, "host-run", in.RunID)
 		require.Equal(t, principal, in.Principal)
 	}
 	require.Len(t, effects, 4)
 	require.Len(t, invocations, 4)
-	require.JSONEq(t, `{"q":"x"}`, string(s.invoked[0].Call.Arguments))
+	require.JSONEq(t, `{"q":"x"}`, string(s.invoked[0].Arguments))
 	require.Equal(t, s.invoked[0].Pin.Digest, s.invoked[2].Pin.Digest)
 }
 

@@ -22,13 +22,13 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	result, err := execute(ctx, Node{
 		ID: in.Node.ID, Tool: in.Node.Tool.String(), Arguments: in.Node.Arguments,
 		Principal: in.Principal, Mode: in.Node.Mode,
-	}, caller{kind: kind, runID: in.RunID, inline: in.Inline, test: in.Node.Test})
+	}, caller{kind: kind, runID: in.RunID, inline: true, test: in.Node.Test})
 	end := wire.FinishRunInput{Principal: in.Principal, RunID: in.RunID, Status: agent.RunCompleted}
 	if err != nil {
 		e := tool.AsError(failure.Decode(err))
 		end.Status, end.Kind, end.Msg = runStatus(e.Kind), e.Kind, e.Msg
 	}
-	finishErr := finish(ctx, in.Inline, end)
+	finishErr := finish(ctx, end)
 	switch {
 	case err != nil:
 		return nil, Failure(err)
@@ -50,10 +50,10 @@ func runStatus(kind tool.Kind) agent.RunStatus {
 }
 
 // finish records the end of a run, even of one that was cancelled.
-func finish(ctx workflow.Context, inline bool, in wire.FinishRunInput) error {
+func finish(ctx workflow.Context, in wire.FinishRunInput) error {
 	ctx, cancel := workflow.NewDisconnectedContext(ctx)
 	defer cancel()
-	return bookkeep(ctx, inline, wire.FinishRunActivity, in, nil, bookkeepingOptions("finish run: "+string(in.Status)))
+	return bookkeep(ctx, true, wire.FinishRunActivity, in, nil, bookkeepingOptions("finish run: "+string(in.Status)))
 }
 
 // deadline returns a context that is cancelled at the given time. Calling stop

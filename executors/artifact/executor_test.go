@@ -27,7 +27,11 @@ func (b box) Run(ctx context.Context, j sandbox.Job) (*sandbox.Outcome, error) {
 
 func callOf(config, arguments string) *tool.Call {
 	return &tool.Call{
-		Principal: tool.Principal{Tenant: "t1"}, Egress: tool.EgressNone, Arguments: json.RawMessage(arguments),
+		CallIdentity: tool.CallIdentity{
+			Principal: tool.Principal{Tenant: "t1"},
+		},
+		Egress:    tool.EgressNone,
+		Arguments: json.RawMessage(arguments),
 		Version: &tool.Version{Slug: "quote", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 			Implementation: tool.Artifact, Config: json.RawMessage(config),
 			InputSchema: json.RawMessage(`{"type": "object", "required": ["a", "b/c"]}`),
@@ -211,7 +215,11 @@ func behaving(b executortest.Behaviour) box {
 		case executortest.SaysNo:
 			return nil, &sandbox.ProgramError{Class: sandbox.Failed, Msg: "Error: " + executortest.Reason}
 		case executortest.Saturated:
-			return nil, &tool.Error{Kind: tool.RateLimited, Msg: "all sandboxes were busy", RetryAfter: executortest.RetryAfter}
+			return nil, &tool.Error{
+				Kind:       tool.RateLimited,
+				Msg:        "all sandboxes were busy",
+				RetryAfter: executortest.RetryAfter,
+			}
 		case executortest.Fails, executortest.Unreachable:
 			return nil, &tool.Error{Kind: tool.Unavailable, Msg: "the sandbox does not start"}
 		case executortest.Hangs:

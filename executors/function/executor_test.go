@@ -33,8 +33,12 @@ func add(_ context.Context, in addInput) (addOutput, error) {
 
 func call(name, args string) *tool.Call {
 	return &tool.Call{
-		ID: "call_1", EffectID: "effect-1", Attempt: 2, Mode: tool.Production, Egress: tool.EgressNone,
-		Principal: tool.Principal{Tenant: "t1", Subject: "user:ada"},
+		CallIdentity: tool.CallIdentity{
+			CallID:    "call_1",
+			EffectID:  "effect-1",
+			Mode:      tool.Production,
+			Principal: tool.Principal{Tenant: "t1", Subject: "user:ada"},
+		}, Attempt: 2, Egress: tool.EgressNone,
 		Version: &tool.Version{Slug: "adder", Number: "1.2.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 			Implementation: tool.Function, Config: json.RawMessage(`{"function_name": "` + name + `"}`),
 		}}},
@@ -58,8 +62,11 @@ func TestDefineDerivesSchemas(t *testing.T) {
 	require.JSONEq(t, `{"type": "object", "required": ["a"], "additionalProperties": false, "properties": {
 		"a": {"type": "integer", "description": "the first number"}, "b": {"type": "integer"}, "note": true, "rate": {"type": "number"}}}`,
 		string(got.Definition.InputSchema))
-	require.JSONEq(t, `{"type": "object", "required": ["sum"], "additionalProperties": false, "properties": {"sum": {"type": "integer"}, "note": true}}`,
-		string(got.Definition.OutputSchema))
+	require.JSONEq(
+		t,
+		`{"type": "object", "required": ["sum"], "additionalProperties": false, "properties": {"sum": {"type": "integer"}, "note": true}}`,
+		string(got.Definition.OutputSchema),
+	)
 	require.Equal(t, tool.Execution{Pure: true, TimeoutSeconds: 3, ConcurrencyGroup: "math", MaxConcurrency: 4},
 		got.Definition.Execution)
 	require.Equal(t, tool.EgressReadOnly, got.Policy.EgressClass)

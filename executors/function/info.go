@@ -35,7 +35,7 @@ func infoOf(call *tool.Call) Info {
 	p := call.Principal
 	p.Permissions, p.Scopes = append([]string(nil), p.Permissions...), append([]string(nil), p.Scopes...)
 	return Info{
-		Tool: call.Version.String(), CallID: call.ID, EffectID: call.EffectID, RunID: call.RunID,
+		Tool: call.Version.String(), CallID: call.CallID, EffectID: call.EffectID, RunID: call.RunID,
 		Principal: p, Mode: call.Mode, Attempt: call.Attempt,
 	}
 }

@@ -36,7 +36,7 @@ func (r *Registry) Run(ctx context.Context, name string, arguments json.RawMessa
 		Egress:  f.tool.Policy.EgressClass, Timeout: f.tool.Definition.Execution.Timeout(), Attempt: 1, Arguments: prepared,
 	}
 	if info, ok := InfoFrom(ctx); ok {
-		call.ID, call.EffectID, call.RunID = info.CallID, info.EffectID, info.RunID
+		call.CallID, call.EffectID, call.RunID = info.CallID, info.EffectID, info.RunID
 		call.Principal, call.Mode, call.Attempt = info.Principal, info.Mode, max(1, info.Attempt)
 	}
 	return f.executor.Execute(ctx, call)

@@ -102,8 +102,15 @@ func conformingSubject(t *testing.T, b executortest.Behaviour, config string) ex
 		Executor: httpcall.New(gate, secrets),
 		Call: func(effectID string) *tool.Call {
 			return &tool.Call{
-				ID: "call_1", EffectID: effectID, Principal: tool.Principal{Tenant: "t1"}, Attempt: 1, Egress: tool.EgressWrite,
-				Version: version, Arguments: json.RawMessage(`{"id": "o1", "amount": 1.10}`),
+				CallIdentity: tool.CallIdentity{
+					CallID:    "call_1",
+					EffectID:  effectID,
+					Principal: tool.Principal{Tenant: "t1"},
+				},
+				Attempt:   1,
+				Egress:    tool.EgressWrite,
+				Version:   version,
+				Arguments: json.RawMessage(`{"id": "o1", "amount": 1.10}`),
 			}
 		},
 		Keys: func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), keys...) },
@@ -114,7 +121,11 @@ func behave(w http.ResponseWriter, r *http.Request, b executortest.Behaviour, ov
 	body, _ := io.ReadAll(r.Body)
 	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Key") +
 		strings.TrimPrefix(r.Header.Get("Cookie"), "key=") + r.URL.Query().Get("key")
-	quote := auth + " " + hex.EncodeToString([]byte(auth)) + " " + base64.StdEncoding.EncodeToString([]byte("user:"+auth))
+	quote := auth + " " + hex.EncodeToString(
+		[]byte(auth),
+	) + " " + base64.StdEncoding.EncodeToString(
+		[]byte("user:"+auth),
+	)
 	w.Header().Set("Content-Type", "application/json")
 	switch b {
 	case executortest.Answers:

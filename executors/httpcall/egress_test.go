@@ -27,8 +27,14 @@ func visit(ctx context.Context, gate *egress.Gate, config any, hosts ...string) 
 		return secret.NewValue("crib:s3cr3t-client", hosts...), nil
 	})
 	res, err := httpcall.New(gate, secrets).Execute(ctx, &tool.Call{
-		Principal: tool.Principal{Tenant: "t1"}, Egress: tool.EgressWrite, Arguments: json.RawMessage(`{}`),
-		Version: &tool.Version{Snapshot: tool.Snapshot{Definition: tool.Definition{Implementation: tool.HTTP, Config: raw}}},
+		CallIdentity: tool.CallIdentity{
+			Principal: tool.Principal{Tenant: "t1"},
+		},
+		Egress:    tool.EgressWrite,
+		Arguments: json.RawMessage(`{}`),
+		Version: &tool.Version{
+			Snapshot: tool.Snapshot{Definition: tool.Definition{Implementation: tool.HTTP, Config: raw}},
+		},
 	})
 	if err == nil && res.IsError {
 		return fmt.Errorf("answered no: %s", res.Content[0].Text)
@@ -55,7 +61,10 @@ func TestNothingInward(t *testing.T) {
 func TestNoTokenFromInside(t *testing.T) {
 	t.Parallel()
 
-	canaries := []*egresstest.Canary{egresstest.NewCanary(t, "tcp4", "127.0.0.1:0"), egresstest.NewCanary(t, "tcp", ":0")}
+	canaries := []*egresstest.Canary{
+		egresstest.NewCanary(t, "tcp4", "127.0.0.1:0"),
+		egresstest.NewCanary(t, "tcp", ":0"),
+	}
 	resolver, _ := egresstest.NewResolver(egresstest.Names())
 	ports := []uint16{canaries[0].Port(), canaries[1].Port()}
 	gate := egresstest.Gate(t, egress.Config{

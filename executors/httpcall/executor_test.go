@@ -79,7 +79,13 @@ func setup(t *testing.T, answer http.HandlerFunc, hosts ...string) *bundle {
 // call makes a call of a tool whose configuration may say $URL for the upstream.
 func (b *bundle) call(config, args string) *tool.Call {
 	return &tool.Call{
-		ID: "call_1", EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}, Attempt: 1, Egress: tool.EgressWrite,
+		CallIdentity: tool.CallIdentity{
+			CallID:    "call_1",
+			EffectID:  "effect-1",
+			Principal: tool.Principal{Tenant: "t1"},
+		},
+		Attempt: 1,
+		Egress:  tool.EgressWrite,
 		Version: &tool.Version{Slug: "orders", Number: "1.0.0", Snapshot: tool.Snapshot{Definition: tool.Definition{
 			Implementation: tool.HTTP, Config: json.RawMessage(strings.ReplaceAll(config, "$URL", b.url)),
 		}}},
@@ -133,7 +139,9 @@ func TestRequest(t *testing.T) {
 			name:   "body by pointers",
 			config: `{"method": "put", "url": "$URL/o", "body": {"who": {"from": "/customer/name"}, "via": "agent", "gone": {"from": "/absent"}, "list": [{"from": "/n"}, {"from": "/absent"}]}}`,
 			args:   `{"customer": {"name": "Ada"}, "n": 1e3}`,
-			method: "PUT", target: "/o", body: `{"who":"Ada","via":"agent","list":[1e3,null]}`,
+			method: "PUT",
+			target: "/o",
+			body:   `{"who":"Ada","via":"agent","list":[1e3,null]}`,
 		},
 		{
 			name:   "whole arguments as body",
@@ -149,7 +157,8 @@ func TestRequest(t *testing.T) {
 			name:   "headers and query by pointers and literals",
 			config: `{"url": "$URL/o?fixed=1", "headers": {"X-Region": {"from": "/region"}, "X-App": "crib", "X-None": {"from": "/absent"}}, "query": {"q": {"from": "/text"}, "v": 2}}`,
 			args:   `{"region": "eu", "text": "a b\nc", "unused": 1}`,
-			method: "GET", target: "/o?fixed=1&q=a+b%0Ac&v=2",
+			method: "GET",
+			target: "/o?fixed=1&q=a+b%0Ac&v=2",
 			header: map[string]string{"X-Region": "eu", "X-App": "crib", "X-None": ""},
 		},
 		{

@@ -76,8 +76,12 @@ func TestBuiltinByConfiguration(t *testing.T) {
 
 	call := func(tenant tool.TenantID, config string) *tool.Call {
 		return &tool.Call{
-			Principal: tool.Principal{Tenant: tenant}, Arguments: []byte(`{}`),
-			Version: &tool.Version{Tenant: tenant, Snapshot: tool.Snapshot{Definition: tool.Definition{Config: []byte(config)}}},
+			CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: tenant}},
+			Arguments:    []byte(`{}`),
+			Version: &tool.Version{
+				Tenant:   tenant,
+				Snapshot: tool.Snapshot{Definition: tool.Definition{Config: []byte(config)}},
+			},
 		}
 	}
 	all := builtins{"clock": noon, "fixed": noon}
@@ -112,7 +116,12 @@ func TestConformance(t *testing.T) {
 		New: func(*testing.T, executortest.Behaviour) executortest.Subject {
 			return executortest.Subject{Executor: internalcall.New(nil, nil), Call: func(effectID string) *tool.Call {
 				return &tool.Call{
-					EffectID: effectID, Egress: tool.EgressNone, Version: &tool.Version{}, Arguments: []byte(`{"a": 1}`),
+					CallIdentity: tool.CallIdentity{
+						EffectID: effectID,
+					},
+					Egress:    tool.EgressNone,
+					Version:   &tool.Version{},
+					Arguments: []byte(`{"a": 1}`),
 				}
 			}}
 		},

@@ -89,8 +89,15 @@ func conformingSubject(t *testing.T, generation string, b executortest.Behaviour
 		Executor: e,
 		Call: func(effectID string) *tool.Call {
 			return &tool.Call{
-				ID: "call_1", EffectID: effectID, Principal: tool.Principal{Tenant: "t1"}, Attempt: 1, Egress: tool.EgressWrite,
-				Version: version, Arguments: json.RawMessage(`{"id": "o1", "amount": 1.10}`),
+				CallIdentity: tool.CallIdentity{
+					CallID:    "call_1",
+					EffectID:  effectID,
+					Principal: tool.Principal{Tenant: "t1"},
+				},
+				Attempt:   1,
+				Egress:    tool.EgressWrite,
+				Version:   version,
+				Arguments: json.RawMessage(`{"id": "o1", "amount": 1.10}`),
 			}
 		},
 		Keys: func() []string { mu.Lock(); defer mu.Unlock(); return append([]string(nil), keys...) },
@@ -99,7 +106,11 @@ func conformingSubject(t *testing.T, generation string, b executortest.Behaviour
 
 func behave(w http.ResponseWriter, r *http.Request, m message, b executortest.Behaviour, over <-chan struct{}) {
 	auth := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	quote := auth + " " + hex.EncodeToString([]byte(auth)) + " " + base64.StdEncoding.EncodeToString([]byte("user:"+auth))
+	quote := auth + " " + hex.EncodeToString(
+		[]byte(auth),
+	) + " " + base64.StdEncoding.EncodeToString(
+		[]byte("user:"+auth),
+	)
 	switch b {
 	case executortest.Answers:
 		m.text(w, string(m.Params))
@@ -253,7 +264,12 @@ func (s *script) methods() []string {
 // callOf returns a call of the tool "order" at a server.
 func callOf(config, run string) *tool.Call {
 	return &tool.Call{
-		ID: "call_1", EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}, RunID: run, Attempt: 1,
+		CallIdentity: tool.CallIdentity{
+			CallID:    "call_1",
+			EffectID:  "effect-1",
+			Principal: tool.Principal{Tenant: "t1"},
+			RunID:     run,
+		}, Attempt: 1,
 		Egress: tool.EgressWrite,
 		Version: &tool.Version{Slug: "order", Number: "1.0.0", Snapshot: tool.Snapshot{
 			Definition: tool.Definition{Implementation: tool.MCP, Config: json.RawMessage(config)},

@@ -56,7 +56,7 @@ func (l *library) Search(
 
 func call(tenant tool.TenantID, config, args string) *tool.Call {
 	return &tool.Call{
-		Principal: tool.Principal{Tenant: tenant}, Arguments: json.RawMessage(args),
+		CallIdentity: tool.CallIdentity{Principal: tool.Principal{Tenant: tenant}}, Arguments: json.RawMessage(args),
 		Version: &tool.Version{
 			Snapshot: tool.Snapshot{
 				Definition: tool.Definition{Implementation: tool.RAGRetrieval, Config: json.RawMessage(config)},
@@ -123,12 +123,22 @@ func TestConfigurationAndArgumentsNarrow(t *testing.T) {
 
 	l := &library{}
 	config := `{"pipeline_id": "handbook", "limit": 7, "mode": "hybrid", "min_score": 0.5, "filter": {"team": "billing"}}`
-	_, err := ragcall.New(l).Execute(t.Context(), call(acme, config, `{"query": "x", "filter": {"year": {"gte": 2024}}}`))
+	_, err := ragcall.New(
+		l,
+	).Execute(
+		t.Context(),
+		call(acme, config, `{"query": "x", "filter": {"year": {"gte": 2024}}}`),
+	)
 	require.NoError(t, err)
-	require.Equal(t, retrieval.Query{Text: "x", Limit: 7, Mode: retrieval.Hybrid, MinScore: 0.5, Filter: retrieval.Filter{
-		{Field: "team", Comparison: retrieval.In, Values: []any{"billing"}},
-		{Field: "year", Comparison: retrieval.AtLeast, Values: []any{json.Number("2024")}},
-	}}, l.asked, "a call narrows what the configuration allows, and never widens it")
+	require.Equal(
+		t,
+		retrieval.Query{Text: "x", Limit: 7, Mode: retrieval.Hybrid, MinScore: 0.5, Filter: retrieval.Filter{
+			{Field: "team", Comparison: retrieval.In, Values: []any{"billing"}},
+			{Field: "year", Comparison: retrieval.AtLeast, Values: []any{json.Number("2024")}},
+		}},
+		l.asked,
+		"a call narrows what the configuration allows, and never widens it",
+	)
 	_, err = ragcall.New(l).Execute(t.Context(), call(acme, config, `{"query": "x", "limit": 2, "pipeline": "another"}`))
 	require.NoError(t, err, "the configuration says which pipeline")
 	require.Equal(t, 2, l.asked.Limit)
@@ -213,7 +223,9 @@ func TestCheckConfig(t *testing.T) {
 	}
 	require.NoError(
 		t,
-		ragcall.CheckConfig(json.RawMessage(`{"type": "rag_retrieval", "pipeline_id": "01890000-0000-7000-8000-000000000001"}`)),
+		ragcall.CheckConfig(
+			json.RawMessage(`{"type": "rag_retrieval", "pipeline_id": "01890000-0000-7000-8000-000000000001"}`),
+		),
 	)
 }
 

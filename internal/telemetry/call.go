@@ -63,7 +63,7 @@ func outcomeOf(r *tool.Result) string {
 
 func callAttributes(call *tool.Call, impl string) []attribute.KeyValue {
 	return []attribute.KeyValue{
-		TenantKey.String(string(call.Principal.Tenant)), RunKey.String(call.RunID), CallKey.String(call.ID),
+		TenantKey.String(string(call.Principal.Tenant)), RunKey.String(call.RunID), CallKey.String(call.CallID),
 		ToolKey.String(call.Version.String()), ImplementationKey.String(impl),
 		AttemptKey.Int(call.Attempt), EffectKey.String(call.EffectID),
 	}
@@ -87,7 +87,13 @@ func (t *Telemetry) logAttempt(
 
 func callAttrs(call *tool.Call) []slog.Attr {
 	return []slog.Attr{
-		slog.String("tenant_id", string(call.Principal.Tenant)), slog.String("run_id", call.RunID),
-		slog.String("call_id", call.ID), slog.String("tool", call.Version.Slug), slog.String("version", call.Version.Number),
+		slog.String("tenant_id", string(call.Principal.Tenant)),
+		slog.String("run_id", call.RunID),
+		slog.String(
+			"call_id",
+			call.CallID,
+		),
+		slog.String("tool", call.Version.Slug),
+		slog.String("version", call.Version.Number),
 	}
 }

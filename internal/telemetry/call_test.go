@@ -22,7 +22,13 @@ const planted = "tc-planted-value-91ab"
 // aCall is a call whose argument must not be told.
 func aCall() *tool.Call {
 	return &tool.Call{
-		ID: "call_1", EffectID: "e1", RunID: "r1", Attempt: 2, Principal: tool.Principal{Tenant: "t1"},
+		CallIdentity: tool.CallIdentity{
+			CallID:    "call_1",
+			EffectID:  "e1",
+			RunID:     "r1",
+			Principal: tool.Principal{Tenant: "t1"},
+		},
+		Attempt:   2,
 		Arguments: json.RawMessage(`{"q":"` + planted + `"}`),
 		Version: &tool.Version{
 			Slug: "search", Number: "1.2.0", Snapshot: tool.Snapshot{Definition: tool.Definition{Implementation: tool.HTTP}},

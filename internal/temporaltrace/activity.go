@@ -31,8 +31,15 @@ func (a *activityInbound) Init(next interceptor.ActivityOutboundInterceptor) err
 func (a *activityInbound) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
 	info := activity.GetInfo(ctx)
 	ctx = trace.ContextWithRemoteSpanContext(ctx, read(interceptor.Header(ctx)))
-	ctx, span := a.tracer.Start(ctx, info.ActivityType.Name, trace.WithSpanKind(trace.SpanKindConsumer),
-		trace.WithAttributes(workflowIDKey.String(info.WorkflowExecution.ID), runIDKey.String(info.WorkflowExecution.RunID)))
+	ctx, span := a.tracer.Start(
+		ctx,
+		info.ActivityType.Name,
+		trace.WithSpanKind(trace.SpanKindConsumer),
+		trace.WithAttributes(
+			workflowIDKey.String(info.WorkflowExecution.ID),
+			runIDKey.String(info.WorkflowExecution.RunID),
+		),
+	)
 	defer span.End()
 	if span.IsRecording() {
 		span.SetAttributes(telemetry.AttemptKey.Int(int(info.Attempt)))
@@ -85,7 +92,7 @@ func run(p tool.Principal, id string) []attribute.KeyValue {
 
 func call(in wire.InvokeInput) []attribute.KeyValue {
 	return append(run(in.Principal, in.RunID),
-		telemetry.TurnKey.Int(in.Turn), telemetry.PositionKey.Int(in.Position), telemetry.CallKey.String(in.Call.CallID),
+		telemetry.TurnKey.Int(in.Turn), telemetry.PositionKey.Int(in.Position), telemetry.CallKey.String(in.CallID),
 		telemetry.ToolKey.String(in.Pin.String()), telemetry.ImplementationKey.String(string(in.Pin.Implementation)),
 		telemetry.EffectKey.String(in.EffectID))
 }
@@ -105,5 +112,8 @@ func ended(output any) []attribute.KeyValue {
 	if out.Status == "" {
 		return nil
 	}
-	return []attribute.KeyValue{telemetry.StatusKey.String(string(out.Status)), telemetry.KindKey.String(string(out.Kind))}
+	return []attribute.KeyValue{
+		telemetry.StatusKey.String(string(out.Status)),
+		telemetry.KindKey.String(string(out.Kind)),
+	}
 }

@@ -49,7 +49,7 @@ func environment(t *testing.T, header string) (*testsuite.TestWorkflowEnvironmen
 }
 
 func invoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error) {
-	if in.Call.CallID == "fails" {
+	if in.CallID == "fails" {
 		return wire.InvokeOutput{}, failure.Encode(&tool.Error{Kind: tool.Denied, Msg: planted, Err: errors.New(planted)})
 	}
 	return wire.InvokeOutput{Status: tool.StatusCompleted, Preview: planted}, nil
@@ -57,9 +57,18 @@ func invoke(ctx context.Context, in wire.InvokeInput) (wire.InvokeOutput, error)
 
 func input(callID string) wire.InvokeInput {
 	return wire.InvokeInput{
-		Principal: tool.Principal{Tenant: "t1"}, RunID: "r1", Turn: 3, Position: 1, EffectID: "e1",
-		Pin:  agent.Pin{Slug: "search", Version: "1.2.0", Implementation: tool.HTTP},
-		Call: wire.Call{CallID: callID, Arguments: []byte(`"` + planted + `"`)},
+		PreparedCall: agent.PreparedCall{
+			CallIdentity: tool.CallIdentity{
+				Principal: tool.Principal{Tenant: "t1"},
+				RunID:     "r1",
+				Turn:      3,
+				Position:  1,
+				EffectID:  "e1",
+				CallID:    callID,
+			},
+			Arguments: []byte(`"` + planted + `"`),
+		},
+		Pin: agent.Pin{VersionIdentity: tool.VersionIdentity{Slug: "search", Version: "1.2.0", Implementation: tool.HTTP}},
 	}
 }
 

@@ -102,15 +102,21 @@ func TestForeignTenant(t *testing.T) {
 	ids := seedForeign(t, b)
 	stranger := b.Key(t, b.Tenant(t), "*")
 	bodies := map[string]string{
-		"POST /v1/tools/{tool}/call": "{}", "POST /v1/tools/{tool}/rename": `{"slug":"takenOver"}`,
-		"POST /v1/tools/{tool}/test": "{}", "POST /v1/tools/{tool}/test/stream": "{}",
-		"PUT /v1/tools/{tool}": `{"implementation_type":"internal"}`, "PUT /v1/agents/{agent}": "{}",
-		"PUT /v1/mcp/servers/{server}":          `{"server_url":"https://example.com/mcp"}`,
-		"POST /v1/mcp/servers/{server}/approve": `{"tools":[{"name":"x"}]}`,
-		"PUT /v1/credentials/{credential}":      "{}", "PUT /v1/tenants/{tenant}/masking": `{"mask_sensitive":false}`,
-		"PATCH /v1/pipelines/{pipeline}": "{}", "POST /v1/pipelines/{pipeline}/search": `{"query":"x"}`,
+		"POST /v1/tools/{tool}/call":              "{}",
+		"POST /v1/tools/{tool}/rename":            `{"slug":"takenOver"}`,
+		"POST /v1/tools/{tool}/test":              "{}",
+		"POST /v1/tools/{tool}/test/stream":       "{}",
+		"PUT /v1/tools/{tool}":                    `{"implementation_type":"internal"}`,
+		"PUT /v1/agents/{agent}":                  "{}",
+		"PUT /v1/mcp/servers/{server}":            `{"server_url":"https://example.com/mcp"}`,
+		"POST /v1/mcp/servers/{server}/approve":   `{"tools":[{"name":"x"}]}`,
+		"PUT /v1/credentials/{credential}":        "{}",
+		"PUT /v1/tenants/{tenant}/masking":        `{"mask_sensitive":false}`,
+		"PATCH /v1/pipelines/{pipeline}":          "{}",
+		"POST /v1/pipelines/{pipeline}/search":    `{"query":"x"}`,
 		"POST /v1/pipelines/{pipeline}/documents": `{"key":"x","text":"x"}`,
-		"POST /v1/pipelines/{pipeline}/reembed":   `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`, "POST /v1/artifacts/{artifact}/versions": `{"source":"."}`,
+		"POST /v1/pipelines/{pipeline}/reembed":   `{"embedding":{"url":"https://example.com/v1","model":"x","dimensions":3}}`,
+		"POST /v1/artifacts/{artifact}/versions":  `{"source":"."}`,
 	}
 	tried := 0
 	for _, op := range operations(t, b) {
@@ -184,7 +190,13 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	invocation := uuid.Must(uuid.NewV7()).String()
 	_, err = b.Store.Settle(t.Context(), ledger.Settlement{
 		Entry: ledger.Entry{
-			InvocationID: invocation, Principal: principal, RunID: run.ID, CallID: "c", Slug: "theirTool", Mode: tool.Production,
+			CallIdentity: tool.CallIdentity{
+				InvocationID: invocation,
+				Principal:    principal,
+				RunID:        run.ID,
+				CallID:       "c",
+				Mode:         tool.Production,
+			}, VersionIdentity: tool.VersionIdentity{Slug: "theirTool"},
 		},
 		Status: tool.StatusFailed, Kind: tool.NotFound, Msg: "refused",
 	})

@@ -24,7 +24,7 @@ type listInvocationsInput struct {
 }
 
 type listInvocationsOutput struct {
-	Body v1.Page[tool.Invocation]
+	Body v1.Page[v1.Invocation]
 }
 
 type invocationInput struct {
@@ -32,7 +32,7 @@ type invocationInput struct {
 }
 
 type invocationOutput struct {
-	Body tool.Invocation
+	Body v1.Invocation
 }
 
 func (s *server) registerInvocations() {
@@ -71,7 +71,7 @@ func (s *server) listInvocations(
 		if err != nil {
 			return nil, err
 		}
-		q.Parent = whole.ID
+		q.Parent = whole.InvocationID
 	}
 	if in.Agent != "" {
 		found, err := s.cfg.Store.FindAgent(ctx, p.Tenant, in.Agent)
@@ -89,11 +89,15 @@ func (s *server) listInvocations(
 		return nil, err
 	}
 	return &listInvocationsOutput{
-		Body: page(in.Paging, invocations, shown.invocation, func(i tool.Invocation) string { return i.ID }),
+		Body: page(in.Paging, invocations, shown.invocation, func(i tool.Invocation) string { return i.InvocationID }),
 	}, nil
 }
 
-func (s *server) getInvocation(ctx context.Context, p tool.Principal, in *invocationInput) (*invocationOutput, error) {
+func (s *server) getInvocation(
+	ctx context.Context,
+	p tool.Principal,
+	in *invocationInput,
+) (*invocationOutput, error) {
 	invocation, err := s.cfg.Store.FindInvocation(ctx, p.Tenant, in.ID)
 	if err != nil {
 		return nil, err

@@ -61,11 +61,10 @@ func (m mask) data(mimeType string, raw []byte) []byte {
 }
 
 // request masks what a call was made with, and not what it answered.
-func (m mask) request(i tool.Invocation) tool.Invocation {
-	output := i.Output
-	i = m.invocation(i)
-	i.Output = output
-	return i
+func (m mask) request(i tool.Invocation) v1.Invocation {
+	shown := m.invocation(i)
+	shown.Output = i.Output
+	return shown
 }
 
 func (m mask) content(blocks []tool.Content) []tool.Content {
@@ -89,7 +88,7 @@ func (m mask) message(msg agent.Message) agent.Message {
 	return msg
 }
 
-func (m mask) invocation(i tool.Invocation) tool.Invocation {
+func (m mask) invocation(i tool.Invocation) v1.Invocation {
 	i.Input, i.Receipt, i.Error = m.json(i.Input), m.json(i.Receipt), m.text(i.Error)
 	if i.Output != nil {
 		out := *i.Output
@@ -101,7 +100,7 @@ func (m mask) invocation(i tool.Invocation) tool.Invocation {
 		out.Mismatch = m.text(out.Mismatch)
 		i.Output = &out
 	}
-	return i
+	return v1.FromInvocation(i)
 }
 
 func (m mask) event(e tool.Event) tool.Event {

@@ -37,7 +37,13 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	invocation := uuid.Must(uuid.NewV7()).String()
 	_, err = b.Store.Settle(t.Context(), ledger.Settlement{
 		Entry: ledger.Entry{
-			InvocationID: invocation, Principal: principal, RunID: run.ID, CallID: "c", Slug: "login", Mode: tool.Production,
+			CallIdentity: tool.CallIdentity{
+				InvocationID: invocation,
+				Principal:    principal,
+				RunID:        run.ID,
+				CallID:       "c",
+				Mode:         tool.Production,
+			}, VersionIdentity: tool.VersionIdentity{Slug: "login"},
 			Arguments: arguments,
 		},
 		Status: tool.StatusFailed, Kind: tool.Invalid, Msg: "refused password=" + planted,
@@ -45,8 +51,13 @@ func TestRecordsHideWhatLooksLikeASecret(t *testing.T) {
 	require.NoError(t, err)
 
 	paths := []string{
-		"/v1/runs/" + run.ID, "/v1/runs", "/v1/runs/" + run.ID + "/messages", "/v1/runs/" + run.ID + "/events", "/v1/events",
-		"/v1/invocations/" + invocation, "/v1/invocations",
+		"/v1/runs/" + run.ID,
+		"/v1/runs",
+		"/v1/runs/" + run.ID + "/messages",
+		"/v1/runs/" + run.ID + "/events",
+		"/v1/events",
+		"/v1/invocations/" + invocation,
+		"/v1/invocations",
 	}
 	shown := func() string {
 		var all strings.Builder

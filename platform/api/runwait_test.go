@@ -33,7 +33,12 @@ func TestRunsAreExplained(t *testing.T) {
 			ID: id, Name: f.Tool.Slug, Arguments: json.RawMessage(`{"q":"a"}`),
 		})
 		turn.Calls = append(turn.Calls, agent.PreparedCall{
-			InvocationID: storetest.NewID(t), CallID: id, Name: f.Tool.Slug, Slug: f.Tool.Slug,
+			CallIdentity: tool.CallIdentity{
+				InvocationID: storetest.NewID(t),
+				CallID:       id,
+			},
+			Name:      f.Tool.Slug,
+			Slug:      f.Tool.Slug,
 			Arguments: json.RawMessage(`{"q":"a"}`),
 		})
 	}
@@ -55,7 +60,11 @@ func TestRunsAreExplained(t *testing.T) {
 	require.Empty(t, run.ModelRetries)
 	b.do(t, http.MethodGet, "/v1/runs/"+f.Run.ID+"?explain=true", "", key).into(t, &run)
 	require.Len(t, run.Waits, 1)
-	require.Equal(t, []any{2, 2, agent.WaitSequential}, []any{run.Waits[0].Turn, run.Waits[0].Calls, run.Waits[0].Reason})
+	require.Equal(
+		t,
+		[]any{2, 2, agent.WaitSequential},
+		[]any{run.Waits[0].Turn, run.Waits[0].Calls, run.Waits[0].Reason},
+	)
 	require.Len(t, run.ModelRetries, 1)
 	require.Equal(t, retry.RetryAt, run.ModelRetries[0].RetryAt)
 	require.Contains(t, run.ModelRetries[0].Cause, "it broke off")

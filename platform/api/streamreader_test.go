@@ -146,8 +146,13 @@ func (b *bundle) settle(t *testing.T, run agent.Run, status tool.InvocationStatu
 	t.Helper()
 	s := ledger.Settlement{
 		Entry: ledger.Entry{
-			InvocationID: storetest.NewID(t), Principal: tool.Principal{Tenant: b.tenant, Subject: "test"}, RunID: run.ID,
-			CallID: "c", Slug: "say", Mode: tool.Production,
+			CallIdentity: tool.CallIdentity{
+				InvocationID: storetest.NewID(t),
+				Principal:    tool.Principal{Tenant: b.tenant, Subject: "test"},
+				RunID:        run.ID,
+				CallID:       "c",
+				Mode:         tool.Production,
+			}, VersionIdentity: tool.VersionIdentity{Slug: "say"},
 		},
 		Status: status, Kind: tool.Denied, Msg: "a line\nand another",
 	}

@@ -132,7 +132,7 @@ func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug s
 	if len(made) == 0 { // It was cancelled before its call began.
 		return out, nil
 	}
-	invocation, err := s.cfg.Store.FindInvocation(ctx, tenant, made[0].ID)
+	invocation, err := s.cfg.Store.FindInvocation(ctx, tenant, made[0].InvocationID)
 	if err != nil {
 		return out, fmt.Errorf("finding the record of the test: %w", err)
 	}
@@ -140,8 +140,8 @@ func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug s
 	if err != nil {
 		return out, err
 	}
-	invocation, out.Error = shown.request(invocation), shown.text(out.Error)
-	out.Invocation = &invocation
+	masked := shown.request(invocation)
+	out.Invocation, out.Error = &masked, shown.text(out.Error)
 	return out, nil
 }
 
@@ -200,7 +200,12 @@ func (s *server) streamToolTest(
 
 // withResult adds how a test went to the last passage of its stream. It is no
 // event of the run, and has no place to come back to.
-func (s *server) withResult(ctx context.Context, b passage, tenant tool.TenantID, runID, slug string) (passage, error) {
+func (s *server) withResult(
+	ctx context.Context,
+	b passage,
+	tenant tool.TenantID,
+	runID, slug string,
+) (passage, error) {
 	test, err := s.testOf(ctx, tenant, runID, slug)
 	if err != nil {
 		return passage{}, err

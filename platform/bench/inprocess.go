@@ -62,7 +62,13 @@ func inProcess(ctx context.Context, l *lab) ([]Figure, error) {
 	if s.principal, err = s.newTenant(ctx, "bench-inprocess"); err != nil {
 		return nil, err
 	}
-	if err := function.Define(s.functions, "placeOrder", "Places an order.", placeUnchecked, function.Pure()); err != nil {
+	if err := function.Define(
+		s.functions,
+		"placeOrder",
+		"Places an order.",
+		placeUnchecked,
+		function.Pure(),
+	); err != nil {
 		return nil, err
 	}
 	if err := function.Define(s.functions, "placeCheckedOrder", "Places an order.", place, function.Pure()); err != nil {
@@ -92,7 +98,14 @@ func (s *site) inProcessCall(ctx context.Context, name string, arguments json.Ra
 	if !ok {
 		return Figure{}, fmt.Errorf("there is no function %q", name)
 	}
-	published, version, err := publishTool(ctx, s.Store, s.principal.Tenant, name, described.Definition, described.Policy)
+	published, version, err := publishTool(
+		ctx,
+		s.Store,
+		s.principal.Tenant,
+		name,
+		described.Definition,
+		described.Policy,
+	)
 	if err != nil {
 		return Figure{}, err
 	}
@@ -148,8 +161,17 @@ func (s *site) pipeline(
 			return nil, fmt.Errorf("the policy says %s", d.Explain())
 		}
 		result, err := mux.Execute(ctx, &tool.Call{
-			ID: "call", EffectID: "effect", Principal: s.principal, Mode: tool.Production, Attempt: 1,
-			Timeout: version.Snapshot.Execution.Timeout(), Version: version, Egress: tool.EgressNone, Arguments: prepared,
+			CallIdentity: tool.CallIdentity{
+				CallID:    "call",
+				EffectID:  "effect",
+				Principal: s.principal,
+				Mode:      tool.Production,
+			},
+			Attempt:   1,
+			Timeout:   version.Snapshot.Execution.Timeout(),
+			Version:   version,
+			Egress:    tool.EgressNone,
+			Arguments: prepared,
 		})
 		if err != nil {
 			return nil, err

@@ -27,14 +27,14 @@ run alone.`, `  toolcrib run wait 01987a3c-0000-7000-8000-000000000001`)
 
 // followed is what following a run prints as JSON.
 type followed struct {
-	Run         v1.Run            `json:"run"`
-	Invocations []tool.Invocation `json:"invocations"`
+	Run         v1.Run          `json:"run"`
+	Invocations []v1.Invocation `json:"invocations"`
 }
 
 // follow prints each call of a run as it ends, then how the run ended. A run
 // that did not complete is a failure.
 func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
-	seen := followed{Invocations: []tool.Invocation{}}
+	seen := followed{Invocations: []v1.Invocation{}}
 	run, err := c.Watch(ctx, id, func(e tool.Event) error {
 		switch {
 		case a.printer.json:
@@ -132,7 +132,7 @@ func writeModelRetry(w io.Writer, e tool.Event) error {
 }
 
 // writeCall writes one line about a call that ended.
-func writeCall(w io.Writer, i tool.Invocation) error {
+func writeCall(w io.Writer, i v1.Invocation) error {
 	status := string(i.Status)
 	if i.Status == tool.StatusCompleted && i.IsError {
 		status += ", answered no"

@@ -39,7 +39,7 @@ func (a *app) invocationListCommand() *cobra.Command {
 			}
 			return a.online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
 				q.Status = tool.InvocationStatus(status)
-				page, err := collect(p, func(page client.Page) (v1.Page[tool.Invocation], error) {
+				page, err := collect(p, func(page client.Page) (v1.Page[v1.Invocation], error) {
 					q.Page = page
 					return c.ListInvocations(cmd.Context(), q)
 				})
@@ -94,9 +94,9 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-var invocationListing = listing[tool.Invocation]{
+var invocationListing = listing[v1.Invocation]{
 	header: "INVOCATION TOOL~ TYPE MODE STATUS ATTEMPT MS CREATED",
-	row: func(v tool.Invocation) []string {
+	row: func(v v1.Invocation) []string {
 		status := string(v.Status)
 		if v.ErrorKind != "" {
 			status += " (" + string(v.ErrorKind) + ")"
@@ -125,7 +125,7 @@ func (a *app) invocationShowCommand() *cobra.Command {
 arguments fit, what ran and what it answered.`, `  toolcrib invocations show 01987a3c-0000-7000-8000-000000000002`)
 }
 
-func writeInvocation(w io.Writer, v tool.Invocation) error {
+func writeInvocation(w io.Writer, v v1.Invocation) error {
 	failed := ""
 	if v.ErrorKind != "" {
 		failed = string(v.ErrorKind) + ": " + v.Error

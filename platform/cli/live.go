@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -33,7 +34,7 @@ ends the command with exit code 1. Interrupting the command leaves the run alone
 func (a *app) watch(ctx context.Context, c *client.Client, id string, after int64) error {
 	defer a.progress("following %s", id)()
 	defer a.tellWaits(ctx, c, id)()
-	view := &liveView{out: a.printer.out, call: func(id string) (tool.Invocation, error) { return c.Invocation(ctx, id) }}
+	view := &liveView{out: a.printer.out, call: func(id string) (v1.Invocation, error) { return c.Invocation(ctx, id) }}
 	show := view.show
 	if a.printer.json {
 		enc := json.NewEncoder(a.printer.out)
@@ -75,15 +76,19 @@ func (a *app) leave(ctx context.Context, view *liveView, id string, after int64,
 	if err := view.endLine(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.env.Err, "the run goes on; watch it again with: toolcrib run follow %s --after %d\n", clean(id),
-		after)
+	_, err = fmt.Fprintf(
+		a.env.Err,
+		"the run goes on; watch it again with: toolcrib run follow %s --after %d\n",
+		clean(id),
+		after,
+	)
 	return errors.Join(err, &silentError{code: ExitInterrupted})
 }
 
 // liveView shows a run to a person.
 type liveView struct {
 	out  io.Writer
-	call func(id string) (tool.Invocation, error)
+	call func(id string) (v1.Invocation, error)
 
 	turn, attempt int
 	said          string // By the model, in the turn and attempt.

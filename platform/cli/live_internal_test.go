@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -17,8 +18,8 @@ import (
 func TestLiveView(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	view := &liveView{out: &out, call: func(id string) (tool.Invocation, error) {
-		return tool.Invocation{ID: id, Tool: "search", Version: "1.0.0", Status: tool.StatusCompleted}, nil
+	view := &liveView{out: &out, call: func(id string) (v1.Invocation, error) {
+		return v1.Invocation{ID: id, Tool: "search", Version: "1.0.0", Status: tool.StatusCompleted}, nil
 	}}
 	say := func(turn, attempt int, text string) tool.Event {
 		data, err := json.Marshal(agent.Output{Turn: turn, Attempt: attempt, Text: text})

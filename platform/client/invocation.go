@@ -23,8 +23,8 @@ type InvocationQuery struct {
 }
 
 // ListInvocations returns a page of invocations, newest first.
-func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Page[tool.Invocation], error) {
-	var out v1.Page[tool.Invocation]
+func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Page[v1.Invocation], error) {
+	var out v1.Page[v1.Invocation]
 	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("kind", string(q.Kind)).text("run",
 		q.Run).text("agent", q.Agent).
 		text("parent", q.Parent).
@@ -34,8 +34,8 @@ func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Pag
 }
 
 // Invocation returns the record of a call.
-func (c *Client) Invocation(ctx context.Context, id string) (tool.Invocation, error) {
-	var out tool.Invocation
+func (c *Client) Invocation(ctx context.Context, id string) (v1.Invocation, error) {
+	var out v1.Invocation
 	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations", id}, out: &out})
 	return out, err
 }

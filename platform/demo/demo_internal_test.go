@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/examples/support-desk/desk"
 	"github.com/toolcrib/toolcrib/examples/support-desk/shop"
 	"github.com/toolcrib/toolcrib/executors/function"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
@@ -135,21 +136,21 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 
 	want := []outcome{{call: "a", tool: "x@1.0.0", status: tool.StatusCompleted, attempts: 1}}
-	good := tool.Invocation{CallID: "a", Tool: "x", Version: "1.0.0", Status: tool.StatusCompleted, Attempt: 1}
-	require.NoError(t, check([]tool.Invocation{good}, want))
+	good := v1.Invocation{CallID: "a", Tool: "x", Version: "1.0.0", Status: tool.StatusCompleted, Attempt: 1}
+	require.NoError(t, check([]v1.Invocation{good}, want))
 	require.ErrorContains(t, check(nil, want), "was not made")
-	require.ErrorContains(t, check([]tool.Invocation{good, good}, want), "was not expected")
-	for name, change := range map[string]func(*tool.Invocation){
-		"x@1.0.1":          func(i *tool.Invocation) { i.Version = "1.0.1" },
-		"failed":           func(i *tool.Invocation) { i.Status = tool.StatusFailed },
-		"after 2 attempts": func(i *tool.Invocation) { i.Attempt = 2 },
-		`answering "no"`:   func(i *tool.Invocation) { i.IsError = true },
-		"denied":           func(i *tool.Invocation) { i.ErrorKind = tool.Denied },
-		"coerced":          func(i *tool.Invocation) { i.Receipt = json.RawMessage(`[]`) },
+	require.ErrorContains(t, check([]v1.Invocation{good, good}, want), "was not expected")
+	for name, change := range map[string]func(*v1.Invocation){
+		"x@1.0.1":          func(i *v1.Invocation) { i.Version = "1.0.1" },
+		"failed":           func(i *v1.Invocation) { i.Status = tool.StatusFailed },
+		"after 2 attempts": func(i *v1.Invocation) { i.Attempt = 2 },
+		`answering "no"`:   func(i *v1.Invocation) { i.IsError = true },
+		"denied":           func(i *v1.Invocation) { i.ErrorKind = tool.Denied },
+		"coerced":          func(i *v1.Invocation) { i.Receipt = json.RawMessage(`[]`) },
 	} {
 		other := good
 		change(&other)
-		require.ErrorContains(t, check([]tool.Invocation{other}, want), name)
+		require.ErrorContains(t, check([]v1.Invocation{other}, want), name)
 	}
 }
 
@@ -187,12 +188,12 @@ func TestPickModel(t *testing.T) {
 func TestSoundEnd(t *testing.T) {
 	t.Parallel()
 
-	good := tool.Invocation{Tool: "x", Version: "1.0.0", Status: tool.StatusCompleted}
+	good := v1.Invocation{Tool: "x", Version: "1.0.0", Status: tool.StatusCompleted}
 	require.NoError(t, soundEnd(good))
 	for _, kind := range ofModels {
-		require.NoError(t, soundEnd(tool.Invocation{Tool: "x", Status: tool.StatusFailed, ErrorKind: kind}))
+		require.NoError(t, soundEnd(v1.Invocation{Tool: "x", Status: tool.StatusFailed, ErrorKind: kind}))
 	}
-	for want, inv := range map[string]tool.Invocation{
+	for want, inv := range map[string]v1.Invocation{
 		"internal":    {Tool: "x", Status: tool.StatusFailed, ErrorKind: tool.InternalError},
 		"unavailable": {Tool: "x", Status: tool.StatusFailed, ErrorKind: tool.Unavailable},
 		"unknown":     {Tool: "x", Status: tool.StatusUnknown},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -56,7 +57,7 @@ func expected() []outcome {
 
 // check returns an error for every difference between calls, in call order, and
 // the expected outcomes.
-func check(calls []tool.Invocation, want []outcome) error {
+func check(calls []v1.Invocation, want []outcome) error {
 	var errs []error
 	for i, w := range want {
 		if i >= len(calls) {
@@ -75,7 +76,7 @@ func check(calls []tool.Invocation, want []outcome) error {
 
 // outcomeOf reads how a call ended. A call that was refused has no attempts of
 // its own to speak of.
-func outcomeOf(inv tool.Invocation, want outcome) outcome {
+func outcomeOf(inv v1.Invocation, want outcome) outcome {
 	got := outcome{
 		call: inv.CallID, tool: pinned(inv), status: inv.Status, kind: inv.ErrorKind, attempts: inv.Attempt,
 		no:      inv.Status == tool.StatusCompleted && inv.IsError,
@@ -88,7 +89,7 @@ func outcomeOf(inv tool.Invocation, want outcome) outcome {
 }
 
 // pinned names the version that ran.
-func pinned(inv tool.Invocation) string {
+func pinned(inv v1.Invocation) string {
 	if inv.Version == "" {
 		return inv.Tool
 	}

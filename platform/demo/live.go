@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -51,7 +52,7 @@ func (d *demo) judgeLive() error {
 }
 
 // soundEnd returns what is wrong about how a call ended.
-func soundEnd(inv tool.Invocation) error {
+func soundEnd(inv v1.Invocation) error {
 	switch inv.Status {
 	case tool.StatusCompleted:
 		if inv.Version == "" || inv.Tool == "refundOrder" {

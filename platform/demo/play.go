@@ -29,7 +29,7 @@ const (
 // showing is what there was to see.
 type showing struct {
 	run   v1.Run
-	calls []tool.Invocation // As gather returns them.
+	calls []v1.Invocation // As gather returns them.
 
 	notesBefore int // That are not this run's.
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -19,7 +20,7 @@ var heading = []string{"CALL", "TOOL@VERSION", "TYPE", "MODE", "STATUS", "ATTEMP
 // printCalls writes a row for each call, and below it its error, its answer
 // "no", or what was changed in its arguments. The nested calls of a call are
 // indented below it.
-func printCalls(out io.Writer, calls []tool.Invocation) {
+func printCalls(out io.Writer, calls []v1.Invocation) {
 	rows := [][]string{heading}
 	for _, inv := range calls {
 		rows = append(rows, cells(inv))
@@ -40,7 +41,7 @@ func printCalls(out io.Writer, calls []tool.Invocation) {
 	}
 }
 
-func cells(inv tool.Invocation) []string {
+func cells(inv v1.Invocation) []string {
 	status, attempts := string(inv.Status), "–"
 	if inv.Status == tool.StatusCompleted && inv.IsError {
 		status += ` ("no")`
@@ -82,7 +83,7 @@ func align(row []string, widths []int) string {
 	return b.String()
 }
 
-func notes(inv tool.Invocation) []string {
+func notes(inv v1.Invocation) []string {
 	var out []string
 	if inv.Error != "" {
 		out = append(out, fmt.Sprintf("└ %s: %s", inv.ErrorKind, clip(inv.Error)))

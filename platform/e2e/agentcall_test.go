@@ -41,9 +41,14 @@ func delegate() agent.Model {
 // delegation defines a tool that runs an agent.
 func delegation(slug string, x tool.Execution) tool.Definition {
 	return tool.Definition{
-		Name: slug, Description: "Asks " + slug, Implementation: tool.AgentCall, Execution: x,
-		InputSchema: json.RawMessage(`{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"],"additionalProperties":false}`),
-		Config:      json.RawMessage(`{"target_agent_slug":"` + slug + `"}`),
+		Name:           slug,
+		Description:    "Asks " + slug,
+		Implementation: tool.AgentCall,
+		Execution:      x,
+		InputSchema: json.RawMessage(
+			`{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"],"additionalProperties":false}`,
+		),
+		Config: json.RawMessage(`{"target_agent_slug":"` + slug + `"}`),
 	}
 }
 
@@ -133,7 +138,7 @@ func TestAgentsNestThreeDeep(t *testing.T) {
 		calls := s.invocations(above.ID)
 		require.Len(t, calls, 1)
 		require.Equal(t, tool.StatusCompleted, calls[0].Status, calls[0].Error)
-		require.Equal(t, calls[0].ID, child.Parent.InvocationID)
+		require.Equal(t, calls[0].InvocationID, child.Parent.InvocationID)
 		answer := compactOf(t, calls[0])
 		require.Equal(t, compact{
 			Mode: "sync", AgentID: child.AgentID, Agent: slug, RunID: child.ID, Status: "completed", Output: child.Output,
@@ -371,8 +376,11 @@ func TestAgentsInheritTimeAndCalls(t *testing.T) {
 	require.Equal(t, "timeout", late.Status)
 	require.Equal(t, tool.Timeout, late.Error.Kind)
 
-	s.publish("echo", tool.Definition{Name: "echo", Implementation: tool.Internal, Execution: tool.Execution{Pure: true}},
-		tool.Policy{})
+	s.publish(
+		"echo",
+		tool.Definition{Name: "echo", Implementation: tool.Internal, Execution: tool.Execution{Pure: true}},
+		tool.Policy{},
+	)
 	s.publishAgentAs("busy", agent.Definition{Name: "busy", Model: "busy/x", Tools: refs(t, "echo")})
 	s.publish("askBusy", delegation("busy", tool.Execution{}), tool.Policy{})
 	frugal := s.publishAgentAs("frugal", agent.Definition{
@@ -440,6 +448,6 @@ func TestSingleCallsRunAgents(t *testing.T) {
 
 	// Asked again by a reset, the call is the same run.
 	require.True(
-		t, slices.ContainsFunc(s.invocations(id), func(i tool.Invocation) bool { return i.ID == child.Parent.InvocationID }),
+		t, slices.ContainsFunc(s.invocations(id), func(i tool.Invocation) bool { return i.InvocationID == child.Parent.InvocationID }),
 	)
 }

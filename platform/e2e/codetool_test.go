@@ -84,7 +84,7 @@ func TestCodeDefinedToolsOutliveTheirProgram(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "second: Countess Ada", result.Content[0].Text)
 	require.Equal(t, "1.1.0", s.invocations(id)[0].Version)
-	require.Equal(t, "greetGuest", s.invocations(id)[0].Tool, "the record names tools by their slugs")
+	require.Equal(t, "greetGuest", s.invocations(id)[0].Slug, "the record names tools by their slugs")
 
 	require.NoError(t, s.temporal.SignalWorkflow(t.Context(), run.GetID(), run.GetRunID(), "go", nil))
 	var greeted string

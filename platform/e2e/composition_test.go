@@ -105,16 +105,16 @@ func TestCompositionRunsItsSteps(t *testing.T) {
 	calls := s.invocations(id)
 	require.Len(t, calls, 3)
 	whole := calls[0]
-	require.Equal(t, "greetTwice", whole.Tool)
+	require.Equal(t, "greetTwice", whole.Slug)
 	require.Empty(t, whole.ParentID)
 	for i, step := range calls[1:] {
-		require.Equal(t, whole.ID, step.ParentID)
-		require.Equal(t, out.Steps[i].InvocationID, step.ID)
+		require.Equal(t, whole.InvocationID, step.ParentID)
+		require.Equal(t, out.Steps[i].InvocationID, step.InvocationID)
 		require.Equal(t, "call/"+out.Steps[i].ID, step.CallID)
 		require.Equal(t, tool.StatusCompleted, step.Status)
 	}
 	require.JSONEq(t, `{"name":"hello Ada"}`, string(calls[2].Input))
-	parts, err := s.ListInvocations(t.Context(), s.principal.Tenant, store.InvocationQuery{Parent: whole.ID})
+	parts, err := s.ListInvocations(t.Context(), s.principal.Tenant, store.InvocationQuery{Parent: whole.InvocationID})
 	require.NoError(t, err)
 	require.Len(t, parts, 2)
 	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "composition")

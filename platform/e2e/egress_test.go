@@ -91,7 +91,7 @@ func TestDriftIsRefusedAndTold(t *testing.T) {
 			require.Len(t, told, 1)
 			require.JSONEq(t, `{"tool":"effect","version":"1.0.0","call_id":"call","reason":"egress_drift","declared":"`+
 				string(tt.lowered)+`","attempted":"`+tt.attempted+`"}`, string(told[0].Data))
-			require.Equal(t, ended.ID, told[0].InvocationID)
+			require.Equal(t, ended.InvocationID, told[0].InvocationID)
 		})
 	}
 }

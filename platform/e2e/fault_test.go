@@ -186,7 +186,7 @@ func TestLimitEndsEveryCall(t *testing.T) {
 	messages, err := s.Transcript(t.Context(), s.principal.Tenant, run.ID)
 	require.NoError(t, err)
 	require.Len(t, messages, 4, "user, assistant, and an answer to each call")
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_inline_limit")
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "agentrun_limit")
 }
 
 // A call of a tool that may not be used is on record, with the reason its
@@ -209,7 +209,7 @@ func TestRefusedToolIsOnRecord(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, agent.RunFailed, ended.Status)
 	require.Contains(t, ended.Error, "disabled")
-	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "toolcall_inline_refused")
+	requireReplays(t, historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID()), "toolcall_refused")
 }
 
 // An answer that fits the tool's limit but not Temporal's goes by reference.
@@ -228,8 +228,8 @@ func TestLargeAnswerGoesByReference(t *testing.T) {
 	require.NoError(t, err)
 	stored := s.invocations(id)[0]
 	require.Equal(t, tool.StatusCompleted, stored.Status)
-	require.Equal(t, "toolcrib://invocations/"+stored.ID, result.Content[1].URI)
-	full, err := s.FindInvocation(t.Context(), s.principal.Tenant, stored.ID)
+	require.Equal(t, "toolcrib://invocations/"+stored.InvocationID, result.Content[1].URI)
+	full, err := s.FindInvocation(t.Context(), s.principal.Tenant, stored.InvocationID)
 	require.NoError(t, err)
 	require.Greater(t, len(full.Output.Structured), 700_000)
 	requests, _ := c.count()

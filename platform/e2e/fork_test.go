@@ -196,7 +196,7 @@ func (f *forks) requireWhole(t *testing.T, run agent.Run, out wire.AgentRunOutpu
 	require.Equal(t, heads, chain[:len(heads)])
 	require.Equal(t, out.Head, chain[len(chain)-1])
 	for _, i := range f.invocations(run.ID) {
-		require.True(t, i.Status.Final(), "%s of %s", i.Status, i.Tool)
+		require.True(t, i.Status.Final(), "%s of %s", i.Status, i.Slug)
 		require.NotEqual(t, tool.StatusUnknown, i.Status)
 	}
 	requests, keys := f.canary.count()

@@ -36,7 +36,7 @@ func TestFastLane(t *testing.T) {
 	require.Equal(t, []string{"pin agent and tools", "effect@1.0.0 · call_1", "finish run: completed"},
 		summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED))
 	require.Equal(t, []string{wire.ModelTurnActivity, wire.ModelTurnActivity}, activityTypes(h))
-	requireReplays(t, h, "agentrun_inline_fast_lane")
+	requireReplays(t, h, "agentrun_fast_lane")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)
@@ -75,7 +75,7 @@ func TestFastLaneIsHandedOver(t *testing.T) {
 	require.Contains(t, summaries(t, h, enumspb.EVENT_TYPE_MARKER_RECORDED), "effect@1.0.0 · call_1")
 	require.Equal(t, []string{wire.ModelTurnActivity, wire.InvokeActivity(tool.HTTP), wire.ModelTurnActivity},
 		activityTypes(h))
-	requireReplays(t, h, "agentrun_inline_fast_lane_handed_over")
+	requireReplays(t, h, "agentrun_fast_lane_handed_over")
 
 	calls := s.invocations(run.ID)
 	require.Len(t, calls, 1)

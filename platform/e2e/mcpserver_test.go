@@ -307,7 +307,7 @@ func TestAToolThatAServerDropsUnderWayStopsAlone(t *testing.T) {
 		if strings.Contains(i.Error, "is quarantined") {
 			end += ", not admitted"
 		}
-		ends[i.Tool] = append(ends[i.Tool], end)
+		ends[i.Slug] = append(ends[i.Slug], end)
 	}
 	require.Equal(t, map[string][]string{
 		"sheetsRead":  {"completed ", "failed conflict", "failed conflict, not admitted"},

@@ -58,7 +58,7 @@ func TestRecordStandsBeforeTheEffect(t *testing.T) {
 		require.JSONEq(t, `{"name": "x"}`, string(saw.calls[0].Input), name)
 		after := s.invocations(id)
 		require.Len(t, after, 1, name)
-		require.Equal(t, saw.calls[0].ID, after[0].ID, name)
+		require.Equal(t, saw.calls[0].InvocationID, after[0].InvocationID, name)
 		require.Equal(t, tool.StatusCompleted, after[0].Status, name)
 	}
 }

@@ -110,7 +110,7 @@ func TestToolCallEnds(t *testing.T) {
 
 			h := historyOf(t.Context(), t, s.temporal, w.GetID(), w.GetRunID())
 			require.NotContains(t, string(historyJSON(t, h)), planted, "a cause went into the history")
-			requireReplays(t, h, "toolcall_inline_"+strings.ToLower(tt.name))
+			requireReplays(t, h, "toolcall_"+strings.ToLower(tt.name))
 		})
 	}
 }

@@ -209,7 +209,12 @@ func newClient(address string, commands map[string]mcpcall.Command) (*mcpcall.Cl
 
 func callOf(config, arguments string) *tool.Call {
 	return &tool.Call{
-		ID: "call_1", EffectID: "effect-1", Principal: tool.Principal{Tenant: "t1"}, RunID: "run-1", Attempt: 1,
+		CallIdentity: tool.CallIdentity{
+			CallID:    "call_1",
+			EffectID:  "effect-1",
+			Principal: tool.Principal{Tenant: "t1"},
+			RunID:     "run-1",
+		}, Attempt: 1,
 		Egress: tool.EgressWrite,
 		Version: &tool.Version{Slug: "remote", Number: "1.0.0", Snapshot: tool.Snapshot{
 			Definition: tool.Definition{Implementation: tool.MCP, Config: json.RawMessage(config)},
@@ -270,6 +275,9 @@ func requireEverything(t *testing.T, address string, commands map[string]mcpcall
 	require.NoError(t, err)
 	require.True(
 		t,
-		slices.ContainsFunc(res.Content, func(b tool.Content) bool { return b.Type == tool.ImageContent && len(b.Data) > 0 }),
+		slices.ContainsFunc(
+			res.Content,
+			func(b tool.Content) bool { return b.Type == tool.ImageContent && len(b.Data) > 0 },
+		),
 	)
 }

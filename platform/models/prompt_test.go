@@ -41,7 +41,9 @@ func TestPromptConformance(t *testing.T) {
 func promptSubject(t *testing.T, api string, b executortest.Behaviour) executortest.Subject {
 	t.Helper()
 	over := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { behave(w, r, b, over) }))
+	server := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { behave(w, r, b, over) }),
+	)
 	t.Cleanup(func() { close(over); server.Close() })
 	url := server.URL
 	if b == executortest.Unreachable {
@@ -62,8 +64,15 @@ func promptSubject(t *testing.T, api string, b executortest.Behaviour) executort
 		Executor: promptcall.New(offered, schema.New(0)),
 		Call: func(effectID string) *tool.Call {
 			return &tool.Call{
-				ID: "call_1", EffectID: effectID, Principal: tool.Principal{Tenant: "t1"}, Attempt: 1, Egress: tool.EgressReadOnly,
-				Version: version, Arguments: json.RawMessage(`{"id": "o1"}`),
+				CallIdentity: tool.CallIdentity{
+					CallID:    "call_1",
+					EffectID:  effectID,
+					Principal: tool.Principal{Tenant: "t1"},
+				},
+				Attempt:   1,
+				Egress:    tool.EgressReadOnly,
+				Version:   version,
+				Arguments: json.RawMessage(`{"id": "o1"}`),
 			}
 		},
 	}

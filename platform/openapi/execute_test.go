@@ -110,7 +110,13 @@ func (u *upstream) call(ctx context.Context, o *openapi.Operation, arguments jso
 	d := o.Spec.Definition
 	d.OutputSchema = nil
 	return u.executor.Execute(ctx, &tool.Call{
-		ID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}, Attempt: 1, Egress: o.Spec.EgressClass,
+		CallIdentity: tool.CallIdentity{
+			CallID:    "call",
+			EffectID:  "effect",
+			Principal: tool.Principal{Tenant: "t"},
+		},
+		Attempt:   1,
+		Egress:    o.Spec.EgressClass,
 		Arguments: arguments,
 		Version:   &tool.Version{Slug: o.Spec.Slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: d}},
 	})

@@ -82,7 +82,13 @@ func (s *service) call(t *testing.T, slug, arguments string) *tool.Result {
 	require.NoError(t, err)
 	require.NoError(t, input.Validate(t.Context(), json.RawMessage(arguments)))
 	res, err := s.run.Execute(t.Context(), &tool.Call{
-		ID: "call", EffectID: "effect", Principal: tool.Principal{Tenant: "t"}, Attempt: 1, Egress: o.Spec.EgressClass,
+		CallIdentity: tool.CallIdentity{
+			CallID:    "call",
+			EffectID:  "effect",
+			Principal: tool.Principal{Tenant: "t"},
+		},
+		Attempt:   1,
+		Egress:    o.Spec.EgressClass,
 		Arguments: json.RawMessage(arguments),
 		Version:   &tool.Version{Slug: slug, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: o.Spec.Definition}},
 	})
@@ -145,7 +151,8 @@ func TestTelephonyCall(t *testing.T) {
 		}
 	})
 	list := s.call(
-		t, "listMessage",
+		t,
+		"listMessage",
 		`{"AccountSid":"`+account+`","DateCreated_before":"2026-02-01T00:00:00Z","DateCreated_after":"2026-01-01T00:00:00Z"}`,
 	)
 	require.JSONEq(t, `{"items":[{"sid":"SM1"},{"sid":"SM2"}],"pages":2,"complete":true}`, string(list.Structured))
@@ -181,7 +188,11 @@ func TestMessagingCall(t *testing.T) {
 		}
 	})
 	list := s.call(t, "listConversations", `{"types":["public","private"]}`)
-	require.JSONEq(t, `{"items":[{"id":"C1"},{"id":"C2"},{"id":"C3"}],"pages":2,"complete":true}`, string(list.Structured))
+	require.JSONEq(
+		t,
+		`{"items":[{"id":"C1"},{"id":"C2"},{"id":"C3"}],"pages":2,"complete":true}`,
+		string(list.Structured),
+	)
 	posted := s.call(t, "postChatMessage", `{"channel":"C1","text":"Καλημέρα","users":["U1","U2"]}`)
 	require.Contains(t, posted.Mismatch, "/ts")
 	require.Contains(t, string(posted.Structured), "1767225600.0001")
@@ -257,7 +268,17 @@ func TestHostingCall(t *testing.T) {
 }
 
 // scripts are words in several scripts, with characters of one to four bytes.
-var scripts = []string{"Zürich", "日本", "Ελλάδα", "кириллица", "العربية", "हिन्दी", "a🧰b", "e\u0301", "50% & more+=/?#"}
+var scripts = []string{
+	"Zürich",
+	"日本",
+	"Ελλάδα",
+	"кириллица",
+	"العربية",
+	"हिन्दी",
+	"a🧰b",
+	"e\u0301",
+	"50% & more+=/?#",
+}
 
 // Parameters of the path, of the query and of forms are sent as their UTF-8,
 // percent-encoded, in every script, and are read as what they were.

@@ -41,18 +41,17 @@ func (r *Reconciler) settleCall(
 	ctx context.Context, run agent.Run, call *tool.Invocation, e end, dry bool,
 ) (Finding, error) {
 	f := Finding{
-		Subject: CallSubject, Tenant: call.Tenant, ID: call.ID, RunID: run.ID, WorkflowID: run.WorkflowID, Reason: e.reason,
-		Tool: versioned(call), Was: string(call.Status),
+		Subject:    CallSubject,
+		Tenant:     call.Principal.Tenant,
+		ID:         call.InvocationID,
+		RunID:      run.ID,
+		WorkflowID: run.WorkflowID,
+		Reason:     e.reason,
+		Tool:       versioned(call),
+		Was:        string(call.Status),
 	}
 	s := ledger.Settlement{
-		Entry: ledger.Entry{
-			EffectID: call.EffectID, InvocationID: call.ID,
-			Principal: tool.Principal{Tenant: call.Tenant, Subject: call.Subject},
-			RunID:     run.ID, AgentID: call.AgentID, Turn: call.Turn, Position: call.Position, CallID: call.CallID,
-			ToolID: call.ToolID,
-			Slug:   call.Tool, Version: call.Version, Digest: call.Digest, Implementation: call.Implementation, Mode: call.Mode,
-			ParentID: call.ParentID,
-		},
+		Entry:  ledger.Entry{CallIdentity: call.CallIdentity, VersionIdentity: call.VersionIdentity},
 		Status: tool.StatusFailed, Kind: tool.Unavailable, Msg: "the call did not end before its run: " + e.msg,
 	}
 	if e.status == agent.RunCancelled {
@@ -73,7 +72,7 @@ func (r *Reconciler) settleCall(
 	}
 	outcome, err := r.cfg.Store.Settle(ctx, s)
 	if err != nil {
-		return f, fmt.Errorf("settling call %s: %w", call.ID, err)
+		return f, fmt.Errorf("settling call %s: %w", call.InvocationID, err)
 	}
 	f.Status, f.Message, f.Closed = string(outcome.Status), outcome.Msg, outcome.Won
 	return f, nil
@@ -85,20 +84,20 @@ func (r *Reconciler) repeatable(ctx context.Context, call *tool.Invocation) (boo
 	if call.ToolID == "" {
 		return false, nil
 	}
-	version, err := r.cfg.Store.Version(ctx, call.Tenant, call.ToolID, call.Digest)
+	version, err := r.cfg.Store.Version(ctx, call.Principal.Tenant, call.ToolID, call.Digest)
 	switch {
 	case err == nil:
 		return version.Snapshot.Definition.Execution.Repeatable(), nil
 	case tool.KindOf(err) == tool.NotFound:
 		return false, nil
 	default:
-		return false, fmt.Errorf("reading the version of call %s: %w", call.ID, err)
+		return false, fmt.Errorf("reading the version of call %s: %w", call.InvocationID, err)
 	}
 }
 
 // maybeSent reports whether something of a call may have left the platform.
 func (r *Reconciler) maybeSent(ctx context.Context, call *tool.Invocation) (bool, error) {
-	effect, err := r.cfg.Store.FindEffect(ctx, call.Tenant, call.EffectID)
+	effect, err := r.cfg.Store.FindEffect(ctx, call.Principal.Tenant, call.EffectID)
 	if tool.KindOf(err) == tool.NotFound {
 		return false, nil
 	}
@@ -107,7 +106,7 @@ func (r *Reconciler) maybeSent(ctx context.Context, call *tool.Invocation) (bool
 
 func versioned(call *tool.Invocation) string {
 	if call.Version == "" {
-		return call.Tool
+		return call.Slug
 	}
-	return call.Tool + "@" + call.Version
+	return call.VersionIdentity.String()
 }

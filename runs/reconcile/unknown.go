@@ -45,9 +45,14 @@ func (r *Reconciler) unknownCalls(ctx context.Context, since time.Time) ([]Unkno
 			return nil, err
 		}
 		out = append(out, UnknownCall{
-			Tenant: call.Tenant, InvocationID: call.ID, RunID: call.RunID, Turn: call.Turn, Position: call.Position,
-			CallID: call.CallID,
-			Tool:   versioned(&call), Check: check,
+			Tenant:       call.Principal.Tenant,
+			InvocationID: call.InvocationID,
+			RunID:        call.RunID,
+			Turn:         call.Turn,
+			Position:     call.Position,
+			CallID:       call.CallID,
+			Tool:         versioned(&call),
+			Check:        check,
 		})
 	}
 	return out, nil
@@ -62,18 +67,18 @@ func (r *Reconciler) Check(ctx context.Context, call *tool.Invocation) (tool.Che
 	if call.CompletedAt != nil {
 		c.SentBefore = *call.CompletedAt
 	}
-	effect, err := r.cfg.Store.FindEffect(ctx, call.Tenant, call.EffectID)
+	effect, err := r.cfg.Store.FindEffect(ctx, call.Principal.Tenant, call.EffectID)
 	if err == nil {
 		c.ArgumentsDigest = effect.ArgumentsDigest
 	} else if tool.KindOf(err) != tool.NotFound {
-		return c, fmt.Errorf("reading the effect of call %s: %w", call.ID, err)
+		return c, fmt.Errorf("reading the effect of call %s: %w", call.InvocationID, err)
 	}
 	if call.ToolID != "" {
-		version, err := r.cfg.Store.Version(ctx, call.Tenant, call.ToolID, call.Digest)
+		version, err := r.cfg.Store.Version(ctx, call.Principal.Tenant, call.ToolID, call.Digest)
 		if err == nil {
 			c.Host, c.Method = destination(version.Snapshot.Definition.Config)
 		} else if tool.KindOf(err) != tool.NotFound {
-			return c, fmt.Errorf("reading the version of call %s: %w", call.ID, err)
+			return c, fmt.Errorf("reading the version of call %s: %w", call.InvocationID, err)
 		}
 	}
 	where := "what the tool acts on"

@@ -1,6 +1,7 @@
 -- name: AdmitCall :one
 -- Reads the authority over a call and admits it, in one statement: whatever
--- says no, nothing is written. When no effect comes back although the verdict
+-- says no, nothing is written. The policy, the required permission included, is
+-- returned, and decided by the caller. When no effect comes back although the verdict
 -- is granted, another attempt was at work at the same moment.
 with authority as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
@@ -13,8 +14,6 @@ with authority as (
                when sqlc.narg('run_id')::uuid is not null and r.id is null then 'run_unknown'
                when i.effect_id <> @effect_id then 'invocation_taken'
                when t.id is null or not (t.tenant_slugs = '{}' or n.slug = any (t.tenant_slugs)) then 'tool_unknown'
-               when t.required_permission <> '' and not (array[t.required_permission, '*'] && @permissions::text[])
-                   then 'permission_missing'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
                when t.quarantine <> '' then 'tool_quarantined'
                when @implementation_type::text = 'artifact' and exists (

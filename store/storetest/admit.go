@@ -27,9 +27,15 @@ func testAdmit(t *testing.T, d *Database) {
 		record, err := f.Store.FindInvocation(t.Context(), f.Tenant, e.InvocationID)
 		require.NoError(t, err)
 		require.Equal(t, tool.Invocation{
-			ID: e.InvocationID, Tenant: f.Tenant, RunID: f.Run.ID, Turn: 1, Position: 0, CallID: "call_1", EffectID: e.EffectID,
-			ToolID: f.Tool.ID, Tool: f.Tool.Slug, Version: "1.0.0", Digest: f.Version.Digest, Implementation: tool.HTTP,
-			Subject: f.Principal.Subject, AgentID: f.Agent.ID, Mode: tool.Production, Status: tool.StatusRunning,
+			CallIdentity: tool.CallIdentity{
+				Principal: tool.Principal{Tenant: f.Tenant, Subject: f.Principal.Subject}, Mode: tool.Production,
+				RunID: f.Run.ID, AgentID: f.Agent.ID, Turn: 1, CallID: "call_1", InvocationID: e.InvocationID,
+				EffectID: e.EffectID,
+			},
+			VersionIdentity: tool.VersionIdentity{
+				ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: "1.0.0", Digest: f.Version.Digest, Implementation: tool.HTTP,
+			},
+			Status:         tool.StatusRunning,
 			ApprovalStatus: tool.ApprovalNotRequired, EgressClass: tool.EgressNone, Attempt: 1,
 			Input: f.Turn.Calls[0].Arguments, Receipt: e.Receipt, CreatedAt: record.CreatedAt, StartedAt: record.StartedAt,
 		}, record)
@@ -39,6 +45,15 @@ func testAdmit(t *testing.T, d *Database) {
 	})
 
 	t.Run("ReadsAuthorityNow", func(t *testing.T) { testAuthority(t, d) })
+
+	t.Run("ReturnsThePolicyNow", func(t *testing.T) {
+		t.Parallel()
+		f := NewFixture(t, d)
+		f.edit(t, func(x *tool.Tool) { x.RequiredPermission, x.RequiresApproval = "orders.write", true })
+		ticket := f.Admit(t, f.Entry(t), false, false)
+		require.Equal(t, "orders.write", ticket.Policy.RequiredPermission)
+		require.True(t, ticket.Policy.RequiresApproval)
+	})
 
 	t.Run("ReadmitsUnderANewFence", func(t *testing.T) {
 		t.Parallel()
@@ -165,19 +180,6 @@ func testAuthority(t *testing.T, d *Database) {
 			t.Helper()
 			f.edit(t, func(x *tool.Tool) { x.TenantSlugs = []string{"somebody-else"} })
 		}, tool.NotFound},
-		{"PermissionMissing", func(t *testing.T, f *Fixture, _ *ledger.Entry) {
-			t.Helper()
-			f.edit(t, func(x *tool.Tool) { x.RequiredPermission = "orders.write" })
-		}, tool.Denied},
-		{"PermissionHeld", func(t *testing.T, f *Fixture, _ *ledger.Entry) {
-			t.Helper()
-			f.edit(t, func(x *tool.Tool) { x.RequiredPermission = "orders.read" })
-		}, ""},
-		{"PermissionAll", func(t *testing.T, f *Fixture, e *ledger.Entry) {
-			t.Helper()
-			f.edit(t, func(x *tool.Tool) { x.RequiredPermission = "orders.write" })
-			e.Principal.Permissions = []string{"*"}
-		}, ""},
 		{"Disabled", func(t *testing.T, f *Fixture, _ *ledger.Entry) {
 			t.Helper()
 			f.edit(t, func(x *tool.Tool) { x.Status = tool.Disabled })
@@ -205,7 +207,11 @@ func testAuthority(t *testing.T, d *Database) {
 			f.edit(t, func(x *tool.Tool) { x.Status = tool.Draft })
 			e.Mode = tool.Debug
 		}, ""},
-		{"VersionUnknown", func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest = "0" + e.Digest[1:] }, tool.NotFound},
+		{
+			"VersionUnknown",
+			func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest = "0" + e.Digest[1:] },
+			tool.NotFound,
+		},
 		{
 			"HeadInDebug", func(_ *testing.T, _ *Fixture, e *ledger.Entry) { e.Digest, e.Mode = "0"+e.Digest[1:], tool.Debug },
 			"",

@@ -93,8 +93,13 @@ func (f *Fixture) NewRun(tb testing.TB) agent.Run {
 		AgentID: f.Agent.ID, Agent: f.Agent.Slug, AgentVersion: "1.0.0",
 		Tools: []agent.Pin{
 			{
-				ToolID: f.Tool.ID, Slug: f.Tool.Slug, Version: f.Version.Number, Digest: f.Version.Digest,
-				Implementation: tool.HTTP,
+				VersionIdentity: tool.VersionIdentity{
+					ToolID:         f.Tool.ID,
+					Slug:           f.Tool.Slug,
+					Version:        f.Version.Number,
+					Digest:         f.Version.Digest,
+					Implementation: tool.HTTP,
+				},
 			},
 		},
 	}
@@ -125,10 +130,18 @@ func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, 
 			Calls: []agent.Call{{ID: "call_1", Name: f.Tool.Slug, Arguments: arguments}},
 			Usage: &agent.Usage{InputTokens: 11, OutputTokens: 7},
 		},
-		Calls: []agent.PreparedCall{{
-			InvocationID: NewID(tb), CallID: "call_1", Name: f.Tool.Slug, Slug: f.Tool.Slug, Arguments: arguments,
-			Digest: digest,
-		}},
+		Calls: []agent.PreparedCall{
+			{
+				CallIdentity: tool.CallIdentity{
+					InvocationID: NewID(tb),
+					CallID:       "call_1",
+				},
+				Name:            f.Tool.Slug,
+				Slug:            f.Tool.Slug,
+				Arguments:       arguments,
+				ArgumentsDigest: digest,
+			},
+		},
 	})
 	require.NoError(tb, err)
 	return turn
@@ -150,11 +163,24 @@ func (f *Fixture) Entry(tb testing.TB) ledger.Entry {
 // EntryOf describes the first call of a turn.
 func (f *Fixture) EntryOf(run agent.Run, turn agent.Turn, effectID string) ledger.Entry {
 	return ledger.Entry{
-		EffectID: effectID, InvocationID: turn.Calls[0].InvocationID, Principal: f.Principal, RunID: run.ID,
-		AgentID: f.Agent.ID,
-		Turn:    turn.Message.Turn, Position: 0, CallID: turn.Calls[0].CallID, ToolID: f.Tool.ID, Slug: f.Tool.Slug,
-		Version: f.Version.Number, Digest: f.Version.Digest, Implementation: tool.HTTP, Mode: tool.Production,
-		MessageID: turn.Message.ID, ArgumentsStored: true,
+		CallIdentity: tool.CallIdentity{
+			EffectID:     effectID,
+			InvocationID: turn.Calls[0].InvocationID,
+			Principal:    f.Principal,
+			RunID:        run.ID,
+			AgentID:      f.Agent.ID,
+			Turn:         turn.Message.Turn,
+			Position:     0,
+			CallID:       turn.Calls[0].CallID,
+			Mode:         tool.Production,
+			MessageID:    turn.Message.ID,
+		}, VersionIdentity: tool.VersionIdentity{
+			ToolID:         f.Tool.ID,
+			Slug:           f.Tool.Slug,
+			Version:        f.Version.Number,
+			Digest:         f.Version.Digest,
+			Implementation: tool.HTTP,
+		}, ArgumentsStored: true,
 	}
 }
 

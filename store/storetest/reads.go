@@ -33,7 +33,7 @@ func testReads(t *testing.T, d *Database) {
 			require.NoError(t, err)
 			got := make([]string, len(found))
 			for i, item := range found {
-				got[i] = item.ID
+				got[i] = item.InvocationID
 			}
 			return got
 		}

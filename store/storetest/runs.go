@@ -48,9 +48,17 @@ func testRuns(t *testing.T, d *Database) {
 		for depth := 1; depth <= agent.MaxDepth+2; depth++ {
 			above := below
 			created, err := f.Store.CreateRun(t.Context(), agent.Run{
-				ID: NewID(t), Tenant: f.Tenant, Kind: agent.AgentRun, AgentID: f.Agent.ID, Agent: "support", Principal: f.Principal,
-				WorkflowID: "t/" + NewID(t), Depth: depth,
-				Parent: &agent.Parent{RunID: above.ID, InvocationID: ticket.InvocationID, Detached: depth == 2},
+				ID: NewID(
+					t,
+				),
+				Tenant:     f.Tenant,
+				Kind:       agent.AgentRun,
+				AgentID:    f.Agent.ID,
+				Agent:      "support",
+				Principal:  f.Principal,
+				WorkflowID: "t/" + NewID(t),
+				Depth:      depth,
+				Parent:     &agent.Parent{RunID: above.ID, InvocationID: ticket.InvocationID, Detached: depth == 2},
 			}, agent.Message{})
 			require.NoError(t, err)
 			below, err = f.Store.FindRun(t.Context(), f.Tenant, created.ID)
@@ -180,8 +188,11 @@ func testRuns(t *testing.T, d *Database) {
 	t.Run("ToolCallRunsMayBeRecordedBefore", func(t *testing.T) {
 		t.Parallel()
 		f := NewFixture(t, d)
-		run, err := f.Store.CreateRun(t.Context(), agent.Run{Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/call"},
-			agent.Message{})
+		run, err := f.Store.CreateRun(
+			t.Context(),
+			agent.Run{Tenant: f.Tenant, Kind: agent.ToolCallRun, WorkflowID: "t/call"},
+			agent.Message{},
+		)
 		require.NoError(t, err)
 		run.FirstRunID = "f"
 		begun, err := f.Store.BeginRun(t.Context(), run)
@@ -407,13 +418,18 @@ func testRefusedCalls(t *testing.T, d *Database) {
 		Tenant: f.Tenant, RunID: f.Run.ID, Key: uuid.NewString(),
 		Message: agent.Message{ParentID: f.Turn.Message.ID, Turn: 2},
 		Calls: []agent.PreparedCall{
-			{InvocationID: NewID(t), CallID: "a", Name: f.Tool.Slug, Slug: f.Tool.Slug},
+			{CallIdentity: tool.CallIdentity{InvocationID: NewID(t), CallID: "a"}, Name: f.Tool.Slug, Slug: f.Tool.Slug},
 			{
-				InvocationID: NewID(t), CallID: "b", Name: "madeUp\x00", Arguments: json.RawMessage(`"{broken"`),
-				Refused: &agent.Refusal{Kind: tool.NotFound, Msg: "no such tool"},
+				CallIdentity: tool.CallIdentity{
+					InvocationID: NewID(t),
+					CallID:       "b",
+				},
+				Name:      "madeUp\x00",
+				Arguments: json.RawMessage(`"{broken"`),
+				Refused:   &agent.Refusal{Kind: tool.NotFound, Msg: "no such tool"},
 			},
 			{
-				InvocationID: NewID(t), CallID: "c", Name: f.Tool.Slug, Slug: f.Tool.Slug,
+				CallIdentity: tool.CallIdentity{InvocationID: NewID(t), CallID: "c"}, Name: f.Tool.Slug, Slug: f.Tool.Slug,
 				Refused: &agent.Refusal{Kind: tool.Invalid, Msg: "/q: want string"},
 			},
 		},
@@ -428,14 +444,14 @@ func testRefusedCalls(t *testing.T, d *Database) {
 	require.NoError(t, err)
 	require.Equal(t, tool.StatusFailed, unknown.Status)
 	require.Equal(t, tool.NotFound, unknown.ErrorKind)
-	require.Equal(t, "madeUp\ufffd", unknown.Tool)
+	require.Equal(t, "madeUp\ufffd", unknown.Slug)
 	require.Empty(t, unknown.ToolID)
 	require.JSONEq(t, `"{broken"`, string(unknown.Input))
 	invalid, err := f.Store.FindInvocation(t.Context(), f.Tenant, turn.Calls[2].InvocationID)
 	require.NoError(t, err)
 	require.Equal(t, f.Tool.ID, invalid.ToolID)
 	require.Equal(t, "1.0.0", invalid.Version)
-	require.Equal(t, f.Principal.Subject, invalid.Subject)
+	require.Equal(t, f.Principal.Subject, invalid.Principal.Subject)
 	require.Equal(t, 2, invalid.Position)
 
 	transcript, err := f.Store.Transcript(t.Context(), f.Tenant, f.Run.ID)

@@ -39,13 +39,17 @@ func testPhases(t *testing.T, d *Database) {
 		records, err := f.Store.Records(t.Context(), f.Tenant, []string{whole.EffectID, step.EffectID, "never"})
 		require.NoError(t, err)
 		require.Len(t, records, 2)
-		require.Equal(t, ledger.Record{InvocationID: open.InvocationID, Arguments: whole.Arguments}, records[whole.EffectID])
+		require.Equal(
+			t,
+			ledger.Record{InvocationID: open.InvocationID, Arguments: whole.Arguments},
+			records[whole.EffectID],
+		)
 		require.Equal(t, tool.StatusCompleted, records[step.EffectID].Outcome.Status)
 		require.NotNil(t, records[step.EffectID].Outcome.Result)
 		parts, err := f.Store.ListInvocations(t.Context(), f.Tenant, store.InvocationQuery{Parent: open.InvocationID})
 		require.NoError(t, err)
 		require.Len(t, parts, 1)
-		require.Equal(t, ticket.InvocationID, parts[0].ID)
+		require.Equal(t, ticket.InvocationID, parts[0].InvocationID)
 		require.Equal(t, open.InvocationID, parts[0].ParentID)
 	})
 
@@ -132,7 +136,8 @@ func testSettle(t *testing.T, d *Database) {
 			require.Equal(t, tool.Denied, outcome.Kind)
 		}
 		require.Equal(
-			t, []tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventWarning, tool.EventFailed},
+			t,
+			[]tool.EventType{agent.EventRunStarted, agent.EventTurn, tool.EventStarted, tool.EventWarning, tool.EventFailed},
 			f.EventTypes(t, f.Run.ID),
 		)
 		events, err := f.Store.ListEvents(t.Context(), f.Tenant, f.Run.ID, 0, 10)
@@ -341,7 +346,7 @@ func testSettle(t *testing.T, d *Database) {
 		for _, s := range []ledger.Settlement{
 			{Entry: f.Lone(t), Status: tool.StatusRunning, Kind: tool.Timeout},
 			{Entry: f.Lone(t), Status: tool.StatusFailed},
-			{Entry: ledger.Entry{Principal: f.Principal}, Status: tool.StatusFailed, Kind: tool.Timeout},
+			{Entry: ledger.Entry{CallIdentity: tool.CallIdentity{Principal: f.Principal}}, Status: tool.StatusFailed, Kind: tool.Timeout},
 		} {
 			_, err := f.Store.Settle(t.Context(), s)
 			RequireKind(t, tool.Invalid, err)

@@ -32,7 +32,7 @@ func (c *caller) call(t *testing.T, name, effect, arguments string) *tool.Result
 	described, ok := c.registry.Tool(name)
 	require.True(t, ok)
 	result, err := c.executor.Execute(context.Background(), &tool.Call{
-		EffectID: effect, Arguments: json.RawMessage(arguments),
+		CallIdentity: tool.CallIdentity{EffectID: effect}, Arguments: json.RawMessage(arguments),
 		Version: &tool.Version{Slug: name, Number: "1.0.0", Snapshot: tool.Snapshot{Definition: described.Definition}},
 	})
 	require.NoError(t, err)
@@ -87,8 +87,11 @@ func TestQuoteReplacement(t *testing.T) {
 	result := c.call(
 		t, desk.QuoteReplacement, "e", `{"price_cents":4900,"quantity":2,"shipping_cents":590,"goodwill_percent":10}`,
 	)
-	require.JSONEq(t, `{"goods_cents":9800,"discount_cents":980,"shipping_cents":590,"total_cents":9410,"currency":"EUR"}`,
-		string(result.Structured))
+	require.JSONEq(
+		t,
+		`{"goods_cents":9800,"discount_cents":980,"shipping_cents":590,"total_cents":9410,"currency":"EUR"}`,
+		string(result.Structured),
+	)
 	require.True(t, c.call(t, desk.QuoteReplacement, "e", `{"price_cents":1,"quantity":0,"shipping_cents":0}`).IsError)
 	require.True(
 		t,

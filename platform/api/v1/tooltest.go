@@ -23,12 +23,12 @@ type NewToolTestWait struct {
 // ToolTest is the state or the result of a test of a tool. A test that found a
 // fault is not a failed request.
 type ToolTest struct {
-	RunID      string           `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
-	Tool       string           `json:"tool" example:"searchOrders"`
-	Version    string           `json:"version,omitempty" doc:"What was tested; 1.2.0-draft is the draft" example:"1.2.0-draft"`
-	Digest     string           `json:"digest,omitempty" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Status     agent.RunStatus  `json:"status" enum:"running,completed,failed,cancelled"`
-	ErrorKind  tool.Kind        `json:"error_kind,omitempty" doc:"Why there is no answer"`
-	Error      string           `json:"error,omitempty"`
-	Invocation *tool.Invocation `json:"invocation,omitempty" doc:"The record of the call: its arguments after coercion, the receipt of what was changed in them, and what the tool answered"`
+	RunID      string          `json:"run_id" example:"01975c2e-7d1a-7c3e-9f00-0000000000c1"`
+	Tool       string          `json:"tool" example:"searchOrders"`
+	Version    string          `json:"version,omitempty" doc:"What was tested; 1.2.0-draft is the draft" example:"1.2.0-draft"`
+	Digest     string          `json:"digest,omitempty" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	Status     agent.RunStatus `json:"status" enum:"running,completed,failed,cancelled"`
+	ErrorKind  tool.Kind       `json:"error_kind,omitempty" doc:"Why there is no answer"`
+	Error      string          `json:"error,omitempty"`
+	Invocation *Invocation     `json:"invocation,omitempty" doc:"The record of the call: its arguments after coercion, the receipt of what was changed in them, and what the tool answered"`
 }

@@ -18,7 +18,12 @@ import (
 
 // blur hides what differs from one run to the next.
 func blur(text string) string {
-	text = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`).ReplaceAllString(text, "ID")
+	text = regexp.MustCompile(
+		`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
+	).ReplaceAllString(
+		text,
+		"ID",
+	)
 	return regexp.MustCompile(` *\d+ ms`).ReplaceAllString(text, " N ms")
 }
 
@@ -35,10 +40,13 @@ Greeted.
 `, blur(ok(t, "run", "start", "greeter", "--input", "hello", "--wait")))
 
 	var done struct {
-		Run         v1.Run            `json:"run"`
-		Invocations []tool.Invocation `json:"invocations"`
+		Run         v1.Run          `json:"run"`
+		Invocations []v1.Invocation `json:"invocations"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(ok(t, "run", "start", "greeter", "-i", "hello", "--wait", "--json")), &done))
+	require.NoError(
+		t,
+		json.Unmarshal([]byte(ok(t, "run", "start", "greeter", "-i", "hello", "--wait", "--json")), &done),
+	)
 	require.Equal(t, agent.RunCompleted, done.Run.Status)
 	require.Equal(t, "1.0.0", done.Run.AgentVersion)
 	require.Len(t, done.Run.Tools, 2)

@@ -88,7 +88,8 @@ func newSite(t *testing.T) *site {
 func (s *site) close(run agent.Run, status agent.RunStatus) {
 	s.t.Helper()
 	require.NoError(
-		s.t, s.Store.FinishRun(s.t.Context(), agent.RunEnd{Tenant: s.Tenant, RunID: run.ID, Status: status, Execution: "x"}),
+		s.t,
+		s.Store.FinishRun(s.t.Context(), agent.RunEnd{Tenant: s.Tenant, RunID: run.ID, Status: status, Execution: "x"}),
 	)
 }
 
@@ -112,8 +113,12 @@ func (s *site) passes(r *reconcile.Reconciler, opts reconcile.PassOptions) recon
 func (s *site) reconciler(change ...func(*reconcile.Config)) *reconcile.Reconciler {
 	s.t.Helper()
 	cfg := reconcile.Config{
-		Store: s.Store, Temporal: s.temporal, Namespace: devstack.DefaultNamespace, Maintenance: s.maintenance, Grace: grace,
-		Logger: slog.New(slog.DiscardHandler),
+		Store:       s.Store,
+		Temporal:    s.temporal,
+		Namespace:   devstack.DefaultNamespace,
+		Maintenance: s.maintenance,
+		Grace:       grace,
+		Logger:      slog.New(slog.DiscardHandler),
 	}
 	for _, fn := range change {
 		fn(&cfg)

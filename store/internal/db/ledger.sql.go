@@ -21,37 +21,35 @@ with authority as (
                when $7::uuid is not null and r.id is null then 'run_unknown'
                when i.effect_id <> $4 then 'invocation_taken'
                when t.id is null or not (t.tenant_slugs = '{}' or n.slug = any (t.tenant_slugs)) then 'tool_unknown'
-               when t.required_permission <> '' and not (array[t.required_permission, '*'] && $8::text[])
-                   then 'permission_missing'
                when t.status = 'disabled' or not t.is_active then 'tool_disabled'
                when t.quarantine <> '' then 'tool_quarantined'
-               when $9::text = 'artifact' and exists (
+               when $8::text = 'artifact' and exists (
                    select from artifacts af
                    where af.tenant_id = n.id and af.status = 'disabled'
                      and af.id::text = coalesce(v.artifact_id, t.config_schema -> 'artifact' ->> 'id')) then 'artifact_disabled'
-               when $10::text = 'production' and t.status = 'draft' then 'tool_draft'
-               when $10 = 'production' and not v.known then 'version_unknown'
-               when $10 = 'production' and not v.published then 'version_unpublished'
-               when $11::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
+               when $9::text = 'production' and t.status = 'draft' then 'tool_draft'
+               when $9 = 'production' and not v.known then 'version_unknown'
+               when $9 = 'production' and not v.published then 'version_unpublished'
+               when $10::boolean and m.prepared -> $5::int -> 'arguments' is null then 'arguments_unknown'
                else 'granted'
            end as verdict
     from tenants n
     left join runs r on r.tenant_id = n.id and r.id = $7
-    left join tool_registry t on t.id = $12::uuid
+    left join tool_registry t on t.id = $11::uuid
                              and t.scope_id in (n.id, '00000000-0000-0000-0000-000000000000')
-    left join messages m on $11 and m.tenant_id = n.id and m.run_id = $7
-                        and m.id = $13::uuid
+    left join messages m on $10 and m.tenant_id = n.id and m.run_id = $7
+                        and m.id = $12::uuid
     left join tool_invocations i on i.tenant_id = n.id and i.id = $1
     left join lateral (
         select count(*) > 0 as known, coalesce(bool_or(tv.published), false) as published,
-               max(case when $9 = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
+               max(case when $8 = 'artifact' then tv.schema_snapshot -> 'artifact' ->> 'id' end) as artifact_id
         from tool_versions tv
         where tv.tool_id = t.id and tv.scope_id = t.scope_id and tv.digest = $2
     ) v on true
     where n.id = $3
 ), admitted as (
     insert into effects as e (tenant_id, effect_id, phase, fence, attempt, invocation_id, version_digest, arguments_digest)
-    select $3, $4, case when $14::boolean then 'sent' else 'admitted' end, 1, 1,
+    select $3, $4, case when $13::boolean then 'sent' else 'admitted' end, 1, 1,
            $1, $2, a.arguments_digest
     from authority a
     where a.verdict = 'granted'
@@ -59,17 +57,17 @@ with authority as (
         set phase = excluded.phase, fence = e.fence + 1, attempt = e.attempt + 1,
             sent_before = e.sent_before or e.phase = 'sent'
         where e.version_digest = excluded.version_digest and e.arguments_digest = excluded.arguments_digest
-          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $15::boolean))
+          and (e.phase in ('accepted', 'admitted') or (e.phase = 'sent' and $14::boolean))
     returning e.effect_id, e.invocation_id, e.fence, e.attempt
 ), invocation as (
     insert into tool_invocations as i (id, tenant_id, run_id, turn, position, call_id, effect_id, tool_id, tool_scope_id, tool,
         version, digest, implementation_type, subject, agent_id, mode, status, egress_class, approval_required, attempt, input, receipt,
         started_at, parent_id)
-    select e.invocation_id, $3, $7, $16, $5, $17, e.effect_id, a.tool_id, a.scope_id, $18,
-           $19, $2, $9, $20, $21::uuid, $10, 'running', a.egress_class,
+    select e.invocation_id, $3, $7, $15, $5, $16, e.effect_id, a.tool_id, a.scope_id, $17,
+           $18, $2, $8, $19, $20::uuid, $9, 'running', a.egress_class,
            a.requires_approval or a.permission_policy = 'always_ask', e.attempt,
-           coalesce($22::json, a.stored_arguments), $23::json, now(),
-           $24::uuid
+           coalesce($21::json, a.stored_arguments), $22::json, now(),
+           $23::uuid
     from admitted e cross join authority a
     on conflict (tenant_id, id) do update
         set status = 'running', attempt = excluded.attempt, egress_class = excluded.egress_class,
@@ -83,22 +81,22 @@ with authority as (
 ), events as (
     insert into run_events (tenant_id, run_id, seq, type, invocation_id, data)
     select $3, $7, n.last_seq - n.warned::int, 'tool.started', e.invocation_id,
-           json_build_object('tool', $18::text, 'version', $19::text, 'call_id', $17::text, 'attempt', e.attempt)
+           json_build_object('tool', $17::text, 'version', $18::text, 'call_id', $16::text, 'attempt', e.attempt)
     from numbered n cross join admitted e
     union all
     select $3, $7, n.last_seq, 'tool.warning', e.invocation_id,
-           json_build_object('tool', $18::text, 'version', $19::text, 'call_id', $17::text, 'reason', 'deprecated')
+           json_build_object('tool', $17::text, 'version', $18::text, 'call_id', $16::text, 'reason', 'deprecated')
     from numbered n cross join admitted e
     where n.warned
 ), answer as (
     -- A settled effect answers this call too, wherever in a forked transcript it stands.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
-    select $25, $3, $7, $13, $16, $5, 'tool',
-           answer_content(e.result, e.error_kind, e.error), $17, answer_is_error(e.result)
+    select $24, $3, $7, $12, $15, $5, 'tool',
+           answer_content(e.result, e.error_kind, e.error), $16, answer_is_error(e.result)
     from effects e cross join authority a
     where e.tenant_id = $3 and e.effect_id = $4 and e.phase = 'done'
       and e.version_digest = $2 and e.arguments_digest = a.arguments_digest
-      and $13 is not null
+      and $12 is not null
     on conflict do nothing
 )
 select a.verdict::text as verdict,
@@ -134,7 +132,6 @@ type AdmitCallParams struct {
 	Position           int32
 	ArgumentsDigest    *string
 	RunID              *string
-	Permissions        []string
 	ImplementationType string
 	Mode               string
 	ArgumentsStored    bool
@@ -178,7 +175,8 @@ type AdmitCallRow struct {
 }
 
 // Reads the authority over a call and admits it, in one statement: whatever
-// says no, nothing is written. When no effect comes back although the verdict
+// says no, nothing is written. The policy, the required permission included, is
+// returned, and decided by the caller. When no effect comes back although the verdict
 // is granted, another attempt was at work at the same moment.
 func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCallRow, error) {
 	row := q.db.QueryRow(ctx, AdmitCall,
@@ -189,7 +187,6 @@ func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCall
 		arg.Position,
 		arg.ArgumentsDigest,
 		arg.RunID,
-		arg.Permissions,
 		arg.ImplementationType,
 		arg.Mode,
 		arg.ArgumentsStored,
