@@ -144,6 +144,18 @@ var reachLaws = []reachLaw{
 		}),
 		why: "what they need is handed to them",
 	},
+	{
+		name: "definitions are pure", from: []string{"registry/definition", "registry/release"},
+		deny: slices.Concat(input, temporal, postgres, []string{
+			module + "/registry", module + "/registry/artifact", module + "/registry/mcpserver", module + "/resolver/...",
+		}), why: "what they say depends on their arguments alone",
+	},
+	{
+		name: "registries of servers and artifacts do not import the registry of tools",
+		from: []string{"registry/artifact", "registry/mcpserver"},
+		deny: []string{module + "/registry", module + "/resolver/..."},
+		why:  "the registry of tools calls them, and gives them what they need of it",
+	},
 }
 
 // TestLaws holds every package of the repository to the laws of its house.

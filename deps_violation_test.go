@@ -60,6 +60,14 @@ func TestLawsCanFail(t *testing.T) {
 		"read and write side know no executors": {
 			one("registry/a.go", `import _ `+root+`/executors"`), "registry -> github.com/toolcrib/toolcrib/executors",
 		},
+		"definitions are pure": {
+			one("registry/release/a.go", `import _ `+root+`/registry/mcpserver"`),
+			"registry/release -> github.com/toolcrib/toolcrib/registry/mcpserver",
+		},
+		"registries of servers and artifacts do not import the registry of tools": {
+			one("registry/artifact/a.go", `import _ `+root+`/registry"`),
+			"registry/artifact -> github.com/toolcrib/toolcrib/registry",
+		},
 		"the root never imports the platform": {
 			one("worker/a.go", `import _ `+root+`/platform/api"`), "worker -> github.com/toolcrib/toolcrib/platform/api",
 		},

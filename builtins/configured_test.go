@@ -14,6 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
@@ -62,10 +63,10 @@ func (h house) sync(t *testing.T, c *builtins.Catalog, edit ...func(*registry.Bu
 }
 
 // apply makes a tool of a definition, and publishes it.
-func (h house) apply(t *testing.T, p tool.Principal, s registry.ToolSpec) (registry.Change, error) {
+func (h house) apply(t *testing.T, p tool.Principal, s definition.ToolSpec) (definition.Change, error) {
 	t.Helper()
 	s.Publish, s.Implementation = true, tool.Internal
-	return h.registry.Apply(t.Context(), p, registry.Definition{Tool: &s}) //nolint:wrapcheck // As it is.
+	return h.registry.Apply(t.Context(), p, definition.Definition{Tool: &s}) //nolint:wrapcheck // As it is.
 }
 
 // call runs a tool as the platform does: resolved, and under its policy.
@@ -103,7 +104,7 @@ func TestConfiguredWebSearch(t *testing.T) {
 	h, s := newHouse(t), newSearch(t)
 	s.env["SERPER_API_KEY"] = "from-the-platform"
 	c := s.catalog(t, h.ada.Tenant, h.bob.Tenant)
-	change, err := h.apply(t, h.ada, registry.ToolSpec{Slug: "web_search", Definition: tool.Definition{
+	change, err := h.apply(t, h.ada, definition.ToolSpec{Slug: "web_search", Definition: tool.Definition{
 		Config: json.RawMessage(s.at(`{"builtin": "web_search", "api_key": "k-of-acme", "endpoint": "$URL/acme"}`)),
 	}})
 	require.NoError(t, err)
@@ -121,7 +122,7 @@ func TestConfiguredWebSearch(t *testing.T) {
 		require.Equal(t, want, asked{key: got.key, path: got.path})
 	}
 
-	_, err = h.apply(t, h.ada, registry.ToolSpec{Slug: "searchPapers", Definition: tool.Definition{
+	_, err = h.apply(t, h.ada, definition.ToolSpec{Slug: "searchPapers", Definition: tool.Definition{
 		Config: json.RawMessage(`{"builtin": "web_search", "credentials_ref": "absent"}`),
 	}})
 	require.NoError(t, err)
@@ -144,7 +145,7 @@ func TestConfiguredBuiltinFollowsThePlatform(t *testing.T) {
 
 	h, s := newHouse(t), newSearch(t)
 	c := s.catalog(t, h.ada.Tenant)
-	_, err := h.apply(t, h.ada, registry.ToolSpec{Slug: "searchPapers", Definition: tool.Definition{
+	_, err := h.apply(t, h.ada, definition.ToolSpec{Slug: "searchPapers", Definition: tool.Definition{
 		Config: json.RawMessage(s.at(`{"builtin": "web_search", "api_key": "k-of-acme", "endpoint": "$URL/acme"}`)),
 	}})
 	require.NoError(t, err)
@@ -220,7 +221,7 @@ func TestConfiguredBuiltinRefused(t *testing.T) {
 			config: `{"builtin": "http_request"}`, class: tool.EgressWrite, pure: true, path: "/execution",
 		},
 	} {
-		_, err := h.apply(t, h.ada, registry.ToolSpec{
+		_, err := h.apply(t, h.ada, definition.ToolSpec{
 			Slug: "ownTool", Policy: tool.Policy{EgressClass: c.class}, Definition: tool.Definition{
 				Config: json.RawMessage(c.config), Execution: tool.Execution{Pure: c.pure},
 			},
@@ -228,7 +229,7 @@ func TestConfiguredBuiltinRefused(t *testing.T) {
 		require.Equal(t, tool.Invalid, tool.KindOf(err), name)
 		require.Equal(t, c.path, tool.AsError(err).Path, name)
 	}
-	_, err := h.apply(t, h.ada, registry.ToolSpec{Slug: "ownTool", BuiltinKey: "web_search"})
+	_, err := h.apply(t, h.ada, definition.ToolSpec{Slug: "ownTool", BuiltinKey: "web_search"})
 	require.Equal(t, "/builtin_key", tool.AsError(err).Path, "a key beside the definition is the platform's")
 }
 
@@ -252,7 +253,7 @@ func TestConfiguredHTTPRequest(t *testing.T) {
 		return secret.NewValue("shop-k3y", s.host), nil
 	})
 	c := s.catalog(t, h.ada.Tenant)
-	_, err := h.apply(t, h.ada, registry.ToolSpec{
+	_, err := h.apply(t, h.ada, definition.ToolSpec{
 		Slug: "changeOrder", Policy: tool.Policy{EgressClass: tool.EgressWrite}, Definition: tool.Definition{
 			Config: json.RawMessage(
 				`{"builtin": "http_request", "auth": {"type": "header", "header": "X-Shop", "credentials_ref": "shop"}}`,

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/builtins"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -51,7 +51,7 @@ func TestRetrievalPipeline(t *testing.T) {
 	_, err = h.call(t, c, h.ada, "retrieval_pipeline", `{"query": "returns"}`)
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 
-	_, err = h.apply(t, h.ada, registry.ToolSpec{Slug: "searchDocuments", Definition: tool.Definition{
+	_, err = h.apply(t, h.ada, definition.ToolSpec{Slug: "searchDocuments", Definition: tool.Definition{
 		Config: json.RawMessage(`{"builtin": "retrieval_pipeline", "pipeline": "faq", "filter": {"team": "sales"}}`),
 	}})
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestRetrievalPipeline(t *testing.T) {
 	require.Contains(t, string(res.Structured), `"pipeline":"faq"`)
 	require.Len(t, searcher.asked.Filter, 1)
 
-	_, err = h.apply(t, h.ada, registry.ToolSpec{Slug: "searchMore", Definition: tool.Definition{
+	_, err = h.apply(t, h.ada, definition.ToolSpec{Slug: "searchMore", Definition: tool.Definition{
 		Config: json.RawMessage(`{"builtin": "retrieval_pipeline", "limit": 99}`),
 	}})
 	require.Error(t, err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -70,7 +71,7 @@ func (r *Registry) embedsWithin(ctx context.Context, t *tool.Tool) bool {
 	if r.opts.Advice.Embeds == nil || t.EgressClass != tool.EgressNone || t.Tenant == "" {
 		return false
 	}
-	pipeline, _ := pipelineNamed(&t.Definition)
+	pipeline, _ := definition.PipelineOf(&t.Definition)
 	var c struct {
 		Mode string `json:"mode"`
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/Masterminds/semver/v3"
-
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -89,9 +89,9 @@ func (r *Registry) changeAgent(
 func (r *Registry) cutAgent(a agent.Agent, versions []agent.Version) (agent.Version, error) {
 	digest, err := a.Definition.Digest()
 	if err != nil {
-		return agent.Version{}, refuse(tool.Invalid, "", "agent %q holds malformed JSON", a.Slug)
+		return agent.Version{}, refusal.New(tool.Invalid, "", "agent %q holds malformed JSON", a.Slug)
 	}
-	exists, err := judge(a.Version, digest, agentReleases(versions), func(*release) demand { return demand{} })
+	exists, err := release.OfAgent(versions).Judge(a.Version, digest, nil)
 	if err != nil {
 		return agent.Version{}, err
 	}
@@ -116,7 +116,7 @@ func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.
 	if len(v.Snapshot.Tools) > 0 {
 		bound, err := r.opts.Resolver.BindNew(ctx, p, v.Snapshot.Tools, tool.Production)
 		if err != nil {
-			return within("/tools", err)
+			return refusal.Within("/tools", err)
 		}
 		if err := fitModel(v.Snapshot.Model, bound); err != nil {
 			return err
@@ -140,11 +140,11 @@ func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.
 func (r *Registry) mayPublishAgent(a *agent.Agent, v *agent.Version) error {
 	switch {
 	case a.Status == tool.Disabled:
-		return refuse(tool.Conflict, "/status", "agent %q is disabled: enable it before publishing", a.Slug)
+		return refusal.New(tool.Conflict, "/status", "agent %q is disabled: enable it before publishing", a.Slug)
 	case v.Snapshot.Model == "":
-		return refuse(tool.Invalid, "/model", `expected a model, as "provider/name"`)
+		return refusal.New(tool.Invalid, "/model", `expected a model, as "provider/name"`)
 	case len(v.Snapshot.Tools) > 0 && r.opts.Resolver == nil:
-		return refuse(tool.Conflict, "/tools", "tools cannot be resolved here, so agents with tools cannot be published")
+		return refusal.New(tool.Conflict, "/tools", "tools cannot be resolved here, so agents with tools cannot be published")
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (r *Registry) addAgent(ctx context.Context, a agent.Agent, v agent.Version)
 func (r *Registry) agentVersions(
 	ctx context.Context, p tool.Principal, slugOrID string,
 ) (agent.Agent, []agent.Version, error) {
-	if err := mayWrite(p, AgentsWrite); err != nil {
+	if err := refusal.Unpermitted(p, AgentsWrite); err != nil {
 		return agent.Agent{}, nil, err
 	}
 	a, err := r.ownAgent(ctx, p, slugOrID)
@@ -174,15 +174,4 @@ func (r *Registry) agentVersions(
 		return agent.Agent{}, nil, fmt.Errorf("listing the versions of agent %q: %w", a.Slug, err)
 	}
 	return a, versions, nil
-}
-
-// agentReleases reads the versions of an agent, as releasesOf does for tools.
-func agentReleases(versions []agent.Version) []release {
-	var out []release
-	for _, v := range versions {
-		if n, err := semver.StrictNewVersion(v.Number); err == nil {
-			out = append(out, release{number: n, digest: v.Digest})
-		}
-	}
-	return out
 }

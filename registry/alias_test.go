@@ -7,11 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func interaction(i tool.Interaction) func(*registry.ToolSpec) {
-	return func(s *registry.ToolSpec) { s.Interaction = i }
+func interaction(i tool.Interaction) func(*definition.ToolSpec) {
+	return func(s *definition.ToolSpec) { s.Interaction = i }
 }
 
 func TestFurtherNamesAreChecked(t *testing.T) {
@@ -54,7 +56,7 @@ func TestFurtherNamesAreChecked(t *testing.T) {
 
 			b := setup(t)
 			_, _, err := b.registry.Create(t.Context(), b.ada, spec("addDir", interaction(c.i)))
-			requireRefused(t, err, tool.Invalid, c.path, c.text)
+			registrytest.RequireRefused(t, err, tool.Invalid, c.path, c.text)
 		})
 	}
 }
@@ -73,22 +75,22 @@ func TestPublishRefusesNamesOfOthers(t *testing.T) {
 	_, _, err = b.registry.Create(t.Context(), b.ada, spec("mount"))
 	require.NoError(t, err)
 	_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "addDir"})
-	requireRefused(t, err, tool.Conflict, "/interaction/aliases", `"mount" is the slug of the tenant tool`)
+	registrytest.RequireRefused(t, err, tool.Conflict, "/interaction/aliases", `"mount" is the slug of the tenant tool`)
 	_, _, err = b.registry.Version(t.Context(), b.ada, tool.Ref{Slug: "addDir"}, "1.0.0")
 	require.NoError(t, err, "what is not published has no further names")
 	_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "addDir", Constraint: "1.0.0"})
-	requireRefused(t, err, tool.Conflict, "/interaction/aliases", "mount")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/interaction/aliases", "mount")
 	s := spec("addDir", names, publish)
-	_, err = b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: &s})
-	requireRefused(t, err, tool.Conflict, "/interaction/aliases", "mount")
+	_, err = b.registry.Check(t.Context(), b.ada, definition.Definition{Tool: &s})
+	registrytest.RequireRefused(t, err, tool.Conflict, "/interaction/aliases", "mount")
 
 	s = spec("attachDir", interaction(tool.Interaction{Aliases: []string{"add-dir"}}), publish)
-	_, err = b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+	_, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 	require.NoError(t, err)
 	s = spec("addFolder", interaction(tool.Interaction{Aliases: []string{"add-dir"}}), publish)
-	_, err = b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+	_, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 	require.Equal(t, tool.Conflict, tool.KindOf(err), "the first that has it keeps it")
-	_, err = b.registry.Apply(t.Context(), b.bob, registry.Definition{Tool: &s})
+	_, err = b.registry.Apply(t.Context(), b.bob, definition.Definition{Tool: &s})
 	require.NoError(t, err, "in another tenant it is free")
 }
 
@@ -108,7 +110,7 @@ func TestPublishRefusesUnknownMiddleware(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		requireRefused(t, err, tool.Conflict, "/interaction/middleware/1", `no worker here has the middleware "approve"`)
+		registrytest.RequireRefused(t, err, tool.Conflict, "/interaction/middleware/1", `no worker here has the middleware "approve"`)
 		_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: s.Slug})
 		require.NoError(t, err, "one that was not told leaves it to the workers")
 	}

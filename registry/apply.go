@@ -7,36 +7,18 @@ import (
 	"slices"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
-
-// Action is what was done to a tool, an agent or a server.
-type Action string
-
-// Actions.
-const (
-	Created   Action = "created"
-	Updated   Action = "updated"
-	Unchanged Action = "unchanged"
-)
-
-// Change is what [Registry.Apply] did, or [Registry.Check] says that it would.
-type Change struct {
-	Kind      string   `json:"kind"` // "tool", "agent", "mcp_server", "artifact" or "pipeline".
-	Slug      string   `json:"slug"`
-	ID        string   `json:"id,omitempty"`
-	Version   string   `json:"version"` // Number of the head; empty for a server.
-	Action    Action   `json:"action"`
-	Published bool     `json:"published,omitempty"` // Whether a version became published by this.
-	Warnings  []string `json:"warnings,omitempty"`
-}
 
 // Apply makes a tool, an agent or a server what its definition says: it creates or
 // replaces the draft, and where the definition asks for it, publishes it.
 // Nothing is written unless all of it is in order. A definition without a
 // version gets the least number that its change demands. Applying the same
 // definition again changes nothing.
-func (r *Registry) Apply(ctx context.Context, p tool.Principal, d Definition) (Change, error) {
+func (r *Registry) Apply(ctx context.Context, p tool.Principal, d definition.Definition) (definition.Change, error) {
 	return r.apply(ctx, p, d, true)
 }
 
@@ -44,50 +26,55 @@ func (r *Registry) Apply(ctx context.Context, p tool.Principal, d Definition) (C
 // one exception: the tools of an agent, and the server or the pipeline of a
 // tool, need not exist, since the same batch may create them.
 // [Registry.CheckTools] checks for these.
-func (r *Registry) Check(ctx context.Context, p tool.Principal, d Definition) (Change, error) {
+func (r *Registry) Check(ctx context.Context, p tool.Principal, d definition.Definition) (definition.Change, error) {
 	dry := *r
 	dry.dry = true
 	return dry.apply(ctx, p, d, false)
 }
 
-func (r *Registry) apply(ctx context.Context, p tool.Principal, d Definition, write bool) (Change, error) {
+func (r *Registry) apply(
+	ctx context.Context, p tool.Principal, d definition.Definition, write bool,
+) (definition.Change, error) {
 	switch {
 	case d.Pipeline != nil:
-		return Change{}, refuse(
+		return definition.Change{}, refusal.New(
 			tool.Conflict, "", "pipelines are no part of the registry: apply them with toolcrib apply, or POST /v1/apply",
 		)
 	case d.Artifact != nil && d.Server == nil && d.Tool == nil && d.Agent == nil:
-		return r.applyArtifact(ctx, p, *d.Artifact, write)
+		return r.artifacts.Apply(ctx, p, *d.Artifact, write)
 	case d.Server != nil && d.Tool == nil && d.Agent == nil:
-		return r.applyServer(ctx, p, *d.Server, write)
+		return r.servers.Apply(ctx, p, *d.Server, write)
 	case d.Tool != nil && d.Agent == nil:
-		if err := mayWrite(p, ToolsWrite); err != nil {
-			return Change{}, err
+		if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
+			return definition.Change{}, err
 		}
 		return r.applyTool(ctx, p, *d.Tool, write)
 	case d.Agent != nil && d.Tool == nil:
-		if err := mayWrite(p, AgentsWrite); err != nil {
-			return Change{}, err
+		if err := refusal.Unpermitted(p, AgentsWrite); err != nil {
+			return definition.Change{}, err
 		}
 		return r.applyAgent(ctx, p, *d.Agent, write)
 	default:
-		return Change{}, refuse(tool.Invalid, "", "expected a definition of one tool, one agent, one server or one artifact")
+		return definition.Change{}, refusal.New(tool.Invalid, "",
+			"expected a definition of one tool, one agent, one server or one artifact")
 	}
 }
 
 // applyTool brings a tool of p's tenant, which may be the platform, to s.
-func (r *Registry) applyTool(ctx context.Context, p tool.Principal, s ToolSpec, write bool) (Change, error) {
+func (r *Registry) applyTool(
+	ctx context.Context, p tool.Principal, s definition.ToolSpec, write bool,
+) (definition.Change, error) {
 	tenant := p.Tenant
 	before, versions, err := r.findOwn(ctx, tenant, s.Slug)
 	if err != nil {
-		return Change{}, err
+		return definition.Change{}, err
 	}
 	var after tool.Tool
 	var held tool.Definition
 	var warnings []string
 	if before == nil {
 		if err := r.checkFormer(ctx, tenant, s.Slug); err != nil {
-			return Change{}, err
+			return definition.Change{}, err
 		}
 		after, warnings, err = r.newTool(tenant, s)
 	} else {
@@ -95,29 +82,32 @@ func (r *Registry) applyTool(ctx context.Context, p tool.Principal, s ToolSpec, 
 		after, warnings, err = r.edited(*before, s)
 	}
 	if err != nil {
-		return Change{}, err
+		return definition.Change{}, err
 	}
 	undeclared := r.recordReads(p, held, &after)
-	if undeclared != nil && (before == nil || s.wanted()) {
-		return Change{}, undeclared
+	if undeclared != nil && (before == nil || s.AsksToPublish()) {
+		return definition.Change{}, undeclared
 	}
 	unpinned, err := r.pin(ctx, &after)
 	if err != nil {
-		return Change{}, err
+		return definition.Change{}, err
 	}
 	warnings = append(warnings, unpinned...)
 	if s.Version == "" {
-		after.Version = proposeTool(&after, versions)
+		after.Version = release.Propose(after.Version, &after.Definition, versions)
 	}
-	c := Change{Kind: "tool", Slug: after.Slug, ID: after.ID, Version: after.Version, Action: Created, Warnings: warnings}
+	c := definition.Change{
+		Kind: "tool", Slug: after.Slug, ID: after.ID, Version: after.Version,
+		Action: definition.Created, Warnings: warnings,
+	}
 	var v tool.Version
-	if s.wanted() {
+	if s.AsksToPublish() {
 		was := publishedNumbers(versions)
 		if after, v, err = r.cut(ctx, after, versions, p, true); err != nil {
-			return Change{}, err
+			return definition.Change{}, err
 		}
 		if err := r.checkReach(ctx, &v); err != nil {
-			return Change{}, err
+			return definition.Change{}, err
 		}
 		c.Published = !slices.Contains(was, v.Number)
 	}
@@ -125,13 +115,13 @@ func (r *Registry) applyTool(ctx context.Context, p tool.Principal, s ToolSpec, 
 	case before == nil:
 		c.Warnings = append(c.Warnings, r.shadowWarning(ctx, tenant, s.Slug)...)
 	case sameTool(*before, after) && !c.Published:
-		c.Action = Unchanged
+		c.Action = definition.Unchanged
 		return c, nil
 	default:
-		c.Action = Updated
+		c.Action = definition.Updated
 	}
 	if undeclared != nil { // What is as it was is nothing that p declares.
-		return Change{}, undeclared
+		return definition.Change{}, undeclared
 	}
 	if !write {
 		return c, nil
@@ -193,32 +183,6 @@ func (r *Registry) shadowWarning(ctx context.Context, tenant tool.TenantID, slug
 	return nil
 }
 
-// proposeTool returns the number for a head that was given none: its own while
-// no version holds that, else the least that the change demands.
-func proposeTool(t *tool.Tool, versions []tool.Version) string {
-	digest, err := tool.Snapshot{Definition: t.Definition}.Digest()
-	if err != nil {
-		return t.Version
-	}
-	return propose(t.Version, digest, releasesOf(versions), func(since *release) demand {
-		d, _ := demandOf(&since.content, &t.Definition) // The judge reports what is wrong.
-		return d
-	})
-}
-
-func propose(number, digest string, releases []release, demanded func(*release) demand) string {
-	highest, stable := last(releases)
-	i := slices.IndexFunc(releases, func(r release) bool { return r.number.String() == number })
-	if i < 0 || releases[i].digest == digest {
-		return number
-	}
-	var d demand
-	if stable != nil {
-		d = demanded(stable)
-	}
-	return nextAfter(highest, d.bump)
-}
-
 func publishedNumbers(versions []tool.Version) []string {
 	var out []string
 	for _, v := range versions {
@@ -246,11 +210,13 @@ func samePolicy(a, b tool.Policy) bool {
 }
 
 // applyAgent brings an agent to s.
-func (r *Registry) applyAgent(ctx context.Context, p tool.Principal, s AgentSpec, write bool) (Change, error) {
+func (r *Registry) applyAgent(
+	ctx context.Context, p tool.Principal, s definition.AgentSpec, write bool,
+) (definition.Change, error) {
 	before, err := r.store.FindAgent(ctx, p.Tenant, s.Slug)
 	create := tool.KindOf(err) == tool.NotFound
 	if err != nil && !create {
-		return Change{}, fmt.Errorf("finding agent %q: %w", s.Slug, err)
+		return definition.Change{}, fmt.Errorf("finding agent %q: %w", s.Slug, err)
 	}
 	var versions []agent.Version
 	var after agent.Agent
@@ -259,12 +225,12 @@ func (r *Registry) applyAgent(ctx context.Context, p tool.Principal, s AgentSpec
 		after, warnings, err = r.newAgent(p.Tenant, s)
 	} else {
 		if versions, err = r.store.ListAgentVersions(ctx, p.Tenant, before.ID); err != nil {
-			return Change{}, fmt.Errorf("listing the versions of agent %q: %w", s.Slug, err)
+			return definition.Change{}, fmt.Errorf("listing the versions of agent %q: %w", s.Slug, err)
 		}
 		after, warnings, err = r.editedAgent(before, s)
 	}
 	if err != nil {
-		return Change{}, err
+		return definition.Change{}, err
 	}
 	return r.settleAgent(ctx, p, s, agentChange{before, after, versions, create, warnings}, write)
 }

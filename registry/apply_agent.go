@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -19,24 +22,27 @@ type agentChange struct {
 
 // settleAgent versions and publishes an applied agent, and writes it.
 func (r *Registry) settleAgent(
-	ctx context.Context, p tool.Principal, s AgentSpec, ch agentChange, write bool,
-) (Change, error) {
+	ctx context.Context, p tool.Principal, s definition.AgentSpec, ch agentChange, write bool,
+) (definition.Change, error) {
 	a := ch.after
 	digest, err := a.Definition.Digest()
 	if err != nil {
-		return Change{}, refuse(tool.Invalid, "", "agent %q holds malformed JSON", a.Slug)
+		return definition.Change{}, refusal.New(tool.Invalid, "", "agent %q holds malformed JSON", a.Slug)
 	}
 	if s.Version == "" {
-		a.Version = propose(a.Version, digest, agentReleases(ch.versions), func(*release) demand { return demand{} })
+		a.Version = release.OfAgent(ch.versions).Propose(a.Version, digest, nil)
 	}
-	c := Change{Kind: "agent", Slug: a.Slug, ID: a.ID, Version: a.Version, Action: Updated, Warnings: ch.warnings}
+	c := definition.Change{
+		Kind: "agent", Slug: a.Slug, ID: a.ID, Version: a.Version, Action: definition.Updated,
+		Warnings: ch.warnings,
+	}
 	var v agent.Version
-	if s.wanted() {
+	if s.AsksToPublish() {
 		if v, err = r.cutAgent(a, ch.versions); err != nil {
-			return Change{}, err
+			return definition.Change{}, err
 		}
 		if err := r.mayPublishAgent(&ch.after, &v); err != nil {
-			return Change{}, err
+			return definition.Change{}, err
 		}
 		c.Published = !slices.ContainsFunc(ch.versions, func(have agent.Version) bool {
 			return have.Number == v.Number && have.Published
@@ -46,9 +52,9 @@ func (r *Registry) settleAgent(
 	was, _ := ch.before.Definition.Digest() // The stored digest; it matches none when it can't be computed.
 	switch {
 	case ch.create:
-		c.Action = Created
+		c.Action = definition.Created
 	case was == digest && ch.before.Status == a.Status && ch.before.Version == a.Version && !c.Published:
-		c.Action = Unchanged
+		c.Action = definition.Unchanged
 		return c, nil
 	}
 	if !write {
@@ -57,7 +63,7 @@ func (r *Registry) settleAgent(
 	if v.Number != "" {
 		a.Status = ch.after.Status
 		if err := r.publishAgent(ctx, p, &a, &v); err != nil {
-			return Change{}, err
+			return definition.Change{}, err
 		}
 	}
 	return c, r.writeAgent(ctx, ch.create, a, v)

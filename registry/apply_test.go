@@ -8,14 +8,16 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func (b bench) apply(t *testing.T, s registry.ToolSpec) (registry.Change, error) {
+func (b bench) apply(t *testing.T, s definition.ToolSpec) (definition.Change, error) {
 	t.Helper()
 
-	would, checkErr := b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: &s})
-	did, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+	would, checkErr := b.registry.Check(t.Context(), b.ada, definition.Definition{Tool: &s})
+	did, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 	require.Equal(t, tool.KindOf(checkErr), tool.KindOf(err), "a check foretells")
 	if err == nil && would.ID != did.ID {
 		would.ID = did.ID // A new one gets its id when it is made.
@@ -30,24 +32,24 @@ func TestApplyTool(t *testing.T) {
 	b := setup(t)
 	change, err := b.apply(t, spec("findOrder"))
 	require.NoError(t, err)
-	require.Equal(t, registry.Created, change.Action)
+	require.Equal(t, definition.Created, change.Action)
 	require.False(t, change.Published)
 	require.Equal(t, "1.0.0", change.Version)
 
 	change, err = b.apply(t, spec("findOrder"))
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, change.Action)
+	require.Equal(t, definition.Unchanged, change.Action)
 
 	change, err = b.apply(t, spec("findOrder", publish))
 	require.NoError(t, err)
-	require.Equal(t, registry.Updated, change.Action)
+	require.Equal(t, definition.Updated, change.Action)
 	require.True(t, change.Published)
 
 	before, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
 	require.NoError(t, err)
 	change, err = b.apply(t, spec("findOrder", publish, version("1.0.0")))
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, change.Action)
+	require.Equal(t, definition.Unchanged, change.Action)
 	after, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
 	require.NoError(t, err)
 	require.Equal(t, before.Revision, after.Revision, "nothing is written")
@@ -55,7 +57,7 @@ func TestApplyTool(t *testing.T) {
 	// Without a number the change finds its own; with one it is judged.
 	wider := input(`{"type":"object","properties":{"id":{"type":"string"},"n":{"type":"integer"}}}`)
 	_, err = b.apply(t, spec("findOrder", publish, wider, version("1.0.0")))
-	requireRefused(t, err, tool.Conflict, "/version", "at least 1.1.0")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/version", "at least 1.1.0")
 	change, err = b.apply(t, spec("findOrder", publish, wider))
 	require.NoError(t, err)
 	require.Equal(t, "1.1.0", change.Version)
@@ -67,10 +69,10 @@ func TestApplyTool(t *testing.T) {
 	change, err = b.apply(
 		t,
 		spec("findOrder", publish, input(`{"type":"object","properties":{"n":{"type":"integer"}}}`),
-			func(s *registry.ToolSpec) { s.RequiredPermission = "orders.read" }),
+			func(s *definition.ToolSpec) { s.RequiredPermission = "orders.read" }),
 	)
 	require.NoError(t, err)
-	require.Equal(t, registry.Updated, change.Action)
+	require.Equal(t, definition.Updated, change.Action)
 	require.Equal(t, "2.0.0", change.Version)
 	require.False(t, change.Published)
 
@@ -78,7 +80,7 @@ func TestApplyTool(t *testing.T) {
 	_, err = b.registry.Disable(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
 	require.NoError(t, err)
 	_, err = b.apply(t, spec("findOrder", publish))
-	requireRefused(t, err, tool.Conflict, "/status", "enable it")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/status", "enable it")
 }
 
 // A definition that is refused leaves nothing behind.
@@ -87,7 +89,7 @@ func TestApplyWritesAllOrNothing(t *testing.T) {
 
 	b := setup(t)
 	_, err := b.apply(t, spec("findOrder", publish, searching))
-	requireRefused(t, err, tool.Conflict, "/implementation_type", "nothing here runs")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_type", "nothing here runs")
 	_, err = b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 }
@@ -98,29 +100,29 @@ func TestApplyAgent(t *testing.T) {
 	b := setup(t)
 	_, err := b.apply(t, spec("findOrder", publish))
 	require.NoError(t, err)
-	desk := registry.AgentSpec{Slug: "desk", Publish: true, Definition: agent.Definition{
+	desk := definition.AgentSpec{Slug: "desk", Publish: true, Definition: agent.Definition{
 		Instructions: "Help.", Model: "scripted/desk", Tools: []tool.Ref{{Slug: "findOrder"}},
 	}}
-	apply := func() (registry.Change, error) {
-		return b.registry.Apply(t.Context(), b.ada, registry.Definition{Agent: &desk})
+	apply := func() (definition.Change, error) {
+		return b.registry.Apply(t.Context(), b.ada, definition.Definition{Agent: &desk})
 	}
-	would, err := b.registry.Check(t.Context(), b.ada, registry.Definition{Agent: &desk})
+	would, err := b.registry.Check(t.Context(), b.ada, definition.Definition{Agent: &desk})
 	require.NoError(t, err)
-	require.Equal(t, registry.Created, would.Action)
+	require.Equal(t, definition.Created, would.Action)
 	change, err := apply()
 	require.NoError(t, err)
-	require.Equal(t, registry.Created, change.Action)
+	require.Equal(t, definition.Created, change.Action)
 	require.True(t, change.Published)
 	change, err = apply()
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, change.Action)
+	require.Equal(t, definition.Unchanged, change.Action)
 	desk.Instructions = "Help briefly."
 	change, err = apply()
 	require.NoError(t, err)
 	require.Equal(t, "1.0.1", change.Version)
 	desk.Tools = []tool.Ref{{Slug: "missingTool"}}
 	_, err = apply()
-	requireRefused(t, err, tool.NotFound, "/tools", "missingTool")
+	registrytest.RequireRefused(t, err, tool.NotFound, "/tools", "missingTool")
 	a, err := b.registry.GetAgent(t.Context(), b.ada, "desk")
 	require.NoError(t, err)
 	require.Equal(t, "findOrder", a.Tools[0].Slug)
@@ -133,10 +135,10 @@ func TestSyncBuiltins(t *testing.T) {
 	builtin := registry.BuiltinSpec{Key: "datetime_utils", Version: "1.0.0", Definition: spec("datetime_utils").Definition}
 	changes, err := b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin})
 	require.NoError(t, err)
-	require.Equal(t, registry.Created, changes[0].Action)
+	require.Equal(t, definition.Created, changes[0].Action)
 	changes, err = b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{builtin})
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, changes[0].Action)
+	require.Equal(t, definition.Unchanged, changes[0].Action)
 
 	got, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "datetime_utils"})
 	require.NoError(t, err)
@@ -155,7 +157,7 @@ func TestSyncBuiltins(t *testing.T) {
 
 	change, err := b.apply(t, spec("datetime_utils", publish))
 	require.NoError(t, err)
-	require.Equal(t, registry.Created, change.Action)
+	require.Equal(t, definition.Created, change.Action)
 	require.Contains(t, change.Warnings[0], "hides the platform's tool")
 	_, err = b.registry.SyncBuiltins(t.Context(), []registry.BuiltinSpec{
 		builtin, {Key: "other", Definition: builtin.Definition},
@@ -175,25 +177,25 @@ func TestBuiltinsAreNotCloned(t *testing.T) {
 	_, _, err = b.registry.Create(t.Context(), b.ada, spec("plain"))
 	require.NoError(t, err)
 	for _, slug := range []string{"http_request", "fetch", "plain"} {
-		for name, write := range map[string]func(registry.ToolSpec) error{
-			"create": func(s registry.ToolSpec) error { _, _, err := b.registry.Create(t.Context(), b.ada, s); return err },
-			"update": func(s registry.ToolSpec) error {
+		for name, write := range map[string]func(definition.ToolSpec) error{
+			"create": func(s definition.ToolSpec) error { _, _, err := b.registry.Create(t.Context(), b.ada, s); return err },
+			"update": func(s definition.ToolSpec) error {
 				_, _, err := b.registry.Update(t.Context(), b.ada, tool.Ref{Slug: "plain"}, s)
 				return err
 			},
-			"apply": func(s registry.ToolSpec) error { s.Publish = true; _, err := b.apply(t, s); return err },
-			"import": func(s registry.ToolSpec) error {
-				got, err := b.registry.Import(t.Context(), b.ada, []registry.ToolSpec{s})
+			"apply": func(s definition.ToolSpec) error { s.Publish = true; _, err := b.apply(t, s); return err },
+			"import": func(s definition.ToolSpec) error {
+				got, err := b.registry.Import(t.Context(), b.ada, []definition.ToolSpec{s})
 				require.NoError(t, err)
 				require.NotNil(t, got[0].Err)
 				return got[0].Err
 			},
 		} {
-			s := spec(slug, func(s *registry.ToolSpec) { s.BuiltinKey = "http_request" })
+			s := spec(slug, func(s *definition.ToolSpec) { s.BuiltinKey = "http_request" })
 			if name == "update" {
 				s.Slug = ""
 			}
-			requireRefused(t, write(s), tool.Invalid, "/builtin_key", "only the platform's own tools")
+			registrytest.RequireRefused(t, write(s), tool.Invalid, "/builtin_key", "only the platform's own tools")
 		}
 	}
 	own, err := b.registry.List(t.Context(), b.ada, registry.ToolQuery{Limit: 10})
@@ -208,7 +210,7 @@ func TestImport(t *testing.T) {
 
 	b := setup(t)
 	off, on := false, true
-	tools := []registry.ToolSpec{
+	tools := []definition.ToolSpec{
 		{
 			Slug: "get_weather", Active: &on,
 			Definition: tool.Definition{Config: json.RawMessage(`{"url":"https://example.com"}`)},
@@ -255,6 +257,6 @@ func TestImport(t *testing.T) {
 
 	again, err := b.registry.Import(t.Context(), b.ada, tools[:2])
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, again[0].Action)
-	require.Equal(t, registry.Unchanged, again[1].Action)
+	require.Equal(t, definition.Unchanged, again[0].Action)
+	require.Equal(t, definition.Unchanged, again[1].Action)
 }

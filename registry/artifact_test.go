@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func artifactSpec(source string) registry.ToolSpec {
-	return spec("quote", func(s *registry.ToolSpec) {
+func artifactSpec(source string) definition.ToolSpec {
+	return spec("quote", func(s *definition.ToolSpec) {
 		s.Implementation, s.Config = tool.Artifact, json.RawMessage(`{"source":"`+source+`"}`)
 		s.Publish = true
 	})
@@ -23,27 +24,27 @@ func TestArtifactsArePure(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: new(artifactSpec("1"))})
+	_, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: new(artifactSpec("1"))})
 	require.NoError(t, err)
 	stored, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "quote"})
 	require.NoError(t, err)
 	require.True(t, stored.Execution.Pure)
 	require.Equal(t, tool.EgressNone, stored.EgressClass)
-	again, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: new(artifactSpec("1"))})
+	again, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: new(artifactSpec("1"))})
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, again.Action)
+	require.Equal(t, definition.Unchanged, again.Action)
 
 	for _, class := range []tool.Egress{tool.EgressReadOnly, tool.EgressWrite} {
 		s := artifactSpec("1")
 		s.EgressClass = class
-		_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+		_, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 		require.Equal(t, tool.Invalid, tool.KindOf(err))
 		require.Equal(t, "/egress_class", tool.AsError(err).Path)
 		require.ErrorContains(t, err, "no network")
 	}
 	s := artifactSpec("1")
 	s.Execution.Lane = tool.FastLane
-	_, err = b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+	_, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 	require.Equal(t, "/execution/lane", tool.AsError(err).Path, "what nobody trusts stays out of a workflow's task")
 }
 
@@ -67,13 +68,13 @@ func TestCompilesBeforePublishing(t *testing.T) {
 	})
 	draft := artifactSpec("(")
 	draft.Publish = false
-	_, err := r.Apply(t.Context(), b.ada, registry.Definition{Tool: &draft})
+	_, err := r.Apply(t.Context(), b.ada, definition.Definition{Tool: &draft})
 	require.NoError(t, err, "a draft may be unfinished")
 	require.Zero(t, compiled)
 	for _, publish := range []func() error{
 		func() error { _, _, err := r.Publish(t.Context(), b.ada, tool.Ref{Slug: "quote"}); return err },
 		func() error {
-			_, err := r.Check(t.Context(), b.ada, registry.Definition{Tool: new(artifactSpec("("))})
+			_, err := r.Check(t.Context(), b.ada, definition.Definition{Tool: new(artifactSpec("("))})
 			return err
 		},
 	} {
@@ -83,7 +84,7 @@ func TestCompilesBeforePublishing(t *testing.T) {
 	}
 	compiled = 0
 	for range 2 {
-		_, err = r.Apply(t.Context(), b.ada, registry.Definition{Tool: new(artifactSpec("1"))})
+		_, err = r.Apply(t.Context(), b.ada, definition.Definition{Tool: new(artifactSpec("1"))})
 		require.NoError(t, err)
 	}
 	require.Equal(t, 1, compiled)

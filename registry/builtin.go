@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -23,10 +24,10 @@ const platformSubject = "platform"
 // store that is opened for the platform. A built-in whose content changed under
 // the same version fails with tool.Conflict. Tools that are no longer built in
 // stay as they are.
-func (r *Registry) SyncBuiltins(ctx context.Context, specs []BuiltinSpec) ([]Change, error) {
-	changes := make([]Change, 0, len(specs))
+func (r *Registry) SyncBuiltins(ctx context.Context, specs []BuiltinSpec) ([]definition.Change, error) {
+	changes := make([]definition.Change, 0, len(specs))
 	for _, b := range specs {
-		c, err := r.applyTool(ctx, tool.Principal{Subject: platformSubject}, ToolSpec{
+		c, err := r.applyTool(ctx, tool.Principal{Subject: platformSubject}, definition.ToolSpec{
 			Slug: b.Key, BuiltinKey: b.Key, Version: b.Version, Publish: true, Definition: b.Definition, Policy: b.Policy,
 		}, true)
 		if err != nil {

@@ -9,6 +9,9 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -46,8 +49,8 @@ const syncTries = 5
 //
 // It fails with tool.Conflict where the code's own version has other content
 // than it had, or is not raised as its change demands.
-func (r *Registry) SyncCode(ctx context.Context, tenant tool.TenantID, specs []CodeSpec) ([]Change, error) {
-	changes := make([]Change, 0, len(specs))
+func (r *Registry) SyncCode(ctx context.Context, tenant tool.TenantID, specs []CodeSpec) ([]definition.Change, error) {
+	changes := make([]definition.Change, 0, len(specs))
 	for _, s := range specs {
 		c, err := r.syncCode(ctx, tenant, s)
 		for try := 1; tool.KindOf(err) == tool.Conflict && try < syncTries; try++ {
@@ -61,16 +64,19 @@ func (r *Registry) SyncCode(ctx context.Context, tenant tool.TenantID, specs []C
 	return changes, nil
 }
 
-func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpec) (Change, error) {
-	want := ToolSpec{Slug: s.Slug, Version: s.Version, Publish: true, Definition: s.Definition, Policy: s.Policy}
-	if _, err := r.checkSpec(&want); err != nil { // Fills in defaults too, so that digests compare.
-		return Change{}, err
+func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpec) (definition.Change, error) {
+	want := definition.ToolSpec{
+		Slug: s.Slug, Version: s.Version, Publish: true, Definition: s.Definition,
+		Policy: s.Policy,
+	}
+	if _, err := r.checkTool(&want); err != nil { // Fills in defaults too, so that digests compare.
+		return definition.Change{}, err
 	}
 	before, versions, err := r.findCode(ctx, tenant, &want)
 	if err != nil {
-		return Change{}, err
+		return definition.Change{}, err
 	}
-	c := Change{Kind: "tool", Slug: s.Slug, Version: s.Version, Action: Unchanged}
+	c := definition.Change{Kind: "tool", Slug: s.Slug, Version: s.Version, Action: definition.Unchanged}
 	if before == nil {
 		return heldOr(c)(r.applyTool(ctx, tool.Principal{Tenant: tenant, Subject: codeSubject}, want, true))
 	}
@@ -93,8 +99,8 @@ func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpe
 
 // heldOr returns unchanged with a warning where a name of the code's leads to
 // another tool, and else what was applied.
-func heldOr(unchanged Change) func(Change, error) (Change, error) {
-	return func(applied Change, err error) (Change, error) {
+func heldOr(unchanged definition.Change) func(definition.Change, error) (definition.Change, error) {
+	return func(applied definition.Change, err error) (definition.Change, error) {
 		if warning, held := heldByName(err); held {
 			unchanged.Warnings = []string{warning}
 			return unchanged, nil
@@ -105,7 +111,7 @@ func heldOr(unchanged Change) func(Change, error) (Change, error) {
 
 // obstacle says what of the tenant's keeps a version from being published, and
 // fails where the code contradicts itself.
-func obstacle(before *tool.Tool, versions []tool.Version, want *ToolSpec) (held string, err error) {
+func obstacle(before *tool.Tool, versions []tool.Version, want *definition.ToolSpec) (held string, err error) {
 	switch {
 	case !sameFunction(&before.Definition, &want.Definition) && !renamedInCode(&before.Definition, want):
 		return "the tenant has another tool of this slug", nil
@@ -116,12 +122,12 @@ func obstacle(before *tool.Tool, versions []tool.Version, want *ToolSpec) (held 
 	}
 	digest, err := tool.Snapshot{Definition: want.Definition}.Digest()
 	if err != nil {
-		return "", refuse(tool.Invalid, "", "tool %q holds malformed JSON", want.Slug)
+		return "", refusal.New(tool.Invalid, "", "tool %q holds malformed JSON", want.Slug)
 	}
-	number, err := parseVersion(want.Version)
-	if err != nil {
+	if err := release.CheckNumber(want.Version); err != nil {
 		return "", err
 	}
+	number := semver.MustParse(want.Version)
 	var greater *semver.Version
 	for _, v := range versions {
 		switch n, err := semver.StrictNewVersion(v.Number); {
@@ -133,7 +139,7 @@ func obstacle(before *tool.Tool, versions []tool.Version, want *ToolSpec) (held 
 		case v.Number == want.Version && madeByTenant(v):
 			return fmt.Sprintf("the tenant made a version %s of its own", v.Number), nil
 		case v.Number == want.Version:
-			return "", refuse(
+			return "", refusal.New(
 				tool.Conflict, "/version",
 				"version %s was published with other content: give what the code has now a greater version", v.Number,
 			)

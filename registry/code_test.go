@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -30,7 +32,7 @@ const (
 
 // sync brings ada's tool up to date, and returns what was done and what she
 // gets in production.
-func (b bench) sync(t *testing.T, s registry.CodeSpec) (registry.Change, string) {
+func (b bench) sync(t *testing.T, s registry.CodeSpec) (definition.Change, string) {
 	t.Helper()
 	changes, err := b.registry.SyncCode(t.Context(), b.ada.Tenant, []registry.CodeSpec{s})
 	require.NoError(t, err)
@@ -49,7 +51,7 @@ func TestSyncCodePublishesEachVersionOnce(t *testing.T) {
 
 	b := setup(t)
 	c, runs := b.sync(t, code("1.0.0", first))
-	require.Equal(t, registry.Created, c.Action)
+	require.Equal(t, definition.Created, c.Action)
 	require.Equal(t, "1.0.0", runs)
 	pinned, err := b.resolver.Resolve(t.Context(), resolver.Request{
 		Principal: b.ada, Ref: tool.Ref{Slug: "convertWeight"},
@@ -58,14 +60,14 @@ func TestSyncCodePublishesEachVersionOnce(t *testing.T) {
 
 	for _, step := range []struct {
 		version, schema, runs string
-		action                registry.Action
+		action                definition.Action
 	}{
-		{"1.0.0", first, "1.0.0", registry.Unchanged},
-		{"1.1.0", second, "1.1.0", registry.Updated},
-		{"1.0.0", first, "1.1.0", registry.Unchanged}, // The old program starts again.
-		{"1.1.0", second, "1.1.0", registry.Unchanged},
-		{"2.0.0", third, "2.0.0", registry.Updated},
-		{"1.1.0", second, "2.0.0", registry.Unchanged},
+		{"1.0.0", first, "1.0.0", definition.Unchanged},
+		{"1.1.0", second, "1.1.0", definition.Updated},
+		{"1.0.0", first, "1.1.0", definition.Unchanged}, // The old program starts again.
+		{"1.1.0", second, "1.1.0", definition.Unchanged},
+		{"2.0.0", third, "2.0.0", definition.Updated},
+		{"1.1.0", second, "2.0.0", definition.Unchanged},
 	} {
 		c, runs := b.sync(t, code(step.version, step.schema))
 		require.Equal(t, step.action, c.Action, step.version)
@@ -81,9 +83,9 @@ func TestSyncCodePublishesEachVersionOnce(t *testing.T) {
 	require.Equal(t, "1.0.0", v.Number)
 
 	_, err = b.registry.SyncCode(t.Context(), b.ada.Tenant, []registry.CodeSpec{code("2.0.0", first)})
-	requireRefused(t, err, tool.Conflict, "/version", "other content")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/version", "other content")
 	_, err = b.registry.SyncCode(t.Context(), b.ada.Tenant, []registry.CodeSpec{code("2.0.1", first)})
-	requireRefused(t, err, tool.Conflict, "/version", "needs at least 3.0.0")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/version", "needs at least 3.0.0")
 	c, _ = b.sync(t, code("1.5.0", first))
 	require.Equal(t, []string{"version 2.0.0 is there, which is greater"}, c.Warnings)
 	_, err = b.registry.Get(t.Context(), b.bob, tool.Ref{Slug: "convertWeight"})
@@ -121,7 +123,7 @@ func TestSyncCodeLeavesTheTenantItsSay(t *testing.T) {
 			t.Helper()
 			s := spec("convertWeight", version("2.0.0"), publish)
 			s.Definition = code("2.0.0", third).Definition
-			_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+			_, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 			require.NoError(t, err)
 		}, "2.0.0", "version 2.0.0 is there, which is greater"},
 		"the same version of its own": {func(t *testing.T, b bench) {
@@ -129,7 +131,7 @@ func TestSyncCodeLeavesTheTenantItsSay(t *testing.T) {
 			s := spec("convertWeight", version("1.1.0"), publish)
 			s.Definition = code("1.1.0", first).Definition
 			s.Description = "Mine."
-			_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+			_, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 			require.NoError(t, err)
 		}, "1.1.0", "the tenant made a version 1.1.0 of its own"},
 	} {
@@ -141,7 +143,7 @@ func TestSyncCodeLeavesTheTenantItsSay(t *testing.T) {
 			c.decide(t, b)
 			change, runs := b.sync(t, code("1.1.0", second))
 			require.Equal(t, c.runs, runs)
-			require.Equal(t, registry.Unchanged, change.Action)
+			require.Equal(t, definition.Unchanged, change.Action)
 			require.Equal(t, []string{c.warns}, change.Warnings)
 		})
 	}
@@ -157,7 +159,7 @@ func TestSyncCodeStepsBackForVersionsOfTheTenant(t *testing.T) {
 	own.Definition = code(
 		"", `{"type":"object","properties":{"grams":{"type":"number"},"note":{"type":"string"}}}`,
 	).Definition
-	_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &own})
+	_, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &own})
 	require.NoError(t, err)
 	c, runs := b.sync(t, code("1.2.0", second))
 	require.Equal(t, "1.1.0", runs)

@@ -5,7 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -28,15 +29,15 @@ func TestPureToolsLeftAtOneAreWarnedOf(t *testing.T) {
 		"not pure":         {tool.Execution{Idempotent: true}, tool.Internal, false},
 		"of a client":      {tool.Execution{Pure: true}, tool.Client, false},
 	} {
-		s := spec("getOrder", func(s *registry.ToolSpec) { s.Execution, s.Implementation = tt.x, tt.impl })
-		change, err := b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: &s})
+		s := spec("getOrder", func(s *definition.ToolSpec) { s.Execution, s.Implementation = tt.x, tt.impl })
+		change, err := b.registry.Check(t.Context(), b.ada, definition.Definition{Tool: &s})
 		require.NoError(t, err, name)
 		if !tt.warns {
 			require.Empty(t, change.Warnings, name)
-			require.Empty(t, registry.ConcurrencyWarnings(&s.Definition), name)
+			require.Empty(t, definition.ConcurrencyWarnings(&s.Definition), name)
 			continue
 		}
-		require.Equal(t, registry.ConcurrencyWarnings(&s.Definition), change.Warnings, name)
+		require.Equal(t, definition.ConcurrencyWarnings(&s.Definition), change.Warnings, name)
 		require.Contains(t, change.Warnings[0], `concurrency group "`+tt.x.Group()+`"`, name)
 	}
 }
@@ -46,8 +47,8 @@ func TestAgentsMaxConcurrency(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	read := func(limits string) (registry.Change, error) {
-		d, err := registry.ParseDefinition([]byte(`{"kind":"agent","slug":"desk","instructions":"Help.","maxConcurrency":` +
+	read := func(limits string) (definition.Change, error) {
+		d, err := definition.Parse([]byte(`{"kind":"agent","slug":"desk","instructions":"Help.","maxConcurrency":` +
 			limits + `}`))
 		require.NoError(t, err)
 		return b.registry.Apply(t.Context(), b.ada, d)
@@ -59,6 +60,6 @@ func TestAgentsMaxConcurrency(t *testing.T) {
 	require.Equal(t, map[string]int{"default": 8, "shop": 1000}, got.MaxConcurrency)
 	for group, limits := range map[string]string{"shop": `{"shop":0}`, "default": `{"default":1001}`, "": `{"":4}`} {
 		_, err := read(limits)
-		requireRefused(t, err, tool.Invalid, "/max_concurrency/"+group, "expected 1 to 1000")
+		registrytest.RequireRefused(t, err, tool.Invalid, "/max_concurrency/"+group, "expected 1 to 1000")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -28,8 +30,8 @@ func (named) InputSchema(json.RawMessage) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{"sql":{"type":"string"}}}`)
 }
 
-func custom(config string) func(*registry.ToolSpec) {
-	return func(s *registry.ToolSpec) { s.Implementation, s.Config = tool.Custom, json.RawMessage(config) }
+func custom(config string) func(*definition.ToolSpec) {
+	return func(s *definition.ToolSpec) { s.Implementation, s.Config = tool.Custom, json.RawMessage(config) }
 }
 
 // What hosts register by name is checked when a tool is published, and says what
@@ -53,7 +55,7 @@ func TestCustomTools(t *testing.T) {
 		_, _, err := knowing.Create(t.Context(), b.ada, spec(slug, custom(config)))
 		require.NoError(t, err, "a draft may wait for its executor")
 		_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
-		requireRefused(t, err, want.kind, want.path, want.says)
+		registrytest.RequireRefused(t, err, want.kind, want.path, want.says)
 		_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
 		require.NoError(t, err, "where nobody knows the names, calls are refused")
 	}
@@ -86,13 +88,13 @@ func TestPromptTools(t *testing.T) {
 			},
 		},
 	})
-	prompt := func(config string) func(*registry.ToolSpec) {
-		return func(s *registry.ToolSpec) { s.Implementation, s.Config = tool.Prompt, json.RawMessage(config) }
+	prompt := func(config string) func(*definition.ToolSpec) {
+		return func(s *definition.ToolSpec) { s.Implementation, s.Config = tool.Prompt, json.RawMessage(config) }
 	}
 	_, _, err := knowing.Create(t.Context(), b.ada, spec("sumUp", prompt(`{"model": "openai/gpt"}`)))
 	require.NoError(t, err)
 	_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: "sumUp"})
-	requireRefused(t, err, tool.Conflict, "/implementation_config/model", `no worker here has a model provider "openai"`)
+	registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/model", `no worker here has a model provider "openai"`)
 	for slug, config := range map[string]string{
 		"asks": `{"model": "anthropic/claude"}`, "delegates": `{"mode": "agent", "target_agent_slug": "x"}`,
 	} {
@@ -102,7 +104,7 @@ func TestPromptTools(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, _, err = knowing.Create(t.Context(), b.ada, spec("noArguments", prompt(`{"model": "anthropic/claude"}`), input("")))
-	requireRefused(t, err, tool.Invalid, "/implementation_config/prompt_template", "no arguments")
+	registrytest.RequireRefused(t, err, tool.Invalid, "/implementation_config/prompt_template", "no arguments")
 }
 
 // A function tool is published only where a worker has the function that it
@@ -126,7 +128,7 @@ func TestFunctionToolsNameAFunctionOfTheWorkers(t *testing.T) {
 	} {
 		b := setup(t)
 		reg := registry.New(b.store, registry.Options{Functions: tt.known})
-		_, _, err := reg.Create(t.Context(), b.ada, registry.ToolSpec{
+		_, _, err := reg.Create(t.Context(), b.ada, definition.ToolSpec{
 			Slug: "convertWeight", Definition: code("1.0.0", first).Definition,
 		})
 		require.NoError(t, err, name)
@@ -135,6 +137,6 @@ func TestFunctionToolsNameAFunctionOfTheWorkers(t *testing.T) {
 			require.NoError(t, err, name)
 			continue
 		}
-		requireRefused(t, err, tool.Conflict, "/implementation_config/function_name", tt.says)
+		registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/function_name", tt.says)
 	}
 }

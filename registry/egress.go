@@ -2,14 +2,16 @@ package registry
 
 import (
 	"github.com/toolcrib/toolcrib/internal/hostname"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // checkEgressRules refuses rules that nothing could pass, or that say what the
 // class denies.
-func (r *Registry) checkEgressRules(s *ToolSpec) error {
+func (r *Registry) checkEgressRules(s *definition.ToolSpec) error {
 	if err := hostname.CheckRules(s.EgressRules, s.EgressClass, r.declaresReads(&s.Definition)); err != nil {
-		return within("/egress_rules", err)
+		return refusal.Within("/egress_rules", err)
 	}
 	return nil
 }
@@ -38,20 +40,20 @@ func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
 	switch {
 	case class.Within(p.EgressClass):
 	case class == tool.EgressWrite:
-		return refuse(
+		return refusal.New(
 			tool.Invalid, "/egress_class",
 			"%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to write%s",
 			what, p.EgressClass, declare,
 		)
 	default:
-		return refuse(
+		return refusal.New(
 			tool.Invalid, "/egress_class",
 			"%s, and its egress class is %s: every call would be refused and reported as drift; set egress_class to read_only",
 			what, p.EgressClass,
 		)
 	}
 	if method != "" && !p.EgressRules.AllowsMethod(method) {
-		return refuse(tool.Invalid, "/egress_rules/methods",
+		return refusal.New(tool.Invalid, "/egress_rules/methods",
 			"%s, which its egress rules do not allow: every call would be refused; add %s", what, method)
 	}
 	return nil
@@ -59,9 +61,28 @@ func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
 
 // egressWarnings explains to the author of a draft what will keep it from being
 // published.
-func (r *Registry) egressWarnings(s *ToolSpec) []string {
+func (r *Registry) egressWarnings(s *definition.ToolSpec) []string {
 	if err := r.egressObstacle(s.Policy, &s.Definition); err != nil {
 		return []string{"it cannot be published as it is: " + tool.AsError(err).Msg}
+	}
+	return nil
+}
+
+// providerObstacle says why a provider's tool of the given policy would never
+// be passed to a model: the platform cannot stop its calls, so it cannot ask
+// for an approval either.
+func providerObstacle(p tool.Policy) error {
+	const why = "the model's provider runs the tool by itself, so no approval can be asked for before it does, and " +
+		"it would never be passed to a model"
+	switch {
+	case p.EgressClass == tool.EgressWrite:
+		return refusal.New(tool.Invalid, "/egress_class",
+			"what is of egress class write asks for an approval of every call; %s",
+			why)
+	case p.RequiresApproval:
+		return refusal.New(tool.Invalid, "/requires_approval", "%s: drop requires_approval", why)
+	case p.PermissionPolicy == tool.AlwaysAsk:
+		return refusal.New(tool.Invalid, "/permission_policy", "%s: set permission_policy to auto", why)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -76,7 +77,7 @@ func TestDriftAtDefinition(t *testing.T) {
 		},
 	} {
 		r, ada := calling(t)
-		s := spec("getOrder", func(s *registry.ToolSpec) {
+		s := spec("getOrder", func(s *definition.ToolSpec) {
 			s.Implementation, s.Config, s.Policy = tool.HTTP, json.RawMessage(`{"url":"https://example.com","method":"`+
 				tt.method+`"}`), tt.policy
 		})
@@ -88,13 +89,13 @@ func TestDriftAtDefinition(t *testing.T) {
 			require.Empty(t, warnings, name)
 			continue
 		}
-		requireRefused(t, err, tool.Invalid, tt.path, tt.says)
+		registrytest.RequireRefused(t, err, tool.Invalid, tt.path, tt.says)
 		require.Len(t, warnings, 1, name)
 		require.Contains(t, warnings[0], tt.says, name)
 
 		s.Slug, s.Publish = "findOrder", true
-		_, err = r.Apply(t.Context(), ada, registry.Definition{Tool: &s})
-		requireRefused(t, err, tool.Invalid, tt.path, tt.says)
+		_, err = r.Apply(t.Context(), ada, definition.Definition{Tool: &s})
+		registrytest.RequireRefused(t, err, tool.Invalid, tt.path, tt.says)
 	}
 }
 
@@ -104,8 +105,8 @@ func TestEgressRules(t *testing.T) {
 	t.Parallel()
 
 	r, ada := calling(t)
-	read := func(rules string) registry.ToolSpec {
-		d, err := registry.ParseDefinition([]byte(`{"slug":"order","description":"Orders.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"implementationType":"http",
+	read := func(rules string) definition.ToolSpec {
+		d, err := definition.Parse([]byte(`{"slug":"order","description":"Orders.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"implementationType":"http",
 			"implementationConfig":{"url":"https://example.com","method":"GET"},"egressClass":"read_only",` + rules + `}`))
 		require.NoError(t, err)
 		return *d.Tool
@@ -127,20 +128,20 @@ func TestEgressRules(t *testing.T) {
 		`{"max_bytes":-1}`:                  "/egress_rules/max_bytes",
 	} {
 		_, _, err := r.Create(t.Context(), ada, read(`"egress_rules":`+rules))
-		requireRefused(t, err, tool.Invalid, path, "")
+		registrytest.RequireRefused(t, err, tool.Invalid, path, "")
 	}
 	none := snake
 	none.EgressClass = tool.EgressNone
 	_, _, err := r.Create(t.Context(), ada, none)
-	requireRefused(t, err, tool.Invalid, "/egress_rules", "drop egress_rules")
-	_, err = registry.ParseDefinition([]byte(`{"slug":"a","egress_rules":{"host":["x"]}}`))
-	requireRefused(t, err, tool.Invalid, "/egress_rules/host", "did you mean hosts")
-	_, err = registry.ParseDefinition([]byte(`{"slug":"a","egress_rules":{"ports":["443"]}}`))
+	registrytest.RequireRefused(t, err, tool.Invalid, "/egress_rules", "drop egress_rules")
+	_, err = definition.Parse([]byte(`{"slug":"a","egress_rules":{"host":["x"]}}`))
+	registrytest.RequireRefused(t, err, tool.Invalid, "/egress_rules/host", "did you mean hosts")
+	_, err = definition.Parse([]byte(`{"slug":"a","egress_rules":{"ports":["443"]}}`))
 	require.Equal(t, tool.Invalid, tool.KindOf(err))
 
 	snake.Publish = true
-	apply := func(s registry.ToolSpec) registry.Change {
-		c, err := r.Apply(t.Context(), ada, registry.Definition{Tool: &s})
+	apply := func(s definition.ToolSpec) definition.Change {
+		c, err := r.Apply(t.Context(), ada, definition.Definition{Tool: &s})
 		require.NoError(t, err)
 		return c
 	}
@@ -157,5 +158,5 @@ func TestEgressRules(t *testing.T) {
 	head, err := r.Get(t.Context(), ada, tool.Ref{Slug: "order"})
 	require.NoError(t, err)
 	require.Equal(t, narrower.EgressRules, head.EgressRules)
-	require.Equal(t, registry.Unchanged, apply(narrower).Action)
+	require.Equal(t, definition.Unchanged, apply(narrower).Action)
 }

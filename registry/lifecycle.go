@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -33,14 +36,14 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	}
 	i := slices.IndexFunc(versions, func(v tool.Version) bool { return v.Number == ref.Constraint })
 	if i < 0 {
-		return tool.Tool{}, tool.Version{}, refuse(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug,
+		return tool.Tool{}, tool.Version{}, refusal.New(tool.NotFound, "", "tool %q has no version %.40s to publish", t.Slug,
 			ref.Constraint)
 	}
 	v := versions[i]
 	if err := r.mayDeclare(p, &v.Snapshot.Definition); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
-	if err := firstOf(r.publish(ctx, &t, &v), r.checkReach(ctx, &v)); err != nil {
+	if err := refusal.First(r.publish(ctx, &t, &v), r.checkReach(ctx, &v)); err != nil {
 		return tool.Tool{}, tool.Version{}, err
 	}
 	return r.add(ctx, t, v)
@@ -68,7 +71,7 @@ func (r *Registry) Disable(ctx context.Context, p tool.Principal, ref tool.Ref) 
 // It fails with tool.Conflict for what is published or deprecated, which has to
 // be disabled first, and for a tool that an MCP server brought.
 func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
-	if err := mayWrite(p, ToolsWrite); err != nil {
+	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
 		return tool.Tool{}, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)
@@ -76,7 +79,7 @@ func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (
 		return tool.Tool{}, err
 	}
 	if t.Status == tool.Published || t.Status == tool.Deprecated {
-		return tool.Tool{}, refuse(tool.Conflict, "/status", "tool %q is %s: disable it before it is deleted", t.Slug,
+		return tool.Tool{}, refusal.New(tool.Conflict, "/status", "tool %q is %s: disable it before it is deleted", t.Slug,
 			t.Status)
 	}
 	if err := r.store.DeleteTool(ctx, t); err != nil {
@@ -105,7 +108,7 @@ func (r *Registry) Enable(ctx context.Context, p tool.Principal, ref tool.Ref) (
 func (r *Registry) change(
 	ctx context.Context, p tool.Principal, ref tool.Ref, edit func(*tool.Tool) error,
 ) (tool.Tool, error) {
-	if err := mayWrite(p, ToolsWrite); err != nil {
+	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
 		return tool.Tool{}, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)
@@ -163,16 +166,11 @@ func (r *Registry) cut(
 	snapshot := tool.Snapshot{Definition: t.Definition}
 	digest, err := snapshot.Digest()
 	if err != nil {
-		return t, tool.Version{}, refuse(tool.Invalid, "", "tool %q holds malformed JSON", t.Slug)
+		return t, tool.Version{}, refusal.New(tool.Invalid, "", "tool %q holds malformed JSON", t.Slug)
 	}
-	var compared error
-	exists, err := judge(t.Version, digest, releasesOf(versions), func(since *release) demand {
-		var d demand
-		d, compared = demandOf(&since.content, &t.Definition)
-		return d
-	})
-	if err != nil || compared != nil {
-		return t, tool.Version{}, firstOf(compared, err)
+	exists, err := release.OfTool(versions).Judge(t.Version, digest, &t.Definition)
+	if err != nil {
+		return t, tool.Version{}, err
 	}
 	now := r.opts.Clock().UTC()
 	v := tool.Version{
@@ -193,16 +191,16 @@ func (r *Registry) cut(
 // publish marks a version and its tool as published, if it would run.
 func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) error {
 	if t.Status == tool.Disabled {
-		return refuse(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
+		return refusal.New(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
 	}
-	if err := firstOf(
-		r.checkPinned(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""),
-		refuseLoose(&v.Snapshot.Definition, v.CreatedBy), r.egressObstacle(t.Policy, &v.Snapshot.Definition),
-		r.checkOrigin(ctx, t, v), r.checkBroughtPipeline(ctx, t.Tenant, &v.Snapshot.Definition),
+	if err := refusal.First(
+		r.checkPin(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""),
+		checkOpenInput(v), r.egressObstacle(t.Policy, &v.Snapshot.Definition),
+		r.servers.CheckOrigin(ctx, t, v, r.dry), r.checkBroughtPipeline(ctx, t.Tenant, &v.Snapshot.Definition),
 	); err != nil {
 		return err
 	}
-	if err := firstOf(r.checkWhole(ctx, t, &v.Snapshot.Definition), r.checkCompiles(ctx, t, v)); err != nil {
+	if err := refusal.First(r.checkWhole(ctx, t, &v.Snapshot.Definition), r.checkCompiles(ctx, t, v)); err != nil {
 		return err
 	}
 	if t.Status == tool.Deprecated && v.Published {
@@ -219,6 +217,15 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 	return nil
 }
 
+// checkOpenInput is [definition.CheckOpenInput], except that the schemas of tools
+// defined in code pass, since they derive from a host's types.
+func checkOpenInput(v *tool.Version) error {
+	if v.CreatedBy == codeSubject {
+		return nil
+	}
+	return definition.CheckOpenInput(&v.Snapshot.Definition)
+}
+
 // add writes a version and the changed head.
 func (r *Registry) add(ctx context.Context, t tool.Tool, v tool.Version) (tool.Tool, tool.Version, error) {
 	t.UpdatedAt = r.opts.Clock().UTC()
@@ -226,12 +233,12 @@ func (r *Registry) add(ctx context.Context, t tool.Tool, v tool.Version) (tool.T
 	if err != nil {
 		return tool.Tool{}, tool.Version{}, fmt.Errorf("adding version %s: %w", &v, err)
 	}
-	return head, stored, r.pinOrigin(ctx, &head, &stored)
+	return head, stored, r.servers.PinOrigin(ctx, &head, &stored)
 }
 
 // ownVersions returns a tool that p may change, with its versions.
 func (r *Registry) ownVersions(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, []tool.Version, error) {
-	if err := mayWrite(p, ToolsWrite); err != nil {
+	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)
@@ -243,13 +250,4 @@ func (r *Registry) ownVersions(ctx context.Context, p tool.Principal, ref tool.R
 		return tool.Tool{}, nil, fmt.Errorf("listing the versions of tool %q: %w", t.Slug, err)
 	}
 	return t, versions, nil
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,19 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func batchOf(definitions ...any) []registry.Definition {
-	out := make([]registry.Definition, len(definitions))
+func batchOf(definitions ...any) []definition.Definition {
+	out := make([]definition.Definition, len(definitions))
 	for i, d := range definitions {
 		switch d := d.(type) {
-		case registry.ToolSpec:
+		case definition.ToolSpec:
 			out[i].Tool = &d
-		case registry.AgentSpec:
+		case definition.AgentSpec:
 			out[i].Agent = &d
-		case registry.MCPServerSpec:
+		case definition.ServerSpec:
 			out[i].Server = &d
 		}
 	}
@@ -36,7 +37,7 @@ func TestOrderPutsPartsFirst(t *testing.T) {
 		spec("ask", asking(`{"agent":"research"}`)),
 		spec("plain"),
 		with("research", "plain"),
-		registry.MCPServerSpec{Slug: "docs"},
+		definition.ServerSpec{Slug: "docs"},
 	)
 	order, cycles := b.registry.Order(batch)
 	require.Empty(t, cycles)
@@ -53,13 +54,13 @@ func TestOrderTellsOfCycles(t *testing.T) {
 	require.Len(t, order, len(batch))
 	require.Len(t, cycles, 1)
 	for _, err := range cycles {
-		requireRefused(
+		registrytest.RequireRefused(
 			t, err, tool.Conflict, "",
 			"tool x -> agent b -> tool y -> tool z -> agent a -> tool x: what calls itself never ends",
 		)
 	}
 	_, cycles = b.registry.Order(batchOf(spec("self", composed("self"))))
-	requireRefused(t, cycles[0], tool.Conflict, "", "tool self -> tool self")
+	registrytest.RequireRefused(t, cycles[0], tool.Conflict, "", "tool self -> tool self")
 }
 
 // What a batch brings need not be there to be checked, and is looked at as if it
@@ -74,38 +75,22 @@ func TestCheckToolsLeavesOutWhatTheBatchPublishes(t *testing.T) {
 		require.NoError(t, b.registry.CheckTools(t.Context(), b.ada, d, batch))
 	}
 	loop := batchOf(spec("ask", asking(`{"agent":"desk"}`), publish))[0]
-	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, batch[0], []registry.Definition{batch[0], batch[1], loop}),
+	registrytest.RequireRefused(t, b.registry.CheckTools(t.Context(), b.ada, batch[0], []definition.Definition{
+		batch[0],
+		batch[1], loop,
+	}),
 		tool.Conflict, "/tools/0", "agent desk -> tool wrap -> tool ask -> agent desk: what")
 	skilled := batchOf(spec("ask", asking(`{"agent":"research","skill":"sum"}`), publish))[0]
-	requireRefused(t, b.registry.CheckTools(t.Context(), b.ada, skilled, []registry.Definition{skilled, batch[3]}),
+	registrytest.RequireRefused(t, b.registry.CheckTools(t.Context(), b.ada, skilled, []definition.Definition{
+		skilled,
+		batch[3],
+	}),
 		tool.NotFound, "/implementation_config/target_agent_slug", `agent research has no skill "sum"`)
 	batch[3].Agent.Publish = false
 	err := b.registry.CheckTools(t.Context(), b.ada, batch[2], batch)
-	requireRefused(t, err, tool.NotFound, "/implementation_config/target_agent_slug", `agent "research" not found`)
+	registrytest.RequireRefused(t, err, tool.NotFound, "/implementation_config/target_agent_slug", `agent "research" not found`)
 	err = b.registry.CheckTools(t.Context(), b.ada, batch[1], batch[1:2])
-	requireRefused(t, err, tool.NotFound, "/implementation_config/steps/0/tool", `tool "ask" not found`)
-}
-
-func TestParseSkills(t *testing.T) {
-	t.Parallel()
-
-	parse := func(skills string) (*registry.AgentSpec, error) {
-		d, err := registry.ParseDefinition([]byte(`{"kind":"agent","slug":"research","model":"scripted/x","skills":` +
-			skills + `}`))
-		return d.Agent, err
-	}
-	s, err := parse(`{"summarizeText":{"Instructions":"Short.","description":"Makes it short."}}`)
-	require.NoError(t, err)
-	require.Equal(t, map[string]agent.Skill{"summarizeText": {Instructions: "Short.", Description: "Makes it short."}},
-		s.Skills)
-	for raw, path := range map[string]string{
-		`[]`: "/skills", `{"a":"x"}`: "/skills/a", `{"a":{"instruction":"x"}}`: "/skills/a/instruction",
-		`{"a":{"instructions":7}}`: "/skills/a/instructions",
-	} {
-		_, err := parse(raw)
-		require.Equal(t, tool.Invalid, tool.KindOf(err), raw)
-		require.Equal(t, path, tool.AsError(err).Path, raw)
-	}
+	registrytest.RequireRefused(t, err, tool.NotFound, "/implementation_config/steps/0/tool", `tool "ask" not found`)
 }
 
 func TestCheckSkills(t *testing.T) {
@@ -122,15 +107,16 @@ func TestCheckSkills(t *testing.T) {
 	for i := range 51 {
 		many["s"+string(rune('a'+i%26))+string(rune('a'+i/26))] = agent.Skill{Instructions: "x"}
 	}
-	requireRefused(t, put(map[string]agent.Skill{"a/b": {Instructions: "x"}}), tool.Invalid, "/skills/a~1b",
+	registrytest.RequireRefused(t, put(map[string]agent.Skill{"a/b": {Instructions: "x"}}), tool.Invalid, "/skills/a~1b",
 		"expected a letter")
-	requireRefused(t, put(map[string]agent.Skill{"a": {}}), tool.Invalid, "/skills/a/instructions",
+	registrytest.RequireRefused(t, put(map[string]agent.Skill{"a": {}}), tool.Invalid, "/skills/a/instructions",
 		"what the agent is to do")
-	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: long}}), tool.Invalid, "/skills/a/instructions",
+	registrytest.RequireRefused(t, put(map[string]agent.Skill{"a": {Instructions: long}}), tool.Invalid,
+		"/skills/a/instructions",
 		"at most 32768")
-	requireRefused(t, put(map[string]agent.Skill{"a": {Instructions: "x", Description: long}}), tool.Invalid,
+	registrytest.RequireRefused(t, put(map[string]agent.Skill{"a": {Instructions: "x", Description: long}}), tool.Invalid,
 		"/skills/a/description", "at most 1024")
-	requireRefused(t, put(many), tool.Invalid, "/skills", "51 skills")
+	registrytest.RequireRefused(t, put(many), tool.Invalid, "/skills", "51 skills")
 	got, err := b.registry.GetAgent(t.Context(), b.ada, "research")
 	require.NoError(t, err)
 	require.Len(t, got.Skills, 1)

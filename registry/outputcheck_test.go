@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -15,8 +16,8 @@ import (
 func TestOutputCheck(t *testing.T) {
 	t.Parallel()
 
-	output := func(check tool.OutputCheck, schema string) func(*registry.ToolSpec) {
-		return func(s *registry.ToolSpec) {
+	output := func(check tool.OutputCheck, schema string) func(*definition.ToolSpec) {
+		return func(s *definition.ToolSpec) {
 			s.OutputCheck = check
 			if schema != "" {
 				s.OutputSchema = json.RawMessage(schema)
@@ -61,7 +62,7 @@ func TestOutputCheck(t *testing.T) {
 				require.Equal(t, tt.says, diff.Changes[0].String())
 			}
 			_, _, err = b.registry.Version(t.Context(), b.ada, ref, "1.0.0")
-			requireRefused(t, err, tool.Conflict, "/version", "at least "+tt.least)
+			registrytest.RequireRefused(t, err, tool.Conflict, "/version", "at least "+tt.least)
 			_, second, err := b.registry.Version(t.Context(), b.ada, ref, tt.least)
 			require.NoError(t, err)
 			require.NotEqual(t, first.Digest, second.Digest)
@@ -70,8 +71,8 @@ func TestOutputCheck(t *testing.T) {
 
 	b := setup(t)
 	_, _, err := b.registry.Create(t.Context(), b.ada, spec("findOrder", output("ignore", schema)))
-	requireRefused(t, err, tool.Invalid, "/output_check", "expected refuse or warn")
-	d, err := registry.ParseDefinition(json.RawMessage(`{"slug":"x","implementation_type":"internal","output_schema":{"type":"object"},"output_check":"warn"}`))
+	registrytest.RequireRefused(t, err, tool.Invalid, "/output_check", "expected refuse or warn")
+	d, err := definition.Parse(json.RawMessage(`{"slug":"x","implementation_type":"internal","output_schema":{"type":"object"},"output_check":"warn"}`))
 	require.NoError(t, err)
 	require.Equal(t, tool.WarnOutput, d.Tool.OutputCheck)
 }

@@ -3,32 +3,21 @@ package registry
 import (
 	"context"
 
-	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/tool"
 )
-
-// partsOf reads what the calls of a tool are made of.
-func (r *Registry) partsOf(d *tool.Definition) (agent.Parts, error) {
-	if r.opts.Parts == nil {
-		return agent.Parts{}, nil
-	}
-	parts, err := r.opts.Parts(d)
-	if err != nil {
-		return agent.Parts{}, within("/implementation_config", err)
-	}
-	return parts, nil
-}
 
 // checkParts refuses a configuration that names an agent or steps in a way
 // that no call could follow, and fills in the input schema that goes without
 // saying. Whether they exist is for publishing to say: they may come later.
-func (r *Registry) checkParts(s *ToolSpec) error {
+func (r *Registry) checkParts(s *definition.ToolSpec) error {
 	parts, err := r.partsOf(&s.Definition)
 	if err != nil {
 		return err
 	}
 	if parts.Agent != nil && parts.Agent.Detached && s.Execution.Pure {
-		return refuse(
+		return refusal.New(
 			tool.Invalid, "/execution/is_pure",
 			"a task that is not waited for leaves a run behind, so it is not pure: declare it idempotent",
 		)
@@ -50,13 +39,13 @@ func (r *Registry) checkWhole(ctx context.Context, t *tool.Tool, d *tool.Definit
 
 // walkTool checks all dependencies of a tool's calls. Definitions of the batch
 // take the place of stored ones.
-func (r *Registry) walkTool(ctx context.Context, t *tool.Tool, d *tool.Definition, batch brought) error {
+func (r *Registry) walkTool(ctx context.Context, t *tool.Tool, d *tool.Definition, batch definition.Batch) error {
 	if t.Global() {
-		return refuse(tool.Conflict, "/implementation_type",
+		return refusal.New(tool.Conflict, "/implementation_type",
 			"agents and tools belong to tenants, so a global tool cannot be made of them")
 	}
 	if r.opts.Resolver == nil {
-		return refuse(tool.Conflict, "/implementation_config",
+		return refusal.New(tool.Conflict, "/implementation_config",
 			"tools cannot be resolved here, so a tool made of others cannot be published")
 	}
 	w := r.newWalk(t.Tenant, batch)

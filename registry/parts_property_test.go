@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -32,7 +32,7 @@ func TestNothingPublishedLeadsBackToItself(t *testing.T) {
 			n := rapid.IntRange(0, 4*kinds-1).Draw(rt, "what")
 			slug := name(n)
 			var below []string
-			var definition registry.Definition
+			var definition definition.Definition
 			switch n % kinds {
 			case 0:
 				below = rapid.SliceOfNDistinct(

@@ -10,19 +10,21 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // asking makes a tool run an agent.
-func asking(config string) func(*registry.ToolSpec) {
-	return func(s *registry.ToolSpec) {
+func asking(config string) func(*definition.ToolSpec) {
+	return func(s *definition.ToolSpec) {
 		s.Implementation, s.Config, s.InputSchema = tool.AgentCall, json.RawMessage(config), nil
 	}
 }
 
 // composed makes a tool call others, one after the other.
-func composed(tools ...string) func(*registry.ToolSpec) {
-	return func(s *registry.ToolSpec) {
+func composed(tools ...string) func(*definition.ToolSpec) {
+	return func(s *definition.ToolSpec) {
 		var steps []string
 		for i, ref := range tools {
 			steps = append(steps, fmt.Sprintf(`{"id":"s%d","tool":%q}`, i, ref))
@@ -33,8 +35,8 @@ func composed(tools ...string) func(*registry.ToolSpec) {
 }
 
 // with is an agent with tools, to be published.
-func with(slug string, tools ...string) registry.AgentSpec {
-	s := registry.AgentSpec{
+func with(slug string, tools ...string) definition.AgentSpec {
+	s := definition.AgentSpec{
 		Slug: slug, Definition: agent.Definition{Instructions: "Help.", Model: "scripted/x"}, Publish: true,
 	}
 	for _, text := range tools {
@@ -49,14 +51,14 @@ func with(slug string, tools ...string) registry.AgentSpec {
 
 func (b bench) put(t *testing.T, d any) error {
 	t.Helper()
-	var definition registry.Definition
+	var applied definition.Definition
 	switch d := d.(type) {
-	case registry.ToolSpec:
-		definition.Tool = &d
-	case registry.AgentSpec:
-		definition.Agent = &d
+	case definition.ToolSpec:
+		applied.Tool = &d
+	case definition.AgentSpec:
+		applied.Agent = &d
 	}
-	_, err := b.registry.Apply(t.Context(), b.ada, definition)
+	_, err := b.registry.Apply(t.Context(), b.ada, applied)
 	return err
 }
 
@@ -71,10 +73,10 @@ func TestPublishAgentCall(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	other := registry.AgentSpec{
+	other := definition.AgentSpec{
 		Slug: "theirs", Definition: agent.Definition{Instructions: "Help.", Model: "scripted/x"}, Publish: true,
 	}
-	_, err := b.registry.Apply(t.Context(), b.bob, registry.Definition{Agent: &other})
+	_, err := b.registry.Apply(t.Context(), b.bob, definition.Definition{Agent: &other})
 	require.NoError(t, err)
 	theirs, err := b.registry.GetAgent(t.Context(), b.bob, "theirs")
 	require.NoError(t, err)
@@ -117,11 +119,11 @@ func TestPublishAgentCall(t *testing.T) {
 			t.Parallel()
 
 			s := spec("ask", asking(tt.config))
-			_, err := b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: &s})
+			_, err := b.registry.Check(t.Context(), b.ada, definition.Definition{Tool: &s})
 			require.NoError(t, err, "the draft may come before its agent")
 			s.Publish = true
-			_, err = b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
-			requireRefused(t, err, tt.kind, "/implementation_config"+tt.path, tt.text)
+			_, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
+			registrytest.RequireRefused(t, err, tt.kind, "/implementation_config"+tt.path, tt.text)
 		})
 	}
 	b.mustPut(
@@ -139,7 +141,7 @@ func TestCreateRefusesMalformedParts(t *testing.T) {
 	b := setup(t)
 	tests := []struct {
 		name string
-		edit func(*registry.ToolSpec)
+		edit func(*definition.ToolSpec)
 		path string
 		text string
 	}{
@@ -149,11 +151,11 @@ func TestCreateRefusesMalformedParts(t *testing.T) {
 			"/implementation_config/prompt_template", `declares no "/question"`,
 		},
 		{"a composition without steps", composed(), "/implementation_config/steps", "want 1 to 50"},
-		{"a binding of a later step", func(s *registry.ToolSpec) {
+		{"a binding of a later step", func(s *definition.ToolSpec) {
 			s.Implementation = tool.Composition
 			s.Config = json.RawMessage(`{"steps":[{"id":"a","tool":"x","arguments":{"v":{"$from":"/steps/b/text"}}},{"id":"b","tool":"x"}]}`)
 		}, "/implementation_config/steps/0/arguments/v/$from", "has not run by then"},
-		{"a pure task that is not waited for", func(s *registry.ToolSpec) {
+		{"a pure task that is not waited for", func(s *definition.ToolSpec) {
 			asking(`{"agent":"a"}`)(s)
 			s.Implementation, s.Execution.Pure = tool.Task, true
 		}, "/execution/is_pure", "leaves a run behind"},
@@ -163,7 +165,7 @@ func TestCreateRefusesMalformedParts(t *testing.T) {
 			t.Parallel()
 
 			_, _, err := b.registry.Create(t.Context(), b.ada, spec("wrap", tt.edit))
-			requireRefused(t, err, tool.Invalid, tt.path, tt.text)
+			registrytest.RequireRefused(t, err, tool.Invalid, tt.path, tt.text)
 		})
 	}
 }
@@ -174,24 +176,24 @@ func TestPublishComposition(t *testing.T) {
 	b := setup(t)
 	b.mustPut(
 		t, spec("find", publish), spec("draft"), spec("old", publish),
-		spec("pure", publish, func(s *registry.ToolSpec) { s.Execution.Pure = true }),
-		spec("again", publish, func(s *registry.ToolSpec) { s.Execution.Idempotent = true }),
-		spec("form", func(s *registry.ToolSpec) { s.Implementation = tool.Client }),
-		spec("later", publish, func(s *registry.ToolSpec) { s.Interaction.Async = true }),
+		spec("pure", publish, func(s *definition.ToolSpec) { s.Execution.Pure = true }),
+		spec("again", publish, func(s *definition.ToolSpec) { s.Execution.Idempotent = true }),
+		spec("form", func(s *definition.ToolSpec) { s.Implementation = tool.Client }),
+		spec("later", publish, func(s *definition.ToolSpec) { s.Interaction.Async = true }),
 	)
 	_, err := b.registry.Deprecate(t.Context(), b.ada, tool.Ref{Slug: "old"})
 	require.NoError(t, err)
 	theirs := spec("theirs", publish)
-	_, err = b.registry.Apply(t.Context(), b.bob, registry.Definition{Tool: &theirs})
+	_, err = b.registry.Apply(t.Context(), b.bob, definition.Definition{Tool: &theirs})
 	require.NoError(t, err)
 
-	declared := func(x tool.Execution, tools ...string) func(*registry.ToolSpec) {
-		return func(s *registry.ToolSpec) { composed(tools...)(s); s.Execution = x }
+	declared := func(x tool.Execution, tools ...string) func(*definition.ToolSpec) {
+		return func(s *definition.ToolSpec) { composed(tools...)(s); s.Execution = x }
 	}
 	pure, idempotent := tool.Execution{Pure: true}, tool.Execution{Idempotent: true}
 	tests := []struct {
 		name string
-		edit func(*registry.ToolSpec)
+		edit func(*definition.ToolSpec)
 		kind tool.Kind
 		path string
 		text string
@@ -227,11 +229,11 @@ func TestPublishComposition(t *testing.T) {
 			t.Parallel()
 
 			s := spec("wrap", tt.edit)
-			_, err := b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: &s})
+			_, err := b.registry.Check(t.Context(), b.ada, definition.Definition{Tool: &s})
 			require.NoError(t, err, "the draft may come before its tools")
 			s.Publish = true
-			_, err = b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
-			requireRefused(t, err, tt.kind, "/implementation_config"+tt.path, tt.text)
+			_, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
+			registrytest.RequireRefused(t, err, tt.kind, "/implementation_config"+tt.path, tt.text)
 		})
 	}
 	b.mustPut(t, spec("allPure", declared(pure, "pure", "pure@^1.0"), publish),
@@ -250,7 +252,7 @@ func TestPublishRefusesCycles(t *testing.T) {
 		b.mustPut(t, with("a"), spec("x", asking(`{"agent":"a"}`), publish), with("b", "x"),
 			spec("y", asking(`{"agent":"b"}`), publish))
 		err := b.put(t, with("a", "y"))
-		requireRefused(
+		registrytest.RequireRefused(
 			t, err, tool.Conflict, "/tools/0",
 			"agent a -> tool y -> agent b -> tool x -> agent a: what calls itself never ends",
 		)
@@ -262,7 +264,7 @@ func TestPublishRefusesCycles(t *testing.T) {
 		b.mustPut(t, with("a"), spec("x", asking(`{"agent":"a"}`), publish), spec("y", composed("x"), publish),
 			with("b", "y"))
 		s := spec("x", asking(`{"agent":"b"}`), publish)
-		requireRefused(t, b.put(t, s), tool.Conflict, "/implementation_config/target_agent_slug",
+		registrytest.RequireRefused(t, b.put(t, s), tool.Conflict, "/implementation_config/target_agent_slug",
 			"tool x -> agent b -> tool y -> tool x: what calls itself never ends")
 	})
 	t.Run("closed by a composition", func(t *testing.T) {
@@ -271,13 +273,14 @@ func TestPublishRefusesCycles(t *testing.T) {
 		b := setup(t)
 		b.mustPut(t, spec("leaf", publish), spec("x", composed("leaf"), publish), spec("y", composed("leaf", "x"), publish),
 			spec("z", composed("y"), publish))
-		requireRefused(t, b.put(t, spec("x", composed("leaf", "z"), publish)), tool.Conflict,
+		registrytest.RequireRefused(t, b.put(t, spec("x", composed("leaf", "z"), publish)), tool.Conflict,
 			"/implementation_config/steps/1/tool", "tool x -> tool z -> tool y -> tool x: what")
 		x, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "x"})
 		require.NoError(t, err)
 		z, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "z"})
 		require.NoError(t, err)
-		requireRefused(t, b.put(t, spec("x", composed(z.ID), publish)), tool.Conflict, "/implementation_config/steps/0/tool",
+		registrytest.RequireRefused(t, b.put(t, spec("x", composed(z.ID), publish)), tool.Conflict,
+			"/implementation_config/steps/0/tool",
 			"tool x -> tool z -> tool y -> tool x: what")
 		require.Equal(t, "1.0.0", x.Version)
 	})
@@ -289,14 +292,16 @@ func TestPublishRefusesCycles(t *testing.T) {
 		a.Publish = false
 		b.mustPut(t, spec("x", asking(`{"agent":"a"}`)), a)
 		_, _, err := b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "x"})
-		requireRefused(t, err, tool.Conflict, "/implementation_config/target_agent_slug", "tool x -> agent a -> tool x: what")
+		registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/target_agent_slug",
+			"tool x -> agent a -> tool x: what")
 	})
 	t.Run("an older version is no way around", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
 		b.mustPut(t, spec("leaf", publish), spec("x", composed("leaf"), publish), spec("y", composed("x@1.0.0"), publish))
-		requireRefused(t, b.put(t, spec("x", composed("y"), publish)), tool.Conflict, "/implementation_config/steps/0/tool",
+		registrytest.RequireRefused(t, b.put(t, spec("x", composed("y"), publish)), tool.Conflict,
+			"/implementation_config/steps/0/tool",
 			"tool x -> tool y -> tool x")
 	})
 }
@@ -312,7 +317,7 @@ func TestPublishBoundsDepth(t *testing.T) {
 		for i := 1; i <= 4; i++ {
 			b.mustPut(t, spec(fmt.Sprintf("c%d", i), composed(fmt.Sprintf("c%d", i-1)), publish))
 		}
-		requireRefused(t, b.put(t, spec("c5", composed("c0", "c4"), publish)), tool.Conflict,
+		registrytest.RequireRefused(t, b.put(t, spec("c5", composed("c0", "c4"), publish)), tool.Conflict,
 			"/implementation_config/steps/1/tool", "compositions nest 5 deep (c5 -> c4 -> c3 -> c2 -> c1): at most 4")
 		b.mustPut(t, with("deep", "c4"), spec("ask", asking(`{"agent":"deep"}`), publish),
 			spec("c6", composed("ask"), publish))
@@ -326,7 +331,7 @@ func TestPublishBoundsDepth(t *testing.T) {
 			b.mustPut(t, spec(fmt.Sprintf("x%d", i), asking(fmt.Sprintf(`{"agent":"a%d"}`, i-1)), publish),
 				with(fmt.Sprintf("a%d", i), fmt.Sprintf("x%d", i)))
 		}
-		requireRefused(t, b.put(t, spec("x6", asking(`{"agent":"a5"}`), publish)), tool.Conflict,
+		registrytest.RequireRefused(t, b.put(t, spec("x6", asking(`{"agent":"a5"}`), publish)), tool.Conflict,
 			"/implementation_config/target_agent_slug",
 			"agent a1 -> tool x1 -> agent a0: agents run 6 deep below the first: at most 5")
 	})
@@ -340,7 +345,7 @@ func TestPublishBoundsDepth(t *testing.T) {
 			b.mustPut(t, spec(name, composed(slicesOf(before, 10)...), publish))
 			before = name
 		}
-		requireRefused(t, b.put(t, spec("thousand", composed(slicesOf(before, 10)...), publish)), tool.Conflict,
+		registrytest.RequireRefused(t, b.put(t, spec("thousand", composed(slicesOf(before, 10)...), publish)), tool.Conflict,
 			"/implementation_config/steps/9/tool", "comes to 1111 calls: at most 500")
 	})
 }
@@ -357,10 +362,10 @@ func TestPublishNamesTheWayToWhatIsMissing(t *testing.T) {
 	_, err := b.registry.Disable(t.Context(), b.ada, tool.Ref{Slug: "leaf"})
 	require.NoError(t, err)
 	err = b.put(t, spec("ask", asking(`{"agent":"a"}`), publish))
-	requireRefused(t, err, tool.Conflict, "/implementation_config/target_agent_slug",
+	registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/target_agent_slug",
 		`tool ask -> agent a -> tool inner: tool "leaf" is disabled`)
 	err = b.put(t, with("b", "inner"))
-	requireRefused(t, err, tool.Conflict, "/tools/0", `agent b -> tool inner: tool "leaf" is disabled`)
+	registrytest.RequireRefused(t, err, tool.Conflict, "/tools/0", `agent b -> tool inner: tool "leaf" is disabled`)
 }
 
 func TestGlobalToolsAreNotMadeOfOthers(t *testing.T) {
@@ -370,5 +375,5 @@ func TestGlobalToolsAreNotMadeOfOthers(t *testing.T) {
 	_, err := b.platform.SyncBuiltins(t.Context(), []registry.BuiltinSpec{
 		{Key: "wrap", Version: "1.0.0", Definition: spec("wrap", composed("leaf")).Definition},
 	})
-	requireRefused(t, err, tool.Conflict, "/implementation_type", "a global tool cannot be made of them")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_type", "a global tool cannot be made of them")
 }

@@ -8,10 +8,12 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func searching(s *registry.ToolSpec) {
+func searching(s *definition.ToolSpec) {
 	s.Implementation = tool.Provider
 	s.Config = json.RawMessage(`{"provider": "anthropic", "tool": {"type": "web_search_20250305", "name": "web_search", "max_uses": 3}}`)
 }
@@ -34,9 +36,9 @@ func TestProviderToolsArePublished(t *testing.T) {
 		`{"provider": "anthropic", "tool": {"type": "function"}}`: "/implementation_config/tool/type",
 	} {
 		_, _, err = b.registry.Create(
-			t.Context(), b.ada, spec("other", searching, func(s *registry.ToolSpec) { s.Config = json.RawMessage(config) }),
+			t.Context(), b.ada, spec("other", searching, func(s *definition.ToolSpec) { s.Config = json.RawMessage(config) }),
 		)
-		requireRefused(t, err, tool.Invalid, path, "")
+		registrytest.RequireRefused(t, err, tool.Invalid, path, "")
 	}
 }
 
@@ -45,10 +47,10 @@ func TestProviderToolsArePublished(t *testing.T) {
 func TestProviderToolsThatWouldAsk(t *testing.T) {
 	t.Parallel()
 
-	for path, edit := range map[string]func(*registry.ToolSpec){
-		"/egress_class":      func(s *registry.ToolSpec) { s.EgressClass = tool.EgressWrite },
-		"/requires_approval": func(s *registry.ToolSpec) { s.RequiresApproval = true },
-		"/permission_policy": func(s *registry.ToolSpec) { s.PermissionPolicy = tool.AlwaysAsk },
+	for path, edit := range map[string]func(*definition.ToolSpec){
+		"/egress_class":      func(s *definition.ToolSpec) { s.EgressClass = tool.EgressWrite },
+		"/requires_approval": func(s *definition.ToolSpec) { s.RequiresApproval = true },
+		"/permission_policy": func(s *definition.ToolSpec) { s.PermissionPolicy = tool.AlwaysAsk },
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +61,7 @@ func TestProviderToolsThatWouldAsk(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, warnings[len(warnings)-1], "no approval can be asked for")
 			_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "searchWeb"})
-			requireRefused(t, err, tool.Invalid, path, "no approval can be asked for")
+			registrytest.RequireRefused(t, err, tool.Invalid, path, "no approval can be asked for")
 		})
 	}
 }
@@ -75,7 +77,7 @@ func TestProviderToolsFitTheModel(t *testing.T) {
 	_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "searchWeb"})
 	require.NoError(t, err)
 	create := func(slug, model string) error {
-		s := registry.AgentSpec{
+		s := definition.AgentSpec{
 			Slug: slug,
 			Definition: agent.Definition{
 				Name: slug, Instructions: "Search.", Model: model, Tools: []tool.Ref{{Slug: "searchWeb"}},
@@ -87,6 +89,6 @@ func TestProviderToolsFitTheModel(t *testing.T) {
 		return err
 	}
 	require.NoError(t, create("fits", "anthropic/claude"))
-	requireRefused(t, create("doesNot", "openai/gpt"), tool.Invalid, "/tools",
+	registrytest.RequireRefused(t, create("doesNot", "openai/gpt"), tool.Invalid, "/tools",
 		`"searchWeb" is run by the model provider "anthropic", and the model "openai/gpt" is of another`)
 }

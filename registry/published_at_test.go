@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -35,7 +36,7 @@ func TestPublishedAtIsSetOnce(t *testing.T) {
 	require.Equal(t, first, *head.PublishedAt, "the same again")
 	require.Equal(t, first, *v.PublishedAt)
 	edited, _, err := r.Update(t.Context(), b.ada, ref,
-		spec("findOrder", version("1.0.1"), func(s *registry.ToolSpec) { s.Description = "Finds it." }))
+		spec("findOrder", version("1.0.1"), func(s *definition.ToolSpec) { s.Description = "Finds it." }))
 	require.NoError(t, err)
 	require.Equal(t, first, *edited.PublishedAt, "an edit")
 	head, v, err = r.Publish(t.Context(), b.ada, ref)
@@ -44,7 +45,7 @@ func TestPublishedAtIsSetOnce(t *testing.T) {
 	require.Equal(t, first, *head.PublishedAt, "another version")
 	require.Equal(t, now, *v.PublishedAt)
 
-	change, err := r.Apply(t.Context(), b.ada, registry.Definition{Tool: new(spec("sendMail", publish))})
+	change, err := r.Apply(t.Context(), b.ada, definition.Definition{Tool: new(spec("sendMail", publish))})
 	require.NoError(t, err)
 	require.True(t, change.Published)
 	applied, err := r.Get(t.Context(), b.ada, tool.Ref{Slug: "sendMail"})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
@@ -43,8 +44,8 @@ func newReading(t *testing.T) *reading {
 }
 
 // searchByPost is a tool that posts a query and declares that it only reads.
-func searchByPost(edit ...func(*registry.ToolSpec)) registry.ToolSpec {
-	s := spec("searchOrders", func(s *registry.ToolSpec) {
+func searchByPost(edit ...func(*definition.ToolSpec)) definition.ToolSpec {
+	s := spec("searchOrders", func(s *definition.ToolSpec) {
 		s.Implementation, s.EgressClass = tool.HTTP, tool.EgressReadOnly
 		s.Config = json.RawMessage(`{"method":"POST","url":"https://example.com/search","reads":true}`)
 	})
@@ -61,22 +62,22 @@ func TestDeclarationsNeedTheirPermission(t *testing.T) {
 
 	r := newReading(t)
 	ctx, ref := t.Context(), tool.Ref{Slug: "searchOrders"}
-	definition := func(edit ...func(*registry.ToolSpec)) registry.Definition {
+	defined := func(edit ...func(*definition.ToolSpec)) definition.Definition {
 		s := searchByPost(edit...)
-		return registry.Definition{Tool: &s}
+		return definition.Definition{Tool: &s}
 	}
 	refused := func(err error) {
 		t.Helper()
-		requireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
+		registrytest.RequireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
 	}
 	_, _, err := r.Create(ctx, r.writer, searchByPost())
 	refused(err)
-	for _, edit := range []func(*registry.ToolSpec){func(*registry.ToolSpec) {}, publish} {
-		_, err = r.Apply(ctx, r.writer, definition(edit))
+	for _, edit := range []func(*definition.ToolSpec){func(*definition.ToolSpec) {}, publish} {
+		_, err = r.Apply(ctx, r.writer, defined(edit))
 		refused(err)
-		_, err = r.Check(ctx, r.writer, definition(edit))
+		_, err = r.Check(ctx, r.writer, defined(edit))
 		refused(err)
-		imported, err := r.Import(ctx, r.writer, []registry.ToolSpec{searchByPost(edit)})
+		imported, err := r.Import(ctx, r.writer, []definition.ToolSpec{searchByPost(edit)})
 		require.NoError(t, err)
 		require.NotNil(t, imported[0].Err)
 		refused(imported[0].Err)
@@ -91,7 +92,7 @@ func TestDeclarationsNeedTheirPermission(t *testing.T) {
 
 	_, _, err = r.Create(ctx, r.operator, searchByPost())
 	require.NoError(t, err)
-	_, _, err = r.Update(ctx, r.writer, ref, searchByPost(func(s *registry.ToolSpec) { s.Description = "Other words." }))
+	_, _, err = r.Update(ctx, r.writer, ref, searchByPost(func(s *definition.ToolSpec) { s.Description = "Other words." }))
 	refused(err)
 	_, _, err = r.Version(ctx, r.writer, ref, "1.0.0")
 	refused(err)
@@ -105,7 +106,7 @@ func TestDeclarationsNeedTheirPermission(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.Published)
 
-	withdrawn, _, err := r.Update(ctx, r.writer, ref, searchByPost(func(s *registry.ToolSpec) {
+	withdrawn, _, err := r.Update(ctx, r.writer, ref, searchByPost(func(s *definition.ToolSpec) {
 		s.EgressClass, s.Config = tool.EgressWrite, json.RawMessage(`{"method":"POST","url":"https://example.com/search"}`)
 	}))
 	require.NoError(t, err, "to take a declaration back needs no permission to declare")
@@ -124,19 +125,19 @@ func TestDeclarationsAreRecorded(t *testing.T) {
 	declared := func(by string) *tool.Declaration { return &tool.Declaration{By: by, At: r.now} }
 
 	s := searchByPost(publish)
-	_, err := r.Apply(ctx, r.operator, registry.Definition{Tool: &s})
+	_, err := r.Apply(ctx, r.operator, definition.Definition{Tool: &s})
 	require.NoError(t, err)
 	first := declared("user:eve")
 	r.now = noon.Add(time.Hour)
 	s.Description, s.Version = "Searches orders.", "1.0.1"
-	_, err = r.Apply(ctx, root, registry.Definition{Tool: &s})
+	_, err = r.Apply(ctx, root, definition.Definition{Tool: &s})
 	require.NoError(t, err)
 	head, err := r.Get(ctx, root, ref)
 	require.NoError(t, err)
 	require.Equal(t, first, head.ReadsDeclared, "the configuration is the one that was declared")
 
 	s.Config, s.Version = json.RawMessage(`{"method":"POST","url":"https://example.com/find","reads":true}`), "2.0.0"
-	_, err = r.Apply(ctx, root, registry.Definition{Tool: &s})
+	_, err = r.Apply(ctx, root, definition.Definition{Tool: &s})
 	require.NoError(t, err)
 	head, err = r.Get(ctx, root, ref)
 	require.NoError(t, err)
@@ -154,16 +155,16 @@ func TestDeclarationsAreRecorded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, e.ReadsDeclared, constraint)
 	}
-	change, err := r.Apply(ctx, root, registry.Definition{Tool: &s})
+	change, err := r.Apply(ctx, root, definition.Definition{Tool: &s})
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, change.Action)
+	require.Equal(t, definition.Unchanged, change.Action)
 	s.Version, s.Publish = "", false
-	change, err = r.Apply(ctx, r.writer, registry.Definition{Tool: &s})
+	change, err = r.Apply(ctx, r.writer, definition.Definition{Tool: &s})
 	require.NoError(t, err, "who changes nothing declares nothing")
-	require.Equal(t, registry.Unchanged, change.Action)
+	require.Equal(t, definition.Unchanged, change.Action)
 	s.Description = "Searches."
-	_, err = r.Apply(ctx, r.writer, registry.Definition{Tool: &s})
-	requireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
+	_, err = r.Apply(ctx, r.writer, definition.Definition{Tool: &s})
+	registrytest.RequireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
 }
 
 // A registry of the zero options asks for the permission too.
@@ -172,7 +173,7 @@ func TestDeclarationsNeedTheirPermissionByDefault(t *testing.T) {
 
 	r := newReading(t)
 	_, _, err := registry.New(r.store, registry.Options{}).Create(t.Context(), r.writer, searchByPost())
-	requireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
+	registrytest.RequireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
 }
 
 // Rules may list POST where it is declared, an obstacle says what to declare,
@@ -181,25 +182,26 @@ func TestDeclarationsAndTheClass(t *testing.T) {
 	t.Parallel()
 
 	r := newReading(t)
-	_, warnings, err := r.Create(t.Context(), r.operator, searchByPost(func(s *registry.ToolSpec) {
+	_, warnings, err := r.Create(t.Context(), r.operator, searchByPost(func(s *definition.ToolSpec) {
 		s.EgressRules.Methods = []string{"POST"}
 	}))
 	require.NoError(t, err)
 	require.Empty(t, warnings)
 	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
-		_, _, err = r.Create(t.Context(), r.operator, searchByPost(func(s *registry.ToolSpec) {
+		_, _, err = r.Create(t.Context(), r.operator, searchByPost(func(s *definition.ToolSpec) {
 			s.EgressRules.Methods = []string{method}
 		}))
-		requireRefused(t, err, tool.Invalid, "/egress_rules/methods/0", "GET, HEAD, OPTIONS and POST, not "+method)
+		registrytest.RequireRefused(t, err, tool.Invalid, "/egress_rules/methods/0",
+			"GET, HEAD, OPTIONS and POST, not "+method)
 	}
-	undeclared := searchByPost(publish, func(s *registry.ToolSpec) {
+	undeclared := searchByPost(publish, func(s *definition.ToolSpec) {
 		s.Config = json.RawMessage(`{"method":"POST","url":"https://example.com/search"}`)
 	})
-	_, err = r.Apply(t.Context(), r.operator, registry.Definition{Tool: &undeclared})
-	requireRefused(t, err, tool.Invalid, "/egress_class",
+	_, err = r.Apply(t.Context(), r.operator, definition.Definition{Tool: &undeclared})
+	registrytest.RequireRefused(t, err, tool.Invalid, "/egress_class",
 		"set implementation_config.reads to true, which needs the permission tools.declare_reads")
 
-	_, warnings, err = r.Create(t.Context(), r.operator, searchByPost(func(s *registry.ToolSpec) {
+	_, warnings, err = r.Create(t.Context(), r.operator, searchByPost(func(s *definition.ToolSpec) {
 		s.Slug, s.EgressClass = "findOrders", tool.EgressWrite
 	}))
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/nested"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
@@ -57,8 +58,8 @@ func setup(t *testing.T) bench {
 	}
 }
 
-func spec(slug string, edit ...func(*registry.ToolSpec)) registry.ToolSpec {
-	s := registry.ToolSpec{Slug: slug, Definition: tool.Definition{
+func spec(slug string, edit ...func(*definition.ToolSpec)) definition.ToolSpec {
+	s := definition.ToolSpec{Slug: slug, Definition: tool.Definition{
 		Name: slug, Description: "Does it.", Implementation: tool.Internal,
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"}}}`),
 	}}
@@ -68,54 +69,44 @@ func spec(slug string, edit ...func(*registry.ToolSpec)) registry.ToolSpec {
 	return s
 }
 
-func input(schema string) func(*registry.ToolSpec) {
-	return func(s *registry.ToolSpec) { s.InputSchema = json.RawMessage(schema) }
+func input(schema string) func(*definition.ToolSpec) {
+	return func(s *definition.ToolSpec) { s.InputSchema = json.RawMessage(schema) }
 }
 
-func version(number string) func(*registry.ToolSpec) {
-	return func(s *registry.ToolSpec) { s.Version = number }
+func version(number string) func(*definition.ToolSpec) {
+	return func(s *definition.ToolSpec) { s.Version = number }
 }
 
-func publish(s *registry.ToolSpec) { s.Publish = true }
-
-func requireRefused(t *testing.T, err error, kind tool.Kind, path, text string) {
-	t.Helper()
-
-	require.Error(t, err)
-	e := tool.AsError(err)
-	require.Equal(t, kind, e.Kind, "%v", err)
-	require.Equal(t, path, e.Path, "%v", err)
-	require.Contains(t, e.Msg, text)
-}
+func publish(s *definition.ToolSpec) { s.Publish = true }
 
 func TestCreateGuardrails(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name string
-		edit func(*registry.ToolSpec)
+		edit func(*definition.ToolSpec)
 		kind tool.Kind
 		path string
 		text string
 	}{
-		{"a bad slug", func(s *registry.ToolSpec) { s.Slug = "1st tool" }, tool.Invalid, "/slug", "expected a letter"},
-		{"global scope", func(s *registry.ToolSpec) { s.Scope = "global" }, tool.Invalid, "/scope", "expected tenant"},
+		{"a bad slug", func(s *definition.ToolSpec) { s.Slug = "1st tool" }, tool.Invalid, "/slug", "expected a letter"},
+		{"global scope", func(s *definition.ToolSpec) { s.Scope = "global" }, tool.Invalid, "/scope", "expected tenant"},
 		{
-			"published at once", func(s *registry.ToolSpec) { s.Status = tool.Published }, tool.Conflict, "/status",
+			"published at once", func(s *definition.ToolSpec) { s.Status = tool.Published }, tool.Conflict, "/status",
 			"then publish it",
 		},
 		{
-			"deprecated at once", func(s *registry.ToolSpec) { s.Status = tool.Deprecated }, tool.Conflict, "/status",
+			"deprecated at once", func(s *definition.ToolSpec) { s.Status = tool.Deprecated }, tool.Conflict, "/status",
 			"only what is published",
 		},
-		{"an unknown status", func(s *registry.ToolSpec) { s.Status = "asleep" }, tool.Invalid, "/status", "asleep"},
+		{"an unknown status", func(s *definition.ToolSpec) { s.Status = "asleep" }, tool.Invalid, "/status", "asleep"},
 		{"a bad version", version("1.2"), tool.Invalid, "/version", "semantic version"},
 		{
-			"no implementation type", func(s *registry.ToolSpec) { s.Implementation = "" }, tool.Invalid,
+			"no implementation type", func(s *definition.ToolSpec) { s.Implementation = "" }, tool.Invalid,
 			"/implementation_type", "one of internal, http",
 		},
 		{
-			"an unknown implementation type", func(s *registry.ToolSpec) { s.Implementation = "htttp" }, tool.Invalid,
+			"an unknown implementation type", func(s *definition.ToolSpec) { s.Implementation = "htttp" }, tool.Invalid,
 			"/implementation_type", `"htttp"`,
 		},
 		{"an input that is no object", input(`{"type":"array"}`), tool.Invalid, "/input_schema", `"type": "object"`},
@@ -129,47 +120,49 @@ func TestCreateGuardrails(t *testing.T) {
 		},
 		{
 			"a remote reference",
-			func(s *registry.ToolSpec) { s.OutputSchema = json.RawMessage(`{"$ref":"https://example.com/s.json"}`) },
+			func(s *definition.ToolSpec) {
+				s.OutputSchema = json.RawMessage(`{"$ref":"https://example.com/s.json"}`)
+			},
 			tool.Invalid, "/output_schema", "only references within",
 		},
 		{
-			"a configuration that is no object", func(s *registry.ToolSpec) { s.Config = json.RawMessage(`[]`) }, tool.Invalid,
+			"a configuration that is no object", func(s *definition.ToolSpec) { s.Config = json.RawMessage(`[]`) }, tool.Invalid,
 			"/implementation_config", "JSON object",
 		},
 		{
-			"a configuration its executor refuses", func(s *registry.ToolSpec) { s.Implementation = tool.HTTP }, tool.Invalid,
+			"a configuration its executor refuses", func(s *definition.ToolSpec) { s.Implementation = tool.HTTP }, tool.Invalid,
 			"/implementation_config/url", "required",
 		},
 		{
-			"retrieval without a pipeline", func(s *registry.ToolSpec) { s.Implementation = tool.RAGRetrieval }, tool.Invalid,
+			"retrieval without a pipeline", func(s *definition.ToolSpec) { s.Implementation = tool.RAGRetrieval }, tool.Invalid,
 			"/implementation_config/pipeline_id", "requires",
 		},
 		{
-			"an unknown egress class", func(s *registry.ToolSpec) { s.EgressClass = "all" }, tool.Invalid, "/egress_class",
+			"an unknown egress class", func(s *definition.ToolSpec) { s.EgressClass = "all" }, tool.Invalid, "/egress_class",
 			"read_only",
 		},
 		{
-			"an unknown permission policy", func(s *registry.ToolSpec) { s.PermissionPolicy = "ask" }, tool.Invalid,
+			"an unknown permission policy", func(s *definition.ToolSpec) { s.PermissionPolicy = "ask" }, tool.Invalid,
 			"/permission_policy", "always_ask",
 		},
 		{
-			"a negative timeout", func(s *registry.ToolSpec) { s.Execution.TimeoutSeconds = -1 }, tool.Invalid,
+			"a negative timeout", func(s *definition.ToolSpec) { s.Execution.TimeoutSeconds = -1 }, tool.Invalid,
 			"/execution/timeout_s", "expected 0",
 		},
 		{
-			"an unknown lane", func(s *registry.ToolSpec) { s.Execution.Lane = "quick" }, tool.Invalid, "/execution/lane",
+			"an unknown lane", func(s *definition.ToolSpec) { s.Execution.Lane = "quick" }, tool.Invalid, "/execution/lane",
 			"auto, visible or fast",
 		},
 		{
-			"a lane it cannot have", func(s *registry.ToolSpec) { s.Execution.Lane = tool.FastLane }, tool.Invalid,
+			"a lane it cannot have", func(s *definition.ToolSpec) { s.Execution.Lane = tool.FastLane }, tool.Invalid,
 			"/execution/lane", "neither pure nor idempotent",
 		},
 		{
-			"an unknown intent", func(s *registry.ToolSpec) { s.Interaction.Intent = "joke" }, tool.Invalid,
+			"an unknown intent", func(s *definition.ToolSpec) { s.Interaction.Intent = "joke" }, tool.Invalid,
 			"/interaction/intent", "render",
 		},
 		{
-			"a bad alias", func(s *registry.ToolSpec) { s.Interaction.Aliases = []string{"ok", "not ok"} }, tool.Invalid,
+			"a bad alias", func(s *definition.ToolSpec) { s.Interaction.Aliases = []string{"ok", "not ok"} }, tool.Invalid,
 			"/interaction/aliases/1", "not ok",
 		},
 	}
@@ -179,7 +172,7 @@ func TestCreateGuardrails(t *testing.T) {
 
 			b := setup(t)
 			_, _, err := b.registry.Create(t.Context(), b.ada, spec("findOrder", tt.edit))
-			requireRefused(t, err, tt.kind, tt.path, tt.text)
+			registrytest.RequireRefused(t, err, tt.kind, tt.path, tt.text)
 		})
 	}
 }
@@ -189,7 +182,7 @@ func TestCreateDefaults(t *testing.T) {
 
 	b := setup(t)
 	got, warnings, err := b.registry.Create(t.Context(), b.ada,
-		spec("findOrder", func(s *registry.ToolSpec) { s.EgressClass = tool.EgressWrite }))
+		spec("findOrder", func(s *definition.ToolSpec) { s.EgressClass = tool.EgressWrite }))
 	require.NoError(t, err)
 	require.Empty(t, warnings)
 	require.Equal(t, tool.Draft, got.Status)
@@ -256,11 +249,11 @@ func TestWritesNeedPermission(t *testing.T) {
 		"import": func(p tool.Principal) error { _, err := b.registry.Import(t.Context(), p, nil); return err },
 		"apply": func(p tool.Principal) error {
 			s := spec("x")
-			_, err := b.registry.Apply(t.Context(), p, registry.Definition{Tool: &s})
+			_, err := b.registry.Apply(t.Context(), p, definition.Definition{Tool: &s})
 			return err
 		},
 		"agent": func(p tool.Principal) error {
-			_, _, err := b.registry.CreateAgent(t.Context(), p, registry.AgentSpec{Slug: "x"})
+			_, _, err := b.registry.CreateAgent(t.Context(), p, definition.AgentSpec{Slug: "x"})
 			return err
 		},
 		"publish agent": func(p tool.Principal) error {
@@ -334,7 +327,7 @@ func TestVersionJudge(t *testing.T) {
 			require.NoError(t, err)
 			head, v, err := b.registry.Version(t.Context(), b.ada, ref, tt.number)
 			if tt.kind != "" {
-				requireRefused(t, err, tt.kind, "/version", tt.text)
+				registrytest.RequireRefused(t, err, tt.kind, "/version", tt.text)
 				return
 			}
 			require.NoError(t, err)
@@ -368,7 +361,7 @@ func TestPublish(t *testing.T) {
 		spec("findOrder", input(`{"type":"object","properties":{"n":{"type":"integer"}}}`)))
 	require.NoError(t, err)
 	_, _, err = b.registry.Publish(t.Context(), b.ada, ref)
-	requireRefused(
+	registrytest.RequireRefused(
 		t, err, tool.Conflict, "/version",
 		"version 1.0.0 exists with other content: the change needs a new number, at least 2.0.0 (input/id: the property was "+
 			"removed (major))",
@@ -398,16 +391,16 @@ func TestPublishRefusals(t *testing.T) {
 
 	tests := []struct {
 		name string
-		edit func(*registry.ToolSpec)
+		edit func(*definition.ToolSpec)
 		kind tool.Kind
 		path string
 		text string
 	}{
-		{"an asynchronous http tool", func(s *registry.ToolSpec) {
+		{"an asynchronous http tool", func(s *definition.ToolSpec) {
 			s.Implementation, s.Config, s.Interaction.Async = tool.HTTP, json.RawMessage(`{"url":"https://example.com"}`), true
 		}, tool.Invalid, "/interaction/is_async", "cannot also be asynchronous"},
 		{"a type that nothing runs", searching, tool.Conflict, "/implementation_type", "nothing here runs"},
-		{"a disabled tool", func(s *registry.ToolSpec) { s.Status = tool.Disabled }, tool.Conflict, "/status", "enable it"},
+		{"a disabled tool", func(s *definition.ToolSpec) { s.Status = tool.Disabled }, tool.Conflict, "/status", "enable it"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -417,7 +410,7 @@ func TestPublishRefusals(t *testing.T) {
 			_, _, err := b.registry.Create(t.Context(), b.ada, spec("findOrder", tt.edit))
 			require.NoError(t, err)
 			_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "findOrder"})
-			requireRefused(t, err, tt.kind, tt.path, tt.text)
+			registrytest.RequireRefused(t, err, tt.kind, tt.path, tt.text)
 		})
 	}
 }
@@ -450,17 +443,17 @@ func TestStatusMoves(t *testing.T) {
 	require.Equal(t, got.Revision, same.Revision, "nothing to do is not written")
 
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref,
-		spec("findOrder", func(s *registry.ToolSpec) { s.Revision = 1 }))
-	requireRefused(t, err, tool.Conflict, "/revision", "changed by someone else")
+		spec("findOrder", func(s *definition.ToolSpec) { s.Revision = 1 }))
+	registrytest.RequireRefused(t, err, tool.Conflict, "/revision", "changed by someone else")
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findInvoice"))
-	requireRefused(t, err, tool.Invalid, "/slug", "cannot be changed")
+	registrytest.RequireRefused(t, err, tool.Invalid, "/slug", "cannot be changed")
 }
 
 func TestRetrievalSchemas(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	got, _, err := b.registry.Create(t.Context(), b.ada, spec("searchDocs", func(s *registry.ToolSpec) {
+	got, _, err := b.registry.Create(t.Context(), b.ada, spec("searchDocs", func(s *definition.ToolSpec) {
 		s.Implementation, s.Config = tool.RAGRetrieval, json.RawMessage(`{"pipeline_id":"p"}`)
 		s.InputSchema = json.RawMessage(`{"type":"object","properties":{"top":{"type":"integer","maximum":12345678901234567890}},"required":["top"]}`)
 	}))
@@ -481,14 +474,14 @@ func TestAgents(t *testing.T) {
 	b := setup(t)
 	for _, slug := range []string{"findOrder", "sendMail"} {
 		s := spec(slug, publish)
-		_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &s})
+		_, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
 		require.NoError(t, err)
 	}
 	draft := spec("draftTool")
-	_, err := b.registry.Apply(t.Context(), b.ada, registry.Definition{Tool: &draft})
+	_, err := b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &draft})
 	require.NoError(t, err)
 
-	desk := registry.AgentSpec{Slug: "desk", Definition: agent.Definition{
+	desk := definition.AgentSpec{Slug: "desk", Definition: agent.Definition{
 		Instructions: "Help.", Model: "scripted/desk",
 		Tools: []tool.Ref{{Slug: "findOrder"}, {Slug: "sendMail", Constraint: "^1"}},
 	}}
@@ -504,21 +497,21 @@ func TestAgents(t *testing.T) {
 	_, _, err = b.registry.UpdateAgent(t.Context(), b.ada, "desk", desk)
 	require.NoError(t, err)
 	_, _, err = b.registry.PublishAgent(t.Context(), b.ada, "desk")
-	requireRefused(
+	registrytest.RequireRefused(
 		t, err, tool.Conflict, "/version",
 		"version 1.0.0 exists with other content: the change needs a new number, at least 1.0.1",
 	)
 	_, _, err = b.registry.VersionAgent(t.Context(), b.ada, "desk", "1.1.0")
 	require.NoError(t, err)
 	_, _, err = b.registry.PublishAgent(t.Context(), b.ada, "desk")
-	requireRefused(t, err, tool.Conflict, "/tools", "2 of 4 tools cannot be bound: draftTool (conflict")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/tools", "2 of 4 tools cannot be bound: draftTool (conflict")
 	require.Contains(t, tool.AsError(err).Msg, "missingTool (not_found")
 
 	a, err = b.registry.DisableAgent(t.Context(), b.ada, "desk")
 	require.NoError(t, err)
 	require.Equal(t, tool.Disabled, a.Status)
 	_, _, err = b.registry.PublishAgent(t.Context(), b.ada, "desk")
-	requireRefused(t, err, tool.Conflict, "/status", "enable it")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/status", "enable it")
 	a, err = b.registry.EnableAgent(t.Context(), b.ada, "desk")
 	require.NoError(t, err)
 	require.Equal(t, tool.Published, a.Status)
@@ -533,21 +526,21 @@ func TestAgents(t *testing.T) {
 func TestAgentGuardrails(t *testing.T) {
 	t.Parallel()
 
-	for path, edit := range map[string]func(*registry.AgentSpec){
-		"/slug":                func(s *registry.AgentSpec) { s.Slug = "" },
-		"/model":               func(s *registry.AgentSpec) { s.Model = "gpt" },
-		"/on_unavailable_tool": func(s *registry.AgentSpec) { s.OnUnavailableTool = "shrug" },
-		"/tool_mode":           func(s *registry.AgentSpec) { s.ToolMode = "chaos" },
-		"/limits/max_turns":    func(s *registry.AgentSpec) { s.Limits.MaxTurns = -1 },
-		"/tools/1": func(s *registry.AgentSpec) {
+	for path, edit := range map[string]func(*definition.AgentSpec){
+		"/slug":                func(s *definition.AgentSpec) { s.Slug = "" },
+		"/model":               func(s *definition.AgentSpec) { s.Model = "gpt" },
+		"/on_unavailable_tool": func(s *definition.AgentSpec) { s.OnUnavailableTool = "shrug" },
+		"/tool_mode":           func(s *definition.AgentSpec) { s.ToolMode = "chaos" },
+		"/limits/max_turns":    func(s *definition.AgentSpec) { s.Limits.MaxTurns = -1 },
+		"/tools/1": func(s *definition.AgentSpec) {
 			s.Tools = []tool.Ref{{Slug: "a"}, {Slug: "a", Constraint: "^1"}}
 		},
-		"/version": func(s *registry.AgentSpec) { s.Version = "v1" },
+		"/version": func(s *definition.AgentSpec) { s.Version = "v1" },
 	} {
 		b := setup(t)
-		s := registry.AgentSpec{Slug: "desk"}
+		s := definition.AgentSpec{Slug: "desk"}
 		edit(&s)
 		_, _, err := b.registry.CreateAgent(t.Context(), b.ada, s)
-		requireRefused(t, err, tool.Invalid, path, "")
+		registrytest.RequireRefused(t, err, tool.Invalid, path, "")
 	}
 }

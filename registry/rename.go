@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -37,7 +39,7 @@ type Renaming struct {
 func (r *Registry) Rename(
 	ctx context.Context, p tool.Principal, ref tool.Ref, n Renaming,
 ) (tool.Tool, []string, error) {
-	if err := mayWrite(p, ToolsWrite); err != nil {
+	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)
@@ -53,10 +55,10 @@ func (r *Registry) Rename(
 	case n.Slug == former && !n.Drop:
 		return t, nil, nil
 	case !tool.ValidSlug(n.Slug):
-		return tool.Tool{}, nil, refuse(tool.Invalid, "/slug",
+		return tool.Tool{}, nil, refusal.New(tool.Invalid, "/slug",
 			"slug %.80q: expected a letter, then letters, digits, _ or -, at most 64", n.Slug)
 	}
-	warnings := append(slugWarnings(n.Slug), r.shadowWarning(ctx, p.Tenant, n.Slug)...)
+	warnings := append(definition.SlugWarnings(n.Slug), r.shadowWarning(ctx, p.Tenant, n.Slug)...)
 	if t, err = r.store.RenameTool(ctx, t, n.Slug, lastDay); err != nil {
 		return tool.Tool{}, nil, fmt.Errorf("renaming tool %q: %w", former, err)
 	}
@@ -78,20 +80,20 @@ func (r *Registry) lastDay(n Renaming) (string, error) {
 	today := r.opts.Clock().UTC()
 	switch {
 	case n.Drop && n.KeepUntil != "":
-		return "", refuse(tool.Invalid, "/keep_until", "the former name is either kept until a day or dropped")
+		return "", refusal.New(tool.Invalid, "/keep_until", "the former name is either kept until a day or dropped")
 	case n.Drop:
 		return "", nil
 	case n.KeepUntil == "":
 		return today.Add(KeepFormerName).Format(time.DateOnly), nil
 	}
 	if _, err := time.Parse(time.DateOnly, n.KeepUntil); err != nil {
-		return "", refuse(
+		return "", refusal.New(
 			tool.Invalid, "/keep_until", "%.40q: expected the last day that the former name works, such as 2027-06-30",
 			n.KeepUntil,
 		)
 	}
 	if n.KeepUntil < today.Format(time.DateOnly) {
-		return "", refuse(tool.Invalid, "/keep_until", "%s is over: expected today or a later day", n.KeepUntil)
+		return "", refusal.New(tool.Invalid, "/keep_until", "%s is over: expected today or a later day", n.KeepUntil)
 	}
 	return n.KeepUntil, nil
 }
@@ -121,7 +123,7 @@ func (r *Registry) draftsUsing(ctx context.Context, tenant tool.TenantID, slug s
 // nil where there is none yet. One that stands under a former name of the
 // definition, and runs the function of that name, is renamed first.
 func (r *Registry) findCode(
-	ctx context.Context, tenant tool.TenantID, want *ToolSpec,
+	ctx context.Context, tenant tool.TenantID, want *definition.ToolSpec,
 ) (*tool.Tool, []tool.Version, error) {
 	found, versions, err := r.findOwn(ctx, tenant, want.Slug)
 	if err != nil || found != nil {
@@ -146,7 +148,7 @@ func (r *Registry) findCode(
 
 // renamedInCode reports whether a tool's published function has one of the former
 // names of the definition that code has now.
-func renamedInCode(have *tool.Definition, want *ToolSpec) bool {
+func renamedInCode(have *tool.Definition, want *definition.ToolSpec) bool {
 	_, former := want.Interaction.FormerNames[functionName(have)]
 	return former && have.ImplementationType() == want.ImplementationType()
 }
@@ -159,7 +161,7 @@ func heldByName(err error) (warning string, ok bool) {
 	switch {
 	case renamed:
 		return "it is left alone: " + e.Msg, true
-	case e.Kind == tool.Conflict && e.Path == namesPath:
+	case e.Kind == tool.Conflict && e.Path == definition.NamesPath:
 		return "it is not published: " + e.Msg, true
 	default:
 		return "", false

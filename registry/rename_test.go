@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -23,9 +24,12 @@ func TestRename(t *testing.T) {
 	b := setup(t)
 	head, _ := b.sync(t, code("1.0.0", first))
 	former := tool.Ref{Slug: "convertWeight", Constraint: "^1"}
-	_, _, err := b.registry.CreateAgent(t.Context(), b.ada, registry.AgentSpec{Slug: "clerk", Definition: agent.Definition{
-		Instructions: "Help.", Model: "scripted/x", Tools: []tool.Ref{former},
-	}})
+	_, _, err := b.registry.CreateAgent(t.Context(), b.ada, definition.AgentSpec{
+		Slug: "clerk",
+		Definition: agent.Definition{
+			Instructions: "Help.", Model: "scripted/x", Tools: []tool.Ref{former},
+		},
+	})
 	require.NoError(t, err)
 
 	renamed, warnings, err := b.registry.Rename(t.Context(), b.ada, tool.Ref{Slug: "convertWeight"},
@@ -55,7 +59,7 @@ func TestRename(t *testing.T) {
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 	require.ErrorContains(t, err, `the former name of tool "weighAgain"`)
 
-	_, err = b.registry.Check(t.Context(), b.ada, registry.Definition{Tool: new(spec("convertWeight"))})
+	_, err = b.registry.Check(t.Context(), b.ada, definition.Definition{Tool: new(spec("convertWeight"))})
 	require.Equal(t, tool.Conflict, tool.KindOf(err), "as it would be refused")
 	require.ErrorContains(t, err, "toolcrib tool rename weighAgain weighAgain --drop-former")
 
@@ -158,14 +162,14 @@ func TestSyncCodeRenames(t *testing.T) {
 	require.Equal(t, "1.1.0", runs)
 
 	before, runs := b.sync(t, code("1.0.0", first))
-	require.Equal(t, registry.Unchanged, before.Action)
+	require.Equal(t, definition.Unchanged, before.Action)
 	require.Equal(t, "1.1.0", runs, "the former name leads to it")
 	require.Equal(t, []string{`it is left alone: "convertWeight" is the former name of tool "convertMass" until ` + someDay +
 		`: choose another slug, or end the former names of that tool with toolcrib tool rename convertMass convertMass ` +
 		`--drop-former`}, before.Warnings)
 
 	again, runs := b.sync(t, renamedCode("1.1.0"))
-	require.Equal(t, registry.Unchanged, again.Action)
+	require.Equal(t, definition.Unchanged, again.Action)
 	require.Empty(t, again.Warnings)
 	require.Equal(t, "1.1.0", runs)
 	versions, err := b.registry.Versions(t.Context(), b.ada, tool.Ref{Slug: "convertMass"})
@@ -198,7 +202,7 @@ func TestSyncCodeRenamesItsOwnOnly(t *testing.T) {
 	require.NoError(t, err)
 	changes, err := b.registry.SyncCode(t.Context(), b.ada.Tenant, []registry.CodeSpec{renamedCode("1.0.0")})
 	require.NoError(t, err)
-	require.Equal(t, registry.Unchanged, changes[0].Action)
+	require.Equal(t, definition.Unchanged, changes[0].Action)
 	require.Len(t, changes[0].Warnings, 1)
 	require.Contains(t, changes[0].Warnings[0], `"convertWeight" is the slug of the tenant tool `+other.ID)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -36,8 +38,8 @@ func newLibrary(t *testing.T) *library {
 	return l
 }
 
-func searchingIn(implementation tool.Implementation, config string) func(*registry.ToolSpec) {
-	return func(s *registry.ToolSpec) { s.Implementation, s.Config = implementation, json.RawMessage(config) }
+func searchingIn(implementation tool.Implementation, config string) func(*definition.ToolSpec) {
+	return func(s *definition.ToolSpec) { s.Implementation, s.Config = implementation, json.RawMessage(config) }
 }
 
 // A tool searches a pipeline of its own tenant: asked when it is made, changed,
@@ -61,7 +63,9 @@ func TestPipelinesAreTheTenants(t *testing.T) {
 
 			l := newLibrary(t)
 			searching := searchingIn(tt.impl, tt.config)
-			refused := func(err error) { requireRefused(t, err, tool.NotFound, tt.path, `pipeline "handbook" not found`) }
+			refused := func(err error) {
+				registrytest.RequireRefused(t, err, tool.NotFound, tt.path, `pipeline "handbook" not found`)
+			}
 			_, _, err := l.registry.Create(t.Context(), l.bob, spec("searchDocs", searching))
 			refused(err)
 			_, _, err = l.registry.Create(t.Context(), l.bob, spec("searchDocs"))
@@ -69,7 +73,7 @@ func TestPipelinesAreTheTenants(t *testing.T) {
 			_, _, err = l.registry.Update(t.Context(), l.bob, tool.Ref{Slug: "searchDocs"}, spec("searchDocs", searching))
 			refused(err)
 			wanted := spec("searchDocs", searching)
-			_, err = l.registry.Apply(t.Context(), l.bob, registry.Definition{Tool: &wanted})
+			_, err = l.registry.Apply(t.Context(), l.bob, definition.Definition{Tool: &wanted})
 			refused(err)
 
 			_, _, err = l.registry.Create(t.Context(), l.ada, spec("searchDocs", searching))
@@ -92,10 +96,10 @@ func TestQueryIsAString(t *testing.T) {
 
 	l := newLibrary(t)
 	_, _, err := l.registry.Create(t.Context(), l.ada, spec("searchDocs",
-		searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook"}`), func(s *registry.ToolSpec) {
+		searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook"}`), func(s *definition.ToolSpec) {
 			s.InputSchema = json.RawMessage(`{"type":"object","properties":{"query":{"type":"integer"}}}`)
 		}))
-	requireRefused(t, err, tool.Invalid, "/input_schema/properties/query/type", "expected a string")
+	registrytest.RequireRefused(t, err, tool.Invalid, "/input_schema/properties/query/type", "expected a string")
 }
 
 func TestPlatformToolsNameNoPipeline(t *testing.T) {
@@ -128,26 +132,29 @@ func TestToolsThatWouldEmbedAreWarnedOf(t *testing.T) {
 		},
 	}})
 	const config = `{"pipeline_id": "handbook"}`
-	class := func(e tool.Egress) func(*registry.ToolSpec) {
-		return func(s *registry.ToolSpec) { s.EgressClass = e }
+	class := func(e tool.Egress) func(*definition.ToolSpec) {
+		return func(s *definition.ToolSpec) { s.EgressClass = e }
 	}
 	for name, tt := range map[string]struct {
-		edits []func(*registry.ToolSpec)
+		edits []func(*definition.ToolSpec)
 		warns bool
 	}{
-		"without a class": {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config)}, true},
-		"with none":       {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressNone)}, true},
+		"without a class": {[]func(*definition.ToolSpec){searchingIn(tool.RAGRetrieval, config)}, true},
+		"with none": {
+			[]func(*definition.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressNone)},
+			true,
+		},
 		"with read_only": {
-			[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressReadOnly)}, false,
+			[]func(*definition.ToolSpec){searchingIn(tool.RAGRetrieval, config), class(tool.EgressReadOnly)}, false,
 		},
 		"by words": {
-			[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook", "mode": "full_text"}`)}, false,
+			[]func(*definition.ToolSpec){searchingIn(tool.RAGRetrieval, `{"pipeline_id": "handbook", "mode": "full_text"}`)}, false,
 		},
-		"a pipeline to come": {[]func(*registry.ToolSpec){searchingIn(tool.RAGRetrieval, `{"pipeline_id": "later"}`)}, false},
+		"a pipeline to come": {[]func(*definition.ToolSpec){searchingIn(tool.RAGRetrieval, `{"pipeline_id": "later"}`)}, false},
 		"of another type":    {nil, false},
 	} {
 		s := spec("searchHandbook", tt.edits...)
-		change, err := l.registry.Check(t.Context(), l.ada, registry.Definition{Tool: &s})
+		change, err := l.registry.Check(t.Context(), l.ada, definition.Definition{Tool: &s})
 		require.NoError(t, err, name)
 		warned := slices.ContainsFunc(change.Warnings, func(w string) bool {
 			return strings.Contains(w, "set egress_class to read_only, or mode to full_text")

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -31,7 +31,7 @@ func TestChangesAtARevision(t *testing.T) {
 	} {
 		err := change()
 		require.Equal(t, tool.Conflict, tool.KindOf(err), name)
-		require.ErrorIs(t, err, registry.ErrChanged, name)
+		require.ErrorIs(t, err, definition.ErrChanged, name)
 	}
 	_, _, err = b.registry.At(0).Publish(t.Context(), b.ada, ref)
 	require.NoError(t, err, "zero is any")
@@ -41,7 +41,7 @@ func TestChangesAtARevision(t *testing.T) {
 func TestAgentChangesAtARevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	want := registry.AgentSpec{Slug: "desk"}
+	want := definition.AgentSpec{Slug: "desk"}
 	want.Model = "scripted/desk"
 	first, _, err := b.registry.CreateAgent(t.Context(), b.ada, want)
 	require.NoError(t, err)
@@ -56,6 +56,6 @@ func TestAgentChangesAtARevision(t *testing.T) {
 		"disable": func() error { _, err := stale.DisableAgent(t.Context(), b.ada, "desk"); return err },
 		"enable":  func() error { _, err := stale.EnableAgent(t.Context(), b.ada, "desk"); return err },
 	} {
-		require.ErrorIs(t, change(), registry.ErrChanged, name)
+		require.ErrorIs(t, change(), definition.ErrChanged, name)
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -16,7 +16,7 @@ func TestSourceStays(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, ref := t.Context(), tool.Ref{Slug: "getOrder"}
-	made := spec("getOrder", func(s *registry.ToolSpec) {
+	made := spec("getOrder", func(s *definition.ToolSpec) {
 		s.Interaction.Annotations = json.RawMessage(`{"source":{"kind":"openapi","name":"Orders"}}`)
 	})
 	_, _, err := b.registry.Create(ctx, b.ada, made)
@@ -28,14 +28,14 @@ func TestSourceStays(t *testing.T) {
 		{`{"source":null,"team":"sales"}`, `{"team":"sales"}`},
 		{`{"team":"sales"}`, `{"team":"sales"}`},
 	} {
-		s := spec("getOrder", func(s *registry.ToolSpec) { s.Interaction.Annotations = json.RawMessage(c.written) })
-		_, err := b.registry.Apply(ctx, b.ada, registry.Definition{Tool: &s})
+		s := spec("getOrder", func(s *definition.ToolSpec) { s.Interaction.Annotations = json.RawMessage(c.written) })
+		_, err := b.registry.Apply(ctx, b.ada, definition.Definition{Tool: &s})
 		require.NoError(t, err)
 		head, err := b.registry.Get(ctx, b.ada, ref)
 		require.NoError(t, err)
 		require.JSONEq(t, c.want, string(head.Interaction.Annotations), c.written)
-		change, err := b.registry.Apply(ctx, b.ada, registry.Definition{Tool: &s})
+		change, err := b.registry.Apply(ctx, b.ada, definition.Definition{Tool: &s})
 		require.NoError(t, err)
-		require.Equal(t, registry.Unchanged, change.Action)
+		require.Equal(t, definition.Unchanged, change.Action)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -15,15 +17,15 @@ import (
 // which do not see the other tenants, and writable only through a store opened
 // for the platform, with the empty tenant.
 type Store interface {
-	ServerStore
-	ArtifactStore
+	mcpserver.Store
+	artifact.Store
 
 	// CreateTool stores a new tool; Conflict when its slug is taken in the tenant,
 	// and Conflict caused by [*RenamedError] when it is a former name of a tool of
 	// the same scope whose last day is not over.
 	CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// UpdateTool stores a changed head if its revision is still t.Revision,
-	// else fails with Conflict, caused by [ErrChanged]. The returned tool has
+	// else fails with Conflict, caused by [definition.ErrChanged]. The returned tool has
 	// the next revision.
 	UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
 	// RenameTool gives a tool another slug, under the rules of UpdateTool, and

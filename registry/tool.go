@@ -5,15 +5,18 @@ import (
 	"fmt"
 
 	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Create makes a draft of a new tool.
-func (r *Registry) Create(ctx context.Context, p tool.Principal, s ToolSpec) (tool.Tool, []string, error) {
-	if err := mayWrite(p, ToolsWrite); err != nil {
+func (r *Registry) Create(ctx context.Context, p tool.Principal, s definition.ToolSpec) (tool.Tool, []string, error) {
+	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
 		return tool.Tool{}, nil, err
 	}
-	if err := refusePublished(s.wanted()); err != nil {
+	if err := refusePublished(s.AsksToPublish()); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	t, warnings, err := r.newTool(p.Tenant, s)
@@ -37,12 +40,12 @@ func (r *Registry) Create(ctx context.Context, p tool.Principal, s ToolSpec) (to
 // Update replaces the draft head of a tool, and its policy and state. Its slug
 // stays. What is published already is not touched.
 func (r *Registry) Update(
-	ctx context.Context, p tool.Principal, ref tool.Ref, s ToolSpec,
+	ctx context.Context, p tool.Principal, ref tool.Ref, s definition.ToolSpec,
 ) (tool.Tool, []string, error) {
-	if err := mayWrite(p, ToolsWrite); err != nil {
+	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
 		return tool.Tool{}, nil, err
 	}
-	if err := refusePublished(s.wanted()); err != nil {
+	if err := refusePublished(s.AsksToPublish()); err != nil {
 		return tool.Tool{}, nil, err
 	}
 	t, err := r.own(ctx, p.Tenant, ref)
@@ -110,47 +113,47 @@ func (r *Registry) own(ctx context.Context, tenant tool.TenantID, ref tool.Ref) 
 		return tool.Tool{}, fmt.Errorf("finding tool %q: %w", ref.Name(), err)
 	}
 	if t.Tenant != tenant {
-		return tool.Tool{}, refuse(tool.Denied, "", "tool %q is global: make one of your own with this slug to replace it",
+		return tool.Tool{}, refusal.New(tool.Denied, "",
+			"tool %q is global: make one of your own with this slug to replace it",
 			t.Slug)
 	}
-	if err := refuseChanged("tool", t.Slug, t.Revision, r.revision); err != nil {
+	if err := definition.CheckRevision("tool", t.Slug, t.Revision, r.revision); err != nil {
 		return tool.Tool{}, err
 	}
 	return t, nil
 }
 
 // newTool makes the first head of a tool.
-func (r *Registry) newTool(tenant tool.TenantID, s ToolSpec) (tool.Tool, []string, error) {
+func (r *Registry) newTool(tenant tool.TenantID, s definition.ToolSpec) (tool.Tool, []string, error) {
 	id, err := uuid7.New()
 	if err != nil {
 		return tool.Tool{}, nil, err
 	}
 	now := r.opts.Clock().UTC()
 	t := tool.Tool{
-		ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Active: true, Version: FirstVersion, CreatedAt: now,
+		ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Active: true, Version: release.First, CreatedAt: now,
 	}
 	return r.edited(t, s)
 }
 
 // edited returns t as s wants it, but for publishing.
-func (r *Registry) edited(t tool.Tool, s ToolSpec) (tool.Tool, []string, error) {
-	keepSecrets(&s, t.Definition)
-	keepSource(&s, t.Definition)
-	warnings, err := r.checkSpec(&s)
+func (r *Registry) edited(t tool.Tool, s definition.ToolSpec) (tool.Tool, []string, error) {
+	s.Restore(t.Definition)
+	warnings, err := r.checkTool(&s)
 	if err != nil {
 		return t, nil, err
 	}
 	switch {
 	case s.Slug != t.Slug:
-		return t, nil, refuse(
+		return t, nil, refusal.New(
 			tool.Invalid, "/slug", "a slug cannot be changed by an edit: it is %s; toolcrib tool rename does", t.Slug,
 		)
 	case s.BuiltinKey != "" && !t.Global():
 		// It would escape what the operator decides of the platform's tool.
-		return t, nil, refuse(tool.Invalid, "/builtin_key",
+		return t, nil, refusal.New(tool.Invalid, "/builtin_key",
 			"only the platform's own tools run built-ins: drop builtin_key, and bind the platform's tool %.64q", s.BuiltinKey)
 	}
-	if err := refuseChanged("tool", t.Slug, t.Revision, s.Revision); err != nil {
+	if err := definition.CheckRevision("tool", t.Slug, t.Revision, s.Revision); err != nil {
 		return t, nil, err
 	}
 	if t.Status, err = nextStatus(t.Status, s.Status); err != nil {
@@ -176,19 +179,20 @@ func nextStatus(now, wanted tool.Status) (tool.Status, error) {
 		return now, nil
 	case tool.Deprecated:
 		if now != tool.Published {
-			return now, refuse(tool.Conflict, "/status", "only what is published can be deprecated: it is %s", now)
+			return now, refusal.New(tool.Conflict, "/status", "only what is published can be deprecated: it is %s", now)
 		}
 		return wanted, nil
 	case tool.Draft, tool.Disabled:
 		return wanted, nil
 	default:
-		return now, refuse(tool.Invalid, "/status", "status %.40q: expected draft, deprecated or disabled", wanted)
+		return now, refusal.New(tool.Invalid, "/status", "status %.40q: expected draft, deprecated or disabled", wanted)
 	}
 }
 
 func refusePublished(wanted bool) error {
 	if wanted {
-		return refuse(tool.Conflict, "/status", "status published is reached by publishing: save the draft, then publish it")
+		return refusal.New(tool.Conflict, "/status",
+			"status published is reached by publishing: save the draft, then publish it")
 	}
 	return nil
 }

@@ -6,7 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -19,7 +20,7 @@ func TestUpdateReplacesEveryPart(t *testing.T) {
 	made, _, err := b.registry.Create(t.Context(), b.ada, spec("findOrder"))
 	require.NoError(t, err)
 
-	want := registry.ToolSpec{Slug: "findOrder", Version: "1.1.0", Definition: tool.Definition{
+	want := definition.ToolSpec{Slug: "findOrder", Version: "1.1.0", Definition: tool.Definition{
 		Name: "Find", Implementation: tool.HTTP, Config: json.RawMessage(`{"url":"https://example.com/orders"}`),
 		InputSchema:  json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`),
 		OutputSchema: json.RawMessage(`{"type":"object","properties":{"total":{"type":"number"}}}`),
@@ -35,7 +36,7 @@ func TestUpdateReplacesEveryPart(t *testing.T) {
 	require.Equal(t, []any{made.ID, made.Slug, tool.Draft, true}, []any{got.ID, got.Slug, got.Status, got.Active})
 
 	inactive := false
-	linked := registry.ToolSpec{ArtifactID: "a-1", ArtifactVersion: "3", Status: tool.Disabled, Active: &inactive}
+	linked := definition.ToolSpec{ArtifactID: "a-1", ArtifactVersion: "3", Status: tool.Disabled, Active: &inactive}
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref, linked)
 	require.NoError(t, err)
 	got, err = b.registry.Get(t.Context(), b.ada, ref)
@@ -46,18 +47,18 @@ func TestUpdateReplacesEveryPart(t *testing.T) {
 	require.False(t, got.Active)
 	require.Zero(t, got.Execution.TimeoutSeconds, "what is left out is what it is for a new tool")
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref,
-		spec("findOrder", func(s *registry.ToolSpec) { s.Status = tool.Draft }))
+		spec("findOrder", func(s *definition.ToolSpec) { s.Status = tool.Draft }))
 	require.NoError(t, err)
 	got, err = b.registry.Get(t.Context(), b.ada, ref)
 	require.NoError(t, err)
 	require.Empty(t, got.ArtifactID+got.ArtifactVersion, "the link is taken off")
 	require.Equal(t, tool.Draft, got.Status)
 
-	for name, edit := range map[string]func(*registry.ToolSpec){
-		"status": func(s *registry.ToolSpec) { s.Status = tool.Published }, "publish": publish,
+	for name, edit := range map[string]func(*definition.ToolSpec){
+		"status": func(s *definition.ToolSpec) { s.Status = tool.Published }, "publish": publish,
 	} {
 		_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findOrder", edit))
-		requireRefused(t, err, tool.Conflict, "/status", "then publish it")
+		registrytest.RequireRefused(t, err, tool.Conflict, "/status", "then publish it")
 		after, err := b.registry.Get(t.Context(), b.ada, ref)
 		require.NoError(t, err)
 		require.Equal(t, got, after, "%s: what is refused changes nothing", name)

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -21,14 +21,14 @@ func (s *Store) CreateAgent(ctx context.Context, a agent.Agent) (agent.Agent, er
 	if err != nil {
 		return agent.Agent{}, err
 	}
-	definition, err := content(a.Definition)
+	encoded, err := content(a.Definition)
 	if err != nil {
 		return agent.Agent{}, err
 	}
 	var row db.Agent
 	err = s.do(ctx, op, a.Tenant, func(q *db.Queries) error {
 		row, err = q.CreateAgent(ctx, db.CreateAgentParams{
-			ID: id, TenantID: string(a.Tenant), Slug: text(a.Slug), Name: text(a.Name), Definition: definition,
+			ID: id, TenantID: string(a.Tenant), Slug: text(a.Slug), Name: text(a.Name), Definition: encoded,
 			Status: string(a.Status), Version: text(a.Version), PublishedAt: a.PublishedAt,
 		})
 		return err
@@ -55,13 +55,13 @@ func updateAgent(ctx context.Context, q *db.Queries, op string, a agent.Agent) (
 	if err := checkIDs(op, a.ID); err != nil {
 		return agent.Agent{}, err
 	}
-	definition, err := content(a.Definition)
+	encoded, err := content(a.Definition)
 	if err != nil {
 		return agent.Agent{}, err
 	}
 	row, err := q.UpdateAgent(ctx, db.UpdateAgentParams{
 		TenantID: string(a.Tenant), ID: a.ID, Revision: a.Revision, Slug: text(a.Slug), Name: text(a.Name),
-		Definition: definition, Status: string(a.Status), Version: text(a.Version), PublishedAt: a.PublishedAt,
+		Definition: encoded, Status: string(a.Status), Version: text(a.Version), PublishedAt: a.PublishedAt,
 	})
 	if err == nil {
 		return agentOf(row)
@@ -76,7 +76,7 @@ func updateAgent(ctx context.Context, q *db.Queries, op string, a agent.Agent) (
 	}
 	return agent.Agent{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
 		"agent %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision,
-		stored.Revision), Err: registry.ErrChanged}
+		stored.Revision), Err: definition.ErrChanged}
 }
 
 // FindAgent implements [registry.Store].

@@ -7,17 +7,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CreateArtifact implements [registry.ArtifactStore].
-func (s *Store) CreateArtifact(ctx context.Context, a registry.Artifact) (registry.Artifact, error) {
+// CreateArtifact implements [artifact.Store].
+func (s *Store) CreateArtifact(ctx context.Context, a artifact.Artifact) (artifact.Artifact, error) {
 	const op = "store.CreateArtifact"
 	id, err := idOrNew(a.ID)
 	if err != nil {
-		return registry.Artifact{}, err
+		return artifact.Artifact{}, err
 	}
 	var row db.Artifact
 	err = s.do(ctx, op, a.Tenant, func(q *db.Queries) (err error) {
@@ -29,15 +30,15 @@ func (s *Store) CreateArtifact(ctx context.Context, a registry.Artifact) (regist
 	})
 	if err != nil {
 		err = explain(err, tool.NotFound, "tenant not found")
-		return registry.Artifact{}, explain(err, tool.Conflict, fmt.Sprintf("an artifact %q exists already", a.Slug))
+		return artifact.Artifact{}, explain(err, tool.Conflict, fmt.Sprintf("an artifact %q exists already", a.Slug))
 	}
 	return artifactOf(row), nil
 }
 
-// SaveArtifact implements [registry.ArtifactStore].
-func (s *Store) SaveArtifact(ctx context.Context, a registry.Artifact) (registry.Artifact, error) {
+// SaveArtifact implements [artifact.Store].
+func (s *Store) SaveArtifact(ctx context.Context, a artifact.Artifact) (artifact.Artifact, error) {
 	const op = "store.SaveArtifact"
-	var saved registry.Artifact
+	var saved artifact.Artifact
 	err := s.do(ctx, op, a.Tenant, func(q *db.Queries) (err error) {
 		saved, err = saveArtifact(ctx, q, op, a)
 		return err
@@ -46,9 +47,9 @@ func (s *Store) SaveArtifact(ctx context.Context, a registry.Artifact) (registry
 }
 
 // saveArtifact stores a changed artifact under the rules of [Store.SaveArtifact].
-func saveArtifact(ctx context.Context, q *db.Queries, op string, a registry.Artifact) (registry.Artifact, error) {
+func saveArtifact(ctx context.Context, q *db.Queries, op string, a artifact.Artifact) (artifact.Artifact, error) {
 	if err := checkIDs(op, a.ID); err != nil {
-		return registry.Artifact{}, err
+		return artifact.Artifact{}, err
 	}
 	row, err := q.UpdateArtifact(ctx, db.UpdateArtifactParams{
 		TenantID: string(a.Tenant), ID: a.ID, Revision: a.Revision, Name: text(a.Name), Description: text(a.Description),
@@ -58,19 +59,19 @@ func saveArtifact(ctx context.Context, q *db.Queries, op string, a registry.Arti
 		return artifactOf(row), nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return registry.Artifact{}, err
+		return artifact.Artifact{}, err
 	}
 	stored, err := q.FindArtifactByID(ctx, db.FindArtifactByIDParams{TenantID: string(a.Tenant), ID: a.ID})
 	if err != nil {
-		return registry.Artifact{}, explain(failure(op, err), tool.NotFound, fmt.Sprintf("artifact %q not found", a.Slug))
+		return artifact.Artifact{}, explain(failure(op, err), tool.NotFound, fmt.Sprintf("artifact %q not found", a.Slug))
 	}
-	return registry.Artifact{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
+	return artifact.Artifact{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
 		"artifact %q changed meanwhile: revision %d was asked for, it is at %d; read it again", a.Slug, a.Revision,
-		stored.Revision), Err: registry.ErrChanged}
+		stored.Revision), Err: definition.ErrChanged}
 }
 
-// FindArtifact implements [registry.ArtifactStore].
-func (s *Store) FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID string) (registry.Artifact, error) {
+// FindArtifact implements [artifact.Store].
+func (s *Store) FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID string) (artifact.Artifact, error) {
 	var row db.Artifact
 	err := s.do(ctx, "store.FindArtifact", tenant, func(q *db.Queries) (err error) {
 		if tool.ValidID(slugOrID) {
@@ -81,15 +82,15 @@ func (s *Store) FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID
 		return err
 	})
 	if err != nil {
-		return registry.Artifact{}, explain(err, tool.NotFound, fmt.Sprintf("artifact %q not found", slugOrID))
+		return artifact.Artifact{}, explain(err, tool.NotFound, fmt.Sprintf("artifact %q not found", slugOrID))
 	}
 	return artifactOf(row), nil
 }
 
-// ListArtifacts implements [registry.ArtifactStore].
+// ListArtifacts implements [artifact.Store].
 func (s *Store) ListArtifacts(
 	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
-) ([]registry.Artifact, error) {
+) ([]artifact.Artifact, error) {
 	var rows []db.Artifact
 	err := s.do(ctx, "store.ListArtifacts", tenant, func(q *db.Queries) (err error) {
 		rows, err = q.ListArtifacts(ctx, db.ListArtifactsParams{
@@ -103,16 +104,16 @@ func (s *Store) ListArtifacts(
 	return convert(rows, artifactOf), nil
 }
 
-// AddArtifactVersion implements [registry.ArtifactStore].
+// AddArtifactVersion implements [artifact.Store].
 func (s *Store) AddArtifactVersion(
-	ctx context.Context, a registry.Artifact, v registry.ArtifactVersion, program []byte,
-) (registry.Artifact, registry.ArtifactVersion, error) {
+	ctx context.Context, a artifact.Artifact, v artifact.Version, program []byte,
+) (artifact.Artifact, artifact.Version, error) {
 	const op = "store.AddArtifactVersion"
 	inputs, err := content(inputsOf(v.Inputs))
 	if err != nil {
-		return registry.Artifact{}, registry.ArtifactVersion{}, err
+		return artifact.Artifact{}, artifact.Version{}, err
 	}
-	var saved registry.Artifact
+	var saved artifact.Artifact
 	var row db.AddArtifactVersionRow
 	err = s.inTx(ctx, op, a.Tenant, func(q *db.Queries) (err error) {
 		a.Version = v.Number
@@ -126,17 +127,17 @@ func (s *Store) AddArtifactVersion(
 		return err
 	})
 	if err != nil {
-		return registry.Artifact{}, registry.ArtifactVersion{},
+		return artifact.Artifact{}, artifact.Version{},
 			explain(err, tool.Conflict, fmt.Sprintf("version %s of artifact %q exists; use a new number", v.Number, a.Slug))
 	}
 	stored, err := artifactVersionOf(db.ListArtifactVersionsRow(row))
 	return saved, stored, err
 }
 
-// ListArtifactVersions implements [registry.ArtifactStore].
+// ListArtifactVersions implements [artifact.Store].
 func (s *Store) ListArtifactVersions(
 	ctx context.Context, tenant tool.TenantID, artifactID string,
-) ([]registry.ArtifactVersion, error) {
+) ([]artifact.Version, error) {
 	const op = "store.ListArtifactVersions"
 	if err := checkIDs(op, artifactID); err != nil {
 		return nil, err
@@ -156,7 +157,7 @@ func (s *Store) ListArtifactVersions(
 	return collect(rows, artifactVersionOf)
 }
 
-// LoadArtifact implements [registry.ArtifactStore], and is where executors have
+// LoadArtifact implements [artifact.Store], and is where executors have
 // the programs from.
 func (s *Store) LoadArtifact(
 	ctx context.Context, tenant tool.TenantID, artifactID, version string,
@@ -179,16 +180,16 @@ func (s *Store) LoadArtifact(
 	return code, decode(row.Inputs, &code.Inputs)
 }
 
-func artifactOf(row db.Artifact) registry.Artifact {
-	return registry.Artifact{
+func artifactOf(row db.Artifact) artifact.Artifact {
+	return artifact.Artifact{
 		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Slug: row.Slug, Name: row.Name, Description: row.Description,
-		Language: row.Language, Status: registry.ArtifactStatus(row.Status), Version: row.Version, Revision: row.Revision,
+		Language: row.Language, Status: definition.ArtifactStatus(row.Status), Version: row.Version, Revision: row.Revision,
 		CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }
 
-func artifactVersionOf(row db.ListArtifactVersionsRow) (registry.ArtifactVersion, error) {
-	v := registry.ArtifactVersion{
+func artifactVersionOf(row db.ListArtifactVersionsRow) (artifact.Version, error) {
+	v := artifact.Version{
 		Number: row.Version, Digest: row.Digest, Size: int(row.Size), CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt,
 	}
 	return v, decode(row.Inputs, &v.Inputs)

@@ -10,7 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
@@ -164,19 +166,19 @@ func TestTheAppRoleIsBoundInEveryTable(t *testing.T) {
 	named.Interaction.Aliases = []string{"findOrders"}
 	_, _, err = f.Store.AddVersion(t.Context(), named, storetest.VersionOf(t, named, "1.1.0"))
 	require.NoError(t, err)
-	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
-		Tenant: f.Tenant, Slug: "files", Status: registry.ServerActive,
+	server, err := f.Store.CreateServer(t.Context(), mcpserver.Server{
+		Tenant: f.Tenant, Slug: "files", Status: definition.ServerActive,
 	})
 	require.NoError(t, err)
-	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{
-		Put: []registry.RemoteTool{{Name: "read", State: registry.Offered}},
+	_, err = f.Store.SaveServer(t.Context(), server, mcpserver.Changes{
+		Put: []mcpserver.Tool{{Name: "read", State: mcpserver.StateOffered}},
 	})
 	require.NoError(t, err)
-	uploaded, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{
-		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+	uploaded, err := f.Store.CreateArtifact(t.Context(), artifact.Artifact{
+		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: definition.ArtifactActive,
 	})
 	require.NoError(t, err)
-	_, _, err = f.Store.AddArtifactVersion(t.Context(), uploaded, registry.ArtifactVersion{Number: "1.0.0"}, []byte("."))
+	_, _, err = f.Store.AddArtifactVersion(t.Context(), uploaded, artifact.Version{Number: "1.0.0"}, []byte("."))
 	require.NoError(t, err)
 	shelf := storetest.NewShelf(t, f.Store, retrieval.Pipeline{Tenant: f.Tenant, Embedding: &storetest.Model})
 	document := shelf.Put(t, "cut", "words")

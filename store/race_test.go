@@ -13,7 +13,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -290,16 +291,16 @@ func TestStoppingAToolMeetsARefresh(t *testing.T) {
 	t.Parallel()
 
 	f := raceFixture(t)
-	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
-		Tenant: f.Tenant, Slug: "files", Name: "Files", Connection: registry.Connection{URL: "https://example.com/mcp"},
-		Status: registry.ServerActive,
+	server, err := f.Store.CreateServer(t.Context(), mcpserver.Server{
+		Tenant: f.Tenant, Slug: "files", Name: "Files", Connection: definition.Connection{URL: "https://example.com/mcp"},
+		Status: definition.ServerActive,
 	})
 	require.NoError(t, err)
-	seen := &registry.RemoteDefinition{Name: "read", Digest: "d1"}
-	changes := registry.RemoteChanges{
-		Put: []registry.RemoteTool{
+	seen := &mcpserver.ToolDefinition{Name: "read", Digest: "d1"}
+	changes := mcpserver.Changes{
+		Put: []mcpserver.Tool{
 			{
-				Name: "read", ToolID: f.Tool.ID, State: registry.Pinned, Pinned: seen, Seen: seen, SeenAt: time.Now(),
+				Name: "read", ToolID: f.Tool.ID, State: mcpserver.StatePinned, Pinned: seen, Seen: seen, SeenAt: time.Now(),
 				ChangedAt: time.Now(),
 			},
 		},

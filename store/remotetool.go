@@ -4,18 +4,18 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// FindRemoteTool implements [registry.ServerStore].
+// FindRemoteTool implements [mcpserver.Store].
 func (s *Store) FindRemoteTool(
 	ctx context.Context, tenant tool.TenantID, serverID, name string,
-) (registry.RemoteTool, error) {
+) (mcpserver.Tool, error) {
 	const op = "store.FindRemoteTool"
 	if !tool.ValidID(serverID) {
-		return registry.RemoteTool{}, notFound(op, "server not found")
+		return mcpserver.Tool{}, notFound(op, "server not found")
 	}
 	var row db.FindRemoteToolRow
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
@@ -25,16 +25,16 @@ func (s *Store) FindRemoteTool(
 		return err
 	})
 	if err != nil {
-		return registry.RemoteTool{}, explain(err, tool.NotFound, fmt.Sprintf("the server has no tool %q", name))
+		return mcpserver.Tool{}, explain(err, tool.NotFound, fmt.Sprintf("the server has no tool %q", name))
 	}
 	return remoteToolOf(row.RemoteTool, row.ToolSlug, row.ToolStatus, row.Quarantine)
 }
 
-// FindToolOrigin implements [registry.ServerStore].
-func (s *Store) FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID string) (registry.RemoteTool, error) {
+// FindToolOrigin implements [mcpserver.Store].
+func (s *Store) FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID string) (mcpserver.Tool, error) {
 	const op = "store.FindToolOrigin"
 	if !tool.ValidID(toolID) {
-		return registry.RemoteTool{}, notFound(op, "tool not found")
+		return mcpserver.Tool{}, notFound(op, "tool not found")
 	}
 	var row db.FindToolOriginRow
 	err := s.do(ctx, op, tenant, func(q *db.Queries) (err error) {
@@ -42,15 +42,15 @@ func (s *Store) FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID
 		return err
 	})
 	if err != nil {
-		return registry.RemoteTool{}, explain(err, tool.NotFound, "the tool was made of no server's")
+		return mcpserver.Tool{}, explain(err, tool.NotFound, "the tool was made of no server's")
 	}
 	return remoteToolOf(row.RemoteTool, row.ToolSlug, row.ToolStatus, row.Quarantine)
 }
 
-// ListRemoteTools implements [registry.ServerStore].
+// ListRemoteTools implements [mcpserver.Store].
 func (s *Store) ListRemoteTools(
-	ctx context.Context, tenant tool.TenantID, serverID string, q registry.RemoteQuery,
-) ([]registry.RemoteTool, error) {
+	ctx context.Context, tenant tool.TenantID, serverID string, q mcpserver.ToolQuery,
+) ([]mcpserver.Tool, error) {
 	const op = "store.ListRemoteTools"
 	if !tool.ValidID(serverID) {
 		return nil, notFound(op, "server not found")
@@ -66,12 +66,12 @@ func (s *Store) ListRemoteTools(
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows, func(row db.ListRemoteToolsRow) (registry.RemoteTool, error) {
+	return collect(rows, func(row db.ListRemoteToolsRow) (mcpserver.Tool, error) {
 		return remoteToolOf(row.RemoteTool, row.ToolSlug, row.ToolStatus, row.Quarantine)
 	})
 }
 
-// PinTool implements [registry.ServerStore].
+// PinTool implements [mcpserver.Store].
 func (s *Store) PinTool(ctx context.Context, tenant tool.TenantID, toolID, digest, by string) error {
 	const op = "store.PinTool"
 	if err := checkIDs(op, toolID); err != nil {
@@ -92,9 +92,10 @@ func (s *Store) StopChangedTool(ctx context.Context, tenant tool.TenantID, toolI
 	if err := checkIDs(op, toolID); err != nil {
 		return err
 	}
-	state, reason := registry.Changed, "a call found that the server changed its definition: refresh the server to see how"
+	state, reason := mcpserver.StateChanged,
+		"a call found that the server changed its definition: refresh the server to see how"
 	if gone {
-		state, reason = registry.Gone, "a call found that the server offers it no more: refresh the server to see"
+		state, reason = mcpserver.StateGone, "a call found that the server offers it no more: refresh the server to see"
 	}
 	return s.do(ctx, op, tenant, func(q *db.Queries) error {
 		return q.StopChangedTool(ctx, db.StopChangedToolParams{
@@ -103,7 +104,7 @@ func (s *Store) StopChangedTool(ctx context.Context, tenant tool.TenantID, toolI
 	})
 }
 
-func remoteParams(server registry.MCPServer, t *registry.RemoteTool) (db.PutRemoteToolParams, error) {
+func remoteParams(server mcpserver.Server, t *mcpserver.Tool) (db.PutRemoteToolParams, error) {
 	pinned, pinnedDigest, err := remoteDefinition(t.Pinned)
 	if err != nil {
 		return db.PutRemoteToolParams{}, err
@@ -123,7 +124,7 @@ func remoteParams(server registry.MCPServer, t *registry.RemoteTool) (db.PutRemo
 // remoteDefinition returns the columns of a definition; nothing for none. Its
 // words are kept for people to read, where a character may be replaced: the
 // digest is the server's.
-func remoteDefinition(d *registry.RemoteDefinition) (raw []byte, digest string, err error) {
+func remoteDefinition(d *mcpserver.ToolDefinition) (raw []byte, digest string, err error) {
 	if d == nil {
 		return nil, "", nil
 	}
@@ -131,15 +132,15 @@ func remoteDefinition(d *registry.RemoteDefinition) (raw []byte, digest string, 
 	return raw, d.Digest, err
 }
 
-func remoteToolOf(row db.RemoteTool, slug, status, quarantine string) (registry.RemoteTool, error) {
-	t := registry.RemoteTool{
+func remoteToolOf(row db.RemoteTool, slug, status, quarantine string) (mcpserver.Tool, error) {
+	t := mcpserver.Tool{
 		Name: row.Name, ToolID: value(row.ToolID), ToolSlug: slug, ToolStatus: tool.Status(status), Quarantine: quarantine,
-		State: registry.RemoteState(row.State), Reason: row.Reason, ApprovedDigest: row.ApprovedDigest,
+		State: mcpserver.State(row.State), Reason: row.Reason, ApprovedDigest: row.ApprovedDigest,
 		ApprovedBy: row.ApprovedBy, ApprovedAt: row.ApprovedAt, FirstSeenAt: row.FirstSeenAt, SeenAt: row.SeenAt,
 		ChangedAt: row.ChangedAt,
 	}
 	if err := decode(row.Pinned, &t.Pinned); err != nil {
-		return registry.RemoteTool{}, err
+		return mcpserver.Tool{}, err
 	}
 	return t, decode(row.Seen, &t.Seen)
 }

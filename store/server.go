@@ -8,17 +8,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcrib/toolcrib/internal/remote"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CreateServer implements [registry.ServerStore].
-func (s *Store) CreateServer(ctx context.Context, server registry.MCPServer) (registry.MCPServer, error) {
+// CreateServer implements [mcpserver.Store].
+func (s *Store) CreateServer(ctx context.Context, server mcpserver.Server) (mcpserver.Server, error) {
 	const op = "store.CreateServer"
 	row, err := serverRow(server)
 	if err != nil {
-		return registry.MCPServer{}, err
+		return mcpserver.Server{}, err
 	}
 	err = s.do(ctx, op, server.Tenant, func(q *db.Queries) (err error) {
 		row, err = q.CreateServer(ctx, db.CreateServerParams{
@@ -30,17 +31,17 @@ func (s *Store) CreateServer(ctx context.Context, server registry.MCPServer) (re
 	})
 	if err != nil {
 		err = explain(err, tool.NotFound, "tenant not found")
-		return registry.MCPServer{}, explain(err, tool.Conflict, fmt.Sprintf("a server %q is attached already", server.Slug))
+		return mcpserver.Server{}, explain(err, tool.Conflict, fmt.Sprintf("a server %q is attached already", server.Slug))
 	}
 	return serverOf(row)
 }
 
-// SaveServer implements [registry.ServerStore].
+// SaveServer implements [mcpserver.Store].
 func (s *Store) SaveServer(
-	ctx context.Context, server registry.MCPServer, c registry.RemoteChanges,
-) (registry.MCPServer, error) {
+	ctx context.Context, server mcpserver.Server, c mcpserver.Changes,
+) (mcpserver.Server, error) {
 	const op = "store.SaveServer"
-	var saved registry.MCPServer
+	var saved mcpserver.Server
 	err := s.inTx(ctx, op, server.Tenant, func(q *db.Queries) (err error) {
 		if err := lockSlugs(ctx, q, server.Tenant, c.Create); err != nil {
 			return err
@@ -95,7 +96,7 @@ func createTool(ctx context.Context, q *db.Queries, op string, tenant tool.Tenan
 }
 
 // saveRemoteTools stores what became of a server's tools.
-func saveRemoteTools(ctx context.Context, q *db.Queries, server registry.MCPServer, c registry.RemoteChanges) error {
+func saveRemoteTools(ctx context.Context, q *db.Queries, server mcpserver.Server, c mcpserver.Changes) error {
 	for i := range c.Put {
 		params, err := remoteParams(server, &c.Put[i])
 		if err != nil {
@@ -115,11 +116,11 @@ func saveRemoteTools(ctx context.Context, q *db.Queries, server registry.MCPServ
 
 // updateServer stores a changed server under the rules of [Store.SaveServer].
 func updateServer(
-	ctx context.Context, q *db.Queries, op string, server registry.MCPServer,
-) (registry.MCPServer, error) {
+	ctx context.Context, q *db.Queries, op string, server mcpserver.Server,
+) (mcpserver.Server, error) {
 	row, err := serverRow(server)
 	if err != nil {
-		return registry.MCPServer{}, err
+		return mcpserver.Server{}, err
 	}
 	stored, err := q.UpdateServer(ctx, db.UpdateServerParams{
 		TenantID: row.TenantID, ID: row.ID, Revision: server.Revision, Name: row.Name, Transport: row.Transport, URL: row.URL,
@@ -129,28 +130,28 @@ func updateServer(
 		ProtocolVersion: row.ProtocolVersion, ServerName: row.ServerName, ServerVersion: row.ServerVersion,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return registry.MCPServer{}, serverChanged(ctx, q, op, server)
+		return mcpserver.Server{}, serverChanged(ctx, q, op, server)
 	}
 	if err != nil {
-		return registry.MCPServer{}, err
+		return mcpserver.Server{}, err
 	}
 	return serverOf(stored)
 }
 
 // serverChanged says why nothing was written: there is no such server, or it is
 // at another revision.
-func serverChanged(ctx context.Context, q *db.Queries, op string, server registry.MCPServer) error {
+func serverChanged(ctx context.Context, q *db.Queries, op string, server mcpserver.Server) error {
 	stored, err := q.FindServerByID(ctx, db.FindServerByIDParams{TenantID: string(server.Tenant), ID: server.ID})
 	if err != nil {
 		return explain(failure(op, err), tool.NotFound, fmt.Sprintf("server %q not found", server.Slug))
 	}
 	return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
 		"server %q changed meanwhile: revision %d was asked for, it is at %d; read it again", server.Slug, server.Revision,
-		stored.Revision), Err: registry.ErrChanged}
+		stored.Revision), Err: definition.ErrChanged}
 }
 
-// DetachServer implements [registry.ServerStore].
-func (s *Store) DetachServer(ctx context.Context, server registry.MCPServer) error {
+// DetachServer implements [mcpserver.Store].
+func (s *Store) DetachServer(ctx context.Context, server mcpserver.Server) error {
 	const op = "store.DetachServer"
 	if err := checkIDs(op, server.ID); err != nil {
 		return err
@@ -166,8 +167,8 @@ func (s *Store) DetachServer(ctx context.Context, server registry.MCPServer) err
 	})
 }
 
-// FindServer implements [registry.ServerStore].
-func (s *Store) FindServer(ctx context.Context, tenant tool.TenantID, slugOrID string) (registry.MCPServer, error) {
+// FindServer implements [mcpserver.Store].
+func (s *Store) FindServer(ctx context.Context, tenant tool.TenantID, slugOrID string) (mcpserver.Server, error) {
 	var row db.MCPServer
 	err := s.do(ctx, "store.FindServer", tenant, func(q *db.Queries) (err error) {
 		if tool.ValidID(slugOrID) {
@@ -178,15 +179,15 @@ func (s *Store) FindServer(ctx context.Context, tenant tool.TenantID, slugOrID s
 		return err
 	})
 	if err != nil {
-		return registry.MCPServer{}, explain(err, tool.NotFound, fmt.Sprintf("server %q not found", slugOrID))
+		return mcpserver.Server{}, explain(err, tool.NotFound, fmt.Sprintf("server %q not found", slugOrID))
 	}
 	return serverOf(row)
 }
 
-// ListServers implements [registry.ServerStore].
+// ListServers implements [mcpserver.Store].
 func (s *Store) ListServers(
 	ctx context.Context, tenant tool.TenantID, afterSlug string, limit int,
-) ([]registry.MCPServer, error) {
+) ([]mcpserver.Server, error) {
 	var rows []db.MCPServer
 	err := s.do(ctx, "store.ListServers", tenant, func(q *db.Queries) (err error) {
 		rows, err = q.ListServers(ctx, db.ListServersParams{
@@ -200,7 +201,7 @@ func (s *Store) ListServers(
 	return collect(rows, serverOf)
 }
 
-// ListServerTools implements [registry.ServerStore].
+// ListServerTools implements [mcpserver.Store].
 func (s *Store) ListServerTools(ctx context.Context, tenant tool.TenantID, serverSlug string) ([]tool.Tool, error) {
 	var rows []db.ToolRegistry
 	err := s.do(ctx, "store.ListServerTools", tenant, func(q *db.Queries) (err error) {
@@ -213,7 +214,7 @@ func (s *Store) ListServerTools(ctx context.Context, tenant tool.TenantID, serve
 	return collect(rows, s.seen)
 }
 
-func serverRow(s registry.MCPServer) (db.MCPServer, error) {
+func serverRow(s mcpserver.Server) (db.MCPServer, error) {
 	id, err := idOrNew(s.ID)
 	if err != nil {
 		return db.MCPServer{}, err
@@ -241,17 +242,17 @@ func serverRow(s registry.MCPServer) (db.MCPServer, error) {
 	}, nil
 }
 
-func serverOf(row db.MCPServer) (registry.MCPServer, error) {
-	s := registry.MCPServer{
+func serverOf(row db.MCPServer) (mcpserver.Server, error) {
+	s := mcpserver.Server{
 		ID: row.ID, Tenant: tool.TenantID(row.TenantID), Slug: row.Slug, Name: row.Name,
-		Connection:   registry.Connection{URL: row.URL, Transport: remote.Transport(row.Transport), Command: row.Command},
+		Connection:   definition.Connection{URL: row.URL, Transport: remote.Transport(row.Transport), Command: row.Command},
 		AllowedTools: row.AllowedTools, TrustHints: row.TrustHints, Status: row.Status,
 		DiscoveredAt: row.DiscoveredAt, DiscoveryError: row.DiscoveryError, ProtocolVersion: row.ProtocolVersion,
 		ServerName: row.ServerName, ServerVersion: row.ServerVersion,
 		Revision: row.Revision, CreatedBy: row.CreatedBy, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	if err := decode(row.Headers, &s.Headers); err != nil {
-		return registry.MCPServer{}, err
+		return mcpserver.Server{}, err
 	}
 	return s, decode(row.Auth, &s.Auth)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store/internal/db"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -108,7 +109,7 @@ func staleTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) error
 	default:
 		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
 			"tool %q changed meanwhile: revision %d was asked for, it is at %d; read it again", t.Slug, t.Revision,
-			found[0].Revision), Err: registry.ErrChanged}
+			found[0].Revision), Err: definition.ErrChanged}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -54,7 +55,7 @@ func (p *Plugin) publish(ctx context.Context) error {
 	return nil
 }
 
-func (p *Plugin) logPublished(ctx context.Context, tenant tool.TenantID, c registry.Change) {
+func (p *Plugin) logPublished(ctx context.Context, tenant tool.TenantID, c definition.Change) {
 	attrs := []slog.Attr{
 		slog.String("tenant_id", string(tenant)), slog.String("tool", c.Slug), slog.String("version", c.Version),
 	}

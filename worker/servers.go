@@ -8,7 +8,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/internal/remote"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -19,18 +20,18 @@ const discoveryTimeout = 45 * time.Second
 // Discoverer returns the client that asks MCP servers for their tools, under
 // the same rules as calls of the plugin's workers, for the registry that
 // attaches them.
-func (p *Plugin) Discoverer() registry.Discoverer { return discoverer{p.mcp} }
+func (p *Plugin) Discoverer() mcpserver.Discoverer { return discoverer{p.mcp} }
 
 type discoverer struct{ client *mcpcall.Client }
 
-// CheckServer implements [registry.Discoverer].
-func (discoverer) CheckServer(c *registry.Connection) error { return mcpcall.CheckServer(c, "") }
+// CheckServer implements [mcpserver.Discoverer].
+func (discoverer) CheckServer(c *definition.Connection) error { return mcpcall.CheckServer(c, "") }
 
-// Discover implements [registry.Discoverer]. It asks with posts, and to the
+// Discover implements [mcpserver.Discoverer]. It asks with posts, and to the
 // server alone.
 func (d discoverer) Discover(
-	ctx context.Context, tenant tool.TenantID, c registry.Connection,
-) (*registry.Discovery, error) {
+	ctx context.Context, tenant tool.TenantID, c definition.Connection,
+) (*mcpserver.Discovery, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	return d.client.Discover(ctx, mcpcall.Access{Tenant: tenant, Class: tool.EgressWrite}, c)
@@ -46,7 +47,7 @@ func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolNa
 	switch {
 	case err != nil:
 		return mcpcall.Server{}, fmt.Errorf("finding server %q: %w", slug, err)
-	case s.Status != registry.ServerActive:
+	case s.Status != definition.ServerActive:
 		return mcpcall.Server{}, &tool.Error{
 			Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf("server %q is disabled", slug),
 		}
@@ -59,14 +60,14 @@ func (a attached) Server(ctx context.Context, tenant tool.TenantID, slug, toolNa
 
 // stopped refuses a tool that the server changed or withdrew, under any local
 // name it is called by: its import is quarantined until a person reviews it.
-func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s registry.MCPServer, toolName string) error {
+func (a attached) stopped(ctx context.Context, tenant tool.TenantID, s mcpserver.Server, toolName string) error {
 	known, err := a.store.FindRemoteTool(ctx, tenant, s.ID, toolName)
 	switch {
 	case tool.KindOf(err) == tool.NotFound && err != nil:
 		return nil //nolint:nilerr // It was never imported.
 	case err != nil:
 		return fmt.Errorf("finding what is known of tool %q: %w", toolName, err)
-	case known.State == registry.Changed || known.State == registry.Gone:
+	case known.State == mcpserver.StateChanged || known.State == mcpserver.StateGone:
 		return &tool.Error{Kind: tool.Conflict, Op: "worker.Server", Msg: fmt.Sprintf(
 			"the tool %.128q of server %q is stopped: %s; it has to be reviewed first", toolName, s.Slug, known.Reason)}
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/internal/remote"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -18,16 +19,19 @@ func TestStoppedToolsAreStoppedUnderEveryName(t *testing.T) {
 
 	db := storetest.NewDatabase(t)
 	tenant := db.Tenant(t)
-	server, err := db.Store.CreateServer(t.Context(), registry.MCPServer{
+	server, err := db.Store.CreateServer(t.Context(), mcpserver.Server{
 		Tenant: tenant, Slug: "files", Name: "files", Connection: remote.Server{URL: "https://files.example.com"},
-		AllowedTools: []string{registry.AllTools}, Status: registry.ServerActive,
+		AllowedTools: []string{definition.AllTools}, Status: definition.ServerActive,
 	})
 	require.NoError(t, err)
-	changed := registry.RemoteTool{Name: "read_file", State: registry.Changed, Reason: "the server changed its definition"}
-	_, err = db.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{
+	changed := mcpserver.Tool{
+		Name: "read_file", State: mcpserver.StateChanged,
+		Reason: "the server changed its definition",
+	}
+	_, err = db.Store.SaveServer(t.Context(), server, mcpserver.Changes{Put: []mcpserver.Tool{
 		changed,
-		{Name: "list_files", State: registry.Pinned},
-		{Name: "old_file", State: registry.Gone, Reason: "the server offers it no more"},
+		{Name: "list_files", State: mcpserver.StatePinned},
+		{Name: "old_file", State: mcpserver.StateGone, Reason: "the server offers it no more"},
 	}})
 	require.NoError(t, err)
 	servers := attached{db.Store}
@@ -51,16 +55,16 @@ func TestCallsReachAllowedToolsOnly(t *testing.T) {
 	tenant, stranger := db.Tenant(t), db.Tenant(t)
 	servers := attached{db.Store}
 	attach := func(slug, status string, allowed ...string) {
-		_, err := db.Store.CreateServer(t.Context(), registry.MCPServer{
+		_, err := db.Store.CreateServer(t.Context(), mcpserver.Server{
 			Tenant: tenant, Slug: slug, Name: slug, Connection: remote.Server{URL: "https://" + slug + ".example.com"},
 			AllowedTools: allowed, Status: status,
 		})
 		require.NoError(t, err)
 	}
-	attach("files", registry.ServerActive, "read_file")
-	attach("open", registry.ServerActive, registry.AllTools)
-	attach("closed", registry.ServerActive)
-	attach("off", registry.ServerDisabled, registry.AllTools)
+	attach("files", definition.ServerActive, "read_file")
+	attach("open", definition.ServerActive, definition.AllTools)
+	attach("closed", definition.ServerActive)
+	attach("off", definition.ServerDisabled, definition.AllTools)
 
 	found, err := servers.Server(t.Context(), tenant, "files", "read_file")
 	require.NoError(t, err)

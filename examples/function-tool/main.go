@@ -22,7 +22,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/examples/function-tool/kitchen"
 	"github.com/toolcrib/toolcrib/executors/function"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -61,7 +61,7 @@ func printDefinitions(functions *function.Registry, out io.Writer) error {
 	for _, name := range functions.Names() {
 		t, _ := functions.Tool(name)
 		t.Definition.Execution.TimeoutSeconds = 5
-		raw, err := json.MarshalIndent(registry.ToolSpec{
+		raw, err := json.MarshalIndent(definition.ToolSpec{
 			Slug: name, Definition: t.Definition, Policy: t.Policy, Version: "1.0.0", Publish: true,
 		}, "", "  ")
 		if err != nil {

@@ -83,7 +83,7 @@ func (s *server) changingAgent(
 	if err != nil {
 		return agent.Agent{}, nil, err
 	}
-	changing, err := c.at(s.cfg.Registry, a.ID, a.Revision)
+	changing, err := conditional(c, s.cfg.Registry, a.ID, a.Revision)
 	return a, changing, err
 }
 

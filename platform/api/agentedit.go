@@ -8,7 +8,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -83,20 +83,20 @@ func showSavedAgent(a agent.Agent, warnings []string) *savedAgentOutput {
 
 // parseAgent reads the definition of an agent, whose kind need not be said. A
 // slug, if there is one, is that of an agent which is there.
-func parseAgent(raw json.RawMessage, slug string) (registry.AgentSpec, error) {
+func parseAgent(raw json.RawMessage, slug string) (definition.AgentSpec, error) {
 	raw, err := withField(raw, "agent", "kind")
 	if err == nil && slug != "" {
 		raw, err = withField(raw, slug, "slug")
 	}
 	if err != nil {
-		return registry.AgentSpec{}, err
+		return definition.AgentSpec{}, err
 	}
-	d, err := registry.ParseDefinition(raw)
+	d, err := definition.Parse(raw)
 	if err != nil {
-		return registry.AgentSpec{}, err
+		return definition.AgentSpec{}, err
 	}
 	if d.Agent == nil {
-		return registry.AgentSpec{}, otherKind("agent")
+		return definition.AgentSpec{}, otherKind("agent")
 	}
 	return *d.Agent, nil
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -34,9 +34,9 @@ func (s *server) registerApply() {
 func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*applyOutput, error) {
 	b := batch{server: s, principal: p}
 	for i, raw := range in.Body.Definitions {
-		definitions, err := registry.ParseDefinitions(raw)
+		definitions, err := definition.ParseAll(raw)
 		if err != nil {
-			definitions = []registry.Definition{{}}
+			definitions = []definition.Definition{{}}
 		}
 		for _, d := range definitions {
 			b.definitions, b.items = append(b.definitions, d), append(b.items, v1.AppliedItem{Index: i, Action: v1.Skipped})
@@ -69,7 +69,7 @@ func (s *server) apply(ctx context.Context, p tool.Principal, in *applyInput) (*
 type batch struct {
 	server      *server
 	principal   tool.Principal
-	definitions []registry.Definition // In the order of the items: a document may hold several.
+	definitions []definition.Definition // In the order of the items: a document may hold several.
 	items       []v1.AppliedItem
 	order       []int         // In which they are applied.
 	cycles      map[int]error // Of definitions that are made of themselves.
@@ -81,7 +81,7 @@ type batch struct {
 // each calls fn with the definitions that did not fail. It stops where the database
 // does not answer, which the next definitions would wait for too.
 func (b *batch) each(
-	ctx context.Context, fn func(context.Context, tool.Principal, registry.Definition) (registry.Change, error),
+	ctx context.Context, fn func(context.Context, tool.Principal, definition.Definition) (definition.Change, error),
 ) {
 	for _, i := range b.order {
 		if b.items[i].Error != nil {
@@ -96,7 +96,7 @@ func (b *batch) each(
 			b.fail(ctx, i, err)
 			continue
 		}
-		if change.Action != registry.Unchanged {
+		if change.Action != definition.Unchanged {
 			b.written++
 		}
 		b.items[i] = appliedItem(b.items[i].Index, change)
@@ -104,7 +104,7 @@ func (b *batch) each(
 }
 
 // appliedItem shows what became of the definition at an index of the request.
-func appliedItem(index int, c registry.Change) v1.AppliedItem {
+func appliedItem(index int, c definition.Change) v1.AppliedItem {
 	return v1.AppliedItem{
 		Index: index, Kind: c.Kind, Slug: c.Slug, ID: c.ID, Version: c.Version,
 		Action: v1.Action(c.Action), Published: c.Published, Warnings: c.Warnings,
@@ -135,7 +135,7 @@ func (b *batch) fail(ctx context.Context, i int, err error) {
 	p := *b.server.problem(ctx, "apply", err)
 	p.TraceID = traceID(ctx)
 	item := v1.AppliedItem{Index: b.items[i].Index, Action: v1.Failed, Error: &p}
-	if d := b.definitions[i]; d != (registry.Definition{}) {
+	if d := b.definitions[i]; d != (definition.Definition{}) {
 		item.Kind, item.Slug = d.Kind(), d.Slug()
 	}
 	b.items[i] = item

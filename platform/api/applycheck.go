@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
 // checkTools fails agents whose tools are neither there nor brought by the
@@ -31,7 +31,7 @@ func (b *batch) checkTools(ctx context.Context) {
 }
 
 // numbered returns the definitions with the versions that their tools will have.
-func (b *batch) numbered() []registry.Definition {
+func (b *batch) numbered() []definition.Definition {
 	out := slices.Clone(b.definitions)
 	for i, d := range out {
 		if d.Tool != nil && d.Tool.Version == "" {

@@ -7,7 +7,7 @@ import (
 	"reflect"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -15,8 +15,8 @@ import (
 
 // checkDefinition reports what applying a definition would change.
 func (s *server) checkDefinition(
-	ctx context.Context, p tool.Principal, d registry.Definition,
-) (registry.Change, error) {
+	ctx context.Context, p tool.Principal, d definition.Definition,
+) (definition.Change, error) {
 	if d.Pipeline != nil {
 		return s.applyPipeline(ctx, p, d.Pipeline, false)
 	}
@@ -25,8 +25,8 @@ func (s *server) checkDefinition(
 
 // applyDefinition makes what it defines what a definition says.
 func (s *server) applyDefinition(
-	ctx context.Context, p tool.Principal, d registry.Definition,
-) (registry.Change, error) {
+	ctx context.Context, p tool.Principal, d definition.Definition,
+) (definition.Change, error) {
 	if d.Pipeline != nil {
 		return s.applyPipeline(ctx, p, d.Pipeline, true)
 	}
@@ -36,10 +36,10 @@ func (s *server) applyDefinition(
 // applyPipeline changes a pipeline to its definition. For another embedding
 // model it begins a new generation, which is searched once it is complete.
 func (s *server) applyPipeline(
-	ctx context.Context, p tool.Principal, spec *registry.PipelineSpec, write bool,
-) (registry.Change, error) {
+	ctx context.Context, p tool.Principal, spec *definition.PipelineSpec, write bool,
+) (definition.Change, error) {
 	if !p.May(PipelinesWrite) {
-		return registry.Change{}, &tool.Error{
+		return definition.Change{}, &tool.Error{
 			Kind: tool.Denied, Op: "api.apply", Msg: fmt.Sprintf("the caller lacks the permission %q", PipelinesWrite),
 		}
 	}
@@ -49,35 +49,35 @@ func (s *server) applyPipeline(
 	case create:
 		before = retrieval.Pipeline{Tenant: p.Tenant, CreatedBy: p.Subject}
 	case err != nil:
-		return registry.Change{}, fmt.Errorf("finding pipeline %q: %w", spec.Slug, err)
+		return definition.Change{}, fmt.Errorf("finding pipeline %q: %w", spec.Slug, err)
 	case before.Slug != spec.Slug: // It was found by its id.
-		return registry.Change{}, &tool.Error{
+		return definition.Change{}, &tool.Error{
 			Kind: tool.Invalid, Op: "api.apply", Path: "/slug", Msg: "want the slug of the pipeline, not its id",
 		}
 	}
 	after, reembed, err := spec.Edited(before)
 	if err != nil {
-		return registry.Change{}, fmt.Errorf("checking pipeline %q: %w", spec.Slug, err)
+		return definition.Change{}, fmt.Errorf("checking pipeline %q: %w", spec.Slug, err)
 	}
-	c := registry.Change{Kind: "pipeline", Slug: spec.Slug, ID: before.ID, Action: registry.Created}
+	c := definition.Change{Kind: "pipeline", Slug: spec.Slug, ID: before.ID, Action: definition.Created}
 	edited := !reflect.DeepEqual(settings(before), settings(after))
 	switch {
 	case create:
 	case edited && after.Language != before.Language && before.Documents > 0:
-		return registry.Change{}, &tool.Error{Kind: tool.Conflict, Op: "api.apply", Path: "/language", Msg: fmt.Sprintf(
+		return definition.Change{}, &tool.Error{Kind: tool.Conflict, Op: "api.apply", Path: "/language", Msg: fmt.Sprintf(
 			"pipeline %q has documents, whose words are kept as %s has them: make another pipeline for %s", before.Slug,
 			before.Language, after.Language)}
 	case edited || reembed:
-		c.Action = registry.Updated
+		c.Action = definition.Updated
 	default:
-		c.Action = registry.Unchanged
+		c.Action = definition.Unchanged
 	}
 	if reembed {
 		c.Warnings = []string{
 			"its passages are being embedded by " + after.NextEmbedding.Model + ", and searched so once all of them are",
 		}
 	}
-	if !write || c.Action == registry.Unchanged {
+	if !write || c.Action == definition.Unchanged {
 		return c, nil
 	}
 	if create {

@@ -5,7 +5,8 @@ import (
 	"net/http"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -102,20 +103,20 @@ func (s *server) registerArtifacts() {
 	}, s.getArtifactContent)
 	for _, change := range []struct {
 		id, name, summary, detail string
-		status                    registry.ArtifactStatus
+		status                    definition.ArtifactStatus
 	}{
 		{
 			"disableArtifact", "disable", "Stop an artifact",
 			"Calls of tools that run any version of it are refused from the next on, those of runs that pin it too.",
-			registry.ArtifactDisabled,
+			definition.ArtifactDisabled,
 		},
 		{
 			"deprecateArtifact", "deprecate", "Let nothing new pin an artifact", "Tools that pin a version of it go on.",
-			registry.ArtifactDeprecated,
+			definition.ArtifactDeprecated,
 		},
 		{
 			"enableArtifact", "enable", "Let an artifact go on", "It is active again, for tools to pin and to run.",
-			registry.ArtifactActive,
+			definition.ArtifactActive,
 		},
 	} {
 		handle(s, route{
@@ -135,7 +136,7 @@ func (s *server) createArtifact(
 	if err != nil {
 		return nil, err
 	}
-	a, v, err := s.cfg.Registry.CreateArtifact(ctx, p, registry.ArtifactSpec{
+	a, v, err := s.cfg.Registry.Artifacts().Create(ctx, p, definition.ArtifactSpec{
 		Slug: in.Body.Slug, Name: in.Body.Name, Description: in.Body.Description, Language: in.Body.Language,
 		ArtifactUpload: upload,
 	})
@@ -145,7 +146,7 @@ func (s *server) createArtifact(
 	return showUpload(a, v, v != nil), nil
 }
 
-func showUpload(a registry.Artifact, v *registry.ArtifactVersion, added bool) *uploadArtifactOutput {
+func showUpload(a artifact.Artifact, v *artifact.Version, added bool) *uploadArtifactOutput {
 	out := &uploadArtifactOutput{
 		Location: "/v1/artifacts/" + a.Slug, Etag: etag(a.ID, a.Revision),
 		Body: v1.UploadedArtifact{Artifact: v1.FromArtifact(a), Added: added},
@@ -169,7 +170,7 @@ func (s *server) uploadArtifact(
 	if err != nil {
 		return nil, err
 	}
-	a, v, added, err := changing.UploadArtifact(ctx, p, found.ID, upload)
+	a, v, added, err := changing.Upload(ctx, p, found.ID, upload)
 	if err != nil {
 		return nil, in.failed(err)
 	}
@@ -184,17 +185,17 @@ func (s *server) listArtifacts(ctx context.Context, p tool.Principal, in *Paging
 			return nil, err
 		}
 	}
-	artifacts, err := s.cfg.Registry.Artifacts(ctx, p, after, in.fetch())
+	artifacts, err := s.cfg.Registry.Artifacts().List(ctx, p, after, in.fetch())
 	if err != nil {
 		return nil, err
 	}
 	return &listArtifactsOutput{
-		Body: page(*in, artifacts, v1.FromArtifact, func(a registry.Artifact) string { return a.Slug }),
+		Body: page(*in, artifacts, v1.FromArtifact, func(a artifact.Artifact) string { return a.Slug }),
 	}, nil
 }
 
 func (s *server) getArtifact(ctx context.Context, p tool.Principal, in *artifactInput) (*artifactOutput, error) {
-	found, err := s.cfg.Registry.Artifact(ctx, p, in.Artifact)
+	found, err := s.cfg.Registry.Artifacts().Get(ctx, p, in.Artifact)
 	if err != nil {
 		return nil, err
 	}
@@ -205,14 +206,14 @@ func (s *server) getArtifact(ctx context.Context, p tool.Principal, in *artifact
 	return out, nil
 }
 
-func showArtifact(a registry.Artifact) *artifactOutput {
+func showArtifact(a artifact.Artifact) *artifactOutput {
 	return &artifactOutput{Status: http.StatusOK, Etag: etag(a.ID, a.Revision), Body: v1.FromArtifact(a)}
 }
 
 func (s *server) listArtifactVersions(
 	ctx context.Context, p tool.Principal, in *artifactVersionsInput,
 ) (*artifactVersionsOutput, error) {
-	_, versions, err := s.cfg.Registry.ArtifactVersions(ctx, p, in.Artifact)
+	_, versions, err := s.cfg.Registry.Artifacts().Versions(ctx, p, in.Artifact)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (s *server) listArtifactVersions(
 func (s *server) getArtifactContent(
 	ctx context.Context, p tool.Principal, in *artifactContentInput,
 ) (*artifactContentOutput, error) {
-	a, number, code, err := s.cfg.Registry.ArtifactCode(ctx, p, in.Artifact, in.Version)
+	a, number, code, err := s.cfg.Registry.Artifacts().Code(ctx, p, in.Artifact, in.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -234,13 +235,13 @@ func (s *server) getArtifactContent(
 }
 
 func (s *server) setArtifactStatus(
-	ctx context.Context, p tool.Principal, in *changeArtifactInput, status registry.ArtifactStatus,
+	ctx context.Context, p tool.Principal, in *changeArtifactInput, status definition.ArtifactStatus,
 ) (*artifactOutput, error) {
 	found, changing, err := s.changingArtifact(ctx, p, in.Artifact, in.Changing)
 	if err != nil {
 		return nil, err
 	}
-	saved, err := changing.SetArtifactStatus(ctx, p, found.ID, status)
+	saved, err := changing.SetStatus(ctx, p, found.ID, status)
 	if err != nil {
 		return nil, in.failed(err)
 	}
@@ -251,11 +252,11 @@ func (s *server) setArtifactStatus(
 // the condition.
 func (s *server) changingArtifact(
 	ctx context.Context, p tool.Principal, name string, c Changing,
-) (registry.Artifact, *registry.Registry, error) {
-	found, err := s.cfg.Registry.Artifact(ctx, p, name)
+) (artifact.Artifact, *artifact.Registry, error) {
+	found, err := s.cfg.Registry.Artifacts().Get(ctx, p, name)
 	if err != nil {
-		return registry.Artifact{}, nil, err
+		return artifact.Artifact{}, nil, err
 	}
-	changing, err := c.at(s.cfg.Registry, found.ID, found.Revision)
+	changing, err := conditional(c, s.cfg.Registry.Artifacts(), found.ID, found.Revision)
 	return found, changing, err
 }

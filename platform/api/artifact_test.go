@@ -13,6 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
+	artifacts "github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -21,7 +22,7 @@ import (
 func judging(cfg *api.Config) {
 	var j artifact.Judge
 	r := resolver.New(cfg.Store, resolver.Options{})
-	cfg.Registry = registry.New(cfg.Store, registry.Options{Resolver: r, Artifacts: registry.ArtifactRules{
+	cfg.Registry = registry.New(cfg.Store, registry.Options{Resolver: r, Artifacts: artifacts.Rules{
 		CheckProgram: j.CheckProgram, Compile: j.CompileProgram, CheckConfig: j.CheckUploaded,
 	}})
 }

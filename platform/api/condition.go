@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
 // Changing is the condition of a change. It is exported as [Paging] is.
@@ -45,22 +45,22 @@ func (c Reading) unchanged(tag string) bool {
 	return c.IfNoneMatch != "" && names(c.IfNoneMatch, tag, true)
 }
 
-// at returns the registry that changes a thing under the condition: a
-// concurrent change between this read of the thing and its change is refused
-// too.
-func (c Changing) at(r *registry.Registry, id string, revision int64) (*registry.Registry, error) {
+// conditional returns the registry that makes a change under its condition: it
+// also refuses the change if another writer makes one after this read.
+func conditional[R interface{ At(revision int64) R }](c Changing, r R, id string, revision int64) (R, error) {
 	if c.IfMatch == "" {
 		return r, nil
 	}
 	if !names(c.IfMatch, etag(id, revision), false) {
-		return nil, preconditionFailed()
+		var none R
+		return none, preconditionFailed()
 	}
 	return r.At(revision), nil
 }
 
 // failed words what a change failed with.
 func (c Changing) failed(err error) error {
-	if c.IfMatch != "" && errors.Is(err, registry.ErrChanged) {
+	if c.IfMatch != "" && errors.Is(err, definition.ErrChanged) {
 		return preconditionFailed()
 	}
 	return err

@@ -5,7 +5,8 @@ import (
 	"net/http"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -51,7 +52,7 @@ func (s *server) diffTool(ctx context.Context, p tool.Principal, in *diffToolInp
 }
 
 func (s *server) diffDefinition(ctx context.Context, p tool.Principal, in *diffDefinitionInput) (*diffOutput, error) {
-	definition, err := registry.ParseDefinition(in.Body.Definition)
+	definition, err := definition.Parse(in.Body.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (s *server) diffDefinition(ctx context.Context, p tool.Principal, in *diffD
 	return &diffOutput{Body: showDiff(d)}, nil
 }
 
-func showDiff(d registry.Diff) v1.Diff {
+func showDiff(d release.Diff) v1.Diff {
 	out := v1.Diff{
 		Tool: d.Slug, From: d.From, To: d.To, Number: d.Number, Bump: d.Bump.String(), Least: d.Least,
 		Enough: d.Refusal == "", Refusal: d.Refusal, Changes: make([]v1.Change, len(d.Changes)),

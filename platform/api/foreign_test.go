@@ -15,7 +15,9 @@ import (
 	"github.com/toolcrib/toolcrib/ledger"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -207,15 +209,15 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	require.Contains(t, api.Permissions(), api.RunsRead)
 	own, err := b.Store.FindTenant(t.Context(), b.tenant)
 	require.NoError(t, err)
-	artifact, err := b.Store.CreateArtifact(t.Context(), registry.Artifact{
-		Tenant: b.tenant, Slug: "theirArtifact", Language: "jq", Status: registry.ArtifactActive,
+	uploaded, err := b.Store.CreateArtifact(t.Context(), artifact.Artifact{
+		Tenant: b.tenant, Slug: "theirArtifact", Language: "jq", Status: definition.ArtifactActive,
 	})
 	require.NoError(t, err)
-	artifact, _, err = b.Store.AddArtifactVersion(t.Context(), artifact, registry.ArtifactVersion{Number: "1.0.0"},
+	uploaded, _, err = b.Store.AddArtifactVersion(t.Context(), uploaded, artifact.Version{Number: "1.0.0"},
 		[]byte("."))
 	require.NoError(t, err)
-	server, err := b.Store.CreateServer(t.Context(), registry.MCPServer{
-		Tenant: b.tenant, Slug: "their-files", Status: registry.ServerActive,
+	server, err := b.Store.CreateServer(t.Context(), mcpserver.Server{
+		Tenant: b.tenant, Slug: "their-files", Status: definition.ServerActive,
 	})
 	require.NoError(t, err)
 	pipeline, err := b.Store.CreatePipeline(t.Context(), retrieval.Pipeline{
@@ -225,7 +227,7 @@ func seedForeign(t *testing.T, b *bundle) map[string][]string {
 	require.NoError(t, err)
 	return map[string][]string{
 		"pipelines": {pipeline.Slug, pipeline.ID},
-		"mcp":       {server.Slug, server.ID}, "artifacts": {artifact.Slug, artifact.ID},
+		"mcp":       {server.Slug, server.ID}, "artifacts": {uploaded.Slug, uploaded.ID},
 		"tools": {"theirTool", applied.Items[0].ID}, "agents": {"theirAgent", applied.Items[1].ID},
 		"runs": {run.ID}, "invocations": {invocation}, "keys": {key.ID},
 		"credentials": {credential.Ref, credential.ID},

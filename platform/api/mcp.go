@@ -7,7 +7,8 @@ import (
 	"reflect"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -116,7 +117,7 @@ func (s *server) attachServer(
 	if err != nil {
 		return nil, err
 	}
-	attached, report, err := s.cfg.Registry.AttachServer(ctx, p, spec)
+	attached, report, err := s.cfg.Registry.Servers().Attach(ctx, p, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -133,17 +134,17 @@ func (s *server) attachServer(
 }
 
 // parseServer reads the definition of a server.
-func parseServer(raw json.RawMessage) (registry.MCPServerSpec, error) {
+func parseServer(raw json.RawMessage) (definition.ServerSpec, error) {
 	raw, err := withField(raw, "mcp_server", "kind")
 	if err != nil {
-		return registry.MCPServerSpec{}, err
+		return definition.ServerSpec{}, err
 	}
-	d, err := registry.ParseDefinition(raw)
+	d, err := definition.Parse(raw)
 	if err != nil {
-		return registry.MCPServerSpec{}, err
+		return definition.ServerSpec{}, err
 	}
 	if d.Server == nil {
-		return registry.MCPServerSpec{}, otherKind("MCP server")
+		return definition.ServerSpec{}, otherKind("MCP server")
 	}
 	return *d.Server, nil
 }
@@ -156,17 +157,17 @@ func (s *server) listServers(ctx context.Context, p tool.Principal, in *Paging) 
 			return nil, err
 		}
 	}
-	servers, err := s.cfg.Registry.Servers(ctx, p, after, in.fetch())
+	servers, err := s.cfg.Registry.Servers().List(ctx, p, after, in.fetch())
 	if err != nil {
 		return nil, err
 	}
 	return &listServersOutput{
-		Body: page(*in, servers, v1.FromMCPServer, func(server registry.MCPServer) string { return server.Slug }),
+		Body: page(*in, servers, v1.FromMCPServer, func(server mcpserver.Server) string { return server.Slug }),
 	}, nil
 }
 
 func (s *server) getServer(ctx context.Context, p tool.Principal, in *serverInput) (*serverOutput, error) {
-	found, err := s.cfg.Registry.Server(ctx, p, in.Server)
+	found, err := s.cfg.Registry.Servers().Get(ctx, p, in.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (s *server) getServer(ctx context.Context, p tool.Principal, in *serverInpu
 	return out, nil
 }
 
-func showServer(found registry.MCPServer) *serverOutput {
+func showServer(found mcpserver.Server) *serverOutput {
 	return &serverOutput{Status: http.StatusOK, Etag: etag(found.ID, found.Revision), Body: v1.FromMCPServer(found)}
 }
 
@@ -185,12 +186,12 @@ func showServer(found registry.MCPServer) *serverOutput {
 // condition.
 func (s *server) changingServer(
 	ctx context.Context, p tool.Principal, name string, c Changing,
-) (registry.MCPServer, *registry.Registry, error) {
-	found, err := s.cfg.Registry.Server(ctx, p, name)
+) (mcpserver.Server, *mcpserver.Registry, error) {
+	found, err := s.cfg.Registry.Servers().Get(ctx, p, name)
 	if err != nil {
-		return registry.MCPServer{}, nil, err
+		return mcpserver.Server{}, nil, err
 	}
-	changing, err := c.at(s.cfg.Registry, found.ID, found.Revision)
+	changing, err := conditional(c, s.cfg.Registry.Servers(), found.ID, found.Revision)
 	return found, changing, err
 }
 
@@ -207,7 +208,7 @@ func (s *server) updateServer(ctx context.Context, p tool.Principal, in *updateS
 	if err != nil {
 		return nil, err
 	}
-	saved, err := changing.UpdateServer(ctx, p, found.ID, spec)
+	saved, err := changing.Update(ctx, p, found.ID, spec)
 	if err != nil {
 		return nil, in.failed(err)
 	}
@@ -221,7 +222,7 @@ func (s *server) refreshServer(
 	if err != nil {
 		return nil, err
 	}
-	asked, report, err := changing.RefreshServer(ctx, p, found.ID)
+	asked, report, err := changing.Refresh(ctx, p, found.ID)
 	if err != nil {
 		return nil, in.failed(err)
 	}
@@ -235,7 +236,7 @@ func (s *server) detachServer(
 	if err != nil {
 		return nil, err
 	}
-	disabled, err := changing.DetachServer(ctx, p, found.ID, in.Force)
+	disabled, err := changing.Detach(ctx, p, found.ID, in.Force)
 	if err != nil {
 		return nil, in.failed(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -68,27 +68,27 @@ func (s *server) registerMCPTools() {
 func (s *server) listRemoteTools(
 	ctx context.Context, p tool.Principal, in *listRemoteToolsInput,
 ) (*listRemoteToolsOutput, error) {
-	q := registry.RemoteQuery{State: registry.RemoteState(in.State), Limit: in.fetch()}
+	q := mcpserver.ToolQuery{State: mcpserver.State(in.State), Limit: in.fetch()}
 	if in.Cursor != "" {
 		var err error
 		if q.AfterName, err = openCursor(in.Cursor); err != nil {
 			return nil, err
 		}
 	}
-	tools, err := s.cfg.Registry.RemoteTools(ctx, p, in.Server, q)
+	tools, err := s.cfg.Registry.Servers().Tools(ctx, p, in.Server, q)
 	if err != nil {
 		return nil, err
 	}
 	return &listRemoteToolsOutput{
-		Body: page(in.Paging, tools, v1.FromRemoteTool, func(t registry.RemoteTool) string { return t.Name }),
+		Body: page(in.Paging, tools, v1.FromRemoteTool, func(t mcpserver.Tool) string { return t.Name }),
 	}, nil
 }
 
 func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftInput) (*driftOutput, error) {
 	names := []string{in.Tool}
 	if in.Tool == "" {
-		changed, err := s.cfg.Registry.RemoteTools(ctx, p, in.Server, registry.RemoteQuery{
-			State: registry.Changed, Limit: maxDrifts,
+		changed, err := s.cfg.Registry.Servers().Tools(ctx, p, in.Server, mcpserver.ToolQuery{
+			State: mcpserver.StateChanged, Limit: maxDrifts,
 		})
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftI
 	}
 	out := &driftOutput{Body: v1.Page[v1.MCPDrift]{Items: make([]v1.MCPDrift, 0, len(names))}}
 	for _, name := range names {
-		d, err := s.cfg.Registry.CompareRemote(ctx, p, in.Server, name)
+		d, err := s.cfg.Registry.Servers().Compare(ctx, p, in.Server, name)
 		if err != nil {
 			return nil, err
 		}
@@ -115,13 +115,13 @@ func (s *server) compareRemote(ctx context.Context, p tool.Principal, in *driftI
 }
 
 func (s *server) approveRemote(ctx context.Context, p tool.Principal, in *approveInput) (*approveOutput, error) {
-	found, err := s.cfg.Registry.Server(ctx, p, in.Server)
+	found, err := s.cfg.Registry.Servers().Get(ctx, p, in.Server)
 	if err != nil {
 		return nil, err
 	}
 	out := &approveOutput{Body: v1.ApprovedMCP{Items: make([]v1.ApprovedMCPChanges, len(in.Body.Tools))}}
 	for i, t := range in.Body.Tools {
-		c, err := s.cfg.Registry.ApproveRemote(ctx, p, found.ID, registry.Approval{
+		c, err := s.cfg.Registry.Servers().Approve(ctx, p, found.ID, mcpserver.Approval{
 			Name: t.Name, Digest: t.Digest, Publish: in.Body.Publish,
 		})
 		item := v1.ApprovedMCPChanges{

@@ -15,6 +15,8 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/openapi"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -184,10 +186,10 @@ func (i *importing) one(ctx context.Context, o *openapi.Operation) (v1.ImportedO
 	}
 	item.ToolID, item.Version = change.ID, change.Version
 	item.Action, item.Warnings = v1.Action(change.Action), slices.Concat(o.Warnings, change.Warnings)
-	if change.Action == registry.Unchanged {
+	if change.Action == definition.Unchanged {
 		item.Diff = nil
 	}
-	if change.Action == registry.Created && !i.write {
+	if change.Action == definition.Created && !i.write {
 		item.ToolID = "" // It has none yet.
 	}
 	if i.publish {
@@ -240,16 +242,16 @@ var ofDocument = []string{
 
 func (i *importing) bring(
 	ctx context.Context, o *openapi.Operation, item *v1.ImportedOperation,
-) (registry.Change, error) {
-	r, definition := i.server.cfg.Registry, registry.Definition{Tool: o.Spec}
+) (definition.Change, error) {
+	r := i.server.cfg.Registry
 	if o.Known == "" {
 		return i.create(ctx, o)
 	}
-	change, err := r.Check(ctx, i.principal, definition)
-	if err != nil || change.Action == registry.Unchanged {
+	change, err := r.Check(ctx, i.principal, definition.Definition{Tool: o.Spec})
+	if err != nil || change.Action == definition.Unchanged {
 		return change, err
 	}
-	diff, err := r.CompareSpec(ctx, i.principal, *o.Spec, registry.DraftSide)
+	diff, err := r.CompareSpec(ctx, i.principal, *o.Spec, release.DraftSide)
 	if err != nil {
 		return change, err
 	}
@@ -259,15 +261,15 @@ func (i *importing) bring(
 	if !i.write {
 		return change, nil
 	}
-	return r.Apply(ctx, i.principal, definition)
+	return r.Apply(ctx, i.principal, definition.Definition{Tool: o.Spec})
 }
 
 // create makes a tool. A slug that another tool of the tenant has is a
 // conflict: that tool is not this document's to change.
-func (i *importing) create(ctx context.Context, o *openapi.Operation) (registry.Change, error) {
+func (i *importing) create(ctx context.Context, o *openapi.Operation) (definition.Change, error) {
 	r := i.server.cfg.Registry
-	change, err := r.Check(ctx, i.principal, registry.Definition{Tool: o.Spec})
-	if err == nil && change.Action != registry.Created {
+	change, err := r.Check(ctx, i.principal, definition.Definition{Tool: o.Spec})
+	if err == nil && change.Action != definition.Created {
 		err = &tool.Error{
 			Kind: tool.Conflict, Op: "api.importOpenAPI", Path: "/slug",
 			Msg: "there is a tool " + o.Spec.Slug +

@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -97,7 +98,7 @@ func (s *server) changingTool(
 	if err != nil {
 		return tool.Tool{}, nil, err
 	}
-	changing, err := c.at(s.cfg.Registry, t.ID, t.Revision)
+	changing, err := conditional(c, s.cfg.Registry, t.ID, t.Revision)
 	return t, changing, err
 }
 
@@ -112,7 +113,8 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 	}
 	return &publishToolOutput{
 		Etag: etag(t.ID, t.Revision), Body: v1.Published{
-			Tool: v1.FromTool(t), Version: v1.FromToolVersion(v), Warnings: registry.ConcurrencyWarnings(&v.Snapshot.Definition),
+			Tool: v1.FromTool(t), Version: v1.FromToolVersion(v),
+			Warnings: definition.ConcurrencyWarnings(&v.Snapshot.Definition),
 		},
 	}, nil
 }

@@ -7,7 +7,7 @@ import (
 	"reflect"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -86,13 +86,13 @@ func showSaved(t tool.Tool, warnings []string) *savedToolOutput {
 }
 
 // parseTool reads the definition of a tool.
-func parseTool(raw json.RawMessage) (registry.ToolSpec, error) {
-	d, err := registry.ParseDefinition(raw)
+func parseTool(raw json.RawMessage) (definition.ToolSpec, error) {
+	d, err := definition.Parse(raw)
 	if err != nil {
-		return registry.ToolSpec{}, err
+		return definition.ToolSpec{}, err
 	}
 	if d.Tool == nil {
-		return registry.ToolSpec{}, otherKind("tool")
+		return definition.ToolSpec{}, otherKind("tool")
 	}
 	return *d.Tool, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -39,10 +40,10 @@ func (s *server) registerToolMoves() {
 
 func (s *server) importTools(ctx context.Context, p tool.Principal, in *importToolsInput) (*applyOutput, error) {
 	b := batch{server: s, principal: p}
-	var specs []registry.ToolSpec
+	var specs []definition.ToolSpec
 	var places []int // Of the specs, among the items.
 	for i, raw := range in.Body.Definitions {
-		d, err := registry.ParseDefinition(raw)
+		d, err := definition.Parse(raw)
 		if err == nil && d.Tool == nil {
 			err = &tool.Error{
 				Kind: tool.Invalid, Op: "api.importTools", Path: "/kind", Msg: "expected a tool: apply definitions of other kinds",
@@ -70,7 +71,7 @@ func (s *server) importTools(ctx context.Context, p tool.Principal, in *importTo
 			continue
 		}
 		b.items[i] = appliedItem(i, item.Change)
-		if item.Action != registry.Unchanged {
+		if item.Action != definition.Unchanged {
 			b.written++
 		}
 	}

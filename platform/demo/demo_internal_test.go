@@ -15,20 +15,20 @@ import (
 	"github.com/toolcrib/toolcrib/executors/function"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 var folder = filepath.Join("..", "..", "examples", "support-desk")
 
 // exampleSpecs reads the example's definitions as the registry does.
-func exampleSpecs(t *testing.T) (tools map[string]*registry.ToolSpec, agents []*registry.AgentSpec) {
+func exampleSpecs(t *testing.T) (tools map[string]*definition.ToolSpec, agents []*definition.AgentSpec) {
 	t.Helper()
 	defs, err := definitions(folder, shop.Address, scriptedModel)
 	require.NoError(t, err)
-	tools = make(map[string]*registry.ToolSpec)
+	tools = make(map[string]*definition.ToolSpec)
 	for _, raw := range defs {
-		d, err := registry.ParseDefinition(raw)
+		d, err := definition.Parse(raw)
 		require.NoError(t, err, "%s", raw)
 		if d.Agent != nil {
 			agents = append(agents, d.Agent)

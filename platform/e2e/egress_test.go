@@ -13,7 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/platform/serve"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -114,7 +114,7 @@ func TestNarrowedRulesHoldAtOnce(t *testing.T) {
 			narrowed := head
 			narrowed.Policy.EgressRules = tool.EgressRules{Hosts: []string{"elsewhere.example"}}
 			if _, err := s.UpdateTool(ctx, narrowed); err != nil &&
-				!errors.Is(err, registry.ErrChanged) { // A turn may be asked for again.
+				!errors.Is(err, definition.ErrChanged) { // A turn may be asked for again.
 				return nil, fmt.Errorf("narrowing the rules: %w", err)
 			}
 		}

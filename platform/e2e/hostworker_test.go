@@ -23,7 +23,7 @@ import (
 	"github.com/toolcrib/toolcrib/examples/support-desk/shop"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/internal/failure"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -59,7 +59,7 @@ func (s *site) publishQuoteShipping(address string) {
 	require.NoError(s.t, err)
 	raw, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(string(text), shop.Address, address)))
 	require.NoError(s.t, err)
-	var spec registry.ToolSpec
+	var spec definition.ToolSpec
 	require.NoError(s.t, json.Unmarshal(raw, &spec))
 	s.publish(spec.Slug, spec.Definition, spec.Policy)
 }

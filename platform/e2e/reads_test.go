@@ -10,6 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -43,11 +44,11 @@ func TestDeclaredPostRuns(t *testing.T) {
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"q":{"type":"string"}}}`),
 		}
 	}
-	spec := registry.ToolSpec{
+	spec := definition.ToolSpec{
 		Slug: "search", Publish: true, Policy: tool.Policy{EgressClass: tool.EgressReadOnly},
 		Definition: define(map[string]any{"method": "POST", "url": c.URL, "reads": true}),
 	}
-	_, err := r.Apply(t.Context(), operator, registry.Definition{Tool: &spec})
+	_, err := r.Apply(t.Context(), operator, definition.Definition{Tool: &spec})
 	require.NoError(t, err)
 	readOnly := tool.Policy{EgressClass: tool.EgressReadOnly}
 	s.publish("undeclared", define(map[string]any{"method": "POST", "url": c.URL}), readOnly)

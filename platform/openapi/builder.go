@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
@@ -100,7 +100,7 @@ func (b *builder) spec() error {
 		return refuse(b.pointer, "its request cannot be sent by an http tool: %s",
 			tool.AsError(err).Msg+at(tool.AsError(err).Path))
 	}
-	spec := &registry.ToolSpec{Definition: tool.Definition{
+	spec := &definition.ToolSpec{Definition: tool.Definition{
 		Name: b.title(), Description: b.description(), InputSchema: input, OutputSchema: output,
 		Implementation: tool.HTTP, Config: config,
 	}}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
 var notInArgument = regexp.MustCompile(`[^A-Za-z0-9_]+`)
@@ -154,7 +154,7 @@ func (b *builder) wordsOfPath() []string {
 	}
 	verb := b.methodVerb()
 	switch last := words[len(words)-1]; {
-	case b.out.Method == http.MethodPost && !single && len(words) > 1 && registry.IsVerb(last):
+	case b.out.Method == http.MethodPost && !single && len(words) > 1 && definition.IsVerb(last):
 		return append([]string{last}, words[:len(words)-1]...) // POST /orders/{id}/cancel.
 	case b.out.Method == http.MethodPost:
 		words[len(words)-1] = singular(last)

@@ -2,7 +2,7 @@ package openapi
 
 import (
 	"github.com/toolcrib/toolcrib/executors/httpcall"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
 // State is what became of an operation.
@@ -39,8 +39,8 @@ type Operation struct {
 	Pointer string // JSON Pointer within the document.
 	State   State
 	Losses  []Loss
-	Reason  string             // Why it was skipped.
-	Spec    *registry.ToolSpec // Nil when it was skipped. A draft: it asks for no publishing.
+	Reason  string               // Why it was skipped.
+	Spec    *definition.ToolSpec // Nil when it was skipped. A draft: it asks for no publishing.
 	// Pagination is how further pages are asked for, as
 	// [httpcall.Pagination] calls it; empty for one page.
 	Pagination string

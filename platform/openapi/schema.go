@@ -36,8 +36,8 @@ var (
 	schemaMaps  = []string{"patternProperties", "dependentSchemas"}
 )
 
-// definition is a schema of the document that others refer to.
-type definition struct {
+// sharedSchema is a schema of the document that others refer to.
+type sharedSchema struct {
 	name   string // Below $defs.
 	schema any
 	lost   losses
@@ -48,8 +48,8 @@ type definition struct {
 type converter struct {
 	doc   *document
 	way   direction
-	defs  map[string]*definition // By JSON Pointer.
-	named map[string]*definition
+	defs  map[string]*sharedSchema // By JSON Pointer.
+	named map[string]*sharedSchema
 	taken map[string]int // The last number that was put behind a name.
 	// checked is what was found of schemas, by their text.
 	checked map[string]error
@@ -57,7 +57,7 @@ type converter struct {
 
 func newConverter(d *document, way direction) *converter {
 	return &converter{
-		doc: d, way: way, defs: make(map[string]*definition), named: make(map[string]*definition),
+		doc: d, way: way, defs: make(map[string]*sharedSchema), named: make(map[string]*sharedSchema),
 		taken: make(map[string]int), checked: make(map[string]error),
 	}
 }
@@ -109,7 +109,7 @@ func (c *converter) define(ref, from string) (string, error) {
 	if known, ok := c.defs[pointer]; ok {
 		return known.name, nil
 	}
-	def := &definition{name: c.freeName(pointer)}
+	def := &sharedSchema{name: c.freeName(pointer)}
 	c.defs[pointer], c.named[def.name] = def, def // Before it is converted: it may refer to itself.
 	def.schema, err = c.schema(target, pointer, &def.lost)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 )
 
 // Verbs by the kind of request that they describe. Strong ones are never nouns,
@@ -36,7 +36,7 @@ var (
 // for the others.
 func verbsOf(method string) (strong []string, may func(verb string) bool) {
 	known := func(word string) bool {
-		return registry.IsVerb(word) || slices.Contains(readingVerbs, word) || slices.Contains(deletingVerbs, word)
+		return definition.IsVerb(word) || slices.Contains(readingVerbs, word) || slices.Contains(deletingVerbs, word)
 	}
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

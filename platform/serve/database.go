@@ -7,13 +7,14 @@ import (
 	"github.com/toolcrib/toolcrib/builtins"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store"
 )
 
 // Migrated reports what [Migrate] did.
 type Migrated struct {
 	Steps    []store.Migration
-	Builtins []registry.Change // Those that are new or changed.
+	Builtins []definition.Change // Those that are new or changed.
 }
 
 // Migrate brings a database up to date: its schema, and the platform's own
@@ -31,7 +32,7 @@ func Migrate(ctx context.Context, url string, log *slog.Logger) (Migrated, error
 	defer platform.Close()
 	changes, err := registry.New(platform.Registry(), registry.Options{}).SyncBuiltins(ctx, builtinSpecs())
 	for _, c := range changes {
-		if c.Action != registry.Unchanged {
+		if c.Action != definition.Unchanged {
 			done.Builtins = append(done.Builtins, c)
 		}
 	}

@@ -26,6 +26,8 @@ import (
 	"github.com/toolcrib/toolcrib/platform/api"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/registry"
+	artifacts "github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/runs"
@@ -64,7 +66,7 @@ type HandlerConfig struct {
 	Keys *vault.Keyring
 	// Discoverer talks to the MCP servers that tenants attach, as
 	// [worker.Plugin] has one. Without one, none can be attached.
-	Discoverer registry.Discoverer
+	Discoverer mcpserver.Discoverer
 	// Artifacts decides whether artifact tools may be published and programs
 	// uploaded, as [worker.Plugin] has one. The zero one compiles nothing, and
 	// says so to callers.
@@ -158,7 +160,7 @@ func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *reg
 		Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
 			tool.Artifact: judge.Compile,
 		},
-		Artifacts: registry.ArtifactRules{
+		Artifacts: artifacts.Rules{
 			CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CompileFor: judge.CompileUploaded,
 			CheckConfig: judge.CheckUploaded,
 		},

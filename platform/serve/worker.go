@@ -12,6 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/platform/readable"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -76,7 +77,7 @@ func StartWorker(ctx context.Context, cfg WorkerConfig) (*Worker, error) {
 func (w *Worker) Client() client.Client { return w.client }
 
 // Discoverer talks to MCP servers as the worker's calls do.
-func (w *Worker) Discoverer() registry.Discoverer { return w.plugin.Discoverer() }
+func (w *Worker) Discoverer() mcpserver.Discoverer { return w.plugin.Discoverer() }
 
 // Searcher searches pipelines as the worker's calls do.
 func (w *Worker) Searcher() retrieval.Searcher { return w.plugin.Searcher() }

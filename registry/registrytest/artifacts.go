@@ -6,45 +6,45 @@ import (
 	"slices"
 	"time"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// artifact is an uploaded program with its versions, in the order of uploads.
-type artifact struct {
-	row      registry.Artifact
-	versions []registry.ArtifactVersion
+// program is an uploaded program with its versions, in the order of uploads.
+type program struct {
+	row      artifact.Artifact
+	versions []artifact.Version
 	programs map[string][]byte // By number.
 }
 
-// CreateArtifact implements [registry.ArtifactStore].
-func (s *Store) CreateArtifact(_ context.Context, row registry.Artifact) (registry.Artifact, error) {
+// CreateArtifact implements [artifact.Store].
+func (s *Store) CreateArtifact(_ context.Context, row artifact.Artifact) (artifact.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if row.Tenant == "" || s.mayWrite(row.Tenant) != nil {
-		return registry.Artifact{}, notFound("tenant", string(row.Tenant))
+		return artifact.Artifact{}, notFound("tenant", string(row.Tenant))
 	}
 	if s.artifact(row.Tenant, row.Slug) != nil {
-		return registry.Artifact{}, conflict("an artifact %q exists already", row.Slug)
+		return artifact.Artifact{}, conflict("an artifact %q exists already", row.Slug)
 	}
 	if row.ID == "" {
 		row.ID = newID()
 	}
 	row.Revision, row.CreatedAt = 1, time.Now().UTC()
 	row.UpdatedAt = row.CreatedAt
-	s.artifacts[row.ID] = &artifact{row: row, programs: make(map[string][]byte)}
+	s.artifacts[row.ID] = &program{row: row, programs: make(map[string][]byte)}
 	return row, nil
 }
 
-// SaveArtifact implements [registry.ArtifactStore].
-func (s *Store) SaveArtifact(_ context.Context, row registry.Artifact) (registry.Artifact, error) {
+// SaveArtifact implements [artifact.Store].
+func (s *Store) SaveArtifact(_ context.Context, row artifact.Artifact) (artifact.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, saved, err := s.saveArtifact(row)
 	return saved, err
 }
 
-func (s *Store) saveArtifact(row registry.Artifact) (*artifact, registry.Artifact, error) {
+func (s *Store) saveArtifact(row artifact.Artifact) (*program, artifact.Artifact, error) {
 	have := s.artifact(row.Tenant, row.ID)
 	if have == nil {
 		return nil, row, notFound("artifact", row.Slug)
@@ -58,39 +58,39 @@ func (s *Store) saveArtifact(row registry.Artifact) (*artifact, registry.Artifac
 	return have, row, nil
 }
 
-// FindArtifact implements [registry.ArtifactStore].
-func (s *Store) FindArtifact(_ context.Context, id tool.TenantID, slugOrID string) (registry.Artifact, error) {
+// FindArtifact implements [artifact.Store].
+func (s *Store) FindArtifact(_ context.Context, id tool.TenantID, slugOrID string) (artifact.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if have := s.artifact(id, slugOrID); have != nil {
 		return have.row, nil
 	}
-	return registry.Artifact{}, notFound("artifact", slugOrID)
+	return artifact.Artifact{}, notFound("artifact", slugOrID)
 }
 
-// ListArtifacts implements [registry.ArtifactStore].
+// ListArtifacts implements [artifact.Store].
 func (s *Store) ListArtifacts(
 	_ context.Context, id tool.TenantID, afterSlug string, limit int,
-) ([]registry.Artifact, error) {
+) ([]artifact.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []registry.Artifact
+	var out []artifact.Artifact
 	for _, have := range s.artifacts {
 		if have.row.Tenant == id && have.row.Slug > afterSlug {
 			out = append(out, have.row)
 		}
 	}
-	slices.SortFunc(out, func(a, b registry.Artifact) int { return cmp.Compare(a.Slug, b.Slug) })
+	slices.SortFunc(out, func(a, b artifact.Artifact) int { return cmp.Compare(a.Slug, b.Slug) })
 	if limit > 0 && len(out) > limit {
 		out = out[:limit]
 	}
 	return out, nil
 }
 
-// AddArtifactVersion implements [registry.ArtifactStore].
+// AddArtifactVersion implements [artifact.Store].
 func (s *Store) AddArtifactVersion(
-	_ context.Context, row registry.Artifact, v registry.ArtifactVersion, program []byte,
-) (registry.Artifact, registry.ArtifactVersion, error) {
+	_ context.Context, row artifact.Artifact, v artifact.Version, program []byte,
+) (artifact.Artifact, artifact.Version, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if have := s.artifact(row.Tenant, row.ID); have != nil && have.programs[v.Number] != nil &&
@@ -107,10 +107,10 @@ func (s *Store) AddArtifactVersion(
 	return row, clone(v), nil
 }
 
-// ListArtifactVersions implements [registry.ArtifactStore].
+// ListArtifactVersions implements [artifact.Store].
 func (s *Store) ListArtifactVersions(
 	_ context.Context, id tool.TenantID, artifactID string,
-) ([]registry.ArtifactVersion, error) {
+) ([]artifact.Version, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.artifact(id, artifactID)
@@ -122,7 +122,7 @@ func (s *Store) ListArtifactVersions(
 	return out, nil
 }
 
-// LoadArtifact implements [registry.ArtifactStore].
+// LoadArtifact implements [artifact.Store].
 func (s *Store) LoadArtifact(
 	_ context.Context, id tool.TenantID, artifactID, version string,
 ) (tool.ArtifactCode, error) {
@@ -132,7 +132,7 @@ func (s *Store) LoadArtifact(
 	if have == nil {
 		return tool.ArtifactCode{}, notFound("artifact", artifactID)
 	}
-	i := slices.IndexFunc(have.versions, func(v registry.ArtifactVersion) bool { return v.Number == version })
+	i := slices.IndexFunc(have.versions, func(v artifact.Version) bool { return v.Number == version })
 	if i < 0 {
 		return tool.ArtifactCode{}, notFound("artifact version", version)
 	}
@@ -143,7 +143,7 @@ func (s *Store) LoadArtifact(
 }
 
 // artifact returns an artifact of a tenant by slug or id, or nil.
-func (s *Store) artifact(id tool.TenantID, slugOrID string) *artifact {
+func (s *Store) artifact(id tool.TenantID, slugOrID string) *program {
 	for _, have := range s.artifacts {
 		if have.row.Tenant == id && (have.row.Slug == slugOrID || have.row.ID == slugOrID) {
 			return have

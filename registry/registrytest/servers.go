@@ -8,25 +8,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // server is an attached server with what is known of its tools, by name.
 type server struct {
-	row   registry.MCPServer
-	tools map[string]registry.RemoteTool
+	row   mcpserver.Server
+	tools map[string]mcpserver.Tool
 }
 
-// CreateServer implements [registry.ServerStore].
-func (s *Store) CreateServer(_ context.Context, row registry.MCPServer) (registry.MCPServer, error) {
+// CreateServer implements [mcpserver.Store].
+func (s *Store) CreateServer(_ context.Context, row mcpserver.Server) (mcpserver.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if row.Tenant == "" || s.mayWrite(row.Tenant) != nil {
-		return registry.MCPServer{}, notFound("tenant", string(row.Tenant))
+		return mcpserver.Server{}, notFound("tenant", string(row.Tenant))
 	}
 	if s.server(row.Tenant, row.Slug) != nil {
-		return registry.MCPServer{}, conflict("a server %q is attached already", row.Slug)
+		return mcpserver.Server{}, conflict("a server %q is attached already", row.Slug)
 	}
 	if row.ID == "" {
 		row.ID = newID()
@@ -34,29 +34,29 @@ func (s *Store) CreateServer(_ context.Context, row registry.MCPServer) (registr
 	row.Revision = 1
 	row.CreatedAt = time.Now().UTC()
 	row.UpdatedAt = row.CreatedAt
-	s.servers[row.ID] = &server{row: clone(row), tools: make(map[string]registry.RemoteTool)}
+	s.servers[row.ID] = &server{row: clone(row), tools: make(map[string]mcpserver.Tool)}
 	return clone(row), nil
 }
 
-// SaveServer implements [registry.ServerStore].
+// SaveServer implements [mcpserver.Store].
 func (s *Store) SaveServer(
-	_ context.Context, row registry.MCPServer, c registry.RemoteChanges,
-) (registry.MCPServer, error) {
+	_ context.Context, row mcpserver.Server, c mcpserver.Changes,
+) (mcpserver.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have, err := s.checkServer(row)
 	if err != nil {
-		return registry.MCPServer{}, err
+		return mcpserver.Server{}, err
 	}
 	for _, head := range c.Create {
 		for _, other := range s.tools {
 			if other.Tenant == row.Tenant && other.Slug == head.Slug {
-				return registry.MCPServer{}, conflict("tool %q exists already", head.Slug)
+				return mcpserver.Server{}, conflict("tool %q exists already", head.Slug)
 			}
 		}
 		head.Tenant = row.Tenant
 		if err := s.freeOfFormer(head); err != nil {
-			return registry.MCPServer{}, err
+			return mcpserver.Server{}, err
 		}
 	}
 	for _, head := range c.Create {
@@ -87,8 +87,8 @@ func (s *Store) SaveServer(
 	return clone(row), nil
 }
 
-// DetachServer implements [registry.ServerStore].
-func (s *Store) DetachServer(_ context.Context, row registry.MCPServer) error {
+// DetachServer implements [mcpserver.Store].
+func (s *Store) DetachServer(_ context.Context, row mcpserver.Server) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have, err := s.checkServer(row)
@@ -99,37 +99,37 @@ func (s *Store) DetachServer(_ context.Context, row registry.MCPServer) error {
 	return nil
 }
 
-// FindServer implements [registry.ServerStore].
-func (s *Store) FindServer(_ context.Context, id tool.TenantID, slugOrID string) (registry.MCPServer, error) {
+// FindServer implements [mcpserver.Store].
+func (s *Store) FindServer(_ context.Context, id tool.TenantID, slugOrID string) (mcpserver.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.server(id, slugOrID)
 	if have == nil {
-		return registry.MCPServer{}, notFound("server", slugOrID)
+		return mcpserver.Server{}, notFound("server", slugOrID)
 	}
 	return clone(have.row), nil
 }
 
-// ListServers implements [registry.ServerStore].
+// ListServers implements [mcpserver.Store].
 func (s *Store) ListServers(
 	_ context.Context, id tool.TenantID, afterSlug string, limit int,
-) ([]registry.MCPServer, error) {
+) ([]mcpserver.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []registry.MCPServer
+	var out []mcpserver.Server
 	for _, have := range s.servers {
 		if have.row.Tenant == id && have.row.Slug > afterSlug {
 			out = append(out, clone(have.row))
 		}
 	}
-	slices.SortFunc(out, func(a, b registry.MCPServer) int { return cmp.Compare(a.Slug, b.Slug) })
+	slices.SortFunc(out, func(a, b mcpserver.Server) int { return cmp.Compare(a.Slug, b.Slug) })
 	return firstFew(out, limit), nil
 }
 
-// FindRemoteTool implements [registry.ServerStore].
+// FindRemoteTool implements [mcpserver.Store].
 func (s *Store) FindRemoteTool(
 	_ context.Context, id tool.TenantID, serverID, name string,
-) (registry.RemoteTool, error) {
+) (mcpserver.Tool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if have := s.server(id, serverID); have != nil {
@@ -137,31 +137,31 @@ func (s *Store) FindRemoteTool(
 			return s.joined(t), nil
 		}
 	}
-	return registry.RemoteTool{}, notFound("the server's tool", name)
+	return mcpserver.Tool{}, notFound("the server's tool", name)
 }
 
-// ListRemoteTools implements [registry.ServerStore].
+// ListRemoteTools implements [mcpserver.Store].
 func (s *Store) ListRemoteTools(
-	_ context.Context, id tool.TenantID, serverID string, q registry.RemoteQuery,
-) ([]registry.RemoteTool, error) {
+	_ context.Context, id tool.TenantID, serverID string, q mcpserver.ToolQuery,
+) ([]mcpserver.Tool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := s.server(id, serverID)
 	if have == nil {
 		return nil, nil
 	}
-	var out []registry.RemoteTool
+	var out []mcpserver.Tool
 	for _, t := range have.tools {
 		if t.Name > q.AfterName && (q.State == "" || t.State == q.State) {
 			out = append(out, s.joined(t))
 		}
 	}
-	slices.SortFunc(out, func(a, b registry.RemoteTool) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b mcpserver.Tool) int { return cmp.Compare(a.Name, b.Name) })
 	return firstFew(out, q.Limit), nil
 }
 
-// FindToolOrigin implements [registry.ServerStore].
-func (s *Store) FindToolOrigin(_ context.Context, id tool.TenantID, toolID string) (registry.RemoteTool, error) {
+// FindToolOrigin implements [mcpserver.Store].
+func (s *Store) FindToolOrigin(_ context.Context, id tool.TenantID, toolID string) (mcpserver.Tool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, have := range s.servers {
@@ -171,10 +171,10 @@ func (s *Store) FindToolOrigin(_ context.Context, id tool.TenantID, toolID strin
 			}
 		}
 	}
-	return registry.RemoteTool{}, notFound("the origin of tool", toolID)
+	return mcpserver.Tool{}, notFound("the origin of tool", toolID)
 }
 
-// PinTool implements [registry.ServerStore].
+// PinTool implements [mcpserver.Store].
 func (s *Store) PinTool(_ context.Context, id tool.TenantID, toolID, digest, by string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,14 +187,14 @@ func (s *Store) PinTool(_ context.Context, id tool.TenantID, toolID, digest, by 
 			if t.ApprovedDigest != digest {
 				t.ApprovedBy, t.ApprovedAt = by, &now
 			}
-			t.State, t.Reason, t.Pinned, t.ApprovedDigest = registry.Pinned, "", t.Seen, digest
+			t.State, t.Reason, t.Pinned, t.ApprovedDigest = mcpserver.StatePinned, "", t.Seen, digest
 			have.tools[name] = t
 		}
 	}
 	return nil
 }
 
-// ListServerTools implements [registry.ServerStore].
+// ListServerTools implements [mcpserver.Store].
 func (s *Store) ListServerTools(_ context.Context, id tool.TenantID, serverSlug string) ([]tool.Tool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,7 +232,7 @@ func (s *Store) server(id tool.TenantID, slugOrID string) *server {
 
 // checkServer refuses to write over what is not there, another tenant's, or
 // has changed since it was read.
-func (s *Store) checkServer(row registry.MCPServer) (*server, error) {
+func (s *Store) checkServer(row mcpserver.Server) (*server, error) {
 	have, ok := s.servers[row.ID]
 	switch {
 	case !ok || have.row.Tenant != row.Tenant:
@@ -244,7 +244,7 @@ func (s *Store) checkServer(row registry.MCPServer) (*server, error) {
 }
 
 // joined returns a server's tool with what is read from the tenant's.
-func (s *Store) joined(t registry.RemoteTool) registry.RemoteTool {
+func (s *Store) joined(t mcpserver.Tool) mcpserver.Tool {
 	t = clone(t)
 	if ours, ok := s.tools[t.ToolID]; ok {
 		t.ToolSlug, t.ToolStatus, t.Quarantine = ours.Slug, ours.Status, ours.Quarantine

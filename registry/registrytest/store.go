@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -39,7 +40,7 @@ type memory struct {
 	agents        map[string]agent.Agent
 	agentVersions map[string][]agent.Version
 	servers       map[string]*server
-	artifacts     map[string]*artifact
+	artifacts     map[string]*program
 }
 
 // aliasKey is a further name in a tenant, or among the global tools.
@@ -62,7 +63,7 @@ type tenant struct {
 func NewStore() *Store {
 	return &Store{memory: &memory{
 		tenants: make(map[tool.TenantID]tenant), tools: make(map[string]tool.Tool), versions: make(map[string][]tool.Version),
-		aliases: make(map[aliasKey]alias), servers: make(map[string]*server), artifacts: make(map[string]*artifact),
+		aliases: make(map[aliasKey]alias), servers: make(map[string]*server), artifacts: make(map[string]*program),
 		agents: make(map[string]agent.Agent), agentVersions: make(map[string][]agent.Version),
 	}}
 }
@@ -115,7 +116,7 @@ func (s *Store) seen(t tool.Tool) tool.Tool {
 func changed(kind, slug string) error {
 	return &tool.Error{
 		Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf("%s %q was changed by someone else", kind, slug),
-		Err: registry.ErrChanged,
+		Err: definition.ErrChanged,
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -63,7 +63,7 @@ func testAgentRoundTrip(t *testing.T, f Fixture) {
 	require.Equal(t, tool.Disabled, stored.Status)
 	_, err = f.Store.UpdateAgent(t.Context(), late)
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrChanged)
+	require.ErrorIs(t, err, definition.ErrChanged)
 
 	for _, slug := range []string{"alpha", "omega"} {
 		_, err = f.Store.CreateAgent(t.Context(), exampleAgent(f.Tenant, slug))

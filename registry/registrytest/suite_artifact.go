@@ -5,28 +5,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 func testArtifactRoundTrip(t *testing.T, f Fixture) {
 	t.Helper()
 	ctx := t.Context()
-	want := registry.Artifact{
+	want := artifact.Artifact{
 		ID: newID(), Tenant: f.Tenant, Slug: "quote", Name: "Quote \"it\"", Description: "Says <so>.", Language: "wasm",
-		Status: registry.ArtifactActive, CreatedBy: "user:ada",
+		Status: definition.ArtifactActive, CreatedBy: "user:ada",
 	}
 	a, err := f.Store.CreateArtifact(ctx, want)
 	require.NoError(t, err)
 	want.Revision, want.CreatedAt, want.UpdatedAt = 1, a.CreatedAt, a.UpdatedAt
 	require.Equal(t, want, a)
-	_, err = f.Store.CreateArtifact(ctx, registry.Artifact{
-		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+	_, err = f.Store.CreateArtifact(ctx, artifact.Artifact{
+		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: definition.ArtifactActive,
 	})
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
 
 	program := []byte("\x00asm\x01\x00\x00\x00\xff")
-	v := registry.ArtifactVersion{
+	v := artifact.Version{
 		Number: "1.0.0", Digest: "d1", CreatedBy: "user:ada",
 		Inputs: []tool.ArtifactInput{
 			{Name: "lines", Type: "array", Description: "The lines.", Required: true}, {Name: "tax"},
@@ -39,17 +40,17 @@ func testArtifactRoundTrip(t *testing.T, f Fixture) {
 	require.Equal(t, int64(2), a.Revision)
 	v.CreatedAt, v.Size = stored.CreatedAt, len(program)
 	require.Equal(t, v, stored)
-	_, _, err = f.Store.AddArtifactVersion(ctx, a, registry.ArtifactVersion{Number: "1.0.0", Digest: "d2"}, program)
+	_, _, err = f.Store.AddArtifactVersion(ctx, a, artifact.Version{Number: "1.0.0", Digest: "d2"}, program)
 	require.Equal(t, tool.Conflict, tool.KindOf(err), "a version never changes")
-	_, _, err = f.Store.AddArtifactVersion(ctx, was, registry.ArtifactVersion{Number: "1.0.1", Digest: "d2"}, program)
-	require.ErrorIs(t, err, registry.ErrChanged)
+	_, _, err = f.Store.AddArtifactVersion(ctx, was, artifact.Version{Number: "1.0.1", Digest: "d2"}, program)
+	require.ErrorIs(t, err, definition.ErrChanged)
 	_, err = f.Store.SaveArtifact(ctx, was)
-	require.ErrorIs(t, err, registry.ErrChanged)
+	require.ErrorIs(t, err, definition.ErrChanged)
 
-	a.Status = registry.ArtifactDisabled
+	a.Status = definition.ArtifactDisabled
 	a, err = f.Store.SaveArtifact(ctx, a)
 	require.NoError(t, err)
-	a, _, err = f.Store.AddArtifactVersion(ctx, a, registry.ArtifactVersion{Number: "1.1.0", Digest: "d2"},
+	a, _, err = f.Store.AddArtifactVersion(ctx, a, artifact.Version{Number: "1.1.0", Digest: "d2"},
 		[]byte("second"))
 	require.NoError(t, err)
 	versions, err := f.Store.ListArtifactVersions(ctx, f.Tenant, a.ID)
@@ -69,26 +70,26 @@ func testArtifactRoundTrip(t *testing.T, f Fixture) {
 		require.NoError(t, err)
 		require.Equal(t, a, found)
 	}
-	other, err := f.Store.CreateArtifact(ctx, registry.Artifact{
-		Tenant: f.Tenant, Slug: "another", Language: "jq", Status: registry.ArtifactActive,
+	other, err := f.Store.CreateArtifact(ctx, artifact.Artifact{
+		Tenant: f.Tenant, Slug: "another", Language: "jq", Status: definition.ArtifactActive,
 	})
 	require.NoError(t, err)
 	page, err := f.Store.ListArtifacts(ctx, f.Tenant, "", 1)
 	require.NoError(t, err)
-	require.Equal(t, []registry.Artifact{other}, page)
+	require.Equal(t, []artifact.Artifact{other}, page)
 	page, err = f.Store.ListArtifacts(ctx, f.Tenant, "another", 10)
 	require.NoError(t, err)
-	require.Equal(t, []registry.Artifact{a}, page)
+	require.Equal(t, []artifact.Artifact{a}, page)
 }
 
 func testArtifactIsolation(t *testing.T, f Fixture) {
 	t.Helper()
 	ctx := t.Context()
-	a, err := f.Store.CreateArtifact(ctx, registry.Artifact{
-		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+	a, err := f.Store.CreateArtifact(ctx, artifact.Artifact{
+		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: definition.ArtifactActive,
 	})
 	require.NoError(t, err)
-	a, _, err = f.Store.AddArtifactVersion(ctx, a, registry.ArtifactVersion{Number: "1.0.0", Digest: "d1"}, []byte("."))
+	a, _, err = f.Store.AddArtifactVersion(ctx, a, artifact.Version{Number: "1.0.0", Digest: "d1"}, []byte("."))
 	require.NoError(t, err)
 	_, err = f.Store.FindArtifact(ctx, f.Other, a.ID)
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
@@ -100,7 +101,7 @@ func testArtifactIsolation(t *testing.T, f Fixture) {
 	stolen.Tenant = f.Other
 	_, err = f.Store.SaveArtifact(ctx, stolen)
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
-	_, _, err = f.Store.AddArtifactVersion(ctx, stolen, registry.ArtifactVersion{Number: "1.0.1", Digest: "d1"},
+	_, _, err = f.Store.AddArtifactVersion(ctx, stolen, artifact.Version{Number: "1.0.1", Digest: "d1"},
 		[]byte("."))
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 	page, err := f.Store.ListArtifacts(ctx, f.Other, "", 10)

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -35,7 +37,7 @@ func testRename(t *testing.T, f Fixture) {
 	require.Equal(t, stale.Revision+1, head.Revision)
 	_, err = f.Store.RenameTool(t.Context(), stale, "another", "")
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrChanged)
+	require.ErrorIs(t, err, definition.ErrChanged)
 
 	requireFound := func(name, lastDay string) {
 		t.Helper()
@@ -141,10 +143,10 @@ func testFormerNames(t *testing.T, f Fixture) {
 	requireKept(err)
 	_, err = f.Store.RenameTool(t.Context(), other, "findOrders", day(time.Hour))
 	requireKept(err)
-	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{Tenant: f.Tenant, Slug: "shop", Status: "active"})
+	server, err := f.Store.CreateServer(t.Context(), mcpserver.Server{Tenant: f.Tenant, Slug: "shop", Status: "active"})
 	require.NoError(t, err)
 	brought := example(f.Tenant, "findOrders")
-	_, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Create: []tool.Tool{brought}})
+	_, err = f.Store.SaveServer(t.Context(), server, mcpserver.Changes{Create: []tool.Tool{brought}})
 	requireKept(err)
 	slug := map[string]string{"searchOrders": day(time.Hour)}
 	_, err = publishAs(t, f.Store, other, "1.0.0", tool.Interaction{FormerNames: slug})

@@ -9,39 +9,41 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/remote"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // exampleServer returns a server with every kind of field set.
-func exampleServer(tenant tool.TenantID, slug string) registry.MCPServer {
-	return registry.MCPServer{
+func exampleServer(tenant tool.TenantID, slug string) mcpserver.Server {
+	return mcpserver.Server{
 		ID: newID(), Tenant: tenant, Slug: slug, Name: "Name of " + slug,
-		Connection: registry.Connection{
+		Connection: definition.Connection{
 			URL: "https://example.com/mcp?x=1", Transport: remote.SSE,
-			Headers: map[string]registry.Header{"X-Team": {Literal: "a \"b\""}, "X-Key": {CredentialsRef: "key"}},
+			Headers: map[string]remote.Header{"X-Team": {Literal: "a \"b\""}, "X-Key": {CredentialsRef: "key"}},
 			Auth:    &remote.Auth{Type: remote.AuthHeader, CredentialsRef: "files-token", Header: "X-Token"},
 		},
-		AllowedTools: []string{"b", "a"}, TrustHints: true, Status: registry.ServerActive, CreatedBy: "user:ada",
+		AllowedTools: []string{"b", "a"}, TrustHints: true, Status: definition.ServerActive, CreatedBy: "user:ada",
 	}
 }
 
 // exampleRemote returns a tool of a server, of which one of the tenant's was made.
-func exampleRemote(name, toolID string) registry.RemoteTool {
+func exampleRemote(name, toolID string) mcpserver.Tool {
 	yes, at := true, time.Now().UTC().Truncate(time.Millisecond)
-	seen := &registry.RemoteDefinition{
+	seen := &mcpserver.ToolDefinition{
 		Name: name, Title: "T", Description: "Says \"hello\" & <more>.", Digest: "d2",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"maximum":12345678901234567890}}}`),
 	}
 	seen.Annotations.ReadOnly = &yes
 	pinned := *seen
 	pinned.Digest, pinned.Description = "d1", "Before."
-	return registry.RemoteTool{
-		Name: name, ToolID: toolID, State: registry.Changed, Reason: "the server changed its definition",
+	return mcpserver.Tool{
+		Name: name, ToolID: toolID, State: mcpserver.StateChanged, Reason: "the server changed its definition",
 		Pinned: &pinned, ApprovedDigest: "d1", ApprovedBy: "user:ada", ApprovedAt: &at, Seen: seen, SeenAt: at, ChangedAt: at,
 	}
 }
 
-func attach(t *testing.T, s registry.Store, tenant tool.TenantID, slug string) registry.MCPServer {
+func attach(t *testing.T, s registry.Store, tenant tool.TenantID, slug string) mcpserver.Server {
 	t.Helper()
 
 	got, err := s.CreateServer(t.Context(), exampleServer(tenant, slug))
@@ -68,12 +70,12 @@ func testServerRoundTrip(t *testing.T, f Fixture) {
 	attach(t, f.Store, f.Other, "files")
 
 	at := time.Now().UTC().Truncate(time.Millisecond)
-	want.Name, want.Connection, want.AllowedTools, want.TrustHints, want.Status = "Other", registry.Connection{
+	want.Name, want.Connection, want.AllowedTools, want.TrustHints, want.Status = "Other", definition.Connection{
 		Transport: remote.Stdio, Command: "files",
-	}, []string{}, false, registry.ServerDisabled
+	}, []string{}, false, definition.ServerDisabled
 	want.DiscoveredAt, want.DiscoveryError, want.ProtocolVersion = &at, "refused", "2025-11-25"
 	want.ServerName, want.ServerVersion = "Files", "2"
-	saved, err := f.Store.SaveServer(t.Context(), want, registry.RemoteChanges{})
+	saved, err := f.Store.SaveServer(t.Context(), want, mcpserver.Changes{})
 	require.NoError(t, err)
 	want.Revision, want.UpdatedAt = 2, saved.UpdatedAt
 	require.Equal(t, want.DiscoveredAt.UnixMilli(), saved.DiscoveredAt.UnixMilli())
@@ -82,10 +84,10 @@ func testServerRoundTrip(t *testing.T, f Fixture) {
 
 	stale := want
 	stale.Revision = 1
-	_, err = f.Store.SaveServer(t.Context(), stale, registry.RemoteChanges{})
+	_, err = f.Store.SaveServer(t.Context(), stale, mcpserver.Changes{})
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrChanged)
-	require.ErrorIs(t, f.Store.DetachServer(t.Context(), stale), registry.ErrChanged)
+	require.ErrorIs(t, err, definition.ErrChanged)
+	require.ErrorIs(t, f.Store.DetachServer(t.Context(), stale), definition.ErrChanged)
 
 	attach(t, f.Store, f.Tenant, "abc")
 	page, err := f.Store.ListServers(t.Context(), f.Tenant, "", 1)
@@ -110,9 +112,9 @@ func testRemoteTools(t *testing.T, f Fixture) {
 	want := exampleRemote("read", head.ID)
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	server.DiscoveredAt = &at
-	server, err := f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{
+	server, err := f.Store.SaveServer(t.Context(), server, mcpserver.Changes{
 		Create: []tool.Tool{head}, Stop: map[string]string{head.ID: "the server changed its definition"},
-		Put: []registry.RemoteTool{want, {Name: "write", State: registry.Offered, SeenAt: at, ChangedAt: at}},
+		Put: []mcpserver.Tool{want, {Name: "write", State: mcpserver.StateOffered, SeenAt: at, ChangedAt: at}},
 	})
 	require.NoError(t, err)
 
@@ -134,11 +136,11 @@ func testRemoteTools(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	require.Equal(t, got, origin)
 
-	all, err := f.Store.ListRemoteTools(t.Context(), f.Tenant, server.ID, registry.RemoteQuery{})
+	all, err := f.Store.ListRemoteTools(t.Context(), f.Tenant, server.ID, mcpserver.ToolQuery{})
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.Nil(t, all[1].Seen)
-	for _, q := range []registry.RemoteQuery{{State: registry.Offered}, {AfterName: "read"}} {
+	for _, q := range []mcpserver.ToolQuery{{State: mcpserver.StateOffered}, {AfterName: "read"}} {
 		some, err := f.Store.ListRemoteTools(t.Context(), f.Tenant, server.ID, q)
 		require.NoError(t, err)
 		require.Equal(t, "write", some[0].Name)
@@ -148,21 +150,21 @@ func testRemoteTools(t *testing.T, f Fixture) {
 	require.NoError(t, f.Store.PinTool(t.Context(), f.Tenant, head.ID, "d1", "user:eve"))
 	got, err = f.Store.FindRemoteTool(t.Context(), f.Tenant, server.ID, "read")
 	require.NoError(t, err)
-	require.Equal(t, registry.Changed, got.State, "only what the server gives is pinned")
+	require.Equal(t, mcpserver.StateChanged, got.State, "only what the server gives is pinned")
 	require.NoError(t, f.Store.PinTool(t.Context(), f.Tenant, head.ID, "d2", "user:eve"))
 	got, err = f.Store.FindRemoteTool(t.Context(), f.Tenant, server.ID, "read")
 	require.NoError(t, err)
-	require.Equal(t, registry.Pinned, got.State)
+	require.Equal(t, mcpserver.StatePinned, got.State)
 	require.Equal(t, "d2", got.Pinned.Digest)
 	require.Equal(t, "user:eve", got.ApprovedBy)
 
 	later := at.Add(time.Hour)
 	server.DiscoveredAt = &later
-	server, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{
+	server, err = f.Store.SaveServer(t.Context(), server, mcpserver.Changes{
 		Seen: []string{"read"}, Stop: map[string]string{head.ID: ""},
 	})
 	require.NoError(t, err)
-	all, err = f.Store.ListRemoteTools(t.Context(), f.Tenant, server.ID, registry.RemoteQuery{})
+	all, err = f.Store.ListRemoteTools(t.Context(), f.Tenant, server.ID, mcpserver.ToolQuery{})
 	require.NoError(t, err)
 	require.WithinDuration(t, at, all[1].SeenAt, time.Second)
 	require.WithinDuration(t, later, all[0].SeenAt, time.Second)
@@ -187,10 +189,10 @@ func testServerAtomicity(t *testing.T, f Fixture) {
 
 	server := attach(t, f.Store, f.Tenant, "files")
 	taken := create(t, f.Store, example(f.Tenant, "taken"))
-	_, err := f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{
+	_, err := f.Store.SaveServer(t.Context(), server, mcpserver.Changes{
 		Create: []tool.Tool{example(f.Tenant, "free"), example(f.Tenant, "taken")},
 		Stop:   map[string]string{taken.ID: "stopped"},
-		Put:    []registry.RemoteTool{exampleRemote("read", "")},
+		Put:    []mcpserver.Tool{exampleRemote("read", "")},
 	})
 	requireKind(t, tool.Conflict, err)
 	_, err = f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{Slug: "free"})
@@ -214,12 +216,12 @@ func testServerIsolation(t *testing.T, f Fixture) {
 	}
 	stolen := server
 	stolen.Tenant = f.Other
-	_, err := f.Store.SaveServer(t.Context(), stolen, registry.RemoteChanges{})
+	_, err := f.Store.SaveServer(t.Context(), stolen, mcpserver.Changes{})
 	requireKind(t, tool.NotFound, err)
 	requireKind(t, tool.NotFound, f.Store.DetachServer(t.Context(), stolen))
 
 	own := attach(t, f.Store, f.Other, "files")
-	_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{Stop: map[string]string{head.ID: "stopped"}})
+	_, err = f.Store.SaveServer(t.Context(), own, mcpserver.Changes{Stop: map[string]string{head.ID: "stopped"}})
 	require.NoError(t, err)
 	still, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: head.ID})
 	require.NoError(t, err)

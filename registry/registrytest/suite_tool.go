@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -52,7 +53,7 @@ func testToolDeletion(t *testing.T, f Fixture) {
 	stale.Revision--
 	err = f.Store.DeleteTool(t.Context(), stale)
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrChanged)
+	require.ErrorIs(t, err, definition.ErrChanged)
 	foreign := head
 	foreign.Tenant = f.Other
 	requireKind(t, tool.NotFound, f.Store.DeleteTool(t.Context(), foreign))
@@ -92,10 +93,10 @@ func testToolRevisions(t *testing.T, f Fixture) {
 	first.Description = "Late."
 	_, err = f.Store.UpdateTool(t.Context(), first)
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrChanged)
+	require.ErrorIs(t, err, definition.ErrChanged)
 	_, _, err = f.Store.AddVersion(t.Context(), first, versionOf(t, first, "1.0.0"))
 	requireKind(t, tool.Conflict, err)
-	require.ErrorIs(t, err, registry.ErrChanged)
+	require.ErrorIs(t, err, definition.ErrChanged)
 	versions, err := f.Store.ListVersions(t.Context(), f.Tenant, first.ID)
 	require.NoError(t, err)
 	require.Empty(t, versions, "a version that lost leaves nothing")

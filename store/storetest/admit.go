@@ -8,7 +8,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -218,24 +219,27 @@ func testAuthority(t *testing.T, d *Database) {
 		},
 		{
 			"ArtifactActive",
-			func(t *testing.T, f *Fixture, e *ledger.Entry) { t.Helper(); f.artifact(t, e, registry.ArtifactActive) }, "",
+			func(t *testing.T, f *Fixture, e *ledger.Entry) {
+				t.Helper()
+				f.artifact(t, e, definition.ArtifactActive)
+			}, "",
 		},
 		{"ArtifactDeprecated", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
-			f.artifact(t, e, registry.ArtifactDeprecated)
+			f.artifact(t, e, definition.ArtifactDeprecated)
 		}, ""},
 		{"ArtifactDisabled", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
-			f.artifact(t, e, registry.ArtifactDisabled)
+			f.artifact(t, e, definition.ArtifactDisabled)
 		}, tool.Conflict},
 		{"ArtifactDisabledInAnOlderVersion", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
-			f.artifact(t, e, registry.ArtifactDisabled)
+			f.artifact(t, e, definition.ArtifactDisabled)
 			f.edit(t, func(x *tool.Tool) { x.Artifact = nil }) // The head runs another program by now.
 		}, tool.Conflict},
 		{"ArtifactDisabledOfTheHead", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
-			f.artifact(t, e, registry.ArtifactDisabled)
+			f.artifact(t, e, definition.ArtifactDisabled)
 			e.Digest, e.Mode = "0"+e.Digest[1:], tool.Debug
 		}, tool.Conflict},
 		{
@@ -263,9 +267,9 @@ func testAuthority(t *testing.T, d *Database) {
 }
 
 // artifact makes the call one of a version that runs an artifact of that status.
-func (f *Fixture) artifact(tb testing.TB, e *ledger.Entry, status registry.ArtifactStatus) {
+func (f *Fixture) artifact(tb testing.TB, e *ledger.Entry, status definition.ArtifactStatus) {
 	tb.Helper()
-	a, err := f.Store.CreateArtifact(tb.Context(), registry.Artifact{
+	a, err := f.Store.CreateArtifact(tb.Context(), artifact.Artifact{
 		Tenant: f.Tenant, Slug: "quote", Language: "jq", Status: status,
 	})
 	require.NoError(tb, err)

@@ -11,7 +11,9 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
@@ -147,15 +149,15 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		f.upload(t, f.Tenant)
 		f.upload(t, f.stranger)
-		_, err := f.Store.CreateArtifact(t.Context(), registry.Artifact{
-			Tenant: tool.TenantID(NewID(t)), Slug: "quote", Language: "jq", Status: registry.ArtifactActive,
+		_, err := f.Store.CreateArtifact(t.Context(), artifact.Artifact{
+			Tenant: tool.TenantID(NewID(t)), Slug: "quote", Language: "jq", Status: definition.ArtifactActive,
 		})
 		RequireKind(t, tool.NotFound, err)
 	},
 	"SaveArtifact": func(t *testing.T, f foreign) {
 		t.Helper()
 		stolen := f.upload(t, f.Tenant)
-		stolen.Tenant, stolen.Status = f.stranger, registry.ArtifactDisabled
+		stolen.Tenant, stolen.Status = f.stranger, definition.ArtifactDisabled
 		_, err := f.Store.SaveArtifact(t.Context(), stolen)
 		RequireKind(t, tool.NotFound, err)
 	},
@@ -178,7 +180,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		stolen := f.upload(t, f.Tenant)
 		stolen.Tenant = f.stranger
 		_, _, err := f.Store.AddArtifactVersion(t.Context(), stolen,
-			registry.ArtifactVersion{Number: "2.0.0", Digest: digestB}, []byte("."))
+			artifact.Version{Number: "2.0.0", Digest: digestB}, []byte("."))
 		RequireKind(t, tool.NotFound, err)
 	},
 	"ListArtifactVersions": func(t *testing.T, f foreign) {
@@ -195,8 +197,8 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		f.attach(t, f.Tenant)
 		f.attach(t, f.stranger)
-		_, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
-			Tenant: tool.TenantID(NewID(t)), Slug: "files", Status: registry.ServerActive,
+		_, err := f.Store.CreateServer(t.Context(), mcpserver.Server{
+			Tenant: tool.TenantID(NewID(t)), Slug: "files", Status: definition.ServerActive,
 		})
 		RequireKind(t, tool.NotFound, err)
 	},
@@ -204,14 +206,14 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		t.Helper()
 		stolen := f.attach(t, f.Tenant)
 		stolen.Tenant = f.stranger
-		_, err := f.Store.SaveServer(t.Context(), stolen, registry.RemoteChanges{})
+		_, err := f.Store.SaveServer(t.Context(), stolen, mcpserver.Changes{})
 		RequireKind(t, tool.NotFound, err)
 		own := f.attach(t, f.stranger)
-		_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{
-			Put: []registry.RemoteTool{{Name: "read", ToolID: f.Tool.ID, State: registry.Pinned}},
+		_, err = f.Store.SaveServer(t.Context(), own, mcpserver.Changes{
+			Put: []mcpserver.Tool{{Name: "read", ToolID: f.Tool.ID, State: mcpserver.StatePinned}},
 		})
 		RequireKind(t, tool.NotFound, err) // It refers to another tenant's tool.
-		_, err = f.Store.SaveServer(t.Context(), own, registry.RemoteChanges{Stop: map[string]string{f.Tool.ID: "stopped"}})
+		_, err = f.Store.SaveServer(t.Context(), own, mcpserver.Changes{Stop: map[string]string{f.Tool.ID: "stopped"}})
 		require.NoError(t, err)
 		still, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: f.Tool.ID})
 		require.NoError(t, err)
@@ -244,7 +246,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 	},
 	"ListRemoteTools": func(t *testing.T, f foreign) {
 		t.Helper()
-		tools, err := f.Store.ListRemoteTools(t.Context(), f.stranger, f.attach(t, f.Tenant).ID, registry.RemoteQuery{})
+		tools, err := f.Store.ListRemoteTools(t.Context(), f.stranger, f.attach(t, f.Tenant).ID, mcpserver.ToolQuery{})
 		require.NoError(t, err)
 		require.Empty(t, tools)
 	},
@@ -260,7 +262,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, f.Store.PinTool(t.Context(), f.stranger, f.Tool.ID, digestB, "user:eve"))
 		still, err := f.Store.FindRemoteTool(t.Context(), f.Tenant, server.ID, "read")
 		require.NoError(t, err)
-		require.Equal(t, registry.Changed, still.State)
+		require.Equal(t, mcpserver.StateChanged, still.State)
 	},
 	"StopChangedTool": func(t *testing.T, f foreign) {
 		t.Helper()

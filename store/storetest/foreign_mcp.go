@@ -6,24 +6,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/internal/remote/session"
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // attach makes a server of a tenant. That of the fixture's tenant offers the
 // tool that the fixture has, with another definition.
-func (f foreign) attach(t *testing.T, tenant tool.TenantID) registry.MCPServer {
+func (f foreign) attach(t *testing.T, tenant tool.TenantID) mcpserver.Server {
 	t.Helper()
-	server, err := f.Store.CreateServer(t.Context(), registry.MCPServer{
-		Tenant: tenant, Slug: "files", Status: registry.ServerActive,
+	server, err := f.Store.CreateServer(t.Context(), mcpserver.Server{
+		Tenant: tenant, Slug: "files", Status: definition.ServerActive,
 	})
 	require.NoError(t, err)
 	if tenant != f.Tenant {
 		return server
 	}
-	server, err = f.Store.SaveServer(t.Context(), server, registry.RemoteChanges{Put: []registry.RemoteTool{{
-		Name: "read", ToolID: f.Tool.ID, State: registry.Changed,
-		Seen: &registry.RemoteDefinition{Name: "read", Digest: digestB},
+	server, err = f.Store.SaveServer(t.Context(), server, mcpserver.Changes{Put: []mcpserver.Tool{{
+		Name: "read", ToolID: f.Tool.ID, State: mcpserver.StateChanged,
+		Seen: &mcpserver.ToolDefinition{Name: "read", Digest: digestB},
 	}}})
 	require.NoError(t, err)
 	return server

@@ -5,7 +5,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/artifact"
+	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -28,8 +29,8 @@ type ArtifactUpload struct {
 }
 
 // Upload returns u as the registry reads it.
-func (u ArtifactUpload) Upload() (registry.ArtifactUpload, error) {
-	out := registry.ArtifactUpload{Version: u.Version, Source: u.Source}
+func (u ArtifactUpload) Upload() (definition.ArtifactUpload, error) {
+	out := definition.ArtifactUpload{Version: u.Version, Source: u.Source}
 	if u.Content != "" {
 		var err error
 		if out.Content, err = base64.StdEncoding.DecodeString(u.Content); err != nil {
@@ -66,7 +67,7 @@ type Artifact struct {
 }
 
 // FromArtifact returns a as the API shows it.
-func FromArtifact(a registry.Artifact) Artifact {
+func FromArtifact(a artifact.Artifact) Artifact {
 	return Artifact{
 		ID: a.ID, Slug: a.Slug, Name: a.Name, Description: a.Description, Language: a.Language, Status: string(a.Status),
 		Version:  a.Version,
@@ -85,7 +86,7 @@ type ArtifactVersion struct {
 }
 
 // FromArtifactVersion returns v as the API shows it.
-func FromArtifactVersion(v registry.ArtifactVersion) ArtifactVersion {
+func FromArtifactVersion(v artifact.Version) ArtifactVersion {
 	return ArtifactVersion{
 		Version: v.Number, Digest: v.Digest, Size: v.Size, Inputs: fromInputs(v.Inputs), CreatedBy: v.CreatedBy,
 		CreatedAt: v.CreatedAt,
@@ -124,7 +125,7 @@ type ArtifactContent struct {
 }
 
 // FromArtifactCode returns a program as the API shows it.
-func FromArtifactCode(a registry.Artifact, version string, code tool.ArtifactCode) ArtifactContent {
+func FromArtifactCode(a artifact.Artifact, version string, code tool.ArtifactCode) ArtifactContent {
 	out := ArtifactContent{
 		Artifact: a.Slug, Version: version, Language: code.Language, Digest: code.Digest, Inputs: fromInputs(code.Inputs),
 	}

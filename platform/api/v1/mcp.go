@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -58,7 +58,7 @@ type MCPServer struct {
 }
 
 // FromMCPServer returns s as the API shows it.
-func FromMCPServer(s registry.MCPServer) MCPServer {
+func FromMCPServer(s mcpserver.Server) MCPServer {
 	out := MCPServer{
 		ID: s.ID, Slug: s.Slug, Name: s.Name, URL: s.URL, Transport: string(s.Kind()), Command: s.Command,
 		AllowedTools: s.AllowedTools, TrustHints: s.TrustHints, Status: s.Status,
@@ -98,7 +98,7 @@ type MCPRefreshedTool struct {
 }
 
 // FromRefresh returns r as the API shows it.
-func FromRefresh(s registry.MCPServer, r registry.Refresh) MCPRefresh {
+func FromRefresh(s mcpserver.Server, r mcpserver.Report) MCPRefresh {
 	out := MCPRefresh{Server: FromMCPServer(s), Tools: make([]MCPRefreshedTool, len(r.Tools)), Unchanged: r.Unchanged}
 	for i, t := range r.Tools {
 		out.Tools[i] = MCPRefreshedTool{Name: t.Name, Tool: t.Slug, Change: string(t.Change), Reason: t.Reason}
@@ -127,7 +127,7 @@ type MCPTool struct {
 }
 
 // FromRemoteTool returns t as the API shows it.
-func FromRemoteTool(t registry.RemoteTool) MCPTool {
+func FromRemoteTool(t mcpserver.Tool) MCPTool {
 	out := MCPTool{
 		Name: t.Name, State: string(t.State), Reason: t.Reason, Tool: t.ToolSlug, ToolID: t.ToolID, ToolStatus: t.ToolStatus,
 		Quarantine: t.Quarantine, ApprovedDigest: t.ApprovedDigest, ApprovedBy: t.ApprovedBy, ApprovedAt: t.ApprovedAt,
@@ -162,7 +162,7 @@ type MCPDefinition struct {
 }
 
 // FromDrift returns d as the API shows it, with a diff that was shown already.
-func FromDrift(d registry.Drift, diff *Diff) MCPDrift {
+func FromDrift(d mcpserver.Drift, diff *Diff) MCPDrift {
 	return MCPDrift{
 		MCPTool: FromRemoteTool(d.Tool), Pinned: fromRemoteDefinition(d.Tool.Pinned),
 		Offered: fromRemoteDefinition(d.Tool.Seen),
@@ -170,7 +170,7 @@ func FromDrift(d registry.Drift, diff *Diff) MCPDrift {
 	}
 }
 
-func fromRemoteDefinition(d *registry.RemoteDefinition) *MCPDefinition {
+func fromRemoteDefinition(d *mcpserver.ToolDefinition) *MCPDefinition {
 	if d == nil {
 		return nil
 	}

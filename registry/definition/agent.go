@@ -1,0 +1,76 @@
+package definition
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/registry/release"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Check fills in defaults, and fails with tool.Invalid for what no draft may
+// hold. The warnings name what is allowed but not advisable.
+func (s *AgentSpec) Check() (warnings []string, err error) {
+	if !tool.ValidSlug(s.Slug) {
+		return nil, refusal.New(tool.Invalid, "/slug",
+			"slug %.80q: expected a letter, then letters, digits, _ or -, at most 64",
+			s.Slug)
+	}
+	if s.Name == "" {
+		s.Name = s.Slug
+	}
+	if s.Version != "" {
+		if err := release.CheckNumber(s.Version); err != nil {
+			return nil, err
+		}
+	}
+	switch s.ToolMode {
+	case "", agent.Sequential, agent.ParallelSafe:
+	default:
+		return nil, refusal.New(tool.Invalid, "/tool_mode", "tool mode %.40q: expected sequential or parallel_safe",
+			s.ToolMode)
+	}
+	for _, group := range slices.Sorted(maps.Keys(s.MaxConcurrency)) {
+		if n := s.MaxConcurrency[group]; group == "" || len(group) > maxGroupName || n < 1 || n > maxConcurrency {
+			return nil, refusal.New(tool.Invalid, "/max_concurrency/"+group,
+				"max_concurrency of group %.80q is %d: expected 1 to %d for a concurrency group of the agent's tools, such as %q",
+				group, n, maxConcurrency, tool.DefaultConcurrencyGroup)
+		}
+	}
+	if p := s.OnUnavailableTool; p != "" && !slices.Contains(agent.UnavailablePolicies(), p) {
+		return nil, refusal.New(tool.Invalid, "/on_unavailable_tool", "on_unavailable_tool %.40q: expected omit or refuse", p)
+	}
+	if provider, name, ok := strings.Cut(s.Model, "/"); s.Model != "" && (!ok || provider == "" || name == "") {
+		return nil, refusal.New(tool.Invalid, "/model", `model %.80q: expected "provider/name"`, s.Model)
+	}
+	for field, value := range map[string]int{
+		"max_turns": s.Limits.MaxTurns, "max_calls": s.Limits.MaxCalls,
+		"max_calls_per_turn": s.Limits.MaxCallsPerTurn, "timeout_s": s.Limits.TimeoutSeconds,
+	} {
+		if value < 0 {
+			return nil, refusal.New(tool.Invalid, "/limits/"+field, "%s is %d: expected 0 for the default, or more", field,
+				value)
+		}
+	}
+	if err := CheckRedacted("/model_options", s.ModelOptions); err != nil {
+		return nil, err
+	}
+	seen := make(map[string]bool, len(s.Tools))
+	for i, ref := range s.Tools {
+		if name := ref.Name(); name == "" || seen[name] {
+			return nil, refusal.New(tool.Invalid, fmt.Sprintf("/tools/%d", i), "tool %q is missing a name or listed twice", ref)
+		}
+		seen[ref.Name()] = true
+	}
+	if err := checkSkills(s.Skills); err != nil {
+		return nil, err
+	}
+	if s.Instructions == "" {
+		return []string{"no instructions: the model gets nothing but the conversation"}, nil
+	}
+	return nil, nil
+}

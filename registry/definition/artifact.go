@@ -1,0 +1,48 @@
+package definition
+
+import "github.com/toolcrib/toolcrib/tool"
+
+// ArtifactStatus is where an uploaded program is in its life.
+type ArtifactStatus string
+
+// Statuses of an artifact. They are stored: never rename one.
+const (
+	ArtifactActive     ArtifactStatus = "active"
+	ArtifactDeprecated ArtifactStatus = "deprecated" // Runs where it is pinned; no tool pins it anew.
+	ArtifactDisabled   ArtifactStatus = "disabled"   // Stopped at its next call, everywhere.
+)
+
+// ArtifactSpec is the desired state of an artifact, with the program of a
+// version where one is to be uploaded.
+type ArtifactSpec struct {
+	Slug        string         `json:"slug"`
+	Name        string         `json:"name,omitempty"` // The slug when empty.
+	Description string         `json:"description,omitempty"`
+	Language    string         `json:"language,omitempty"` // Cannot be changed.
+	Status      ArtifactStatus `json:"status,omitempty"`   // Active when empty.
+	Revision    int64          `json:"revision,omitempty"` // Unless zero, it must still be the artifact's.
+	ArtifactUpload
+}
+
+// ArtifactUpload is the program of a new version: as text in Source, or in
+// base64 in Content.
+type ArtifactUpload struct {
+	Version string               `json:"version,omitempty"` // The next patch when empty.
+	Source  string               `json:"source,omitempty"`
+	Content []byte               `json:"content_base64,omitempty"`
+	Inputs  []tool.ArtifactInput `json:"inputs,omitempty"`
+}
+
+// HasProgram reports whether the upload has a program, by Source or by Content.
+func (u *ArtifactUpload) HasProgram() bool { return u.Source != "" || len(u.Content) > 0 }
+
+// parseArtifact reads the definition of an artifact. Its program stands in
+// source or content_base64; the command line puts a file there.
+func parseArtifact(doc object) (*ArtifactSpec, error) {
+	doc.drop(rowFields...)
+	if doc["slug"] == nil && doc["name"] != nil {
+		doc["slug"] = doc["name"]
+	}
+	var s ArtifactSpec
+	return &s, doc.into("", &s)
+}

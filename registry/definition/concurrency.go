@@ -1,0 +1,22 @@
+package definition
+
+import (
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ConcurrencyWarnings warns of a pure tool that leaves max_concurrency at its
+// default of 1, so that an agent in parallel_safe mode makes its calls one after
+// another. One that says 1 means it.
+func ConcurrencyWarnings(d *tool.Definition) []string {
+	x := d.Execution
+	if !x.Pure || x.MaxConcurrency != 0 || !d.ImplementationType().ExecutionType().HasExecutor() {
+		return nil
+	}
+	return []string{
+		fmt.Sprintf("it is pure and max_concurrency is left at 1, "+
+			"so a run makes one call of concurrency group %q at a time: "+
+			"set execution.max_concurrency, %d for most reads, or 1 where that is meant", x.Group(), tool.ReadConcurrency),
+	}
+}

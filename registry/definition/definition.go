@@ -1,0 +1,91 @@
+package definition
+
+import (
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ToolSpec is the desired state of a tool: the fields of a [tool.Tool] that its
+// owner may set.
+type ToolSpec struct {
+	Slug  string `json:"slug"`
+	Scope string `json:"scope,omitempty"` // "tenant", also when empty: nothing else can be made.
+	tool.Definition
+	tool.Policy
+	// Draft when empty. Published is reached by publishing only.
+	Status          tool.Status `json:"status,omitempty"`
+	Active          *bool       `json:"is_active,omitempty"`   // Nil keeps what it is, at first true.
+	System          bool        `json:"is_system,omitempty"`   // Read by [Registry.Import] only.
+	BuiltinKey      string      `json:"builtin_key,omitempty"` // For global tools only: a tenant's is refused.
+	ArtifactID      string      `json:"artifact_id,omitempty"`
+	ArtifactVersion string      `json:"artifact_version,omitempty"`
+	// Version is the number of the head. Empty: [FirstVersion] for a new tool,
+	// what it was for another; [Registry.Apply] then counts up by itself.
+	Version string `json:"version,omitempty"`
+	// Publish asks [Registry.Apply] to publish the head under Version.
+	Publish bool `json:"publish,omitempty"`
+	// Revision guards an update: unless zero, it must still be the tool's.
+	Revision int64 `json:"revision,omitempty"`
+}
+
+// AgentSpec is the desired state of an agent; see [ToolSpec] for its fields.
+type AgentSpec struct {
+	Slug string `json:"slug"`
+	agent.Definition
+	Status   tool.Status `json:"status,omitempty"`
+	Version  string      `json:"version,omitempty"`
+	Publish  bool        `json:"publish,omitempty"`
+	Revision int64       `json:"revision,omitempty"`
+}
+
+// Definition is what [Parse] reads: exactly one of a tool, an agent,
+// an MCP server, an artifact and a pipeline.
+type Definition struct {
+	Tool     *ToolSpec
+	Agent    *AgentSpec
+	Server   *ServerSpec
+	Artifact *ArtifactSpec
+	Pipeline *PipelineSpec
+}
+
+// Kind returns "tool", "agent", "mcp_server", "artifact" or "pipeline".
+func (d Definition) Kind() string {
+	switch {
+	case d.Pipeline != nil:
+		return "pipeline"
+	case d.Artifact != nil:
+		return "artifact"
+	case d.Server != nil:
+		return "mcp_server"
+	case d.Agent != nil:
+		return "agent"
+	default:
+		return "tool"
+	}
+}
+
+// Slug returns the slug of the tool, agent, server, artifact or pipeline.
+func (d Definition) Slug() string {
+	switch {
+	case d.Pipeline != nil:
+		return d.Pipeline.Slug
+	case d.Artifact != nil:
+		return d.Artifact.Slug
+	case d.Server != nil:
+		return d.Server.Slug
+	case d.Agent != nil:
+		return d.Agent.Slug
+	case d.Tool != nil:
+		return d.Tool.Slug
+	default:
+		return ""
+	}
+}
+
+// AsksToPublish reports whether the spec asks for publishing, by Publish or by
+// Status.
+func (s *ToolSpec) AsksToPublish() bool { return s.Publish || s.Status == tool.Published }
+
+// AsksToPublish reports whether the spec asks for publishing, by Publish or by
+// Status.
+func (s *AgentSpec) AsksToPublish() bool { return s.Publish || s.Status == tool.Published }

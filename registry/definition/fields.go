@@ -1,0 +1,147 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/schema/field"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// parseFields writes input_fields and output_fields as the schemas that they
+// say. A schema is the one source of truth: fields are another way to write it,
+// as a list, or as the form that a tool's fields are answered with.
+func parseFields(doc object) error {
+	for from, to := range map[string]string{"input_fields": "input_schema", "output_fields": "output_schema"} {
+		raw, given := doc[from]
+		if !given {
+			continue
+		}
+		if doc[to] != nil {
+			return refusal.New(tool.Invalid, "/"+from, "%s and %s say the same: expected one of them", from, to)
+		}
+		compiled, err := compileFields(raw)
+		if err != nil {
+			return refusal.Within("/"+from, err)
+		}
+		delete(doc, from)
+		doc[to] = compiled
+	}
+	return nil
+}
+
+func compileFields(raw json.RawMessage) (json.RawMessage, error) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		unified, err := unifyFields("", list)
+		if err != nil {
+			return nil, err
+		}
+		fields := make([]field.Field, len(unified))
+		for i, doc := range unified {
+			if err := doc.into(fmt.Sprintf("/%d", i), &fields[i]); err != nil {
+				return nil, err
+			}
+		}
+		return field.Compile(fields) //nolint:wrapcheck // It has the path of the fault.
+	}
+	form, err := readObject("", raw)
+	if err != nil {
+		return nil, refusal.New(tool.Invalid, "", "expected a list of fields, or a form with fields")
+	}
+	form.drop("kept") // Written only; ignored when read.
+	if form["fields"] != nil {
+		unified, err := unifyWithin("/fields", form["fields"])
+		if err != nil {
+			return nil, err
+		}
+		form["fields"] = unified
+	}
+	var f field.Form
+	if err := form.into("", &f); err != nil {
+		return nil, err
+	}
+	return field.CompileForm(f) //nolint:wrapcheck // It has the path of the fault.
+}
+
+// unifyFields unifies the spelling of the names of fields, those within included.
+func unifyFields(path string, list []json.RawMessage) ([]object, error) {
+	out := make([]object, len(list))
+	for i, raw := range list {
+		doc, err := unifyField(fmt.Sprintf("%s/%d", path, i), raw)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = doc
+	}
+	return out, nil
+}
+
+func unifyField(path string, raw json.RawMessage) (object, error) {
+	doc, err := readObject(path, raw)
+	if err != nil {
+		return nil, err
+	}
+	if doc["fields"] != nil {
+		if doc["fields"], err = unifyWithin(path+"/fields", doc["fields"]); err != nil {
+			return nil, err
+		}
+	}
+	if doc["items"] != nil {
+		item, err := unifyField(path+"/items", doc["items"])
+		if err != nil {
+			return nil, err
+		}
+		if err := checkNames(path+"/items", item, &field.Field{}); err != nil {
+			return nil, err
+		}
+		if doc["items"], err = json.Marshal(item); err != nil {
+			return nil, refusal.New(tool.Invalid, path+"/items", "malformed JSON")
+		}
+	}
+	if doc["options"] != nil {
+		doc["options"] = wholeOptions(doc["options"])
+	}
+	return doc, nil
+}
+
+// unifyWithin unifies a list of fields that stands in a field or a form.
+func unifyWithin(path string, raw json.RawMessage) (json.RawMessage, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, refusal.New(tool.Invalid, path, "expected a list of fields")
+	}
+	unified, err := unifyFields(path, list)
+	if err != nil {
+		return nil, err
+	}
+	for i, doc := range unified {
+		if err := checkNames(fmt.Sprintf("%s/%d", path, i), doc, &field.Field{}); err != nil {
+			return nil, err
+		}
+	}
+	out, err := json.Marshal(unified)
+	if err != nil {
+		return nil, refusal.New(tool.Invalid, path, "malformed JSON")
+	}
+	return out, nil
+}
+
+// wholeOptions makes options of bare values.
+func wholeOptions(raw json.RawMessage) json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return raw // Decoding reports what it is instead.
+	}
+	for i, item := range list {
+		if len(item) > 0 && item[0] != '{' {
+			list[i] = json.RawMessage(`{"value":` + string(item) + `}`)
+		}
+	}
+	out, err := json.Marshal(list)
+	if err != nil {
+		return raw
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package definition
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// gather moves fields from the top into execution and interaction, where they
+// belong, and an execution that names a URL into the configuration.
+func gather(doc object) error {
+	execution, err := inner(doc, "execution")
+	if err != nil {
+		return err
+	}
+	interaction, err := inner(doc, "interaction")
+	if err != nil {
+		return err
+	}
+	if execution["url"] != nil {
+		config, err := inner(doc, "implementation_config")
+		if err != nil {
+			return err
+		}
+		for _, name := range []string{"url", "method", "headers", "body", "query", "auth"} {
+			if err := execution.move(name, config, name); err != nil {
+				return refusal.Within("/execution", err)
+			}
+		}
+		if err := doc.put("implementation_config", config); err != nil {
+			return err
+		}
+	}
+	if err := milliseconds(doc, execution); err != nil {
+		return err
+	}
+	for _, name := range executionFields {
+		if err := doc.move(name, execution, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range interactionFields {
+		if err := doc.move(name, interaction, name); err != nil {
+			return err
+		}
+	}
+	return refusal.First(doc.put("execution", execution), doc.put("interaction", interaction))
+}
+
+// inner takes an object out of doc; an empty one when there is none.
+func inner(doc object, name string) (object, error) {
+	raw, ok := doc[name]
+	if !ok {
+		return make(object), nil
+	}
+	delete(doc, name)
+	if name == "implementation_config" { // Its names are the executor's.
+		var config object
+		if err := json.Unmarshal(raw, &config); err != nil {
+			return nil, refusal.New(tool.Invalid, "/"+name, "expected a JSON object")
+		}
+		return config, nil
+	}
+	return readObject("/"+name, raw)
+}
+
+// milliseconds turns a timeout in milliseconds into whole seconds, rounded up.
+func milliseconds(doc, execution object) error {
+	for _, name := range []string{"timeout", "timeout_ms"} {
+		var ms float64
+		if doc[name] == nil {
+			continue
+		}
+		if err := take(doc, name, &ms); err != nil {
+			return err
+		}
+		if ms < 0 || execution["timeout_s"] != nil || doc["timeout_s"] != nil {
+			return refusal.New(tool.Invalid, "/"+name,
+				"expected a timeout once, in milliseconds as %s or in seconds as timeout_s",
+				name)
+		}
+		raw, err := json.Marshal(int64(math.Ceil(ms / 1000)))
+		if err != nil {
+			return refusal.New(tool.Invalid, "/"+name, "expected a number of milliseconds")
+		}
+		execution["timeout_s"] = raw
+	}
+	return nil
+}
+
+func keys(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

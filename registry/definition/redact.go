@@ -1,0 +1,71 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/internal/redact"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/schema/jsonpointer"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// CheckRedacted refuses what stands in answers for a secret: saved as it came,
+// it would replace the secret.
+func CheckRedacted(path string, raw json.RawMessage) error {
+	var v any
+	if !strings.Contains(string(raw), tool.Redacted) || json.Unmarshal(raw, &v) != nil {
+		return nil //nolint:nilerr // What is no JSON is refused elsewhere.
+	}
+	if at, found := findRedacted(path, v); found {
+		return refusal.New(
+			tool.Invalid, at,
+			"%s stands for a secret that is not shown: it is put back where nothing that says where it goes was changed; else "+
+				"send the secret itself, or better name it by credentials_ref",
+			tool.Redacted,
+		)
+	}
+	return nil
+}
+
+// Restore puts back what answers leave out and definitions need not repeat: the
+// secrets of the stored definition, and the annotation that says which document
+// the tool was made of.
+func (s *ToolSpec) Restore(stored tool.Definition) {
+	keepSecrets(s, stored)
+	keepSource(s, stored)
+}
+
+// keepSecrets restores the stored secrets where they were shown redacted and
+// sent back unchanged.
+func keepSecrets(s *ToolSpec, stored tool.Definition) {
+	s.Config = redact.Restore(s.Config, stored.Config)
+	s.InputSchema = redact.Restore(s.InputSchema, stored.InputSchema)
+	s.OutputSchema = redact.Restore(s.OutputSchema, stored.OutputSchema)
+	s.Interaction.ProviderOptions = redact.Restore(s.Interaction.ProviderOptions, stored.Interaction.ProviderOptions)
+}
+
+// findRedacted returns the JSON Pointer of the first such value.
+func findRedacted(path string, v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return path, redact.Stands(v)
+	case []any:
+		for i, item := range v {
+			if at, found := findRedacted(fmt.Sprintf("%s/%d", path, i), item); found {
+				return at, true
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			at, found := findRedacted(path+"/"+jsonpointer.Escape(name), v[name])
+			if found {
+				return at, true
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,24 @@
+package definition
+
+import (
+	"errors"
+
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// ErrChanged is the cause of the Conflict for a change of what is at another
+// revision than the caller gave.
+var ErrChanged = errors.New("it is at another revision")
+
+// CheckRevision fails with tool.Conflict, caused by [ErrChanged], unless what
+// is to be changed is at the wanted revision. Zero wants none.
+func CheckRevision(kind, slug string, revision, wanted int64) error {
+	if wanted == 0 || wanted == revision {
+		return nil
+	}
+	e := refusal.New(tool.Conflict, "/revision", "%s %q was changed by someone else: it is at revision %d", kind, slug,
+		revision)
+	e.Err = ErrChanged
+	return e
+}

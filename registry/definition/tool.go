@@ -1,0 +1,162 @@
+package definition
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// rowFields are fields of stored rows that a definition does not set.
+var rowFields = []string{
+	"id", "tenant_id", "created_at", "updated_at", "published_at", "tool_type", "digest",
+	"builtin_template_id", "is_builtin_template", "artifact", "reads_declared",
+}
+
+// renamed lists other names of fields at the top of a definition.
+var renamed = []struct{ from, to string }{
+	{"key", "slug"},
+	{"input", "input_schema"},
+	{"parameters", "input_schema"},
+	{"output", "output_schema"},
+	{"config", "implementation_config"},
+	{"execution_config", "execution"},
+	{"requires_confirmation", "always_ask"},
+	{"active", "is_active"},
+}
+
+// executionFields and interactionFields may stand at the top of a definition.
+var (
+	executionFields = []string{
+		"is_pure", "idempotent", "concurrency_group", "max_concurrency", "timeout_s", "max_attempts", "lane",
+	}
+	interactionFields = []string{
+		"visible", "visibility", "risk", "is_async", "intent", "audience", "aliases", "former_names", "open_input",
+		"requires_response", "default_result",
+		"collaborative", "aggregate", "output_sections", "annotations", "provider_options", "middleware",
+	}
+)
+
+func parseTool(doc object) (*ToolSpec, error) {
+	if err := unpack(doc); err != nil {
+		return nil, err
+	}
+	for _, r := range renamed {
+		if err := doc.move(r.from, doc, r.to); err != nil {
+			return nil, err
+		}
+	}
+	if err := parseFields(doc); err != nil {
+		return nil, err
+	}
+	if doc["slug"] == nil && doc["name"] != nil { // Where the name is what a model calls.
+		doc["slug"] = doc["name"]
+	}
+	if err := parseTypes(doc); err != nil {
+		return nil, err
+	}
+	if err := refusal.First(gather(doc), doc.nested("egress_rules")); err != nil {
+		return nil, err
+	}
+	var ask bool
+	if err := take(doc, "always_ask", &ask); err != nil {
+		return nil, refusal.Within(
+			"/requires_confirmation",
+			refusal.New(tool.Invalid, "", "expected true or false: conditions that depend on the call are not supported yet"),
+		)
+	}
+	doc.drop(rowFields...)
+	var s ToolSpec
+	if err := doc.into("", &s); err != nil {
+		return nil, err
+	}
+	if ask { // The strictest of what a definition says wins.
+		s.PermissionPolicy = tool.AlwaysAsk
+	}
+	return &s, nil
+}
+
+// unpack spreads the nested forms: schema {input, output} and config_schema
+// {implementation, execution}.
+func unpack(doc object) error {
+	for _, nest := range []struct {
+		name   string
+		fields map[string]string
+	}{
+		{
+			"schema",
+			map[string]string{
+				"input": "input_schema", "inputs": "input_schema", "output": "output_schema", "outputs": "output_schema",
+			},
+		},
+		{"config_schema", map[string]string{"implementation": "implementation_config", "execution": "execution"}},
+	} {
+		raw, ok := doc[nest.name]
+		if !ok {
+			continue
+		}
+		delete(doc, nest.name)
+		inner, err := readObject("/"+nest.name, raw)
+		if err != nil {
+			return err
+		}
+		for name := range inner {
+			to, known := nest.fields[name]
+			if !known {
+				return unknownField("/"+nest.name, name, keys(nest.fields))
+			}
+			if err := inner.move(name, doc, to); err != nil {
+				return refusal.Within("/"+nest.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// parseTypes translates the ways in which an implementation type is named.
+func parseTypes(doc object) error {
+	var execution, kind string
+	if err := refusal.First(take(doc, "execution_type", &execution), take(doc, "type", &kind)); err != nil {
+		return err
+	}
+	impl, ok := map[string]tool.Implementation{
+		"": "", "gateway": tool.HTTP, "external": tool.Client, "space": tool.Client, "internal": tool.Internal,
+		"server": tool.Function, "client": tool.Client, "provider": tool.Provider, "mcp": tool.MCP,
+	}[strings.ToLower(execution+kind)]
+	if !ok || execution != "" && kind != "" {
+		return refusal.New(
+			tool.Invalid, "/execution_type",
+			"execution type %.40q: expected gateway, external, space or internal, or a type of server, client, provider or mcp",
+			execution+kind,
+		)
+	}
+	if impl != "" && doc["implementation_type"] == nil {
+		doc["implementation_type"] = json.RawMessage(`"` + impl + `"`)
+	}
+	return parseMCP(doc)
+}
+
+// parseMCP takes an mcp_config for the configuration of an mcp tool.
+func parseMCP(doc object) error {
+	raw, ok := doc["mcp_config"]
+	if !ok {
+		return nil
+	}
+	delete(doc, "mcp_config")
+	inner, err := readObject("/mcp_config", raw)
+	if err != nil {
+		return err
+	}
+	inner.drop("server_name")
+	if string(inner["transport"]) == `"http"` { // The default, by the name that it has there.
+		inner.drop("transport")
+	}
+	if inner["tool_name"] == nil {
+		inner["tool_name"] = doc["slug"]
+	}
+	if doc["implementation_config"] != nil {
+		return refusal.New(tool.Invalid, "/mcp_config", "expected either mcp_config or implementation_config")
+	}
+	return doc.put("implementation_config", inner)
+}

@@ -1,0 +1,89 @@
+package mcpserver
+
+import (
+	"encoding/json"
+
+	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/internal/refusal"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// adopted returns the head of a tool with the server's current definition in
+// place of its previous one. Fields that were edited by hand since are kept.
+func adopted(s *Server, head *tool.Tool, t *Tool) (definition.ToolSpec, []string, error) {
+	before, err := remoteSpec(s, t.Pinned)
+	if err != nil {
+		return definition.ToolSpec{}, nil, err
+	}
+	after, err := remoteSpec(s, t.Seen)
+	if err != nil {
+		return definition.ToolSpec{}, nil, err
+	}
+	spec := definition.ToolSpec{
+		Slug: head.Slug, Definition: head.Definition, Policy: head.Policy,
+		BuiltinKey: head.BuiltinKey, ArtifactID: head.ArtifactID, ArtifactVersion: head.ArtifactVersion,
+	}
+	var warnings []string
+	keep := func(what string) {
+		warnings = append(warnings, "the "+what+" was changed by hand and stays; the server's is another one now")
+	}
+	for _, text := range []struct {
+		what        string
+		have        *string
+		before, now string
+	}{
+		{"name", &spec.Name, before.Name, after.Name},
+		{"description", &spec.Description, before.Description, after.Description},
+	} {
+		switch {
+		case *text.have == text.before:
+			*text.have = text.now
+		case text.before != text.now && *text.have != text.now:
+			keep(text.what)
+		}
+	}
+	for _, raw := range []struct {
+		what        string
+		have        *json.RawMessage
+		before, now json.RawMessage
+	}{
+		{"input schema", &spec.InputSchema, before.InputSchema, after.InputSchema},
+		{"output schema", &spec.OutputSchema, before.OutputSchema, after.OutputSchema},
+		{"annotations", &spec.Interaction.Annotations, before.Interaction.Annotations, after.Interaction.Annotations},
+	} {
+		switch {
+		case definition.SameJSON(*raw.have, raw.before):
+			*raw.have = raw.now
+		case !definition.SameJSON(raw.before, raw.now) && !definition.SameJSON(*raw.have, raw.now):
+			keep(raw.what)
+		}
+	}
+	if s.TrustHints && spec.EgressClass == tool.EgressReadOnly && onlyReads(t.Pinned) && !onlyReads(t.Seen) {
+		spec.EgressClass, spec.Execution.Pure = tool.EgressWrite, false
+		warnings = append(
+			warnings,
+			"the server no longer says that the tool only reads: its egress class becomes write, which asks for approval, and "+
+				"it is pure no more",
+		)
+	}
+	spec.Config, err = repinned(head.Config, t.Seen.Digest)
+	return spec, warnings, err
+}
+
+// repinned returns a configuration that pins another definition.
+func repinned(config json.RawMessage, digest string) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(config, &fields); err != nil || fields == nil {
+		return nil, refusal.New(tool.Invalid, "/implementation_config", "expected a JSON object")
+	}
+	pin, err := json.Marshal(digest)
+	if err != nil {
+		return nil, refusal.New(tool.Invalid, "/implementation_config/definition_digest", "expected a digest")
+	}
+	fields["definition_digest"] = pin
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil, refusal.New(tool.Invalid, "/implementation_config", "expected a JSON object")
+	}
+	return raw, nil
+}

@@ -1,0 +1,56 @@
+package mcpserver
+
+import (
+	"context"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Store keeps servers and what they offer. Package store implements it.
+// As in [Store], what belongs to another tenant is tool.NotFound.
+type Store interface {
+	// CreateServer stores a new server; Conflict when its slug is taken.
+	CreateServer(ctx context.Context, s Server) (Server, error)
+	// SaveServer stores a changed server with what comes of it, all or nothing,
+	// if its revision is still s.Revision, else fails with Conflict, caused by
+	// [definition.ErrChanged].
+	SaveServer(ctx context.Context, s Server, c Changes) (Server, error)
+	// DetachServer ends a server, under the rules of SaveServer. The tools that
+	// were made of its tools stay.
+	DetachServer(ctx context.Context, s Server) error
+	FindServer(ctx context.Context, tenant tool.TenantID, slugOrID string) (Server, error)
+	// ListServers returns a page in the order of slugs.
+	ListServers(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]Server, error)
+	FindRemoteTool(ctx context.Context, tenant tool.TenantID, serverID, name string) (Tool, error)
+	// ListRemoteTools returns a page in the order of names.
+	ListRemoteTools(ctx context.Context, tenant tool.TenantID, serverID string, q ToolQuery) ([]Tool, error)
+	// FindToolOrigin returns the tool of a server that a tenant's tool was made of.
+	FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID string) (Tool, error)
+	// PinTool makes the definition that the tool's server gave last the one that
+	// may run, if it is still that of the digest.
+	PinTool(ctx context.Context, tenant tool.TenantID, toolID, digest, by string) error
+	// ListServerTools returns the tenant's tools that run on a server.
+	ListServerTools(ctx context.Context, tenant tool.TenantID, serverSlug string) ([]tool.Tool, error)
+
+	// FindTool returns a tool by its id.
+	FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (tool.Tool, error)
+	// ListVersions returns a tool's versions, newest first.
+	ListVersions(ctx context.Context, tenant tool.TenantID, toolID string) ([]tool.Version, error)
+	// UpdateTool stores a changed head if its revision is still t.Revision.
+	UpdateTool(ctx context.Context, t tool.Tool) (tool.Tool, error)
+}
+
+// ToolQuery filters and pages the tools of a server.
+type ToolQuery struct {
+	State     State // Any when empty.
+	AfterName string
+	Limit     int
+}
+
+// Changes are what is written with a server.
+type Changes struct {
+	Create []tool.Tool       // Drafts of new tools.
+	Put    []Tool            // Replace the stored tools of the same names.
+	Seen   []string          // Names of tools that were offered again, unchanged.
+	Stop   map[string]string // Why a tool is quarantined, by its id; empty to let it go on.
+}
