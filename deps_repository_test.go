@@ -120,6 +120,9 @@ func (r *repository) reaching(l reachLaw) []string {
 		}
 		for _, chain := range r.chains(dir) {
 			last := chain[len(chain)-1]
+			if slices.Contains(l.but, last) {
+				continue
+			}
 			if matchesPath(l.deny, last) ||
 				l.only != nil && !matchesPath(l.only, last) && !(slices.Contains(l.only, std) && isStandard(last)) {
 				out = append(out, strings.Join(chain, " -> ")+": "+l.why)

@@ -52,6 +52,7 @@ type reachLaw struct {
 	from []string // Packages the law binds, below the module; "..." binds all below.
 	only []string // If set, all that they may reach beside their like.
 	deny []string // What they must not reach.
+	but  []string // What of that they may reach all the same.
 	why  string
 }
 
@@ -139,6 +140,7 @@ var reachLaws = []reachLaw{
 	},
 	{
 		name: "read and write side know no executors", from: []string{"registry/...", "resolver/..."},
+		but: []string{module + "/executors"}, // The descriptions of implementation types.
 		deny: slices.Concat(input, []string{
 			module + "/executors/...", module + "/builtins/...", module + "/store/...", module + "/activities/...",
 		}),

@@ -58,7 +58,7 @@ func TestLawsCanFail(t *testing.T) {
 			one("executors/x/a.go", `import _ `+root+`/registry"`), "executors/x -> github.com/toolcrib/toolcrib/registry",
 		},
 		"read and write side know no executors": {
-			one("registry/a.go", `import _ `+root+`/executors"`), "registry -> github.com/toolcrib/toolcrib/executors",
+			one("registry/a.go", `import _ `+root+`/executors/x"`), "registry -> github.com/toolcrib/toolcrib/executors/x",
 		},
 		"definitions are pure": {
 			one("registry/release/a.go", `import _ `+root+`/registry/mcpserver"`),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/worker"
 )
 
 // TestEveryTypeHasItsPage proves that each type of tools has a page that a test
@@ -22,7 +22,7 @@ func TestEveryTypeHasItsPage(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("docs", "tools", "*.md"))
 	require.NoError(t, err)
 	var pages []string
-	for _, impl := range tool.Implementations() {
+	for _, impl := range worker.Types(worker.Known{}).Names() {
 		pages = append(pages, string(impl)+".md")
 	}
 	for _, file := range files {

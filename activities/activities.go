@@ -44,7 +44,9 @@ type Config struct {
 	Policies Policies
 	Resolver *resolver.Resolver
 	Schemas  *schema.Cache
-	// Executor runs a call of any implementation type: an executors.Mux.
+	// Types are the implementation types that calls may have.
+	Types []tool.Traits
+	// Executor runs a call of any of them: an executors.Mux.
 	Executor tool.Executor
 	// NestedResultMiddleware wraps the answers of nested calls, which have no executor: it
 	// applies bounds and output schema. Nil for nothing.
@@ -80,7 +82,7 @@ func New(c Config) (*Activities, error) {
 	for name, missing := range map[string]bool{
 		"Ledger": c.Ledger == nil, "Runs": c.Runs == nil, "Agents": c.Agents == nil,
 		"Policies": c.Policies == nil, "Resolver": c.Resolver == nil,
-		"Schemas": c.Schemas == nil, "Executor": c.Executor == nil,
+		"Schemas": c.Schemas == nil, "Types": len(c.Types) == 0, "Executor": c.Executor == nil,
 	} {
 		if missing {
 			return nil, fmt.Errorf("activities: Config.%s is required", name)
@@ -98,10 +100,20 @@ type Registry interface {
 	RegisterActivityWithOptions(a any, options activity.RegisterOptions)
 }
 
+// traits returns what the scheduler needs to know of an implementation type.
+func (a *Activities) traits(i tool.Implementation) tool.Traits {
+	for _, t := range a.Types {
+		if t.Implementation == i {
+			return t
+		}
+	}
+	return tool.Traits{Implementation: i}
+}
+
 // Register registers every activity under its wire name. One Invoke type is
 // registered for each implementation type, whether an executor runs it or not:
-// a call of an unknown type fails with a clear error, instead of waiting for a
-// worker that knows its activity.
+// a call without one fails with a clear error, instead of waiting for a worker
+// that knows its activity.
 func (a *Activities) Register(r Registry) {
 	register := func(name string, fn any) {
 		r.RegisterActivityWithOptions(fn, activity.RegisterOptions{Name: name})
@@ -112,8 +124,8 @@ func (a *Activities) Register(r Registry) {
 	register(wire.SettleActivity, a.Settle)
 	register(wire.FinishRunActivity, a.FinishRun)
 	a.registerIngestion(register)
-	for _, i := range tool.Implementations() {
-		register(wire.InvokeActivity(i), a.Invoke)
+	for _, t := range a.Types {
+		register(wire.InvokeActivity(t.Implementation), a.Invoke)
 	}
 }
 

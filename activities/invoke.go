@@ -82,7 +82,11 @@ func (a *Activities) admit(ctx context.Context, in *wire.InvokeInput) (ledger.Ti
 	if err != nil || ticket.Done != nil {
 		return ticket, err
 	}
-	ask := policy.Input{Principal: in.Principal, Policy: ticket.Policy, Test: policyTest(in.Test, in.Pin)}
+	ask := policy.Input{
+		Principal: in.Principal,
+		Policy:    ticket.Policy,
+		Test:      policyTest(in.Test, in.Pin, a.traits(in.Pin.Implementation)),
+	}
 	if r := refusal(ask); r != nil {
 		return ticket, &tool.Error{Kind: r.Kind, Op: "activities.Admit", Msg: r.Msg}
 	}

@@ -49,7 +49,7 @@ func (p *pinner) pin(ctx context.Context, r *resolver.Resolved, depth int) (agen
 	}
 	snapshot := &r.Version.Snapshot
 	impl, execution := snapshot.ImplementationType(), snapshot.Execution
-	fast, _ := execution.FastLane(impl)
+	fast, _ := execution.FastLane(p.a.traits(impl))
 	pin := agent.Pin{
 		VersionIdentity: tool.VersionIdentity{
 			ToolID:         r.Tool.ID,

@@ -24,6 +24,7 @@ type kit struct {
 
 type kitTool struct {
 	pin     agent.Pin
+	traits  tool.Traits
 	version *tool.Version
 	input   *schema.Schema
 	policy  tool.Policy
@@ -48,7 +49,10 @@ func (a *Activities) newKit(
 		if err != nil {
 			return nil, fmt.Errorf("compiling the input schema of %s: %w", pin, err)
 		}
-		k.tools = append(k.tools, kitTool{pin: pin, version: v, input: input, policy: now})
+		k.tools = append(
+			k.tools,
+			kitTool{pin: pin, traits: a.traits(pin.Implementation), version: v, input: input, policy: now},
+		)
 	}
 	return k, nil
 }
@@ -57,7 +61,7 @@ func (a *Activities) newKit(
 func (k *kit) specs() []agent.ToolSpec {
 	specs := make([]agent.ToolSpec, 0, len(k.tools))
 	for _, t := range k.tools {
-		if t.pin.Implementation == tool.Provider {
+		if t.traits.RunBy == tool.RunByProvider {
 			continue
 		}
 		spec := agent.ToolSpec{
@@ -110,7 +114,7 @@ func (k *kit) prepare(ctx context.Context, call agent.Call) (agent.PreparedCall,
 		Arguments:    call.Arguments,
 	}
 	if t := k.find(call.Name); t != nil {
-		if t.pin.Implementation == tool.Provider {
+		if t.traits.RunBy == tool.RunByProvider {
 			out.Slug, out.Refused = t.pin.Slug, notOurs(t.pin.Slug)
 			return out, nil
 		}
@@ -156,17 +160,18 @@ func (t *kitTool) prepare(ctx context.Context, p tool.Principal, test *wire.Test
 		out.Refused = &agent.Refusal{Kind: tool.Invalid, Msg: "the arguments are not JSON"}
 		return nil //nolint:nilerr // The refusal says it.
 	}
-	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy, Test: policyTest(test, t.pin)})
+	out.Refused = refusal(policy.Input{Principal: p, Policy: t.policy, Test: policyTest(test, t.pin, t.traits)})
 	return nil
 }
 
-// policyTest returns what the policy is to know of a test of the pinned tool.
-func policyTest(t *wire.Test, pin agent.Pin) *policy.Test {
+// policyTest returns what the policy is to know of a test of the pinned tool,
+// whose implementation type has the given traits.
+func policyTest(t *wire.Test, pin agent.Pin, traits tool.Traits) *policy.Test {
 	if t == nil {
 		return nil
 	}
 	return &policy.Test{
-		Implementation: pin.Implementation, Builtin: pin.Builtin, Execution: pin.Execution, RunsAgent: pin.Agent != nil,
+		Traits: traits, Builtin: pin.Builtin, Execution: pin.Execution, RunsAgent: pin.Agent != nil,
 		AllowWrites: t.AllowWrites,
 	}
 }

@@ -28,7 +28,7 @@ func notOurs(slug string) *agent.Refusal {
 func (a *Activities) provided(ctx context.Context, k *kit, mode tool.Mode, model string) ([]agent.ProviderTool, error) {
 	var out []agent.ProviderTool
 	for _, t := range k.tools {
-		if t.pin.Implementation != tool.Provider {
+		if t.traits.RunBy != tool.RunByProvider {
 			continue
 		}
 		p, err := agent.ReadProviderTool(t.pin.Slug, t.version.Snapshot.Config)

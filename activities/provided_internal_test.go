@@ -19,6 +19,7 @@ func searcher(t *testing.T) *kit {
 	t.Helper()
 	k := testKit(t)
 	k.tools[1].pin.Implementation, k.tools[1].pin.ToolID = tool.Provider, "ping-id"
+	k.tools[1].traits.RunBy = tool.RunByProvider
 	k.tools[1].version = &tool.Version{Snapshot: tool.Snapshot{Definition: tool.Definition{
 		Implementation: tool.Provider,
 		Config:         json.RawMessage(`{"provider":"acme","tool":{"type":"web_search_1","name":"web_search","max_uses":3}}`),
@@ -93,7 +94,7 @@ func TestProviderToolsArePassedOnWhileTheyMay(t *testing.T) {
 		"Writes":       {source: heads{head: usable}, policy: tool.Policy{EgressClass: tool.EgressWrite}},
 		"Permission":   {source: heads{head: usable}, policy: tool.Policy{RequiredPermission: "search"}},
 		"OtherModel":   {source: heads{head: usable}, model: "other/m", kind: tool.Invalid},
-		"NobodyKnows":  {source: heads{head: usable, fail: &tool.Error{Kind: tool.Unavailable}}, kind: tool.Unavailable},
+		"NotReadable":  {source: heads{head: usable, fail: &tool.Error{Kind: tool.Unavailable}}, kind: tool.Unavailable},
 		"LongerName":   {source: heads{head: usable}, model: "acme2/m", kind: tool.Invalid},
 		"NoModelAtAll": {source: heads{head: usable}, model: "acme2", kind: tool.Invalid},
 	} {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/builtins"
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -120,7 +120,7 @@ func (b *bench) configured(config string) func(*tool.Call) {
 }
 
 func standard(e tool.Executor) tool.Executor {
-	for _, m := range slices.Backward(executors.Standard(executors.Options{Logger: slog.New(slog.DiscardHandler)})) {
+	for _, m := range slices.Backward(middleware.Standard(middleware.Options{Logger: slog.New(slog.DiscardHandler)})) {
 		e = m(e)
 	}
 	return e

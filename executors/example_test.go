@@ -8,6 +8,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/internalcall"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -24,7 +25,7 @@ func Example() {
 		return
 	}
 	mux := executors.NewMux()
-	mux.Use(executors.Standard(executors.Options{Logger: slog.New(slog.DiscardHandler)})...)
+	mux.Use(middleware.Standard(middleware.Options{Logger: slog.New(slog.DiscardHandler)})...)
 	mux.Handle(tool.Function, function.New(functions))
 	mux.Handle(tool.Internal, internalcall.New(nil, nil))
 

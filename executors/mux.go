@@ -27,14 +27,14 @@ func NewMux() *Mux {
 }
 
 // Handle registers the executor of an implementation type. Like ServeMux, it
-// panics when the type is unknown or has one already, or e is nil: these are
+// panics when the type is empty or has one already, or e is nil: these are
 // mistakes of the program's wiring.
 func (m *Mux) Handle(impl tool.Implementation, e tool.Executor) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case !impl.Valid():
-		panic(fmt.Sprintf("executors: unknown implementation type %q", impl))
+	case impl == "":
+		panic("executors: an executor without an implementation type")
 	case e == nil:
 		panic(fmt.Sprintf("executors: nil executor for %q", impl))
 	case m.executors[impl] != nil:
@@ -84,11 +84,8 @@ func (m *Mux) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error
 		return e.Execute(ctx, call)
 	}
 	msg := fmt.Sprintf("tool %s: no executor for implementation type %q", call.Version, impl)
-	switch {
-	case impl == "":
+	if impl == "" {
 		msg = fmt.Sprintf("tool %s has no implementation type", call.Version)
-	case !impl.Valid():
-		msg = fmt.Sprintf("tool %s: unknown implementation type %q", call.Version, impl)
 	}
 	return nil, &tool.Error{Kind: tool.Invalid, Op: "executors.Mux", Msg: msg, Path: "/implementation_type"}
 }

@@ -67,7 +67,7 @@ func TestMuxNeverSucceedsWithoutRunning(t *testing.T) {
 	m := executors.NewMux()
 	for impl, want := range map[tool.Implementation]string{
 		tool.MCP:    `tool thing@1.0.0: no executor for implementation type "mcp"`,
-		"teleport":  `tool thing@1.0.0: unknown implementation type "teleport"`,
+		"teleport":  `tool thing@1.0.0: no executor for implementation type "teleport"`,
 		"":          `tool thing@1.0.0 has no implementation type`,
 		tool.Client: `tool thing@1.0.0: no executor for implementation type "client"`,
 	} {
@@ -86,6 +86,6 @@ func TestMuxRefusesBadWiring(t *testing.T) {
 	m := executors.NewMux()
 	m.Handle(tool.HTTP, answering(""))
 	require.Panics(t, func() { m.Handle(tool.HTTP, answering("")) })
-	require.Panics(t, func() { m.Handle("teleport", answering("")) })
+	require.Panics(t, func() { m.Handle("", answering("")) })
 	require.Panics(t, func() { m.Handle(tool.MCP, nil) })
 }

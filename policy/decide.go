@@ -129,6 +129,10 @@ func (d *Decision) profile(p tool.Principal, profile Profile) {
 	d.ask(profile.PermissionPolicy, RuleProfile)
 }
 
+// Permits reports whether a principal holds the permission that a tool's policy
+// requires. Resolution, calls and listings all ask here.
+func Permits(p tool.Principal, of tool.Policy) bool { return p.May(of.RequiredPermission) }
+
 // permission does not name what is missing: callers need not know what exists.
 func (d *Decision) permission(p tool.Principal, required string, rule Rule) {
 	if !p.May(required) {

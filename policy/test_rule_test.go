@@ -12,8 +12,8 @@ import (
 func TestOfBuiltins(t *testing.T) {
 	t.Parallel()
 
-	in := policy.Input{Test: &policy.Test{Implementation: tool.Internal, Builtin: "function_call"}}
-	require.Equal(t, policy.Deny, policy.Decide(in).Verdict, "nobody knows what it calls")
+	in := policy.Input{Test: &policy.Test{Traits: tool.Traits{Guarded: true}, Builtin: "function_call"}}
+	require.Equal(t, policy.Deny, policy.Decide(in).Verdict, "what it calls is not known")
 	in.Test.Execution.Pure = true
 	require.Equal(t, policy.Allow, policy.Decide(in).Verdict)
 }
@@ -23,14 +23,12 @@ func TestOfBuiltins(t *testing.T) {
 func TestOfAgents(t *testing.T) {
 	t.Parallel()
 
-	for _, impl := range []tool.Implementation{tool.AgentCall, tool.Task, tool.Prompt} {
-		in := policy.Input{Test: &policy.Test{Implementation: impl, Execution: tool.Execution{Pure: true}, RunsAgent: true}}
-		d := policy.Decide(in)
-		require.Equal(t, policy.Deny, d.Verdict, impl)
-		require.Contains(t, d.Explain(), "allow_writes")
-		in.Test.AllowWrites = true
-		require.Equal(t, policy.Allow, policy.Decide(in).Verdict, impl)
-	}
+	in := policy.Input{Test: &policy.Test{Execution: tool.Execution{Pure: true}, RunsAgent: true}}
+	d := policy.Decide(in)
+	require.Equal(t, policy.Deny, d.Verdict)
+	require.Contains(t, d.Explain(), "allow_writes")
+	in.Test.AllowWrites = true
+	require.Equal(t, policy.Allow, policy.Decide(in).Verdict)
 }
 
 // A test changes nothing unless it was asked to, and lowers no other rule.
@@ -40,47 +38,48 @@ func TestOfTests(t *testing.T) {
 	pure := tool.Execution{Pure: true}
 	tests := []struct {
 		name    string
-		impl    tool.Implementation
+		guarded bool
 		x       tool.Execution
 		class   tool.Egress
 		allowed policy.Verdict // Without and with allow_writes.
 		asked   policy.Verdict
 	}{
-		{"a pure function", tool.Function, pure, tool.EgressNone, policy.Allow, policy.Allow},
+		{"a pure function", false, pure, tool.EgressNone, policy.Allow, policy.Allow},
 		{
-			"a function that may change something", tool.Function,
+			"a function that may change something", false,
 			tool.Execution{Idempotent: true},
 			tool.EgressNone,
 			policy.Deny, policy.Allow,
 		},
 		{
-			"a request that the guard lets read only", tool.HTTP,
+			"a request that the guard lets read only", true,
 			tool.Execution{},
 			tool.EgressReadOnly, policy.Allow,
 			policy.Allow,
 		},
-		{"a tool that echoes", tool.Internal, tool.Execution{}, tool.EgressNone, policy.Allow, policy.Allow},
+		{"a tool that echoes", true, tool.Execution{}, tool.EgressNone, policy.Allow, policy.Allow},
 		{
-			"a composition, whose steps are tests too", tool.Composition,
+			"a composition, whose steps are tests too", true,
 			tool.Execution{},
 			tool.EgressNone, policy.Allow,
 			policy.Allow,
 		},
-		{"an agent, whose run is no test", tool.AgentCall, tool.Execution{}, tool.EgressNone, policy.Deny, policy.Allow},
+		{"an agent, whose run is no test", false, tool.Execution{}, tool.EgressNone, policy.Deny, policy.Allow},
 		{
-			"a remote tool that is said to read only", tool.MCP,
+			"a remote tool that is said to read only", false,
 			tool.Execution{},
 			tool.EgressReadOnly, policy.Deny,
 			policy.Allow,
 		},
-		{"a request that writes", tool.HTTP, tool.Execution{}, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
-		{"a pure claim about what writes", tool.Custom, pure, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
+		{"a request that writes", true, tool.Execution{}, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
+		{"a pure claim about what writes", false, pure, tool.EgressWrite, policy.Deny, policy.NeedsApproval},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			in := policy.Input{
-				Policy: tool.Policy{EgressClass: tt.class}, Test: &policy.Test{Implementation: tt.impl, Execution: tt.x},
+				Policy: tool.Policy{EgressClass: tt.class},
+				Test:   &policy.Test{Traits: tool.Traits{Guarded: tt.guarded}, Execution: tt.x},
 			}
 			d := policy.Decide(in)
 			require.Equal(t, tt.allowed, d.Verdict)

@@ -19,9 +19,9 @@ type Advice struct {
 	// NoApprovals says that calls which need an approval are refused, since they
 	// cannot be asked for.
 	NoApprovals bool
-	// Config reports what of a configuration does not fit the input schema, by
-	// implementation type.
-	Config map[tool.Implementation]func(config, inputSchema json.RawMessage) []string
+	// ModelProviders lists the model providers of the workers. Nil when they are
+	// not known.
+	ModelProviders []string
 	// HasCredential reports whether the tenant keeps a credential of that name.
 	HasCredential func(ctx context.Context, tenant tool.TenantID, ref string) (bool, error)
 	// Embeds reports whether a search of a tenant's pipeline, by its id or slug, in a
@@ -41,8 +41,8 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	if t.EgressClass == tool.EgressWrite && r.opts.Advice.NoApprovals {
 		warn("egress_class is write: each call needs an approval, which this version cannot ask for, so calls are refused")
 	}
-	if check := r.opts.Advice.Config[t.ImplementationType()]; check != nil {
-		warnings = append(warnings, check(t.Config, t.InputSchema)...)
+	if advise := r.opts.Types.Of(&t.Definition).Advise; advise != nil {
+		warnings = append(warnings, advise(t.Config, t.InputSchema)...)
 	}
 	if r.embedsWithin(ctx, t) {
 		warn("egress_class is none, and the pipeline's embedding model is asked with each query, so calls are refused: " +
@@ -133,7 +133,7 @@ func (r *Registry) adviseModel(model string) []string {
 	switch {
 	case model == "":
 		return []string{"no model: it cannot be published until it has one, such as model: anthropic/claude-sonnet-4-5"}
-	case r.opts.ModelProviders == nil, r.opts.ModelProviders(provider):
+	case r.opts.Advice.ModelProviders == nil, slices.Contains(r.opts.Advice.ModelProviders, provider):
 		return nil
 	}
 	return []string{

@@ -7,8 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -56,15 +58,16 @@ func TestCompilesBeforePublishing(t *testing.T) {
 	b := setup(t)
 	compiled := 0
 	r := registry.New(b.store, registry.Options{
-		Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
-			tool.Artifact: func(_ context.Context, tenant tool.TenantID, config json.RawMessage) error {
+		Types: registrytest.Types(executors.Type{
+			Traits: tool.Traits{Implementation: tool.Artifact},
+			Compile: func(_ context.Context, tenant tool.TenantID, config json.RawMessage) error {
 				compiled++
 				if tenant != b.ada.Tenant || string(config) != `{"source":"1"}` {
 					return &tool.Error{Kind: tool.Invalid, Path: "/source", Msg: "the module does not compile"}
 				}
 				return nil
 			},
-		},
+		}),
 	})
 	draft := artifactSpec("(")
 	draft.Publish = false

@@ -118,7 +118,7 @@ func (r *Registry) agentID(ctx context.Context, tenant tool.TenantID, slug strin
 func (r *Registry) walkAgent(
 	ctx context.Context, tenant tool.TenantID, n node, tools []tool.Ref, batch definition.Batch,
 ) error {
-	if r.opts.Parts == nil || len(tools) == 0 {
+	if len(tools) == 0 {
 		return nil
 	}
 	w := r.newWalk(tenant, batch)

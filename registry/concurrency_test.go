@@ -34,10 +34,19 @@ func TestPureToolsLeftAtOneAreWarnedOf(t *testing.T) {
 		require.NoError(t, err, name)
 		if !tt.warns {
 			require.Empty(t, change.Warnings, name)
-			require.Empty(t, definition.ConcurrencyWarnings(&s.Definition), name)
+			require.Empty(
+				t,
+				definition.ConcurrencyWarnings(&s.Definition, registrytest.Types().Traits(s.Implementation)),
+				name,
+			)
 			continue
 		}
-		require.Equal(t, definition.ConcurrencyWarnings(&s.Definition), change.Warnings, name)
+		require.Equal(
+			t,
+			definition.ConcurrencyWarnings(&s.Definition, registrytest.Types().Traits(s.Implementation)),
+			change.Warnings,
+			name,
+		)
 		require.Contains(t, change.Warnings[0], `concurrency group "`+tt.x.Group()+`"`, name)
 	}
 }

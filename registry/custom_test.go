@@ -6,6 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/executors/promptcall"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
@@ -40,7 +43,10 @@ func TestCustomTools(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	knowing := registry.New(b.store, registry.Options{Customs: named{}})
+	knowing := registry.New(b.store, registry.Options{Types: registrytest.Types(executors.Type{
+		Traits:       tool.Traits{Implementation: tool.Custom},
+		CheckWorkers: named{}.Check, InputSchema: named{}.InputSchema,
+	})})
 	for config, want := range map[string]struct {
 		kind tool.Kind
 		path string
@@ -57,7 +63,7 @@ func TestCustomTools(t *testing.T) {
 		_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
 		registrytest.RequireRefused(t, err, want.kind, want.path, want.says)
 		_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
-		require.NoError(t, err, "where nobody knows the names, calls are refused")
+		require.NoError(t, err, "where the names are not known, calls are refused")
 	}
 
 	const config = `{"executor": "sqlQuery", "table": "orders"}`
@@ -78,33 +84,29 @@ func TestPromptTools(t *testing.T) {
 
 	b := setup(t)
 	knowing := registry.New(b.store, registry.Options{
-		ModelProviders: func(name string) bool { return name == "anthropic" },
-		ArgumentChecks: map[tool.Implementation]func(config, inputSchema json.RawMessage) error{
-			tool.Prompt: func(_, inputSchema json.RawMessage) error {
-				if len(inputSchema) == 0 {
-					return &tool.Error{Kind: tool.Invalid, Path: "/prompt_template", Msg: "no arguments"}
-				}
-				return nil
-			},
-		},
+		Types: registrytest.Types(promptcall.Type(nil, promptcall.Models{Known: []string{"anthropic"}})),
 	})
 	prompt := func(config string) func(*definition.ToolSpec) {
-		return func(s *definition.ToolSpec) { s.Implementation, s.Config = tool.Prompt, json.RawMessage(config) }
+		return func(s *definition.ToolSpec) {
+			s.Implementation, s.Config, s.EgressClass = tool.Prompt, json.RawMessage(config), tool.EgressReadOnly
+		}
 	}
-	_, _, err := knowing.Create(t.Context(), b.ada, spec("sumUp", prompt(`{"model": "openai/gpt"}`)))
+	_, _, err := knowing.Create(t.Context(), b.ada, spec("sumUp", prompt(`{"mode": "direct", "model": "openai/gpt", "prompt_template": "Sum up."}`)))
 	require.NoError(t, err)
 	_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: "sumUp"})
 	registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/model", `no worker here has a model provider "openai"`)
 	for slug, config := range map[string]string{
-		"asks": `{"model": "anthropic/claude"}`, "delegates": `{"mode": "agent", "target_agent_slug": "x"}`,
+		"asks":      `{"mode": "direct", "model": "anthropic/claude", "prompt_template": "Sum up."}`,
+		"delegates": `{"mode": "agent", "target_agent_slug": "desk", "prompt_template": "Sum up."}`,
 	} {
 		_, _, err = knowing.Create(t.Context(), b.ada, spec(slug, prompt(config)))
 		require.NoError(t, err)
 		_, _, err = knowing.Publish(t.Context(), b.ada, tool.Ref{Slug: slug})
 		require.NoError(t, err)
 	}
-	_, _, err = knowing.Create(t.Context(), b.ada, spec("noArguments", prompt(`{"model": "anthropic/claude"}`), input("")))
-	registrytest.RequireRefused(t, err, tool.Invalid, "/implementation_config/prompt_template", "no arguments")
+	_, _, err = knowing.Create(t.Context(), b.ada, spec("noArguments",
+		prompt(`{"mode": "direct", "model": "anthropic/claude", "prompt_template": "Sum up {{text}}."}`), input("")))
+	registrytest.RequireRefused(t, err, tool.Invalid, "/implementation_config/prompt_template", "text")
 }
 
 // A function tool is published only where a worker has the function that it
@@ -127,7 +129,7 @@ func TestFunctionToolsNameAFunctionOfTheWorkers(t *testing.T) {
 		},
 	} {
 		b := setup(t)
-		reg := registry.New(b.store, registry.Options{Functions: tt.known})
+		reg := registry.New(b.store, registry.Options{Types: registrytest.Types(function.Type(nil, tt.known))})
 		_, _, err := reg.Create(t.Context(), b.ada, definition.ToolSpec{
 			Slug: "convertWeight", Definition: code("1.0.0", first).Definition,
 		})

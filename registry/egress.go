@@ -20,20 +20,20 @@ func (r *Registry) checkEgressRules(s *definition.ToolSpec) error {
 // refused and reported as drift, whatever their arguments, or why nothing could
 // watch over them; nothing when they would not.
 func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
-	if d.ImplementationType() == tool.Provider {
+	of := r.opts.Types.Of(d)
+	if of.RunBy == tool.RunByProvider {
 		return providerObstacle(p)
 	}
-	needs := r.opts.Needs[d.ImplementationType()]
-	if needs == nil {
+	if of.Needs == nil {
 		return nil
 	}
-	class, method := needs(d.Config)
+	class, method := of.Needs(d.Config)
 	what := "the tool calls out"
 	if method != "" {
 		what = "the tool sends " + method
 	}
 	declare := ""
-	if method == "POST" && p.EgressClass == tool.EgressReadOnly && r.opts.DeclaresReads[d.ImplementationType()] != nil {
+	if method == "POST" && p.EgressClass == tool.EgressReadOnly && of.DeclaresReads != nil {
 		declare = ", or, where the POST changes nothing, set implementation_config.reads to true, " +
 			"which needs the permission " + DeclareReads
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
@@ -18,8 +19,9 @@ func calling(t *testing.T) (*registry.Registry, tool.Principal) {
 	t.Helper()
 	store := registrytest.NewStore()
 	r := registry.New(store, registry.Options{
-		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){
-			tool.HTTP: func(raw json.RawMessage) (tool.Egress, string) {
+		Types: registrytest.Types(executors.Type{
+			Traits: tool.Traits{Implementation: tool.HTTP, Quick: true},
+			Needs: func(raw json.RawMessage) (tool.Egress, string) {
 				var c struct {
 					Method string `json:"method"`
 				}
@@ -28,7 +30,7 @@ func calling(t *testing.T) (*registry.Registry, tool.Principal) {
 				}
 				return tool.EgressWrite, c.Method
 			},
-		},
+		}),
 	})
 	return r, tool.Principal{
 		Tenant: store.AddTenant("acme"), Subject: "user:ada", Permissions: []string{registry.ToolsWrite},

@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/internal/nearest"
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/tool"
@@ -25,15 +24,17 @@ func (r *Registry) checkTool(s *definition.ToolSpec) (warnings []string, err err
 		}
 	}
 	for _, check := range []func(*definition.ToolSpec) error{
-		(*definition.ToolSpec).CheckContent, r.declareInput, r.checkParts, r.checkSchemas, r.checkConfig, r.checkEgressRules,
+		r.checkContent, r.declareInput, r.checkParts, r.checkSchemas, r.checkConfig, r.checkEgressRules,
 	} {
 		if err := check(s); err != nil {
 			return nil, err
 		}
 	}
 	return slices.Concat(warnings, s.Warnings(), r.egressWarnings(s), r.readsWarning(s),
-		definition.ConcurrencyWarnings(&s.Definition)), nil
+		r.ConcurrencyWarnings(&s.Definition)), nil
 }
+
+func (r *Registry) checkContent(s *definition.ToolSpec) error { return s.CheckContent(r.opts.Types) }
 
 func (r *Registry) checkSchemas(s *definition.ToolSpec) error { return s.CheckSchemas(r.opts.Schemas) }
 
@@ -46,35 +47,24 @@ func (r *Registry) checkConfig(s *definition.ToolSpec) error {
 	if err := definition.CheckRedacted("/implementation_config", s.Config); err != nil {
 		return err
 	}
-	return refusal.First(r.checkConfigBy(s.Implementation, s.ArtifactID != "", s.Config), r.checkArguments(&s.Definition))
+	return r.checkConfigBy(&s.Definition, s.ArtifactID != "")
 }
 
 // checkConfigBy judges a configuration by the rules of its implementation type,
 // or by those for uploaded programs.
-func (r *Registry) checkConfigBy(impl tool.Implementation, uploaded bool, config json.RawMessage) error {
-	check := r.opts.Checks[impl]
-	if uploaded {
-		check = r.opts.Artifacts.CheckConfig
+func (r *Registry) checkConfigBy(d *tool.Definition, uploaded bool) error {
+	check := r.opts.Types.Of(d).CheckConfig
+	if rules := r.opts.Artifacts.CheckConfig; uploaded && rules != nil {
+		check = func(config, _ json.RawMessage) error { return rules(config) }
 	}
 	if check == nil {
 		return nil
 	}
+	config := d.Config
 	if len(config) == 0 {
 		config = json.RawMessage(`{}`) // So that the error names the field that is missing.
 	}
-	if err := check(config); err != nil {
-		return refusal.Within("/implementation_config", err)
-	}
-	return nil
-}
-
-// checkArguments judges a configuration that speaks of the tool's arguments.
-func (r *Registry) checkArguments(d *tool.Definition) error {
-	check := r.opts.ArgumentChecks[d.ImplementationType()]
-	if check == nil {
-		return nil
-	}
-	if err := check(d.Config, d.InputSchema); err != nil {
+	if err := check(config, d.InputSchema); err != nil {
 		return refusal.Within("/implementation_config", err)
 	}
 	return nil
@@ -82,22 +72,19 @@ func (r *Registry) checkArguments(d *tool.Definition) error {
 
 // checkRunnable refuses to publish what would not run as it says.
 func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
-	impl := d.ImplementationType()
+	of := r.opts.Types.Of(d)
+	_, known := r.opts.Types.Find(of.Implementation)
 	switch {
-	case !impl.Valid():
-		return refusal.New(tool.Invalid, "/implementation_type", "unknown implementation type %.40q", impl)
-	case impl == tool.HTTP && d.Interaction.Async:
+	case of.Implementation == "", !known && r.opts.Types != nil:
+		return refusal.New(tool.Invalid, "/implementation_type", "unknown implementation type %.40q", of.Implementation)
+	case of.Implementation == tool.HTTP && d.Interaction.Async:
 		return refusal.New(tool.Invalid, "/interaction/is_async",
 			"an http tool is answered by its URL at once, so it cannot also be asynchronous: drop is_async, or let an external "+
 				"executor answer it (implementation type client)")
-	case !r.opts.Runnable(impl):
-		return refusal.New(tool.Conflict, "/implementation_type",
-			"nothing here runs tools of type %s: the tool can be kept as a draft", impl)
+	case of.Unavailable != "":
+		return refusal.New(tool.Conflict, "/implementation_type", "%s: the tool can be kept as a draft", of.Unavailable)
 	}
-	if err := r.checkConfigBy(impl, uploaded || d.Artifact != nil, d.Config); err != nil {
-		return err
-	}
-	if err := refusal.First(r.checkArguments(d), r.checkHosts(d)); err != nil {
+	if err := refusal.First(r.checkConfigBy(d, uploaded || d.Artifact != nil), checkWorkers(of, d)); err != nil {
 		return err
 	}
 	for n, name := range d.Interaction.Middleware {
@@ -109,94 +96,40 @@ func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
 	return nil
 }
 
-// declareInput gives a custom tool without an input schema the one that its
-// executor declares.
+// declareInput gives a tool without an input schema the one that its
+// implementation type has for it.
 func (r *Registry) declareInput(s *definition.ToolSpec) error {
-	if s.Implementation == tool.Custom && len(s.InputSchema) == 0 && r.opts.Customs != nil {
-		s.InputSchema = r.opts.Customs.InputSchema(s.Config)
+	if of := r.opts.Types.Of(&s.Definition); len(s.InputSchema) == 0 && of.InputSchema != nil {
+		s.InputSchema = of.InputSchema(s.Config)
 	}
 	return nil
 }
 
-// checkHosts refuses to publish what the workers do not have: the executor of a
-// custom tool, the function of a function tool, and the model provider of a prompt.
-func (r *Registry) checkHosts(d *tool.Definition) error {
-	switch d.ImplementationType() {
-	case tool.Custom:
-		if r.opts.Customs == nil {
-			return nil
-		}
-		if err := r.opts.Customs.Check(d.Config); err != nil {
-			e := *tool.AsError(refusal.Within("/implementation_config", err))
-			if e.Kind == tool.Conflict {
-				e.Msg += "; the tool can be kept as a draft"
-			}
-			return &e
-		}
-	case tool.Prompt:
-		return r.checkModelProvider(d.Config)
-	case tool.Function:
-		return r.checkFunction(d)
-	case tool.Internal, tool.HTTP, tool.RAGRetrieval, tool.AgentCall, tool.Artifact, tool.MCP, tool.Task, tool.Composition,
-		tool.Client, tool.Provider:
-	}
-	return nil
-}
-
-// checkFunction refuses a tool that names a function no worker has (checklist
-// S3-42).
-func (r *Registry) checkFunction(d *tool.Definition) error {
-	name, known := functionName(d), r.opts.Functions
-	if known == nil || slices.Contains(known, name) {
+// checkWorkers refuses to publish a tool that names what the workers do not have.
+func checkWorkers(of executors.Type, d *tool.Definition) error {
+	if of.CheckWorkers == nil {
 		return nil
 	}
-	hint := ""
-	switch meant := nearest.Name(name, known); {
-	case meant != "":
-		hint = fmt.Sprintf(": did you mean %q?", meant)
-	case len(known) == 0:
-		hint = ": their host has registered none"
+	err := of.CheckWorkers(d.Config)
+	if err == nil {
+		return nil
 	}
-	return refusal.New(tool.Conflict, "/implementation_config/function_name",
-		"no worker here has a function %.64q%s; the tool can be kept as a draft", name, hint)
+	e := *tool.AsError(refusal.Within("/implementation_config", err))
+	if e.Kind == tool.Conflict {
+		e.Msg += "; the tool can be kept as a draft"
+	}
+	return &e
 }
-
-// checkModelProvider refuses a prompt to a model that no worker can ask. Prompts
-// for agents name none.
-func (r *Registry) checkModelProvider(config json.RawMessage) error {
-	var c struct {
-		Model string `json:"model"`
-	}
-	if json.Unmarshal(config, &c) != nil || c.Model == "" || r.opts.ModelProviders == nil {
-		return nil //nolint:nilerr // Another check says what is no JSON.
-	}
-	if provider, _, _ := strings.Cut(c.Model, "/"); !r.opts.ModelProviders(provider) {
-		return refusal.New(tool.Conflict, "/implementation_config/model",
-			"no worker here has a model provider %.64q (model %.80q): the tool can be kept as a draft", provider, c.Model)
-	}
-	return nil
-}
-
-// readsMember is the default of [Options.DeclaresReads].
-var readsMember = map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: func(config json.RawMessage) bool {
-	var c struct {
-		Reads bool `json:"reads"`
-	}
-	return json.Unmarshal(config, &c) == nil && c.Reads
-}}
 
 // declaresReads reports whether a definition declares that its POST only reads.
 func (r *Registry) declaresReads(d *tool.Definition) bool {
-	declares := r.opts.DeclaresReads[d.ImplementationType()]
+	declares := r.opts.Types.Of(d).DeclaresReads
 	return declares != nil && declares(d.Config)
 }
 
 // partsOf reads what the calls of a tool are made of.
 func (r *Registry) partsOf(d *tool.Definition) (agent.Parts, error) {
-	if r.opts.Parts == nil {
-		return agent.Parts{}, nil
-	}
-	parts, err := r.opts.Parts(d)
+	parts, err := r.opts.Types.PartsOf(d)
 	if err != nil {
 		return agent.Parts{}, refusal.Within("/implementation_config", err)
 	}
@@ -207,7 +140,7 @@ func (r *Registry) partsOf(d *tool.Definition) (agent.Parts, error) {
 // the tool's limits.
 func (r *Registry) checkCompiles(ctx context.Context, t *tool.Tool, v *tool.Version) error {
 	d := &v.Snapshot.Definition
-	switch compiles := r.opts.Compilers[d.ImplementationType()]; {
+	switch compiles := r.opts.Types.Of(d).Compile; {
 	case v.Published:
 		return nil
 	case d.Artifact != nil:
@@ -217,4 +150,10 @@ func (r *Registry) checkCompiles(ctx context.Context, t *tool.Tool, v *tool.Vers
 	default:
 		return refusal.Within("/implementation_config", compiles(ctx, t.Tenant, d.Config))
 	}
+}
+
+// ConcurrencyWarnings warns of a definition whose calls are made one after
+// another for no reason, see [definition.ConcurrencyWarnings].
+func (r *Registry) ConcurrencyWarnings(d *tool.Definition) []string {
+	return definition.ConcurrencyWarnings(d, r.opts.Types.Traits(d.ImplementationType()))
 }

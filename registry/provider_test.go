@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors/external"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/registry/registrytest"
@@ -23,7 +24,9 @@ func TestProviderToolsArePublished(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	b.registry = registry.New(b.store, registry.Options{Resolver: b.resolver})
+	b.registry = registry.New(b.store, registry.Options{
+		Resolver: b.resolver, Types: registrytest.Types(external.Provider()),
+	})
 	_, _, err := b.registry.Create(t.Context(), b.ada, spec("searchWeb", searching))
 	require.NoError(t, err)
 	got, v, err := b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "searchWeb"})
@@ -56,7 +59,9 @@ func TestProviderToolsThatWouldAsk(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			b.registry = registry.New(b.store, registry.Options{Resolver: b.resolver})
+			b.registry = registry.New(b.store, registry.Options{
+				Resolver: b.resolver, Types: registrytest.Types(external.Provider()),
+			})
 			_, warnings, err := b.registry.Create(t.Context(), b.ada, spec("searchWeb", searching, edit))
 			require.NoError(t, err)
 			require.Contains(t, warnings[len(warnings)-1], "no approval can be asked for")
@@ -71,7 +76,9 @@ func TestProviderToolsFitTheModel(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	b.registry = registry.New(b.store, registry.Options{Resolver: b.resolver})
+	b.registry = registry.New(b.store, registry.Options{
+		Resolver: b.resolver, Types: registrytest.Types(external.Provider()),
+	})
 	_, _, err := b.registry.Create(t.Context(), b.ada, spec("searchWeb", searching))
 	require.NoError(t, err)
 	_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "searchWeb"})

@@ -30,10 +30,8 @@ func newReading(t *testing.T) *reading {
 	store := registrytest.NewStore()
 	r := &reading{store: store, now: noon}
 	r.Registry = registry.New(store, registry.Options{
-		Checks:        map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig},
-		Needs:         map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
-		DeclaresReads: map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: httpcall.DeclaresReads},
-		Clock:         func() time.Time { return r.now },
+		Types: registrytest.Types(httpcall.Type(nil, nil)),
+		Clock: func() time.Time { return r.now },
 	})
 	tenant := store.AddTenant("acme")
 	r.writer = tool.Principal{Tenant: tenant, Subject: "user:ada", Permissions: []string{registry.ToolsWrite}}
@@ -92,7 +90,12 @@ func TestDeclarationsNeedTheirPermission(t *testing.T) {
 
 	_, _, err = r.Create(ctx, r.operator, searchByPost())
 	require.NoError(t, err)
-	_, _, err = r.Update(ctx, r.writer, ref, searchByPost(func(s *definition.ToolSpec) { s.Description = "Other words." }))
+	_, _, err = r.Update(
+		ctx,
+		r.writer,
+		ref,
+		searchByPost(func(s *definition.ToolSpec) { s.Description = "Other words." }),
+	)
 	refused(err)
 	_, _, err = r.Version(ctx, r.writer, ref, "1.0.0")
 	refused(err)
@@ -172,7 +175,14 @@ func TestDeclarationsNeedTheirPermissionByDefault(t *testing.T) {
 	t.Parallel()
 
 	r := newReading(t)
-	_, _, err := registry.New(r.store, registry.Options{}).Create(t.Context(), r.writer, searchByPost())
+	_, _, err := registry.New(
+		r.store,
+		registry.Options{Types: registrytest.Types(httpcall.Type(nil, nil))},
+	).Create(
+		t.Context(),
+		r.writer,
+		searchByPost(),
+	)
 	registrytest.RequireRefused(t, err, tool.Denied, "/implementation_config/reads", `"tools.declare_reads"`)
 }
 

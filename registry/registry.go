@@ -3,11 +3,11 @@ package registry
 import (
 	"time"
 
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/registry/artifact"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/schema"
-	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Permissions that a principal must hold to write.
@@ -59,14 +59,8 @@ func (r *Registry) At(revision int64) *Registry {
 
 // New returns a registry that writes to store.
 func New(store Store, opts Options) *Registry {
-	if opts.DeclaresReads == nil {
-		opts.DeclaresReads = readsMember
-	}
 	if opts.Schemas == nil {
 		opts.Schemas = schema.New(0)
-	}
-	if opts.Runnable == nil {
-		opts.Runnable = tool.Implementation.Valid
 	}
 	if opts.Clock == nil {
 		opts.Clock = time.Now
@@ -75,6 +69,9 @@ func New(store Store, opts Options) *Registry {
 	r.servers = mcpserver.New(store, serverTools{r}, mcpserver.Options{Discoverer: opts.Discoverer, Clock: opts.Clock})
 	return r
 }
+
+// Types returns the implementation types that tools may have.
+func (r *Registry) Types() executors.Types { return r.opts.Types }
 
 // Servers returns the registry of MCP servers.
 func (r *Registry) Servers() *mcpserver.Registry { return r.servers }

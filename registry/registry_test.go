@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/internal/nested"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
@@ -35,19 +36,28 @@ func setup(t *testing.T) bench {
 	r := resolver.New(store, resolver.Options{})
 	opts := registry.Options{
 		Resolver: r,
-		Runnable: func(i tool.Implementation) bool { return i != tool.Provider },
-		Checks: map[tool.Implementation]func(json.RawMessage) error{
-			tool.HTTP: func(raw json.RawMessage) error {
-				var c struct {
-					URL string `json:"url"`
-				}
-				if json.Unmarshal(raw, &c) != nil || c.URL == "" {
-					return &tool.Error{Kind: tool.Invalid, Path: "/url", Msg: "required"}
-				}
-				return nil
+		Types: registrytest.Types(
+			executors.Type{
+				Traits: tool.Traits{Implementation: tool.HTTP, Quick: true},
+				CheckConfig: func(raw, _ json.RawMessage) error {
+					var c struct {
+						URL string `json:"url"`
+					}
+					if json.Unmarshal(raw, &c) != nil || c.URL == "" {
+						return &tool.Error{Kind: tool.Invalid, Path: "/url", Msg: "required"}
+					}
+					return nil
+				},
 			},
-		},
-		Parts: nested.Parts,
+			executors.Type{
+				Traits: tool.Traits{
+					Implementation: tool.Provider,
+					RunBy:          tool.RunByProvider,
+				},
+				Unavailable: "nothing here runs tools of type provider",
+			},
+			nested.AgentCall(), nested.Task(), nested.Composition(),
+		),
 		Clock: func() time.Time { return noon },
 	}
 	writer := []string{registry.ToolsWrite, registry.AgentsWrite}
@@ -126,16 +136,25 @@ func TestCreateGuardrails(t *testing.T) {
 			tool.Invalid, "/output_schema", "only references within",
 		},
 		{
-			"a configuration that is no object", func(s *definition.ToolSpec) { s.Config = json.RawMessage(`[]`) }, tool.Invalid,
-			"/implementation_config", "JSON object",
+			"a configuration that is no object",
+			func(s *definition.ToolSpec) { s.Config = json.RawMessage(`[]`) },
+			tool.Invalid,
+			"/implementation_config",
+			"JSON object",
 		},
 		{
-			"a configuration its executor refuses", func(s *definition.ToolSpec) { s.Implementation = tool.HTTP }, tool.Invalid,
-			"/implementation_config/url", "required",
+			"a configuration its executor refuses",
+			func(s *definition.ToolSpec) { s.Implementation = tool.HTTP },
+			tool.Invalid,
+			"/implementation_config/url",
+			"required",
 		},
 		{
-			"retrieval without a pipeline", func(s *definition.ToolSpec) { s.Implementation = tool.RAGRetrieval }, tool.Invalid,
-			"/implementation_config/pipeline_id", "requires",
+			"retrieval without a pipeline",
+			func(s *definition.ToolSpec) { s.Implementation = tool.RAGRetrieval },
+			tool.Invalid,
+			"/implementation_config/pipeline_id",
+			"requires",
 		},
 		{
 			"an unknown egress class", func(s *definition.ToolSpec) { s.EgressClass = "all" }, tool.Invalid, "/egress_class",
@@ -287,7 +306,10 @@ func TestVersionJudge(t *testing.T) {
 		{"an addition as a minor version", "1.0.0", added, "1.1.0", "", ""},
 		{"an addition as a major version", "1.0.0", added, "2.0.0", "", ""},
 		{
-			"an addition as a patch", "1.0.0", added, "1.0.1",
+			"an addition as a patch",
+			"1.0.0",
+			added,
+			"1.0.1",
 			"version 1.0.1: the change since 1.0.0 is minor and needs at least 1.1.0 (input/n: the property was added (minor))",
 			tool.Conflict,
 		},
@@ -362,7 +384,10 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = b.registry.Publish(t.Context(), b.ada, ref)
 	registrytest.RequireRefused(
-		t, err, tool.Conflict, "/version",
+		t,
+		err,
+		tool.Conflict,
+		"/version",
 		"version 1.0.0 exists with other content: the change needs a new number, at least 2.0.0 (input/id: the property was "+
 			"removed (major))",
 	)
@@ -400,7 +425,13 @@ func TestPublishRefusals(t *testing.T) {
 			s.Implementation, s.Config, s.Interaction.Async = tool.HTTP, json.RawMessage(`{"url":"https://example.com"}`), true
 		}, tool.Invalid, "/interaction/is_async", "cannot also be asynchronous"},
 		{"a type that nothing runs", searching, tool.Conflict, "/implementation_type", "nothing here runs"},
-		{"a disabled tool", func(s *definition.ToolSpec) { s.Status = tool.Disabled }, tool.Conflict, "/status", "enable it"},
+		{
+			"a disabled tool",
+			func(s *definition.ToolSpec) { s.Status = tool.Disabled },
+			tool.Conflict,
+			"/status",
+			"enable it",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -455,7 +486,9 @@ func TestRetrievalSchemas(t *testing.T) {
 	b := setup(t)
 	got, _, err := b.registry.Create(t.Context(), b.ada, spec("searchDocs", func(s *definition.ToolSpec) {
 		s.Implementation, s.Config = tool.RAGRetrieval, json.RawMessage(`{"pipeline_id":"p"}`)
-		s.InputSchema = json.RawMessage(`{"type":"object","properties":{"top":{"type":"integer","maximum":12345678901234567890}},"required":["top"]}`)
+		s.InputSchema = json.RawMessage(
+			`{"type":"object","properties":{"top":{"type":"integer","maximum":12345678901234567890}},"required":["top"]}`,
+		)
 	}))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"type":"object","required":["top","query"],"properties":{

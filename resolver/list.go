@@ -67,7 +67,7 @@ func (r *Resolver) List(
 		if len(group) == 0 {
 			return items, "", nil
 		}
-		c.Entries = group
+		c.Entries, c.Types = group, r.types
 		s := Select(c, Request{Principal: p, Ref: tool.Ref{Slug: group[0].Tool.Slug}, Mode: mode, Outside: f.Outside})
 		if s.Err == nil && f.matches(s.Tool) {
 			items = append(items, Item{

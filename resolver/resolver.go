@@ -12,6 +12,9 @@ import (
 // Options of a [Resolver].
 type Options struct {
 	CacheSize int // How many versions are cached; 10,000 when zero.
+	// Types are the implementation types that are known. Tools of others are
+	// refused. Any type is known when nil.
+	Types []tool.Implementation
 }
 
 const defaultCacheSize = 10_000
@@ -21,6 +24,7 @@ const defaultCacheSize = 10_000
 // concurrent use.
 type Resolver struct {
 	source   Source
+	types    []tool.Implementation
 	versions *otter.Cache[versionKey, *tool.Version]
 }
 
@@ -37,6 +41,7 @@ func New(source Source, opts Options) *Resolver {
 	}
 	return &Resolver{
 		source:   source,
+		types:    opts.Types,
 		versions: otter.Must(&otter.Options[versionKey, *tool.Version]{MaximumSize: opts.CacheSize}),
 	}
 }
@@ -107,6 +112,7 @@ func (r *Resolver) candidates(ctx context.Context, req Request) (Candidates, err
 	if err != nil {
 		return Candidates{}, fmt.Errorf("resolving tool %q: %w", req.Ref, err)
 	}
+	c.Types = r.types
 	return c, nil
 }
 
@@ -126,7 +132,7 @@ func (r *Resolver) load(ctx context.Context, req Request, s Selection) (*Resolve
 	if err != nil {
 		return nil, err
 	}
-	if kind := v.Snapshot.ImplementationType(); !kind.Valid() {
+	if kind := v.Snapshot.ImplementationType(); !known(r.types, kind) {
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "resolver.Resolve",
 			Msg: fmt.Sprintf("version %s has the unknown implementation type %q", v, kind),

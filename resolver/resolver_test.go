@@ -22,7 +22,9 @@ func setup(t *testing.T) bench {
 	t.Helper()
 
 	store := registrytest.NewStore()
-	return bench{store, resolver.New(store, resolver.Options{}), store.AddTenant("acme"), store.AddTenant("other")}
+	types := []tool.Implementation{tool.Internal, tool.HTTP, tool.Function}
+	r := resolver.New(store, resolver.Options{Types: types})
+	return bench{store, r, store.AddTenant("acme"), store.AddTenant("other")}
 }
 
 func (b bench) request(ref string) resolver.Request {

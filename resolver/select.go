@@ -3,7 +3,9 @@ package resolver
 import (
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -74,7 +76,7 @@ func choose(c Candidates, req Request, log *trail) Selection {
 	}
 	t := &entry.Tool
 	s := Selection{Tool: t, Shadows: shadows, Deprecated: t.Status == tool.Deprecated}
-	if s.Err = authority(t, req, want, log); s.Err != nil {
+	if s.Err = authority(t, c.Types, req, want, log); s.Err != nil {
 		return s
 	}
 	if s.Deprecated {
@@ -172,9 +174,16 @@ func named(c Candidates, req Request, fits func(*Entry) bool) (own, global *Entr
 	return own, global
 }
 
+// known reports whether an implementation type is among the known ones.
+func known(types []tool.Implementation, i tool.Implementation) bool {
+	return i != "" && (types == nil || slices.Contains(types, i))
+}
+
 // authority applies the rules about the tool's state and the principal.
-func authority(t *tool.Tool, req Request, want constraint, log *trail) *tool.Error {
-	if !req.Principal.May(t.RequiredPermission) {
+func authority(
+	t *tool.Tool, types []tool.Implementation, req Request, want constraint, log *trail,
+) *tool.Error {
+	if !policy.Permits(req.Principal, t.Policy) {
 		e := log.refuse(
 			RulePermission, tool.Denied, fmt.Sprintf("tool %q: the caller lacks the permission it requires", t.Slug),
 		)
@@ -194,7 +203,7 @@ func authority(t *tool.Tool, req Request, want constraint, log *trail) *tool.Err
 		return log.refuse(RuleQuarantine, tool.Conflict, fmt.Sprintf("tool %q is quarantined: %s", t.Slug, t.Quarantine))
 	}
 	log.pass(RuleQuarantine, "it is not quarantined")
-	if kind := t.ImplementationType(); !kind.Valid() {
+	if kind := t.ImplementationType(); !known(types, kind) {
 		return log.refuse(RuleImplementation, tool.Invalid,
 			fmt.Sprintf("tool %q has the unknown implementation type %q", t.Slug, kind))
 	}

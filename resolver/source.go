@@ -29,6 +29,9 @@ type Candidates struct {
 	TenantSlug   string // Of the asking tenant.
 	TenantActive bool   // False when the tenant is suspended.
 	Entries      []Entry
+	// Types are the implementation types that are known; any is when nil. The
+	// resolver sets them.
+	Types []tool.Implementation
 }
 
 // Entry is a tool's head with the versions it has, without their content.

@@ -20,10 +20,10 @@ func ExampleClientTool() {
 		Intent:        tool.Render,
 		DefaultResult: json.RawMessage(`[{"type":"text","text":"[Chart rendered]"}]`),
 	}.Definition()
-	fmt.Println(chart.Implementation, chart.Implementation.ExecutionType(), chart.Interaction.Purpose())
+	fmt.Println(chart.Implementation, chart.Interaction.Purpose())
 	fmt.Println("waits:", chart.Interaction.RequiresResponse, string(chart.Interaction.DefaultResult))
 	// Output:
-	// client client render
+	// client render
 	// waits: false [{"type":"text","text":"[Chart rendered]"}]
 }
 
@@ -34,7 +34,7 @@ func ExampleClientTool_form() {
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"fields":{"type":"array","items":{"type":"object"}}},"required":["fields"]}`),
 		Intent:      tool.Render, RequiresResponse: true, Timeout: 2 * time.Minute,
 	}.Definition()
-	fmt.Println(form.Implementation.ExecutionType().HasExecutor(), form.Interaction.RequiresResponse,
+	fmt.Println(form.Implementation, form.Interaction.RequiresResponse,
 		form.Execution.Timeout())
-	// Output: false true 2m0s
+	// Output: client true 2m0s
 }

@@ -5,38 +5,6 @@ import (
 	"time"
 )
 
-// ExecutionType says what runs the calls of a tool. It follows from the
-// [Implementation] and is never stored.
-type ExecutionType string
-
-// Execution types.
-const (
-	ServerExecution   ExecutionType = "server"   // An executor of the platform or its host.
-	ClientExecution   ExecutionType = "client"   // A browser or another program outside.
-	ProviderExecution ExecutionType = "provider" // The provider of the model, by itself.
-	MCPExecution      ExecutionType = "mcp"      // A server of the Model Context Protocol, by our executor.
-)
-
-// ExecutionType returns what runs calls of the type.
-func (i Implementation) ExecutionType() ExecutionType {
-	switch i {
-	case Client:
-		return ClientExecution
-	case Provider:
-		return ProviderExecution
-	case MCP:
-		return MCPExecution
-	case Internal, HTTP, Function, RAGRetrieval, AgentCall, Artifact, Custom, Prompt, Task, Composition:
-		return ServerExecution
-	default:
-		return ServerExecution
-	}
-}
-
-// HasExecutor reports whether calls need an [Executor]: those that a client or
-// a provider runs have none.
-func (t ExecutionType) HasExecutor() bool { return t == ServerExecution || t == MCPExecution }
-
 // ClientTool is a client-executed tool as the client defines it: no code, only
 // what the model is shown and what the client displays.
 type ClientTool struct {

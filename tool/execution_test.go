@@ -10,23 +10,6 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Who runs a call follows from the implementation type, for every one of them.
-func TestExecutionType(t *testing.T) {
-	t.Parallel()
-
-	others := map[tool.Implementation]tool.ExecutionType{
-		tool.Client: tool.ClientExecution, tool.Provider: tool.ProviderExecution, tool.MCP: tool.MCPExecution,
-	}
-	for _, i := range tool.Implementations() {
-		want, other := others[i]
-		if !other {
-			want = tool.ServerExecution
-		}
-		require.Equal(t, want, i.ExecutionType(), i)
-		require.Equal(t, want == tool.ServerExecution || want == tool.MCPExecution, want.HasExecutor(), i)
-	}
-}
-
 func TestInteractionDefaults(t *testing.T) {
 	t.Parallel()
 

@@ -1,14 +1,12 @@
 package tool
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // Implementation is how a tool is implemented, and so which [Executor] runs it.
+// Package executors describes each type; hosts may add types of their own.
 type Implementation string
 
-// Implementation types. They are stored: never rename one.
+// The platform's own implementation types. They are stored: never rename one.
 const (
 	Internal     Implementation = "internal"      // A built-in by key, or an echo of the arguments.
 	HTTP         Implementation = "http"          // One HTTP request.
@@ -25,16 +23,31 @@ const (
 	Provider     Implementation = "provider"      // Run by the model's provider, never by the platform.
 )
 
-// Implementations lists every implementation type.
-func Implementations() []Implementation {
-	return []Implementation{
-		Internal, HTTP, Function, RAGRetrieval, AgentCall, Artifact, MCP,
-		Custom, Prompt, Task, Composition, Client, Provider,
-	}
+// Traits is what rules and the scheduler need to know of an implementation type.
+type Traits struct {
+	Implementation Implementation
+	RunBy          RunBy // Who runs the calls.
+	// Quick calls are requests that are answered soon: they run no untrusted code,
+	// start no run, and wait for no person or client. They may take the fast lane.
+	Quick bool
+	// Guarded calls act through the egress guard alone, so a call of a lesser
+	// class than write changes nothing outside.
+	Guarded bool
 }
 
-// Valid reports whether i is one of the implementation types.
-func (i Implementation) Valid() bool { return slices.Contains(Implementations(), i) }
+// RunBy is who runs the calls of an implementation type.
+type RunBy string
+
+// Who runs calls.
+const (
+	RunByWorker   RunBy = ""         // An executor in a worker.
+	RunByWorkflow RunBy = "workflow" // The workflow that makes the call: it makes runs or calls of its own.
+	RunByClient   RunBy = "client"   // A browser or another program outside.
+	RunByProvider RunBy = "provider" // The provider of the model.
+)
+
+// OnPlatform reports whether the platform runs the calls itself.
+func (r RunBy) OnPlatform() bool { return r == RunByWorker || r == RunByWorkflow }
 
 // Bucket is the coarse class of a tool that people filter by. It is derived by
 // [Tool.Bucket] and never stored.

@@ -30,31 +30,18 @@ func (l Lane) Valid() bool {
 // lane, since a workflow task must not be blocked for longer.
 const MaxFastTimeout = 5 * time.Second
 
-// FastLane reports whether the first attempt of a call takes the fast lane and,
-// if it may not, why. It is the only place that decides this; plans pin the
-// answer, so that a run keeps its lanes.
-func (e Execution) FastLane(i Implementation) (fast bool, obstacle string) {
+// FastLane reports whether the first attempt of a call of a type with the given
+// traits takes the fast lane and, if it may not, why. It is the only place that
+// decides this; plans pin the answer, so that a run keeps its lanes.
+func (e Execution) FastLane(t Traits) (fast bool, obstacle string) {
 	switch {
 	case !e.Repeatable():
 		obstacle = "it is neither pure nor idempotent, and a workflow's task may run twice"
 	case e.Timeout() > MaxFastTimeout:
 		obstacle = fmt.Sprintf("its timeout_s is %d, and the fast lane allows %d", int(e.Timeout().Seconds()),
 			int(MaxFastTimeout.Seconds()))
-	case !i.quick():
-		obstacle = fmt.Sprintf("calls of type %s run where they can be watched", i)
+	case !t.Quick:
+		obstacle = fmt.Sprintf("calls of type %s run where they can be watched", t.Implementation)
 	}
 	return obstacle == "" && e.Lane != VisibleLane, obstacle
-}
-
-// quick reports whether calls of the type are requests that are answered soon:
-// they run no untrusted code, start no run, and wait for no person or client.
-func (i Implementation) quick() bool {
-	switch i {
-	case Internal, HTTP, Function, RAGRetrieval, MCP, Custom:
-		return true
-	case AgentCall, Artifact, Prompt, Task, Composition, Client, Provider:
-		return false
-	default:
-		return false
-	}
 }

@@ -6,7 +6,11 @@
 // is never renamed, retyped or reused, so that recorded histories replay.
 package wire
 
-import "github.com/toolcrib/toolcrib/tool"
+import (
+	"strings"
+
+	"github.com/toolcrib/toolcrib/tool"
+)
 
 // Workflow types.
 const (
@@ -23,56 +27,23 @@ const (
 	AdmitActivity     = "toolcrib.Admit"     // Opens the effect of a call that must not be repeated.
 	SettleActivity    = "toolcrib.Settle"    // Closes a call that ended outside its Invoke.
 	FinishRunActivity = "toolcrib.FinishRun" // Records how a run ended.
-
-	InvokeInternalActivity    = "toolcrib.InvokeBuiltin"
-	InvokeHTTPActivity        = "toolcrib.InvokeHTTP"
-	InvokeFunctionActivity    = "toolcrib.InvokeFunction"
-	InvokeRAGActivity         = "toolcrib.InvokeRAG"
-	InvokeAgentCallActivity   = "toolcrib.InvokeAgentCall"
-	InvokeArtifactActivity    = "toolcrib.InvokeArtifact"
-	InvokeMCPActivity         = "toolcrib.InvokeMCP"
-	InvokeCustomActivity      = "toolcrib.InvokeCustom"
-	InvokePromptActivity      = "toolcrib.InvokePrompt"
-	InvokeTaskActivity        = "toolcrib.InvokeTask"
-	InvokeCompositionActivity = "toolcrib.InvokeComposition"
-	InvokeClientActivity      = "toolcrib.InvokeClient"
-	InvokeProviderActivity    = "toolcrib.InvokeProvider"
 )
 
 // InvokeActivity returns the activity type that runs calls of the given
-// implementation type. Unknown types map to [InvokeCustomActivity], whose
-// executor refuses what it does not know either.
+// implementation type: toolcrib.InvokeAgentCall for agent_call, toolcrib.InvokeHTTP
+// for http.
 func InvokeActivity(i tool.Implementation) string {
-	switch i {
-	case tool.Internal:
-		return InvokeInternalActivity
-	case tool.HTTP:
-		return InvokeHTTPActivity
-	case tool.Function:
-		return InvokeFunctionActivity
-	case tool.RAGRetrieval:
-		return InvokeRAGActivity
-	case tool.AgentCall:
-		return InvokeAgentCallActivity
-	case tool.Artifact:
-		return InvokeArtifactActivity
-	case tool.MCP:
-		return InvokeMCPActivity
-	case tool.Prompt:
-		return InvokePromptActivity
-	case tool.Task:
-		return InvokeTaskActivity
-	case tool.Composition:
-		return InvokeCompositionActivity
-	case tool.Client:
-		return InvokeClientActivity
-	case tool.Provider:
-		return InvokeProviderActivity
-	case tool.Custom:
-		return InvokeCustomActivity
-	default:
-		return InvokeCustomActivity
+	name := "toolcrib.Invoke"
+	for word := range strings.SplitSeq(string(i), "_") {
+		switch word {
+		case "":
+		case "http", "mcp", "rag":
+			name += strings.ToUpper(word)
+		default:
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
 	}
+	return name
 }
 
 // Search attributes that Toolcrib's workflows are started with, where the

@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/builtins"
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/custom"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
@@ -54,10 +55,12 @@ type Config struct {
 	// refer to them with under implementation_config.executor; see package
 	// custom. Defaults to none.
 	Custom map[string]tool.Executor
-	// Executors replace or add the executors of whole implementation types: one
-	// for custom interprets names by itself, and Custom must then be empty; one
-	// for prompt replaces the platform's.
+	// Executors replace the executors of whole implementation types: one for
+	// custom interprets names by itself, and Custom must then be empty.
 	Executors map[tool.Implementation]tool.Executor
+	// Types are implementation types of the host's own, beside the platform's or
+	// in their place. Defaults to none.
+	Types []executors.Type
 	// SandboxCommand is the command that starts a child process for untrusted
 	// programs: the path of a binary and its arguments, such as
 	// ["/usr/bin/toolcrib", "sandbox"]. A host's own binary can serve as one,

@@ -9,11 +9,9 @@ import (
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/executors/function"
-	"github.com/toolcrib/toolcrib/executors/httpcall"
-	"github.com/toolcrib/toolcrib/executors/internalcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/executors/promptcall"
-	"github.com/toolcrib/toolcrib/executors/ragcall"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/sandbox"
 	"github.com/toolcrib/toolcrib/internal/secret"
@@ -30,7 +28,7 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 		Policy: p.cfg.policyOf, Proxy: p.cfg.Proxy, Transport: p.telemetry.Transport, Refused: p.telemetry.Refused,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("worker: making the way out: %w", err)
+		return nil, fmt.Errorf("worker: creating the egress gate: %w", err)
 	}
 	p.closers = append(p.closers, closer(gate.Close))
 	secrets, err := p.secrets()
@@ -39,9 +37,9 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	}
 	mux := executors.NewMux()
 	mux.Use(p.telemetry.Middleware())
-	mux.Use(executors.Standard(executors.Options{Logger: p.cfg.Logger, Validate: validator(schemas)})...)
+	mux.Use(middleware.Standard(middleware.Options{Logger: p.cfg.Logger, Validate: validator(schemas)})...)
 	mux.Use(p.cfg.Middleware...)
-	mux.Use(executors.Named(p.cfg.NamedMiddleware))
+	mux.Use(middleware.Named(p.cfg.NamedMiddleware))
 	box, err := p.sandbox()
 	if err != nil {
 		return nil, err
@@ -50,35 +48,33 @@ func (p *Plugin) executors(schemas *schema.Cache, resolve *resolver.Resolver) (*
 	if err := p.retrieval(gate, secrets); err != nil {
 		return nil, err
 	}
-	functions, servers := function.New(p.cfg.Functions), mcpcall.New(p.servers(gate, secrets))
+	servers := p.servers(gate, secrets)
+	functions, remotes := function.New(p.cfg.Functions), mcpcall.New(servers)
 	p.builtins = builtins.New(builtins.Config{
 		Gate: gate, Reader: p.cfg.Reader, Secrets: secrets, Settings: p.vault, Schemas: schemas,
-		MCP: servers, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box, Searcher: p.searcher, Runs: p.store,
+		MCP: remotes, CheckMCP: mcpcall.CheckConfig, Functions: functions, Sandbox: box, Searcher: p.searcher, Runs: p.store,
 	})
-	mux.Handle(tool.Internal, internalcall.New(p.builtins, resolve))
-	mux.Handle(tool.HTTP, httpcall.New(gate, secrets))
-	mux.Handle(tool.Function, functions)
-	mux.Handle(tool.MCP, servers)
-	mux.Handle(tool.RAGRetrieval, ragcall.New(p.searcher))
+	all := parts{
+		gate: gate, secrets: secrets, searcher: p.searcher, servers: servers, builtins: p.builtins, authority: resolve,
+		functions: functions, known: p.cfg.Functions.Reachable(), custom: p.custom,
+		prompts: promptcall.New(p.models, schemas, p.LocalModelProviders()...),
+		models:  promptcall.Models{Known: p.ModelProviders(), Local: p.LocalModelProviders()},
+		judge:   p.Artifacts(), programs: p.store,
+	}
 	if box != nil {
-		mux.Handle(tool.Artifact, artifact.New(box, artifact.Options{Programs: p.store, Judge: p.Artifacts()}))
+		all.box = box
 	}
-	for impl, e := range p.cfg.Executors {
-		mux.Handle(impl, e)
+	if p.types, err = p.cfg.hosted(all.types()); err != nil {
+		return nil, err
 	}
-	if p.cfg.Executors[tool.Custom] == nil {
-		mux.Handle(tool.Custom, p.custom)
-	}
-	if p.cfg.Executors[tool.Prompt] == nil {
-		mux.Handle(tool.Prompt, promptcall.New(p.models, schemas, p.LocalModelProviders()...))
-	}
+	p.types.Handle(mux)
 	return mux, nil
 }
 
 // nestedResults is the middleware around results of nested calls, which no executor
 // returns: it bounds them.
 func nestedResults(schemas *schema.Cache) tool.Middleware {
-	size, output := executors.SizeLimit(0), executors.Output(validator(schemas))
+	size, output := middleware.SizeLimit(0), middleware.Output(validator(schemas))
 	return func(next tool.Executor) tool.Executor { return size(output(next)) }
 }
 

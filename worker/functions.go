@@ -41,6 +41,7 @@ func (p *Plugin) publish(ctx context.Context) error {
 		return nil
 	}
 	reg := registry.New(p.store, registry.Options{
+		Types:      p.types,
 		Middleware: func(name string) bool { return p.cfg.NamedMiddleware[name] != nil },
 	})
 	for _, tenant := range p.cfg.PublishTo {

@@ -56,6 +56,7 @@ type Plugin struct {
 	store      *store.Store
 	telemetry  *telemetry.Telemetry
 	mux        *executors.Mux
+	types      executors.Types
 	builtins   *builtins.Catalog
 	box        builtins.Sandbox // Nil without a command.
 	vault      *vault.Vault
@@ -106,8 +107,9 @@ func (p *Plugin) assemble(ctx context.Context) error {
 		p.closers = append(p.closers, closer(opened.Close))
 	}
 	var err error
+	types := Types(Known{}).With(p.cfg.Types...).Names()
 	if p.telemetry, err = telemetry.New(p.cfg.MeterProvider, //nolint:contextcheck // Counters are begun for the process.
-		p.cfg.Logger); err != nil {
+		p.cfg.Logger, types); err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
 	if p.custom, err = custom.New(p.cfg.Custom); err != nil {
@@ -115,13 +117,13 @@ func (p *Plugin) assemble(ctx context.Context) error {
 	}
 	p.models = p.telemetry.Models(p.cfg.Models)
 	schemas := schema.New(0)
-	resolve := resolver.New(p.store, resolver.Options{})
+	resolve := resolver.New(p.store, resolver.Options{Types: types})
 	if p.mux, err = p.executors(schemas, resolve); err != nil {
 		return err
 	}
 	p.activities, err = activities.New(activities.Config{
 		Ledger: p.telemetry.Ledger(p.store), Runs: p.telemetry.Runs(p.store), Agents: p.store, Policies: p.store,
-		Resolver: resolve, Schemas: schemas,
+		Resolver: resolve, Schemas: schemas, Types: p.types.All(),
 		Outputs: p.store, Executor: p.mux, NestedResultMiddleware: nestedResults(schemas), Models: p.models,
 		Ingester: p.ingester,
 	})

@@ -117,7 +117,9 @@ func (s *stage) register() {
 		s.finished = append(s.finished, in)
 		return nil
 	})
-	for _, i := range tool.Implementations() {
+	for _, i := range []tool.Implementation{
+		tool.Internal, tool.HTTP, tool.Function, tool.AgentCall, tool.Task, tool.Composition, tool.Prompt, tool.MCP,
+	} {
 		add(wire.InvokeActivity(i), s.runInvoke)
 	}
 }

@@ -3,5 +3,5 @@
 //
 //	executortest.Run(t, executortest.Harness{New: newSubject, Lacks: …})
 //
-// The executor is run as the platform runs it, within executors.Standard.
+// The executor is run as the platform runs it, within middleware.Standard.
 package executortest

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -30,7 +30,7 @@ func Run(t *testing.T, h Harness) {
 
 // standard puts e behind the platform's middleware.
 func standard(e tool.Executor) tool.Executor {
-	for _, m := range slices.Backward(executors.Standard(executors.Options{
+	for _, m := range slices.Backward(middleware.Standard(middleware.Options{
 		Logger: slog.New(slog.DiscardHandler), MaxResultBytes: MaxBytes,
 	})) {
 		e = m(e)

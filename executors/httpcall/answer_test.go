@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -160,7 +160,7 @@ func TestNoHalfSecrets(t *testing.T) {
 					http.Error(w, strings.Repeat("x", before)+key+strings.Repeat("y", 200), http.StatusBadRequest)
 				})
 				call := b.call(fmt.Sprintf(config, `"auth": {"type": "bearer", "credentials_ref": "orders"}`), `{}`)
-				res, err := executors.Redact()(b.executor).Execute(t.Context(), call)
+				res, err := middleware.Redact()(b.executor).Execute(t.Context(), call)
 				require.NoError(t, err)
 				require.NotContains(t, res.Content[0].Text, "s3", "%d bytes before", before)
 			}
@@ -188,7 +188,7 @@ func TestOddTextIsRedacted(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, body)
 			})
-			res, err := executors.Redact()(b.executor).Execute(t.Context(),
+			res, err := middleware.Redact()(b.executor).Execute(t.Context(),
 				b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, `{}`))
 			require.NoError(t, err)
 			text := strings.ReplaceAll(res.Content[0].Text, "\x00", "")

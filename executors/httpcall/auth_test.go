@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -49,7 +49,7 @@ func TestCredentials(t *testing.T) {
 				_, _ = io.WriteString(w, "you sent "+r.RequestURI+r.Header.Get("Cookie")+r.Header.Get("Authorization")+password)
 			})
 			call := b.call(tt.config, `{"key": "mine"}`)
-			res, err := executors.Redact()(b.executor).Execute(t.Context(), call)
+			res, err := middleware.Redact()(b.executor).Execute(t.Context(), call)
 			require.NoError(t, err)
 			require.NotContains(t, res.Content[0].Text, "s3cr3t")
 			require.NotContains(t, res.Content[0].Text, "lovelace")

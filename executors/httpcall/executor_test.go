@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
@@ -260,7 +260,7 @@ func TestPasswordAloneIsRedacted(t *testing.T) {
 		_, password, _ := r.BasicAuth()
 		http.Error(w, "wrong password "+password, http.StatusBadRequest)
 	})
-	e := executors.Redact()(b.executor)
+	e := middleware.Redact()(b.executor)
 	res, err := e.Execute(
 		t.Context(), b.call(`{"url": "$URL/o", "auth": {"type": "basic", "credentials_ref": "login"}}`, `{}`),
 	)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -232,7 +232,7 @@ func TestTokensAreRedacted(t *testing.T) {
 		})
 		for _, clientAuth := range []string{"basic", "body"} {
 			call := b.call(strings.Replace(oauthConfig, `"token_url"`, `"client_auth": "`+clientAuth+`", "token_url"`, 1), `{}`)
-			res, err := executors.Redact()(b.executor).Execute(t.Context(), call)
+			res, err := middleware.Redact()(b.executor).Execute(t.Context(), call)
 			text := fmt.Sprint(err)
 			if err == nil {
 				text = res.Content[0].Text

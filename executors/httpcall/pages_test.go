@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -326,7 +326,7 @@ func TestNextIsRedacted(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"data": [1], "next": "%s&p"}`, r.RequestURI)
 	})
 	config := `{"url": "$URL/o", "auth": {"type": "query", "name": "key", "credentials_ref": "orders"}, "pagination": {"type": "next_url", "items": "/data", "next": "/next", "max_pages": 2}}`
-	res, err := executors.Redact()(b.executor).Execute(t.Context(), b.call(config, `{}`))
+	res, err := middleware.Redact()(b.executor).Execute(t.Context(), b.call(config, `{}`))
 	require.NoError(t, err)
 	require.NotContains(t, string(res.Structured), "s3cr3t")
 	require.Equal(t, "/o?p&key=s3cr3t-orders", b.requests()[1].Target)

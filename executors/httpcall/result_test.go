@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -169,7 +169,7 @@ func TestDeclaredMessages(t *testing.T) {
 				_, _ = io.WriteString(w, `{"why": "`+strings.Repeat("x", before)+`s3cr3t-orders`+strings.Repeat("é", 5000)+`"}`)
 			})
 			config := `{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}, "errors": [{"status": 418, "kind": "` + kind + `", "message": {"from": "/why"}}]}`
-			res, err := executors.Redact()(b.executor).Execute(t.Context(), b.call(config, `{}`))
+			res, err := middleware.Redact()(b.executor).Execute(t.Context(), b.call(config, `{}`))
 			var text string
 			if err != nil {
 				text = tool.AsError(err).Msg
@@ -258,7 +258,7 @@ func TestBinaryAnswers(t *testing.T) {
 		_, _ = io.WriteString(w, "%PDF"+r.Header.Get("Authorization"))
 	})
 	call := b.call(`{"url": "$URL/o", "auth": {"type": "bearer", "credentials_ref": "orders"}}`, `{}`)
-	res, err := executors.Redact()(b.executor).Execute(t.Context(), call)
+	res, err := middleware.Redact()(b.executor).Execute(t.Context(), call)
 	require.NoError(t, err)
 	require.Equal(t, tool.Text("binary content withheld: it held a credential"), res.Content[0])
 	require.NoError(t, httpcall.CheckConfig(call.Version.Snapshot.Config))

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -59,7 +59,7 @@ func TestNoPartOfACredentialComesBack(t *testing.T) {
 			config := fmt.Sprintf(
 				`{"server_url": %q, "tool_name": "order", "auth": {"type": "basic", "credentials_ref": "desk"}}`, address,
 			)
-			e := executors.Redact()(newExecutor(t, address, mcpcall.Options{Secrets: basicSecrets()}))
+			e := middleware.Redact()(newExecutor(t, address, mcpcall.Options{Secrets: basicSecrets()}))
 			var mu sync.Mutex
 			var said strings.Builder
 			say := func(text string) {
@@ -104,7 +104,7 @@ func TestDiscoveryTellsNoCredential(t *testing.T) {
 
 	config := fmt.Sprintf(`{"server_url": %q, "tool_name": "order", "definition_digest": %q, "auth": {"type": "basic", "credentials_ref": "desk"}}`,
 		address, found.Tools[0].Digest)
-	_, err = executors.Redact()(newExecutor(t, address, mcpcall.Options{Secrets: basicSecrets()})).Execute(t.Context(),
+	_, err = middleware.Redact()(newExecutor(t, address, mcpcall.Options{Secrets: basicSecrets()})).Execute(t.Context(),
 		callOf(config, "run-1"))
 	require.NoError(t, err, "a call finds the definition that was pinned")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/executors/promptcall"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
@@ -156,7 +156,7 @@ func TestJSON(t *testing.T) {
 // withOutput puts the platform's middleware around an executor.
 func withOutput(e tool.Executor) tool.Executor {
 	schemas := schema.New(0)
-	for _, m := range slices.Backward(executors.Standard(executors.Options{
+	for _, m := range slices.Backward(middleware.Standard(middleware.Options{
 		Logger: slog.New(slog.DiscardHandler),
 		Validate: func(ctx context.Context, raw, value json.RawMessage) error {
 			s, err := schemas.Compile(raw)

@@ -22,7 +22,7 @@ const (
 func (t *Telemetry) Middleware() tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
-			impl := implementationOf(call.Version.Snapshot.ImplementationType())
+			impl := t.metrics.implementationOf(call.Version.Snapshot.ImplementationType())
 			began := time.Now()
 			ctx, span := startSpan(ctx, "call", trace.SpanKindInternal, func() []attribute.KeyValue {
 				return callAttributes(call, impl)

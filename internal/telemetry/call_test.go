@@ -38,7 +38,7 @@ func aCall() *tool.Call {
 
 func newTelemetry(tb testing.TB, log *slog.Logger) *telemetry.Telemetry {
 	tb.Helper()
-	tel, err := telemetry.New(nil, log)
+	tel, err := telemetry.New(nil, log, []tool.Implementation{tool.HTTP})
 	require.NoError(tb, err)
 	return tel
 }

@@ -86,7 +86,7 @@ func (l *observedLedger) moved(ctx context.Context, phase tool.Phase) {
 // ended counts a call that ended.
 func (m *metrics) ended(ctx context.Context, impl tool.Implementation, status tool.InvocationStatus, kind tool.Kind) {
 	m.add(ctx, m.calls, 1, labels{
-		{implementationLabel, implementationOf(impl)}, {statusLabel, string(status)}, {kindLabel, kindOf(kind)},
+		{implementationLabel, m.implementationOf(impl)}, {statusLabel, string(status)}, {kindLabel, kindOf(kind)},
 	})
 }
 

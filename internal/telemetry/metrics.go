@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,7 +24,8 @@ var (
 
 // metrics are the instruments.
 type metrics struct {
-	off bool
+	off   bool
+	types []tool.Implementation // Those that have a label of their own.
 
 	calls       metric.Int64Counter
 	attempts    metric.Int64Counter
@@ -83,12 +85,12 @@ func newMetrics(m metric.Meter) (*metrics, error) {
 
 // begin shows what may never happen from the start, so that its first time is
 // an increase.
-func (m *metrics) begin() {
+func (m *metrics) begin(types []tool.Implementation) {
 	ctx := context.Background()
 	for _, move := range []string{markSent, markUnsent, settle} {
 		m.add(ctx, m.lost, 0, labels{{moveLabel, move}})
 	}
-	for _, i := range tool.Implementations() {
+	for _, i := range types {
 		m.add(ctx, m.calls, 0, labels{
 			{implementationLabel, string(i)}, {statusLabel, string(tool.StatusUnknown)}, {kindLabel, string(tool.Unknown)},
 		})
@@ -130,11 +132,11 @@ func (m *metrics) observe(ctx context.Context, h metric.Float64Histogram, d time
 
 // implementationOf returns the label of an implementation type; a stored
 // definition may hold anything.
-func implementationOf(i tool.Implementation) string {
+func (m *metrics) implementationOf(i tool.Implementation) string {
 	switch {
 	case i == "":
 		return none
-	case i.Valid():
+	case slices.Contains(m.types, i):
 		return string(i)
 	default:
 		return "other"

@@ -92,7 +92,7 @@ func TestSandboxIsCounted(t *testing.T) {
 	t.Parallel()
 
 	sums := &tally{sums: make(map[string]float64)}
-	tel, err := telemetry.New(sums, slog.New(slog.DiscardHandler))
+	tel, err := telemetry.New(sums, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	clear(sums.sums) // What begins at zero.
 	o := tel.Sandbox()
@@ -109,7 +109,7 @@ func TestSandboxIsCounted(t *testing.T) {
 		"toolcrib.sandbox.run.duration" + wasm: 3,
 	}, sums.sums)
 
-	off, err := telemetry.New(nil, slog.New(slog.DiscardHandler))
+	off, err := telemetry.New(nil, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	silent := off.Sandbox()
 	require.NotPanics(t, func() {

@@ -6,6 +6,8 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/toolcrib/toolcrib/tool"
 )
 
 // Scope is the instrumentation scope of every span and metric.
@@ -18,8 +20,9 @@ type Telemetry struct {
 }
 
 // New returns a telemetry that counts with the given provider's meters, or not
-// at all if it is nil, and logs each attempt to logger.
-func New(provider metric.MeterProvider, logger *slog.Logger) (*Telemetry, error) {
+// at all if it is nil, and logs each attempt to logger. Types are the
+// implementation types of calls, whose counters begin at zero.
+func New(provider metric.MeterProvider, logger *slog.Logger, types []tool.Implementation) (*Telemetry, error) {
 	counts := provider != nil
 	if !counts {
 		provider = noop.NewMeterProvider()
@@ -28,8 +31,9 @@ func New(provider metric.MeterProvider, logger *slog.Logger) (*Telemetry, error)
 	if err != nil {
 		return nil, fmt.Errorf("making metrics: %w", err)
 	}
+	m.types = types
 	if m.off = !counts; !m.off {
-		m.begin()
+		m.begin(types)
 	}
 	return &Telemetry{log: logger, metrics: m}, nil
 }

@@ -189,6 +189,7 @@ func New(cfg Config) (http.Handler, error) {
 	for _, name := range []string{"ErrorModel", "ErrorDetail"} { // The framework's; no answer has them.
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
 	}
+	listTypes(s.api.OpenAPI(), s.cfg.Registry.Types().Names())
 	addExamples(s.api.OpenAPI())
 	if err := s.registerDocs(router); err != nil {
 		return nil, err

@@ -20,6 +20,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
@@ -58,7 +59,7 @@ func newHandler(t *testing.T, s *store.Store, log *slog.Logger, change ...func(*
 	cfg := api.Config{
 		Store: s, Resolver: resolve, Temporal: temporal, TaskQueue: "test", RequestTimeout: 30 * time.Second,
 		Registry: registry.New(s, registry.Options{
-			Resolver: resolve, Parts: nested.Parts,
+			Resolver: resolve, Types: registrytest.Types(nested.AgentCall(), nested.Task(), nested.Composition()),
 			Pipelines: func(ctx context.Context, tenant tool.TenantID, slugOrID string) error {
 				_, err := s.FindPipeline(ctx, tenant, slugOrID)
 				return err

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -22,10 +22,8 @@ func TestDeclaringReads(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(cfg *api.Config) {
 		cfg.Registry = registry.New(cfg.Store, registry.Options{
-			Resolver:      resolver.New(cfg.Store, resolver.Options{}),
-			Checks:        map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig},
-			Needs:         map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
-			DeclaresReads: map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: httpcall.DeclaresReads},
+			Resolver: resolver.New(cfg.Store, resolver.Options{}),
+			Types:    registrytest.Types(httpcall.Type(nil, nil)),
 		})
 	})
 	const definition = `{"slug":"searchOrders","description":"Searches orders.","implementation_type":"http","egress_class":"read_only",

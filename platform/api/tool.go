@@ -15,7 +15,7 @@ import (
 
 type listToolsInput struct {
 	Status         string `query:"status" enum:"draft,published,deprecated,disabled"`
-	Implementation string `query:"implementation_type" enum:"internal,http,function,rag_retrieval,agent_call,artifact,mcp,custom,prompt,task,composition,client,provider"`
+	Implementation string `query:"implementation_type"`
 	ToolType       string `query:"tool_type" enum:"built_in,mcp,artifact,custom"`
 	Search         string `query:"search" maxLength:"200" doc:"In slug, name and description"`
 	Callable       string `query:"callable" enum:"production,debug" doc:"Lists what may be called in that mode, by the rules of a call: each at the version a call would get"`

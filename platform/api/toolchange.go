@@ -7,7 +7,6 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/registry"
-	"github.com/toolcrib/toolcrib/registry/definition"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -114,7 +113,7 @@ func (s *server) publishTool(ctx context.Context, p tool.Principal, in *publishT
 	return &publishToolOutput{
 		Etag: etag(t.ID, t.Revision), Body: v1.Published{
 			Tool: v1.FromTool(t), Version: v1.FromToolVersion(v),
-			Warnings: definition.ConcurrencyWarnings(&v.Snapshot.Definition),
+			Warnings: s.cfg.Registry.ConcurrencyWarnings(&v.Snapshot.Definition),
 		},
 	}, nil
 }

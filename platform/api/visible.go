@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -26,9 +27,9 @@ func (v *viewer) sees(ctx context.Context, t *tool.Tool) (bool, error) {
 		return false, nil
 	}
 	if !t.Global() {
-		return v.principal.May(t.RequiredPermission) || v.principal.May(ToolsWrite), nil
+		return policy.Permits(v.principal, t.Policy) || v.principal.May(ToolsWrite), nil
 	}
-	if !v.principal.May(t.RequiredPermission) {
+	if !policy.Permits(v.principal, t.Policy) {
 		return false, nil
 	}
 	if len(t.TenantSlugs) > 0 && v.slug == "" {

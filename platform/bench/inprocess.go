@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/function"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/policy"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
@@ -133,7 +134,7 @@ func (s *site) pipeline(
 	ctx context.Context, t tool.Tool, v tool.Version, arguments json.RawMessage,
 ) func() ([]byte, error) {
 	schemas, resolve, mux := schema.New(0), resolver.New(s.Store, resolver.Options{}), executors.NewMux()
-	mux.Use(executors.Standard(executors.Options{
+	mux.Use(middleware.Standard(middleware.Options{
 		Logger: slog.New(slog.DiscardHandler),
 		Validate: func(ctx context.Context, raw, value json.RawMessage) error {
 			compiled, err := schemas.Compile(raw)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/worker"
 )
 
 var updateGolden = flag.Bool("update", false, "rewrite testdata/beginner.golden")
@@ -151,7 +152,8 @@ var changing = regexp.MustCompile(`tck_[A-Za-z0-9_-]{8,}|[0-9a-f]{8}-[0-9a-f]{4}
 func TestBeginnersMistakes(t *testing.T) {
 	t.Parallel()
 	s := setup(t, func(c *serve.HandlerConfig) {
-		c.Functions, c.ModelProviders = []string{"convertWeight"}, []string{"acme", "scripted"}
+		c.ModelProviders = []string{"acme", "scripted"}
+		c.Types = worker.Types(worker.Known{Functions: []string{"convertWeight"}, ModelProviders: c.ModelProviders})
 	})
 	s.write(
 		t, "setup.yaml",

@@ -12,6 +12,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/worker"
 )
 
 // A shell waits for completions, so that they are quick or absent.
@@ -94,7 +95,7 @@ func (a *app) completeFlags(root *cobra.Command) {
 	}
 	visit(root)
 	var types []string
-	for _, implementation := range tool.Implementations() {
+	for _, implementation := range worker.Types(worker.Known{}).Names() {
 		types = append(types, string(implementation))
 	}
 	if list, _, err := root.Find([]string{"tool", "list"}); err == nil {

@@ -127,19 +127,14 @@ func (d *Dev) startWorker(ctx context.Context) (err error) {
 }
 
 func (d *Dev) startAPI(ctx context.Context) error {
-	runnable := make([]tool.Implementation, 0, len(d.cfg.Worker.Executors))
-	for i := range d.cfg.Worker.Executors {
-		runnable = append(runnable, i)
-	}
 	listener, err := d.listen(ctx)
 	if err != nil {
 		return err
 	}
 	config := serve.HandlerConfig{
 		Store: d.store, Temporal: d.worker.Client(), Namespace: d.stack.Namespace(), TaskQueue: d.cfg.TaskQueue,
-		Runnable: runnable, Keys: d.keys, Discoverer: d.worker.Discoverer(), Searcher: d.worker.Searcher(),
-		Artifacts: d.worker.Artifacts(), Customs: d.worker.Customs(), Functions: d.worker.Functions(),
-		ModelProviders: d.worker.ModelProviders(), LocalModelProviders: d.worker.LocalModelProviders(),
+		Types: d.worker.Types(), Keys: d.keys, Discoverer: d.worker.Discoverer(), Searcher: d.worker.Searcher(),
+		Artifacts: d.worker.Artifacts(), ModelProviders: d.worker.ModelProviders(),
 		Version: d.cfg.Version, Logger: d.cfg.Logger,
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener),

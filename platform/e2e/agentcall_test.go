@@ -448,6 +448,10 @@ func TestSingleCallsRunAgents(t *testing.T) {
 
 	// Asked again by a reset, the call is the same run.
 	require.True(
-		t, slices.ContainsFunc(s.invocations(id), func(i tool.Invocation) bool { return i.InvocationID == child.Parent.InvocationID }),
+		t,
+		slices.ContainsFunc(
+			s.invocations(id),
+			func(i tool.Invocation) bool { return i.InvocationID == child.Parent.InvocationID },
+		),
 	)
 }

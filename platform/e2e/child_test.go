@@ -18,6 +18,7 @@ import (
 	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/executors/mcpcall"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/ledger"
@@ -139,7 +140,7 @@ func (c childConfig) work(ctx context.Context) error {
 		return err
 	}
 	mux := executors.NewMux()
-	mux.Use(executors.Standard(executors.Options{Logger: quiet()})...)
+	mux.Use(middleware.Standard(middleware.Options{Logger: quiet()})...)
 	mux.Handle(tool.HTTP, httpcall.New(gate, secret.Env{}))
 	servers := mcpcall.NewClient(mcpcall.Options{Gate: gate, Sessions: db})
 	defer func() { _ = servers.Close() }()

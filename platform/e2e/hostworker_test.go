@@ -100,7 +100,7 @@ func TestHostWorkflowToolNodeRetries(t *testing.T) {
 	require.NoError(t, err)
 
 	pending := s.retrying(run)
-	require.Equal(t, wire.InvokeHTTPActivity, pending.GetActivityType().GetName())
+	require.Equal(t, wire.InvokeActivity(tool.HTTP), pending.GetActivityType().GetName())
 	require.Equal(t, failure.TypePrefix+string(tool.Unavailable),
 		pending.GetLastFailure().GetApplicationFailureInfo().GetType())
 	require.Contains(t, pending.GetLastFailure().GetMessage(), "503 Service Unavailable")
@@ -112,7 +112,7 @@ func TestHostWorkflowToolNodeRetries(t *testing.T) {
 	require.Equal(t, 3, service.Requests()["GET /shipping/quotes"])
 
 	history := historyOf(t.Context(), t, s.temporal, run.GetID(), run.GetRunID())
-	scheduled, started := invocationOf(t, history, wire.InvokeHTTPActivity)
+	scheduled, started := invocationOf(t, history, wire.InvokeActivity(tool.HTTP))
 	require.Equal(t, "quoteShipping@1.0.0 · quote", summaryOf(t, scheduled))
 	require.EqualValues(t, 3, started.GetActivityTaskStartedEventAttributes().GetAttempt())
 	require.Contains(t, started.GetActivityTaskStartedEventAttributes().GetLastFailure().GetMessage(), "503")

@@ -11,6 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/definition"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -32,9 +33,7 @@ func TestDeclaredPostRuns(t *testing.T) {
 	operator := s.principal
 	operator.Permissions = []string{registry.ToolsWrite, registry.DeclareReads}
 	r := registry.New(s.Store, registry.Options{
-		Checks:        map[tool.Implementation]func(json.RawMessage) error{tool.HTTP: httpcall.CheckConfig},
-		Needs:         map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){tool.HTTP: httpcall.Needs},
-		DeclaresReads: map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: httpcall.DeclaresReads},
+		Types: registrytest.Types(httpcall.Type(nil, nil)),
 	})
 	define := func(config map[string]any) tool.Definition {
 		raw, err := json.Marshal(config)

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
@@ -62,7 +63,8 @@ func TestOneCallIsOneTrace(t *testing.T) {
 		var called v1.Call
 		require.NoError(t, json.Unmarshal(body, &called))
 
-		const request, invoke = "POST /v1/tools/{tool}/call", wire.InvokeHTTPActivity
+		const request = "POST /v1/tools/{tool}/call"
+		invoke := wire.InvokeActivity(tool.HTTP)
 		start := "start " + wire.ToolCallWorkflow
 		parents := map[string]string{
 			request: "", start: request, wire.ToolCallWorkflow: start, wire.LoadPlanActivity: start, invoke: start,

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/internal/egress"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/platform/openapi"
@@ -50,7 +50,7 @@ func (s shape) serve(t *testing.T, handler http.HandlerFunc) *service {
 		Lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok },
 	})
 	schemas := schema.New(32)
-	for _, layer := range slices.Backward(executors.Standard(executors.Options{
+	for _, layer := range slices.Backward(middleware.Standard(middleware.Options{
 		Logger: slog.New(slog.DiscardHandler), Validate: func(ctx context.Context, s, value json.RawMessage) error {
 			compiled, err := schemas.Compile(s)
 			if err != nil {

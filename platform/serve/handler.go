@@ -3,7 +3,6 @@ package serve
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -12,15 +11,8 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/artifact"
-	"github.com/toolcrib/toolcrib/executors/custom"
-	"github.com/toolcrib/toolcrib/executors/function"
-	"github.com/toolcrib/toolcrib/executors/httpcall"
-	"github.com/toolcrib/toolcrib/executors/mcpcall"
-	"github.com/toolcrib/toolcrib/executors/promptcall"
-	"github.com/toolcrib/toolcrib/executors/ragcall"
-	"github.com/toolcrib/toolcrib/internal/nested"
-	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	"github.com/toolcrib/toolcrib/internal/vault"
 	"github.com/toolcrib/toolcrib/platform/api"
@@ -34,6 +26,7 @@ import (
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
+	"github.com/toolcrib/toolcrib/worker"
 )
 
 // DefaultTaskQueue is where workflows and activities are handed out, unless a
@@ -58,10 +51,10 @@ type HandlerConfig struct {
 	// of the handler's own. Another component has to dispatch the starts that
 	// it records.
 	Runs *runs.Service
-	// Runnable lists implementation types that the workers run beside the
-	// platform's own: internal, http, function, mcp, artifact, agent_call, task,
-	// composition, custom, prompt and provider.
-	Runnable []tool.Implementation
+	// Types are the implementation types that tools may have, as [worker.Plugin]
+	// has them, which then refuses definitions that name what its workers lack.
+	// Defaults to the platform's own, without knowledge of the workers.
+	Types executors.Types
 	// Keys encrypt credentials. Without any, the API keeps none.
 	Keys *vault.Keyring
 	// Discoverer talks to the MCP servers that tenants attach, as
@@ -71,20 +64,9 @@ type HandlerConfig struct {
 	// uploaded, as [worker.Plugin] has one. The zero one compiles nothing, and
 	// says so to callers.
 	Artifacts artifact.Judge
-	// Customs knows the executors that custom tools may name in the workers, as
-	// [worker.Plugin] does. Without it, tools may name any, and the workers refuse
-	// what they do not have.
-	Customs registry.Customs
-	// Functions lists the functions of the workers, for function tools to name.
-	// Nil, they may name any, likewise.
-	Functions []string
-	// ModelProviders lists the model providers of the workers, for prompts to ask.
-	// Empty, they may name any, likewise.
+	// ModelProviders lists the model providers of the workers, for agents to ask.
+	// Nil, they are not known, and nothing is said of an agent's model.
 	ModelProviders []string
-	// LocalModelProviders lists the providers that answer within the workers:
-	// prompts of the egress class none may use these only. Nil defaults to
-	// "scripted".
-	LocalModelProviders []string
 	// Searcher searches pipelines for people, as [worker.Plugin] has one. Without
 	// one, they are searched by words alone.
 	Searcher retrieval.Searcher
@@ -123,7 +105,10 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 			return nil, err
 		}
 	}
-	resolve := resolver.New(cfg.Store, resolver.Options{})
+	if cfg.Types == nil {
+		cfg.Types = worker.Types(worker.Known{Artifacts: cfg.Artifacts})
+	}
+	resolve := resolver.New(cfg.Store, resolver.Options{Types: cfg.Types.Names()})
 	config := api.Config{
 		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
@@ -141,61 +126,28 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	return api.New(config) //nolint:contextcheck // Handlers get theirs with each request.
 }
 
-// newRegistry returns the registry with the checks that definitions of the
-// platform's own implementation types must pass.
+// newRegistry returns the registry with the checks that definitions must pass.
 func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
-	runnable := append([]tool.Implementation{
-		tool.Internal, tool.HTTP, tool.Function, tool.MCP, tool.RAGRetrieval, tool.Artifact, tool.AgentCall, tool.Task,
-		tool.Composition, tool.Custom, tool.Prompt, tool.Provider,
-	}, cfg.Runnable...)
 	judge := cfg.Artifacts
 	return registry.New(s, registry.Options{
 		Resolver:   r,
+		Types:      cfg.Types,
 		Discoverer: cfg.Discoverer,
 		Middleware: func(name string) bool { return len(cfg.Middleware) == 0 || slices.Contains(cfg.Middleware, name) },
-		Runnable:   func(i tool.Implementation) bool { return slices.Contains(runnable, i) },
 		Builtins:   described.Complete,
 		Pipelines:  pipelines(cfg.Store),
-		Parts:      nested.Parts,
-		Compilers: map[tool.Implementation]func(context.Context, tool.TenantID, json.RawMessage) error{
-			tool.Artifact: judge.Compile,
-		},
 		Artifacts: artifacts.Rules{
 			CheckProgram: judge.CheckProgram, Compile: judge.CompileProgram, CompileFor: judge.CompileUploaded,
 			CheckConfig: judge.CheckUploaded,
 		},
-		Checks: map[tool.Implementation]func(json.RawMessage) error{
-			tool.HTTP: httpcall.CheckConfig, tool.MCP: mcpcall.CheckConfig, tool.Artifact: judge.CheckConfig,
-			tool.Function: function.CheckConfig, tool.Custom: custom.CheckConfig, tool.RAGRetrieval: ragcall.CheckConfig,
-		},
-		ArgumentChecks: map[tool.Implementation]func(config, inputSchema json.RawMessage) error{tool.Prompt: checkPrompt},
-		Customs:        cfg.Customs,
-		Functions:      cfg.Functions,
-		Advice:         advice(cfg.Store),
-		ModelProviders: func(name string) bool {
-			return len(cfg.ModelProviders) == 0 || slices.Contains(cfg.ModelProviders, name)
-		},
-		Needs: map[tool.Implementation]func(json.RawMessage) (tool.Egress, string){
-			tool.HTTP: httpcall.Needs, tool.Prompt: promptNeeds(cfg.LocalModelProviders),
-		},
-		DeclaresReads: map[tool.Implementation]func(json.RawMessage) bool{tool.HTTP: httpcall.DeclaresReads},
+		Advice: advice(cfg.Store, cfg.ModelProviders),
 	})
 }
 
-// checkPrompt judges the configuration of a prompt, by its mode: one that is put
-// to a model, or one that an agent answers.
-func checkPrompt(config, inputSchema json.RawMessage) error {
-	if agentcall.RunsAgent(tool.Prompt, config) {
-		return agentcall.CheckConfig(tool.Prompt, config, inputSchema)
-	}
-	return promptcall.CheckConfig(config, inputSchema)
-}
-
 // advice returns what authors are warned by.
-func advice(s *store.Store) registry.Advice {
+func advice(s *store.Store, models []string) registry.Advice {
 	a := registry.Advice{
-		NoApprovals: true,
-		Config:      map[tool.Implementation]func(config, inputSchema json.RawMessage) []string{tool.HTTP: httpcall.Advise},
+		NoApprovals: true, ModelProviders: models,
 	}
 	if s == nil {
 		return a
@@ -216,22 +168,6 @@ func advice(s *store.Store) registry.Advice {
 		return slices.ContainsFunc(keys, func(k store.Key) bool { return slices.Contains(k.Permissions, permission) }), err
 	}
 	return a
-}
-
-// promptNeeds returns a function that returns the egress class of a prompt and
-// its reason. A prompt to a model leaves the process, unless the model's
-// provider is local. A prompt that an agent answers is judged by the agent's
-// own tools.
-func promptNeeds(local []string) func(json.RawMessage) (tool.Egress, string) {
-	if local == nil {
-		local = []string{"scripted"}
-	}
-	return func(config json.RawMessage) (tool.Egress, string) {
-		if agentcall.RunsAgent(tool.Prompt, config) || slices.Contains(local, promptcall.Provider(config)) {
-			return tool.EgressNone, ""
-		}
-		return tool.EgressReadOnly, ""
-	}
 }
 
 // pipelines returns a function that checks whether a tenant has a pipeline.

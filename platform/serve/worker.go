@@ -8,10 +8,10 @@ import (
 	"go.temporal.io/sdk/client"
 	sdkworker "go.temporal.io/sdk/worker"
 
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/executors/artifact"
 	"github.com/toolcrib/toolcrib/platform/models"
 	"github.com/toolcrib/toolcrib/platform/readable"
-	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/registry/mcpserver"
 	"github.com/toolcrib/toolcrib/retrieval"
 	"github.com/toolcrib/toolcrib/worker"
@@ -87,20 +87,12 @@ func (w *Worker) Searcher() retrieval.Searcher { return w.plugin.Searcher() }
 // is one.
 func (w *Worker) Artifacts() artifact.Judge { return w.plugin.Artifacts() }
 
-// Customs knows the executors that custom tools may name in the worker; it is
-// nil where a host runs custom tools whole.
-func (w *Worker) Customs() registry.Customs { return w.plugin.Customs() }
-
-// Functions returns the names of the functions that the worker's calls reach; nil
-// where a host runs function tools by an executor of its own.
-func (w *Worker) Functions() []string { return w.plugin.Functions() }
+// Types are the implementation types that the worker's calls can have.
+func (w *Worker) Types() executors.Types { return w.plugin.Types() }
 
 // ModelProviders returns the names of the model providers that the worker's
 // calls can ask.
 func (w *Worker) ModelProviders() []string { return w.plugin.ModelProviders() }
-
-// LocalModelProviders returns those of them that answer within the worker.
-func (w *Worker) LocalModelProviders() []string { return w.plugin.LocalModelProviders() }
 
 // Stop takes no more work, lets running calls finish for as long as the
 // plugin's configuration says, and closes what the worker opened.

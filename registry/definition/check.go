@@ -2,10 +2,9 @@ package definition
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors"
 	"github.com/toolcrib/toolcrib/registry/internal/refusal"
 	"github.com/toolcrib/toolcrib/registry/release"
 	"github.com/toolcrib/toolcrib/schema"
@@ -47,16 +46,15 @@ func (s *ToolSpec) CheckIdentity() error {
 }
 
 // CheckContent fills in defaults, and fails with tool.Invalid for what no draft
-// may hold: in its policy, execution, interaction and implementation type.
-func (s *ToolSpec) CheckContent() error {
-	for _, check := range []func(*ToolSpec) error{
-		checkPolicy, checkExecution, checkInteraction, checkImplementation, checkArtifact, checkProvider,
-	} {
+// may hold: in its policy, execution, interaction and implementation type, which
+// is one of types. Any type is known where types is nil.
+func (s *ToolSpec) CheckContent(types executors.Types) error {
+	for _, check := range []func(*ToolSpec) error{checkPolicy, checkExecution, checkInteraction} {
 		if err := check(s); err != nil {
 			return err
 		}
 	}
-	return nil
+	return refusal.First(checkLane(s, types), checkImplementation(s, types), checkArtifact(s))
 }
 
 // CheckSchemas fails with tool.Invalid for malformed schemas and output
@@ -125,17 +123,17 @@ func checkExecution(s *ToolSpec) error {
 	if len(x.ConcurrencyGroup) > maxGroupName {
 		return refusal.New(tool.Invalid, "/execution/concurrency_group", "expected at most 64 characters")
 	}
-	return checkLane(s)
+	return nil
 }
 
 // checkLane refuses the fast lane to a tool that cannot have it. A definition
 // that leaves the choice to us is never refused for it.
-func checkLane(s *ToolSpec) error {
+func checkLane(s *ToolSpec, types executors.Types) error {
 	x := s.Execution
 	if !x.Lane.Valid() {
 		return refusal.New(tool.Invalid, "/execution/lane", "lane %.40q: expected auto, visible or fast", x.Lane)
 	}
-	if _, obstacle := x.FastLane(s.ImplementationType()); x.Lane == tool.FastLane && obstacle != "" {
+	if _, obstacle := x.FastLane(types.Traits(s.ImplementationType())); x.Lane == tool.FastLane && obstacle != "" {
 		return refusal.New(tool.Invalid, "/execution/lane", "the tool cannot have the fast lane: %s", obstacle)
 	}
 	return nil
@@ -193,27 +191,17 @@ func checkRisk(r *tool.Risk) error {
 	return nil
 }
 
-func checkImplementation(s *ToolSpec) error {
+func checkImplementation(s *ToolSpec, types executors.Types) error {
 	impl := s.ImplementationType()
 	if impl == "" {
-		return refusal.New(tool.Invalid, "/implementation_type", "expected an implementation type: one of %s",
-			implementationNames())
+		return refusal.New(tool.Invalid, "/implementation_type", "expected an implementation type: one of %s", types)
 	}
-	if !impl.Valid() {
+	if _, known := types.Find(impl); !known && types != nil {
 		return refusal.New(tool.Invalid, "/implementation_type", "unknown implementation type %.40q: expected one of %s",
-			impl,
-			implementationNames())
+			impl, types)
 	}
 	s.Implementation = impl
 	return nil
-}
-
-func implementationNames() string {
-	var names []string
-	for _, i := range tool.Implementations() {
-		names = append(names, string(i))
-	}
-	return strings.Join(names, ", ")
 }
 
 // checkArtifact holds artifact tools to what they are: programs in the sandbox,
@@ -234,16 +222,5 @@ func checkArtifact(s *ToolSpec) error {
 		)
 	}
 	s.Execution.Pure = true
-	return nil
-}
-
-// checkProvider refuses a provider's tool that could not be passed to a model.
-func checkProvider(s *ToolSpec) error {
-	if s.Implementation != tool.Provider {
-		return nil
-	}
-	if _, err := agent.ReadProviderTool(s.Slug, s.Config); err != nil {
-		return refusal.Within("/implementation_config", err)
-	}
 	return nil
 }

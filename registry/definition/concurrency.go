@@ -9,9 +9,9 @@ import (
 // ConcurrencyWarnings warns of a pure tool that leaves max_concurrency at its
 // default of 1, so that an agent in parallel_safe mode makes its calls one after
 // another. One that says 1 means it.
-func ConcurrencyWarnings(d *tool.Definition) []string {
+func ConcurrencyWarnings(d *tool.Definition, traits tool.Traits) []string {
 	x := d.Execution
-	if !x.Pure || x.MaxConcurrency != 0 || !d.ImplementationType().ExecutionType().HasExecutor() {
+	if !x.Pure || x.MaxConcurrency != 0 || !traits.RunBy.OnPlatform() {
 		return nil
 	}
 	return []string{

@@ -21,7 +21,7 @@ type ToolDefinition struct {
 	OutputCheck    tool.OutputCheck    `json:"output_check,omitempty" enum:"refuse,warn" doc:"What an answer outside output_schema leads to: refuse answers no, warn passes it on with a warning; refuse when absent" example:"refuse"`
 	InputFields    json.RawMessage     `json:"input_fields,omitempty" doc:"The arguments as fields: another way to write input_schema, and instead of it"`
 	OutputFields   json.RawMessage     `json:"output_fields,omitempty" doc:"The result as fields, instead of output_schema"`
-	Implementation tool.Implementation `json:"implementation_type" enum:"internal,http,function,rag_retrieval,agent_call,artifact,mcp,custom,prompt,task,composition,client,provider" example:"http"`
+	Implementation tool.Implementation `json:"implementation_type" example:"http"`
 	Config         json.RawMessage     `json:"implementation_config,omitempty" doc:"Its shape is that of the implementation type; secrets are named by credentials_ref, never written here" example:"{\"method\":\"GET\",\"url\":\"https://orders.example.com/v2/orders\"}"`
 	Execution      *tool.Execution     `json:"execution_config,omitempty" doc:"How calls are scheduled and repeated"`
 	Interaction    *tool.Interaction   `json:"interaction,omitempty" doc:"How the tool meets people and clients"`

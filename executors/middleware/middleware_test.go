@@ -1,4 +1,4 @@
-package executors_test
+package middleware_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
@@ -65,7 +65,7 @@ func TestDeadline(t *testing.T) {
 			t.Parallel()
 
 			call := &tool.Call{Timeout: 10 * time.Millisecond, Egress: tt.egress}
-			res, err := run(t, executors.Deadline(), call, wait(tt.err))
+			res, err := run(t, middleware.Deadline(), call, wait(tt.err))
 			require.Nil(t, res)
 			require.Equal(t, tt.kind, tool.KindOf(err))
 			require.Equal(t, tt.sent, tool.AsError(err).Sent)
@@ -74,7 +74,7 @@ func TestDeadline(t *testing.T) {
 	t.Run("an answer counts, however late", func(t *testing.T) {
 		t.Parallel()
 
-		res, err := run(t, executors.Deadline(), &tool.Call{Timeout: time.Millisecond},
+		res, err := run(t, middleware.Deadline(), &tool.Call{Timeout: time.Millisecond},
 			func(ctx context.Context) (*tool.Result, error) {
 				<-ctx.Done()
 				return tool.ErrorResult("late"), nil
@@ -86,7 +86,7 @@ func TestDeadline(t *testing.T) {
 		t.Parallel()
 
 		want := errors.New("oh")
-		_, err := run(t, executors.Deadline(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+		_, err := run(t, middleware.Deadline(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
 			at, ok := ctx.Deadline()
 			require.True(t, ok, "there is a deadline always")
 			require.InDelta(t, 30*time.Second, time.Until(at), float64(5*time.Second), "30,000 ms")
@@ -102,7 +102,7 @@ func TestDeadlineSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 
 	call := &tool.Call{Timeout: 10 * time.Millisecond, Version: &tool.Version{Slug: "findOrder", Number: "1.2.0"}}
-	_, err := run(t, executors.Deadline(), call, func(ctx context.Context) (*tool.Result, error) {
+	_, err := run(t, middleware.Deadline(), call, func(ctx context.Context) (*tool.Result, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
@@ -133,7 +133,7 @@ func TestRecover(t *testing.T) {
 				CallIdentity: tool.CallIdentity{CallID: "call_1", Principal: tool.Principal{Tenant: "t1"}},
 				Egress:       tool.EgressWrite,
 			}
-			res, err := run(t, executors.Recover(slog.New(slog.NewJSONHandler(&log, nil))), call,
+			res, err := run(t, middleware.Recover(slog.New(slog.NewJSONHandler(&log, nil))), call,
 				func(context.Context) (*tool.Result, error) {
 					tt.do()
 					return nil, nil
@@ -173,7 +173,7 @@ func TestSizeLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			res, err := run(t, executors.SizeLimit(100), &tool.Call{}, func(context.Context) (*tool.Result, error) {
+			res, err := run(t, middleware.SizeLimit(100), &tool.Call{}, func(context.Context) (*tool.Result, error) {
 				return tt.res, nil
 			})
 			require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestOutput(t *testing.T) {
 
 			call := callOf(tool.HTTP, `{}`)
 			call.Version.Snapshot.OutputSchema = json.RawMessage(tt.schema)
-			res, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) {
+			res, err := run(t, middleware.Output(validate), call, func(context.Context) (*tool.Result, error) {
 				return tt.res, nil
 			})
 			require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestOutput(t *testing.T) {
 			require.Contains(t, res.Content[0].Text, tt.says)
 
 			call.Version.Snapshot.OutputCheck = tool.WarnOutput
-			passed, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) {
+			passed, err := run(t, middleware.Output(validate), call, func(context.Context) (*tool.Result, error) {
 				return tt.res, nil
 			})
 			require.NoError(t, err)
@@ -246,7 +246,7 @@ func TestOutput(t *testing.T) {
 
 		call := callOf(tool.HTTP, `{}`)
 		call.Version.Snapshot.OutputSchema = json.RawMessage(`{"type": 3}`)
-		_, err := run(t, executors.Output(validate), call, func(context.Context) (*tool.Result, error) {
+		_, err := run(t, middleware.Output(validate), call, func(context.Context) (*tool.Result, error) {
 			return tool.JSONResult(json.RawMessage(`{}`)), nil
 		})
 		require.Equal(t, tool.InternalError, tool.KindOf(err))
@@ -276,7 +276,7 @@ func TestRedact(t *testing.T) {
 	}
 	var reported []tool.Progress
 	ctx := tool.WithProgress(t.Context(), func(p tool.Progress) { reported = append(reported, p) })
-	res, err := executors.Redact()(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
+	res, err := middleware.Redact()(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
 		open(ctx)
 		tool.ReportProgress(ctx, tool.Progress{Message: "with " + planted, Done: 1})
 		return shared, nil
@@ -297,7 +297,7 @@ func TestRedact(t *testing.T) {
 			{Type: tool.ImageContent, MIMEType: "image/png", Data: []byte("\x89PNG\x00" + held + "\xff")},
 			{Type: tool.ResourceContent, MIMEType: "application/pdf", Data: []byte("%PDF"), URI: "https://x.example"},
 		}}
-		res, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+		res, err := run(t, middleware.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
 			open(ctx)
 			return image, nil
 		})
@@ -310,7 +310,7 @@ func TestRedact(t *testing.T) {
 		fmt.Errorf("wrapped %s: %w", planted, &tool.Error{Kind: tool.Unavailable, Msg: "x", Sent: true}),
 		errors.New(planted),
 	} {
-		_, err := run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+		_, err := run(t, middleware.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
 			open(ctx)
 			return nil, cause
 		})
@@ -323,7 +323,7 @@ func TestRedact(t *testing.T) {
 		}
 	}
 	clean := &tool.Error{Kind: tool.Denied, Msg: "no"}
-	_, err = run(t, executors.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+	_, err = run(t, middleware.Redact(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
 		open(ctx)
 		return nil, clean
 	})
@@ -355,7 +355,7 @@ func TestRedactedDriftIsTold(t *testing.T) {
 		},
 		"Bare": {drift("POST"), tool.InternalError, "POST"},
 	} {
-		_, err := run(t, executors.Redact(secret.NewValue(planted)), &tool.Call{},
+		_, err := run(t, middleware.Redact(secret.NewValue(planted)), &tool.Call{},
 			func(context.Context) (*tool.Result, error) { return nil, tt.err })
 		require.Equal(t, tt.kind, tool.KindOf(err), name)
 		kept, ok := errors.AsType[*tool.DriftError](err)
@@ -374,7 +374,7 @@ func TestProgress(t *testing.T) {
 	var reported []tool.Progress
 	ctx := tool.WithProgress(t.Context(), func(p tool.Progress) { reported = append(reported, p) })
 	var late func() // Reports after the end, as an abandoned goroutine would.
-	_, err := executors.Progress()(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
+	_, err := middleware.Progress()(tool.ExecutorFunc(func(ctx context.Context, _ *tool.Call) (*tool.Result, error) {
 		tool.ReportProgress(ctx, tool.Progress{Message: strings.Repeat("é", 1000), Done: 1, Total: 2})
 		late = func() { tool.ReportProgress(ctx, tool.Progress{Message: "after the end"}) }
 		return tool.ErrorResult("x"), nil
@@ -384,7 +384,7 @@ func TestProgress(t *testing.T) {
 	require.Len(t, reported, 1)
 	require.Equal(t, strings.Repeat("é", 512), reported[0].Message)
 
-	_, err = run(t, executors.Progress(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
+	_, err = run(t, middleware.Progress(), &tool.Call{}, func(ctx context.Context) (*tool.Result, error) {
 		tool.ReportProgress(ctx, tool.Progress{}) // Nobody listens.
 		return tool.ErrorResult("x"), nil
 	})
@@ -409,12 +409,12 @@ func TestOutputIsBounded(t *testing.T) {
 	t.Parallel()
 
 	var late context.Context
-	pieces := said(t, executors.Progress(), func(ctx context.Context) {
+	pieces := said(t, middleware.Progress(), func(ctx context.Context) {
 		late = ctx //nolint:fatcontext // To see what comes of it afterwards.
 		tool.AppendOutput(ctx, "row 1\n")
 		tool.AppendOutput(ctx, "")
 		tool.AppendOutput(ctx, "half a rune: \xc3")
-		tool.AppendOutput(ctx, strings.Repeat("é", executors.MaxOutput))
+		tool.AppendOutput(ctx, strings.Repeat("é", middleware.MaxOutput))
 		tool.AppendOutput(ctx, "never told")
 	})
 	tool.AppendOutput(late, "too late")
@@ -423,7 +423,7 @@ func TestOutputIsBounded(t *testing.T) {
 	require.Equal(t, "half a rune: \uFFFD", pieces[1])
 	require.True(t, utf8.ValidString(pieces[2]), "a rune is not cut in two")
 	require.True(t, strings.HasSuffix(pieces[2], "more output was dropped\n"))
-	require.Less(t, len(pieces[2]), executors.MaxOutput+64)
+	require.Less(t, len(pieces[2]), middleware.MaxOutput+64)
 }
 
 // A secret does not show in output, not even when it comes in pieces.
@@ -431,7 +431,7 @@ func TestOutputIsRedacted(t *testing.T) {
 	t.Parallel()
 
 	const key = "sk-0123456789abcdef"
-	pieces := said(t, executors.Redact(secret.NewValue(key)), func(ctx context.Context) {
+	pieces := said(t, middleware.Redact(secret.NewValue(key)), func(ctx context.Context) {
 		tool.AppendOutput(ctx, "key "+key[:5])
 		tool.AppendOutput(ctx, key[5:12])
 		tool.AppendOutput(ctx, key[12:]+" used; next is sk")
@@ -443,11 +443,37 @@ func TestOutputIsRedacted(t *testing.T) {
 		require.NotContains(t, p, key[:5])
 	}
 
-	opened := said(t, executors.Redact(), func(ctx context.Context) {
+	opened := said(t, middleware.Redact(), func(ctx context.Context) {
 		secret.Note(ctx, secret.NewValue(key))
 		for _, r := range "the key is " + key + "." {
 			tool.AppendOutput(ctx, string(r))
 		}
 	})
 	require.Equal(t, "the key is "+secret.Redacted+".", strings.Join(opened, ""))
+}
+
+func callOf(impl tool.Implementation, config string) *tool.Call {
+	return &tool.Call{
+		Egress: tool.EgressNone, Version: &tool.Version{Slug: "thing", Number: "1.0.0", Snapshot: tool.Snapshot{
+			Definition: tool.Definition{Implementation: impl, Config: []byte(config)},
+		}},
+	}
+}
+
+func marking(mark string) tool.Middleware {
+	return func(next tool.Executor) tool.Executor {
+		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
+			res, err := next.Execute(ctx, call)
+			if res != nil {
+				res.Content[0].Text = mark + "(" + res.Content[0].Text + ")"
+			}
+			return res, err
+		})
+	}
+}
+
+func answering(text string) tool.Executor {
+	return tool.ExecutorFunc(func(context.Context, *tool.Call) (*tool.Result, error) {
+		return &tool.Result{Content: []tool.Content{tool.Text(text)}}, nil
+	})
 }

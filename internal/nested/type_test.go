@@ -7,10 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/promptcall"
 	"github.com/toolcrib/toolcrib/internal/nested"
 	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
 	"github.com/toolcrib/toolcrib/tool"
 )
+
+var types = executors.Types{
+	nested.AgentCall(), nested.Task(), nested.Composition(), promptcall.Type(nil, promptcall.Models{}),
+}
 
 func TestParts(t *testing.T) {
 	t.Parallel()
@@ -59,7 +65,7 @@ func TestParts(t *testing.T) {
 			t.Parallel()
 
 			d := tool.Definition{Implementation: tt.impl, Config: json.RawMessage(tt.config)}
-			got, err := nested.Parts(&d)
+			got, err := types.PartsOf(&d)
 			require.NoError(t, err)
 			require.Equal(t, tt.want, got)
 			if got.Agent != nil {
@@ -89,7 +95,7 @@ func TestPartsRefusesWhatCannotBe(t *testing.T) {
 			Config: json.RawMessage(`{"steps":[{"id":"a","tool":"x","arguments":{"closed":{"$from":"/input/b"}}}]}`),
 		},
 	} {
-		_, err := nested.Parts(&d)
+		_, err := types.PartsOf(&d)
 		require.Equal(t, tool.Invalid, tool.KindOf(err), config)
 		require.Equal(t, config, tool.AsError(err).Path)
 	}

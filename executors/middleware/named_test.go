@@ -1,4 +1,4 @@
-package executors_test
+package middleware_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -24,7 +25,7 @@ func TestNamedMiddlewareWrapsItsTools(t *testing.T) {
 	m := executors.NewMux()
 	m.Use(
 		marking("all"),
-		executors.Named(map[string]tool.Middleware{
+		middleware.Named(map[string]tool.Middleware{
 			"audit": marking("audit"), "trim": marking("trim"), "idle": marking("idle"),
 		}),
 	)
@@ -55,7 +56,7 @@ func TestNamedMiddlewareIsNeverSkipped(t *testing.T) {
 	for _, known := range []map[string]tool.Middleware{
 		nil, {"audit": func(tool.Executor) tool.Executor { return running }},
 	} {
-		_, err := executors.Named(known)(running).Execute(t.Context(), callWith("audit", "approve"))
+		_, err := middleware.Named(known)(running).Execute(t.Context(), callWith("audit", "approve"))
 		e := tool.AsError(err)
 		require.Equal(t, tool.Invalid, e.Kind)
 		require.Contains(t, e.Msg, "the tool thing@1.0.0 wants the middleware")
@@ -69,7 +70,7 @@ func TestNamedMiddlewareIsNeverSkipped(t *testing.T) {
 			return next.Execute(context.Background(), call) //nolint:contextcheck // The mistake under test.
 		})
 	}
-	_, err := executors.Named(map[string]tool.Middleware{"lost": lost, "audit": marking("audit")})(running).Execute(
+	_, err := middleware.Named(map[string]tool.Middleware{"lost": lost, "audit": marking("audit")})(running).Execute(
 		t.Context(), callWith("lost", "audit"),
 	)
 	require.Equal(t, tool.InternalError, tool.KindOf(err))
@@ -87,7 +88,7 @@ func TestNamedMiddlewareIsConstructedOnce(t *testing.T) {
 		made++
 		return next
 	}
-	e := executors.Named(map[string]tool.Middleware{"count": counting})(answering("ran"))
+	e := middleware.Named(map[string]tool.Middleware{"count": counting})(answering("ran"))
 	for range 3 {
 		_, err := e.Execute(t.Context(), callWith("count"))
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-package executors
+package middleware
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func (n *chooser) Execute(ctx context.Context, call *tool.Call) (*tool.Result, e
 	for i, name := range names {
 		if n.wrapped[name] == nil {
 			return nil, &tool.Error{
-				Kind: tool.Invalid, Op: "executors.Named", Path: fmt.Sprintf("/interaction/middleware/%d", i),
+				Kind: tool.Invalid, Op: "middleware.Named", Path: fmt.Sprintf("/interaction/middleware/%d", i),
 				Msg: fmt.Sprintf("%s wants the middleware %q, which this worker does not have", named(call), name),
 			}
 		}
@@ -62,7 +62,7 @@ func (n *chooser) inner(ctx context.Context, call *tool.Call) (*tool.Result, err
 	rest, ok := ctx.Value(pathKey{n}).([]string)
 	if !ok {
 		return nil, &tool.Error{
-			Kind: tool.InternalError, Op: "executors.Named", Msg: "internal error",
+			Kind: tool.InternalError, Op: "middleware.Named", Msg: "internal error",
 			Err: errors.New("a middleware went on with a context that is not derived from the one it got"),
 		}
 	}

@@ -1,4 +1,4 @@
-package executors_test
+package middleware_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/middleware"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue/jsonvaluetest"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -25,7 +25,7 @@ func TestArgumentsAreSentCanonical(t *testing.T) {
 			sent = append(sent, string(call.Arguments))
 			return &tool.Result{Content: []tool.Content{tool.Text("ok")}}, nil
 		})
-		for _, m := range slices.Backward(executors.Standard(executors.Options{Logger: slog.New(slog.DiscardHandler)})) {
+		for _, m := range slices.Backward(middleware.Standard(middleware.Options{Logger: slog.New(slog.DiscardHandler)})) {
 			e = m(e)
 		}
 		call := &tool.Call{Arguments: json.RawMessage(c.Raw)}

@@ -1,4 +1,4 @@
-package executors
+package middleware
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func Deadline() tool.Middleware {
 // ended gives an error that came after its context ended the kind that caused
 // it. Refusals stay what they are.
 func ended(ctx context.Context, call *tool.Call, limit time.Duration, err error) error {
-	out := &tool.Error{Kind: tool.Timeout, Op: "executors.Deadline", Sent: call.Egress != tool.EgressNone, Err: err}
+	out := &tool.Error{Kind: tool.Timeout, Op: "middleware.Deadline", Sent: call.Egress != tool.EgressNone, Err: err}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		switch e.Kind {
 		case tool.Timeout, tool.Cancelled, tool.Unavailable, tool.InternalError:

@@ -1,4 +1,4 @@
-package executors
+package middleware
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func Recover(logger *slog.Logger) tool.Middleware {
 						slog.String("panic", describe(p)),
 						slog.String("stack", string(debug.Stack())))...)
 					res, err = nil, &tool.Error{
-						Kind: tool.InternalError, Op: "executors.Recover", Msg: "internal error", Sent: call.Egress != tool.EgressNone,
+						Kind: tool.InternalError, Op: "middleware.Recover", Msg: "internal error", Sent: call.Egress != tool.EgressNone,
 					}
 				}
 			}()

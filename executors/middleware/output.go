@@ -1,4 +1,4 @@
-package executors
+package middleware
 
 import (
 	"cmp"
@@ -42,7 +42,7 @@ func Output(validate func(ctx context.Context, schema, value json.RawMessage) er
 				return outside(call, res, e.Path, e.Msg), nil
 			}
 			return nil, &tool.Error{
-				Kind: tool.InternalError, Op: "executors.Output", Msg: "the tool's output schema can't be used", Sent: true,
+				Kind: tool.InternalError, Op: "middleware.Output", Msg: "the tool's output schema can't be used", Sent: true,
 				Answered: true, Err: err,
 			}
 		})

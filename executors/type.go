@@ -1,0 +1,161 @@
+package executors
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Type describes one implementation type: who runs its calls, and what its
+// tools must fulfil. Everything that lists, checks, schedules or runs tools by
+// implementation type derives from a list of these. Each type's package returns
+// its own, and hosts may add theirs to package worker's list.
+//
+// Functions that are nil ask for nothing. Those that check fail with a
+// [*tool.Error]: [tool.Invalid], or [tool.Conflict] where the workers cannot run
+// the tool for now, with a Path within the configuration. All are safe for
+// concurrent use.
+type Type struct {
+	tool.Traits
+
+	// Executor runs the calls where RunBy is [tool.RunByWorker]. It is nil in a
+	// process that only judges definitions.
+	Executor tool.Executor
+	// Unavailable says why tools of the type cannot be published; empty where
+	// they can be.
+	Unavailable string
+
+	// CheckConfig checks a configuration before it is stored, against the input
+	// schema of its tool where it speaks of arguments.
+	CheckConfig func(config, inputSchema json.RawMessage) error
+	// CheckWorkers checks before publishing that the workers have what a
+	// configuration names, such as a function.
+	CheckWorkers func(config json.RawMessage) error
+	// Compile checks before publishing that the program in a configuration
+	// compiles. Without it, a program that does not compile fails when the tool
+	// is called. It fails with another kind than Invalid where the check could
+	// not be made.
+	Compile func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error
+	// Needs returns the least egress class that a configuration's calls need, and
+	// the method they send where there is one. A tool of a lesser class cannot be
+	// published: every call would drift from it.
+	Needs func(config json.RawMessage) (class tool.Egress, method string)
+	// DeclaresReads reports whether a configuration declares that what it sends
+	// only reads, although its method can write.
+	DeclaresReads func(config json.RawMessage) bool
+	// Advise returns warnings for the author of a tool: what is allowed but not
+	// advisable.
+	Advise func(config, inputSchema json.RawMessage) []string
+	// InputSchema returns the input schema of a tool that has none; nil for none.
+	InputSchema func(config json.RawMessage) json.RawMessage
+	// Parts returns the runs or calls that a call consists of.
+	Parts func(config, inputSchema json.RawMessage) (agent.Parts, error)
+}
+
+// typeName is what an implementation type may be called: it is part of an
+// activity's name and stored with definitions.
+var typeName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
+
+// Types is a set of implementation types, in the order in which people are shown
+// them.
+type Types []Type
+
+// Find returns the description of a type.
+func (t Types) Find(i tool.Implementation) (Type, bool) {
+	at := slices.IndexFunc(t, func(x Type) bool { return x.Implementation == i })
+	if at < 0 {
+		return Type{Traits: tool.Traits{Implementation: i}}, false
+	}
+	return t[at], true
+}
+
+// Traits returns the traits of a type. Those of an unknown type promise nothing.
+func (t Types) Traits(i tool.Implementation) tool.Traits {
+	found, _ := t.Find(i)
+	return found.Traits
+}
+
+// All returns the traits of every type.
+func (t Types) All() []tool.Traits {
+	all := make([]tool.Traits, len(t))
+	for i := range t {
+		all[i] = t[i].Traits
+	}
+	return all
+}
+
+// Names returns the names of the types.
+func (t Types) Names() []tool.Implementation {
+	names := make([]tool.Implementation, len(t))
+	for i := range t {
+		names[i] = t[i].Implementation
+	}
+	return names
+}
+
+// String returns the names of the types, as a list.
+func (t Types) String() string {
+	names := make([]string, len(t))
+	for i := range t {
+		names[i] = string(t[i].Implementation)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Of returns the type of a definition, as [Types.Find] does.
+func (t Types) Of(d *tool.Definition) Type {
+	found, _ := t.Find(d.ImplementationType())
+	return found
+}
+
+// PartsOf returns the runs or calls that the calls of a tool consist of, and gives
+// a tool without an input schema the one that its type has for it.
+func (t Types) PartsOf(d *tool.Definition) (agent.Parts, error) {
+	of := t.Of(d)
+	if len(d.InputSchema) == 0 && of.InputSchema != nil {
+		d.InputSchema = of.InputSchema(d.Config)
+	}
+	if of.Parts == nil {
+		return agent.Parts{}, nil
+	}
+	return of.Parts(d.Config, d.InputSchema)
+}
+
+// With returns the set with other types added. A type that is in the set already
+// is replaced.
+func (t Types) With(others ...Type) Types {
+	all := slices.Clone(t)
+	for _, other := range others {
+		if at := slices.IndexFunc(all, func(x Type) bool { return x.Implementation == other.Implementation }); at >= 0 {
+			all[at] = other
+			continue
+		}
+		all = append(all, other)
+	}
+	return all
+}
+
+// Check returns an error for a type without a usable name.
+func (t Types) Check() error {
+	for _, x := range t {
+		if !typeName.MatchString(string(x.Implementation)) {
+			return fmt.Errorf("implementation type %q: expected lowercase words joined by underscores", x.Implementation)
+		}
+	}
+	return nil
+}
+
+// Handle registers the executors of the types that have one with a mux.
+func (t Types) Handle(m *Mux) {
+	for _, x := range t {
+		if x.Executor != nil {
+			m.Handle(x.Implementation, x.Executor)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+// Package nested describes the implementation types whose calls are runs of
+// agents or calls of other tools: agent_call, task and composition. Prompts are
+// runs of agents in some modes.
+package nested
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/internal/nested/agentcall"
+	"github.com/toolcrib/toolcrib/internal/nested/compose"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// AgentCall describes tools whose calls run an agent.
+func AgentCall() executors.Type { return agentType(tool.AgentCall) }
+
+// Task describes tools whose calls begin a run of an agent, and may wait for it.
+func Task() executors.Type { return agentType(tool.Task) }
+
+func agentType(impl tool.Implementation) executors.Type {
+	return executors.Type{
+		Traits: tool.Traits{Implementation: impl, RunBy: tool.RunByWorkflow},
+		CheckConfig: func(config, inputSchema json.RawMessage) error {
+			return agentcall.CheckConfig(impl, config, inputSchema)
+		},
+		InputSchema: func(json.RawMessage) json.RawMessage { return agentcall.DefaultSchema() },
+		Parts: func(config, inputSchema json.RawMessage) (agent.Parts, error) {
+			return AgentParts(impl, config, inputSchema)
+		},
+	}
+}
+
+// Composition describes tools whose calls are calls of other tools.
+func Composition() executors.Type {
+	return executors.Type{
+		Traits:      tool.Traits{Implementation: tool.Composition, RunBy: tool.RunByWorkflow, Guarded: true},
+		CheckConfig: compose.CheckConfig,
+		Parts:       steps,
+	}
+}
+
+// AgentParts returns the agent that calls of a tool run. It fails with
+// [tool.Invalid] and a Path within the configuration.
+func AgentParts(impl tool.Implementation, config, inputSchema json.RawMessage) (agent.Parts, error) {
+	if err := agentcall.CheckConfig(impl, config, inputSchema); err != nil {
+		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+	}
+	c, err := agentcall.ParseConfig(impl, config)
+	if err != nil {
+		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+	}
+	path := "/target_agent_slug"
+	if c.AgentID != "" {
+		path = "/target_agent_id"
+	}
+	return agent.Parts{Agent: &agent.Target{Ref: c.Ref(), Path: path, Skill: c.Skill, Detached: !c.Waits()}}, nil
+}
+
+func steps(config, inputSchema json.RawMessage) (agent.Parts, error) {
+	if err := compose.CheckConfig(config, inputSchema); err != nil {
+		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+	}
+	c, err := compose.ParseConfig(config)
+	if err != nil {
+		return agent.Parts{}, err //nolint:wrapcheck // It has the path of the fault.
+	}
+	parts := make([]agent.StepPart, len(c.Steps))
+	for i, step := range c.Steps {
+		parts[i] = agent.StepPart{ID: step.ID, Tool: step.Tool, Path: fmt.Sprintf("/steps/%d/tool", i)}
+	}
+	return agent.Parts{Steps: parts}, nil
+}
