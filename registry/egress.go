@@ -77,8 +77,7 @@ func providerObstacle(p tool.Policy) error {
 	switch {
 	case p.EgressClass == tool.EgressWrite:
 		return refusal.New(tool.Invalid, "/egress_class",
-			"what is of egress class write asks for an approval of every call; %s",
-			why)
+			"egress class write requires an approval of every call; %s", why)
 	case p.RequiresApproval:
 		return refusal.New(tool.Invalid, "/requires_approval", "%s: drop requires_approval", why)
 	case p.PermissionPolicy == tool.AlwaysAsk:
