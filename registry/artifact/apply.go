@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Apply brings an artifact to s, and uploads its program where that is
-// not the newest already.
+// Apply creates or updates an artifact as its definition says, and adds a version
+// unless its newest one has the same program. Without write, nothing is stored.
 func (r *Registry) Apply(
 	ctx context.Context, p tool.Principal, s definition.ArtifactSpec, write bool,
 ) (definition.Change, error) {
@@ -26,7 +26,7 @@ func (r *Registry) Apply(
 	var versions []Version
 	if create {
 		after, err = r.create(p, &s)
-	} else if after, err = edited(before, &s); err == nil {
+	} else if after, err = edit(before, &s); err == nil {
 		versions, err = r.store.ListArtifactVersions(ctx, p.Tenant, before.ID)
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Registry) Apply(
 	return c, r.write(ctx, p, create, before != after, after, added)
 }
 
-// write stores what changed of an artifact.
+// write stores a new or changed artifact, and the added version if there is one.
 func (r *Registry) write(
 	ctx context.Context, p tool.Principal, create, edited bool, a Artifact, added *upload,
 ) (err error) {
@@ -64,7 +64,7 @@ func (r *Registry) write(
 	switch {
 	case create:
 		a, err = r.store.CreateArtifact(ctx, a)
-	case edited && !adds: // A version is stored with what else changed.
+	case edited && !adds: // Adding a version stores the artifact too.
 		a, err = r.store.SaveArtifact(ctx, a)
 	}
 	if err != nil {

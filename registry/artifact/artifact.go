@@ -7,9 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Artifact is a program of a tenant's own that is uploaded by itself, and not
-// within the configuration of a tool. What runs is one of its versions, which tools
-// pin when they are published.
+// Artifact is a program that a tenant uploaded by itself, rather than within the
+// configuration of a tool. Tools pin one of its versions when they are published.
 type Artifact struct {
 	ID          string
 	Tenant      tool.TenantID

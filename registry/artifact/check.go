@@ -38,7 +38,8 @@ type upload struct {
 }
 
 // check returns the version that an upload to an artifact with the given versions
-// becomes, and fails with tool.Invalid for what cannot be one.
+// becomes. It fails with tool.Invalid for a malformed upload, and with
+// tool.Conflict for a version number that is taken or too low.
 func (r *Registry) check(
 	ctx context.Context, a *Artifact, versions []Version, u definition.ArtifactUpload,
 ) (*upload, error) {
@@ -75,7 +76,7 @@ func (r *Registry) check(
 	return &upload{version: v, program: program}, nil
 }
 
-// checkInputs refuses declarations that no schema could be made of.
+// checkInputs fails for input declarations from which no schema can be derived.
 func checkInputs(inputs []tool.ArtifactInput) error {
 	if len(inputs) > maxInputs {
 		return refusal.New(tool.Invalid, "/inputs", "%d inputs: expected at most %d", len(inputs), maxInputs)

@@ -11,8 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Create makes an artifact, with its first version where spec holds a
-// program.
+// Create stores a new artifact, with its first version if spec has a program.
 func (r *Registry) Create(
 	ctx context.Context, p tool.Principal, spec definition.ArtifactSpec,
 ) (Artifact, *Version, error) {
@@ -21,7 +20,7 @@ func (r *Registry) Create(
 		return Artifact{}, nil, err
 	}
 	var added *upload
-	if spec.HasProgram() { // It is judged before anything is written.
+	if spec.HasProgram() { // Check it before storing anything.
 		if added, err = r.check(ctx, &a, nil, spec.ArtifactUpload); err != nil {
 			return Artifact{}, nil, err
 		}
@@ -35,10 +34,10 @@ func (r *Registry) Create(
 	return r.add(ctx, p, a, added)
 }
 
-// Upload adds a version to an artifact. Its number must be greater than
-// every other; without one it is the next patch. What is there already under
-// the number, or without one as the newest, with the same content, is no error
-// and comes back as it is, with isNew false; with other content it is a Conflict.
+// Upload adds a version to an artifact. Its number must be greater than every
+// other; it defaults to the next patch. An existing version of that number, or the
+// newest one where no number is given, is returned with isNew false if its content
+// is the same. It fails with tool.Conflict for a number with other content.
 func (r *Registry) Upload(
 	ctx context.Context, p tool.Principal, slugOrID string, u definition.ArtifactUpload,
 ) (_ Artifact, _ Version, isNew bool, err error) {
@@ -75,8 +74,8 @@ func (r *Registry) add(
 	return a, &v, nil
 }
 
-// SetStatus lets an artifact go on, deprecates it, or stops it: calls of
-// a disabled one are refused from the next on, whatever pins it.
+// SetStatus changes the status of an artifact. Calls of a disabled one are refused,
+// even where a tool pins it.
 func (r *Registry) SetStatus(
 	ctx context.Context, p tool.Principal, slugOrID string, status definition.ArtifactStatus,
 ) (Artifact, error) {
@@ -176,11 +175,11 @@ func (r *Registry) create(p tool.Principal, s *definition.ArtifactSpec) (Artifac
 	if err != nil {
 		return Artifact{}, err
 	}
-	return edited(Artifact{ID: id, Tenant: p.Tenant, Slug: s.Slug, Language: s.Language, CreatedBy: p.Subject}, s)
+	return edit(Artifact{ID: id, Tenant: p.Tenant, Slug: s.Slug, Language: s.Language, CreatedBy: p.Subject}, s)
 }
 
-// edited returns a with the fields of s, but for a version.
-func edited(a Artifact, s *definition.ArtifactSpec) (Artifact, error) {
+// edit returns a with the fields of s, and adds no version.
+func edit(a Artifact, s *definition.ArtifactSpec) (Artifact, error) {
 	if s.Name == "" {
 		s.Name = s.Slug
 	}

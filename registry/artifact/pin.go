@@ -32,7 +32,7 @@ func (r *Registry) Pin(ctx context.Context, t *tool.Tool) error {
 		if t.InputSchema, err = schemaOf(inputs); err != nil {
 			return err
 		}
-		t.Interaction.OpenInput = len(schema.LoosePlaces(t.InputSchema)) > 0 // The program says no more.
+		t.Interaction.OpenInput = len(schema.LoosePlaces(t.InputSchema)) > 0 // The program declares no more.
 	}
 	return nil
 }

@@ -7,22 +7,20 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Rules judge programs that are uploaded. A rule that is nil lets
-// everything pass.
+// Rules check uploaded programs. A nil rule accepts everything.
 type Rules struct {
-	// CheckProgram refuses, as tool.Invalid, a program that could not be one:
-	// for its language, its size or its form.
+	// CheckProgram fails with tool.Invalid for a program of an unknown language, or
+	// of invalid size or form.
 	CheckProgram func(language string, program []byte) error
-	// Compile checks, in the sandbox, that a program compiles. It fails as
-	// CheckProgram does, or with another kind where the check could not be
-	// made.
+	// Compile fails with tool.Invalid for a program that does not compile in the
+	// sandbox, and with another kind where the sandbox fails.
 	Compile func(ctx context.Context, tenant tool.TenantID, language string, program []byte) error
 	// CompileFor does so within the limits in the configuration of a tool that
 	// runs the program.
 	CompileFor func(
 		ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage,
 	) error
-	// CheckConfig judges the configuration of a tool whose program was uploaded.
+	// CheckConfig checks the configuration of a tool whose program is an artifact.
 	CheckConfig func(config json.RawMessage) error
 }
 

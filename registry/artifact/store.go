@@ -6,8 +6,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Store keeps artifacts. Package store implements it. As in package
-// registry, what belongs to another tenant is tool.NotFound.
+// Store keeps artifacts. Package store implements it. Rows of
+// other tenants are tool.NotFound.
 type Store interface {
 	// CreateArtifact stores a new artifact; Conflict when its slug is taken.
 	CreateArtifact(ctx context.Context, a Artifact) (Artifact, error)
@@ -17,8 +17,8 @@ type Store interface {
 	FindArtifact(ctx context.Context, tenant tool.TenantID, slugOrID string) (Artifact, error)
 	// ListArtifacts returns a page in the order of slugs.
 	ListArtifacts(ctx context.Context, tenant tool.TenantID, afterSlug string, limit int) ([]Artifact, error)
-	// AddArtifactVersion stores a version and the artifact, whose newest it is
-	// then, under the rules of SaveArtifact. A number that is taken is a Conflict.
+	// AddArtifactVersion stores the newest version of an artifact, and the artifact,
+	// under the rules of SaveArtifact. A number that is taken is a Conflict.
 	AddArtifactVersion(
 		ctx context.Context, a Artifact, v Version, program []byte,
 	) (Artifact, Version, error)

@@ -13,7 +13,7 @@ import (
 )
 
 // Check fills in defaults, and fails with tool.Invalid for what no draft may
-// hold. The warnings name what is allowed but not advisable.
+// hold. The warnings list what is valid but discouraged.
 func (s *AgentSpec) Check() (warnings []string, err error) {
 	if !tool.ValidSlug(s.Slug) {
 		return nil, refusal.New(tool.Invalid, "/slug",

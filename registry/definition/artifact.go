@@ -2,25 +2,25 @@ package definition
 
 import "github.com/toolcrib/toolcrib/tool"
 
-// ArtifactStatus is where an uploaded program is in its life.
+// ArtifactStatus is the lifecycle status of an artifact.
 type ArtifactStatus string
 
 // Statuses of an artifact. They are stored: never rename one.
 const (
 	ArtifactActive     ArtifactStatus = "active"
-	ArtifactDeprecated ArtifactStatus = "deprecated" // Runs where it is pinned; no tool pins it anew.
-	ArtifactDisabled   ArtifactStatus = "disabled"   // Stopped at its next call, everywhere.
+	ArtifactDeprecated ArtifactStatus = "deprecated" // Tools that pin it run it; no other tool can pin it.
+	ArtifactDisabled   ArtifactStatus = "disabled"   // Every call is refused, pinned or not.
 )
 
-// ArtifactSpec is the desired state of an artifact, with the program of a
-// version where one is to be uploaded.
+// ArtifactSpec is the desired state of an artifact, optionally with the program
+// of a new version.
 type ArtifactSpec struct {
 	Slug        string         `json:"slug"`
 	Name        string         `json:"name,omitempty"` // The slug when empty.
 	Description string         `json:"description,omitempty"`
 	Language    string         `json:"language,omitempty"` // Cannot be changed.
 	Status      ArtifactStatus `json:"status,omitempty"`   // Active when empty.
-	Revision    int64          `json:"revision,omitempty"` // Unless zero, it must still be the artifact's.
+	Revision    int64          `json:"revision,omitempty"` // Guards an update, as that of a [ToolSpec].
 	ArtifactUpload
 }
 
@@ -36,8 +36,8 @@ type ArtifactUpload struct {
 // HasProgram reports whether the upload has a program, by Source or by Content.
 func (u *ArtifactUpload) HasProgram() bool { return u.Source != "" || len(u.Content) > 0 }
 
-// parseArtifact reads the definition of an artifact. Its program stands in
-// source or content_base64; the command line puts a file there.
+// parseArtifact reads the definition of an artifact. Its program is in source or
+// content_base64; the command line reads a file into one of them.
 func parseArtifact(doc object) (*ArtifactSpec, error) {
 	doc.drop(rowFields...)
 	if doc["slug"] == nil && doc["name"] != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Backfill fills in what a tool of another system does not say of itself.
+// Backfill fills in the fields that the definition of another system's tool
+// omits: status, version and implementation type.
 func Backfill(s ToolSpec) ToolSpec {
 	if s.Status == "" && !s.Publish {
 		s.Status = tool.Published

@@ -1,6 +1,6 @@
 package definition
 
-// Action is what was done to a tool, an agent or a server.
+// Action is the effect of applying a definition.
 type Action string
 
 // Actions.
@@ -10,13 +10,14 @@ const (
 	Unchanged Action = "unchanged"
 )
 
-// Change is what applying a [Definition] did, or checking it says that applying would do.
+// Change is the result of applying a [Definition], or of checking what applying
+// it would change.
 type Change struct {
 	Kind      string   `json:"kind"` // "tool", "agent", "mcp_server", "artifact" or "pipeline".
 	Slug      string   `json:"slug"`
 	ID        string   `json:"id,omitempty"`
 	Version   string   `json:"version"` // Number of the head; empty for a server.
 	Action    Action   `json:"action"`
-	Published bool     `json:"published,omitempty"` // Whether a version became published by this.
+	Published bool     `json:"published,omitempty"` // Whether the change published a version.
 	Warnings  []string `json:"warnings,omitempty"`
 }

@@ -40,7 +40,7 @@ func (s *ToolSpec) CheckIdentity() error {
 		}
 	}
 	if s.ArtifactID != "" {
-		s.Implementation = tool.Artifact // Whatever it says.
+		s.Implementation = tool.Artifact // It overrides an implementation type that is given.
 	}
 	return nil
 }
@@ -75,7 +75,8 @@ func (s *ToolSpec) CheckSchemas(schemas *schema.Cache) error {
 	return checkSections(s)
 }
 
-// Warnings names what of a slug and of schemas is allowed but not advisable.
+// Warnings lists what is valid but discouraged in the slug, the input schema and
+// the description.
 func (s *ToolSpec) Warnings() []string {
 	warnings := append(SlugWarnings(s.Slug), looseWarnings(&s.Definition)...)
 	if s.Description == "" {
@@ -99,7 +100,7 @@ func checkPolicy(s *ToolSpec) error {
 		return refusal.New(tool.Invalid, "/permission_policy", "permission policy %.40q: expected auto or always_ask",
 			s.PermissionPolicy)
 	case s.EgressClass == tool.EgressWrite:
-		s.RequiresApproval = true // As the database will have it.
+		s.RequiresApproval = true // The database sets it too.
 	}
 	return nil
 }
@@ -126,8 +127,8 @@ func checkExecution(s *ToolSpec) error {
 	return nil
 }
 
-// checkLane refuses the fast lane to a tool that cannot have it. A definition
-// that leaves the choice to us is never refused for it.
+// checkLane fails for a tool that asks for the fast lane and cannot have it.
+// Lane auto never fails.
 func checkLane(s *ToolSpec, types executors.Types) error {
 	x := s.Execution
 	if !x.Lane.Valid() {
@@ -204,11 +205,9 @@ func checkImplementation(s *ToolSpec, types executors.Types) error {
 	return nil
 }
 
-// checkArtifact holds artifact tools to what they are: programs in the sandbox,
-// which reach nothing but their input. All of them are therefore pure.
-//
-// A tool that names an uploaded program is one, whatever its implementation type
-// says (reference number S3-37).
+// checkArtifact fails for an artifact tool with an egress class, and declares it
+// pure: its program runs in the sandbox, which has no network (reference number
+// S3-37).
 func checkArtifact(s *ToolSpec) error {
 	if s.Implementation != tool.Artifact {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ConcurrencyWarnings warns of a pure tool that leaves max_concurrency at its
-// default of 1, so that an agent in parallel_safe mode makes its calls one after
-// another. One that says 1 means it.
+// ConcurrencyWarnings warns of a pure tool without max_concurrency: with the
+// default of 1, an agent in parallel_safe mode makes its calls one after another.
+// An explicit 1 is not warned of.
 func ConcurrencyWarnings(d *tool.Definition, traits tool.Traits) []string {
 	x := d.Execution
 	if !x.Pure || x.MaxConcurrency != 0 || !traits.RunBy.OnPlatform() {

@@ -9,22 +9,23 @@ import (
 // owner may set.
 type ToolSpec struct {
 	Slug  string `json:"slug"`
-	Scope string `json:"scope,omitempty"` // "tenant", also when empty: nothing else can be made.
+	Scope string `json:"scope,omitempty"` // "tenant" is the only one, and the default.
 	tool.Definition
 	tool.Policy
-	// Draft when empty. Published is reached by publishing only.
+	// Draft when empty. Published asks for publishing, as Publish does.
 	Status          tool.Status `json:"status,omitempty"`
-	Active          *bool       `json:"is_active,omitempty"`   // Nil keeps what it is, at first true.
-	System          bool        `json:"is_system,omitempty"`   // Read by [Registry.Import] only.
+	Active          *bool       `json:"is_active,omitempty"`   // Nil keeps the stored value; true for a new tool.
+	System          bool        `json:"is_system,omitempty"`   // Only an import reads it.
 	BuiltinKey      string      `json:"builtin_key,omitempty"` // For global tools only: a tenant's is refused.
 	ArtifactID      string      `json:"artifact_id,omitempty"`
 	ArtifactVersion string      `json:"artifact_version,omitempty"`
-	// Version is the number of the head. Empty: [FirstVersion] for a new tool,
-	// what it was for another; [Registry.Apply] then counts up by itself.
+	// Version is the number of the head. Empty keeps the stored number, 1.0.0 for a
+	// new tool; applying a definition then proposes the next number.
 	Version string `json:"version,omitempty"`
-	// Publish asks [Registry.Apply] to publish the head under Version.
+	// Publish asks to publish the head under Version.
 	Publish bool `json:"publish,omitempty"`
-	// Revision guards an update: unless zero, it must still be the tool's.
+	// Revision guards an update: unless zero, it must be the stored revision, else
+	// the update fails with [ErrChanged].
 	Revision int64 `json:"revision,omitempty"`
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// parseFields writes input_fields and output_fields as the schemas that they
-// say. A schema is the one source of truth: fields are another way to write it,
-// as a list, or as the form that a tool's fields are answered with.
+// parseFields compiles input_fields and output_fields to input_schema and
+// output_schema. Fields are another notation of a schema: a list of fields, or the
+// form that the API returns.
 func parseFields(doc object) error {
 	for from, to := range map[string]string{"input_fields": "input_schema", "output_fields": "output_schema"} {
 		raw, given := doc[from]
@@ -65,7 +65,7 @@ func compileFields(raw json.RawMessage) (json.RawMessage, error) {
 	return field.CompileForm(f) //nolint:wrapcheck // It has the path of the fault.
 }
 
-// unifyFields unifies the spelling of the names of fields, those within included.
+// unifyFields unifies the spelling of the names of fields and of nested fields.
 func unifyFields(path string, list []json.RawMessage) ([]object, error) {
 	out := make([]object, len(list))
 	for i, raw := range list {
@@ -106,7 +106,7 @@ func unifyField(path string, raw json.RawMessage) (object, error) {
 	return doc, nil
 }
 
-// unifyWithin unifies a list of fields that stands in a field or a form.
+// unifyWithin unifies the list of fields nested in a field or a form.
 func unifyWithin(path string, raw json.RawMessage) (json.RawMessage, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
@@ -128,11 +128,11 @@ func unifyWithin(path string, raw json.RawMessage) (json.RawMessage, error) {
 	return out, nil
 }
 
-// wholeOptions makes options of bare values.
+// wholeOptions turns bare values into options with a value.
 func wholeOptions(raw json.RawMessage) json.RawMessage {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
-		return raw // Decoding reports what it is instead.
+		return raw // Decoding reports the wrong type.
 	}
 	for i, item := range list {
 		if len(item) > 0 && item[0] != '{' {

@@ -16,7 +16,8 @@ const maxNames = 32
 // NamesPath is the Path of errors about a name that another tool has.
 const NamesPath = "/interaction/aliases"
 
-// checkFurtherNames judges the aliases and former names of a tool by themselves.
+// checkFurtherNames fails for malformed or repeated aliases and former names. It
+// does not compare them with the names of other tools.
 func checkFurtherNames(s *ToolSpec) error {
 	i := s.Interaction
 	if n := len(i.Aliases) + len(i.FormerNames); n > maxNames {

@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// gather moves fields from the top into execution and interaction, where they
-// belong, and an execution that names a URL into the configuration.
+// gather moves top-level fields into execution and interaction, and the HTTP
+// fields of an execution with a URL into implementation_config.
 func gather(doc object) error {
 	execution, err := inner(doc, "execution")
 	if err != nil {
@@ -50,14 +50,14 @@ func gather(doc object) error {
 	return refusal.First(doc.put("execution", execution), doc.put("interaction", interaction))
 }
 
-// inner takes an object out of doc; an empty one when there is none.
+// inner removes a nested object from doc and returns it; empty when absent.
 func inner(doc object, name string) (object, error) {
 	raw, ok := doc[name]
 	if !ok {
 		return make(object), nil
 	}
 	delete(doc, name)
-	if name == "implementation_config" { // Its names are the executor's.
+	if name == "implementation_config" { // The executor defines its names.
 		var config object
 		if err := json.Unmarshal(raw, &config); err != nil {
 			return nil, refusal.New(tool.Invalid, "/"+name, "expected a JSON object")

@@ -8,18 +8,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxLooseNamed bounds how many loose places one answer names.
+// maxLooseNamed bounds how many loose places are listed as warnings.
 const maxLooseNamed = 5
 
-// looseInput returns where the input schema of a definition is loose and should
-// not be. Clients do not see that of a provider's own tool.
+// looseInput returns the places of the input schema that accept more than they
+// declare. A provider tool has none, since clients do not see its schema.
 func looseInput(d *tool.Definition) []schema.Loose {
 	if d.ImplementationType() == tool.Provider {
 		return nil
 	}
 	var out []schema.Loose
 	for _, l := range schema.LoosePlaces(d.InputSchema) {
-		if !d.Interaction.OpenInput || l.Hidden && l.Path != "" { // A union at the top is worth a word, declared or not.
+		if !d.Interaction.OpenInput || l.Hidden && l.Path != "" { // A hidden union is reported even when declared.
 			out = append(out, l)
 		}
 	}
@@ -47,8 +47,8 @@ func CheckOpenInput(d *tool.Definition) error {
 		placed(places[0]), more)
 }
 
-// looseWarnings lists what [CheckOpenInput] will refuse, and what it accepts only
-// because the definition declares it.
+// looseWarnings lists the places for which [CheckOpenInput] fails, or would fail
+// without "open_input".
 func looseWarnings(d *tool.Definition) []string {
 	var out []string
 	for i, l := range looseInput(d) {
@@ -60,5 +60,5 @@ func looseWarnings(d *tool.Definition) []string {
 	return out
 }
 
-// placed says what is loose, and where.
+// placed prefixes the message about a loose place with its path.
 func placed(l schema.Loose) string { return "/input_schema" + l.Path + ": " + l.Msg }

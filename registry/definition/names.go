@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// checkNames refuses names that no field of the struct has, there and in the
-// structs within.
+// checkNames fails for a member of o that is no field of the struct, and does the
+// same for nested structs.
 func checkNames(path string, o object, to any) error {
 	fields := fieldsOf(reflect.TypeOf(to).Elem())
 	for _, name := range slices.Sorted(maps.Keys(o)) {

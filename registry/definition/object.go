@@ -55,7 +55,8 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// move renames a field, into another object perhaps. Giving both is an error.
+// move moves a field to another name, possibly of another object. It fails if
+// both are given.
 func (o object) move(from string, to object, name string) error {
 	value, ok := o[from]
 	if !ok {
@@ -75,7 +76,7 @@ func (o object) drop(names ...string) {
 	}
 }
 
-// nested unifies the spelling of the names of an object within.
+// nested unifies the spelling of the names of a nested object.
 func (o object) nested(name string) error {
 	if o[name] == nil {
 		return nil
@@ -87,7 +88,7 @@ func (o object) nested(name string) error {
 	return o.put(name, inner)
 }
 
-// put stores an object within, unless it is empty.
+// put stores a nested object, unless it is empty.
 func (o object) put(name string, inner object) error {
 	if len(inner) == 0 {
 		return nil
@@ -100,7 +101,7 @@ func (o object) put(name string, inner object) error {
 	return nil
 }
 
-// take reads a field and removes it.
+// take decodes a field and removes it.
 func take(o object, name string, to any) error {
 	raw, ok := o[name]
 	if !ok {
@@ -113,7 +114,7 @@ func take(o object, name string, to any) error {
 	return nil
 }
 
-// into decodes the whole object, and refuses names that to does not have.
+// into decodes the whole object, and fails for names that are no fields of to.
 func (o object) into(path string, to any) error {
 	if err := checkNames(path, o, to); err != nil {
 		return err

@@ -9,11 +9,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Batch holds what a list of definitions publishes, by kind and slug. A nil
-// Batch publishes nothing.
+// Batch holds the tools and agents that a list of definitions publishes, by kind
+// and slug. A nil Batch publishes nothing.
 type Batch map[string]Definition
 
-// NewBatch returns what is published with a list of definitions.
+// NewBatch returns the tools and agents that a list of definitions publishes.
 func NewBatch(list []Definition) Batch {
 	b := make(Batch)
 	for _, d := range list {
@@ -32,12 +32,11 @@ func (b Batch) Agent(slug string) *AgentSpec { return b["agent "+slug].Agent }
 
 func nameOf(d Definition) string { return d.Kind() + " " + d.Slug() }
 
-// Order lists the places of the definitions of a batch in the order in which
-// they can be applied: servers, artifacts and pipelines first, then each tool
-// and agent after its dependencies. Tools and agents that depend on themselves
-// are in no particular order, and are returned in cycles, by place, with an
-// error that names the whole cycle. parts returns the dependencies of a tool's
-// calls.
+// Order returns the indexes of a batch in the order in which its definitions can
+// be applied: servers, artifacts and pipelines first, then each tool and agent
+// after its dependencies. Those that depend on themselves are in no particular
+// order; cycles holds, by index, an error that names the whole cycle. parts
+// returns the dependencies of a tool's calls.
 func Order(
 	batch []Definition, parts func(*tool.Definition) (agent.Parts, error),
 ) (order []int, cycles map[int]error) {
@@ -65,7 +64,7 @@ func Order(
 	return o.order, o.cycles
 }
 
-// visit says how far the ordering has come with a definition.
+// visit is the state of a definition in the depth-first search.
 type visit int
 
 const (
@@ -105,8 +104,7 @@ func (o *ordering) visit(i int) {
 	o.order = append(o.order, i)
 }
 
-// cycle records the error of the cycle from the definition at place i back to
-// it.
+// cycle records the error of the cycle through the definition at index i.
 func (o *ordering) cycle(i int) {
 	var names []string
 	for _, at := range append(o.line[slices.Index(o.line, i):], i) {
@@ -145,8 +143,9 @@ func (o *ordering) dependencies(d Definition) []string {
 	return names
 }
 
-// CheckNames refuses a tool that is to be published with a further name which
-// another definition of the batch has, as its slug or beside it.
+// CheckNames fails with tool.Conflict if a definition publishes a tool with an
+// alias or a former name that another definition of the batch uses as its slug, or
+// publishes as a further name too.
 func CheckNames(d Definition, batch []Definition) error {
 	if d.Tool == nil || !d.Tool.AsksToPublish() {
 		return nil

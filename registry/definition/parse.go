@@ -5,12 +5,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Parse reads the JSON of a tool, an agent, an MCP server, an
-// artifact or a pipeline, distinguished by its "kind"; without one it is a
-// tool. Names of fields are accepted in snake_case and camelCase, and in other
-// usual spellings: "input" and "parameters" for input_schema, "timeout" in
-// milliseconds, "executionType", a nested "schema" or "config_schema". An
-// unknown field fails with tool.Invalid and the name that was probably meant.
+// Parse reads the JSON of a tool, an agent, an MCP server, an artifact or a
+// pipeline, distinguished by its "kind"; without one it is a tool. Field names may
+// be in snake_case or camelCase, and some have synonyms: "input" and "parameters"
+// for input_schema, "timeout" in milliseconds, "executionType", a nested "schema"
+// or "config_schema". An unknown field fails with tool.Invalid and a suggestion.
 func Parse(raw []byte) (Definition, error) {
 	doc, err := readObject("", raw)
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ParseAll reads a document that may hold several definitions: what [Parse]
-// reads; a list of servers under "mcp_servers"; and an agent
-// that lists its servers under "mcp", {"servers": […]} (reference number S1-44),
-// which come before it.
+// ParseAll reads a document of one or more definitions: one that [Parse] reads, a
+// list of servers under "mcp_servers", or an agent with its servers under "mcp",
+// {"servers": […]} (reference number S1-44). Servers come before the agent.
 func ParseAll(raw []byte) ([]Definition, error) {
 	doc, err := readObject("", raw)
 	if err != nil {
@@ -39,7 +38,7 @@ func ParseAll(raw []byte) ([]Definition, error) {
 	return append(servers, d), nil
 }
 
-// takeServers takes the servers out of a document, and reports whether it held
+// takeServers removes the servers from a document, and reports whether it held
 // nothing else.
 func takeServers(doc object) (servers []Definition, alone bool, err error) {
 	at := "/mcp_servers"

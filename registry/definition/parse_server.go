@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// parseServer reads a server at a path of its document.
+// parseServer reads a server; path is its place in the document, for errors.
 func parseServer(path string, doc object) (*ServerSpec, error) {
 	for _, alias := range []struct{ from, to string }{
 		{"url", "server_url"}, {"credential", "credentials_ref"}, {"tools", "allowed_tools"},
@@ -21,7 +21,7 @@ func parseServer(path string, doc object) (*ServerSpec, error) {
 	if err := nameServer(doc); err != nil {
 		return nil, refusal.Within(path, err)
 	}
-	if string(doc["transport"]) == `"http"` { // As others call it.
+	if string(doc["transport"]) == `"http"` { // A synonym.
 		doc["transport"] = json.RawMessage(`"` + remote.StreamableHTTP + `"`)
 	}
 	var credential string
@@ -30,7 +30,7 @@ func parseServer(path string, doc object) (*ServerSpec, error) {
 	}
 	doc.drop("id", "tenant_id", "created_at", "updated_at", "created_by", "discovered_at", "discovery_error",
 		"protocol_version", "server_name", "server_version")
-	headers := doc["headers"] // Their names are the server's.
+	headers := doc["headers"] // Header names keep their spelling.
 	delete(doc, "headers")
 	var s ServerSpec
 	if err := doc.into(path, &s); err != nil {
@@ -53,7 +53,7 @@ func parseServer(path string, doc object) (*ServerSpec, error) {
 	return &s, nil
 }
 
-// nameServer makes a slug of the name of a server that was given none.
+// nameServer derives the slug of a server from its name, if it has no slug.
 func nameServer(doc object) error {
 	if doc["slug"] != nil || doc["name"] == nil {
 		return nil
@@ -70,8 +70,8 @@ func nameServer(doc object) error {
 	return nil
 }
 
-// ServerSlug makes a slug of what a server is called: "GitHub Issues" becomes
-// github-issues. What has no letter to begin with becomes nothing.
+// ServerSlug derives a slug from the name of a server: "GitHub Issues" becomes
+// github-issues. It is empty where the name has no ASCII letter or digit.
 func ServerSlug(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9')

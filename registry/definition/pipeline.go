@@ -33,9 +33,9 @@ func parsePipeline(doc object) (*PipelineSpec, error) {
 	return &s, doc.into("", &s)
 }
 
-// Edited returns p, which is new where it has no id, as the spec wants it, and
-// whether its passages are to be embedded by another model. It fails as
-// [retrieval.Pipeline.Check] does.
+// Edited returns p with the fields of the spec, and reports whether its passages
+// must be embedded again by another model. A pipeline without an id is new. It
+// fails as [retrieval.Pipeline.Check] does.
 func (s *PipelineSpec) Edited(p retrieval.Pipeline) (after retrieval.Pipeline, reembed bool, err error) {
 	after = p
 	after.Slug, after.Name, after.Description, after.Search = s.Slug, s.Name, s.Description, s.Search

@@ -13,8 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CheckRedacted refuses what stands in answers for a secret: saved as it came,
-// it would replace the secret.
+// CheckRedacted fails with tool.Invalid for a value that contains the
+// placeholder of a redacted secret: saved, it would replace the secret.
 func CheckRedacted(path string, raw json.RawMessage) error {
 	var v any
 	if !strings.Contains(string(raw), tool.Redacted) || json.Unmarshal(raw, &v) != nil {
@@ -31,16 +31,14 @@ func CheckRedacted(path string, raw json.RawMessage) error {
 	return nil
 }
 
-// Restore puts back what answers leave out and definitions need not repeat: the
-// secrets of the stored definition, and the annotation that says which document
-// the tool was made of.
+// Restore copies from the stored definition what an edited one need not repeat:
+// secrets that responses redact, and the annotation with the source document.
 func (s *ToolSpec) Restore(stored tool.Definition) {
 	keepSecrets(s, stored)
 	keepSource(s, stored)
 }
 
-// keepSecrets restores the stored secrets where they were shown redacted and
-// sent back unchanged.
+// keepSecrets replaces redaction placeholders by the stored secrets.
 func keepSecrets(s *ToolSpec, stored tool.Definition) {
 	s.Config = redact.Restore(s.Config, stored.Config)
 	s.InputSchema = redact.Restore(s.InputSchema, stored.InputSchema)
@@ -48,7 +46,7 @@ func keepSecrets(s *ToolSpec, stored tool.Definition) {
 	s.Interaction.ProviderOptions = redact.Restore(s.Interaction.ProviderOptions, stored.Interaction.ProviderOptions)
 }
 
-// findRedacted returns the JSON Pointer of the first such value.
+// findRedacted returns the JSON Pointer of the first redaction placeholder.
 func findRedacted(path string, v any) (string, bool) {
 	switch v := v.(type) {
 	case string:

@@ -9,11 +9,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// retrievalBuiltin is the built-in that searches pipelines.
+// retrievalBuiltin is the key of the built-in that searches pipelines.
 const retrievalBuiltin = "retrieval_pipeline"
 
-// PipelineOf returns the pipeline that a definition searches, by its id or
-// slug, and where it says so; empty where it searches none of its own.
+// PipelineOf returns the id or slug of the pipeline that a definition names, and
+// the path of the field that names it; both are empty where it names none.
 func PipelineOf(d *tool.Definition) (name, path string) {
 	var c struct {
 		Builtin    string `json:"builtin"`
@@ -31,8 +31,8 @@ func PipelineOf(d *tool.Definition) (name, path string) {
 	return c.PipelineID, "/implementation_config/pipeline_id"
 }
 
-// checkRetrieval refuses a rag_retrieval tool without a pipeline, and makes
-// query an argument and an answer of it (reference numbers S3-18 and S3-19).
+// checkRetrieval fails for a rag_retrieval tool without a pipeline, and adds query
+// to its input and output schema (reference numbers S3-18 and S3-19).
 func checkRetrieval(s *ToolSpec) (err error) {
 	if s.Implementation != tool.RAGRetrieval {
 		return nil
@@ -50,8 +50,7 @@ func checkRetrieval(s *ToolSpec) (err error) {
 	return nil
 }
 
-// withQuery returns raw with a required string property "query", which every
-// retrieval tool takes and answers with.
+// withQuery returns a schema with a required string property "query".
 func withQuery(raw json.RawMessage) (json.RawMessage, error) {
 	root := map[string]any{"type": "object"}
 	if len(raw) > 0 {

@@ -7,12 +7,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ErrChanged is the cause of the Conflict for a change of what is at another
-// revision than the caller gave.
+// ErrChanged is the cause of the Conflict when an update names a revision that is
+// not the stored one.
 var ErrChanged = errors.New("it is at another revision")
 
-// CheckRevision fails with tool.Conflict, caused by [ErrChanged], unless what
-// is to be changed is at the wanted revision. Zero wants none.
+// CheckRevision fails with tool.Conflict, caused by [ErrChanged], if the stored
+// revision differs from the wanted one. A wanted revision of zero always passes.
 func CheckRevision(kind, slug string, revision, wanted int64) error {
 	if wanted == 0 || wanted == revision {
 		return nil

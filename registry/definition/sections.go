@@ -18,8 +18,8 @@ const (
 	maxSectionBytes = 32 << 10 // Of all sections together.
 )
 
-// checkSections refuses output sections that no client could show: each is a
-// part of the result, under its key, and says how it is shown.
+// checkSections fails for malformed output sections. A section names a part of
+// the result by its key, and how clients show it.
 func checkSections(s *ToolSpec) error {
 	const path = "/interaction/output_sections"
 	raw := s.Interaction.OutputSections

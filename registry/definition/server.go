@@ -16,11 +16,11 @@ import (
 // Statuses of a server.
 const (
 	ServerActive   = "active"
-	ServerDisabled = "disabled" // Its tools are not called, and it is not asked.
+	ServerDisabled = "disabled" // Calls of its tools and refreshes are refused.
 )
 
-// AllTools stands, in a list of allowed tools, for whatever a server offers, now
-// and later.
+// AllTools, in a list of allowed tools, allows every tool that a server offers,
+// now and later.
 const AllTools = "*"
 
 // Connection says where an MCP server is and how to talk to it.
@@ -35,7 +35,7 @@ type ServerSpec struct {
 	AllowedTools []string `json:"allowed_tools,omitempty"`
 	TrustHints   bool     `json:"trust_hints,omitempty"`
 	Status       string   `json:"status,omitempty"`   // [ServerActive] when empty.
-	Revision     int64    `json:"revision,omitempty"` // Guards an update: unless zero, it must still be the server's.
+	Revision     int64    `json:"revision,omitempty"` // Guards an update, as that of a [ToolSpec].
 }
 
 // Bounds of servers.
@@ -47,8 +47,8 @@ const (
 
 var serverSlug = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
-// Check fills in defaults, and fails with tool.Invalid for what no server may
-// be. It does not check the connection.
+// Check fills in defaults, and fails with tool.Invalid for a malformed slug, name,
+// status or list of allowed tools. It does not check the connection.
 func (s *ServerSpec) Check() error {
 	if s.Name == "" {
 		s.Name = s.Slug
@@ -99,7 +99,7 @@ func checkAllowed(names []string) error {
 	return nil
 }
 
-// printable reports whether text holds characters that can be seen only.
+// printable reports whether text holds printable characters only.
 func printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }

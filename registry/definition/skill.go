@@ -18,7 +18,7 @@ const (
 	maxSkillDescription  = 1 << 10  // Bytes.
 )
 
-// checkSkills refuses skills that could not be named or followed.
+// checkSkills fails for malformed names, and for missing or too long texts.
 func checkSkills(skills map[string]agent.Skill) error {
 	if len(skills) > maxSkills {
 		return refusal.New(tool.Invalid, "/skills", "%d skills: expected at most %d", len(skills), maxSkills)
@@ -43,8 +43,8 @@ func checkSkills(skills map[string]agent.Skill) error {
 	return nil
 }
 
-// parseSkills unifies the spelling of the fields of skills, and refuses others.
-// Their names stay as they are.
+// parseSkills unifies the spelling of the fields of skills, and fails for unknown
+// ones. The names of skills keep their spelling.
 func parseSkills(doc object) error {
 	raw, ok := doc["skills"]
 	if !ok {

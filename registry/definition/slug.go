@@ -10,7 +10,7 @@ import (
 
 var camelCase = regexp.MustCompile(`^[a-z][a-z0-9]*([A-Z][a-z0-9]*)+$`)
 
-// legacySlugs are names of old that new tools may still have.
+// legacySlugs are slugs outside the convention that are not warned of.
 var legacySlugs = []string{
 	"publish_view", "submit_block_response", "amble_submit_block_response", "request_input", "generate-image",
 	"retrieval_pipeline", "http_request", "function_call", "mcp_call", "web_fetch", "web_search", "json_transform",
@@ -38,8 +38,8 @@ var verbs = strings.Fields(`
 // with.
 func IsVerb(word string) bool { return slices.Contains(verbs, word) }
 
-// SlugWarnings says how a new slug misses the convention: camelCase, a verb
-// and then a noun.
+// SlugWarnings warns of a slug outside the convention: camelCase, a verb and then
+// a noun.
 func SlugWarnings(slug string) []string {
 	if slices.Contains(legacySlugs, slug) {
 		return nil

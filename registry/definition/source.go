@@ -7,20 +7,19 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// sourceAnnotation is the annotation that says which document a tool was made
-// of; a later import of the document finds the tool by it.
+// sourceAnnotation is the annotation with the document that a tool was imported
+// from. A later import of the document finds the tool by it.
 const sourceAnnotation = "source"
 
-// keepSource keeps where a tool comes from when a definition that was written by
-// hand says nothing of it. With null for it, the tool is cut off from its
-// document.
+// keepSource copies the stored source annotation to a definition that omits it. A
+// source of null removes it.
 func keepSource(s *ToolSpec, stored tool.Definition) {
 	var before, after map[string]json.RawMessage
 	if json.Unmarshal(stored.Interaction.Annotations, &before) != nil {
-		before = nil // There are none.
+		before = nil // No annotations are stored.
 	}
 	if len(s.Interaction.Annotations) > 0 && json.Unmarshal(s.Interaction.Annotations, &after) != nil {
-		return // It is refused later.
+		return // A later check reports malformed annotations.
 	}
 	switch source, has := after[sourceAnnotation]; {
 	case has && bytes.Equal(bytes.TrimSpace(source), []byte("null")):
@@ -35,6 +34,6 @@ func keepSource(s *ToolSpec, stored tool.Definition) {
 	}
 	s.Interaction.Annotations = nil
 	if len(after) > 0 {
-		s.Interaction.Annotations, _ = json.Marshal(after) // Members are JSON that was read.
+		s.Interaction.Annotations, _ = json.Marshal(after) // Its members were decoded from JSON.
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// rowFields are fields of stored rows that a definition does not set.
+// rowFields are fields of stored rows; in a definition they are ignored.
 var rowFields = []string{
 	"id", "tenant_id", "created_at", "updated_at", "published_at", "tool_type", "digest",
 	"builtin_template_id", "is_builtin_template", "artifact", "reads_declared",
 }
 
-// renamed lists other names of fields at the top of a definition.
-var renamed = []struct{ from, to string }{
+// synonyms lists other names of top-level fields.
+var synonyms = []struct{ from, to string }{
 	{"key", "slug"},
 	{"input", "input_schema"},
 	{"parameters", "input_schema"},
@@ -42,7 +42,7 @@ func parseTool(doc object) (*ToolSpec, error) {
 	if err := unpack(doc); err != nil {
 		return nil, err
 	}
-	for _, r := range renamed {
+	for _, r := range synonyms {
 		if err := doc.move(r.from, doc, r.to); err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func parseTool(doc object) (*ToolSpec, error) {
 	if err := parseFields(doc); err != nil {
 		return nil, err
 	}
-	if doc["slug"] == nil && doc["name"] != nil { // Where the name is what a model calls.
+	if doc["slug"] == nil && doc["name"] != nil { // Some systems have a name only.
 		doc["slug"] = doc["name"]
 	}
 	if err := parseTypes(doc); err != nil {
@@ -71,14 +71,14 @@ func parseTool(doc object) (*ToolSpec, error) {
 	if err := doc.into("", &s); err != nil {
 		return nil, err
 	}
-	if ask { // The strictest of what a definition says wins.
+	if ask { // The stricter of both fields wins.
 		s.PermissionPolicy = tool.AlwaysAsk
 	}
 	return &s, nil
 }
 
-// unpack spreads the nested forms: schema {input, output} and config_schema
-// {implementation, execution}.
+// unpack moves the members of schema {input, output} and config_schema
+// {implementation, execution} to the top level.
 func unpack(doc object) error {
 	for _, nest := range []struct {
 		name   string
@@ -114,7 +114,7 @@ func unpack(doc object) error {
 	return nil
 }
 
-// parseTypes translates the ways in which an implementation type is named.
+// parseTypes translates execution_type and type to implementation_type.
 func parseTypes(doc object) error {
 	var execution, kind string
 	if err := refusal.First(take(doc, "execution_type", &execution), take(doc, "type", &kind)); err != nil {
@@ -137,7 +137,7 @@ func parseTypes(doc object) error {
 	return parseMCP(doc)
 }
 
-// parseMCP takes an mcp_config for the configuration of an mcp tool.
+// parseMCP moves mcp_config to implementation_config.
 func parseMCP(doc object) error {
 	raw, ok := doc["mcp_config"]
 	if !ok {
@@ -149,7 +149,7 @@ func parseMCP(doc object) error {
 		return err
 	}
 	inner.drop("server_name")
-	if string(inner["transport"]) == `"http"` { // The default, by the name that it has there.
+	if string(inner["transport"]) == `"http"` { // A synonym of the default.
 		inner.drop("transport")
 	}
 	if inner["tool_name"] == nil {

@@ -8,9 +8,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// adopted returns the head of a tool with the server's current definition in
-// place of its previous one. Fields that were edited by hand since are kept.
-func adopted(s *Server, head *tool.Tool, t *Tool) (definition.ToolSpec, []string, error) {
+// adopt returns the spec of a tool's head with the server's current definition in
+// place of the pinned one. Fields that were edited by hand since are kept, with a
+// warning.
+func adopt(s *Server, head *tool.Tool, t *Tool) (definition.ToolSpec, []string, error) {
 	before, err := remoteSpec(s, t.Pinned)
 	if err != nil {
 		return definition.ToolSpec{}, nil, err
@@ -66,12 +67,12 @@ func adopted(s *Server, head *tool.Tool, t *Tool) (definition.ToolSpec, []string
 				"it is pure no more",
 		)
 	}
-	spec.Config, err = repinned(head.Config, t.Seen.Digest)
+	spec.Config, err = repin(head.Config, t.Seen.Digest)
 	return spec, warnings, err
 }
 
-// repinned returns a configuration that pins another definition.
-func repinned(config json.RawMessage, digest string) (json.RawMessage, error) {
+// repin returns a configuration that pins another definition.
+func repin(config json.RawMessage, digest string) (json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(config, &fields); err != nil || fields == nil {
 		return nil, refusal.New(tool.Invalid, "/implementation_config", "expected a JSON object")

@@ -10,8 +10,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Apply brings a server to s, and asks it what it offers where that may
-// have changed.
+// Apply creates or updates a server as its definition says, and refreshes it if
+// it changed or its last refresh failed. Without write, nothing is stored and the
+// server is not asked.
 func (r *Registry) Apply(
 	ctx context.Context, p tool.Principal, s definition.ServerSpec, write bool,
 ) (definition.Change, error) {
@@ -27,7 +28,7 @@ func (r *Registry) Apply(
 	if create {
 		after, err = r.create(p, s)
 	} else {
-		after, err = r.edited(before, s)
+		after, err = r.edit(before, s)
 	}
 	if err != nil {
 		return definition.Change{}, err

@@ -10,17 +10,16 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Approval names a tool of a server whose definition is to be let in.
+// Approval names a tool of a server whose current definition is approved.
 type Approval struct {
 	Name    string // As the server calls it.
-	Digest  string // Of the definition that was looked at; any that the server gave last when empty.
+	Digest  string // Of the reviewed definition; empty for the server's latest.
 	Publish bool   // Whether to publish the draft too.
 }
 
-// Approve approves what a server now offers of a tool that was imported:
-// the tool's draft takes over the server's definition, except for fields that
-// were edited by hand, and gets the least version number that the change
-// requires. A published tool resumes when that draft is published as a new
+// Approve approves the current definition of an imported tool: the tool's draft
+// takes over the server's definition, except for fields that were edited by hand,
+// and gets the least version number that the change requires. A published tool resumes when that draft is published as a new
 // version; a tool that was never published resumes at once.
 //
 // It fails with Conflict where there is nothing to approve, and where the
@@ -36,14 +35,14 @@ func (r *Registry) Approve(
 	if err != nil {
 		return definition.Change{}, fmt.Errorf("finding tool %q of server %q: %w", a.Name, s.Slug, err)
 	}
-	if err := approvable(&s, &t, a); err != nil {
+	if err := checkApproval(&s, &t, a); err != nil {
 		return definition.Change{}, err
 	}
 	head, versions, err := r.toolWithVersions(ctx, p.Tenant, t.ToolID)
 	if err != nil {
 		return definition.Change{}, err
 	}
-	spec, warnings, err := adopted(&s, &head, &t)
+	spec, warnings, err := adopt(&s, &head, &t)
 	if err != nil {
 		return definition.Change{}, err
 	}
@@ -66,8 +65,10 @@ func (r *Registry) Approve(
 	return c, nil
 }
 
-// approvable refuses to let in what is not there to be let in.
-func approvable(s *Server, t *Tool, a Approval) error {
+// checkApproval fails with tool.Conflict for a tool that cannot be approved: it was
+// not imported, is gone or refused, or has another definition than the reviewed
+// one.
+func checkApproval(s *Server, t *Tool, a Approval) error {
 	switch {
 	case !t.Imported():
 		return refusal.New(tool.Conflict, "", "tool %q of server %q was not imported: it is %s", t.Name, s.Slug, t.State)
@@ -82,8 +83,8 @@ func approvable(s *Server, t *Tool, a Approval) error {
 	return nil
 }
 
-// keepApproval notes with the server that its definition was let in. Where no
-// version pins another one, it is what may run.
+// keepApproval records the approval of a definition. Unless a published version
+// pins another definition, it also becomes the pinned one.
 func (r *Registry) keepApproval(
 	ctx context.Context, p tool.Principal, s Server, t Tool, released bool,
 ) error {

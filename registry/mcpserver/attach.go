@@ -10,9 +10,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Attach makes a server known, and asks it what it offers: the tools that
-// are allowed become drafts. A server that does not answer is attached all the
-// same; the Report says why it did not.
+// Attach stores a new server and refreshes it: allowed tools are imported as
+// drafts. A server that does not answer is attached too; Report.Err has the
+// failure.
 func (r *Registry) Attach(ctx context.Context, p tool.Principal, spec definition.ServerSpec) (Server, Report, error) {
 	s, err := r.create(p, spec)
 	if err != nil {
@@ -24,8 +24,8 @@ func (r *Registry) Attach(ctx context.Context, p tool.Principal, spec definition
 	return r.firstRefresh(ctx, p, s)
 }
 
-// firstRefresh asks a server that stands already, so that its silence is no
-// failure of what went before.
+// firstRefresh refreshes a server that is stored already. A failure of the server
+// is reported in Report.Err, and is no error.
 func (r *Registry) firstRefresh(ctx context.Context, p tool.Principal, s Server) (Server, Report, error) {
 	if s.Status != definition.ServerActive {
 		return s, Report{}, nil
@@ -54,9 +54,9 @@ func (r *Registry) create(p tool.Principal, spec definition.ServerSpec) (Server,
 	return s, nil
 }
 
-// Update changes how a server is reached and what is allowed of it. Its
-// slug stays. An imported tool that is no longer allowed stops at once; one
-// that is allowed now comes with the next refresh.
+// Update replaces the connection and the allowed tools of a server. Its slug
+// cannot change. An imported tool that is no longer allowed is quarantined at
+// once; a newly allowed one is imported by the next refresh.
 func (r *Registry) Update(
 	ctx context.Context, p tool.Principal, slugOrID string, spec definition.ServerSpec,
 ) (Server, error) {
@@ -67,14 +67,14 @@ func (r *Registry) Update(
 	if spec.Slug == "" {
 		spec.Slug = s.Slug
 	}
-	if s, err = r.edited(s, spec); err != nil {
+	if s, err = r.edit(s, spec); err != nil {
 		return Server{}, err
 	}
 	return r.save(ctx, s)
 }
 
-// edited returns s as spec wants it.
-func (r *Registry) edited(s Server, spec definition.ServerSpec) (Server, error) {
+// edit returns s with the fields of spec.
+func (r *Registry) edit(s Server, spec definition.ServerSpec) (Server, error) {
 	if err := r.check(&spec); err != nil {
 		return s, err
 	}
@@ -88,7 +88,8 @@ func (r *Registry) edited(s Server, spec definition.ServerSpec) (Server, error) 
 	return s, nil
 }
 
-// save stores a changed server, and stops what it no longer allows.
+// save stores a changed server, and quarantines imported tools that it no longer
+// allows.
 func (r *Registry) save(ctx context.Context, s Server) (Server, error) {
 	known, err := r.known(ctx, &s)
 	if err != nil {
@@ -109,9 +110,9 @@ func (r *Registry) save(ctx context.Context, s Server) (Server, error) {
 	return saved, nil
 }
 
-// Detach forgets a server. It is refused with Conflict while tools that
-// are published run on it, unless force disables those. It returns the slugs
-// of what was disabled.
+// Detach removes a server. While published tools run on it, it fails with
+// tool.Conflict, unless force is set, which disables them. It returns the slugs of
+// the disabled tools.
 func (r *Registry) Detach(ctx context.Context, p tool.Principal, slugOrID string, force bool) ([]string, error) {
 	s, err := r.own(ctx, p, slugOrID)
 	if err != nil {
@@ -147,7 +148,7 @@ func (r *Registry) Detach(ctx context.Context, p tool.Principal, slugOrID string
 	return slugs, nil
 }
 
-// apply makes s what the spec says.
+// apply copies the fields of spec to s.
 func apply(spec *definition.ServerSpec, s *Server) {
 	s.Name, s.Connection, s.AllowedTools = spec.Name, spec.Connection, spec.AllowedTools
 	s.TrustHints, s.Status = spec.TrustHints, spec.Status

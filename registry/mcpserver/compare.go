@@ -8,19 +8,19 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// OfferedSide is what a [Diff] calls the content that a draft would have with
-// what its server offers now.
+// OfferedSide is the name, in a [release.Diff], of the content that a draft would
+// have after approving the server's current definition.
 const OfferedSide = "offered"
 
-// Drift is how a server's tool differs from what was approved.
+// Drift is the difference between a tool's current definition and the approved one.
 type Drift struct {
 	Tool     Tool
 	Diff     release.Diff // From the last release, or the draft, to the draft that an approval would make.
-	Warnings []string     // What an approval would keep, or raise, and why.
+	Warnings []string     // What an approval would keep or raise, and why.
 }
 
-// Compare returns how a tool's server has changed it since it was
-// approved.
+// Compare returns the difference between the current definition of a tool and the
+// approved one.
 func (r *Registry) Compare(ctx context.Context, p tool.Principal, slugOrID, name string) (Drift, error) {
 	s, err := r.Get(ctx, p, slugOrID)
 	if err != nil {
@@ -31,7 +31,7 @@ func (r *Registry) Compare(ctx context.Context, p tool.Principal, slugOrID, name
 		return Drift{}, fmt.Errorf("finding tool %q of server %q: %w", name, s.Slug, err)
 	}
 	drift := Drift{Tool: t}
-	if warning := removedWarning(t.Seen); warning != "" {
+	if warning := removalWarning(t.Seen); warning != "" {
 		drift.Warnings = []string{warning}
 	}
 	if !t.Imported() || t.Seen == nil {
@@ -41,7 +41,7 @@ func (r *Registry) Compare(ctx context.Context, p tool.Principal, slugOrID, name
 	if err != nil {
 		return Drift{}, err
 	}
-	spec, warnings, err := adopted(&s, &head, &t)
+	spec, warnings, err := adopt(&s, &head, &t)
 	if err != nil {
 		return Drift{}, err
 	}
@@ -64,7 +64,7 @@ func (r *Registry) Compare(ctx context.Context, p tool.Principal, slugOrID, name
 	return drift, drift.Diff.Judge(to, release.OfTool(versions))
 }
 
-// toolWithVersions returns a tool of the tenant's own by its id.
+// toolWithVersions returns a tool, by its id, and its versions.
 func (r *Registry) toolWithVersions(
 	ctx context.Context, tenant tool.TenantID, id string,
 ) (tool.Tool, []tool.Version, error) {

@@ -11,12 +11,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxSlug is how long a slug may be.
+// maxSlug bounds the length of a slug, in bytes.
 const maxSlug = 64
 
-// remoteSlug names the tool that is made of a server's tool: the words of both
-// names in camelCase. What gets too long keeps its beginning and ends in a hash
-// of the rest.
+// remoteSlug returns the slug of an imported tool: the words of the server's and
+// the tool's name in camelCase. One that is too long is cut, and ends in a hash of
+// the tool's name.
 func remoteSlug(server, name string) string {
 	var b strings.Builder
 	upper := false
@@ -50,10 +50,9 @@ type remoteConfig struct {
 	DefinitionDigest string `json:"definition_digest"`
 }
 
-// remoteSpec is the draft that an import makes: hidden, as what a gateway runs
-// is (reference number S1-45), with one attempt, and asking for approval. One
-// that only reads, where the operator takes the server's word for it, needs no
-// approval, is pure, and runs beside others.
+// remoteSpec returns the draft of an imported tool: hidden (reference number
+// S1-45), with one attempt and approval required. With TrustHints, a tool that
+// hints to be read-only is pure instead, and needs no approval.
 func remoteSpec(s *Server, d *ToolDefinition) (definition.ToolSpec, error) {
 	config, err := json.Marshal(remoteConfig{s.Slug, d.Name, d.Digest})
 	if err != nil {
@@ -80,7 +79,7 @@ func remoteSpec(s *Server, d *ToolDefinition) (definition.ToolSpec, error) {
 	return spec, nil
 }
 
-// titleOf is what people call the tool.
+// titleOf returns the display name of a tool.
 func titleOf(d *ToolDefinition) string {
 	if d.Title != "" {
 		return d.Title
@@ -88,7 +87,7 @@ func titleOf(d *ToolDefinition) string {
 	return d.Name
 }
 
-// hintsOf keeps what a server says of its tool as data; nothing for nothing.
+// hintsOf returns the hints of a tool as annotations; nil for none.
 func hintsOf(d *ToolDefinition) (json.RawMessage, error) {
 	raw, err := json.Marshal(d.Annotations)
 	if err != nil {
@@ -105,8 +104,8 @@ func onlyReads(d *ToolDefinition) bool {
 		(d.Annotations.Destructive == nil || !*d.Annotations.Destructive)
 }
 
-// remoteConfigOf reads which tool of which server a definition runs, and
-// reports whether it is one of an attached server.
+// remoteConfigOf reads the configuration of an imported tool; false for any other
+// definition.
 func remoteConfigOf(d *tool.Definition) (remoteConfig, bool) {
 	var c remoteConfig
 	if d.ImplementationType() != tool.MCP || json.Unmarshal(d.Config, &c) != nil || c.Server == "" {
@@ -115,13 +114,13 @@ func remoteConfigOf(d *tool.Definition) (remoteConfig, bool) {
 	return c, true
 }
 
-// definitionOf reads from a tool what its server's definition was when it was
-// imported: the best there is for a tool that outlived the server's row.
+// definitionOf reconstructs the server's definition from an imported tool whose
+// server row was removed.
 func definitionOf(d *tool.Definition, c remoteConfig) *ToolDefinition {
 	out := &ToolDefinition{
 		Name: c.ToolName, Title: d.Name, Description: d.Description, InputSchema: d.InputSchema, OutputSchema: d.OutputSchema,
 		Digest: c.DefinitionDigest,
 	}
-	_ = json.Unmarshal(d.Interaction.Annotations, &out.Annotations) // Annotations that were edited by hand are no hints.
+	_ = json.Unmarshal(d.Interaction.Annotations, &out.Annotations) // Annotations edited by hand may be no hints.
 	return out
 }

@@ -27,8 +27,8 @@ func (r *Registry) List(ctx context.Context, p tool.Principal, afterSlug string,
 	return servers, nil
 }
 
-// Tools returns a page of what a server offers, and offered, in the order
-// of names.
+// Tools returns a page of the tools that a server offers or has offered, in the
+// order of names.
 func (r *Registry) Tools(
 	ctx context.Context, p tool.Principal, slugOrID string, q ToolQuery,
 ) ([]Tool, error) {
@@ -43,7 +43,7 @@ func (r *Registry) Tools(
 	return tools, nil
 }
 
-// known returns all that is known of a server's tools.
+// known returns all stored tools of a server.
 func (r *Registry) known(ctx context.Context, s *Server) ([]Tool, error) {
 	var all []Tool
 	q := ToolQuery{Limit: remotePage}

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// offer is a tool as a server offers it, or why it cannot be used.
+// offer is a tool that a server offers, or the fault that makes it unusable.
 type offer struct {
 	name       string
 	definition *ToolDefinition
 	fault      string
 }
 
-// distinct lists what a server offers by name. A name that it gives twice
-// means neither of the two.
+// distinct lists the offers of a server by name. A name listed twice is a fault.
 func distinct(d *Discovery) []offer {
 	var out []offer
 	at := make(map[string]int)
@@ -36,9 +35,9 @@ func distinct(d *Discovery) []offer {
 	return out
 }
 
-// removedWarning says where a definition had characters that readers do not
-// see; empty where it had none.
-func removedWarning(d *ToolDefinition) string {
+// removalWarning lists the places of a definition from which invisible characters
+// were removed; empty for none.
+func removalWarning(d *ToolDefinition) string {
 	if d == nil || len(d.Removed) == 0 {
 		return ""
 	}

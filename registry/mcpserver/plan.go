@@ -11,20 +11,21 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// plan compares what a server offers with what is known of it. It is pure.
-// standing returns the tenant's tools that run on the server, taken says why a
-// slug is not free, and draft makes the head of a new tool.
+// plan computes the changes of a refresh from what a server offers and the stored
+// tools of the server. It stores nothing. tools returns the tenant's tools that run
+// on the server, taken the reason why a slug is not free, and draft the head of a
+// new tool.
 type plan struct {
-	server   *Server
-	now      time.Time
-	standing func() ([]tool.Tool, error)
-	taken    func(slug string) (why string, err error)
-	draft    func(definition.ToolSpec) (tool.Tool, error)
+	server *Server
+	now    time.Time
+	tools  func() ([]tool.Tool, error)
+	taken  func(slug string) (why string, err error)
+	draft  func(definition.ToolSpec) (tool.Tool, error)
 
-	imported map[string]bool // Tools, by their ids, that are known to be of the server.
+	imported map[string]bool // Ids of the tenant's tools that were imported from the server.
 
-	slugs   map[string]string   // Which of this server's tools has a slug.
-	wanted  map[string][]string // Which of its allowed tools would have it.
+	slugs   map[string]string   // Name of the imported tool, by slug.
+	claims  map[string][]string // Names of the allowed tools, by the slug that they would get.
 	changes Changes
 	report  Report
 }
@@ -32,7 +33,7 @@ type plan struct {
 // compare fills in changes and report.
 func (p *plan) compare(known []Tool, d *Discovery) error {
 	p.imported = make(map[string]bool)
-	p.slugs, p.wanted, p.changes.Stop = make(map[string]string), make(map[string][]string), make(map[string]string)
+	p.slugs, p.claims, p.changes.Stop = make(map[string]string), make(map[string][]string), make(map[string]string)
 	byName := make(map[string]*Tool, len(known))
 	for i := range known {
 		byName[known[i].Name] = &known[i]
@@ -43,7 +44,7 @@ func (p *plan) compare(known []Tool, d *Discovery) error {
 	offers := distinct(d)
 	for _, o := range offers {
 		if slug := remoteSlug(p.server.Slug, o.name); p.server.Allows(o.name) {
-			p.wanted[slug] = append(p.wanted[slug], o.name)
+			p.claims[slug] = append(p.claims[slug], o.name)
 		}
 	}
 	for _, o := range offers {
@@ -60,7 +61,7 @@ func (p *plan) compare(known []Tool, d *Discovery) error {
 	return nil
 }
 
-// offer decides about a tool that the server offers.
+// offer plans a tool that the server offers.
 func (p *plan) offer(t Tool, o offer) error {
 	t.SeenAt = p.now
 	if o.definition != nil {
@@ -78,7 +79,7 @@ func (p *plan) offer(t Tool, o offer) error {
 		return nil
 	case !p.server.Allows(t.Name):
 		if t.State == "" || t.State == StateGone {
-			p.tell(&t, ChangeOffered, removedWarning(t.Seen))
+			p.note(&t, ChangeOffered, removalWarning(t.Seen))
 		}
 		p.put(t, StateOffered, "")
 		return nil
@@ -86,7 +87,7 @@ func (p *plan) offer(t Tool, o offer) error {
 	return p.bring(t)
 }
 
-// judge decides about a tool that was imported before.
+// judge plans an imported tool.
 func (p *plan) judge(t Tool, o offer) {
 	switch {
 	case o.fault != "":
@@ -99,7 +100,7 @@ func (p *plan) judge(t Tool, o offer) {
 			p.changes.Seen = append(p.changes.Seen, t.Name)
 			return
 		}
-		p.tell(&t, ChangeBack, "the server gives the definition again that may run")
+		p.note(&t, ChangeBack, "the server gives the definition again that may run")
 		p.quarantine(&t, "")
 		t.ApprovedDigest = t.Pinned.Digest
 		p.put(t, StatePinned, "")
@@ -107,21 +108,21 @@ func (p *plan) judge(t Tool, o offer) {
 		p.report.Unchanged++
 		p.put(t, StateApproved, approvedReason)
 	default:
-		p.stop(t, StateChanged, ChangeChanged, joined("the server changed its definition", removedWarning(t.Seen)))
+		p.stop(t, StateChanged, ChangeChanged, join("the server changed its definition", removalWarning(t.Seen)))
 	}
 }
 
 const notAllowed = "it is not among the server's allowed tools"
 
-// bring imports a tool, or takes up one that was imported before the server
-// was attached anew, whatever it is called now.
+// bring imports a tool. A tool that was imported before the server was detached
+// and attached again is linked instead, even if it was renamed.
 func (p *plan) bring(t Tool) error {
 	spec, err := remoteSpec(p.server, t.Seen)
 	if err != nil {
 		p.refuse(t, tool.AsError(err).Msg)
 		return nil
 	}
-	there, c, err := p.outlived(t.Name, spec.Slug)
+	there, c, err := p.orphan(t.Name, spec.Slug)
 	if err != nil {
 		return err
 	}
@@ -152,16 +153,16 @@ func (p *plan) bring(t Tool) error {
 	}
 	t.ToolID, t.ToolSlug, t.Pinned, t.ApprovedDigest = head.ID, head.Slug, t.Seen, t.Seen.Digest
 	p.changes.Create = append(p.changes.Create, head)
-	p.tell(&t, ChangeNew, removedWarning(t.Seen))
+	p.note(&t, ChangeNew, removalWarning(t.Seen))
 	p.put(t, StatePinned, "")
 	return nil
 }
 
-// outlived returns the tool that was made of a server's tool before the server was
-// attached anew, with its configuration; nil where there is none. Of several, the
-// one with the slug that an import gives comes first.
-func (p *plan) outlived(name, slug string) (*tool.Tool, remoteConfig, error) {
-	tools, err := p.standing()
+// orphan returns the tenant's tool that was imported from a server's tool before
+// the server was detached, with its configuration; nil for none. Of several, it
+// prefers the one with the slug that an import gives.
+func (p *plan) orphan(name, slug string) (*tool.Tool, remoteConfig, error) {
+	tools, err := p.tools()
 	if err != nil {
 		return nil, remoteConfig{}, err
 	}
@@ -180,12 +181,12 @@ func (p *plan) outlived(name, slug string) (*tool.Tool, remoteConfig, error) {
 	return there, of, nil
 }
 
-// rival returns another tool of the server that has, or would get, a slug.
+// rival returns another tool of the server with the same slug; empty for none.
 func (p *plan) rival(name, slug string) string {
 	if owner, taken := p.slugs[slug]; taken && owner != name {
 		return owner
 	}
-	for _, other := range p.wanted[slug] {
+	for _, other := range p.claims[slug] {
 		if other != name {
 			return other
 		}
@@ -193,7 +194,7 @@ func (p *plan) rival(name, slug string) string {
 	return ""
 }
 
-// absent decides about what the server no longer offers.
+// absent plans the tools that the server no longer offers.
 func (p *plan) absent(known []Tool, offers []offer) {
 	there := make(map[string]bool, len(offers))
 	for _, o := range offers {
@@ -219,30 +220,30 @@ func (p *plan) absent(known []Tool, offers []offer) {
 	}
 }
 
-// refuse keeps a tool out.
+// refuse plans a tool that cannot be imported.
 func (p *plan) refuse(t Tool, reason string) {
 	if t.State != StateRefused || t.Reason != reason {
 		t.ChangedAt = p.now
 	}
-	p.tell(&t, ChangeRefused, reason)
+	p.note(&t, ChangeRefused, reason)
 	p.put(t, StateRefused, reason)
 }
 
-// stop quarantines an imported tool.
+// stop plans to quarantine an imported tool.
 func (p *plan) stop(t Tool, state State, change ToolChange, reason string) {
-	p.tell(&t, change, reason)
+	p.note(&t, change, reason)
 	p.quarantine(&t, reason)
 	p.put(t, state, reason)
 }
 
-// quarantine stops the tenant's tool for a reason, or without one lets it go on.
+// quarantine plans the quarantine of the tenant's tool; an empty reason ends it.
 func (p *plan) quarantine(t *Tool, reason string) {
 	if t.Quarantine != reason {
 		p.changes.Stop[t.ToolID] = reason
 	}
 }
 
-func (p *plan) tell(t *Tool, change ToolChange, reason string) {
+func (p *plan) note(t *Tool, change ToolChange, reason string) {
 	p.report.Tools = append(p.report.Tools, ToolReport{Name: t.Name, Slug: t.ToolSlug, Change: change, Reason: reason})
 }
 
@@ -261,7 +262,7 @@ func spaced(path string) string {
 	return path + ": "
 }
 
-// joined joins the reasons that are not empty.
-func joined(reasons ...string) string {
+// join joins the reasons that are not empty.
+func join(reasons ...string) string {
 	return strings.Join(slices.DeleteFunc(reasons, func(s string) bool { return s == "" }), "; ")
 }

@@ -15,7 +15,7 @@ import (
 
 // Refresh asks a server for its tools and updates the registry: it drafts
 // new tools that are allowed, and quarantines those, and only those, whose
-// definition is no longer the approved one. StateApproved tools resume where the
+// definition is no longer the approved one. Approved tools resume where the
 // server offers the approved definition again.
 //
 // A server that does not answer changes nothing: the failure is returned, and
@@ -32,8 +32,8 @@ func (r *Registry) Refresh(ctx context.Context, p tool.Principal, slugOrID strin
 	return r.refresh(ctx, p, s)
 }
 
-// refresh asks s. Where only the server is to blame, the report has the failure
-// too.
+// refresh asks s for its tools. A failure of the server is returned, and is in
+// Report.Err too.
 func (r *Registry) refresh(ctx context.Context, p tool.Principal, s Server) (Server, Report, error) {
 	if r.opts.Discoverer == nil {
 		return Server{}, Report{}, errNoDiscoverer
@@ -42,7 +42,7 @@ func (r *Registry) refresh(ctx context.Context, p tool.Principal, s Server) (Ser
 	found, err := r.opts.Discoverer.Discover(ctx, s.Tenant, s.Connection)
 	s.DiscoveredAt, s.UpdatedAt = &now, now
 	if err != nil {
-		return r.unanswered(ctx, s, fmt.Errorf("asking server %q what it offers: %w", s.Slug, err))
+		return r.keepFailure(ctx, s, fmt.Errorf("asking server %q what it offers: %w", s.Slug, err))
 	}
 	s.DiscoveryError, s.ProtocolVersion, s.ServerName, s.ServerVersion = "", found.Protocol, found.Name, found.Version
 	known, err := r.known(ctx, &s)
@@ -51,7 +51,7 @@ func (r *Registry) refresh(ctx context.Context, p tool.Principal, s Server) (Ser
 	}
 	compared := plan{
 		server: &s, now: now,
-		standing: sync.OnceValues(func() ([]tool.Tool, error) {
+		tools: sync.OnceValues(func() ([]tool.Tool, error) {
 			tools, err := r.store.ListServerTools(ctx, p.Tenant, s.Slug)
 			if err != nil {
 				return nil, fmt.Errorf("listing the tools of server %q: %w", s.Slug, err)
@@ -62,7 +62,7 @@ func (r *Registry) refresh(ctx context.Context, p tool.Principal, s Server) (Ser
 		draft: func(spec definition.ToolSpec) (tool.Tool, error) {
 			t, err := r.tools.Draft(p.Tenant, spec)
 			if err == nil {
-				err = refuseUnwritable(&t.Definition)
+				err = checkWritable(&t.Definition)
 			}
 			return t, err
 		},
@@ -77,8 +77,8 @@ func (r *Registry) refresh(ctx context.Context, p tool.Principal, s Server) (Ser
 	return saved, compared.report, nil
 }
 
-// unanswered keeps why a server could not be asked.
-func (r *Registry) unanswered(ctx context.Context, s Server, cause error) (Server, Report, error) {
+// keepFailure stores why a server could not be asked.
+func (r *Registry) keepFailure(ctx context.Context, s Server, cause error) (Server, Report, error) {
 	failed := tool.AsError(cause)
 	s.DiscoveryError = failed.Msg
 	saved, err := r.store.SaveServer(context.WithoutCancel(ctx), s, Changes{})
@@ -88,9 +88,9 @@ func (r *Registry) unanswered(ctx context.Context, s Server, cause error) (Serve
 	return saved, Report{Err: failed}, cause
 }
 
-// refuseUnwritable refuses a definition with characters that cannot be kept as
-// they are, and so not be pinned.
-func refuseUnwritable(d *tool.Definition) error {
+// checkWritable fails for a definition with characters that PostgreSQL cannot
+// store, so that it could not be pinned by digest.
+func checkWritable(d *tool.Definition) error {
 	raw, err := json.Marshal(d)
 	if err != nil {
 		return refusal.New(tool.Invalid, "", "it is malformed JSON")
@@ -105,7 +105,7 @@ func refuseUnwritable(d *tool.Definition) error {
 func unwritable(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return strings.ContainsAny(v, "\x00\ufffd") // Halves are read as the replacement.
+		return strings.ContainsAny(v, "\x00\ufffd") // encoding/json decodes half a surrogate pair as U+FFFD.
 	case []any:
 		return slices.ContainsFunc(v, unwritable)
 	case map[string]any:

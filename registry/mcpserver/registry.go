@@ -10,17 +10,16 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Discovery is what a server says of itself and its tools.
+// Discovery is the description that a server gives of itself and its tools.
 type Discovery = remote.Discovery
 
 // Discoverer talks to servers. Implementations are safe for concurrent use and
 // fail with a [*tool.Error].
 type Discoverer interface {
-	// CheckServer refuses, as tool.Invalid with Path, a connection that could
-	// never work.
+	// CheckServer fails with tool.Invalid, with Path, for a malformed connection.
 	CheckServer(c *definition.Connection) error
-	// Discover asks a server what it offers, within what the tenant may reach,
-	// and bounds what a hostile one answers.
+	// Discover lists the tools of a server, under the tenant's egress rules. It
+	// bounds the size of the response.
 	Discover(ctx context.Context, tenant tool.TenantID, c definition.Connection) (*Discovery, error)
 }
 
@@ -71,10 +70,10 @@ func (r *Registry) At(revision int64) *Registry {
 }
 
 var errNoDiscoverer = refusal.New(tool.Conflict, "",
-	"nothing here can talk to MCP servers: start the API with what can")
+	"nothing here can talk to MCP servers: start the API with a Discoverer")
 
 // check fills in the defaults of a server, and fails with tool.Invalid for what
-// no server may be, and with tool.Conflict without a [Discoverer].
+// no server may have, and with tool.Conflict without a [Discoverer].
 func (r *Registry) check(s *definition.ServerSpec) error {
 	if err := s.Check(); err != nil {
 		return err

@@ -20,14 +20,14 @@ type Server struct {
 	Slug   string        `json:"slug"`
 	Name   string        `json:"name"`
 	definition.Connection
-	// AllowedTools are the tools that are imported, by the server's names for
-	// them; [definition.AllTools] for all, none when empty.
+	// AllowedTools are the names of the tools to import;
+	// [definition.AllTools] for all, none when empty.
 	AllowedTools []string `json:"allowed_tools"`
-	// TrustHints takes the server's word that a tool only reads.
+	// TrustHints accepts the server's hint that a tool is read-only.
 	TrustHints bool   `json:"trust_hints,omitempty"`
 	Status     string `json:"status"`
 
-	// What the server said of itself when it was asked last.
+	// Results of the last refresh.
 	DiscoveredAt    *time.Time `json:"discovered_at,omitempty"`   // Nil before the first time.
 	DiscoveryError  string     `json:"discovery_error,omitempty"` // Why it could not be asked.
 	ProtocolVersion string     `json:"protocol_version,omitempty"`
@@ -40,43 +40,43 @@ type Server struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Allows reports whether a tool of the server may be imported and run.
+// Allows reports whether AllowedTools has a tool of the server.
 func (s *Server) Allows(name string) bool {
 	return slices.Contains(s.AllowedTools, definition.AllTools) || slices.Contains(s.AllowedTools, name)
 }
 
-// State is how a tool of a server stands to what was let in of it.
+// State compares the current definition of a server's tool with the approved one.
 type State string
 
 // States.
 const (
 	StateOffered  State = "offered"  // Not allowed, so not imported.
-	StatePinned   State = "pinned"   // The server gives the definition that may run.
-	StateChanged  State = "changed"  // The server gives another definition: the tool is stopped.
-	StateApproved State = "approved" // Another one, which the draft has taken over: publishing it lets the tool go on.
-	StateGone     State = "gone"     // The server offers it no more: the tool is stopped.
+	StatePinned   State = "pinned"   // The server offers the pinned definition.
+	StateChanged  State = "changed"  // The server offers another definition: quarantined.
+	StateApproved State = "approved" // The draft has the new definition; publishing it ends the quarantine.
+	StateGone     State = "gone"     // No longer offered: quarantined.
 	StateRefused  State = "refused"  // It cannot be imported, or is no longer allowed; Reason says why.
 )
 
-// Tool is a tool of a server, and what was let in of it.
+// Tool is a tool of a server, with its approved and its current definition.
 type Tool struct {
 	Name       string      // As the server calls it.
-	ToolID     string      // The tenant's tool that was made of it; empty when none was.
+	ToolID     string      // Of the imported tool; empty when not imported.
 	ToolSlug   string      // Read only.
 	ToolStatus tool.Status // Read only.
 	Quarantine string      // Of the tenant's tool. Read only.
 	State      State
 	Reason     string
 
-	Pinned         *ToolDefinition // What may run; nil while nothing was imported.
-	ApprovedDigest string          // What the draft holds: Pinned's, or a later one's.
+	Pinned         *ToolDefinition // The definition that may run; nil when not imported.
+	ApprovedDigest string          // Of the draft's definition: Pinned's or a later one's.
 	ApprovedBy     string
 	ApprovedAt     *time.Time
-	Seen           *ToolDefinition // What the server gave last; nil only where it was never asked.
+	Seen           *ToolDefinition // The server's latest definition; nil when it was never asked.
 	FirstSeenAt    time.Time
 	SeenAt         time.Time
 	ChangedAt      time.Time // Of the state or the definition.
 }
 
-// Imported reports whether a tool of the tenant was made of it.
+// Imported reports whether the tool was imported as a tool of the tenant.
 func (t *Tool) Imported() bool { return t.ToolID != "" }

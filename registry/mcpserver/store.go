@@ -6,17 +6,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Store keeps servers and what they offer. Package store implements it.
-// As in [Store], what belongs to another tenant is tool.NotFound.
+// Store keeps servers and their tools. Package store implements it. Rows of other
+// tenants are tool.NotFound.
 type Store interface {
 	// CreateServer stores a new server; Conflict when its slug is taken.
 	CreateServer(ctx context.Context, s Server) (Server, error)
-	// SaveServer stores a changed server with what comes of it, all or nothing,
-	// if its revision is still s.Revision, else fails with Conflict, caused by
-	// [definition.ErrChanged].
+	// SaveServer stores a changed server and c in one transaction. It fails with
+	// Conflict, caused by [definition.ErrChanged], if its revision is no longer
+	// s.Revision.
 	SaveServer(ctx context.Context, s Server, c Changes) (Server, error)
-	// DetachServer ends a server, under the rules of SaveServer. The tools that
-	// were made of its tools stay.
+	// DetachServer removes a server, under the rules of SaveServer. Imported tools
+	// stay.
 	DetachServer(ctx context.Context, s Server) error
 	FindServer(ctx context.Context, tenant tool.TenantID, slugOrID string) (Server, error)
 	// ListServers returns a page in the order of slugs.
@@ -24,10 +24,11 @@ type Store interface {
 	FindRemoteTool(ctx context.Context, tenant tool.TenantID, serverID, name string) (Tool, error)
 	// ListRemoteTools returns a page in the order of names.
 	ListRemoteTools(ctx context.Context, tenant tool.TenantID, serverID string, q ToolQuery) ([]Tool, error)
-	// FindToolOrigin returns the tool of a server that a tenant's tool was made of.
+	// FindToolOrigin returns the tool of a server that a tenant's tool was imported
+	// from.
 	FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID string) (Tool, error)
-	// PinTool makes the definition that the tool's server gave last the one that
-	// may run, if it is still that of the digest.
+	// PinTool pins the server's latest definition of a tool, if it has the given
+	// digest.
 	PinTool(ctx context.Context, tenant tool.TenantID, toolID, digest, by string) error
 	// ListServerTools returns the tenant's tools that run on a server.
 	ListServerTools(ctx context.Context, tenant tool.TenantID, serverSlug string) ([]tool.Tool, error)
@@ -47,10 +48,10 @@ type ToolQuery struct {
 	Limit     int
 }
 
-// Changes are what is written with a server.
+// Changes are stored together with a server.
 type Changes struct {
 	Create []tool.Tool       // Drafts of new tools.
 	Put    []Tool            // Replace the stored tools of the same names.
 	Seen   []string          // Names of tools that were offered again, unchanged.
-	Stop   map[string]string // Why a tool is quarantined, by its id; empty to let it go on.
+	Stop   map[string]string // Reasons of quarantine, by tool id; an empty one ends it.
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// What a [Diff] calls contents that have no version of their own.
+// Names of contents without a version, in a [Diff].
 const (
 	DraftSide      = "draft"
 	DefinitionSide = "definition"
@@ -18,10 +18,10 @@ type Diff struct {
 	Slug    string
 	From    string // Number of a version, or [DraftSide]; empty when there is nothing to compare with.
 	To      string // Number of a version, [DraftSide] or [DefinitionSide].
-	Number  string // That To has.
+	Number  string // Version number of To.
 	Bump    schema.Bump
-	Least   string // The least number that To may have; empty when any will do.
-	Refusal string // Why Number will not do; empty when it will.
+	Least   string // The least number that To may have; empty for any.
+	Refusal string // Why To cannot have Number; empty when it can.
 	Changes []schema.Change
 }
 
@@ -128,7 +128,7 @@ func (d *Diff) Judge(to Side, h History) error {
 	d.Least = least(highest, stable, since.bump)
 	for _, e := range h {
 		if e.digest == digest && e.number.String() == to.Number {
-			d.Least = to.Number // It is that version.
+			d.Least = to.Number // The content is that version.
 		}
 	}
 	return nil

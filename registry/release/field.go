@@ -98,9 +98,8 @@ func (f *fields) object(path string, before, after map[string]any) {
 	}
 }
 
-// plain returns a value in a form that may be shown: short values only, and
-// none within configurations and options, which may hold data that not every
-// reader may see.
+// plain formats a value for display. It is empty for long values, and for those of
+// configurations and provider options, which may be confidential.
 func plain(path string, v any) string {
 	for _, hidden := range []string{"implementation_config", "interaction/provider_options"} {
 		if strings.HasPrefix(path, hidden) {

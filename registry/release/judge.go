@@ -119,7 +119,7 @@ func (h History) judge(number, digest string, d demand) (exists bool, err error)
 		return false, refusal.New(tool.Conflict, "/version", "version %s: expected more than the last, %s: at least %s%s",
 			number, highest.number, nextAfter(highest, d.bump), d.because())
 	}
-	if stable != nil && raised(stable.number, n) < needed(stable.number, d.bump) {
+	if stable != nil && raise(stable.number, n) < require(stable.number, d.bump) {
 		return false, refusal.New(tool.Conflict, "/version", "version %s: the change since %s is %s and needs at least %s%s",
 			number, stable.number, d.bump, next(stable.number, d.bump), d.because())
 	}
@@ -210,7 +210,7 @@ func (d *demand) name(side string, changes []schema.Change) {
 	}
 }
 
-// because names the first few changes that demand most.
+// because lists the first changes that demand most.
 func (d demand) because() string {
 	if d.bump < schema.Minor || len(d.changes) == 0 {
 		return ""
@@ -226,8 +226,8 @@ func (d demand) because() string {
 	return " (" + strings.Join(texts, "; ") + ")"
 }
 
-// raised returns which part of the number grew.
-func raised(before, after *semver.Version) schema.Bump {
+// raise returns which part of the number grew.
+func raise(before, after *semver.Version) schema.Bump {
 	switch {
 	case after.Major() > before.Major():
 		return schema.Major
@@ -238,8 +238,8 @@ func raised(before, after *semver.Version) schema.Bump {
 	}
 }
 
-// needed lowers a demand below 1.0.0, where a minor version may break.
-func needed(before *semver.Version, b schema.Bump) schema.Bump {
+// require lowers a demand below 1.0.0, where a minor version may break.
+func require(before *semver.Version, b schema.Bump) schema.Bump {
 	if before.Major() == 0 && b == schema.Major {
 		return schema.Minor
 	}
@@ -248,7 +248,7 @@ func needed(before *semver.Version, b schema.Bump) schema.Bump {
 
 // next returns the least number that meets a demand.
 func next(before *semver.Version, b schema.Bump) semver.Version {
-	switch needed(before, b) {
+	switch require(before, b) {
 	case schema.Major:
 		return before.IncMajor()
 	case schema.Minor:
