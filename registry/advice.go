@@ -13,11 +13,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Advice knows what a definition may name and nothing refuses when it is saved,
-// since it may come later, or from elsewhere. Functions that are nil give none.
+// Advice looks up what a definition names but may be created after it is saved. A
+// missing one is a warning, not an error. A nil function gives no warnings.
 type Advice struct {
-	// NoApprovals says that calls which need an approval are refused, since they
-	// cannot be asked for.
+	// NoApprovals says that calls that need an approval are refused.
 	NoApprovals bool
 	// ModelProviders lists the model providers of the workers. Nil when they are
 	// not known.
@@ -33,8 +32,8 @@ type Advice struct {
 	Permitted func(ctx context.Context, tenant tool.TenantID, permission string) (bool, error)
 }
 
-// advise warns of what a tool names that is not there, and of what its calls will
-// meet. What cannot be looked up now is passed over: advice fails nothing.
+// advise warns of missing things that a tool names, and of calls that will be
+// refused. Failed lookups are ignored.
 func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	var warnings []string
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
@@ -65,8 +64,8 @@ func (r *Registry) advise(ctx context.Context, t *tool.Tool) []string {
 	return warnings
 }
 
-// embedsWithin reports whether a tool searches in a way that sends queries to an
-// embedding model, though nothing of it may leave.
+// embedsWithin reports whether a tool of egress class none searches in a way that
+// sends queries to an embedding model.
 func (r *Registry) embedsWithin(ctx context.Context, t *tool.Tool) bool {
 	if r.opts.Advice.Embeds == nil || t.EgressClass != tool.EgressNone || t.Tenant == "" {
 		return false
@@ -82,8 +81,8 @@ func (r *Registry) embedsWithin(ctx context.Context, t *tool.Tool) bool {
 	return err == nil && embeds
 }
 
-// hostIn returns the host of the URL in a configuration, with its port if it has
-// one: where a credential for it has to be bound.
+// hostIn returns the host, with its port if it has one, of the URL in a
+// configuration: the host to bind its credentials to.
 func hostIn(config json.RawMessage) string {
 	var at struct {
 		URL string `json:"url"`
@@ -126,8 +125,8 @@ func credentialsIn(config json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// adviseModel warns of an agent without a model, or with one that no worker can
-// ask.
+// adviseModel warns of an agent without a model, or with a model of an unknown
+// provider.
 func (r *Registry) adviseModel(model string) []string {
 	provider, _, _ := strings.Cut(model, "/")
 	switch {

@@ -30,7 +30,7 @@ func (r *Registry) CreateAgent(
 	return a, warnings, nil
 }
 
-// UpdateAgent replaces the draft head of an agent. Its slug stays.
+// UpdateAgent replaces the draft head of an agent. Its slug cannot change.
 func (r *Registry) UpdateAgent(
 	ctx context.Context, p tool.Principal, slugOrID string, s definition.AgentSpec,
 ) (agent.Agent, []string, error) {
@@ -44,7 +44,7 @@ func (r *Registry) UpdateAgent(
 	if s.Slug == "" {
 		s.Slug = a.Slug
 	}
-	a, warnings, err := r.editedAgent(a, s)
+	a, warnings, err := r.editAgent(a, s)
 	if err != nil {
 		return agent.Agent{}, nil, err
 	}
@@ -63,7 +63,7 @@ func (r *Registry) GetAgent(ctx context.Context, p tool.Principal, slugOrID stri
 	return a, nil
 }
 
-// ownAgent returns an agent that is to be changed.
+// ownAgent returns an agent to change, at the revision of [Registry.At].
 func (r *Registry) ownAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, error) {
 	a, err := r.GetAgent(ctx, p, slugOrID)
 	if err != nil {
@@ -107,11 +107,11 @@ func (r *Registry) newAgent(tenant tool.TenantID, s definition.AgentSpec) (agent
 	a := agent.Agent{
 		ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Version: release.First, CreatedAt: r.opts.Clock().UTC(),
 	}
-	return r.editedAgent(a, s)
+	return r.editAgent(a, s)
 }
 
-// editedAgent returns a as s wants it, but for publishing.
-func (r *Registry) editedAgent(a agent.Agent, s definition.AgentSpec) (agent.Agent, []string, error) {
+// editAgent returns a with the fields of s. It does not publish.
+func (r *Registry) editAgent(a agent.Agent, s definition.AgentSpec) (agent.Agent, []string, error) {
 	s.ModelOptions = redact.Restore(s.ModelOptions, a.ModelOptions)
 	warnings, err := s.Check()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // VersionAgent snapshots the head of an agent under number; see
-// [Registry.Version]. Any raise of the number will do.
+// [Registry.Version]. Any greater number is valid.
 func (r *Registry) VersionAgent(
 	ctx context.Context, p tool.Principal, slugOrID, number string,
 ) (agent.Agent, agent.Version, error) {
@@ -30,10 +30,9 @@ func (r *Registry) VersionAgent(
 }
 
 // PublishAgent makes the head of an agent available in production, snapshotted
-// under its number if it has not been. All its tools are resolved as production
-// would: one that is missing, and two that give the model the same name, fail
-// here with all that is wrong. So does one whose calls would lead back to the
-// agent, or deeper than agents may run.
+// under its number if it has not been. It resolves all tools in production mode,
+// and fails with all faults: missing tools, two tools of the same name for the
+// model, calls that lead back to the agent, or agents nested too deep.
 func (r *Registry) PublishAgent(
 	ctx context.Context, p tool.Principal, slugOrID string,
 ) (agent.Agent, agent.Version, error) {
@@ -56,8 +55,8 @@ func (r *Registry) DisableAgent(ctx context.Context, p tool.Principal, slugOrID 
 	return r.changeAgent(ctx, p, slugOrID, func(*agent.Agent, []agent.Version) tool.Status { return tool.Disabled })
 }
 
-// EnableAgent makes a disabled agent what its versions allow: published if one
-// is, else a draft.
+// EnableAgent ends the disabled status of an agent: it is published if one of its
+// versions is, else a draft.
 func (r *Registry) EnableAgent(ctx context.Context, p tool.Principal, slugOrID string) (agent.Agent, error) {
 	return r.changeAgent(ctx, p, slugOrID, func(_ *agent.Agent, versions []agent.Version) tool.Status {
 		if slices.ContainsFunc(versions, func(v agent.Version) bool { return v.Published }) {
@@ -85,7 +84,7 @@ func (r *Registry) changeAgent(
 	return a, nil
 }
 
-// cutAgent makes the version that the head stands for. It writes nothing.
+// cutAgent returns the version of the head under its number. It stores nothing.
 func (r *Registry) cutAgent(a agent.Agent, versions []agent.Version) (agent.Version, error) {
 	digest, err := a.Definition.Digest()
 	if err != nil {
@@ -136,7 +135,8 @@ func (r *Registry) publishAgent(ctx context.Context, p tool.Principal, a *agent.
 	return nil
 }
 
-// mayPublishAgent refuses what cannot be published, whatever its tools are.
+// mayPublishAgent fails for an agent that cannot be published, before its tools are
+// resolved.
 func (r *Registry) mayPublishAgent(a *agent.Agent, v *agent.Version) error {
 	switch {
 	case a.Status == tool.Disabled:

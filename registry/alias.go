@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// FurtherName is a name that a tool has beside its slug.
+// FurtherName is an alias or a former name of a tool.
 type FurtherName struct {
 	Name    string
 	ToolID  string
@@ -17,11 +17,11 @@ type FurtherName struct {
 	LastDay string // Of a former name, "2006-01-02" in UTC; empty for an alias.
 }
 
-// Former reports whether the tool had the name, and keeps it until a day.
+// Former reports whether the name is a former slug, kept until LastDay.
 func (n FurtherName) Former() bool { return n.LastDay != "" }
 
-// Taken refuses the name to another tool: a former name as its slug, and any as a
-// further name of its own.
+// Taken returns the Conflict for another tool that asks for the name: of a former
+// name as its slug, of an alias as a further name.
 func (n FurtherName) Taken(op string) *tool.Error {
 	if !n.Former() {
 		return &tool.Error{Kind: tool.Conflict, Op: op, Path: definition.NamesPath, Msg: fmt.Sprintf(
@@ -35,7 +35,8 @@ func (n FurtherName) Taken(op string) *tool.Error {
 	}
 }
 
-// checkFormer refuses a slug for a new tool that is a former name of another one.
+// checkFormer fails with tool.Conflict for a slug of a new tool that is a former
+// name of another one.
 func (r *Registry) checkFormer(ctx context.Context, tenant tool.TenantID, slug string) error {
 	names, err := r.store.FurtherNames(ctx, tenant, []string{slug})
 	if err != nil {
@@ -49,9 +50,9 @@ func (r *Registry) checkFormer(ctx context.Context, tenant tool.TenantID, slug s
 	return nil
 }
 
-// checkReach refuses to publish a version whose further names would lead
-// elsewhere: the slug of a tool goes before every alias, and what another tool
-// has as a further name it keeps.
+// checkReach fails with tool.Conflict for a published version with a further name
+// that is the slug or a further name of another tool: calls by that name would
+// reach the other tool.
 func (r *Registry) checkReach(ctx context.Context, v *tool.Version) error {
 	if !v.Published {
 		return nil

@@ -112,6 +112,6 @@ func TestPublishRefusesUnknownMiddleware(t *testing.T) {
 		}
 		registrytest.RequireRefused(t, err, tool.Conflict, "/interaction/middleware/1", `no worker here has the middleware "approve"`)
 		_, _, err = b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: s.Slug})
-		require.NoError(t, err, "one that was not told leaves it to the workers")
+		require.NoError(t, err, "a nil Middleware leaves the check to the workers")
 	}
 }

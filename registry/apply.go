@@ -13,19 +13,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Apply makes a tool, an agent or a server what its definition says: it creates or
-// replaces the draft, and where the definition asks for it, publishes it.
-// Nothing is written unless all of it is in order. A definition without a
-// version gets the least number that its change demands. Applying the same
-// definition again changes nothing.
+// Apply creates or updates the tool, agent, server or artifact of a definition, and
+// publishes it if the definition asks for it. Nothing is stored if it fails. A
+// definition without a version gets the least number that its change demands.
+// Applying the same definition again changes nothing.
 func (r *Registry) Apply(ctx context.Context, p tool.Principal, d definition.Definition) (definition.Change, error) {
 	return r.apply(ctx, p, d, true)
 }
 
-// Check reports what [Registry.Apply] would do, and fails where it would, with
-// one exception: the tools of an agent, and the server or the pipeline of a
-// tool, need not exist, since the same batch may create them.
-// [Registry.CheckTools] checks for these.
+// Check returns the change that [Registry.Apply] would make, and fails as it would,
+// with one exception: the tools of an agent, and the server or the pipeline of a
+// tool, may be missing, since the same batch may create them.
+// [Registry.CheckTools] checks these.
 func (r *Registry) Check(ctx context.Context, p tool.Principal, d definition.Definition) (definition.Change, error) {
 	dry := *r
 	dry.dry = true
@@ -60,7 +59,8 @@ func (r *Registry) apply(
 	}
 }
 
-// applyTool brings a tool of p's tenant, which may be the platform, to s.
+// applyTool applies the definition of a tool of p's tenant, or of a global one where
+// p has no tenant.
 func (r *Registry) applyTool(
 	ctx context.Context, p tool.Principal, s definition.ToolSpec, write bool,
 ) (definition.Change, error) {
@@ -79,7 +79,7 @@ func (r *Registry) applyTool(
 		after, warnings, err = r.newTool(tenant, s)
 	} else {
 		held = before.Definition
-		after, warnings, err = r.edited(*before, s)
+		after, warnings, err = r.edit(*before, s)
 	}
 	if err != nil {
 		return definition.Change{}, err
@@ -120,7 +120,7 @@ func (r *Registry) applyTool(
 	default:
 		c.Action = definition.Updated
 	}
-	if undeclared != nil { // What is as it was is nothing that p declares.
+	if undeclared != nil { // An unchanged tool declares nothing new.
 		return definition.Change{}, undeclared
 	}
 	if !write {
@@ -133,7 +133,7 @@ func (r *Registry) applyTool(
 func (r *Registry) writeTool(ctx context.Context, create bool, t tool.Tool, v tool.Version) error {
 	if create {
 		draft := t
-		if v.Number != "" { // Until the version stands, it is a draft.
+		if v.Number != "" { // It is a draft until the version is stored.
 			draft.Status, draft.PublishedAt = tool.Draft, nil
 		}
 		stored, err := r.store.CreateTool(ctx, draft)
@@ -156,7 +156,7 @@ func (r *Registry) writeTool(ctx context.Context, create bool, t tool.Tool, v to
 	}
 }
 
-// findOwn returns the tenant's own tool of that slug with its versions, or nil.
+// findOwn returns the tenant's own tool of a slug with its versions; nil for none.
 func (r *Registry) findOwn(ctx context.Context, tenant tool.TenantID, slug string) (*tool.Tool, []tool.Version, error) {
 	t, err := r.store.FindTool(ctx, tenant, tool.Ref{Slug: slug})
 	switch {
@@ -193,7 +193,7 @@ func publishedNumbers(versions []tool.Version) []string {
 	return out
 }
 
-// sameTool reports whether a and b differ in nothing but times.
+// sameTool reports whether a and b are equal, but for times.
 func sameTool(a, b tool.Tool) bool {
 	digestA, errA := tool.Snapshot{Definition: a.Definition}.Digest()
 	digestB, errB := tool.Snapshot{Definition: b.Definition}.Digest()
@@ -209,7 +209,7 @@ func samePolicy(a, b tool.Policy) bool {
 	return same && reflect.DeepEqual(a, b)
 }
 
-// applyAgent brings an agent to s.
+// applyAgent applies the definition of an agent.
 func (r *Registry) applyAgent(
 	ctx context.Context, p tool.Principal, s definition.AgentSpec, write bool,
 ) (definition.Change, error) {
@@ -227,7 +227,7 @@ func (r *Registry) applyAgent(
 		if versions, err = r.store.ListAgentVersions(ctx, p.Tenant, before.ID); err != nil {
 			return definition.Change{}, fmt.Errorf("listing the versions of agent %q: %w", s.Slug, err)
 		}
-		after, warnings, err = r.editedAgent(before, s)
+		after, warnings, err = r.editAgent(before, s)
 	}
 	if err != nil {
 		return definition.Change{}, err

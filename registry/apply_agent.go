@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// agentChange is an agent before and after.
+// agentChange is an agent before and after its definition is applied.
 type agentChange struct {
 	before, after agent.Agent
 	versions      []agent.Version
@@ -73,7 +73,7 @@ func (r *Registry) settleAgent(
 func (r *Registry) writeAgent(ctx context.Context, create bool, a agent.Agent, v agent.Version) error {
 	if create {
 		draft := a
-		if v.Number != "" { // Until the version stands, it is a draft.
+		if v.Number != "" { // It is a draft until the version is stored.
 			draft.Status, draft.PublishedAt = tool.Draft, nil
 		}
 		stored, err := r.store.CreateAgent(ctx, draft)

@@ -12,7 +12,7 @@ import (
 // published. A pipeline must exist. The warnings also list what else the tool
 // refers to that does not exist, see [Advice].
 func (r *Registry) pin(ctx context.Context, t *tool.Tool) (warnings []string, err error) {
-	if err := r.checkBroughtPipeline(ctx, t.Tenant, &t.Definition); err != nil {
+	if err := r.checkPipelineOrBatch(ctx, t.Tenant, &t.Definition); err != nil {
 		return nil, err
 	}
 	err = r.artifacts.Pin(ctx, t)

@@ -42,9 +42,9 @@ func makeArtifact(t *testing.T, b bench) artifact.Artifact {
 	return a
 }
 
-func boundTo(artifact, constraint string, edit ...func(*definition.ToolSpec)) definition.ToolSpec {
+func boundTo(slugOrID, constraint string, edit ...func(*definition.ToolSpec)) definition.ToolSpec {
 	return spec("quoteOrder", append([]func(*definition.ToolSpec){func(s *definition.ToolSpec) {
-		s.ArtifactID, s.ArtifactVersion, s.Publish, s.InputSchema = artifact, constraint, true, nil
+		s.ArtifactID, s.ArtifactVersion, s.Publish, s.InputSchema = slugOrID, constraint, true, nil
 	}}, edit...)...)
 }
 

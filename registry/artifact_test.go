@@ -47,7 +47,8 @@ func TestArtifactsArePure(t *testing.T) {
 	s := artifactSpec("1")
 	s.Execution.Lane = tool.FastLane
 	_, err = b.registry.Apply(t.Context(), b.ada, definition.Definition{Tool: &s})
-	require.Equal(t, "/execution/lane", tool.AsError(err).Path, "what nobody trusts stays out of a workflow's task")
+	require.Equal(t, "/execution/lane", tool.AsError(err).Path,
+		"an untrusted program never runs in the task of a workflow")
 }
 
 // A program that does not compile is not published, and one that is published

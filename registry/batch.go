@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Order lists the places of the definitions of a batch in the order in which
-// they can be applied, see [definition.Order].
+// Order returns the indexes of a batch in the order in which its definitions can be
+// applied, see [definition.Order].
 func (r *Registry) Order(batch []definition.Definition) (order []int, cycles map[int]error) {
 	return definition.Order(batch, r.partsOf)
 }
@@ -71,15 +71,15 @@ func (r *Registry) checkAgentTools(
 	return r.walkAgent(ctx, p.Tenant, node{"agent", s.Slug, r.agentID(ctx, p.Tenant, s.Slug)}, s.Tools, batch)
 }
 
-// fits reports whether a reference may mean a version, judged by version
-// numbers alone. An unknown number may fit.
+// fits reports whether a version number satisfies the constraint of a reference. An
+// unknown number does.
 func fits(ref tool.Ref, number string) bool {
 	if ref.Constraint == "" || number == "" {
 		return true
 	}
 	constraint, err := semver.NewConstraint(ref.Constraint)
 	if err != nil {
-		return true // The resolver says what is wrong.
+		return true // The resolver reports a malformed constraint.
 	}
 	v, err := semver.StrictNewVersion(number)
 	return err != nil || constraint.Check(v)
@@ -97,8 +97,8 @@ func (r *Registry) checkToolParts(
 	return r.walkTool(ctx, &tool.Tool{ID: r.toolID(ctx, p.Tenant, s.Slug), Tenant: p.Tenant, Slug: s.Slug}, &d, batch)
 }
 
-// toolID returns the id of a tenant's own tool, or a stand-in for one that the
-// batch makes.
+// toolID returns the id of a tenant's own tool, or a placeholder for one that the
+// batch creates.
 func (r *Registry) toolID(ctx context.Context, tenant tool.TenantID, slug string) string {
 	if t, err := r.store.FindTool(ctx, tenant, tool.Ref{Slug: slug}); err == nil && t.Tenant == tenant {
 		return t.ID
@@ -106,7 +106,7 @@ func (r *Registry) toolID(ctx context.Context, tenant tool.TenantID, slug string
 	return "new " + slug
 }
 
-// agentID does the same for an agent.
+// agentID returns the id of an agent, or a placeholder as toolID does.
 func (r *Registry) agentID(ctx context.Context, tenant tool.TenantID, slug string) string {
 	if a, err := r.store.FindAgent(ctx, tenant, slug); err == nil {
 		return a.ID
@@ -114,7 +114,7 @@ func (r *Registry) agentID(ctx context.Context, tenant tool.TenantID, slug strin
 	return "new " + slug
 }
 
-// walkAgent looks at all that the tools of an agent are made of.
+// walkAgent checks the dependencies of an agent's tools.
 func (r *Registry) walkAgent(
 	ctx context.Context, tenant tool.TenantID, n node, tools []tool.Ref, batch definition.Batch,
 ) error {

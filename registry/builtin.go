@@ -20,7 +20,7 @@ type BuiltinSpec struct {
 const platformSubject = "platform"
 
 // SyncBuiltins brings the global tools up to date with the built-ins: new ones
-// are published, changed ones get a new version. The registry must stand on a
+// are published, changed ones get a new version. The registry must use a
 // store that is opened for the platform. A built-in whose content changed under
 // the same version fails with tool.Conflict. Tools that are no longer built in
 // stay as they are.

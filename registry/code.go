@@ -15,40 +15,39 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CodeSpec is a tool whose definition stands in a host's code.
+// CodeSpec is a tool that is defined in a host's code.
 type CodeSpec struct {
 	Slug       string
 	Version    string // A semantic version, greater whenever Definition differs.
 	Definition tool.Definition
-	Policy     tool.Policy // Of a new tool. See [Registry.SyncCode] for one that exists.
+	Policy     tool.Policy // Of a new tool; see [Registry.SyncCode] for an existing one.
 }
 
 // codeSubject is the subject that versions of tools defined in code are
 // recorded with.
 const codeSubject = "code"
 
-// syncTries bounds how often a tool is looked at again that another worker of
-// the host was bringing up to date too.
+// syncTries bounds the attempts for a tool that another worker of the host
+// publishes at the same time.
 const syncTries = 5
 
-// SyncCode publishes to a tenant the tools that stand in a host's code: new
-// ones, and new versions of those that are there. A version that is there
-// already is left alone, so that an older program that starts beside a newer
-// one changes nothing. What no code has any more stays.
+// SyncCode publishes to a tenant the tools that are defined in a host's code: new
+// tools, and new versions of existing ones. It changes no existing version, so that
+// an older program that starts beside a newer one has no effect. It keeps tools
+// that the code no longer defines.
 //
-// A tool is its tenant's own once it exists. Its state and policy stay what the
-// tenant made them, but for an egress class and an approval that the code asks
-// for: the strictest wins. Nothing is published, and a warning says why, where
-// the tenant disabled or deprecated the tool, has a greater version, has
-// versions of its own that the new one does not follow, or has something else
-// under the slug or a further name.
+// It keeps the status and the policy of an existing tool, except that the stricter
+// egress class and approval of tenant and code win. It publishes nothing, and
+// returns a warning, if the tenant disabled or deprecated the tool, has a greater
+// version, has versions of its own that the new one does not follow, or uses the
+// slug or a further name for another tool.
 //
-// A tool whose definition has a former name, and that stands under it, is renamed
-// with its versions; that name is kept until its day. An older program, which
-// still has the former name, leaves the tool alone.
+// A tool that exists under a former name of the definition is renamed with its
+// versions; the former name works until its last day. An older program with the
+// former name leaves the tool alone.
 //
-// It fails with tool.Conflict where the code's own version has other content
-// than it had, or is not raised as its change demands.
+// It fails with tool.Conflict for a published version with other content, and for a
+// number that is too low for the change.
 func (r *Registry) SyncCode(ctx context.Context, tenant tool.TenantID, specs []CodeSpec) ([]definition.Change, error) {
 	changes := make([]definition.Change, 0, len(specs))
 	for _, s := range specs {
@@ -97,8 +96,8 @@ func (r *Registry) syncCode(ctx context.Context, tenant tool.TenantID, s CodeSpe
 	return heldOr(c)(applied, err)
 }
 
-// heldOr returns unchanged with a warning where a name of the code's leads to
-// another tool, and else what was applied.
+// heldOr returns the applied change, or unchanged with a warning where a name of
+// the definition belongs to another tool.
 func heldOr(unchanged definition.Change) func(definition.Change, error) (definition.Change, error) {
 	return func(applied definition.Change, err error) (definition.Change, error) {
 		if warning, held := heldByName(err); held {
@@ -109,8 +108,9 @@ func heldOr(unchanged definition.Change) func(definition.Change, error) (definit
 	}
 }
 
-// obstacle says what of the tenant's keeps a version from being published, and
-// fails where the code contradicts itself.
+// obstacle returns why the tenant's tool keeps a version from being published; empty
+// for no reason. It fails with tool.Conflict where the code changed the content of
+// a published version.
 func obstacle(before *tool.Tool, versions []tool.Version, want *definition.ToolSpec) (held string, err error) {
 	switch {
 	case !sameFunction(&before.Definition, &want.Definition) && !renamedInCode(&before.Definition, want):
@@ -168,11 +168,11 @@ func functionName(d *tool.Definition) string {
 	var config struct {
 		FunctionName string `json:"function_name"`
 	}
-	_ = json.Unmarshal(d.Config, &config) // What is no configuration names none.
+	_ = json.Unmarshal(d.Config, &config) // A malformed configuration names none.
 	return config.FunctionName
 }
 
-// strictest keeps the tenant's policy, but for what the code's is stricter in.
+// strictest returns the tenant's policy with the stricter fields of the code's.
 func strictest(own, code tool.Policy) tool.Policy {
 	order := []tool.Egress{tool.EgressNone, tool.EgressReadOnly, tool.EgressWrite}
 	if cmp.Compare(slices.Index(order, code.EgressClass), slices.Index(order, own.EgressClass)) > 0 {

@@ -89,7 +89,7 @@ func TestSyncCodePublishesEachVersionOnce(t *testing.T) {
 	c, _ = b.sync(t, code("1.5.0", first))
 	require.Equal(t, []string{"version 2.0.0 is there, which is greater"}, c.Warnings)
 	_, err = b.registry.Get(t.Context(), b.bob, tool.Ref{Slug: "convertWeight"})
-	require.Equal(t, tool.NotFound, tool.KindOf(err), "nobody else has it")
+	require.Equal(t, tool.NotFound, tool.KindOf(err), "other tenants do not have it")
 }
 
 // What a tenant decides of its tool stands, and keeps no program from starting.

@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Compare returns the differences of two contents of a tool, which are numbers
-// of versions, or [release.DraftSide]. from defaults to the last release, and to
+// Compare returns the differences of two contents of a tool, each named by a version
+// number or [release.DraftSide]. from defaults to the last release, and to
 // defaults to the draft. It fails with tool.NotFound, whose Path is "from" or
 // "to", for a version that does not exist.
 func (r *Registry) Compare(ctx context.Context, p tool.Principal, ref tool.Ref, from, to string) (release.Diff, error) {
@@ -39,7 +39,7 @@ func (r *Registry) Compare(ctx context.Context, p tool.Principal, ref tool.Ref, 
 	if err != nil {
 		return release.Diff{}, err
 	}
-	if to != release.DraftSide { // What stands is judged by what it is compared with alone.
+	if to != release.DraftSide { // Judge an existing version against the compared one only.
 		versions = slices.DeleteFunc(slices.Clone(versions), func(v tool.Version) bool { return v.Number != before.Name })
 	}
 	return d, d.Judge(after, release.OfTool(versions))
@@ -47,8 +47,8 @@ func (r *Registry) Compare(ctx context.Context, p tool.Principal, ref tool.Ref, 
 
 // CompareSpec returns what [Registry.Apply] would change about a tool: its
 // content, compared as [Registry.Compare] does, and its policy, which takes
-// effect without a version. It fails where Apply would, but not because of the
-// version number.
+// effect without a version. It fails as Apply would, except for a refused version
+// number, which Diff.Refusal reports.
 func (r *Registry) CompareSpec(
 	ctx context.Context, p tool.Principal, s definition.ToolSpec, from string,
 ) (release.Diff, error) {
@@ -75,7 +75,7 @@ func (r *Registry) CompareSpec(
 		if before, err = release.SideOf(head, versions, from, "from"); err != nil {
 			return release.Diff{}, err
 		}
-		after, _, err = r.edited(*head, s)
+		after, _, err = r.edit(*head, s)
 	}
 	if err != nil {
 		return release.Diff{}, err

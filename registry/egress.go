@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// checkEgressRules refuses rules that nothing could pass, or that say what the
-// class denies.
+// checkEgressRules fails for egress rules that no request satisfies, or that allow
+// more than the egress class.
 func (r *Registry) checkEgressRules(s *definition.ToolSpec) error {
 	if err := hostname.CheckRules(s.EgressRules, s.EgressClass, r.declaresReads(&s.Definition)); err != nil {
 		return refusal.Within("/egress_rules", err)
@@ -16,9 +16,8 @@ func (r *Registry) checkEgressRules(s *definition.ToolSpec) error {
 	return nil
 }
 
-// egressObstacle says why calls of a tool of the given class and rules would be
-// refused and reported as drift, whatever their arguments, or why nothing could
-// watch over them; nothing when they would not.
+// egressObstacle fails with tool.Invalid if the egress class and rules would refuse
+// every call of a tool, or, for a provider tool, if the policy requires approvals.
 func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
 	of := r.opts.Types.Of(d)
 	if of.RunBy == tool.RunByProvider {
@@ -59,8 +58,7 @@ func (r *Registry) egressObstacle(p tool.Policy, d *tool.Definition) error {
 	return nil
 }
 
-// egressWarnings explains to the author of a draft what will keep it from being
-// published.
+// egressWarnings warns of what egressObstacle will refuse on publishing.
 func (r *Registry) egressWarnings(s *definition.ToolSpec) []string {
 	if err := r.egressObstacle(s.Policy, &s.Definition); err != nil {
 		return []string{"it cannot be published as it is: " + tool.AsError(err).Msg}
@@ -68,9 +66,8 @@ func (r *Registry) egressWarnings(s *definition.ToolSpec) []string {
 	return nil
 }
 
-// providerObstacle says why a provider's tool of the given policy would never
-// be passed to a model: the platform cannot stop its calls, so it cannot ask
-// for an approval either.
+// providerObstacle fails with tool.Invalid for a provider tool whose policy requires
+// approvals: the provider runs its calls, so the platform cannot hold them.
 func providerObstacle(p tool.Policy) error {
 	const why = "the model's provider runs the tool by itself, so no approval can be asked for before it does, and " +
 		"it would never be passed to a model"

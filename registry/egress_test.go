@@ -101,7 +101,7 @@ func TestDriftAtDefinition(t *testing.T) {
 	}
 }
 
-// Rules are read in both spellings, judged at their place, told apart, and are
+// Rules are read in both spellings, checked at their path, distinguished, and are
 // no part of a version.
 func TestEgressRules(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// checkTool fills in the defaults of a tool, and refuses what no draft may hold.
+// checkTool fills in the defaults of a tool, and fails with tool.Invalid for what no
+// draft may hold.
 func (r *Registry) checkTool(s *definition.ToolSpec) (warnings []string, err error) {
 	if err := s.CheckIdentity(); err != nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (r *Registry) checkContent(s *definition.ToolSpec) error { return s.CheckCo
 
 func (r *Registry) checkSchemas(s *definition.ToolSpec) error { return s.CheckSchemas(r.opts.Schemas) }
 
-// checkConfig judges the configuration by its implementation type.
+// checkConfig checks the configuration of a tool.
 func (r *Registry) checkConfig(s *definition.ToolSpec) error {
 	var object map[string]json.RawMessage
 	if len(s.Config) > 0 && (json.Unmarshal(s.Config, &object) != nil || object == nil) {
@@ -70,7 +71,8 @@ func (r *Registry) checkConfigBy(d *tool.Definition, uploaded bool) error {
 	return nil
 }
 
-// checkRunnable refuses to publish what would not run as it says.
+// checkRunnable fails for a version whose calls could not run: no executor has its
+// type, its configuration is invalid, or a host lacks what it names.
 func (r *Registry) checkRunnable(d *tool.Definition, uploaded bool) error {
 	of := r.opts.Types.Of(d)
 	_, known := r.opts.Types.Find(of.Implementation)
@@ -136,8 +138,7 @@ func (r *Registry) partsOf(d *tool.Definition) (agent.Parts, error) {
 	return parts, nil
 }
 
-// checkCompiles refuses to publish a program that does not compile, or not within
-// the tool's limits.
+// checkCompiles fails for a program that does not compile within the tool's limits.
 func (r *Registry) checkCompiles(ctx context.Context, t *tool.Tool, v *tool.Version) error {
 	d := &v.Snapshot.Definition
 	switch compiles := r.opts.Types.Of(d).Compile; {

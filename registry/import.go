@@ -9,23 +9,22 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Imported is what became of one tool of an import.
+// Imported is the result of importing one tool.
 type Imported struct {
 	definition.Change
 	Err *tool.Error // Set when the tool was not imported.
 }
 
-// Import takes over tools of another system, as [definition.Parse] reads them.
-// What they do not say is filled in: a tool that is active is published and
-// another disabled, the version is 1.0.0, and the implementation type follows
-// from artifact, configuration and is_system. A tool that cannot be published
-// as it is becomes a draft, with a warning that says why. One that is not even
-// a valid draft fails alone.
+// Import applies tools of another system, as [definition.Parse] reads them.
+// [definition.Backfill] fills in missing fields. A tool that cannot be published
+// becomes a draft, with a warning that gives the reason. One that is no valid draft
+// fails alone.
 func (r *Registry) Import(ctx context.Context, p tool.Principal, tools []definition.ToolSpec) ([]Imported, error) {
 	return r.importTools(ctx, p, tools, true)
 }
 
-// CheckImport reports what [Registry.Import] would do, and writes nothing.
+// CheckImport returns the result that [Registry.Import] would have, and stores
+// nothing.
 func (r *Registry) CheckImport(ctx context.Context, p tool.Principal, tools []definition.ToolSpec) ([]Imported, error) {
 	return r.importTools(ctx, p, tools, false)
 }

@@ -49,8 +49,8 @@ func (r *Registry) Publish(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	return r.add(ctx, t, v)
 }
 
-// Deprecate keeps a published tool running where it is bound, and refuses new
-// bindings.
+// Deprecate refuses new bindings of a published tool. Existing bindings keep
+// running.
 func (r *Registry) Deprecate(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
 	return r.change(ctx, p, ref, func(t *tool.Tool) (err error) {
 		t.Status, err = nextStatus(t.Status, tool.Deprecated)
@@ -58,7 +58,7 @@ func (r *Registry) Deprecate(ctx context.Context, p tool.Principal, ref tool.Ref
 	})
 }
 
-// Disable stops a tool at once, everywhere.
+// Disable refuses every further call of a tool.
 func (r *Registry) Disable(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
 	return r.change(ctx, p, ref, func(t *tool.Tool) error {
 		t.Status = tool.Disabled
@@ -66,10 +66,10 @@ func (r *Registry) Disable(ctx context.Context, p tool.Principal, ref tool.Ref) 
 	})
 }
 
-// Delete takes a tool out of sight, for good: it is not found any more, and its
-// slug and further names are free. Its versions and the record of its calls stay.
-// It fails with tool.Conflict for what is published or deprecated, which has to
-// be disabled first, and for a tool that an MCP server brought.
+// Delete removes a tool permanently: it is not found any more, and its slug and
+// further names are free. Its versions and the record of its calls stay. It fails
+// with tool.Conflict for a published or deprecated tool, which has to be disabled
+// first, and for a tool that was imported from an MCP server.
 func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
 	if err := refusal.Unpermitted(p, ToolsWrite); err != nil {
 		return tool.Tool{}, err
@@ -88,8 +88,8 @@ func (r *Registry) Delete(ctx context.Context, p tool.Principal, ref tool.Ref) (
 	return t, nil
 }
 
-// Enable makes a disabled, deprecated or inactive tool what its versions allow:
-// published if one is, else a draft.
+// Enable ends the disabled, deprecated or inactive status of a tool: it is published
+// if one of its versions is, else a draft.
 func (r *Registry) Enable(ctx context.Context, p tool.Principal, ref tool.Ref) (tool.Tool, error) {
 	return r.change(ctx, p, ref, func(t *tool.Tool) error {
 		versions, err := r.store.ListVersions(ctx, p.Tenant, t.ID)
@@ -141,7 +141,7 @@ func (r *Registry) snapshot(
 		t.Version = number
 	}
 	if !slices.ContainsFunc(versions, func(v tool.Version) bool { return v.Number == t.Version }) {
-		if _, err := r.pin(ctx, &t); err != nil { // What stands under the number keeps what it pins.
+		if _, err := r.pin(ctx, &t); err != nil { // An existing version keeps its pin.
 			return tool.Tool{}, tool.Version{}, err
 		}
 	}
@@ -155,8 +155,8 @@ func (r *Registry) snapshot(
 	return r.add(ctx, t, v)
 }
 
-// cut makes the version that the head stands for, under the judge's rules. It
-// writes nothing.
+// cut returns the version of the head under its number, see [release.History.Judge].
+// It stores nothing.
 func (r *Registry) cut(
 	ctx context.Context, t tool.Tool, versions []tool.Version, p tool.Principal, publish bool,
 ) (tool.Tool, tool.Version, error) {
@@ -188,7 +188,8 @@ func (r *Registry) cut(
 	return t, v, err
 }
 
-// publish marks a version and its tool as published, if it would run.
+// publish marks a version and its tool as published. It fails if calls could not
+// run.
 func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) error {
 	if t.Status == tool.Disabled {
 		return refusal.New(tool.Conflict, "/status", "tool %q is disabled: enable it before publishing", t.Slug)
@@ -196,7 +197,7 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 	if err := refusal.First(
 		r.checkPin(ctx, t, v), r.checkRunnable(&v.Snapshot.Definition, t.ArtifactID != ""),
 		checkOpenInput(v), r.egressObstacle(t.Policy, &v.Snapshot.Definition),
-		r.servers.CheckOrigin(ctx, t, v, r.dry), r.checkBroughtPipeline(ctx, t.Tenant, &v.Snapshot.Definition),
+		r.servers.CheckOrigin(ctx, t, v, r.dry), r.checkPipelineOrBatch(ctx, t.Tenant, &v.Snapshot.Definition),
 	); err != nil {
 		return err
 	}
@@ -204,7 +205,7 @@ func (r *Registry) publish(ctx context.Context, t *tool.Tool, v *tool.Version) e
 		return err
 	}
 	if t.Status == tool.Deprecated && v.Published {
-		return nil // To say again what was said before does not take the deprecation back.
+		return nil // Publishing a published version again does not end the deprecation.
 	}
 	now := r.opts.Clock().UTC()
 	if !v.Published {

@@ -56,7 +56,7 @@ func TestOrderTellsOfCycles(t *testing.T) {
 	for _, err := range cycles {
 		registrytest.RequireRefused(
 			t, err, tool.Conflict, "",
-			"tool x -> agent b -> tool y -> tool z -> agent a -> tool x: what calls itself never ends",
+			"tool x -> agent b -> tool y -> tool z -> agent a -> tool x: the calls form a cycle",
 		)
 	}
 	_, cycles = b.registry.Order(batchOf(spec("self", composed("self"))))
@@ -79,7 +79,7 @@ func TestCheckToolsLeavesOutWhatTheBatchPublishes(t *testing.T) {
 		batch[0],
 		batch[1], loop,
 	}),
-		tool.Conflict, "/tools/0", "agent desk -> tool wrap -> tool ask -> agent desk: what")
+		tool.Conflict, "/tools/0", "agent desk -> tool wrap -> tool ask -> agent desk: the calls")
 	skilled := batchOf(spec("ask", asking(`{"agent":"research","skill":"sum"}`), publish))[0]
 	registrytest.RequireRefused(t, b.registry.CheckTools(t.Context(), b.ada, skilled, []definition.Definition{
 		skilled,

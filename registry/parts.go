@@ -8,9 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// checkParts refuses a configuration that names an agent or steps in a way
-// that no call could follow, and fills in the input schema that goes without
-// saying. Whether they exist is for publishing to say: they may come later.
+// checkParts fails with tool.Invalid for malformed dependencies, and fills in the
+// input schema that they imply. Publishing checks that they exist.
 func (r *Registry) checkParts(s *definition.ToolSpec) error {
 	parts, err := r.partsOf(&s.Definition)
 	if err != nil {
@@ -25,10 +24,9 @@ func (r *Registry) checkParts(s *definition.ToolSpec) error {
 	return nil
 }
 
-// checkWhole refuses to publish a tool whose calls could not be made: what
-// they are made of must be there and published, must hold what the tool
-// declares of itself, and must not lead back to the tool. In a batch the tools
-// and agents that come with it are looked at by [Registry.CheckTools].
+// checkWhole fails for a tool whose dependencies do not exist, are not published,
+// contradict what the tool declares (pure, idempotent), or lead back to the tool.
+// For a batch, [Registry.CheckTools] checks this.
 func (r *Registry) checkWhole(ctx context.Context, t *tool.Tool, d *tool.Definition) error {
 	parts, err := r.partsOf(d)
 	if err != nil || parts.IsZero() || r.dry {

@@ -13,7 +13,7 @@ import (
 )
 
 // Whatever is published in whatever order, nothing that is published leads back
-// to itself, and what is refused for that does, by the way that is told.
+// to itself; the error about a cycle names its path.
 func TestNothingPublishedLeadsBackToItself(t *testing.T) {
 	t.Parallel()
 

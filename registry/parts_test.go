@@ -207,7 +207,7 @@ func TestPublishComposition(t *testing.T) {
 		{"a deprecated tool", composed("old"), tool.Conflict, "/steps/0/tool", "deprecated"},
 		{"a version that is not there", composed("find@^2"), tool.NotFound, "/steps/0/tool", "^2"},
 		{
-			"a tool that somebody else answers", composed("form"), tool.Conflict, "/steps/0/tool",
+			"a tool of a client", composed("form"), tool.Conflict, "/steps/0/tool",
 			"of type client, which nothing here runs",
 		},
 		{
@@ -222,7 +222,7 @@ func TestPublishComposition(t *testing.T) {
 			"an idempotent one of what is not", declared(idempotent, "again", "pure", "find"), tool.Conflict, "/steps/2/tool",
 			`declared idempotent, and its step "s2" is not: find@1.0.0`,
 		},
-		{"itself", composed("wrap"), tool.Conflict, "/steps/0/tool", "tool wrap -> tool wrap: what calls itself never ends"},
+		{"itself", composed("wrap"), tool.Conflict, "/steps/0/tool", "tool wrap -> tool wrap: the calls form a cycle"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestPublishRefusesCycles(t *testing.T) {
 		err := b.put(t, with("a", "y"))
 		registrytest.RequireRefused(
 			t, err, tool.Conflict, "/tools/0",
-			"agent a -> tool y -> agent b -> tool x -> agent a: what calls itself never ends",
+			"agent a -> tool y -> agent b -> tool x -> agent a: the calls form a cycle",
 		)
 	})
 	t.Run("closed by a tool", func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestPublishRefusesCycles(t *testing.T) {
 			with("b", "y"))
 		s := spec("x", asking(`{"agent":"b"}`), publish)
 		registrytest.RequireRefused(t, b.put(t, s), tool.Conflict, "/implementation_config/target_agent_slug",
-			"tool x -> agent b -> tool y -> tool x: what calls itself never ends")
+			"tool x -> agent b -> tool y -> tool x: the calls form a cycle")
 	})
 	t.Run("closed by a composition", func(t *testing.T) {
 		t.Parallel()
@@ -274,14 +274,14 @@ func TestPublishRefusesCycles(t *testing.T) {
 		b.mustPut(t, spec("leaf", publish), spec("x", composed("leaf"), publish), spec("y", composed("leaf", "x"), publish),
 			spec("z", composed("y"), publish))
 		registrytest.RequireRefused(t, b.put(t, spec("x", composed("leaf", "z"), publish)), tool.Conflict,
-			"/implementation_config/steps/1/tool", "tool x -> tool z -> tool y -> tool x: what")
+			"/implementation_config/steps/1/tool", "tool x -> tool z -> tool y -> tool x: the calls")
 		x, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "x"})
 		require.NoError(t, err)
 		z, err := b.registry.Get(t.Context(), b.ada, tool.Ref{Slug: "z"})
 		require.NoError(t, err)
 		registrytest.RequireRefused(t, b.put(t, spec("x", composed(z.ID), publish)), tool.Conflict,
 			"/implementation_config/steps/0/tool",
-			"tool x -> tool z -> tool y -> tool x: what")
+			"tool x -> tool z -> tool y -> tool x: the calls")
 		require.Equal(t, "1.0.0", x.Version)
 	})
 	t.Run("of drafts", func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestPublishRefusesCycles(t *testing.T) {
 		b.mustPut(t, spec("x", asking(`{"agent":"a"}`)), a)
 		_, _, err := b.registry.Publish(t.Context(), b.ada, tool.Ref{Slug: "x"})
 		registrytest.RequireRefused(t, err, tool.Conflict, "/implementation_config/target_agent_slug",
-			"tool x -> agent a -> tool x: what")
+			"tool x -> agent a -> tool x: the calls")
 	})
 	t.Run("an older version is no way around", func(t *testing.T) {
 		t.Parallel()
@@ -346,14 +346,14 @@ func TestPublishBoundsDepth(t *testing.T) {
 			before = name
 		}
 		registrytest.RequireRefused(t, b.put(t, spec("thousand", composed(slicesOf(before, 10)...), publish)), tool.Conflict,
-			"/implementation_config/steps/9/tool", "comes to 1111 calls: at most 500")
+			"/implementation_config/steps/9/tool", "makes 1111 calls: at most 500")
 	})
 }
 
 func slicesOf(s string, n int) []string { return strings.Split(strings.Repeat(s+" ", n-1)+s, " ") }
 
 // What is below a tool may be taken away after it was published. Then nothing
-// above it is published anew, and the way to what is missing is told.
+// above it is published anew. The error names the path to the missing tool.
 func TestPublishNamesTheWayToWhatIsMissing(t *testing.T) {
 	t.Parallel()
 

@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// fitModel refuses to publish an agent whose model is of another provider than
-// one of its tools.
+// fitModel fails with tool.Invalid for a provider tool whose provider is not that of
+// the agent's model.
 func fitModel(model string, tools []*resolver.Resolved) error {
 	for _, t := range tools {
 		d := &t.Version.Snapshot.Definition

@@ -6,8 +6,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// mayDeclare refuses a definition that declares that its POST only reads to a
-// principal without the permission to declare so.
+// mayDeclare fails with tool.Denied if a definition declares that its POST only
+// reads, and p lacks the permission [DeclareReads].
 func (r *Registry) mayDeclare(p tool.Principal, d *tool.Definition) error {
 	if !r.declaresReads(d) || p.May(DeclareReads) {
 		return nil
@@ -34,8 +34,8 @@ func (r *Registry) recordReads(p tool.Principal, before tool.Definition, t *tool
 	return nil
 }
 
-// readsWarning explains a declaration that changes nothing, since every call of
-// a tool that may write is approved anyway.
+// readsWarning warns of a declaration without effect: every call of egress class
+// write is approved anyway.
 func (r *Registry) readsWarning(s *definition.ToolSpec) []string {
 	if s.EgressClass != tool.EgressWrite || !r.declaresReads(&s.Definition) {
 		return nil

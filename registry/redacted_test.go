@@ -28,7 +28,7 @@ func TestRedactedValuesAreRefused(t *testing.T) {
 	_, _, err = b.registry.UpdateAgent(t.Context(), b.ada, "desk", want)
 	require.Equal(t, "/model_options/api_key", tool.AsError(err).Path)
 
-	_, _, err = b.registry.Create(t.Context(), b.ada, spec("told", func(s *definition.ToolSpec) {
+	_, _, err = b.registry.Create(t.Context(), b.ada, spec("plainText", func(s *definition.ToolSpec) {
 		s.Implementation, s.Config = tool.Custom, json.RawMessage(`{"note":"values shown as [redacted] are hidden"}`)
 	}))
 	require.NoError(t, err, "a text may speak of it")

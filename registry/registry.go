@@ -24,12 +24,11 @@ const (
 //
 // Every method fails with a [*tool.Error]: Denied when the principal lacks
 // [ToolsWrite], [AgentsWrite] or [DeclareReads], or for a global tool; NotFound
-// for what the tenant does not have; Invalid, with Path, for a malformed
-// definition; and Conflict for what the state forbids or another writer has
-// changed meanwhile.
+// for rows of other tenants, and rows that do not exist; Invalid, with Path, for a
+// malformed definition; and Conflict for changes that the status forbids, and for
+// concurrent changes.
 //
-// Warnings are returned beside a success: they name what is allowed but not
-// advisable.
+// Warnings, returned with a success, list what is valid but discouraged.
 type Registry struct {
 	store     Store
 	opts      Options
@@ -39,18 +38,18 @@ type Registry struct {
 	dry       bool  // Nothing is written, and references may name what the same batch creates.
 }
 
-// RenamedError is the cause of a failure that a tool's former name leads to: the
-// tool was renamed and keeps that name for now, see [Registry.Rename].
+// RenamedError is the cause of an error about a former name of a tool: the tool was
+// renamed and still keeps that name, see [Registry.Rename].
 type RenamedError struct {
-	Slug string // What the tool is called now.
+	Slug string // The current slug.
 }
 
 // Error implements error.
 func (e *RenamedError) Error() string { return "it was renamed to " + e.Slug }
 
-// At returns a registry that changes only what is at the given revision, and
-// fails with Conflict, caused by [definition.ErrChanged], where another writer has changed
-// it. Zero accepts any revision.
+// At returns a registry that changes only a tool or an agent at the given revision,
+// and fails with Conflict, caused by [definition.ErrChanged], for one at another.
+// Zero accepts any revision.
 func (r *Registry) At(revision int64) *Registry {
 	at := *r
 	at.revision = revision

@@ -474,7 +474,7 @@ func TestStatusMoves(t *testing.T) {
 
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref,
 		spec("findOrder", func(s *definition.ToolSpec) { s.Revision = 1 }))
-	registrytest.RequireRefused(t, err, tool.Conflict, "/revision", "changed by someone else")
+	registrytest.RequireRefused(t, err, tool.Conflict, "/revision", "changed concurrently")
 	_, _, err = b.registry.Update(t.Context(), b.ada, ref, spec("findInvoice"))
 	registrytest.RequireRefused(t, err, tool.Invalid, "/slug", "cannot be changed")
 }

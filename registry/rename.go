@@ -14,7 +14,7 @@ import (
 )
 
 // KeepFormerName is how long [Registry.Rename] keeps the former slug of a tool
-// where the caller does not say.
+// by default.
 const KeepFormerName = 90 * 24 * time.Hour
 
 // Renaming is another slug for a tool (checklist S0-69).
@@ -29,10 +29,10 @@ type Renaming struct {
 }
 
 // Rename gives a tool of the tenant another slug. Id, versions, policy and the
-// runs that are under way stay as they are. Until its last day the former slug
-// still leads to the tool, with a warning, and no other tool can take it. Calls
-// and agents may use either name; models hear of the new one from the next run
-// on. The warnings name the agents whose drafts still use the former slug.
+// current runs do not change. Until its last day the former slug
+// still resolves to the tool, with a warning, and no other tool can take it. Calls
+// and agents may use either name; models see the new one from the next run on.
+// The warnings name the agents whose drafts still use the former slug.
 //
 // It fails with tool.Invalid for a malformed slug or day, and with tool.Conflict
 // where the new slug belongs to another tool, as its slug or as a former one.
@@ -119,9 +119,9 @@ func (r *Registry) draftsUsing(ctx context.Context, tenant tool.TenantID, slug s
 	}
 }
 
-// findCode returns the tool that a definition in code is for, with its versions;
-// nil where there is none yet. One that stands under a former name of the
-// definition, and runs the function of that name, is renamed first.
+// findCode returns the tool of a definition in code, with its versions; nil for
+// none. A tool under a former name of the definition, which runs the function of
+// that name, is renamed first.
 func (r *Registry) findCode(
 	ctx context.Context, tenant tool.TenantID, want *definition.ToolSpec,
 ) (*tool.Tool, []tool.Version, error) {
@@ -153,8 +153,8 @@ func renamedInCode(have *tool.Definition, want *definition.ToolSpec) bool {
 	return former && have.ImplementationType() == want.ImplementationType()
 }
 
-// heldByName is the warning for code whose slug or further names lead to another
-// tool of the tenant; ok is false for other failures.
+// heldByName returns the warning for a definition in code whose slug or further
+// names belong to another tool of the tenant; ok is false for other failures.
 func heldByName(err error) (warning string, ok bool) {
 	e := tool.AsError(err)
 	_, renamed := errors.AsType[*RenamedError](err)

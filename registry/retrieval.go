@@ -10,9 +10,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// checkBroughtPipeline is checkPipeline, but for a pipeline that is not there while
-// nothing is written: the same batch may bring it.
-func (r *Registry) checkBroughtPipeline(ctx context.Context, tenant tool.TenantID, d *tool.Definition) error {
+// checkPipelineOrBatch is checkPipeline, except that the pipeline may be missing
+// where nothing is stored: the same batch may create it.
+func (r *Registry) checkPipelineOrBatch(ctx context.Context, tenant tool.TenantID, d *tool.Definition) error {
 	err := r.checkPipeline(ctx, tenant, d)
 	if r.dry && tool.KindOf(err) == tool.NotFound {
 		return nil
@@ -20,7 +20,8 @@ func (r *Registry) checkBroughtPipeline(ctx context.Context, tenant tool.TenantI
 	return err
 }
 
-// checkPipelineIn refuses a tool whose pipeline is neither there nor in a batch.
+// checkPipelineIn fails with tool.NotFound for a tool whose pipeline neither exists
+// nor is in the batch.
 func (r *Registry) checkPipelineIn(
 	ctx context.Context, tenant tool.TenantID, d *tool.Definition, batch []definition.Definition,
 ) error {
@@ -32,8 +33,8 @@ func (r *Registry) checkPipelineIn(
 	return r.checkPipeline(ctx, tenant, d)
 }
 
-// checkPipeline refuses a tool whose pipeline its tenant has not. Calls look
-// again.
+// checkPipeline fails with tool.NotFound for a tool whose tenant does not have the
+// pipeline. Calls check it again.
 func (r *Registry) checkPipeline(ctx context.Context, tenant tool.TenantID, d *tool.Definition) error {
 	name, path := definition.PipelineOf(d)
 	if name == "" || r.opts.Pipelines == nil {

@@ -12,10 +12,10 @@ import (
 
 // Store keeps tools, agents and their versions. Package store implements it.
 //
-// Every method acts within one tenant: what belongs to another is
-// tool.NotFound. Global tools are readable through the tenants they are for,
-// which do not see the other tenants, and writable only through a store opened
-// for the platform, with the empty tenant.
+// Every method acts within one tenant: rows of other tenants are tool.NotFound.
+// Global tools are readable through the tenants they are for, which do not see the
+// other tenants, and writable only through a store opened for the platform, with the
+// empty tenant.
 type Store interface {
 	mcpserver.Store
 	artifact.Store
@@ -34,14 +34,13 @@ type Store interface {
 	// either name belongs to another tool of the same scope. With the slug that the
 	// tool has, and no day, it ends all its former names.
 	RenameTool(ctx context.Context, t tool.Tool, slug, lastDay string) (tool.Tool, error)
-	// FurtherNames returns which of some names tools of the tenant have beside their
-	// slugs, but for those whose last day is over; of global tools for the empty
-	// tenant, and no others.
+	// FurtherNames returns those of names that are aliases or current former names of
+	// the tenant's own tools; of global tools for the empty tenant.
 	FurtherNames(ctx context.Context, tenant tool.TenantID, names []string) ([]FurtherName, error)
-	// DeleteTool takes a tool out of sight, under the rules of UpdateTool: it is
-	// not found any more, and its slug and further names are free. Versions stay
-	// for the runs that pinned them, and no call of them is admitted. It fails
-	// with Conflict for a tool that an MCP server brought.
+	// DeleteTool removes a tool, under the rules of UpdateTool: it is not found any
+	// more, and its slug and further names are free. Versions stay for the runs that
+	// pinned them, and no call of them is admitted. It fails with Conflict for a tool
+	// that was imported from an MCP server.
 	DeleteTool(ctx context.Context, t tool.Tool) error
 	// FindTool returns a tool by slug or id; the tenant's own shadows a global
 	// one of the same slug. A slug that is a former name of a tool is NotFound,

@@ -37,8 +37,8 @@ func (r *Registry) Create(ctx context.Context, p tool.Principal, s definition.To
 	return t, warnings, nil
 }
 
-// Update replaces the draft head of a tool, and its policy and state. Its slug
-// stays. What is published already is not touched.
+// Update replaces the draft head of a tool, and its policy and status. Its slug
+// cannot change. Published versions are not changed.
 func (r *Registry) Update(
 	ctx context.Context, p tool.Principal, ref tool.Ref, s definition.ToolSpec,
 ) (tool.Tool, []string, error) {
@@ -56,7 +56,7 @@ func (r *Registry) Update(
 		s.Slug = t.Slug
 	}
 	before := t.Definition
-	t, warnings, err := r.edited(t, s)
+	t, warnings, err := r.edit(t, s)
 	if err == nil {
 		err = r.recordReads(p, before, &t)
 	}
@@ -133,11 +133,11 @@ func (r *Registry) newTool(tenant tool.TenantID, s definition.ToolSpec) (tool.To
 	t := tool.Tool{
 		ID: id, Tenant: tenant, Slug: s.Slug, Status: tool.Draft, Active: true, Version: release.First, CreatedAt: now,
 	}
-	return r.edited(t, s)
+	return r.edit(t, s)
 }
 
-// edited returns t as s wants it, but for publishing.
-func (r *Registry) edited(t tool.Tool, s definition.ToolSpec) (tool.Tool, []string, error) {
+// edit returns t with the fields of s. It does not publish.
+func (r *Registry) edit(t tool.Tool, s definition.ToolSpec) (tool.Tool, []string, error) {
 	s.Restore(t.Definition)
 	warnings, err := r.checkTool(&s)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *Registry) edited(t tool.Tool, s definition.ToolSpec) (tool.Tool, []stri
 			tool.Invalid, "/slug", "a slug cannot be changed by an edit: it is %s; toolcrib tool rename does", t.Slug,
 		)
 	case s.BuiltinKey != "" && !t.Global():
-		// It would escape what the operator decides of the platform's tool.
+		// It would bypass the operator's policy for the platform's tool.
 		return t, nil, refusal.New(tool.Invalid, "/builtin_key",
 			"only the platform's own tools run built-ins: drop builtin_key, and bind the platform's tool %.64q", s.BuiltinKey)
 	}
@@ -172,7 +172,7 @@ func (r *Registry) edited(t tool.Tool, s definition.ToolSpec) (tool.Tool, []stri
 	return t, warnings, nil
 }
 
-// nextStatus is the status that an edit leads to. Publishing is no edit.
+// nextStatus returns the status after an edit. An edit does not publish.
 func nextStatus(now, wanted tool.Status) (tool.Status, error) {
 	switch wanted {
 	case "", now, tool.Published:

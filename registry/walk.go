@@ -15,13 +15,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Bounds of what calls are made of.
+// Bounds of nested calls.
 const (
-	maxNesting = 4   // Compositions within each other, the outer one counted.
-	maxPlanned = 500 // Calls that a composition may come to, those of compositions in it included.
+	maxNesting = 4   // Depth of compositions, the outer one counted.
+	maxPlanned = 500 // Calls of a composition, those of nested ones included.
 )
 
-// node is a tool or an agent on the way from what is to be published.
+// node is a tool or an agent that the walk visits.
 type node struct {
 	kind string // "tool" or "agent".
 	slug string
@@ -32,29 +32,29 @@ func (n node) String() string { return n.kind + " " + n.slug }
 
 func (n node) key() string { return n.kind + " " + n.id }
 
-// extent is how far what is below a node reaches.
+// extent summarizes the dependencies of a node.
 type extent struct {
-	calls   int             // That one call of a tool is planned as.
-	nesting []string        // The deepest line of compositions, from the node down.
-	agents  []string        // The deepest line of agents, likewise.
+	calls   int             // Number of calls that one call of a tool is planned as.
+	nesting []string        // The longest path of compositions, from the node down.
+	agents  []string        // The longest path of agents, from the node down.
 	reached map[string]bool // All nodes below, by kind and id.
 }
 
-// walk follows what calls are made of, from what is to be published down, along
-// tools and agents alike.
+// walk is a depth-first search through the dependencies of the tool or agent that is
+// published.
 type walk struct {
 	r       *Registry
 	as      tool.Principal
 	root    string // Slug of the tool that is to be published; empty for an agent.
 	batch   definition.Batch
-	line    []node // From the root to where the walk is.
+	line    []node // The path from the root to the current node.
 	seen    map[string]extent
-	at      string // Path, in the definition of the root, of where the walk went down.
+	at      string // JSON Pointer, in the root's definition, of the current dependency.
 	missing error  // The first missing dependency. A cycle is reported before it.
 }
 
-// newWalk returns a walk through what a tenant has, with all permissions:
-// whether a caller may call a tool is decided at each call.
+// newWalk returns a walk through the tools and agents of a tenant, with all
+// permissions: permissions are checked at each call.
 func (r *Registry) newWalk(tenant tool.TenantID, batch definition.Batch) *walk {
 	return &walk{
 		r: r, batch: batch, seen: make(map[string]extent),
@@ -62,12 +62,12 @@ func (r *Registry) newWalk(tenant tool.TenantID, batch definition.Batch) *walk {
 	}
 }
 
-// refuse returns the error of a fault, with the path that leads to it.
+// refuse returns a Conflict with the path of nodes that leads to the fault.
 func (w *walk) refuse(format string, args ...any) *tool.Error {
 	return refusal.New(tool.Conflict, w.at, "%s: %s", w.path(), fmt.Sprintf(format, args...))
 }
 
-// path names the nodes down to where the walk is.
+// path names the nodes from the root to the current one.
 func (w *walk) path(more ...node) string {
 	var names []string
 	for _, n := range slices.Concat(w.line, more) {
@@ -76,7 +76,7 @@ func (w *walk) path(more ...node) string {
 	return strings.Join(names, " -> ")
 }
 
-// miss keeps the first thing that is not there.
+// miss records the first missing dependency.
 func (w *walk) miss(err error) {
 	if w.missing == nil {
 		e := tool.AsError(err)
@@ -86,11 +86,11 @@ func (w *walk) miss(err error) {
 	}
 }
 
-// down goes to a node below, unless it stands above already.
+// down enters a node. It fails if the node is on the current path.
 func (w *walk) down(n node) error {
 	for _, above := range w.line {
 		if above.kind == n.kind && above.id == n.id {
-			return refusal.New(tool.Conflict, w.at, "%s: what calls itself never ends", w.path(n))
+			return refusal.New(tool.Conflict, w.at, "%s: the calls form a cycle", w.path(n))
 		}
 	}
 	w.line = append(w.line, n)
@@ -110,7 +110,7 @@ func (w *walk) known(key string) (extent, bool) {
 
 func (w *walk) up() { w.line = w.line[:len(w.line)-1] }
 
-// tool looks at a tool with the given content, and all below it.
+// tool visits a tool with the given content, and its dependencies.
 func (w *walk) tool(ctx context.Context, n node, d *tool.Definition) (extent, error) {
 	content := *d
 	parts, err := w.r.partsOf(&content)
@@ -147,19 +147,19 @@ func (w *walk) tool(ctx context.Context, n node, d *tool.Definition) (extent, er
 		return e, w.refuse("compositions nest %d deep (%s): at most %d", len(e.nesting), strings.Join(e.nesting, " -> "),
 			maxNesting)
 	case e.calls > maxPlanned:
-		return e, w.refuse("a call of %s comes to %d calls: at most %d", n, e.calls, maxPlanned)
+		return e, w.refuse("a call of %s makes %d calls: at most %d", n, e.calls, maxPlanned)
 	}
 	return e, nil
 }
 
-// enter notes where in the root's definition the walk goes down.
+// enter records the place of a dependency in the root's definition.
 func (w *walk) enter(path string) {
 	if len(w.line) == 1 {
 		w.at = path
 	}
 }
 
-// include takes up how far a step reaches.
+// include adds the extent of a dependency.
 func (e *extent) include(below extent) {
 	e.calls += below.calls
 	for key := range below.reached {
@@ -173,7 +173,7 @@ func (e *extent) include(below extent) {
 	}
 }
 
-// reach notes a node. What is known of others stays as it is.
+// reach adds a node. It copies the set, which other extents may share.
 func (e *extent) reach(n node) {
 	e.reached = maps.Clone(e.reached)
 	if e.reached == nil {
@@ -182,7 +182,7 @@ func (e *extent) reach(n node) {
 	e.reached[n.key()] = true
 }
 
-// step looks at the tool of a step.
+// step visits the tool of a composition's step.
 func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.Definition) (extent, error) {
 	found, err := w.resolve(ctx, step.Tool, len(w.line) == 1)
 	if err != nil {
@@ -206,11 +206,11 @@ func (w *walk) step(ctx context.Context, step agent.StepPart, composition *tool.
 	case own.Idempotent && !x.Repeatable():
 		return extent{}, w.refuse("is declared idempotent, and its step %q is not: %s", step.ID, found.Version)
 	}
-	return w.resolved(ctx, found)
+	return w.visit(ctx, found)
 }
 
-// resolved looks at a tool that was resolved, once.
-func (w *walk) resolved(ctx context.Context, found *resolver.Resolved) (extent, error) {
+// visit visits a resolved tool, unless it was visited before.
+func (w *walk) visit(ctx context.Context, found *resolver.Resolved) (extent, error) {
 	key := "tool " + found.Tool.ID + " " + found.Version.Digest
 	if e, ok := w.known(key); ok {
 		return e, nil
@@ -222,16 +222,15 @@ func (w *walk) resolved(ctx context.Context, found *resolver.Resolved) (extent, 
 	return e, err
 }
 
-// resolve returns the tool that a reference means in production. One that does
-// not exist is recorded as missing. A draft is then walked all the same, since
-// it may lead back to the root.
+// resolve resolves a reference in production mode. A missing tool is recorded; if it
+// has a draft, the draft is returned, since it may lead back to the root.
 func (w *walk) resolve(ctx context.Context, ref tool.Ref, direct bool) (*resolver.Resolved, error) {
 	if ref.Slug != "" && ref.Slug == w.root {
-		return nil, refusal.New(tool.Conflict, w.at, "%s: what calls itself never ends",
+		return nil, refusal.New(tool.Conflict, w.at, "%s: the calls form a cycle",
 			w.path(node{kind: "tool", slug: ref.Slug}))
 	}
 	if s := w.batch.Tool(ref.Slug); s != nil {
-		return w.brought(ctx, s), nil
+		return w.fromBatch(ctx, s), nil
 	}
 	req := resolver.Request{Principal: w.as, Ref: ref, Mode: tool.Production, New: direct, AllowDeprecated: !direct}
 	found, err := w.r.opts.Resolver.Resolve(ctx, req)
@@ -241,18 +240,19 @@ func (w *walk) resolve(ctx context.Context, ref tool.Ref, direct bool) (*resolve
 	w.miss(err)
 	req.Mode = tool.Debug
 	if found, err = w.r.opts.Resolver.Resolve(ctx, req); err != nil {
-		return nil, nil //nolint:nilerr // It is told as missing.
+		return nil, nil //nolint:nilerr // It was recorded as missing.
 	}
 	return found, nil
 }
 
-// batched stands for the digest of what a batch brings.
-const batched = "batched"
+// batchDigest is the digest of content from the batch, in keys of visited nodes.
+const batchDigest = "batchDigest"
 
-// brought returns a tool of the batch, as it will be found when it is published.
-func (w *walk) brought(ctx context.Context, s *definition.ToolSpec) *resolver.Resolved {
+// fromBatch returns a tool of the batch as it will resolve once it is published.
+func (w *walk) fromBatch(ctx context.Context, s *definition.ToolSpec) *resolver.Resolved {
 	v := tool.Version{
-		Slug: s.Slug, Number: cmp.Or(s.Version, "next"), Digest: batched, Snapshot: tool.Snapshot{Definition: s.Definition},
+		Slug: s.Slug, Number: cmp.Or(s.Version,
+			"next"), Digest: batchDigest, Snapshot: tool.Snapshot{Definition: s.Definition},
 	}
 	return &resolver.Resolved{Tool: tool.Tool{ID: w.r.toolID(ctx, w.as.Tenant, s.Slug), Slug: s.Slug}, Version: &v}
 }

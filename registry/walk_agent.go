@@ -14,11 +14,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// agentOf looks at the agent that a tool runs, and all below it.
+// agentOf visits the agent that a tool runs, and its dependencies.
 func (w *walk) agentOf(ctx context.Context, use *agent.Target) (extent, error) {
 	if s := w.batch.Agent(use.Ref.Slug); s != nil {
 		w.checkSkill(use.Skill, s.Slug, s.Skills)
-		return w.agent(ctx, node{"agent", s.Slug, w.r.agentID(ctx, w.as.Tenant, s.Slug)}, batched, s.Tools)
+		return w.agent(ctx, node{"agent", s.Slug, w.r.agentID(ctx, w.as.Tenant, s.Slug)}, batchDigest, s.Tools)
 	}
 	found, err := w.r.store.FindAgent(ctx, w.as.Tenant, use.Ref.Name())
 	if err != nil {
@@ -36,15 +36,14 @@ func (w *walk) agentOf(ctx context.Context, use *agent.Target) (extent, error) {
 	if err != nil {
 		w.miss(err)
 		if chosen, err = resolver.ChooseAgent(found, versions, use.Ref.Constraint, tool.Debug); err != nil {
-			return extent{}, nil //nolint:nilerr // It is told as missing.
+			return extent{}, nil //nolint:nilerr // It was recorded as missing.
 		}
 	}
 	w.checkSkill(use.Skill, found.Slug+"@"+chosen.Number, chosen.Snapshot.Skills)
 	return w.agent(ctx, node{"agent", found.Slug, found.ID}, chosen.Digest, chosen.Snapshot.Tools)
 }
 
-// checkSkill records a skill that an agent does not have as missing, and names
-// the one that was probably meant.
+// checkSkill records a skill that an agent lacks as missing, with a suggestion.
 func (w *walk) checkSkill(name, of string, skills map[string]agent.Skill) {
 	if _, ok := skills[name]; ok || name == "" {
 		return
@@ -56,7 +55,7 @@ func (w *walk) checkSkill(name, of string, skills map[string]agent.Skill) {
 	w.miss(refusal.New(tool.NotFound, "", "agent %s has no skill %q%s", of, name, hint))
 }
 
-// agent looks at an agent with the given tools, and all below it.
+// agent visits an agent with the given tools, and its dependencies.
 func (w *walk) agent(ctx context.Context, n node, digest string, tools []tool.Ref) (extent, error) {
 	above := w.agentsAbove()
 	if err := w.down(n); err != nil {
@@ -78,7 +77,7 @@ func (w *walk) agent(ctx context.Context, n node, digest string, tools []tool.Re
 	return e, nil
 }
 
-// furtherDown names the agents below one that was walked before.
+// furtherDown names the nested agents of one that was visited before.
 func furtherDown(agents []string) string {
 	if len(agents) < 2 {
 		return ""
@@ -86,8 +85,8 @@ func furtherDown(agents []string) string {
 	return " (" + strings.Join(agents, " -> ") + ")"
 }
 
-// agentsAbove counts the agents above, and the run that calls the root where
-// that is a tool.
+// agentsAbove counts the agents on the current path, and the calling run where the
+// root is a tool.
 func (w *walk) agentsAbove() int {
 	n := 0
 	if w.root != "" {
@@ -101,7 +100,7 @@ func (w *walk) agentsAbove() int {
 	return n
 }
 
-// toolsOf looks at the tools of an agent.
+// toolsOf visits the tools of an agent.
 func (w *walk) toolsOf(ctx context.Context, n node, tools []tool.Ref) (extent, error) {
 	var e extent
 	e.reach(n)
@@ -114,7 +113,7 @@ func (w *walk) toolsOf(ctx context.Context, n node, tools []tool.Ref) (extent, e
 		if found == nil {
 			continue
 		}
-		below, err := w.resolved(ctx, found)
+		below, err := w.visit(ctx, found)
 		if err != nil {
 			return e, err
 		}

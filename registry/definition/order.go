@@ -111,7 +111,7 @@ func (o *ordering) cycle(i int) {
 		names = append(names, nameOf(o.batch[at]))
 	}
 	last := o.line[len(o.line)-1]
-	o.cycles[last] = refusal.New(tool.Conflict, "", "%s: what calls itself never ends", strings.Join(names, " -> "))
+	o.cycles[last] = refusal.New(tool.Conflict, "", "%s: the calls form a cycle", strings.Join(names, " -> "))
 }
 
 // dependencies lists the dependencies of a definition that are named by slugs.

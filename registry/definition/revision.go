@@ -17,7 +17,7 @@ func CheckRevision(kind, slug string, revision, wanted int64) error {
 	if wanted == 0 || wanted == revision {
 		return nil
 	}
-	e := refusal.New(tool.Conflict, "/revision", "%s %q was changed by someone else: it is at revision %d", kind, slug,
+	e := refusal.New(tool.Conflict, "/revision", "%s %q was changed concurrently: it is at revision %d", kind, slug,
 		revision)
 	e.Err = ErrChanged
 	return e

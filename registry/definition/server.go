@@ -19,8 +19,7 @@ const (
 	ServerDisabled = "disabled" // Calls of its tools and refreshes are refused.
 )
 
-// AllTools, in a list of allowed tools, allows every tool that a server offers,
-// now and later.
+// AllTools allows all tools of a server, now and later, in a list of allowed tools.
 const AllTools = "*"
 
 // Connection says where an MCP server is and how to talk to it.

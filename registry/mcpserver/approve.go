@@ -19,8 +19,9 @@ type Approval struct {
 
 // Approve approves the current definition of an imported tool: the tool's draft
 // takes over the server's definition, except for fields that were edited by hand,
-// and gets the least version number that the change requires. A published tool resumes when that draft is published as a new
-// version; a tool that was never published resumes at once.
+// and gets the least version number that the change requires. A published tool
+// resumes when that draft is published as a new version; a tool that was never
+// published resumes at once.
 //
 // It fails with Conflict where there is nothing to approve, and where the
 // server has since offered a definition other than the one reviewed.

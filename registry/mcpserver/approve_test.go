@@ -30,8 +30,8 @@ func TestRemovedCharactersAreFlagged(t *testing.T) {
 	require.Contains(t, drift.Warnings[0], "characters that readers do not see")
 }
 
-// A changed definition stops its tool, and no other, until somebody who saw the
-// difference publishes it as a new version.
+// A changed definition stops its tool, and no other, until the reviewed
+// definition is published as a new version.
 func TestDriftStopsOneTool(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]struct {
@@ -66,7 +66,7 @@ func TestDriftStopsOneTool(t *testing.T) {
 			registrytest.RequireRefused(t, b.runs(t, "filesReadFile"), tool.Conflict, "",
 				"quarantined: the server changed its definition")
 			require.NoError(t, b.runs(t, "filesListDir"), "its neighbour runs on")
-			require.Equal(t, []string{"changed read_file"}, changes(b.refresh(t)), "it is told of until somebody looks at it")
+			require.Equal(t, []string{"changed read_file"}, changes(b.refresh(t)), "it is reported until it is approved")
 
 			for _, lift := range []func() error{
 				func() error {
@@ -127,7 +127,7 @@ func hasPath(changes []schema.Change, path string) bool {
 	return false
 }
 
-// What somebody wrote by hand stays theirs through an approval.
+// Fields that were edited by hand stay through an approval.
 func TestApprovalKeepsWhatWasWrittenByHand(t *testing.T) {
 	t.Parallel()
 	b := attach(t)

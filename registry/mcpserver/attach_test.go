@@ -35,7 +35,7 @@ func TestAttachImportsWhatIsAllowed(t *testing.T) {
 	require.Equal(t, tool.NotFound, tool.KindOf(err))
 	require.Equal(t, mcpserver.StateOffered, b.remote(t, "list_dir").State)
 	require.Equal(t, []string{"missing read_flie"}, changes(b.refresh(t)),
-		"a name that nobody offers is told of each time")
+		"a name that is not offered is reported each time")
 
 	server, err := b.registry.Servers().Get(t.Context(), b.ada, "files")
 	require.NoError(t, err)

@@ -17,8 +17,8 @@ func (a alias) over() bool {
 	return a.removeBy != "" && a.removeBy < time.Now().UTC().Format(time.DateOnly)
 }
 
-// aliased returns the entries that have name as a further name.
-func (s *Store) aliased(id tool.TenantID, name string) []resolver.Entry {
+// entriesOf returns the entries that have name as a further name.
+func (s *Store) entriesOf(id tool.TenantID, name string) []resolver.Entry {
 	var out []resolver.Entry
 	for _, scope := range []tool.TenantID{id, ""} {
 		a, ok := s.aliases[aliasKey{scope, name}]
@@ -123,7 +123,7 @@ func (s *Store) furtherNames(id tool.TenantID, names []string) []registry.Furthe
 
 // missing is the failure to find a tool by its slug.
 func (s *Store) missing(id tool.TenantID, slug string) error {
-	for _, e := range s.aliased(id, slug) {
+	for _, e := range s.entriesOf(id, slug) {
 		if s.aliases[aliasKey{e.Tool.Tenant, slug}].removeBy != "" {
 			return &tool.Error{
 				Kind: tool.NotFound, Op: "registrytest.Store", Err: &registry.RenamedError{Slug: e.Tool.Slug},

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// server is an attached server with what is known of its tools, by name.
+// server is an attached server with its tools, by name.
 type server struct {
 	row   mcpserver.Server
 	tools map[string]mcpserver.Tool
@@ -134,7 +134,7 @@ func (s *Store) FindRemoteTool(
 	defer s.mu.Unlock()
 	if have := s.server(id, serverID); have != nil {
 		if t, known := have.tools[name]; known {
-			return s.joined(t), nil
+			return s.join(t), nil
 		}
 	}
 	return mcpserver.Tool{}, notFound("the server's tool", name)
@@ -153,7 +153,7 @@ func (s *Store) ListRemoteTools(
 	var out []mcpserver.Tool
 	for _, t := range have.tools {
 		if t.Name > q.AfterName && (q.State == "" || t.State == q.State) {
-			out = append(out, s.joined(t))
+			out = append(out, s.join(t))
 		}
 	}
 	slices.SortFunc(out, func(a, b mcpserver.Tool) int { return cmp.Compare(a.Name, b.Name) })
@@ -167,7 +167,7 @@ func (s *Store) FindToolOrigin(_ context.Context, id tool.TenantID, toolID strin
 	for _, have := range s.servers {
 		for _, t := range have.tools {
 			if have.row.Tenant == id && t.ToolID == toolID && toolID != "" {
-				return s.joined(t), nil
+				return s.join(t), nil
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func (s *Store) server(id tool.TenantID, slugOrID string) *server {
 	return nil
 }
 
-// checkServer refuses to write over what is not there, another tenant's, or
+// checkServer fails for a server that does not exist, belongs to another tenant, or
 // has changed since it was read.
 func (s *Store) checkServer(row mcpserver.Server) (*server, error) {
 	have, ok := s.servers[row.ID]
@@ -243,8 +243,8 @@ func (s *Store) checkServer(row mcpserver.Server) (*server, error) {
 	return have, nil
 }
 
-// joined returns a server's tool with what is read from the tenant's.
-func (s *Store) joined(t mcpserver.Tool) mcpserver.Tool {
+// join returns a server's tool with the fields of the tenant's tool.
+func (s *Store) join(t mcpserver.Tool) mcpserver.Tool {
 	t = clone(t)
 	if ours, ok := s.tools[t.ToolID]; ok {
 		t.ToolSlug, t.ToolStatus, t.Quarantine = ours.Slug, ours.Status, ours.Quarantine

@@ -115,7 +115,7 @@ func (s *Store) seen(t tool.Tool) tool.Tool {
 
 func changed(kind, slug string) error {
 	return &tool.Error{
-		Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf("%s %q was changed by someone else", kind, slug),
+		Kind: tool.Conflict, Op: "registrytest.Store", Msg: fmt.Sprintf("%s %q was changed concurrently", kind, slug),
 		Err: definition.ErrChanged,
 	}
 }
@@ -154,7 +154,7 @@ func (s *Store) Entries(_ context.Context, id tool.TenantID, ref tool.Ref) (reso
 		}
 	}
 	if len(c.Entries) == 0 && ref.Slug != "" {
-		c.Entries = s.aliased(id, ref.Slug)
+		c.Entries = s.entriesOf(id, ref.Slug)
 	}
 	return c, nil
 }

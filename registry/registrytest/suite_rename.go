@@ -15,7 +15,7 @@ import (
 
 func day(from time.Duration) string { return time.Now().Add(from).UTC().Format(time.DateOnly) }
 
-// requireRenamed requires a failure that says what a tool is called now.
+// requireRenamed requires an error with the new slug of a renamed tool.
 func requireRenamed(t *testing.T, err error) {
 	t.Helper()
 	var renamed *registry.RenamedError
@@ -108,9 +108,9 @@ func testRenameConflicts(t *testing.T, f Fixture) {
 	require.NoError(t, err, "its last day is over")
 }
 
-// A former name that a version gives is kept like a slug that a tool had: no tool
-// is created under it, renamed to it, or brought by a server, until its last day
-// is over or the tool gives its former names up.
+// A former name of a published version is reserved like a former slug: until its
+// last day, no tool can be created under it, renamed to it or imported with it,
+// unless the tool drops its former names.
 func testFormerNames(t *testing.T, f Fixture) {
 	t.Helper()
 

@@ -27,7 +27,7 @@ func exampleServer(tenant tool.TenantID, slug string) mcpserver.Server {
 	}
 }
 
-// exampleRemote returns a tool of a server, of which one of the tenant's was made.
+// exampleRemote returns an imported tool of a server.
 func exampleRemote(name, toolID string) mcpserver.Tool {
 	yes, at := true, time.Now().UTC().Truncate(time.Millisecond)
 	seen := &mcpserver.ToolDefinition{
@@ -183,7 +183,7 @@ func testRemoteTools(t *testing.T, f Fixture) {
 	require.NoError(t, err, "the tool stays")
 }
 
-// What a server brings is written with it, or nothing is.
+// Imported tools are stored with their server in one transaction.
 func testServerAtomicity(t *testing.T, f Fixture) {
 	t.Helper()
 
@@ -225,5 +225,5 @@ func testServerIsolation(t *testing.T, f Fixture) {
 	require.NoError(t, err)
 	still, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: head.ID})
 	require.NoError(t, err)
-	require.Empty(t, still.Quarantine, "nobody stops another tenant's tool")
+	require.Empty(t, still.Quarantine, "a tenant cannot quarantine another tenant's tool")
 }

@@ -142,7 +142,7 @@ func (s *Store) ListVersions(_ context.Context, id tool.TenantID, toolID string)
 	return out, nil
 }
 
-// checkTool refuses to write over what is not there, not the writer's, or has
+// checkTool fails for a tool that does not exist, is not the writer's, or has
 // changed since it was read.
 func (s *Store) checkTool(t tool.Tool) error {
 	have, ok := s.tools[t.ID]
