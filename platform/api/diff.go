@@ -52,16 +52,16 @@ func (s *server) diffTool(ctx context.Context, p tool.Principal, in *diffToolInp
 }
 
 func (s *server) diffDefinition(ctx context.Context, p tool.Principal, in *diffDefinitionInput) (*diffOutput, error) {
-	definition, err := definition.Parse(in.Body.Definition)
+	parsed, err := definition.Parse(in.Body.Definition)
 	if err != nil {
 		return nil, err
 	}
-	if definition.Tool == nil {
+	if parsed.Tool == nil {
 		return nil, &tool.Error{
 			Kind: tool.Invalid, Op: "api.diff", Path: "/kind", Msg: "only definitions of tools are compared",
 		}
 	}
-	d, err := s.cfg.Registry.CompareSpec(ctx, p, *definition.Tool, in.Body.From)
+	d, err := s.cfg.Registry.CompareSpec(ctx, p, *parsed.Tool, in.Body.From)
 	if err != nil {
 		return nil, err
 	}
