@@ -24,7 +24,9 @@ import (
 	"time"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 )
 
 var (
@@ -48,7 +50,7 @@ func commandMain() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return cli.Run(ctx, cli.Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: "dev"},
-		os.Args[1:], devcmd.New)
+		os.Args[1:], commands.New, operator.New, devcmd.New)
 }
 
 // Bounds on what has to happen on its own. Both are generous in make test,

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 )
 
 const sayYAML = `kind: tool
@@ -191,7 +192,7 @@ func TestApplyStopsOnASignal(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	env := cli.Env{In: in, Out: io.Discard, Err: io.Discard, Dir: s.dir}
 	done := make(chan int, 1)
-	go func() { done <- cli.Run(ctx, env, []string{"apply", "-f", "-"}) }()
+	go func() { done <- cli.Run(ctx, env, []string{"apply", "-f", "-"}, commands.New) }()
 	_, err := never.Write([]byte("kind: tool\n"))
 	require.NoError(t, err)
 	cancel()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 )
 
@@ -28,13 +29,14 @@ type Env struct {
 	Patience time.Duration
 }
 
-// app is one invocation of the command line.
-type app struct {
-	env     Env
-	printer printer
+// App is one invocation of the command line: what commands share.
+type App struct {
+	Env     Env
+	Printer terminal.Printer // Where output goes; set when a command begins.
+	Called  string           // Slug of the tool that the command calls, if any: hints name it.
+
 	flags   globalFlags
-	called  string // The tool that the command calls, if it calls one.
-	started bool   // A command began: what fails from then on is no mistake in typing.
+	started bool // A command began: an error from then on is no usage error.
 }
 
 type globalFlags struct {
@@ -43,23 +45,16 @@ type globalFlags struct {
 	context string
 	data    string
 	json    bool
-
-	maintenance string // Of serve and reconcile.
 }
 
-// Extension adds a command that is in a package of its own because of what it
-// links.
-type Extension func(env Env) *cobra.Command
+// Extension returns commands of another package, made for one invocation.
+type Extension func(a *App) []*cobra.Command
 
 // Run runs a command line, without the program's name, and returns its exit
 // code. When ctx ends, the command stops as soon as it can.
 func Run(ctx context.Context, env Env, args []string, extensions ...Extension) int {
-	a := &app{env: env}
-	root := a.root() //nolint:contextcheck // Commands get theirs when they run.
-	for _, extension := range extensions {
-		root.AddCommand(extension(env))
-	}
-	nameVariables(root)
+	a := &App{Env: env}
+	root := a.root(extensions...) //nolint:contextcheck // Commands get theirs when they run.
 	root.SetFlagErrorFunc(flagFault)
 	root.SetArgs(spareQuery(root, args))
 	err := root.ExecuteContext(ctx)
@@ -73,7 +68,8 @@ func Run(ctx context.Context, env Env, args []string, extensions ...Extension) i
 	return exitCode(ctx, err)
 }
 
-func (a *app) root() *cobra.Command {
+// root returns the tree of commands.
+func (a *App) root(extensions ...Extension) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "toolcrib",
 		Short: "Tools for agents: registered, resolved, run durably, and recorded",
@@ -91,24 +87,24 @@ mean something: "toolcrib help exit-codes".`,
 		Example: `  toolcrib apply -f examples/support-desk
   toolcrib run start supportDesk --input "Where is my order?" --wait
   toolcrib invocations list`,
-		Version:       a.env.Version,
+		Version:       a.Env.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			if a.flags.context != "" && a.flags.data != "" {
-				return usage("give one of --context and --data")
+				return Usagef("give one of --context and --data")
 			}
 			if err := oneOf(cmd); err != nil {
 				return err
 			}
 			a.started = true
-			a.printer = printer{out: a.screen(cmd.OutOrStdout()), json: a.flags.json}
+			a.Printer = terminal.Printer{Out: a.screen(cmd.OutOrStdout()), JSON: a.flags.json}
 			return a.takeVariables(cmd)
 		},
 	}
-	root.SetIn(a.env.In)
-	root.SetOut(a.env.Out)
-	root.SetErr(a.env.Err)
+	root.SetIn(a.Env.In)
+	root.SetOut(a.Env.Out)
+	root.SetErr(a.Env.Err)
 	root.CompletionOptions.DisableDefaultCmd = true // There is one of our own.
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.flags.server, "server", "", "URL of the server (TOOLCRIB_SERVER)")
@@ -116,19 +112,17 @@ mean something: "toolcrib help exit-codes".`,
 	flags.StringVar(&a.flags.context, "context", "", "context that names server and key (TOOLCRIB_CONTEXT)")
 	flags.StringVar(&a.flags.data, "data", "", "data folder of toolcrib dev (TOOLCRIB_DATA; .toolcrib here or above)")
 	flags.BoolVar(&a.flags.json, "json", false, "print JSON")
-	root.AddCommand(
-		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
-		a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.encryptionCommand(),
-		a.tenantCommand(), a.contextCommand(), a.serveCommand(), a.workerCommand(), a.migrateCommand(), a.reconcileCommand(),
-		a.purgeCommand(), a.doctorCommand(), a.completionCommand(),
-		exitCodesTopic(),
-	)
-	a.completeFlags(root)
+	root.AddCommand(a.contextCommand(), a.doctorCommand(), a.completionCommand(), exitCodesTopic())
+	a.CompleteFlag(root, "context", a.completeContexts)
+	for _, extension := range extensions {
+		root.AddCommand(extension(a)...)
+	}
+	nameVariables(root)
 	return root
 }
 
-// group is a command that only holds others.
-func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+// Group is a command that only holds others.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -147,8 +141,8 @@ func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// operands says which operands a command takes, by name.
-func operands(names ...string) cobra.PositionalArgs {
+// Operands says which operands a command takes, by name.
+func Operands(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
@@ -161,18 +155,18 @@ func operands(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// describe gives a command its long help and its examples.
-func describe(cmd *cobra.Command, long, example string) *cobra.Command {
+// Describe gives a command its long help and its examples.
+func Describe(cmd *cobra.Command, long, example string) *cobra.Command {
 	cmd.Long, cmd.Example = long, example
 	return cmd
 }
 
-// online makes the function of a command that talks to the server.
-func (a *app) online(
+// Online makes the function of a command that talks to the server.
+func (a *App) Online(
 	fn func(cmd *cobra.Command, c *client.Client, args []string) error,
 ) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		c, err := a.connect()
+		c, err := a.Connect()
 		if err != nil {
 			return err
 		}

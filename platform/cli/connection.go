@@ -73,7 +73,7 @@ func sameServer(a, b string) bool { return strings.TrimRight(a, "/") == strings.
 // connection finds out which server is meant: what a flag says goes before the
 // environment, that before the context in use, and that before the data folder
 // of toolcrib dev.
-func (a *app) connection() (connection, error) {
+func (a *App) connection() (connection, error) {
 	c := connection{}
 	for _, find := range []func() (source, error){
 		func() (source, error) {
@@ -83,11 +83,11 @@ func (a *app) connection() (connection, error) {
 		func() (source, error) { return a.folderSource(a.flags.data, "--data") },
 		func() (source, error) {
 			return source{
-				server: setting{a.env.Getenv(ServerVariable), ServerVariable}, key: setting{a.env.Getenv(KeyVariable), KeyVariable},
+				server: setting{a.Env.Getenv(ServerVariable), ServerVariable}, key: setting{a.Env.Getenv(KeyVariable), KeyVariable},
 			}, nil
 		},
-		func() (source, error) { return a.contextSource(a.env.Getenv(ContextVariable), ContextVariable) },
-		func() (source, error) { return a.folderSource(a.env.Getenv(DataVariable), DataVariable) },
+		func() (source, error) { return a.contextSource(a.Env.Getenv(ContextVariable), ContextVariable) },
+		func() (source, error) { return a.folderSource(a.Env.Getenv(DataVariable), DataVariable) },
 		a.currentSource,
 		a.nearestSource,
 	} {
@@ -106,22 +106,22 @@ func (a *app) connection() (connection, error) {
 	return c, nil
 }
 
-// connect returns a client of the server the user means.
-func (a *app) connect() (*client.Client, error) { return a.connectFor(0) }
+// Connect returns a client of the server the user means.
+func (a *App) Connect() (*client.Client, error) { return a.ConnectFor(0) }
 
-// connectFor is [app.connect] with requests that last no longer than timeout.
-func (a *app) connectFor(timeout time.Duration) (*client.Client, error) {
+// ConnectFor is [App.Connect] with requests that last no longer than timeout.
+func (a *App) ConnectFor(timeout time.Duration) (*client.Client, error) {
 	c, err := a.connection()
 	if err != nil {
 		return nil, err
 	}
 	return client.New(client.Config{
-		Server: c.server.value, Key: c.key.value, UserAgent: "toolcrib/" + cmp.Or(a.env.Version, "dev"), Timeout: timeout,
+		Server: c.server.value, Key: c.key.value, UserAgent: "toolcrib/" + cmp.Or(a.Env.Version, "dev"), Timeout: timeout,
 	})
 }
 
 // folderSource is the data folder that the user names.
-func (a *app) folderSource(dir, by string) (source, error) {
+func (a *App) folderSource(dir, by string) (source, error) {
 	if dir == "" {
 		return source{}, nil
 	}
@@ -146,7 +146,7 @@ func (a *app) folderSource(dir, by string) (source, error) {
 }
 
 // nearestSource is the data folder of toolcrib dev, here or above.
-func (a *app) nearestSource() (source, error) {
+func (a *App) nearestSource() (source, error) {
 	for _, dir := range a.dataFolders() {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			continue
@@ -195,8 +195,8 @@ func local(raw string) bool {
 
 // dataFolders lists where a data folder is looked for: here and in the folders
 // above.
-func (a *app) dataFolders() []string {
-	dir, err := filepath.Abs(a.env.Dir)
+func (a *App) dataFolders() []string {
+	dir, err := filepath.Abs(a.Env.Dir)
 	if err != nil {
 		return nil
 	}

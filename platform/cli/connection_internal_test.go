@@ -38,11 +38,11 @@ func TestKeyNeverFollowsAFolder(t *testing.T) {
 			require.NoError(t, os.Chmod(folder, tt.mode))
 			require.NoError(t, os.WriteFile(filepath.Join(folder, "server"), []byte(tt.server+"\n"), 0o600))
 			require.NoError(t, os.WriteFile(filepath.Join(folder, "key"), []byte("tck_dev\n"), 0o600))
-			a := &app{env: Env{Dir: dir, Environ: tt.environ}}
+			a := &App{Env: Env{Dir: dir, Environ: tt.environ}}
 			found, err := a.nearestSource()
 			require.NoError(t, err)
 			require.Equal(t, tt.dev, found.server.value != "")
-			c, err := a.connect()
+			c, err := a.Connect()
 			require.NoError(t, err)
 			defer c.Close()
 			require.Equal(t, tt.url, c.Server())

@@ -12,13 +12,15 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 )
 
 // keysFolder holds the keys that are kept with the contexts.
 const keysFolder = "keys"
 
-func (a *app) contextCommand() *cobra.Command {
-	cmd := group("context", "Keep several servers apart by name",
+func (a *App) contextCommand() *cobra.Command {
+	cmd := Group("context", "Keep several servers apart by name",
 		a.contextAddCommand(), a.contextUseCommand(), a.contextListCommand(), a.contextShowCommand(),
 		a.contextRemoveCommand())
 	cmd.Long = `A context is a server with a name, and where the key for it is: in a file that
@@ -41,7 +43,7 @@ type contextKey struct {
 	stdin     bool
 }
 
-func (a *app) contextAddCommand() *cobra.Command {
+func (a *App) contextAddCommand() *cobra.Command {
 	var key contextKey
 	var use bool
 	cmd := &cobra.Command{
@@ -53,7 +55,7 @@ stays where --key-env or --key-file says. The first context is used from then on
 		Example: `  pass show toolcrib/prod | toolcrib context add prod --server https://tools.example.com --key-stdin
   toolcrib context add ci --server https://tools.example.com --key-env CI_KEY
   toolcrib context add staging --server https://staging.example.com --key-file /run/secrets/toolcrib --use`,
-		Args: operands("name"),
+		Args: Operands("name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, secret, err := a.newContext(cmd.InOrStdin(), args[0], key)
 			if err != nil {
@@ -71,7 +73,7 @@ stays where --key-env or --key-file says. The first context is used from then on
 
 // newContext reads a context from the command line, with the key to keep, if
 // one is to be kept.
-func (a *app) newContext(stdin io.Reader, name string, key contextKey) (c contextConfig, secret string, err error) {
+func (a *App) newContext(stdin io.Reader, name string, key contextKey) (c contextConfig, secret string, err error) {
 	ways := 0
 	for _, given := range []bool{a.flags.key != "", key.env != "", key.file != "", key.stdin} {
 		if given {
@@ -80,13 +82,13 @@ func (a *app) newContext(stdin io.Reader, name string, key contextKey) (c contex
 	}
 	switch {
 	case !contextName.MatchString(name) || name == localContext:
-		return c, "", usage("%s", badContextName(name))
+		return c, "", Usagef("%s", badContextName(name))
 	case a.flags.server == "":
-		return c, "", usage("a context needs a --server, such as https://tools.example.com")
+		return c, "", Usagef("a context needs a --server, such as https://tools.example.com")
 	case !isServer(a.flags.server):
-		return c, "", usage("the server %q is no http or https URL", a.flags.server)
+		return c, "", Usagef("the server %q is no http or https URL", a.flags.server)
 	case ways > 1:
-		return c, "", usage("give one of --key, --key-stdin, --key-env and --key-file")
+		return c, "", Usagef("give one of --key, --key-stdin, --key-env and --key-file")
 	}
 	c = contextConfig{Server: a.flags.server, KeyEnv: key.env}
 	switch {
@@ -100,7 +102,7 @@ func (a *app) newContext(stdin io.Reader, name string, key contextKey) (c contex
 			return c, "", fmt.Errorf("reading the key: %w", err)
 		}
 		if secret = strings.TrimSpace(string(raw)); secret == "" {
-			return c, "", usage("the standard input holds no key")
+			return c, "", Usagef("the standard input holds no key")
 		}
 	default:
 		secret = a.flags.key
@@ -117,7 +119,7 @@ func isServer(text string) bool {
 	return err == nil && u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-func (a *app) addContext(name string, c contextConfig, secret string, use bool) error {
+func (a *App) addContext(name string, c contextConfig, secret string, use bool) error {
 	err := a.changeContexts(func(dir string, contexts *contextFile) error {
 		if secret != "" {
 			if err := os.MkdirAll(filepath.Join(dir, keysFolder), 0o700); err != nil {
@@ -141,13 +143,13 @@ func (a *app) addContext(name string, c contextConfig, secret string, use bool) 
 	if err != nil {
 		return err
 	}
-	return a.printer.show(contextShape{Name: name, Server: c.Server, KeyFrom: c.keyFrom(), Current: use},
+	return a.Printer.Show(contextShape{Name: name, Server: c.Server, KeyFrom: c.keyFrom(), Current: use},
 		func(w io.Writer) error {
 			used := ""
 			if use {
 				used = ", and is used from now on"
 			}
-			_, err := fmt.Fprintf(w, "context %s is %s%s\n", name, clean(c.Server), used)
+			_, err := fmt.Fprintf(w, "context %s is %s%s\n", name, terminal.Clean(c.Server), used)
 			return err
 		})
 }
@@ -176,7 +178,7 @@ func (c contextConfig) keyFrom() string {
 	}
 }
 
-func (a *app) contextUseCommand() *cobra.Command {
+func (a *App) contextUseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "use NAME",
 		Short: "Use a context from now on",
@@ -184,7 +186,7 @@ func (a *app) contextUseCommand() *cobra.Command {
 name local takes that back: commands find the stack of "toolcrib dev" again.`,
 		Example: `  toolcrib context use prod
   toolcrib context use local`,
-		Args:              operands("name"),
+		Args:              Operands("name"),
 		ValidArgsFunction: a.completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			server := ""
@@ -203,22 +205,22 @@ name local takes that back: commands find the stack of "toolcrib dev" again.`,
 			if err != nil {
 				return err
 			}
-			return a.printer.show(contextShape{Name: args[0], Server: server, Current: true}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "using %s\n", strings.TrimSpace(args[0]+" "+clean(server)))
+			return a.Printer.Show(contextShape{Name: args[0], Server: server, Current: true}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "using %s\n", strings.TrimSpace(args[0]+" "+terminal.Clean(server)))
 				return err
 			})
 		},
 	}
 }
 
-func (a *app) contextRemoveCommand() *cobra.Command {
+func (a *App) contextRemoveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Forget a context, and delete the key that is kept with it",
 		Long: `Forgets a context. A key that is kept with it is deleted here; revoke it on its
 server if it is not to be used any more.`,
 		Example:           `  toolcrib context remove staging`,
-		Args:              operands("name"),
+		Args:              Operands("name"),
 		ValidArgsFunction: a.completeContexts,
 		RunE: func(_ *cobra.Command, args []string) error {
 			err := a.changeContexts(func(dir string, contexts *contextFile) error {
@@ -235,7 +237,7 @@ server if it is not to be used any more.`,
 			if err != nil {
 				return err
 			}
-			return a.printer.show(contextShape{Name: args[0]}, func(w io.Writer) error {
+			return a.Printer.Show(contextShape{Name: args[0]}, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "removed %s\n", args[0])
 				return err
 			})
@@ -251,13 +253,13 @@ type contextShape struct {
 	Current bool   `json:"current"`
 }
 
-func (a *app) contextListCommand() *cobra.Command {
+func (a *App) contextListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List contexts",
 		Long:    `Lists the contexts there are, and which one is in use. Keys are not shown.`,
 		Example: `  toolcrib context list`,
-		Args:    operands(),
+		Args:    Operands(),
 		RunE: func(*cobra.Command, []string) error {
 			_, contexts, err := a.readContexts()
 			if err != nil {
@@ -270,16 +272,16 @@ func (a *app) contextListCommand() *cobra.Command {
 					Name: name, Server: c.Server, KeyFrom: c.keyFrom(), Current: name == contexts.Current,
 				})
 			}
-			return a.printer.show(map[string]any{"items": items}, func(w io.Writer) error {
+			return a.Printer.Show(map[string]any{"items": items}, func(w io.Writer) error {
 				if len(items) == 0 {
-					_, err := fmt.Fprintln(a.env.Err, "no contexts yet: add one with toolcrib context add NAME --server URL")
+					_, err := fmt.Fprintln(a.Env.Err, "no contexts yet: add one with toolcrib context add NAME --server URL")
 					return err
 				}
 				rows := make([][]string, len(items))
 				for i, c := range items {
 					rows[i] = []string{map[bool]string{true: "*"}[c.Current], c.Name, c.Server, cmp.Or(c.KeyFrom, "none")}
 				}
-				return table(w, "USED NAME SERVER~ KEY~", rows)
+				return terminal.Table(w, "USED NAME SERVER~ KEY~", rows)
 			})
 		},
 	}
@@ -301,7 +303,7 @@ type shownSetting struct {
 	From  string `json:"from,omitempty"`
 }
 
-func (a *app) contextShowCommand() *cobra.Command {
+func (a *App) contextShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show which server and key are used, and where each comes from",
@@ -329,12 +331,12 @@ shows what --context NAME would do. The key itself is not shown.`,
 				Server: shownSetting{Value: c.server.value, Set: true, From: c.server.from},
 				Key:    shownSetting{Set: c.key.value != "", From: c.key.from},
 			}
-			return a.printer.show(shown, func(w io.Writer) error {
+			return a.Printer.Show(shown, func(w io.Writer) error {
 				key := []string{"key", "none", ""}
 				if shown.Key.Set {
 					key = []string{"key", "set", shown.Key.From}
 				}
-				return table(w, "WHAT VALUE FROM~", [][]string{{"server", shown.Server.Value, shown.Server.From}, key})
+				return terminal.Table(w, "WHAT VALUE FROM~", [][]string{{"server", shown.Server.Value, shown.Server.From}, key})
 			})
 		},
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/toolcrib/toolcrib/platform/cli/definition"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -41,16 +43,16 @@ type contextFile struct {
 
 // configFile returns the file of the contexts: in the folder where the system
 // keeps the settings of a user, or where the user says.
-func (a *app) configFile() (string, error) {
-	if named := a.env.Getenv(ConfigVariable); named != "" {
+func (a *App) configFile() (string, error) {
+	if named := a.Env.Getenv(ConfigVariable); named != "" {
 		return filepath.Abs(named)
 	}
-	home := a.env.Getenv("HOME")
-	dir := a.env.Getenv("XDG_CONFIG_HOME")
+	home := a.Env.Getenv("HOME")
+	dir := a.Env.Getenv("XDG_CONFIG_HOME")
 	switch {
 	case dir != "":
 	case runtime.GOOS == "windows":
-		dir = a.env.Getenv("AppData")
+		dir = a.Env.Getenv("AppData")
 	case home == "":
 	case runtime.GOOS == "darwin":
 		dir = filepath.Join(home, "Library", "Application Support")
@@ -64,7 +66,7 @@ func (a *app) configFile() (string, error) {
 }
 
 // readContexts reads the contexts; there are none where there is no file.
-func (a *app) readContexts() (path string, contexts contextFile, err error) {
+func (a *App) readContexts() (path string, contexts contextFile, err error) {
 	path, err = a.configFile()
 	if err != nil || path == "" {
 		return path, contextFile{}, err
@@ -81,7 +83,7 @@ func loadContexts(path string) (contextFile, error) {
 	case err != nil:
 		return contextFile{}, fmt.Errorf("reading the contexts: %w", err)
 	}
-	documents, err := parseDocuments(path, raw)
+	documents, err := definition.Parse(path, raw)
 	if err != nil || len(documents) == 0 {
 		return contextFile{}, err
 	}
@@ -89,57 +91,35 @@ func loadContexts(path string) (contextFile, error) {
 }
 
 // readContextDocument checks a file of contexts; an error names its line.
-func readContextDocument(d document) (contextFile, error) {
+func readContextDocument(d definition.Document) (contextFile, error) {
 	var top struct {
 		Current  string                     `json:"current"`
 		Contexts map[string]json.RawMessage `json:"contexts"`
 	}
-	if err := d.strictly("", d.raw, &top, "current", "contexts"); err != nil {
+	if err := d.Decode("", d.Raw, &top, "current", "contexts"); err != nil {
 		return contextFile{}, err
 	}
 	out := contextFile{Current: top.Current, Contexts: make(map[string]contextConfig)}
 	for name, raw := range top.Contexts {
 		var c contextConfig
 		at := "/contexts/" + jsonpointer.Escape(name)
-		if err := d.strictly(at, raw, &c, "server", "key_file", "key_env"); err != nil {
+		if err := d.Decode(at, raw, &c, "server", "key_file", "key_env"); err != nil {
 			return contextFile{}, err
 		}
 		switch {
 		case !contextName.MatchString(name) || name == localContext:
-			return contextFile{}, d.fault(at, badContextName(name))
+			return contextFile{}, d.Fault(at, badContextName(name))
 		case !isServer(c.Server):
-			return contextFile{}, d.fault(at+"/server", fmt.Sprintf("the server %q is no http or https URL", c.Server))
+			return contextFile{}, d.Fault(at+"/server", fmt.Sprintf("the server %q is no http or https URL", c.Server))
 		case c.KeyFile != "" && c.KeyEnv != "":
-			return contextFile{}, d.fault(at+"/key_env", "give one of key_file and key_env")
+			return contextFile{}, d.Fault(at+"/key_env", "give one of key_file and key_env")
 		}
 		out.Contexts[name] = c
 	}
 	if _, ok := out.Contexts[out.Current]; out.Current != "" && !ok {
-		return contextFile{}, d.fault("/current", fmt.Sprintf("there is no context %q", out.Current))
+		return contextFile{}, d.Fault("/current", fmt.Sprintf("there is no context %q", out.Current))
 	}
 	return out, nil
-}
-
-// strictly decodes a part of a document that has these fields and no other.
-func (d document) strictly(pointer string, raw json.RawMessage, to any, known ...string) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return d.fault(pointer, "expected names and values here")
-	}
-	for name := range fields {
-		if !slices.Contains(known, name) {
-			return d.fault(pointer+"/"+jsonpointer.Escape(name), fmt.Sprintf("unknown field %q%s", name,
-				cmp.Or(didYouMean(name, known), ": expected one of "+strings.Join(known, ", "))))
-		}
-	}
-	if err := json.Unmarshal(raw, to); err != nil {
-		at := pointer
-		if te, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && te.Field != "" {
-			at += "/" + te.Field
-		}
-		return d.fault(at, "this is not of the type that is expected here")
-	}
-	return nil
 }
 
 func badContextName(name string) string {
@@ -161,13 +141,13 @@ func sortedNames(contexts map[string]contextConfig) []string {
 
 // changeContexts changes the file of the contexts. Processes that do so at once
 // take turns, and a reader sees the file before or after, never half of it.
-func (a *app) changeContexts(change func(dir string, c *contextFile) error) error {
+func (a *App) changeContexts(change func(dir string, c *contextFile) error) error {
 	path, err := a.configFile()
 	if err != nil {
 		return err
 	}
 	if path == "" {
-		return usage("there is no place for contexts: set HOME, XDG_CONFIG_HOME or %s", ConfigVariable)
+		return Usagef("there is no place for contexts: set HOME, XDG_CONFIG_HOME or %s", ConfigVariable)
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -213,14 +193,14 @@ func writeWhole(path string, raw []byte) error {
 }
 
 // contextSource is the context of a name; by is what named it.
-func (a *app) contextSource(name, by string) (source, error) {
+func (a *App) contextSource(name, by string) (source, error) {
 	switch name {
 	case "":
 		return source{}, nil
 	case localContext:
 		s, err := a.nearestSource()
 		if err == nil && s.server.value == "" {
-			err = usage("there is no data folder of toolcrib dev here or above, which %s %s stands for", by, localContext)
+			err = Usagef("there is no data folder of toolcrib dev here or above, which %s %s stands for", by, localContext)
 		}
 		s.found = false
 		return s, err
@@ -238,12 +218,12 @@ func (a *app) contextSource(name, by string) (source, error) {
 
 func noContext(name string, contexts contextFile) error {
 	return &tool.Error{Kind: tool.NotFound, Msg: fmt.Sprintf("there is no context %q%s", name,
-		cmp.Or(didYouMean(name, sortedNames(contexts.Contexts)), ": toolcrib context list shows those there are"))}
+		cmp.Or(terminal.DidYouMean(name, sortedNames(contexts.Contexts)), ": toolcrib context list shows those there are"))}
 }
 
 // currentSource is the context in use, unless another is named.
-func (a *app) currentSource() (source, error) {
-	if cmp.Or(a.flags.context, a.env.Getenv(ContextVariable)) != "" {
+func (a *App) currentSource() (source, error) {
+	if cmp.Or(a.flags.context, a.Env.Getenv(ContextVariable)) != "" {
 		return source{}, nil
 	}
 	path, contexts, err := a.readContexts()
@@ -254,14 +234,14 @@ func (a *app) currentSource() (source, error) {
 }
 
 // readContext reads what a context says, its key too.
-func (a *app) readContext(path, name string, c contextConfig, by string) (source, error) {
+func (a *App) readContext(path, name string, c contextConfig, by string) (source, error) {
 	from := fmt.Sprintf("context %s (%s)", name, by)
 	s := source{server: setting{c.Server, from}, context: name, bound: true}
 	switch {
 	case c.KeyEnv != "":
-		s.key = setting{a.env.Getenv(c.KeyEnv), from + ", the variable " + c.KeyEnv}
+		s.key = setting{a.Env.Getenv(c.KeyEnv), from + ", the variable " + c.KeyEnv}
 		if s.key.value == "" {
-			return source{}, usage("the context %q takes its key from the variable %s, which is not set", name, c.KeyEnv)
+			return source{}, Usagef("the context %q takes its key from the variable %s, which is not set", name, c.KeyEnv)
 		}
 	case c.KeyFile != "":
 		file := keyPath(path, c.KeyFile)
@@ -288,14 +268,14 @@ func keyPath(config, file string) string {
 func readKeyFile(file, dir string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return "", usage("the file %s, where a context keeps its key, cannot be read: %v", file, errors.Unwrap(err))
+		return "", Usagef("the file %s, where a context keeps its key, cannot be read: %v", file, errors.Unwrap(err))
 	}
 	if within, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(within) && exposed(info) {
-		return "", usage("others may read the key in %s: chmod 600 it", file)
+		return "", Usagef("others may read the key in %s: chmod 600 it", file)
 	}
 	key := line(file)
 	if key == "" || strings.ContainsAny(key, "\r\n") {
-		return "", usage("the file %s, where a context keeps its key, holds no key", file)
+		return "", Usagef("the file %s, where a context keeps its key, holds no key", file)
 	}
 	return key, nil
 }

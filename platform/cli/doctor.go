@@ -16,13 +16,14 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/vault"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/devstack/programs"
 	"github.com/toolcrib/toolcrib/platform/doctor"
 	"github.com/toolcrib/toolcrib/platform/serve"
 )
 
-func (a *app) doctorCommand() *cobra.Command {
+func (a *App) doctorCommand() *cobra.Command {
 	var database, queue string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -36,39 +37,39 @@ It ends with 0 if nothing is broken, and with 1 otherwise; a warning is no
 failure.`,
 		Example: `  toolcrib doctor
   toolcrib doctor --json | jq '.items[] | select(.status != "ok")'`,
-		Args: operands(),
+		Args: Operands(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.doctor(cmd.Context(), cmp.Or(database, a.env.Getenv(DatabaseVariable)),
-				cmp.Or(queue, a.env.Getenv(QueueVariable), serve.DefaultTaskQueue))
+			return a.doctor(cmd.Context(), cmp.Or(database, a.Env.Getenv(DatabaseVariable)),
+				cmp.Or(queue, a.Env.Getenv(QueueVariable), serve.DefaultTaskQueue))
 		},
 	}
 	cmd.Flags().StringVar(
 		&queue, "task-queue", "", "where workers should listen (default "+serve.DefaultTaskQueue+"; "+QueueVariable+")",
 	)
-	databaseFlag(cmd, &database)
+	DatabaseFlag(cmd, &database)
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, database, queue string) error {
+func (a *App) doctor(ctx context.Context, database, queue string) error {
 	cfg, done, err := a.doctorConfig(database, queue)
 	if err != nil {
 		return err
 	}
 	defer done()
 	findings := doctor.Run(ctx, cfg)
-	if err := a.printer.show(v1.Page[doctor.Finding]{Items: findings}, func(w io.Writer) error {
+	if err := a.Printer.Show(v1.Page[doctor.Finding]{Items: findings}, func(w io.Writer) error {
 		return writeFindings(w, findings)
 	}); err != nil {
 		return err
 	}
 	if doctor.Failed(findings) {
-		return &silentError{code: ExitFailure}
+		return &ExitError{Code: ExitFailure}
 	}
 	return nil
 }
 
 // doctorConfig says what the user would reach by the other commands.
-func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func(), err error) {
+func (a *App) doctorConfig(database, queue string) (cfg doctor.Config, done func(), err error) {
 	connection, err := a.connection()
 	if err != nil && a.folderFault() == nil {
 		return cfg, nil, err
@@ -84,19 +85,19 @@ func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func
 			{Number: 54320, Service: "PostgreSQL"},
 		},
 		Models: a.modelVariables(),
-		Secrets: append(passwords(database), connection.key.value, a.env.Getenv("TEMPORAL_API_KEY"),
-			a.env.Getenv(vault.KeyVariable)),
+		Secrets: append(passwords(database), connection.key.value, a.Env.Getenv("TEMPORAL_API_KEY"),
+			a.Env.Getenv(vault.KeyVariable)),
 	}
-	keys, err := a.keyring("")
+	keys, err := a.Keyring("")
 	cfg.Encryption, cfg.EncryptionError = keys.IDs(), err
-	if cfg.Temporal, err = serve.TemporalOptions(environ(a.env.Environ), slog.New(slog.DiscardHandler)); err != nil {
+	if cfg.Temporal, err = serve.TemporalOptions(Environment(a.Env.Environ), slog.New(slog.DiscardHandler)); err != nil {
 		return cfg, nil, err
 	}
 	cfg.TemporalNamed = cfg.Temporal.HostPort != ""
 	if at := line(filepath.Join(dir, "temporal-address")); !cfg.TemporalNamed && at != "" && local("tcp://"+at) {
 		cfg.Temporal.HostPort = at // Of toolcrib dev.
 	}
-	c, err := a.connect()
+	c, err := a.Connect()
 	if err != nil {
 		cfg.APIError = err
 		return cfg, func() {}, nil //nolint:nilerr // The doctor tells of it.
@@ -107,18 +108,18 @@ func (a *app) doctorConfig(database, queue string) (cfg doctor.Config, done func
 
 // folderFault returns why the data folder that the user names cannot be used.
 // The doctor reports it as a finding.
-func (a *app) folderFault() error {
+func (a *App) folderFault() error {
 	if a.flags.data != "" {
 		_, err := a.folderSource(a.flags.data, "--data")
 		return err
 	}
-	_, err := a.folderSource(a.env.Getenv(DataVariable), DataVariable)
+	_, err := a.folderSource(a.Env.Getenv(DataVariable), DataVariable)
 	return err
 }
 
 // doctorFolder is the data folder that toolcrib dev would use.
-func (a *app) doctorFolder() string {
-	if named := cmp.Or(a.flags.data, a.env.Getenv(DataVariable)); named != "" {
+func (a *App) doctorFolder() string {
+	if named := cmp.Or(a.flags.data, a.Env.Getenv(DataVariable)); named != "" {
 		return named
 	}
 	folders := a.dataFolders()
@@ -134,12 +135,12 @@ func (a *app) doctorFolder() string {
 }
 
 // modelVariables lists the variables that give models their keys.
-func (a *app) modelVariables() []doctor.Variable {
+func (a *App) modelVariables() []doctor.Variable {
 	found := []doctor.Variable{}
 	for _, name := range []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {
-		found = append(found, doctor.Variable{Name: name, Set: a.env.Getenv(name) != ""})
+		found = append(found, doctor.Variable{Name: name, Set: a.Env.Getenv(name) != ""})
 	}
-	for _, entry := range a.env.Environ {
+	for _, entry := range a.Env.Environ {
 		name, value, _ := strings.Cut(entry, "=")
 		if strings.HasPrefix(name, "TOOLCRIB_MODEL_") && strings.HasSuffix(name, "_BASE_URL") {
 			found = append(found, doctor.Variable{Name: name, Set: value != ""})
@@ -174,9 +175,9 @@ func (v visitor) CheckKey(ctx context.Context) error {
 
 func writeFindings(w io.Writer, findings []doctor.Finding) error {
 	for _, f := range findings {
-		line := fmt.Sprintf("%-4s  %-20s  %s\n", f.Status, f.Check, clean(f.Found))
+		line := fmt.Sprintf("%-4s  %-20s  %s\n", f.Status, f.Check, terminal.Clean(f.Found))
 		if f.Mend != "" {
-			line += fmt.Sprintf("%28s→ %s\n", "", clean(f.Mend))
+			line += fmt.Sprintf("%28s→ %s\n", "", terminal.Clean(f.Mend))
 		}
 		if _, err := io.WriteString(w, line); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolcrib/toolcrib/platform/cli/definition"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -90,22 +91,22 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// usage refuses a command line.
-func usage(format string, args ...any) error { return &UsageError{Err: fmt.Errorf(format, args...)} }
+// Usagef refuses a command line.
+func Usagef(format string, args ...any) error { return &UsageError{Err: fmt.Errorf(format, args...)} }
 
-// silentError ends a command with a code when all was said already.
-type silentError struct{ code int }
+// ExitError ends a command with a code when all was said already.
+type ExitError struct{ Code int }
 
-func (e *silentError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
 func exitCode(ctx context.Context, err error) int {
-	if e, ok := errors.AsType[*silentError](err); ok {
-		return e.code
+	if e, ok := errors.AsType[*ExitError](err); ok {
+		return e.Code
 	}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
 	}
-	if _, ok := errors.AsType[*FileError](err); ok {
+	if _, ok := errors.AsType[*definition.FileError](err); ok {
 		return ExitInvalid
 	}
 	if ctx.Err() != nil {
@@ -115,13 +116,13 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitUnavailable
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return kindCode(e.Kind)
+		return KindCode(e.Kind)
 	}
 	return ExitFailure
 }
 
-// kindCode returns the exit code of a kind of failure.
-func kindCode(kind tool.Kind) int {
+// KindCode returns the exit code of a kind of failure.
+func KindCode(kind tool.Kind) int {
 	for _, m := range exitMeanings {
 		if slices.Contains(m.kinds, kind) {
 			return m.code

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli/definition"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -44,11 +45,11 @@ func TestOtherFailuresHaveExitCodes(t *testing.T) {
 		err  error
 		code int
 	}{
-		{usage("x"), ExitUsage},
-		{&FileError{Msg: "x"}, ExitInvalid},
+		{Usagef("x"), ExitUsage},
+		{&definition.FileError{Msg: "x"}, ExitInvalid},
 		{&client.UnreachableError{}, ExitUnavailable},
 		{&client.StrangerError{}, ExitFailure},
-		{&silentError{code: 42}, 42},
+		{&ExitError{Code: 42}, 42},
 		{errors.New("x"), ExitFailure},
 		{&hintedError{error: &tool.Error{Kind: tool.NotFound}}, ExitNotFound},
 	} {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 )
 
 // flagFault describes an invalid flag in plain words.
@@ -28,11 +30,11 @@ func flagFault(cmd *cobra.Command, err error) error {
 	}
 	hint := ": see " + cmd.CommandPath() + " --help"
 	if name := e.GetSpecifiedName(); e.GetSpecifiedShortnames() == "" {
-		if near := didYouMean(name, flagNames(cmd)); near != "" {
+		if near := terminal.DidYouMean(name, flagNames(cmd)); near != "" {
 			hint = strings.Replace(near, "mean ", "mean --", 1)
 		}
 	}
-	if cmd.Annotations[queryOperand] != "" {
+	if cmd.Annotations[QueryOperand] != "" {
 		hint += `; a query that begins with a minus stands after --, as in -- "--dlq-type"`
 	}
 	return fmt.Errorf("%w%s", err, hint)
@@ -79,17 +81,17 @@ func oneOf(cmd *cobra.Command) error {
 			given = append(given, "--"+f.Name)
 		}
 	})
-	return usage("give one of %s", strings.Join(given, " and "))
+	return Usagef("give one of %s", strings.Join(given, " and "))
 }
 
-// queryOperand marks commands whose second operand may begin with a minus.
-const queryOperand = "query_operand"
+// QueryOperand marks commands whose second operand may begin with a minus.
+const QueryOperand = "query_operand"
 
 // spareQuery puts a query that looks like a flag behind "--", if the command
 // has no such flag, nor one with a similar name.
 func spareQuery(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
-	if err != nil || cmd.Annotations[queryOperand] == "" {
+	if err != nil || cmd.Annotations[QueryOperand] == "" {
 		return args
 	}
 	at, operands := -1, 0
@@ -136,5 +138,5 @@ func flagOf(cmd *cobra.Command, word string) (f *pflag.Flag, takes bool) {
 // mistyped reports whether a word is nearly the name of a flag.
 func mistyped(cmd *cobra.Command, word string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-	return strings.HasPrefix(word, "--") && didYouMean(name, flagNames(cmd)) != ""
+	return strings.HasPrefix(word, "--") && terminal.DidYouMean(name, flagNames(cmd)) != ""
 }

@@ -15,6 +15,8 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
@@ -70,7 +72,7 @@ func (s *shell) pipe(t *testing.T, stdin string, args ...string) ended {
 	for name, value := range s.vars {
 		env.Environ = append(env.Environ, name+"="+value)
 	}
-	return ended{cli.Run(t.Context(), env, args), out.String(), errs.String()}
+	return ended{cli.Run(t.Context(), env, args, commands.New, operator.New), out.String(), errs.String()}
 }
 
 // ok runs a command that must succeed and returns what it wrote.

@@ -11,27 +11,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// terminal collects what is written to a screen.
-type terminal struct {
+// recorder collects what is written to a screen.
+type recorder struct {
 	mu  sync.Mutex
 	out bytes.Buffer
 }
 
-func (s *terminal) Write(text []byte) (int, error) {
+func (s *recorder) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out.Write(text)
 }
 
-func (s *terminal) String() string {
+func (s *recorder) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.out.String()
 }
 
-func watched(screen io.Writer) *app {
-	a := &app{env: Env{Err: screen, Terminal: func(io.Writer) (int, bool) { return 40, true }}}
-	a.printer.out = screen
+func watched(screen io.Writer) *App {
+	a := &App{Env: Env{Err: screen, Terminal: func(io.Writer) (int, bool) { return 40, true }}}
+	a.Printer.Out = screen
 	return a
 }
 
@@ -39,12 +39,12 @@ func watched(screen io.Writer) *app {
 // at the end.
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	var screen terminal
+	var screen recorder
 	a := watched(&screen)
-	done := a.progress("waiting for %s", "getOrder")
+	done := a.Progress("waiting for %s", "getOrder")
 	require.Eventually(t, func() bool { return strings.Contains(screen.String(), "\rwaiting for getOrder… ") },
 		30*time.Second, 5*time.Millisecond)
-	_, err := io.WriteString(a.printer.out, "a line\n")
+	_, err := io.WriteString(a.Printer.Out, "a line\n")
 	require.NoError(t, err)
 	require.Contains(t, screen.String(), "\r\x1b[Ka line\n")
 	drawn := strings.Count(screen.String(), "waiting")
@@ -52,40 +52,24 @@ func TestProgress(t *testing.T) {
 		5*time.Millisecond)
 	done()
 	require.True(t, strings.HasSuffix(screen.String(), "\r\x1b[K"))
-	require.Same(t, &screen, a.printer.out)
+	require.Same(t, &screen, a.Printer.Out)
 }
 
 func TestProgressIsQuiet(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*app){
-		"NoTerminal": func(a *app) { a.env.Terminal = func(io.Writer) (int, bool) { return 0, false } },
-		"JSON":       func(a *app) { a.flags.json = true },
+	for name, change := range map[string]func(*App){
+		"NoTerminal": func(a *App) { a.Env.Terminal = func(io.Writer) (int, bool) { return 0, false } },
+		"JSON":       func(a *App) { a.flags.json = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var screen terminal
+			var screen recorder
 			a := watched(&screen)
 			change(a)
-			done := a.progress("waiting")
-			require.Same(t, &screen, a.printer.out)
+			done := a.Progress("waiting")
+			require.Same(t, &screen, a.Printer.Out)
 			done()
 			require.Empty(t, screen.String())
 		})
 	}
-}
-
-// A line that is not complete is never drawn over.
-func TestProgressLeavesHalfLines(t *testing.T) {
-	t.Parallel()
-	var screen terminal
-	p := &progress{out: &screen, columns: 40, what: "waiting", began: time.Now()}
-	out := p.under(&screen)
-	_, err := io.WriteString(out, "half a li")
-	require.NoError(t, err)
-	p.draw()
-	require.Equal(t, "half a li", screen.String())
-	_, err = io.WriteString(out, "ne\n")
-	require.NoError(t, err)
-	p.draw()
-	require.Contains(t, screen.String(), "half a line\n\rwaiting")
 }

@@ -11,29 +11,31 @@ import (
 	"strings"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli/definition"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // report prints an error: a sentence, or with --json a problem.
-func (a *app) report(ctx context.Context, err error) {
-	if _, ok := errors.AsType[*silentError](err); ok {
+func (a *App) report(ctx context.Context, err error) {
+	if _, ok := errors.AsType[*ExitError](err); ok {
 		return
 	}
 	if ctx.Err() != nil {
 		err = &tool.Error{Kind: tool.Cancelled, Msg: "interrupted"}
 	}
 	if a.flags.json {
-		_ = json.NewEncoder(a.env.Err).Encode(map[string]any{"error": asProblem(err)}) // No way left to report it.
+		_ = json.NewEncoder(a.Env.Err).Encode(map[string]any{"error": asProblem(err)}) // No way left to report it.
 		return
 	}
-	_, _ = fmt.Fprintf(a.env.Err, "toolcrib: %s\n", cleanLines(explain(err)))
-	if e, ok := errors.AsType[*FileError](err); ok {
-		_ = e.show(a.env.Err)
+	_, _ = fmt.Fprintf(a.Env.Err, "toolcrib: %s\n", terminal.CleanLines(explain(err)))
+	if e, ok := errors.AsType[*definition.FileError](err); ok {
+		_ = e.Show(a.Env.Err)
 	}
 	if hint := a.hint(err); hint != "" {
-		_, _ = fmt.Fprintf(a.env.Err, "%s\n", hint)
+		_, _ = fmt.Fprintf(a.Env.Err, "%s\n", hint)
 	}
 }
 
@@ -44,7 +46,7 @@ func asProblem(err error) *v1.Problem {
 	p := &v1.Problem{Title: "failed", Code: tool.InternalError, Detail: explain(err)}
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		p.Title, p.Code = "wrong usage", tool.Invalid
-	} else if _, ok := errors.AsType[*FileError](err); ok {
+	} else if _, ok := errors.AsType[*definition.FileError](err); ok {
 		p.Title, p.Code = "malformed file", tool.Invalid
 	} else if _, ok := errors.AsType[*client.UnreachableError](err); ok {
 		p.Title, p.Code, p.Retryable = "unreachable", tool.Unavailable, tool.AsError(err).Retryable()
@@ -75,13 +77,16 @@ type hintedError struct {
 	hint string
 }
 
+// WithHint adds a sentence to err that says how to fix it.
+func WithHint(err error, hint string) error { return &hintedError{error: err, hint: hint} }
+
 // Unwrap returns the failure.
 func (e *hintedError) Unwrap() error { return e.error }
 
 // hint returns what to do about err, if that is known.
-func (a *app) hint(err error) string {
+func (a *App) hint(err error) string {
 	if e, ok := errors.AsType[*hintedError](err); ok {
-		return clean(e.hint)
+		return terminal.Clean(e.hint)
 	}
 	if e, ok := errors.AsType[*client.UnreachableError](err); ok {
 		return a.reachHint(e)
@@ -97,18 +102,18 @@ func (a *app) hint(err error) string {
 		return a.keyHint()
 	case len(p.Permissions) > 0:
 		return fmt.Sprintf("A key that may grant it makes one that has it: toolcrib key create NAME --permission %s\n"+
-			"toolcrib key list shows what keys may do.", clean(p.Permissions[0]))
+			"toolcrib key list shows what keys may do.", terminal.Clean(p.Permissions[0]))
 	case p.Status == http.StatusForbidden && p.Instance != "":
-		return "toolcrib run show " + clean(path.Base(p.Instance)) +
-			" shows the call, and toolcrib tool explain " + clean(cmp.Or(a.called, "TOOL")) + " what decides."
+		return "toolcrib run show " + terminal.Clean(path.Base(p.Instance)) +
+			" shows the call, and toolcrib tool explain " + terminal.Clean(cmp.Or(a.Called, "TOOL")) + " what decides."
 	case p.Code == tool.InternalError && p.TraceID != "":
-		return "The server's log has it under trace_id " + clean(p.TraceID) + "."
+		return "The server's log has it under trace_id " + terminal.Clean(p.TraceID) + "."
 	}
 	return ""
 }
 
 // reachHint says what to do about a server that gives no answer.
-func (a *app) reachHint(e *client.UnreachableError) string {
+func (a *App) reachHint(e *client.UnreachableError) string {
 	switch e.Reason {
 	case client.BadCertificate:
 		return "If the authority is your own, name its certificates in SSL_CERT_FILE.\n" + a.serverFrom()
@@ -123,30 +128,30 @@ func (a *app) reachHint(e *client.UnreachableError) string {
 }
 
 // serverFrom says where the name of the server comes from.
-func (a *app) serverFrom() string {
+func (a *App) serverFrom() string {
 	c, err := a.connection()
 	if err != nil {
 		return ""
 	}
-	return "The server comes from " + clean(c.server.from) + "."
+	return "The server comes from " + terminal.Clean(c.server.from) + "."
 }
 
 // keyHint says what to do about a key that the server does not take.
-func (a *app) keyHint() string {
+func (a *App) keyHint() string {
 	c, err := a.connection()
 	switch {
 	case err != nil:
 		return ""
 	case c.key.value == "" && c.kept != "":
-		return "For " + clean(c.server.value) + ", say who you are with --key: " + clean(c.kept) + "."
+		return "For " + terminal.Clean(c.server.value) + ", say who you are with --key: " + terminal.Clean(c.kept) + "."
 	case c.key.value == "":
 		return "Say who you are with --key, TOOLCRIB_KEY or a context; toolcrib dev keeps a key in its data folder (--data)."
 	case !strings.HasPrefix(c.key.value, store.KeyPrefix):
-		return fmt.Sprintf("The key comes from %s and does not look like one: keys begin with %s", clean(c.key.from),
+		return fmt.Sprintf("The key comes from %s and does not look like one: keys begin with %s", terminal.Clean(c.key.from),
 			store.KeyPrefix)
 	default:
 		return fmt.Sprintf("The key comes from %s. It may be mistyped, expired, revoked, or for another server: %s "+
 			"comes from %s.",
-			clean(c.key.from), clean(c.server.value), clean(c.server.from))
+			terminal.Clean(c.key.from), terminal.Clean(c.server.value), terminal.Clean(c.server.from))
 	}
 }

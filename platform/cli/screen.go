@@ -1,14 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"io"
-	"os"
 	"strconv"
-	"strings"
-	"unicode"
 
-	"golang.org/x/term"
-	"golang.org/x/text/width"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 )
 
 // Width variables and bounds.
@@ -17,100 +14,50 @@ const (
 	leastColumns    = 20
 )
 
-// screen is a writer whose reader sees so many columns.
-type screen struct {
-	io.Writer
-	columns int
-}
-
 // screen returns w as a screen where it is a terminal, and w itself elsewhere:
 // what goes into a pipe or a file is never cut.
-func (a *app) screen(w io.Writer) io.Writer {
-	columns, ok := a.terminal(w)
+func (a *App) screen(w io.Writer) io.Writer {
+	columns, ok := a.Terminal(w)
 	if !ok {
 		return w
 	}
-	return &screen{Writer: w, columns: columns}
+	return terminal.NewScreen(w, columns)
 }
 
-// terminal returns how wide the terminal is that w writes to, if it does.
-func (a *app) terminal(w io.Writer) (columns int, ok bool) {
-	ask := a.env.Terminal
+// Terminal returns how wide the terminal is that w writes to, if it does.
+func (a *App) Terminal(w io.Writer) (columns int, ok bool) {
+	ask := a.Env.Terminal
 	if ask == nil {
-		ask = systemTerminal
+		ask = terminal.SystemColumns
 	}
 	if columns, ok = ask(w); !ok {
 		return 0, false
 	}
-	if n, err := strconv.Atoi(a.env.Getenv(columnsVariable)); err == nil && n > 0 {
+	if n, err := strconv.Atoi(a.Env.Getenv(columnsVariable)); err == nil && n > 0 {
 		columns = n
 	}
 	return max(columns, leastColumns), true
 }
 
-func systemTerminal(w io.Writer) (columns int, ok bool) {
-	file, isFile := w.(*os.File)
-	if !isFile {
-		return 0, false
-	}
-	fd := int(file.Fd())
-	if !term.IsTerminal(fd) {
-		return 0, false
-	}
-	columns, _, err := term.GetSize(fd)
-	if err != nil || columns <= 0 {
-		return 80, true
-	}
-	return columns, true
+// Progress shows that an operation is running until done is called. It is
+// silent with --json, and if the error stream is no terminal.
+func (a *App) Progress(format string, args ...any) (done func()) {
+	_, done = a.Steps(format, args...)
+	return done
 }
 
-// columnsOf returns how many columns the reader of w sees, or 0 where nothing
-// bounds them.
-func columnsOf(w io.Writer) int {
-	if s, ok := w.(*screen); ok {
-		return s.columns
+// Steps is [App.Progress] for an operation that reports its progress: step
+// shows it behind the text.
+func (a *App) Steps(format string, args ...any) (step func(at string), done func()) {
+	columns, ok := a.Terminal(a.Env.Err)
+	if !ok || a.flags.json {
+		return func(string) {}, func() {}
 	}
-	return 0
-}
-
-// columnsIn returns how many columns a text takes on a screen.
-func columnsIn(text string) int {
-	n := 0
-	for _, r := range text {
-		n += columnsFor(r)
+	printed := a.Printer.Out
+	p := terminal.StartProgress(a.Env.Err, columns, fmt.Sprintf(format, args...))
+	a.Printer.Out = p.Over(printed)
+	return p.Step, func() {
+		p.Stop()
+		a.Printer.Out = printed
 	}
-	return n
-}
-
-func columnsFor(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case r < 0x1100:
-		return 1
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	case width.Neutral, width.EastAsianAmbiguous, width.EastAsianNarrow, width.EastAsianHalfwidth:
-		return 1
-	default:
-		return 1
-	}
-}
-
-// fitText cuts a text to so many columns.
-func fitText(text string, columns int) string {
-	if columnsIn(text) <= columns {
-		return text
-	}
-	var b strings.Builder
-	used := 1 // The ellipsis.
-	for _, r := range text {
-		if used += columnsFor(r); used > columns {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return b.String() + "…"
 }

@@ -39,13 +39,13 @@ func nameVariables(root *cobra.Command) {
 
 // takeVariables sets those flags of a server that are not on its command line, and
 // whose variables are set. Those that a command reads by itself are the same.
-func (a *app) takeVariables(cmd *cobra.Command) error {
+func (a *App) takeVariables(cmd *cobra.Command) error {
 	if !slices.Contains(servers, cmd.Name()) || cmd.Parent() != cmd.Root() {
 		return nil
 	}
 	var failed error
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		text := a.env.Getenv(variableOf(f.Name))
+		text := a.Env.Getenv(variableOf(f.Name))
 		if f.Changed || text == "" || failed != nil || f.Name == "help" {
 			return
 		}
@@ -54,7 +54,7 @@ func (a *app) takeVariables(cmd *cobra.Command) error {
 			set = func(text string) error { return many.Replace(strings.Split(text, ",")) }
 		}
 		if err := set(text); err != nil {
-			failed = usage("%s is %q, which --%s does not take: expected %s", variableOf(f.Name), text, f.Name,
+			failed = Usagef("%s is %q, which --%s does not take: expected %s", variableOf(f.Name), text, f.Name,
 				cmp.Or(valueOf(f), f.Value.Type()))
 		}
 	})

@@ -1,41 +1,17 @@
 package cli
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
-
-// Each flag of a server has a variable, which its help names.
-func TestEveryFlagHasAVariable(t *testing.T) {
-	t.Parallel()
-
-	a := &app{env: Env{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}}}
-	root := a.root()
-	nameVariables(root)
-	seen := 0
-	for _, cmd := range root.Commands() {
-		if cmd.Name() != "serve" && cmd.Name() != "worker" {
-			continue
-		}
-		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" {
-				seen++
-				require.Contains(t, f.Usage, variableOf(f.Name), "%s --%s", cmd.Name(), f.Name)
-			}
-		})
-	}
-	require.Greater(t, seen, 30)
-}
 
 func TestVariablesSetFlags(t *testing.T) {
 	t.Parallel()
 
 	run := func(environ []string, args ...string) (hosts []string, most int64, verbose bool, err error) {
-		a := &app{env: Env{Environ: environ}}
+		a := &App{Env: Env{Environ: environ}}
 		cmd := &cobra.Command{
 			Use: "serve", SilenceErrors: true, SilenceUsage: true,
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.takeVariables(cmd) },

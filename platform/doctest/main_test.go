@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/cli/sandboxcmd"
 	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
@@ -37,7 +39,7 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Run(ctx, cli.Env{ //nolint:forbidigo // This is main.
 			In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: "dev",
 			Sandbox: sandbox.Command(),
-		}, os.Args[1:], devcmd.New, sandboxcmd.New))
+		}, os.Args[1:], commands.New, operator.New, devcmd.New, sandboxcmd.New))
 	case "temporal":
 		if err := temporalMain(ctx, os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, "temporal:", err)

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/cli/sandboxcmd"
 )
 
@@ -61,7 +63,8 @@ func mistakenMention(t *testing.T, text string) string {
 	if path[0] == "help" {
 		args = path
 	}
-	if code := cli.Run(t.Context(), env, args, devcmd.New, sandboxcmd.New); code != cli.ExitOK {
+	code := cli.Run(t.Context(), env, args, commands.New, operator.New, devcmd.New, sandboxcmd.New)
+	if code != cli.ExitOK {
 		return "no command " + strings.Join(path, " ") + ": " + errs.String()
 	}
 	if path[0] != "help" && !strings.Contains(out.String(), "toolcrib "+strings.Join(path, " ")) {

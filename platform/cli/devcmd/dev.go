@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
 	"github.com/toolcrib/toolcrib/platform/devstack/folder"
@@ -25,10 +26,14 @@ import (
 // stopTimeout bounds a graceful stop.
 const stopTimeout = 45 * time.Second
 
-// New returns the command.
-func New(env cli.Env) *cobra.Command {
+// New returns the command, for [cli.Run].
+func New(invocation *cli.App) []*cobra.Command {
+	return []*cobra.Command{command(invocation.Env)}
+}
+
+func command(env cli.Env) *cobra.Command {
 	var listen, tenant string
-	var flags cli.WorkerFlags
+	var flags operator.WorkerFlags
 	var headless, verbose bool
 	var ports portFlags
 	cmd := &cobra.Command{

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/client"
 )
 
@@ -30,7 +32,8 @@ func TestDev(t *testing.T) {
 		ended := make(chan int, 1)
 		go func() {
 			env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs}
-			ended <- cli.Run(ctx, env, []string{"dev", "--data", data, "--headless", "--json"}, devcmd.New)
+			ended <- cli.Run(ctx, env, []string{"dev", "--data", data, "--headless", "--json"}, commands.New, operator.New,
+				devcmd.New)
 		}()
 		var at struct {
 			Server  string `json:"server"`
@@ -72,7 +75,8 @@ func TestDevTwice(t *testing.T) {
 	t.Parallel()
 	var out, errs buffer
 	env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs}
-	code := cli.Run(t.Context(), env, []string{"dev", "--data", shared.dev.Stack().DataDir(), "--headless"}, devcmd.New)
+	code := cli.Run(t.Context(), env, []string{"dev", "--data", shared.dev.Stack().DataDir(), "--headless"},
+		commands.New, operator.New, devcmd.New)
 	require.Equal(t, cli.ExitConflict, code, &errs)
 	require.Contains(t, errs.String(), "uses the data folder")
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -68,7 +70,7 @@ func watch(t *testing.T, args ...string) *watching {
 	env := cli.Env{In: strings.NewReader(""), Out: &w.out, Err: &w.errs, Environ: []string{
 		cli.DataVariable + "=" + shared.dev.Stack().DataDir(),
 	}}
-	go func() { w.ended <- cli.Run(ctx, env, args, devcmd.New) }()
+	go func() { w.ended <- cli.Run(ctx, env, args, commands.New, operator.New, devcmd.New) }()
 	t.Cleanup(cancel)
 	return w
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/store"
 )
@@ -62,7 +64,7 @@ func start(t *testing.T, environ []string, args ...string) *process {
 	p.stop = stop
 	go func() {
 		env := cli.Env{In: strings.NewReader(""), Out: &p.log, Err: &p.log, Environ: environ}
-		p.ended <- cli.Run(ctx, env, args, devcmd.New)
+		p.ended <- cli.Run(ctx, env, args, commands.New, operator.New, devcmd.New)
 	}()
 	return p
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 )
 
 // A reach that means nothing is refused before anything is started, by every
@@ -35,7 +37,8 @@ func TestWrongReach(t *testing.T) {
 			var out, errs bytes.Buffer
 			env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, Dir: t.TempDir()}
 			args := append(slices.Clip(command), c.flag, c.value)
-			require.Equal(t, cli.ExitUsage, cli.Run(t.Context(), env, args, devcmd.New), "%s: %s", args, &errs)
+			require.Equal(t, cli.ExitUsage, cli.Run(t.Context(), env, args, commands.New, operator.New, devcmd.New), "%s: %s",
+				args, &errs)
 			require.Contains(t, errs.String(), c.says, args)
 			require.Empty(t, out.String(), args)
 		}

@@ -18,7 +18,9 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/dev"
 	"github.com/toolcrib/toolcrib/platform/devstack"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
@@ -119,7 +121,7 @@ func toolcribAs(ctx context.Context, key string, args ...string) (code int, stdo
 	env := cli.Env{In: strings.NewReader(""), Out: &out, Err: &errs, Environ: []string{
 		cli.DataVariable + "=" + shared.dev.Stack().DataDir(), cli.KeyVariable + "=" + key,
 	}}
-	code = cli.Run(ctx, env, args, devcmd.New)
+	code = cli.Run(ctx, env, args, commands.New, operator.New, devcmd.New)
 	return code, out.String(), errs.String()
 }
 

@@ -16,7 +16,9 @@ import (
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 )
 
 // A port that the user asks for is used, or refused with an error that names
@@ -64,7 +66,7 @@ func TestDevRefuses(t *testing.T) {
 		args := append([]string{
 			"dev", "--headless", "--data", filepath.Join(folder(t), "data"), "--temporal-port", "-1", "--postgres-port", "-1",
 		}, tt.args...)
-		require.Equal(t, tt.code, cli.Run(t.Context(), env, args, devcmd.New), errs.String())
+		require.Equal(t, tt.code, cli.Run(t.Context(), env, args, commands.New, operator.New, devcmd.New), errs.String())
 		for _, says := range tt.says {
 			require.Contains(t, errs.String(), says)
 		}
@@ -98,7 +100,8 @@ func TestNamespaceThatIsMissing(t *testing.T) {
 	for _, command := range []string{"serve", "worker"} {
 		var errs bytes.Buffer
 		env := cli.Env{In: strings.NewReader(""), Out: &errs, Err: &errs, Environ: environ}
-		require.Equal(t, cli.ExitNotFound, cli.Run(t.Context(), env, []string{command}, devcmd.New), errs.String())
+		require.Equal(t, cli.ExitNotFound, cli.Run(t.Context(), env, []string{command}, commands.New, operator.New,
+			devcmd.New), errs.String())
 		require.Contains(t, errs.String(), `has no namespace "elsewhere"`)
 		require.Contains(t, errs.String(), "temporal operator namespace create --namespace elsewhere --address "+address)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
 
-// New returns the command.
-func New(cli.Env) *cobra.Command {
-	return &cobra.Command{
+// New returns the command, for [cli.Run].
+func New(*cli.App) []*cobra.Command {
+	return []*cobra.Command{{
 		Use:   sandbox.Argument,
 		Short: "Run untrusted programs, for a worker",
 		Long: `Runs jq filters, JavaScript modules and WASM commands for a worker, which starts
@@ -28,5 +28,5 @@ its memory.`,
 			}
 			return nil
 		},
-	}
+	}}
 }

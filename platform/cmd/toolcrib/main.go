@@ -9,7 +9,9 @@ import (
 	"syscall"
 
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/commands"
 	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/cli/sandboxcmd"
 	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
@@ -19,7 +21,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // A second interrupt ends the process at once.
 	os.Exit(cli.Run(ctx, cli.Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Environ: os.Environ(), Version: version(), Sandbox: sandbox.Command(),
-	}, os.Args[1:], devcmd.New, sandboxcmd.New))
+	}, os.Args[1:], commands.New, operator.New, devcmd.New, sandboxcmd.New))
 }
 
 // version returns the version that the binary was built from.

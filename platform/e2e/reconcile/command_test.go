@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
@@ -54,7 +55,7 @@ func TestReconcileCommand(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code = cli.Run(
 			t.Context(), cli.Env{Out: &stdout, Err: &stderr, In: strings.NewReader(""), Environ: environ, Dir: t.TempDir()},
-			append([]string{"reconcile"}, args...),
+			append([]string{"reconcile"}, args...), operator.New,
 		)
 		return code, stdout.String(), stderr.String()
 	}

@@ -1,0 +1,155 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
+	"github.com/toolcrib/toolcrib/platform/client"
+)
+
+func (a *app) agentCommand() *cobra.Command {
+	return cli.Describe(cli.Group("agent", "Look at agents and publish them",
+		a.agentListCommand(), a.agentShowCommand(), a.agentPublishCommand(), a.agentVersionsCommand(),
+		a.agentExportCommand()),
+		`An agent is instructions, a model and the tools it may call. It is defined as
+tools are, with "toolcrib apply", and runs with "toolcrib run start".`,
+		`  toolcrib agent list
+  toolcrib agent publish supportDesk`)
+}
+
+func (a *app) agentListCommand() *cobra.Command {
+	var p paging
+	cmd := cli.Describe(&cobra.Command{
+		Use: "list", Short: "List agents", Args: cli.Operands(),
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, _ []string) error {
+			page, err := collect(p, func(page client.Page) (v1.Page[v1.Agent], error) {
+				return c.ListAgents(cmd.Context(), page)
+			})
+			if err != nil {
+				return err
+			}
+			return showPage(a, cmd, page, listing[v1.Agent]{
+				header: "AGENT VERSION STATUS MODEL TOOLS DESCRIPTION~",
+				row: func(g v1.Agent) []string {
+					return []string{
+						g.Slug, g.Version, string(g.Status), g.Model, strconv.Itoa(len(g.Tools)),
+						terminal.Shorten(g.Description, 60),
+					}
+				},
+				empty: "no agents yet: write a definition with kind: agent and apply it with toolcrib apply -f FILE",
+			})
+		}),
+	}, `Lists the tenant's agents in the order of their names, with the number of the draft.`,
+		`  toolcrib agent list
+  toolcrib agent list --all --json`)
+	p.register(cmd)
+	return cmd
+}
+
+// withAgent makes a command that takes the name of an agent.
+func (a *app) withAgent(
+	use, short string, fn func(ctx context.Context, c *client.Client, name string) error,
+) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " AGENT", Short: short, Args: cli.Operands("agent"), ValidArgsFunction: a.completeAgents,
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			return a.meantAgent(cmd.Context(), c, args[0], fn(cmd.Context(), c, args[0]))
+		}),
+	}
+}
+
+// agentDetail is what showing an agent prints as JSON.
+type agentDetail struct {
+	Agent    v1.Agent          `json:"agent"`
+	Versions []v1.AgentVersion `json:"versions"`
+}
+
+func (a *app) agentShowCommand() *cobra.Command {
+	return cli.Describe(a.withAgent("show", "Show an agent and its versions",
+		func(ctx context.Context, c *client.Client, name string) error {
+			g, err := c.Agent(ctx, name)
+			if err != nil {
+				return err
+			}
+			versions, err := c.AgentVersions(ctx, g.ID)
+			if err != nil {
+				return err
+			}
+			return a.Printer.Show(agentDetail{g, versions.Items}, func(w io.Writer) error {
+				return writeAgent(w, g, versions.Items)
+			})
+		}), `Shows an agent's draft and state, and its versions. The agent is named by its slug
+or id.`, `  toolcrib agent show supportDesk`)
+}
+
+func writeAgent(w io.Writer, g v1.Agent, versions []v1.AgentVersion) error {
+	err := terminal.Pairs(w,
+		"agent", g.Slug, "id", g.ID, "name", g.Name, "description", g.Description, "status", string(g.Status), "draft",
+		g.Version,
+		"model", g.Model, "tools", strings.Join(g.Tools, " "), "tool mode", string(g.ToolMode), "on unavailable tool",
+		string(g.OnUnavailableTool), "limits", compact(g.Limits), "max concurrency", compact(g.MaxConcurrency),
+		"skills", strings.Join(slices.Sorted(maps.Keys(g.Skills)), " "),
+		"published", terminal.StampSinceOf(g.PublishedAt), "instructions", g.Instructions)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	rows := make([][]string, len(versions))
+	for i, v := range versions {
+		rows[i] = agentVersionRow(v)
+	}
+	return terminal.Table(w, agentVersionHeader, rows)
+}
+
+const agentVersionHeader = "VERSION STATE DIGEST CREATED"
+
+func agentVersionRow(v v1.AgentVersion) []string {
+	return []string{v.Version, versionState(v.Published), terminal.Shorten(v.Digest, 13), terminal.Since(v.CreatedAt)}
+}
+
+func (a *app) agentVersionsCommand() *cobra.Command {
+	return cli.Describe(&cobra.Command{
+		Use: "versions AGENT", Short: "List an agent's versions, newest first", Args: cli.Operands("agent"),
+		ValidArgsFunction: a.completeAgents,
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			page, err := c.AgentVersions(cmd.Context(), args[0])
+			if err != nil {
+				return a.meantAgent(cmd.Context(), c, args[0], err)
+			}
+			return showPage(a, cmd, page, listing[v1.AgentVersion]{
+				header: agentVersionHeader, row: agentVersionRow,
+				empty: terminal.Clean(args[0]) + " has only a draft: publish it with toolcrib agent publish " +
+					terminal.Clean(args[0]),
+			})
+		}),
+	}, `Lists the versions of an agent. A version never changes; its digest names its
+content.`, `  toolcrib agent versions supportDesk`)
+}
+
+func (a *app) agentPublishCommand() *cobra.Command {
+	return cli.Describe(a.withAgent("publish", "Publish an agent's draft",
+		func(ctx context.Context, c *client.Client, name string) error {
+			published, err := c.PublishAgent(ctx, name)
+			if err != nil {
+				return err
+			}
+			return a.Printer.Show(published, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "published %s\n",
+					terminal.Clean(versioned(published.Agent.Slug, published.Version.Version)))
+				return err
+			})
+		}), `Makes the draft available in production. All its tools are resolved as
+production would: one that is missing is refused here.`, `  toolcrib agent publish supportDesk`)
+}

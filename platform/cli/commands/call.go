@@ -1,0 +1,130 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/definition"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/schema"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+func (a *app) toolCallCommand() *cobra.Command {
+	var in v1.NewCall
+	var arguments callArguments
+	var mode string
+	var wait time.Duration
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "call TOOL",
+		Short: "Call a tool once and print its answer",
+		Long: `Calls a tool durably and waits for its answer. A tool that answers no ends the
+command with exit code 1, one that gave no answer with that of the failure, and
+one that is still running when the wait is over with 8; with --wait 0 that is no
+failure. With --id the call is made once, however often it is asked for.
+
+Arguments are a JSON object, or --arg NAME=VALUE pairs, whose values are read as
+the tool's schema wants them: as a number, a truth value, a list. A name with
+dots leads into an object, and a name given several times makes a list.`,
+		Example: `  toolcrib tool call datetime_utils --arg operation=now
+  toolcrib tool call searchOrders --arg filter.status=open --arg limit=5 --arg tags=new --arg tags=urgent
+  toolcrib tool call refundOrder --args '{"id": 4711}' --id refund-4711
+  toolcrib tool call refundOrder --args-file refund.json --dry-run`,
+		Args:              cli.Operands("tool"),
+		ValidArgsFunction: a.completeTools,
+		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
+			seconds := wait.Seconds()
+			in.Mode, in.WaitS = tool.Mode(mode), &seconds
+			arguments.check = dryRun
+			var err error
+			if in.Arguments, err = arguments.read(cmd.Context(), c, cmd.InOrStdin(), args[0], in); err != nil {
+				return a.meantTool(cmd.Context(), c, args[0], err)
+			}
+			if dryRun {
+				return a.Printer.Show(in.Arguments, func(w io.Writer) error {
+					_, err := fmt.Fprintf(w, "would call %s with %s\n", terminal.Clean(args[0]),
+						terminal.Clean(plainJSON(in.Arguments)))
+					return err
+				})
+			}
+			return a.meantTool(cmd.Context(), c, args[0], a.call(cmd.Context(), c, args[0], in))
+		}),
+	}
+	cmd.Flags().StringVarP(&arguments.text, "args", "a", "", "arguments, a JSON object")
+	cmd.Flags().StringVar(&arguments.file, "args-file", "", "file with the arguments; - for the standard input")
+	cmd.Flags().StringArrayVar(&arguments.pairs, "arg", nil, "an argument, as NAME=VALUE; may be repeated")
+	cmd.Flags().StringVar(&in.Version, "version", "", "version or constraint, such as ^1.2")
+	cmd.Flags().StringVar(&in.ID, "id", "", "makes the call one, however often it is asked for")
+	cmd.Flags().StringVar(&mode, "mode", string(tool.Production), "production, or debug to use the draft")
+	cmd.Flags().DurationVar(&wait, "wait", 30*time.Second, "how long to wait for the answer, up to 60s")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check the arguments, and do not call")
+	a.CompleteFlag(cmd, "version", a.completeVersions)
+	return cmd
+}
+
+func readArguments(stdin io.Reader, text, file string) (json.RawMessage, error) {
+	switch {
+	case text != "" && file != "":
+		return nil, cli.Usagef("give one of --args and --args-file")
+	case file != "":
+		raw, err := definition.ReadFile(file, stdin)
+		if err != nil {
+			return nil, &tool.Error{Kind: tool.NotFound, Msg: definition.Unreadable(file, err), Err: err}
+		}
+		text = string(raw)
+	case text == "":
+		return nil, nil
+	}
+	canonical, err := schema.Canonical(json.RawMessage(text))
+	switch {
+	case err == nil:
+		return canonical, nil
+	case json.Valid([]byte(text)) || !utf8.ValidString(text):
+		e := tool.AsError(err)
+		return nil, &tool.Error{Kind: tool.Invalid, Path: e.Path, Msg: "the arguments are refused: " + e.Msg}
+	default:
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Msg: "the arguments are not JSON: quote them for the shell, as in --args '{\"id\": 1}'",
+		}
+	}
+}
+
+func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.NewCall) error {
+	a.Called = name
+	done := a.Progress("waiting for %s", name)
+	call, err := c.CallTool(ctx, name, in)
+	done()
+	if err != nil {
+		return err
+	}
+	for _, warning := range call.Warnings {
+		_, _ = fmt.Fprintf(a.Env.Err, "warning: %s\n", terminal.Clean(warning)) // The answer matters more.
+	}
+	err = a.Printer.Show(call, func(w io.Writer) error {
+		if call.Result == nil {
+			_, err := fmt.Fprintf(w, "still running: follow it with toolcrib run follow %s\n", terminal.Clean(call.RunID))
+			return err
+		}
+		return writeResult(w, call.Result)
+	})
+	if err == nil && call.Result == nil && waited(in) {
+		return &cli.ExitError{Code: cli.ExitRunning}
+	}
+	if err == nil && call.Result != nil && call.Result.IsError {
+		return &cli.ExitError{Code: cli.ExitFailure}
+	}
+	return err
+}
+
+// waited reports whether the answer of a call was waited for at all.
+func waited(in v1.NewCall) bool { return in.WaitS == nil || *in.WaitS > 0 }

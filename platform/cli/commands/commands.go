@@ -1,0 +1,28 @@
+// Package commands is the commands of tenants, by noun: tools, agents, MCP
+// servers, artifacts, runs, invocations, keys, credentials, pipelines, tenants.
+// They talk to a server through package client.
+//
+// It uses package cli for connections, usage errors and exit codes, package
+// definition for files, and package terminal for output; none of them imports
+// it.
+package commands
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/platform/cli"
+)
+
+// app adds the commands of tenants to an invocation.
+type app struct{ *cli.App }
+
+// New returns the commands, for [cli.Run].
+func New(invocation *cli.App) []*cobra.Command {
+	a := &app{invocation}
+	all := []*cobra.Command{
+		a.applyCommand(), a.toolCommand(), a.mcpCommand(), a.artifactCommand(), a.agentCommand(), a.runCommand(),
+		a.invocationsCommand(), a.keyCommand(), a.credentialCommand(), a.pipelineCommand(), a.tenantCommand(),
+	}
+	a.completeFlags(all)
+	return all
+}

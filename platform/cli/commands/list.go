@@ -1,0 +1,106 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
+	"github.com/toolcrib/toolcrib/platform/client"
+)
+
+// paging is which part of a list a command line asks for.
+type paging struct {
+	limit  int
+	cursor string
+	all    bool
+}
+
+// pagingFlags are the flags that say how much of a list to show, not of what.
+var pagingFlags = []string{"limit", "cursor", "all", "after"}
+
+func (p *paging) register(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&p.limit, "limit", 0, fmt.Sprintf("how many at most (default %d)", v1.DefaultLimit))
+	cmd.Flags().StringVar(&p.cursor, "cursor", "", "where to go on: what the page before gave")
+	cmd.Flags().BoolVar(&p.all, "all", false, "everything, page by page")
+}
+
+// collect fetches as many pages as are asked for, and makes them one.
+func collect[T any](p paging, fetch func(client.Page) (v1.Page[T], error)) (v1.Page[T], error) {
+	switch {
+	case p.limit < 0:
+		return v1.Page[T]{}, cli.Usagef("--limit %d: expected 1 or more, or --all", p.limit)
+	case p.all && p.limit > 0:
+		return v1.Page[T]{}, cli.Usagef("give one of --all and --limit")
+	case p.limit == 0:
+		p.limit = v1.DefaultLimit
+	}
+	out := v1.Page[T]{Items: []T{}, Next: p.cursor}
+	for {
+		want := client.Page{Cursor: out.Next, Limit: v1.MaxLimit}
+		if !p.all {
+			want.Limit = min(want.Limit, p.limit-len(out.Items))
+		}
+		got, err := fetch(want)
+		if err != nil {
+			return v1.Page[T]{}, err
+		}
+		out.Items, out.Next = append(out.Items, got.Items...), got.Next
+		if out.Next == "" || !p.all && len(out.Items) >= p.limit {
+			return out, nil
+		}
+	}
+}
+
+// listing is how a list is shown to people.
+type listing[T any] struct {
+	header string
+	row    func(T) []string
+	empty  string // What to do when there is nothing at all.
+}
+
+// showPage prints a page of a list. For an empty page the message goes to the
+// error stream, so that standard output is empty for programs.
+func showPage[T any](a *app, cmd *cobra.Command, page v1.Page[T], l listing[T]) error {
+	return a.Printer.Show(page, func(w io.Writer) error {
+		if len(page.Items) == 0 {
+			hint := l.empty
+			if filtered(cmd) {
+				hint = "nothing here; the filters may leave out too much"
+			}
+			_, err := fmt.Fprintln(a.Env.Err, hint)
+			return err
+		}
+		rows := make([][]string, len(page.Items))
+		for i, item := range page.Items {
+			rows[i] = l.row(item)
+		}
+		if err := terminal.Table(w, l.header, rows); err != nil {
+			return err
+		}
+		return a.more(page.Next)
+	})
+}
+
+// filtered reports whether a command line leaves out part of a list.
+func filtered(cmd *cobra.Command) bool {
+	found := false
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		found = found || f.Changed && !slices.Contains(pagingFlags, f.Name)
+	})
+	return found
+}
+
+// more prints that a list has further pages.
+func (a *app) more(next string) error {
+	if next == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(a.Env.Err, "there is more: --all, or --cursor %s\n", terminal.Clean(next))
+	return err
+}

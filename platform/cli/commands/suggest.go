@@ -1,0 +1,79 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolcrib/toolcrib/internal/nearest"
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/client"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Looking for the name that was meant must not make a failure slow.
+const (
+	suggestPatience = 3 * time.Second
+	suggestNames    = 1000
+)
+
+// meantTool adds the name of the tool that was probably meant to the failure
+// that there is none: one that the key may see.
+func (a *app) meantTool(ctx context.Context, c *client.Client, name string, err error) error {
+	return a.meant(ctx, "tool", name, err, func(ctx context.Context) ([]string, error) { return toolNames(ctx, c) })
+}
+
+// meantAgent is [app.meantTool] for agents.
+func (a *app) meantAgent(ctx context.Context, c *client.Client, name string, err error) error {
+	return a.meant(ctx, "agent", name, err, func(ctx context.Context) ([]string, error) { return agentNames(ctx, c) })
+}
+
+func (a *app) meant(
+	ctx context.Context, kind, name string, err error, list func(context.Context) ([]string, error),
+) error {
+	name, _, _ = strings.Cut(name, "@")
+	if err == nil || tool.KindOf(err) != tool.NotFound || tool.ValidID(name) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.Env.Patience, suggestPatience))
+	defer cancel()
+	known, listErr := list(ctx)
+	if listErr != nil { // The error is reported without suggestions.
+		return err
+	}
+	if slices.Contains(known, name) { // It is something of it that is not there.
+		return err
+	}
+	hint := fmt.Sprintf("toolcrib %s list shows those there are.", kind)
+	if best := nearest.Name(name, known); best != "" {
+		hint = fmt.Sprintf("Did you mean %s?", best)
+	}
+	return cli.WithHint(err, hint)
+}
+
+// toolNames lists the tools that the key may see, the first many.
+func toolNames(ctx context.Context, c *client.Client) ([]string, error) {
+	page, err := collect(paging{limit: suggestNames}, func(p client.Page) (v1.Page[v1.Tool], error) {
+		return c.ListTools(ctx, client.ToolQuery{Page: p})
+	})
+	return names(page.Items, func(t v1.Tool) string { return t.Slug }), err
+}
+
+func agentNames(ctx context.Context, c *client.Client) ([]string, error) {
+	page, err := collect(paging{limit: suggestNames}, func(p client.Page) (v1.Page[v1.Agent], error) {
+		return c.ListAgents(ctx, p)
+	})
+	return names(page.Items, func(g v1.Agent) string { return g.Slug }), err
+}
+
+func names[T any](items []T, name func(T) string) []string {
+	out := make([]string, len(items))
+	for i, item := range items {
+		out[i] = name(item)
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/cli/terminal"
+	"github.com/toolcrib/toolcrib/store"
+)
+
+func (a *app) tenantCommand() *cobra.Command {
+	cmd := cli.Group("tenant", "Make and list tenants, and choose what their records hide", a.tenantCreateCommand(),
+		a.tenantListCommand(), a.tenantMaskCommand())
+	return cli.Describe(cmd, `Create and list act on the database and not on a server: they need its owner's
+URL, in --database-url or TOOLCRIB_DATABASE_URL. "toolcrib dev" makes a tenant of
+its own. Mask asks the server, with the tenant's own key.`,
+		`  toolcrib tenant create acme --database-url postgres://owner@db/toolcrib
+  toolcrib tenant list`)
+}
+
+func (a *app) tenantCreateCommand() *cobra.Command {
+	var database, name string
+	cmd := &cobra.Command{
+		Use: "create SLUG", Short: "Make a tenant", Args: cli.Operands("slug"),
+		Long: `Makes a tenant, which nothing of another tenant reaches. Its first key is made
+with "toolcrib key create --tenant".`,
+		Example: `  toolcrib tenant create acme --name "Acme Corporation"`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			url, err := a.DatabaseURL(database)
+			if err != nil {
+				return err
+			}
+			platform, err := store.OpenPlatform(cmd.Context(), url, store.Options{Logger: a.Logger(), MaxConns: 1})
+			if err != nil {
+				return err
+			}
+			defer platform.Close()
+			tenant, err := platform.CreateTenant(cmd.Context(), store.Tenant{Slug: args[0], Name: name})
+			if err != nil {
+				return err
+			}
+			return a.Printer.Show(tenant, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s\nmake its first key with: toolcrib key create admin --tenant %s --permission '*'\n",
+					tenant.ID, tenant.Slug)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "what people call it (default: the slug)")
+	cli.DatabaseFlag(cmd, &database)
+	return cmd
+}
+
+func (a *app) tenantListCommand() *cobra.Command {
+	var database, after string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "List tenants", Args: cli.Operands(),
+		Long:    `Lists the tenants of a database in the order of their slugs.`,
+		Example: `  toolcrib tenant list --after acme`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			url, err := a.DatabaseURL(database)
+			if err != nil {
+				return err
+			}
+			platform, err := store.OpenPlatform(cmd.Context(), url, store.Options{Logger: a.Logger(), MaxConns: 1})
+			if err != nil {
+				return err
+			}
+			defer platform.Close()
+			tenants, err := platform.ListTenants(cmd.Context(), after, limit)
+			if err != nil {
+				return err
+			}
+			return showPage(a, cmd, v1.Page[store.Tenant]{Items: tenants}, listing[store.Tenant]{
+				header: "TENANT SLUG NAME~ STATUS CREATED",
+				row: func(t store.Tenant) []string {
+					return []string{string(t.ID), t.Slug, t.Name, string(t.Status), terminal.Since(t.CreatedAt)}
+				},
+				empty: "no tenants: make one with toolcrib tenant create SLUG",
+			})
+		},
+	}
+	cmd.Flags().StringVar(&after, "after", "", "start after this slug")
+	cmd.Flags().IntVar(&limit, "limit", 100, "how many")
+	cli.DatabaseFlag(cmd, &database)
+	return cmd
+}
+
+func (a *app) tenantMaskCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "mask on|off", Short: "Choose whether records hide what looks like a secret", Args: cli.Operands("on|off"),
+		Long: `Chooses for the tenant of the key in use whether values that look like a secret,
+by their name or form, read [redacted] in the inputs of runs, in messages,
+invocations and events. It is on at first. Calls go on with the values themselves,
+which stay in the database.`,
+		Example:   `  toolcrib tenant mask off`,
+		ValidArgs: []string{"on", "off"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "on" && args[0] != "off" {
+				return cli.Usagef("%q: say on or off", args[0])
+			}
+			c, err := a.Connect()
+			if err != nil {
+				return err
+			}
+			own, err := c.Tenants(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if len(own) != 1 {
+				return cli.Usagef("the key belongs to no tenant")
+			}
+			changed, err := c.SetTenantMasking(cmd.Context(), string(own[0].ID), args[0] == "on")
+			if err != nil {
+				return err
+			}
+			return a.Printer.Show(changed, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "records of %s hide what looks like a secret: %s\n", changed.Slug, args[0])
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,69 @@
+package operator
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/platform/api"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/runs"
+)
+
+// limitFlags bound what a server accepts at once.
+type limitFlags struct {
+	requests, tenantRequests, unfinished int
+}
+
+// maxLimit is the largest value of a limit.
+const maxLimit = 1_000_000
+
+type limitFlag struct {
+	name, variable, usage string
+	value                 *int
+	standard              int
+}
+
+func (f *limitFlags) all() []limitFlag {
+	return []limitFlag{
+		{
+			"max-requests", "TOOLCRIB_MAX_REQUESTS", "requests that are served at once; others get 503", &f.requests,
+			api.DefaultMaxRequests,
+		},
+		{
+			"max-tenant-requests", "TOOLCRIB_MAX_TENANT_REQUESTS",
+			"requests of one tenant that are served at once; others get 429", &f.tenantRequests, api.DefaultMaxTenantRequests,
+		},
+		{
+			"max-unfinished-runs", "TOOLCRIB_MAX_UNFINISHED_RUNS", "pending and running runs of one tenant; others get 429",
+			&f.unfinished, runs.DefaultMaxUnfinished,
+		},
+	}
+}
+
+func (f *limitFlags) register(cmd *cobra.Command) {
+	for _, l := range f.all() {
+		cmd.Flags().IntVar(l.value, l.name, 0, fmt.Sprintf("%s (default %d; %s)", l.usage, l.standard, l.variable))
+	}
+}
+
+// apply puts the limits into a configuration.
+func (f *limitFlags) apply(config *serve.HandlerConfig, getenv func(string) string) error {
+	for _, l := range f.all() {
+		where := "--" + l.name
+		if text := getenv(l.variable); *l.value == 0 && text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				return cli.Usagef("%s %q is not a number", l.variable, text)
+			}
+			*l.value, where = n, l.variable
+		}
+		if *l.value < 0 || *l.value > maxLimit {
+			return cli.Usagef("%s %d is out of range: expected 1 to %d", where, *l.value, maxLimit)
+		}
+	}
+	config.MaxRequests, config.MaxTenantRequests, config.MaxUnfinishedRuns = f.requests, f.tenantRequests, f.unfinished
+	return nil
+}

@@ -1,0 +1,175 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolcrib/toolcrib/internal/vault"
+	"github.com/toolcrib/toolcrib/platform/cli"
+	"github.com/toolcrib/toolcrib/platform/observe"
+	"github.com/toolcrib/toolcrib/platform/observe/probe"
+	"github.com/toolcrib/toolcrib/platform/serve"
+	"github.com/toolcrib/toolcrib/store"
+	"github.com/toolcrib/toolcrib/worker"
+)
+
+const defaultListen = "127.0.0.1:8080"
+
+func (a *app) serveCommand() *cobra.Command {
+	var database, address, metrics, queue, kek string
+	var connections int
+	var verbose bool
+	var reach WorkerFlags
+	var limits limitFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the HTTP API",
+		Long: `Serves the HTTP API until it is interrupted; then the requests under way finish.
+
+The database role must own nothing and not bypass row level security. Temporal
+is found as its own tools do it: TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, …
+
+It calls out for one thing only: to ask the MCP servers that tenants attach what
+they offer, within what the flags allow, as workers do with theirs.
+
+With --maintenance-database-url it also reconciles: runs whose workflows were
+terminated or lost, and what else has ended without saying so, are closed within
+a minute. Of several servers one does it at a time.
+
+Metrics are at /metrics of an API that only this machine can reach, or else at
+--metrics-address. Traces go where OTEL_EXPORTER_OTLP_ENDPOINT says.`,
+		Example: `  toolcrib serve --database-url postgres://app@db/toolcrib --listen :8080`,
+		Args:    cli.Operands(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			url, err := a.DatabaseURL(database)
+			if err != nil {
+				return err
+			}
+			conns, err := a.connections(connections)
+			if err != nil {
+				return err
+			}
+			keys, err := a.Keyring(kek)
+			if err != nil {
+				return err
+			}
+			log := a.processLogger(verbose)
+			plugin, err := reach.Config(log, a.Env.Getenv)
+			if err != nil {
+				return err
+			}
+			plugin.KeyEncryption, plugin.SandboxCommand = keys.Keys(), a.Env.Sandbox
+			settings := serveSettings{
+				plugin: plugin, keys: keys, database: url, connections: conns, metrics: metrics,
+				queue:   cmp.Or(queue, a.Env.Getenv(cli.QueueVariable)),
+				address: cmp.Or(address, a.Env.Getenv(cli.ListenVariable), defaultListen), log: log,
+			}
+			if err := limits.apply(&settings.handler, a.Env.Getenv); err != nil {
+				return err
+			}
+			return a.serve(cmd.Context(), settings)
+		},
+	}
+	cmd.Flags().StringVar(&address, "listen", "",
+		"address to listen on (default "+defaultListen+"; "+cli.ListenVariable+")")
+	metricsFlag(cmd, &metrics, "default: at /metrics of the API, if that is on loopback")
+	cmd.Flags().StringVar(
+		&queue, "task-queue", "", "where the workers listen (default "+serve.DefaultTaskQueue+"; "+cli.QueueVariable+")",
+	)
+	reach.registerReach(cmd)
+	limits.register(cmd)
+	maintenanceFlag(cmd, &a.maintenance)
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "log more")
+	cli.DatabaseFlag(cmd, &database)
+	connectionsFlag(cmd, &connections)
+	cli.KEKFlag(cmd, &kek)
+	return cmd
+}
+
+type serveSettings struct {
+	plugin                            worker.Config // What may be reached, and with which credentials.
+	keys                              *vault.Keyring
+	database, address, metrics, queue string
+	connections                       int
+	handler                           serve.HandlerConfig // Its limits.
+	log                               *slog.Logger
+}
+
+func (a *app) serve(ctx context.Context, settings serveSettings) error {
+	o, stop, err := a.observer(ctx, "toolcrib-api", settings.log)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	s, err := store.Open(ctx, settings.database, store.Options{Logger: settings.log, MaxConns: settings.connections})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	o.Collect(observe.Pool(s))
+	opts, err := serve.TemporalOptions(cli.Environment(a.Env.Environ), settings.log)
+	if err != nil {
+		return err
+	}
+	temporal, err := serve.DialTemporal(ctx, o.Client(opts))
+	if err != nil {
+		return err
+	}
+	defer temporal.Close()
+	settings.plugin.Store = s
+	plugin, err := worker.New(ctx, settings.plugin) // It starts no worker.
+	if err != nil {
+		return err
+	}
+	defer func() { _ = plugin.Close() }() // Connections that were to end anyway.
+	listener, err := serve.Listen(ctx, settings.address)
+	if err != nil {
+		return err
+	}
+	config := settings.handler
+	config.Store, config.Temporal, config.Namespace, config.TaskQueue = s, temporal, opts.Namespace, settings.queue
+	config.Version, config.Logger, config.Keys = a.Env.Version, settings.log, settings.keys
+	config.Discoverer, config.Searcher, config.Artifacts = plugin.Discoverer(), plugin.Searcher(), plugin.Artifacts()
+	config.Observer, config.ShowMetrics = o, a.showMetrics(settings.metrics, listener)
+	if config.Runs, err = serve.Runs(ctx, config); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	handler, err := serve.Handler(ctx, config)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	stopReconciler, err := a.startReconciler(ctx, serve.ReconcileConfig{
+		Store: s, Temporal: temporal, Namespace: opts.Namespace, Observer: o, Logger: settings.log,
+	})
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopReconciler()
+	settings.log.InfoContext(ctx, "serving", slog.String("url", "http://"+listener.Addr().String()))
+	return a.together(ctx, settings.metrics, o, probe.New(append(probe.Database(s), probe.Temporal(temporal))...),
+		settings.log,
+		func(ctx context.Context) error {
+			var dispatching sync.WaitGroup
+			defer dispatching.Wait()
+			dispatching.Go(func() { config.Runs.DispatchUntil(ctx) })
+			return serve.HTTP(ctx, listener, handler, settings.log)
+		})
+}
+
+// processLogger returns the log of a process: text on the error stream, or
+// JSON with --json.
+func (a *app) processLogger(verbose bool) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if verbose {
+		opts.Level = slog.LevelDebug
+	}
+	if a.Printer.JSON {
+		return slog.New(slog.NewJSONHandler(a.Env.Err, opts))
+	}
+	return slog.New(slog.NewTextHandler(a.Env.Err, opts))
+}
