@@ -18,7 +18,7 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
 )
@@ -35,8 +35,8 @@ type lab struct {
 	part       string
 	began      time.Time
 	dir        string
-	postgres   *devstack.Postgres
-	temporal   *devstack.Temporal
+	postgres   *embedded.Postgres
+	temporal   *embedded.Temporal
 	postmaster int // Zero where its CPU time can't be measured.
 	trips      atomic.Int64
 	closers    []func(context.Context) error
@@ -58,15 +58,15 @@ func (l *lab) open(ctx context.Context) (err error) {
 	if err := os.Chmod(l.dir, 0o711); err != nil { //nolint:gosec // The account that runs PostgreSQL must pass through.
 		return fmt.Errorf("opening the folder to measure in: %w", err)
 	}
-	l.postgres, err = devstack.StartPostgres(ctx, devstack.PostgresConfig{
-		Dir: filepath.Join(l.dir, "postgres"), Port: devstack.AnyPort, Logger: l.cfg.Logger,
+	l.postgres, err = embedded.StartPostgres(ctx, embedded.PostgresConfig{
+		Dir: filepath.Join(l.dir, "postgres"), Port: embedded.AnyPort, Logger: l.cfg.Logger,
 	})
 	if err != nil {
 		return err
 	}
 	l.later(l.postgres.Stop)
-	l.temporal, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{
-		Dir: filepath.Join(l.dir, "temporal"), Port: devstack.AnyPort, Headless: true, Logger: l.cfg.Logger,
+	l.temporal, err = embedded.StartTemporal(ctx, embedded.TemporalConfig{
+		Dir: filepath.Join(l.dir, "temporal"), Port: embedded.AnyPort, Headless: true, Logger: l.cfg.Logger,
 	})
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 )
 
 // ready measures how long toolcrib dev takes until it answers, on a folder that
@@ -106,16 +106,16 @@ func startDev(ctx context.Context, binary, dir string) (took time.Duration, held
 
 // startStack starts what toolcrib dev stands on.
 func startStack(ctx context.Context, dir string) (time.Duration, error) {
-	// Not devstack.Start, which would ask the environment for a database.
+	// Not embedded.Start, which would ask the environment for a database.
 	began := time.Now()
-	postgres, err := devstack.StartPostgres(ctx, devstack.PostgresConfig{
-		Dir: filepath.Join(dir, "postgres"), Port: devstack.AnyPort,
+	postgres, err := embedded.StartPostgres(ctx, embedded.PostgresConfig{
+		Dir: filepath.Join(dir, "postgres"), Port: embedded.AnyPort,
 	})
 	if err != nil {
 		return 0, err
 	}
-	temporal, err := devstack.StartTemporal(ctx, devstack.TemporalConfig{
-		Dir: filepath.Join(dir, "temporal"), Port: devstack.AnyPort, UIPort: devstack.AnyPort,
+	temporal, err := embedded.StartTemporal(ctx, embedded.TemporalConfig{
+		Dir: filepath.Join(dir, "temporal"), Port: embedded.AnyPort, UIPort: embedded.AnyPort,
 	})
 	took := time.Since(began)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -108,7 +108,7 @@ func (s *site) awaitEnd(healed time.Time) map[string]runRow {
 			}
 		}
 		listed, err := s.temporal.ListWorkflow(s.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{
-			Namespace: devstack.DefaultNamespace, Query: "ExecutionStatus = 'Running'",
+			Namespace: embedded.DefaultNamespace, Query: "ExecutionStatus = 'Running'",
 		})
 		require.NoError(s.t, err)
 		for _, e := range listed.GetExecutions() {

@@ -12,15 +12,15 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 )
 
 // cluster is a PostgreSQL of the test's own, which can be crashed.
 type cluster struct {
-	cfg devstack.PostgresConfig
+	cfg embedded.PostgresConfig
 
 	mu     sync.Mutex
-	server *devstack.Postgres
+	server *embedded.Postgres
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -32,11 +32,11 @@ func newCluster(t *testing.T) *cluster {
 	require.NoError(t, os.Chmod(dir, 0o711)) // The account that runs PostgreSQL passes through.
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	c := &cluster{
-		cfg: devstack.PostgresConfig{Dir: filepath.Join(dir, "postgres"), Port: devstack.AnyPort, Logger: quiet()},
+		cfg: embedded.PostgresConfig{Dir: filepath.Join(dir, "postgres"), Port: embedded.AnyPort, Logger: quiet()},
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	c.server, err = devstack.StartPostgres(ctx, c.cfg)
+	c.server, err = embedded.StartPostgres(ctx, c.cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		c.mu.Lock()
@@ -64,7 +64,7 @@ func (c *cluster) crash(ctx context.Context) error {
 	now, cancel := context.WithCancel(ctx)
 	cancel()
 	_ = c.server.Stop(now) // Says that it had no time to stop in order.
-	server, err := devstack.StartPostgres(ctx, c.cfg)
+	server, err := embedded.StartPostgres(ctx, c.cfg)
 	if err != nil {
 		return fmt.Errorf("starting PostgreSQL again: %w", err)
 	}

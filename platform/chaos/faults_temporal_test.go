@@ -12,7 +12,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/faulttest/grpcproxy"
 )
 
@@ -128,7 +128,7 @@ func (s *site) resetOne(ctx context.Context, dice *rand.Rand) (func() error, err
 	}
 	s.handle(id)
 	_, err = s.temporal.ResetWorkflowExecution(ctx, &workflowservice.ResetWorkflowExecutionRequest{
-		Namespace:         devstack.DefaultNamespace,
+		Namespace:         embedded.DefaultNamespace,
 		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: id, RunId: execution.GetRunId()},
 		RequestId:         uuid.NewString(), Reason: "chaos", WorkflowTaskFinishEventId: tasks[dice.IntN(len(tasks))],
 	})

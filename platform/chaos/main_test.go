@@ -25,8 +25,8 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/commands"
-	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
 	"github.com/toolcrib/toolcrib/platform/cli/operator"
+	"github.com/toolcrib/toolcrib/platform/dev/devcmd"
 )
 
 var (

@@ -22,7 +22,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	platformclient "github.com/toolcrib/toolcrib/platform/client"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/faulttest/grpcproxy"
 	"github.com/toolcrib/toolcrib/platform/faulttest/pgproxy"
 	"github.com/toolcrib/toolcrib/platform/serve"
@@ -63,7 +63,7 @@ func newSite(t *testing.T) *site {
 	environ := []string{
 		cli.DatabaseVariable + "=" + proxied, "TOOLCRIB_MAINTENANCE_DATABASE_URL=" + maintenance,
 		cli.QueueVariable + "=q-" + uuid.NewString(),
-		"TEMPORAL_ADDRESS=" + s.frontend.Address(), "TEMPORAL_NAMESPACE=" + devstack.DefaultNamespace,
+		"TEMPORAL_ADDRESS=" + s.frontend.Address(), "TEMPORAL_NAMESPACE=" + embedded.DefaultNamespace,
 	}
 	transcripts := t.TempDir()
 	for name, text := range scripts {
@@ -89,8 +89,8 @@ func (s *site) startTemporal() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	server, err := devstack.StartTemporal(ctx, devstack.TemporalConfig{
-		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	server, err := embedded.StartTemporal(ctx, embedded.TemporalConfig{
+		Port: embedded.AnyPort, Headless: true, Logger: quiet(),
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = server.Stop(context.Background()) })
@@ -98,7 +98,7 @@ func (s *site) startTemporal() {
 	require.NoError(s.t, err)
 	s.t.Cleanup(s.frontend.Close)
 	s.temporal, err = client.Dial(client.Options{
-		HostPort: server.Address(), Namespace: devstack.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet()),
+		HostPort: server.Address(), Namespace: embedded.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet()),
 	})
 	require.NoError(s.t, err)
 	s.t.Cleanup(s.temporal.Close)

@@ -18,7 +18,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
 	"github.com/toolcrib/toolcrib/platform/client"
-	"github.com/toolcrib/toolcrib/platform/devstack/programs"
+	"github.com/toolcrib/toolcrib/platform/dev/programs"
 	"github.com/toolcrib/toolcrib/platform/doctor"
 	"github.com/toolcrib/toolcrib/platform/serve"
 )

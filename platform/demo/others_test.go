@@ -13,7 +13,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/dev"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/mcptest"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
@@ -30,7 +30,7 @@ func TestAnothersMCPServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	platform, err := dev.Start(ctx, dev.Config{
-		Stack:  devstack.Config{Throwaway: true, Headless: true, Logger: slog.New(slog.DiscardHandler)},
+		Stack:  embedded.Config{Throwaway: true, Headless: true, Logger: slog.New(slog.DiscardHandler)},
 		Worker: worker.Config{Allow: map[tool.TenantID]worker.Allowance{"": {Hosts: []string{at.Host}}}},
 	})
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/examples/support-desk/shop"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/dev"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
 )
@@ -18,9 +18,9 @@ import (
 // functions, its credentials and access to its API.
 func (d *demo) startPlatform(ctx context.Context) (string, error) {
 	c := d.company
-	stack := devstack.Config{DataDir: d.cfg.DataDir, Logger: d.log}
+	stack := embedded.Config{DataDir: d.cfg.DataDir, Logger: d.log}
 	if d.cfg.Throwaway {
-		stack = devstack.Config{Throwaway: true, Headless: true, Logger: d.log}
+		stack = embedded.Config{Throwaway: true, Headless: true, Logger: d.log}
 	}
 	models, err := d.openModels()
 	if err != nil {

@@ -3,7 +3,7 @@ package dev
 import (
 	"log/slog"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/worker"
@@ -13,7 +13,7 @@ import (
 // current directory.
 type Config struct {
 	// Stack says where PostgreSQL and Temporal run and keep their data.
-	Stack devstack.Config
+	Stack embedded.Config
 	// Listen is the preferred address of the API; a free port of the same host
 	// is used when it is taken. Defaults to [DefaultListen], and to a free port
 	// if the stack is a throwaway.

@@ -16,9 +16,9 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 
 	"github.com/toolcrib/toolcrib/internal/vault"
-	"github.com/toolcrib/toolcrib/platform/devstack"
-	"github.com/toolcrib/toolcrib/platform/devstack/folder"
-	"github.com/toolcrib/toolcrib/platform/devstack/ports"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
+	"github.com/toolcrib/toolcrib/platform/dev/folder"
+	"github.com/toolcrib/toolcrib/platform/dev/ports"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
@@ -28,7 +28,7 @@ import (
 // Dev is the running platform. Its methods may be called concurrently.
 type Dev struct {
 	cfg    Config
-	stack  *devstack.Stack
+	stack  *embedded.Stack
 	store  *store.Store
 	worker *serve.Worker
 	record *serve.Reconciler
@@ -56,7 +56,7 @@ func Start(ctx context.Context, cfg Config) (*Dev, error) {
 }
 
 func (d *Dev) start(ctx context.Context) (err error) {
-	if d.stack, err = devstack.Start(ctx, d.cfg.Stack); err != nil {
+	if d.stack, err = embedded.Start(ctx, d.cfg.Stack); err != nil {
 		return err
 	}
 	if _, err := serve.Migrate(ctx, d.stack.DatabaseURL(), d.cfg.Logger); err != nil {
@@ -270,4 +270,4 @@ func (d *Dev) Store() *store.Store { return d.store }
 func (d *Dev) Temporal() client.Client { return d.worker.Client() }
 
 // Stack returns the services that the platform runs on.
-func (d *Dev) Stack() *devstack.Stack { return d.stack }
+func (d *Dev) Stack() *embedded.Stack { return d.stack }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/toolcrib/toolcrib/internal/vault"
-	"github.com/toolcrib/toolcrib/platform/devstack/folder"
+	"github.com/toolcrib/toolcrib/platform/dev/folder"
 )
 
 // ensureEncryption takes the key-encryption keys of the configuration, else

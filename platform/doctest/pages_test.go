@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 )
 
 // Pages in the order in which a reader takes them; each goes on where the one
@@ -44,7 +44,7 @@ func TestFirstSteps(t *testing.T) {
 func TestOwnTemporal(t *testing.T) {
 	t.Parallel()
 
-	stack, err := devstack.Start(t.Context(), devstack.Config{Throwaway: true, Headless: true})
+	stack, err := embedded.Start(t.Context(), embedded.Config{Throwaway: true, Headless: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = stack.Stop(context.WithoutCancel(t.Context())) })
 	s := newSite(t)

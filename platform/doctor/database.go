@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/toolcrib/toolcrib/platform/devstack/programs"
+	"github.com/toolcrib/toolcrib/platform/dev/programs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )

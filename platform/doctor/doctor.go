@@ -10,7 +10,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/platform/devstack/programs"
+	"github.com/toolcrib/toolcrib/platform/dev/programs"
 )
 
 // Status is how a thing was found.

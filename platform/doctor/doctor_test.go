@@ -21,8 +21,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/platform/devstack"
-	"github.com/toolcrib/toolcrib/platform/devstack/programs"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
+	"github.com/toolcrib/toolcrib/platform/dev/programs"
 	"github.com/toolcrib/toolcrib/platform/doctor"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
@@ -214,7 +214,7 @@ func TestDatabase(t *testing.T) {
 
 func TestTemporal(t *testing.T) {
 	t.Parallel()
-	stack, err := devstack.StartTemporal(t.Context(), devstack.TemporalConfig{Port: devstack.AnyPort, Headless: true})
+	stack, err := embedded.StartTemporal(t.Context(), embedded.TemporalConfig{Port: embedded.AnyPort, Headless: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stack.Stop(context.WithoutCancel(t.Context()))) })
 	cfg := idle(t)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/toolcrib/toolcrib/platform/devstack/folder"
-	"github.com/toolcrib/toolcrib/platform/devstack/ports"
+	"github.com/toolcrib/toolcrib/platform/dev/folder"
+	"github.com/toolcrib/toolcrib/platform/dev/ports"
 )
 
 // listening reports which processes hold the ports that toolcrib dev would use.

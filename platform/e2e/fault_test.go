@@ -25,7 +25,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/internal/failure"
 	"github.com/toolcrib/toolcrib/ledger"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/tool"
@@ -59,7 +59,7 @@ func (s *site) startWith(l ledger.Ledger, e tool.Executor, m agent.Model, dialin
 	})
 	require.NoError(s.t, err)
 	c, err := client.Dial(client.Options{
-		HostPort: server.Address(), Namespace: devstack.DefaultNamespace, Logger: quietTemporal(),
+		HostPort: server.Address(), Namespace: embedded.DefaultNamespace, Logger: quietTemporal(),
 		ConnectionOptions: client.ConnectionOptions{DialOptions: dialing},
 	})
 	require.NoError(s.t, err)
@@ -277,7 +277,7 @@ func TestModelPanicLeaksNothing(t *testing.T) {
 func (s *site) reset(w client.WorkflowRun) client.WorkflowRun {
 	s.t.Helper()
 	reset, err := s.temporal.ResetWorkflowExecution(s.t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
-		Namespace:         devstack.DefaultNamespace,
+		Namespace:         embedded.DefaultNamespace,
 		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: w.GetID(), RunId: w.GetRunID()},
 		RequestId:         newID(s.t), Reason: "test",
 		WorkflowTaskFinishEventId: s.firstTask(w.GetID(), w.GetRunID()),

@@ -18,7 +18,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 	"github.com/toolcrib/toolcrib/worker"
@@ -144,7 +144,7 @@ func (f *forks) resetEverywhere(t *testing.T, run agent.Run, w client.WorkflowRu
 func (f *forks) resetTo(t *testing.T, workflowID, runID string, event int64) (client.WorkflowRun, bool) {
 	t.Helper()
 	reset, err := f.temporal.ResetWorkflowExecution(t.Context(), &workflowservice.ResetWorkflowExecutionRequest{
-		Namespace:         devstack.DefaultNamespace,
+		Namespace:         embedded.DefaultNamespace,
 		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID, RunId: runID},
 		RequestId:         newID(t), Reason: "test", WorkflowTaskFinishEventId: event,
 	})

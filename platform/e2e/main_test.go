@@ -14,12 +14,12 @@ import (
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 )
 
 // server is the Temporal server that all tests share. Each test has a tenant,
 // a database and a task queue of its own.
-var server *devstack.Temporal
+var server *embedded.Temporal
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
@@ -41,8 +41,8 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error
-	server, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{
-		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	server, err = embedded.StartTemporal(ctx, embedded.TemporalConfig{
+		Port: embedded.AnyPort, Headless: true, Logger: quiet(),
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting Temporal:", err)
@@ -59,7 +59,7 @@ func quiet() *slog.Logger {
 // dial connects to the shared server.
 func dial(address string, plugins ...client.Plugin) (client.Client, error) {
 	return client.Dial(client.Options{
-		HostPort: address, Namespace: devstack.DefaultNamespace, Plugins: plugins,
+		HostPort: address, Namespace: embedded.DefaultNamespace, Plugins: plugins,
 		Logger: quietTemporal(),
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/faulttest/grpcproxy"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/runs"
@@ -45,12 +45,12 @@ func newDesk(t *testing.T, change ...func(*serve.HandlerConfig)) *desk {
 	require.NoError(t, err)
 	t.Cleanup(d.proxy.Close)
 	temporal, err := client.Dial(client.Options{
-		HostPort: d.proxy.Address(), Namespace: devstack.DefaultNamespace, Logger: quietTemporal(),
+		HostPort: d.proxy.Address(), Namespace: embedded.DefaultNamespace, Logger: quietTemporal(),
 	})
 	require.NoError(t, err)
 	t.Cleanup(temporal.Close)
 	d.config = serve.HandlerConfig{
-		Store: d.Store, Temporal: temporal, TaskQueue: d.queue, Namespace: devstack.DefaultNamespace,
+		Store: d.Store, Temporal: temporal, TaskQueue: d.queue, Namespace: embedded.DefaultNamespace,
 	}
 	for _, fn := range change {
 		fn(&d.config)

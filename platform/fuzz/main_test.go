@@ -22,7 +22,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 )
 
 var (
@@ -31,7 +31,7 @@ var (
 )
 
 // temporalServer is shared by the tests of this package.
-var temporalServer *devstack.Temporal
+var temporalServer *embedded.Temporal
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m)) //nolint:forbidigo // This is main.
@@ -42,8 +42,8 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var err error
-	temporalServer, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{
-		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	temporalServer, err = embedded.StartTemporal(ctx, embedded.TemporalConfig{
+		Port: embedded.AnyPort, Headless: true, Logger: quiet(),
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting Temporal:", err)

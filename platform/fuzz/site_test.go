@@ -21,7 +21,7 @@ import (
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/executors/function"
 	"github.com/toolcrib/toolcrib/internal/vault"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/models/scripted"
 	"github.com/toolcrib/toolcrib/platform/serve"
 	"github.com/toolcrib/toolcrib/store"
@@ -76,7 +76,7 @@ func newSite(t *testing.T) *site {
 	_, err := serve.Migrate(t.Context(), s.db.URL, quiet())
 	require.NoError(t, err)
 	options := client.Options{
-		HostPort: temporalServer.Address(), Namespace: devstack.DefaultNamespace, Logger: sdklog.NewStructuredLogger(log),
+		HostPort: temporalServer.Address(), Namespace: embedded.DefaultNamespace, Logger: sdklog.NewStructuredLogger(log),
 	}
 	w, err := serve.StartWorker(t.Context(), serve.WorkerConfig{
 		Temporal: options, TaskQueue: s.queue,
@@ -119,7 +119,7 @@ func (s *site) serve(t *testing.T, db *store.Store, temporal client.Client) (add
 	keys, err := vault.ParseKeys(vault.GenerateKey())
 	require.NoError(t, err)
 	handler, err := serve.Handler(t.Context(), serve.HandlerConfig{
-		Store: db, Temporal: temporal, Namespace: devstack.DefaultNamespace, TaskQueue: s.queue, Version: "1.0.0",
+		Store: db, Temporal: temporal, Namespace: embedded.DefaultNamespace, TaskQueue: s.queue, Version: "1.0.0",
 		Keys: keys, Discoverer: &s.servers, Logger: slog.New(slog.NewJSONHandler(s.log, nil)),
 	})
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/platform/client"
 	"github.com/toolcrib/toolcrib/platform/dev"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/worker"
@@ -90,7 +90,7 @@ func (s *site) start(ctx context.Context) (err error) {
 		return err
 	}
 	s.Dev, err = dev.Start(ctx, dev.Config{
-		Stack:    devstack.Config{Throwaway: true, Headless: true},
+		Stack:    embedded.Config{Throwaway: true, Headless: true},
 		Observer: s.observer, Logger: log,
 		Worker: worker.Config{
 			Functions: functions, Models: map[string]agent.Model{"test": agent.ModelFunc(answer)},

@@ -5,7 +5,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/toolcrib/toolcrib/platform/devstack/ports"
+	"github.com/toolcrib/toolcrib/platform/dev/ports"
 	"github.com/toolcrib/toolcrib/platform/observe"
 	"github.com/toolcrib/toolcrib/platform/observe/probe"
 	"github.com/toolcrib/toolcrib/tool"

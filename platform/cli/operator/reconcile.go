@@ -94,7 +94,7 @@ func (a *app) reconcile(ctx context.Context, flags reconcileFlags) error {
 		return cli.Usagef(
 			"this command needs a second login: give --maintenance-database-url or set %s to the database's URL "+
 				"with a login that is granted %s; toolcrib dev reconciles by itself", cli.MaintenanceVariable,
-				store.MaintenanceRole)
+			store.MaintenanceRole)
 	}
 	log := a.Logger()
 	s, err := store.Open(ctx, url, store.Options{Logger: log})

@@ -10,9 +10,9 @@ import (
 
 	"github.com/toolcrib/toolcrib/platform/cli"
 	"github.com/toolcrib/toolcrib/platform/cli/commands"
-	"github.com/toolcrib/toolcrib/platform/cli/devcmd"
 	"github.com/toolcrib/toolcrib/platform/cli/operator"
 	"github.com/toolcrib/toolcrib/platform/cli/sandboxcmd"
+	"github.com/toolcrib/toolcrib/platform/dev/devcmd"
 	"github.com/toolcrib/toolcrib/platform/sandbox"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/platform/serve"
 )
 
@@ -18,7 +18,7 @@ import (
 func (s *site) api() func(method, path string) (status int, body map[string]any) {
 	s.t.Helper()
 	handler, err := serve.Handler(s.t.Context(), serve.HandlerConfig{
-		Store: s.Store, Temporal: s.temporal, Namespace: devstack.DefaultNamespace, TaskQueue: s.queue,
+		Store: s.Store, Temporal: s.temporal, Namespace: embedded.DefaultNamespace, TaskQueue: s.queue,
 		Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(s.t, err)

@@ -20,7 +20,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/platform/devstack"
+	"github.com/toolcrib/toolcrib/platform/dev/embedded"
 	"github.com/toolcrib/toolcrib/runs/reconcile"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/store/storetest"
@@ -30,7 +30,7 @@ import (
 
 // server is the Temporal server that all tests share. Each test has a database
 // of its own, whose tenants the reconcilers of the others do not know.
-var server *devstack.Temporal
+var server *embedded.Temporal
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m)) //nolint:forbidigo // This is main.
@@ -40,8 +40,8 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var err error
-	server, err = devstack.StartTemporal(ctx, devstack.TemporalConfig{
-		Port: devstack.AnyPort, Headless: true, Logger: quiet(),
+	server, err = embedded.StartTemporal(ctx, embedded.TemporalConfig{
+		Port: embedded.AnyPort, Headless: true, Logger: quiet(),
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting Temporal:", err)
@@ -72,7 +72,7 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	d := storetest.NewDatabase(t)
 	c, err := client.Dial(client.Options{
-		HostPort: server.Address(), Namespace: devstack.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet()),
+		HostPort: server.Address(), Namespace: embedded.DefaultNamespace, Logger: sdklog.NewStructuredLogger(quiet()),
 	})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
@@ -113,12 +113,8 @@ func (s *site) passes(r *reconcile.Reconciler, opts reconcile.PassOptions) recon
 func (s *site) reconciler(change ...func(*reconcile.Config)) *reconcile.Reconciler {
 	s.t.Helper()
 	cfg := reconcile.Config{
-		Store:       s.Store,
-		Temporal:    s.temporal,
-		Namespace:   devstack.DefaultNamespace,
-		Maintenance: s.maintenance,
-		Grace:       grace,
-		Logger:      slog.New(slog.DiscardHandler),
+		Store: s.Store, Temporal: s.temporal, Namespace: embedded.DefaultNamespace, Maintenance: s.maintenance, Grace: grace,
+		Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, fn := range change {
 		fn(&cfg)
