@@ -20,7 +20,7 @@ func TestManyFollowersListenOnce(t *testing.T) {
 			where datname = current_database() and query like 'listen %'`).Scan(&n))
 		return n
 	}
-	streams := make([]*sse, followers)
+	streams := make([]*stream, followers)
 	for i := range streams {
 		streams[i] = b.stream(t, events(run), nil)
 		streams[i].event()

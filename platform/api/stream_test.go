@@ -26,7 +26,7 @@ func TestStreamOfARun(t *testing.T) {
 	s := b.stream(t, events(run), nil)
 	f, ok := s.next()
 	require.True(t, ok)
-	require.Equal(t, frame{id: "0", retry: "1000"}, f)
+	require.Equal(t, frame{id: "0", retry: time.Second}, f)
 
 	f, e := s.event()
 	require.Equal(t, "1", f.id)
@@ -214,7 +214,7 @@ func TestStreamOfATenant(t *testing.T) {
 	first := b.record(t)
 	s := b.stream(t, "/v1/events", nil)
 	seen := map[string]int{}
-	count := func(s *sse, until int) (last frame) {
+	count := func(s *stream, until int) (last frame) {
 		for range until {
 			var e tool.Event
 			last, e = s.event()

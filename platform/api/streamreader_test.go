@@ -1,45 +1,48 @@
 package api_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcrib/toolcrib/agent"
 	"github.com/toolcrib/toolcrib/ledger"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/sse"
 	"github.com/toolcrib/toolcrib/store/storetest"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// sse is an open stream.
-type sse struct {
+// stream is an open stream.
+type stream struct {
 	t     *testing.T
-	body  *bufio.Reader
+	read  func() (sse.Event, error, bool)
 	close func()
 }
 
 // frame is one server-sent event, or a comment.
 type frame struct {
-	id, event, data, retry, comment string
+	id, event, data, comment string
+	retry                    time.Duration
 }
 
 // stream opens a stream as the bundle's key does, or as another.
-func (b *bundle) stream(t *testing.T, path string, header http.Header, key ...string) *sse {
+func (b *bundle) stream(t *testing.T, path string, header http.Header, key ...string) *stream {
 	t.Helper()
 	resp, cancel := b.openStream(t, path, header, key...)
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	require.Equal(t, v1.StreamType, resp.Header.Get("Content-Type"))
 	require.Contains(t, resp.Header.Values("Vary"), "Accept")
-	s := &sse{t: t, body: bufio.NewReader(resp.Body), close: func() { cancel(); _ = resp.Body.Close() }}
+	read, stop := iter.Pull2(sse.Read(resp.Body, 1<<20, func() {}))
+	s := &stream{t: t, read: read, close: func() { cancel(); _ = resp.Body.Close() }}
+	t.Cleanup(stop)
 	t.Cleanup(s.close)
 	return s
 }
@@ -62,38 +65,14 @@ func (b *bundle) openStream(
 }
 
 // next returns the next frame, and false when the stream breaks off.
-func (s *sse) next() (f frame, ok bool) {
-	for {
-		line, err := s.body.ReadString('\n')
-		if err != nil {
-			return frame{}, false
-		}
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" {
-			return f, true
-		}
-		field, value, _ := strings.Cut(line, ":")
-		value = strings.TrimPrefix(value, " ")
-		switch field {
-		case "id":
-			f.id = value
-		case "event":
-			f.event = value
-		case "data":
-			f.data = value
-		case "retry":
-			f.retry = value
-		case "":
-			f.comment = value
-		default:
-			require.Fail(s.t, "no field of a stream", line)
-		}
-	}
+func (s *stream) next() (f frame, ok bool) {
+	e, err, ok := s.read()
+	return frame{e.ID, e.Type, string(e.Data), e.Comment, e.Retry}, ok && err == nil
 }
 
 // event returns the next event, past comments and the like. It fails the test
 // when the stream breaks off.
-func (s *sse) event() (frame, tool.Event) {
+func (s *stream) event() (frame, tool.Event) {
 	s.t.Helper()
 	for {
 		f, ok := s.next()
@@ -108,16 +87,15 @@ func (s *sse) event() (frame, tool.Event) {
 }
 
 // rest returns what comes until the stream closes, comments left out.
-func (s *sse) rest() (frames []frame) {
+func (s *stream) rest() (frames []frame) {
 	for {
-		f, ok := s.next()
+		e, err, ok := s.read()
+		require.NoError(s.t, err)
 		if !ok {
-			_, err := s.body.ReadByte()
-			require.ErrorIs(s.t, err, io.EOF)
 			return frames
 		}
-		if f.data != "" {
-			frames = append(frames, f)
+		if len(e.Data) > 0 {
+			frames = append(frames, frame{id: e.ID, event: e.Type, data: string(e.Data)})
 		}
 	}
 }

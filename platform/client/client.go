@@ -95,18 +95,18 @@ type request struct {
 	path   []string // Elements after /v1, escaped where that is needed.
 	query  url.Values
 	body   any
-	out    any // Where the answer goes; nil to drop it.
 }
 
-// do calls an endpoint under /v1. GETs are repeated on a stale connection.
-func (c *Client) do(ctx context.Context, r request) error {
+// do calls an endpoint under /v1 and decodes its answer into out. GETs are
+// repeated on a stale connection.
+func (c *Client) do(ctx context.Context, r request, out any) error {
 	got, err := c.send(ctx, r, append([]string{"v1"}, r.path...))
 	switch {
 	case err != nil:
 	case got.status >= http.StatusMultipleChoices:
 		err = c.problem(got)
 	default:
-		err = c.decode(got, r.out)
+		err = c.decode(got, out)
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Sent && !c.repeatable(r.method) {
 		if _, answered := Problem(err); !answered { // The server says itself what may be sent again.
@@ -189,9 +189,6 @@ func (c *Client) problem(a answer) error {
 
 // decode reads an answer without losing digits of numbers.
 func (c *Client) decode(a answer, out any) error {
-	if out == nil {
-		return nil
-	}
 	if !json.Valid(a.body) {
 		return &StrangerError{Server: c.base.String(), Status: a.status}
 	}

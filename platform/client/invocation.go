@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -24,18 +23,13 @@ type InvocationQuery struct {
 
 // ListInvocations returns a page of invocations, newest first.
 func (c *Client) ListInvocations(ctx context.Context, q InvocationQuery) (v1.Page[v1.Invocation], error) {
-	var out v1.Page[v1.Invocation]
-	query := params{}.text("status", string(q.Status)).text("tool", q.Tool).text("kind", string(q.Kind)).text("run",
-		q.Run).text("agent", q.Agent).
-		text("parent", q.Parent).
-		time("since", q.Since).time("until", q.Until).page(q.Page)
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations"}, query: query, out: &out})
-	return out, err
+	return list[v1.Invocation](ctx, c, q.query(
+		"status", q.Status, "tool", q.Tool, "kind", q.Kind, "run", q.Run, "agent", q.Agent, "parent", q.Parent,
+		"since", q.Since, "until", q.Until,
+	), "invocations")
 }
 
 // Invocation returns the record of a call.
 func (c *Client) Invocation(ctx context.Context, id string) (v1.Invocation, error) {
-	var out v1.Invocation
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"invocations", id}, out: &out})
-	return out, err
+	return get[v1.Invocation](ctx, c, nil, "invocations", id)
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,15 +11,14 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/sse"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
 // ImportOpenAPI makes tools of an OpenAPI document. Unless in.DryRun is false,
 // it only reports what it would make.
 func (c *Client) ImportOpenAPI(ctx context.Context, in v1.ImportOpenAPI) (v1.ImportedOpenAPI, error) {
-	var out v1.ImportedOpenAPI
-	err := c.do(ctx, request{method: http.MethodPost, path: []string{"tools", "import", "openapi"}, body: in, out: &out})
-	return out, err
+	return post[v1.ImportedOpenAPI](ctx, c, in, "tools", "import", "openapi")
 }
 
 // FollowImportOpenAPI is [Client.ImportOpenAPI], with reports of how far it has
@@ -39,30 +37,27 @@ func (c *Client) FollowImportOpenAPI(
 	defer func() { _ = resp.Body.Close() }()
 	watchdog := time.AfterFunc(silence, cancel)
 	defer watchdog.Stop()
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(make([]byte, 4<<10), maxAnswerBytes)
-	var m message
-	for lines.Scan() {
-		watchdog.Reset(silence)
-		if !m.add(lines.Bytes()) {
-			continue
+	var broken error
+	for m, err := range sse.Read(resp.Body, maxAnswerBytes, func() { watchdog.Reset(silence) }) {
+		if err != nil {
+			broken = err
+			break
 		}
-		switch m.event {
+		switch m.Type {
 		case v1.EventImportResult:
-			return out, c.decode(answer{http.StatusOK, m.data}, &out)
+			return out, c.decode(answer{http.StatusOK, m.Data}, &out)
 		case v1.EventImportFailed:
-			return out, c.problem(answer{http.StatusInternalServerError, m.data})
+			return out, c.problem(answer{http.StatusInternalServerError, m.Data})
 		case v1.EventImportProgress:
 			var p v1.ImportProgress
-			if err := c.decode(answer{http.StatusOK, m.data}, &p); err != nil {
+			if err := c.decode(answer{http.StatusOK, m.Data}, &p); err != nil {
 				return out, err
 			}
 			report(p)
 		}
-		m = message{}
 	}
 	return out, &tool.Error{
-		Kind: tool.Unavailable, Op: "client", Sent: true, Acted: true, Err: lines.Err(),
+		Kind: tool.Unavailable, Op: "client", Sent: true, Acted: true, Err: broken,
 		Msg: "the connection broke off while the import went on: import again to see what is written",
 	}
 }
@@ -73,16 +68,11 @@ func (c *Client) openImport(ctx context.Context, in v1.ImportOpenAPI) (*http.Res
 	if err != nil {
 		return nil, fmt.Errorf("encoding the request: %w", err)
 	}
-	target := c.url([]string{"v1", "tools", "import", "openapi", "stream"}, nil)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
+	req, err := c.streamRequest(ctx, http.MethodPost, bytes.NewReader(body), "tools", "import", "openapi", "stream")
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "client", Msg: "the server's URL is malformed", Err: err}
+		return nil, err
 	}
-	req.Header.Set("Accept", v1.StreamType)
 	req.Header.Set("Content-Type", "application/json")
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
-	}
 	resp, err := c.gate.Client(egress.Access{Class: tool.EgressWrite}).Do(req)
 	if err != nil {
 		return nil, unreachable(c.base.String(), err)

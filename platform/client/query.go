@@ -1,8 +1,9 @@
 package client
 
 import (
+	"fmt"
 	"net/url"
-	"strconv"
+	"reflect"
 	"time"
 )
 
@@ -12,30 +13,23 @@ type Page struct {
 	Limit  int    // 50 when zero, at most 200.
 }
 
-// params builds the query of a request; empty values are left out.
-type params url.Values
-
-func (p params) text(name, value string) params {
-	if value != "" {
-		url.Values(p).Set(name, value)
-	}
-	return p
+func (p Page) query(pairs ...any) url.Values {
+	return query(append(pairs, "cursor", p.Cursor, "limit", p.Limit)...)
 }
 
-func (p params) number(name string, value int64) params {
-	if value != 0 {
-		url.Values(p).Set(name, strconv.FormatInt(value, 10))
+// query builds the query of a request from names and their values; zero values
+// are left out.
+func query(pairs ...any) url.Values {
+	out := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, value := fmt.Sprint(pairs[i]), pairs[i+1]
+		if reflect.ValueOf(value).IsZero() {
+			continue
+		}
+		if at, ok := value.(time.Time); ok {
+			value = at.UTC().Format(time.RFC3339Nano)
+		}
+		out.Set(name, fmt.Sprint(value))
 	}
-	return p
-}
-
-func (p params) time(name string, value time.Time) params {
-	if !value.IsZero() {
-		url.Values(p).Set(name, value.UTC().Format(time.RFC3339Nano))
-	}
-	return p
-}
-
-func (p params) page(page Page) url.Values {
-	return url.Values(p.text("cursor", page.Cursor).number("limit", int64(page.Limit)))
+	return out
 }

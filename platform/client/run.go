@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -13,25 +12,18 @@ import (
 
 // StartRun starts a run of an agent.
 func (c *Client) StartRun(ctx context.Context, in v1.NewRun) (v1.Run, error) {
-	var out v1.Run
-	err := c.do(ctx, request{method: http.MethodPost, path: []string{"runs"}, body: in, out: &out})
-	return out, err
+	return post[v1.Run](ctx, c, in, "runs")
 }
 
 // Run returns a run.
 func (c *Client) Run(ctx context.Context, id string) (v1.Run, error) {
-	var out v1.Run
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs", id}, out: &out})
-	return out, err
+	return get[v1.Run](ctx, c, nil, "runs", id)
 }
 
 // ExplainRun returns a run with why its calls waited, and which attempts got no
 // answer of the model.
 func (c *Client) ExplainRun(ctx context.Context, id string) (v1.Run, error) {
-	var out v1.Run
-	query := url.Values{"explain": {"true"}}
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs", id}, query: query, out: &out})
-	return out, err
+	return get[v1.Run](ctx, c, url.Values{"explain": {"true"}}, "runs", id)
 }
 
 // RunQuery filters runs. Zero fields do not filter.
@@ -47,37 +39,25 @@ type RunQuery struct {
 
 // ListRuns returns a page of runs, newest first.
 func (c *Client) ListRuns(ctx context.Context, q RunQuery) (v1.Page[v1.Run], error) {
-	var out v1.Page[v1.Run]
-	query := params{}.text("status", string(q.Status)).text("kind", string(q.Kind)).text("agent", q.Agent).text("parent",
-		q.Parent).
-		time("since", q.Since).time("until", q.Until).page(q.Page)
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs"}, query: query, out: &out})
-	return out, err
+	return list[v1.Run](ctx, c, q.query(
+		"status", q.Status, "kind", q.Kind, "agent", q.Agent, "parent", q.Parent, "since", q.Since, "until", q.Until,
+	), "runs")
 }
 
 // CancelRun asks a run to stop.
 func (c *Client) CancelRun(ctx context.Context, id string) (v1.Run, error) {
-	var out v1.Run
-	err := c.do(ctx, request{method: http.MethodPost, path: []string{"runs", id, "cancel"}, out: &out})
-	return out, err
+	return post[v1.Run](ctx, c, nil, "runs", id, "cancel")
 }
 
 // Messages returns a run's transcript.
 func (c *Client) Messages(ctx context.Context, runID string) ([]agent.Message, error) {
-	var out v1.Page[agent.Message]
-	err := c.do(ctx, request{method: http.MethodGet, path: []string{"runs", runID, "messages"}, out: &out})
-	return out.Items, err
+	return items[agent.Message](ctx, c, nil, "runs", runID, "messages")
 }
 
 // Events returns a run's events after a number, in order; 200 when limit is
 // zero.
 func (c *Client) Events(ctx context.Context, runID string, after int64, limit int) ([]tool.Event, error) {
-	var out v1.Page[tool.Event]
-	err := c.do(ctx, request{
-		method: http.MethodGet, path: []string{"runs", runID, "events"},
-		query: url.Values(params{}.number("after", after).number("limit", int64(limit))), out: &out,
-	})
-	return out.Items, err
+	return items[tool.Event](ctx, c, query("after", after, "limit", limit), "runs", runID, "events")
 }
 
 // Follow calls fn with each event of a run, in order, until the run has ended,

@@ -2,7 +2,7 @@ package client
 
 import (
 	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/internal/egress"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/sse"
 	"github.com/toolcrib/toolcrib/tool"
 )
 
@@ -22,7 +23,7 @@ const (
 	slowestRetry      = 5 * time.Second
 	longestRetryAfter = time.Minute
 	followPatience    = 2 * time.Minute // Without an answer, after which following fails.
-	maxStreamLine     = 32 << 20
+	maxEventBytes     = 32 << 20
 )
 
 // FollowRun returns a run's events and output after a number as they arrive,
@@ -116,25 +117,20 @@ func (f *following) connect(ctx context.Context, yield func(tool.Event) bool) er
 	}
 	defer func() { _ = resp.Body.Close() }()
 	f.connected = true
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(make([]byte, 4<<10), maxStreamLine)
-	var e message
-	for lines.Scan() {
+	for e, err := range sse.Read(resp.Body, maxEventBytes, func() {
 		watchdog.Reset(silence)
 		f.heard, f.failures = time.Now(), 0
-		if !e.add(lines.Bytes()) {
-			continue
+	}) {
+		if errors.Is(err, bufio.ErrTooLong) {
+			return &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "an event of the run is too large", Sent: true}
 		}
-		if e.retry > 0 {
-			f.retry = e.retry
+		if err != nil {
+			break
 		}
+		f.retry = cmp.Or(e.Retry, f.retry)
 		if err := f.take(e, yield); err != nil {
 			return err
 		}
-		e = message{}
-	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return &tool.Error{Kind: tool.InternalError, Op: "client", Msg: "an event of the run is too large", Sent: true}
 	}
 	return errBroken
 }
@@ -142,16 +138,12 @@ func (f *following) connect(ctx context.Context, yield func(tool.Event) bool) er
 // open asks for the stream.
 func (f *following) open(ctx context.Context) (*http.Response, error) {
 	c := f.client
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url([]string{"v1", "runs", f.run, "events"}, nil), nil)
+	req, err := c.streamRequest(ctx, http.MethodGet, nil, "runs", f.run, "events")
 	if err != nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "client", Msg: "the server's URL is malformed", Err: err}
+		return nil, err
 	}
-	req.Header.Set("Accept", v1.StreamType)
 	if f.after > 0 {
 		req.Header.Set("Last-Event-ID", strconv.FormatInt(f.after, 10))
-	}
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	resp, err := c.gate.Client(egress.Access{Class: tool.EgressReadOnly}).Do(req)
 	if err != nil {
@@ -174,16 +166,32 @@ func (f *following) open(ctx context.Context) (*http.Response, error) {
 	return nil, c.problem(answer{resp.StatusCode, raw})
 }
 
-// take hands a message on.
-func (f *following) take(m message, yield func(tool.Event) bool) error {
+// streamRequest returns a request for a stream of server-sent events from the
+// endpoint at path, elements below /v1.
+func (c *Client) streamRequest(
+	ctx context.Context, method string, body io.Reader, path ...string,
+) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.url(append([]string{"v1"}, path...), nil), body)
+	if err != nil {
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "client", Msg: "the server's URL is malformed", Err: err}
+	}
+	req.Header.Set("Accept", v1.StreamType)
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	return req, nil
+}
+
+// take yields the event of a run that a message holds, if any.
+func (f *following) take(m sse.Event, yield func(tool.Event) bool) error {
 	switch {
-	case m.event == v1.EventEnd:
+	case m.Type == v1.EventEnd:
 		return errOver
-	case len(m.data) == 0:
+	case len(m.Data) == 0:
 		return nil
 	}
 	var e tool.Event
-	if err := f.client.decode(answer{http.StatusOK, m.data}, &e); err != nil {
+	if err := f.client.decode(answer{http.StatusOK, m.Data}, &e); err != nil {
 		return err
 	}
 	if e.Seq <= f.after {
@@ -194,34 +202,4 @@ func (f *following) take(m message, yield func(tool.Event) bool) error {
 		return errLeft
 	}
 	return nil
-}
-
-// message is a server-sent event.
-type message struct {
-	event string
-	data  []byte
-	retry time.Duration
-}
-
-// add reads a line, and reports whether it ends the message.
-func (m *message) add(line []byte) (complete bool) {
-	if len(line) == 0 {
-		return true
-	}
-	field, value, _ := bytes.Cut(line, []byte(":"))
-	value = bytes.TrimPrefix(value, []byte(" "))
-	switch string(field) {
-	case "event":
-		m.event = string(value)
-	case "data":
-		if m.data != nil {
-			m.data = append(m.data, '\n')
-		}
-		m.data = append(m.data, value...)
-	case "retry":
-		if ms, err := strconv.Atoi(string(value)); err == nil && ms > 0 {
-			m.retry = time.Duration(ms) * time.Millisecond
-		}
-	}
-	return false
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -14,13 +13,8 @@ import (
 func (c *Client) TestTool(
 	ctx context.Context, name string, in v1.NewToolTest, wait time.Duration,
 ) (v1.ToolTest, error) {
-	var out v1.ToolTest
 	seconds := wait.Seconds()
-	err := c.do(ctx, request{
-		method: http.MethodPost, path: []string{"tools", name, "test"},
-		body: v1.NewToolTestWait{NewToolTest: in, WaitS: &seconds}, out: &out,
-	})
-	return out, err
+	return post[v1.ToolTest](ctx, c, v1.NewToolTestWait{NewToolTest: in, WaitS: &seconds}, "tools", name, "test")
 }
 
 // ToolTest returns the state of the test of a tool, by its run.

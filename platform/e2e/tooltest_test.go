@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -22,6 +21,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/platform/sse"
 	"github.com/toolcrib/toolcrib/registry"
 	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
@@ -175,31 +175,25 @@ func TestToolTestStream(t *testing.T) {
 	var names []string
 	var said strings.Builder
 	var test v1.ToolTest
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
-			names = append(names, name)
+	for m, err := range sse.Read(resp.Body, 1<<20, func() {}) {
+		require.NoError(t, err)
+		if m.Type == "" {
 			continue
 		}
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if !ok || len(names) == 0 {
-			continue
-		}
-		switch names[len(names)-1] {
+		names = append(names, m.Type)
+		switch m.Type {
 		case string(tool.EventOutputAppended):
 			var e tool.Event
 			var o agent.Output
-			require.NoError(t, json.Unmarshal([]byte(data), &e))
+			require.NoError(t, json.Unmarshal(m.Data, &e))
 			require.NoError(t, json.Unmarshal(e.Data, &o))
 			require.Equal(t, "call", o.CallID)
 			require.Equal(t, 1, o.Attempt)
 			said.WriteString(o.Text)
 		case string(api.EventTestResult):
-			require.NoError(t, json.Unmarshal([]byte(data), &test))
+			require.NoError(t, json.Unmarshal(m.Data, &test))
 		}
 	}
-	require.NoError(t, lines.Err())
 	require.Equal(t, strings.Repeat("a line with "+tool.Redacted+" in it\n", 3), said.String())
 	require.Equal(t, agent.RunCompleted, test.Status)
 	require.NotNil(t, test.Invocation.Output)
@@ -234,14 +228,15 @@ func TestToolTestStreamNeedsNoMoreThanItsTest(t *testing.T) {
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	var release sync.Once
 	var read []string
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		read = append(read, lines.Text())
-		if lines.Text() == ": alive" { // Its key was looked at again.
+	alive := false
+	for m, err := range sse.Read(resp.Body, 1<<20, func() {}) {
+		require.NoError(t, err)
+		read = append(read, m.Type)
+		if m.Comment == "alive" { // Its key was looked at again.
+			alive = true
 			release.Do(func() { close(goOn) })
 		}
 	}
-	require.NoError(t, lines.Err())
-	require.Contains(t, read, ": alive")
-	require.Contains(t, read, "event: "+string(api.EventTestResult), "%v", read)
+	require.True(t, alive)
+	require.Contains(t, read, string(api.EventTestResult), "%v", read)
 }
