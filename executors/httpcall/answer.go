@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolcrib/toolcrib/internal/egress"
+	"github.com/toolcrib/toolcrib/internal/mediatype"
 	"github.com/toolcrib/toolcrib/internal/secret"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -37,7 +38,7 @@ func (p *program) answered(ctx context.Context, known *secret.Redactor, r *egres
 		return textResult(known, r.Body), nil
 	case p.Answer == answerBinary:
 		return p.binaryResult(mediaType, r), nil
-	case p.Answer == answerJSON || p.result != nil || isJSON(mediaType) || mediaType == "" && json.Valid(r.Body):
+	case p.Answer == answerJSON || p.result != nil || mediatype.IsJSON(mediaType) || mediaType == "" && json.Valid(r.Body):
 		doc := document(r)
 		if doc.Raw() == nil {
 			return notJSON(known, r), nil
@@ -142,10 +143,6 @@ func fileName(h http.Header) string {
 
 func isText(mediaType string) bool {
 	return strings.HasPrefix(mediaType, "text/") || mediaType == "application/xml" || strings.HasSuffix(mediaType, "+xml")
-}
-
-func isJSON(mediaType string) bool {
-	return mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
 }
 
 func statusText(status int) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/mediatype"
 	"github.com/toolcrib/toolcrib/internal/redact"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/tool"
@@ -52,7 +53,7 @@ func (m mask) data(mimeType string, raw []byte) []byte {
 	media, _, _ := mime.ParseMediaType(mimeType) // One that does not parse is no text.
 	switch {
 	case !bool(m) || len(raw) == 0:
-	case (media == "application/json" || strings.HasSuffix(media, "+json")) && json.Valid(raw):
+	case mediatype.IsJSON(media) && json.Valid(raw):
 		return redact.JSON(raw)
 	case strings.HasPrefix(media, "text/"):
 		return []byte(redact.Text(string(raw)))

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
+	"github.com/toolcrib/toolcrib/internal/mediatype"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 	"github.com/toolcrib/toolcrib/schema/jsonvalue"
 )
@@ -57,7 +58,7 @@ func (s *server) receive(ctx huma.Context, next func(huma.Context)) {
 }
 
 func readBody(r *http.Request, op *huma.Operation) ([]byte, *v1.Problem) {
-	if op.RequestBody != nil && r.ContentLength != 0 && !isJSON(r.Header.Get("Content-Type")) {
+	if op.RequestBody != nil && r.ContentLength != 0 && !accepted(r.Header.Get("Content-Type")) {
 		return nil, refusal(v1.UnsupportedMediaType, "the body has to be "+jsonType)
 	}
 	most := op.MaxBodyBytes - 1 // The framework refuses a body of just its limit.
@@ -116,14 +117,15 @@ func unmarshal(raw []byte, v any) error {
 	return err
 }
 
-// isJSON reports whether a body of the media type is accepted. An empty type
-// counts as JSON, the only type of the API.
-func isJSON(contentType string) bool {
+// accepted reports whether a body of the media type is decoded. An empty type
+// counts as JSON, the only type of the API; the framework does not know
+// text/json.
+func accepted(contentType string) bool {
 	if contentType == "" {
 		return true
 	}
 	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (media == jsonType || strings.HasSuffix(media, "+json"))
+	return err == nil && media != "text/json" && mediatype.IsJSON(media)
 }
 
 // produced lists the media types that an operation answers in.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolcrib/toolcrib/executors/httpcall"
+	"github.com/toolcrib/toolcrib/internal/mediatype"
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
@@ -117,10 +118,7 @@ func baseType(media string) string {
 	return strings.TrimSpace(base)
 }
 
-func isJSON(media string) bool {
-	base := baseType(media)
-	return base == "application/json" || base == "text/json" || strings.HasSuffix(base, "+json")
-}
+func isJSON(media string) bool { return mediatype.IsJSON(baseType(media)) }
 
 // property is a member of a body that becomes an argument.
 type property struct {
