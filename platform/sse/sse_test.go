@@ -17,8 +17,8 @@ func TestRead(t *testing.T) {
 	t.Parallel()
 	lines := 0
 	var got []sse.Event
-	const stream = "retry: 1500\nid: 0\n\n: alive\n\nid: 1\r\nevent: a\r\ndata: {\ndata:}\r\n\r\nretry: soon\nother: x\ndata\n\n" +
-		"id: 2\nevent: cut"
+	const stream = "retry: 1500\nid: 0\n\n: alive\n\nid: 1\r\nevent: a\r\ndata: {\ndata:}\r\n\r\n" +
+		"retry: soon\nother: x\ndata\n\nid: 2\nevent: cut"
 	for e, err := range sse.Read(iotest.OneByteReader(strings.NewReader(stream)), 100, func() { lines++ }) {
 		require.NoError(t, err)
 		got = append(got, e)

@@ -10,7 +10,9 @@ import (
 )
 
 // Format writes a JSON value as a YAML document, and keeps the order of
-// members. [parseDocuments] reads the same value from it.
+// members. [Parse] reads the same value from it. The writers of goccy/go-yaml and
+// go.yaml.in/yaml/v3 do not hold that: they round large numbers, or leave texts
+// unquoted that are read as something else.
 func Format(raw json.RawMessage) (string, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

@@ -1,13 +1,12 @@
 package terminal
 
 import (
+	"github.com/mattn/go-runewidth"
+
 	"io"
 	"os"
-	"strings"
-	"unicode"
 
 	"golang.org/x/term"
-	"golang.org/x/text/width"
 )
 
 // screen is a writer whose reader sees so many columns.
@@ -46,44 +45,11 @@ func columnsOf(w io.Writer) int {
 	return 0
 }
 
-// Width returns how many columns a text takes on a screen.
-func Width(text string) int {
-	n := 0
-	for _, r := range text {
-		n += columnsFor(r)
-	}
-	return n
-}
+// widths measures texts alike in every locale.
+var widths = &runewidth.Condition{StrictEmojiNeutral: true}
 
-func columnsFor(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	case r < 0x1100:
-		return 1
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	case width.Neutral, width.EastAsianAmbiguous, width.EastAsianNarrow, width.EastAsianHalfwidth:
-		return 1
-	default:
-		return 1
-	}
-}
+// Width returns how many columns a text takes on a screen.
+func Width(text string) int { return widths.StringWidth(text) }
 
 // fitText cuts a text to so many columns.
-func fitText(text string, columns int) string {
-	if Width(text) <= columns {
-		return text
-	}
-	var b strings.Builder
-	used := 1 // The ellipsis.
-	for _, r := range text {
-		if used += columnsFor(r); used > columns {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return b.String() + "…"
-}
+func fitText(text string, columns int) string { return widths.Truncate(text, columns, "…") }
