@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/gofrs/flock"
 
 	"github.com/toolcrib/toolcrib/platform/cli/definition"
 	"github.com/toolcrib/toolcrib/platform/cli/terminal"
@@ -131,12 +133,7 @@ func badContextName(name string) string {
 }
 
 func sortedNames(contexts map[string]contextConfig) []string {
-	var names []string
-	for name := range contexts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(contexts))
 }
 
 // changeContexts changes the file of the contexts. Processes that do so at once
@@ -153,11 +150,11 @@ func (a *App) changeContexts(change func(dir string, c *contextFile) error) erro
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the folder of the contexts: %w", err)
 	}
-	unlock, err := lockFile(path + ".lock")
-	if err != nil {
-		return err
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("locking the contexts: %w", err)
 	}
-	defer unlock()
+	defer func() { _ = lock.Close() }() // The system releases it when the process ends, too.
 	contexts, err := loadContexts(path)
 	if err != nil {
 		return err

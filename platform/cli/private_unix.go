@@ -14,3 +14,6 @@ func private(info fs.FileInfo) bool {
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) == os.Geteuid() && info.Mode().Perm()&0o022 == 0
 }
+
+// exposed reports whether users other than the owner may read a file.
+func exposed(info fs.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

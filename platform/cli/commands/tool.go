@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -202,23 +201,11 @@ content. Those in the state snapshot are not published yet.`, `  toolcrib tool v
 
 // plainJSON is JSON for people: characters that are escaped only for HTML are
 // not escaped.
-func plainJSON(raw json.RawMessage) string {
-	var b strings.Builder
-	for text := string(raw); text != ""; {
-		size := 1
-		switch {
-		case strings.HasPrefix(text, `\\`):
-			size = 2
-		case len(text) >= 6 && slices.Contains([]string{`\u0026`, `\u003c`, `\u003e`}, text[:6]):
-			b.WriteByte(map[string]byte{"6": '&', "c": '<', "e": '>'}[text[5:6]])
-			text = text[6:]
-			continue
-		}
-		b.WriteString(text[:min(size, len(text))])
-		text = text[min(size, len(text)):]
-	}
-	return b.String()
-}
+func plainJSON(raw json.RawMessage) string { return unescapeHTML.Replace(string(raw)) }
+
+// unescapeHTML undoes the escapes that keep JSON safe in a page. A backslash
+// that is escaped itself does not begin one.
+var unescapeHTML = strings.NewReplacer(`\\`, `\\`, `\u0026`, "&", `\u003c`, "<", `\u003e`, ">")
 
 // compact writes v as one line of JSON, or nothing for an empty object.
 func compact(v any) string {

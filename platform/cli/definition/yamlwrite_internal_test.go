@@ -28,8 +28,12 @@ func TestFormatIsReadBack(t *testing.T) {
 	}
 	for range 2000 {
 		want, err := json.Marshal(map[string]any{text(): text(), "list": []any{
-			text(), map[string]any{text(): text(), "n": numbers[r.IntN(len(numbers))]}, []any{}, []any{text(), []any{text()}},
-			map[string]any{}, nil, true,
+			text(),
+			map[string]any{text(): text(), "n": numbers[r.IntN(len(numbers))]},
+			[]any{},
+			[]any{text(), []any{text()}},
+			map[string]any{},
+			nil, true,
 		}})
 		require.NoError(t, err)
 		written, err := Format(want)

@@ -1,11 +1,10 @@
 package terminal
 
 import (
-	"github.com/mattn/go-runewidth"
-
 	"io"
 	"os"
 
+	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 )
 
