@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/client"
 )
 
-// Env is what commands meet outside of themselves.
+// Env is the environment of commands: streams, variables, version.
 type Env struct {
 	In      io.Reader
 	Out     io.Writer
@@ -56,7 +56,7 @@ func Run(ctx context.Context, env Env, args []string, extensions ...Extension) i
 	a := &App{Env: env}
 	root := a.root(extensions...) //nolint:contextcheck // Commands get theirs when they run.
 	root.SetFlagErrorFunc(flagFault)
-	root.SetArgs(spareQuery(root, args))
+	root.SetArgs(separateQuery(root, args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return ExitOK
@@ -99,7 +99,7 @@ mean something: "toolcrib help exit-codes".`,
 			}
 			a.started = true
 			a.Printer = terminal.Printer{Out: a.screen(cmd.OutOrStdout()), JSON: a.flags.json}
-			return a.takeVariables(cmd)
+			return a.applyVariables(cmd)
 		},
 	}
 	root.SetIn(a.Env.In)
@@ -141,7 +141,7 @@ func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Operands says which operands a command takes, by name.
+// Operands returns the check of a command's operands, which are named in order.
 func Operands(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -155,13 +155,14 @@ func Operands(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// Describe gives a command its long help and its examples.
+// Describe sets the long help and the examples of a command.
 func Describe(cmd *cobra.Command, long, example string) *cobra.Command {
 	cmd.Long, cmd.Example = long, example
 	return cmd
 }
 
-// Online makes the function of a command that talks to the server.
+// Online returns the RunE function of a command that calls the server: it
+// connects, and closes the client afterwards.
 func (a *App) Online(
 	fn func(cmd *cobra.Command, c *client.Client, args []string) error,
 ) func(*cobra.Command, []string) error {

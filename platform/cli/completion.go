@@ -38,7 +38,7 @@ tools, agents, runs and contexts, which it asks the server for.`,
 	}
 }
 
-// Words completes with words that do not depend on anything.
+// Words completes with fixed words, separated by spaces in text.
 func Words(text string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return Matching(strings.Fields(text), typed), cobra.ShellCompDirectiveNoFileComp

@@ -35,11 +35,11 @@ const (
 // setting is a value, and a description of its source.
 type setting struct{ value, from string }
 
-// connection is which server commands connect to, and with which key.
+// connection is the server that commands connect to, and the key.
 type connection struct {
 	server, key setting
-	context     string // Of which at least one is taken, if any is.
-	// kept is where a key is that is for another server than this one.
+	context     string // Name of the context that gave either; may be empty.
+	// kept describes a key that was not used, because it is for another server.
 	kept string
 }
 
@@ -47,10 +47,10 @@ type connection struct {
 type source struct {
 	server, key setting
 	context     string
-	// bound says that the key is for the server beside it and no other.
+	// bound: the key is sent only to the server of the same source.
 	bound bool
-	// found says that the user did not name the place: a key of theirs never
-	// goes to the server it names.
+	// found: the user did not name the source, so its server never gets a key
+	// from another source.
 	found bool
 }
 
@@ -70,9 +70,8 @@ func (c *connection) take(s source) {
 
 func sameServer(a, b string) bool { return strings.TrimRight(a, "/") == strings.TrimRight(b, "/") }
 
-// connection finds out which server is meant: what a flag says goes before the
-// environment, that before the context in use, and that before the data folder
-// of toolcrib dev.
+// connection resolves server and key. Precedence: flags, the environment, the
+// context in use, the data folder of toolcrib dev.
 func (a *App) connection() (connection, error) {
 	c := connection{}
 	for _, find := range []func() (source, error){

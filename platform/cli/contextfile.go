@@ -189,7 +189,8 @@ func writeWhole(path string, raw []byte) error {
 	return nil
 }
 
-// contextSource is the context of a name; by is what named it.
+// contextSource returns the context of a name; by is the flag or variable that
+// gave the name.
 func (a *App) contextSource(name, by string) (source, error) {
 	switch name {
 	case "":

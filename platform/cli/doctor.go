@@ -68,7 +68,8 @@ func (a *App) doctor(ctx context.Context, database, queue string) error {
 	return nil
 }
 
-// doctorConfig says what the user would reach by the other commands.
+// doctorConfig returns the checks' configuration: what other commands would
+// connect to.
 func (a *App) doctorConfig(database, queue string) (cfg doctor.Config, done func(), err error) {
 	connection, err := a.connection()
 	if err != nil && a.folderFault() == nil {
@@ -100,7 +101,7 @@ func (a *App) doctorConfig(database, queue string) (cfg doctor.Config, done func
 	c, err := a.Connect()
 	if err != nil {
 		cfg.APIError = err
-		return cfg, func() {}, nil //nolint:nilerr // The doctor tells of it.
+		return cfg, func() {}, nil //nolint:nilerr // Reported as a finding.
 	}
 	cfg.API = visitor{c}
 	return cfg, c.Close, nil
@@ -160,7 +161,7 @@ func passwords(database string) []string {
 	return []string{password, url.QueryEscape(password), url.PathEscape(password)}
 }
 
-// visitor is the API as the doctor looks at it.
+// visitor implements the API that package doctor checks.
 type visitor struct{ *client.Client }
 
 // CheckKey makes a request with the key. A refusal for a missing permission is
@@ -168,7 +169,7 @@ type visitor struct{ *client.Client }
 func (v visitor) CheckKey(ctx context.Context) error {
 	_, err := v.ListTools(ctx, client.ToolQuery{Page: client.Page{Limit: 1}})
 	if p, ok := client.Problem(err); ok && p.Status == http.StatusForbidden {
-		return nil // It is taken, and may do other things.
+		return nil // The key is valid, and lacks this permission.
 	}
 	return err
 }

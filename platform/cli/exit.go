@@ -33,7 +33,7 @@ const (
 type exitMeaning struct {
 	code    int
 	meaning string
-	kinds   []tool.Kind // Of failures that end so.
+	kinds   []tool.Kind // Kinds of errors with this code.
 }
 
 // exitMeanings is the one table of exit codes.
@@ -83,7 +83,7 @@ problems, as the API and --json give them, that end so.
 	}
 }
 
-// UsageError says that a command line is wrong.
+// UsageError is a wrong command line; the exit code is [ExitUsage].
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
@@ -91,10 +91,10 @@ func (e *UsageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// Usagef refuses a command line.
+// Usagef returns a [*UsageError].
 func Usagef(format string, args ...any) error { return &UsageError{Err: fmt.Errorf(format, args...)} }
 
-// ExitError ends a command with a code when all was said already.
+// ExitError ends a command with a code; nothing more is printed.
 type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("exit code %d", e.Code) }

@@ -48,7 +48,7 @@ func TestOtherFailuresHaveExitCodes(t *testing.T) {
 		{Usagef("x"), ExitUsage},
 		{&definition.FileError{Msg: "x"}, ExitInvalid},
 		{&client.UnreachableError{}, ExitUnavailable},
-		{&client.StrangerError{}, ExitFailure},
+		{&client.NotToolcribError{}, ExitFailure},
 		{&ExitError{Code: 42}, 42},
 		{errors.New("x"), ExitFailure},
 		{&hintedError{error: &tool.Error{Kind: tool.NotFound}}, ExitNotFound},

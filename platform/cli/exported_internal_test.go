@@ -5,8 +5,8 @@ import "github.com/spf13/cobra"
 // What tests of the whole command line use, which import packages that import
 // this one.
 var (
-	SpareQuery = spareQuery
-	VariableOf = variableOf
+	SeparateQuery = separateQuery
+	VariableOf    = variableOf
 )
 
 // Root returns the tree of commands.

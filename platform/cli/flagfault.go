@@ -87,9 +87,9 @@ func oneOf(cmd *cobra.Command) error {
 // QueryOperand marks commands whose second operand may begin with a minus.
 const QueryOperand = "query_operand"
 
-// spareQuery puts a query that looks like a flag behind "--", if the command
+// separateQuery moves a query that looks like a flag behind "--", if the command
 // has no such flag, nor one with a similar name.
-func spareQuery(root *cobra.Command, args []string) []string {
+func separateQuery(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || cmd.Annotations[QueryOperand] == "" {
 		return args

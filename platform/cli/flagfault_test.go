@@ -25,6 +25,6 @@ func TestQueriesThatLookLikeFlags(t *testing.T) {
 		`pipeline search --dlq-type`:                       `pipeline search --dlq-type`,
 		`tool list --dlq-type`:                             `tool list --dlq-type`,
 	} {
-		require.Equal(t, strings.Fields(want), cli.SpareQuery(root(cli.Env{}), strings.Fields(line)), line)
+		require.Equal(t, strings.Fields(want), cli.SeparateQuery(root(cli.Env{}), strings.Fields(line)), line)
 	}
 }

@@ -47,7 +47,7 @@ func TestEveryCommandHelps(t *testing.T) {
 			require.True(t, strings.HasPrefix(line, "  ") && len(line) < 120, "%s: %q", path, line)
 			args := exampleArgs(t, line)
 			root := quiet()
-			found, rest, err := root.Find(cli.SpareQuery(root, args))
+			found, rest, err := root.Find(cli.SeparateQuery(root, args))
 			require.NoError(t, err, line)
 			require.NoError(t, found.ParseFlags(rest), line)
 			require.NoError(t, found.ValidateArgs(found.Flags().Args()), line)

@@ -91,7 +91,7 @@ func (a *App) hint(err error) string {
 	if e, ok := errors.AsType[*client.UnreachableError](err); ok {
 		return a.reachHint(e)
 	}
-	if _, ok := errors.AsType[*client.StrangerError](err); ok {
+	if _, ok := errors.AsType[*client.NotToolcribError](err); ok {
 		return a.serverFrom()
 	}
 	p, ok := client.Problem(err)

@@ -10,12 +10,12 @@ import (
 
 // Width variables and bounds.
 const (
-	columnsVariable = "COLUMNS" // Overrules what a terminal says of its width.
+	columnsVariable = "COLUMNS" // Overrides the width that the terminal reports.
 	leastColumns    = 20
 )
 
-// screen returns w as a screen where it is a terminal, and w itself elsewhere:
-// what goes into a pipe or a file is never cut.
+// screen returns w with the width of its terminal. If w is a pipe or a file, it
+// returns w, and nothing is cut.
 func (a *App) screen(w io.Writer) io.Writer {
 	columns, ok := a.Terminal(w)
 	if !ok {

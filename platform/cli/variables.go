@@ -13,7 +13,7 @@ import (
 // flag: each of their flags has one.
 var servers = []string{"serve", "worker", "dev"}
 
-// variableOf returns the variable of a flag: TOOLCRIB_ALLOW_HOST of --allow-host.
+// variableOf returns the environment variable of a flag: TOOLCRIB_ALLOW_HOST of --allow-host.
 func variableOf(flag string) string {
 	return "TOOLCRIB_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
@@ -37,9 +37,10 @@ func nameVariables(root *cobra.Command) {
 	}
 }
 
-// takeVariables sets those flags of a server that are not on its command line, and
-// whose variables are set. Those that a command reads by itself are the same.
-func (a *App) takeVariables(cmd *cobra.Command) error {
+// applyVariables sets the flags of a server from environment variables, unless
+// the flag is on the command line. Variables that a command reads itself have
+// the same names.
+func (a *App) applyVariables(cmd *cobra.Command) error {
 	if !slices.Contains(servers, cmd.Name()) || cmd.Parent() != cmd.Root() {
 		return nil
 	}

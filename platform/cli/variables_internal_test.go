@@ -14,7 +14,7 @@ func TestVariablesSetFlags(t *testing.T) {
 		a := &App{Env: Env{Environ: environ}}
 		cmd := &cobra.Command{
 			Use: "serve", SilenceErrors: true, SilenceUsage: true,
-			RunE: func(cmd *cobra.Command, _ []string) error { return a.takeVariables(cmd) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.applyVariables(cmd) },
 		}
 		cmd.Flags().StringArrayVar(&hosts, "allow-host", nil, "")
 		cmd.Flags().Int64Var(&most, "max-answer-bytes", 5, "")

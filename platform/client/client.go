@@ -62,7 +62,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.UserAgent == "" {
 		cfg.UserAgent = "toolcrib-client"
 	}
-	// Its user names the server, so that one host is allowed, wherever it is.
+	// The user names the server, so its host is allowed at any address.
 	policy := egress.Policy{AllowHosts: []string{base.Host}}
 	gate, err := egress.New(egress.Config{
 		Policy:  func(tool.TenantID) egress.Policy { return policy },
@@ -183,14 +183,14 @@ func (c *Client) problem(a answer) error {
 				a.status),
 		}
 	default:
-		return &StrangerError{Server: c.base.String(), Status: a.status}
+		return &NotToolcribError{Server: c.base.String(), Status: a.status}
 	}
 }
 
 // decode reads an answer without losing digits of numbers.
 func (c *Client) decode(a answer, out any) error {
 	if !json.Valid(a.body) {
-		return &StrangerError{Server: c.base.String(), Status: a.status}
+		return &NotToolcribError{Server: c.base.String(), Status: a.status}
 	}
 	dec := json.NewDecoder(bytes.NewReader(a.body))
 	dec.UseNumber()

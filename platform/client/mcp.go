@@ -9,7 +9,7 @@ import (
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
 )
 
-// AttachMCPServer attaches a server, and has it asked what it offers.
+// AttachMCPServer attaches a server and lists its tools.
 func (c *Client) AttachMCPServer(ctx context.Context, d v1.MCPServerDefinition) (v1.MCPRefresh, error) {
 	return post[v1.MCPRefresh](ctx, c, d, "mcp", "servers")
 }
@@ -24,19 +24,19 @@ func (c *Client) MCPServer(ctx context.Context, name string) (v1.MCPServer, erro
 	return get[v1.MCPServer](ctx, c, nil, "mcp", "servers", name)
 }
 
-// UpdateMCPServer replaces how a server is reached and what is allowed of it;
+// UpdateMCPServer replaces the connection and the rules of a server;
 // d.Revision guards against a concurrent change by another writer.
 func (c *Client) UpdateMCPServer(ctx context.Context, name string, d v1.MCPServerDefinition) (v1.MCPServer, error) {
 	return put[v1.MCPServer](ctx, c, d, "mcp", "servers", name)
 }
 
-// RefreshMCPServer has a server asked what it offers.
+// RefreshMCPServer lists a server's tools again.
 func (c *Client) RefreshMCPServer(ctx context.Context, name string) (v1.MCPRefresh, error) {
 	return post[v1.MCPRefresh](ctx, c, nil, "mcp", "servers", name, "refresh")
 }
 
 // DetachMCPServer detaches a server; force disables the published tools that
-// run on it, which otherwise are in the way.
+// run on it; without it they make detaching fail.
 func (c *Client) DetachMCPServer(ctx context.Context, name string, force bool) (v1.DetachedMCP, error) {
 	return call[v1.DetachedMCP](ctx, c, http.MethodPost, url.Values{"force": {strconv.FormatBool(force)}}, nil, "mcp",
 		"servers", name, "detach")

@@ -62,7 +62,7 @@ func (c *Client) FollowImportOpenAPI(
 	}
 }
 
-// openImport asks for an import as a stream.
+// openImport requests an import whose answer is a stream.
 func (c *Client) openImport(ctx context.Context, in v1.ImportOpenAPI) (*http.Response, error) {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	silence           = 45 * time.Second // Three heartbeats without a word: the connection is dead.
+	silence           = 45 * time.Second // Three missed heartbeats: the connection is dead.
 	slowestRetry      = 5 * time.Second
 	longestRetryAfter = time.Minute
-	followPatience    = 2 * time.Minute // Without an answer, after which following fails.
+	followPatience    = 2 * time.Minute // Time without an answer after which following fails.
 	maxEventBytes     = 32 << 20
 )
 
@@ -59,12 +59,12 @@ func (c *Client) FollowRun(ctx context.Context, id string, after int64) iter.Seq
 }
 
 var (
-	errLeft   = errors.New("the caller has seen enough")
+	errLeft   = errors.New("the caller stopped")
 	errOver   = errors.New("the stream is over")
 	errBroken = errors.New("the stream broke off")
 )
 
-// following is one caller's way through a run's stream.
+// following is the state of one call of [Client.FollowRun].
 type following struct {
 	client *Client
 	run    string
@@ -89,20 +89,20 @@ func (f *following) worthRetrying(err error) bool {
 	return unreachable || kind == tool.Unavailable || kind == tool.RateLimited || kind == tool.Timeout
 }
 
-// pause is how long to wait before the next connection: hardly at all after one
-// that brought something, longer from failure to failure, and never quite as
-// long as others do. A server that says when to come back is not asked before.
+// pause returns the wait before the next connection: short after one that
+// yielded events, then exponential, with jitter. A Retry-After of the server is
+// the minimum.
 func (f *following) pause(failed error) time.Duration {
 	f.failures++
 	if after := tool.AsError(failed).RetryAfter; after > 0 {
 		after = min(after, longestRetryAfter)
-		return after + time.Duration(rand.Int64N(int64(after)/4+1)) //nolint:gosec // Nobody gains by guessing it.
+		return after + time.Duration(rand.Int64N(int64(after)/4+1)) //nolint:gosec // No secret.
 	}
 	if f.failures == 1 {
-		return time.Duration(rand.Int64N(int64(f.retry)/10 + 1)) //nolint:gosec // Nobody gains by guessing it.
+		return time.Duration(rand.Int64N(int64(f.retry)/10 + 1)) //nolint:gosec // No secret.
 	}
 	wait := min(f.retry<<min(f.failures-2, 10), slowestRetry)
-	return wait/2 + time.Duration(rand.Int64N(int64(wait)/2+1)) //nolint:gosec // Nobody gains by guessing it.
+	return wait/2 + time.Duration(rand.Int64N(int64(wait)/2+1)) //nolint:gosec // No secret.
 }
 
 // connect follows the run over one connection. It never returns nil.
@@ -135,7 +135,7 @@ func (f *following) connect(ctx context.Context, yield func(tool.Event) bool) er
 	return errBroken
 }
 
-// open asks for the stream.
+// open requests the stream.
 func (f *following) open(ctx context.Context) (*http.Response, error) {
 	c := f.client
 	req, err := c.streamRequest(ctx, http.MethodGet, nil, "runs", f.run, "events")
@@ -148,7 +148,7 @@ func (f *following) open(ctx context.Context) (*http.Response, error) {
 	resp, err := c.gate.Client(egress.Access{Class: tool.EgressReadOnly}).Do(req)
 	if err != nil {
 		if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind != tool.Unavailable {
-			return nil, e // The gate refused, or the caller has left.
+			return nil, e // Refused by the gate, or cancelled.
 		}
 		return nil, unreachable(c.base.String(), &tool.Error{Kind: tool.Unavailable, Op: "client", Err: err})
 	}

@@ -24,7 +24,7 @@ const (
 	BadCertificate Reason = "its certificate is not trusted"
 )
 
-// UnreachableError says that the server gave no answer.
+// UnreachableError is a server without an answer.
 type UnreachableError struct {
 	Server string
 	Reason Reason
@@ -92,13 +92,13 @@ func certificateFault(err error) string {
 	return ""
 }
 
-// StrangerError says that what answered is no Toolcrib server.
-type StrangerError struct {
+// NotToolcribError is an answer that does not come from a Toolcrib server.
+type NotToolcribError struct {
 	Server string
 	Status int
 }
 
-func (e *StrangerError) Error() string {
+func (e *NotToolcribError) Error() string {
 	return fmt.Sprintf("%s is no Toolcrib server: it answered %d with something else than the API's JSON", e.Server,
 		e.Status)
 }

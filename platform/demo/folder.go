@@ -50,7 +50,7 @@ func definitions(folder, address, model string) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// apply publishes definitions through the API, and returns what that changed.
+// apply publishes definitions through the API, and returns the changes.
 func apply(ctx context.Context, api *client.Client, defs []json.RawMessage) (string, error) {
 	applied, err := api.Apply(ctx, v1.Apply{Definitions: defs})
 	if err != nil {

@@ -63,7 +63,7 @@ func (a *app) withAgent(
 	return &cobra.Command{
 		Use: use + " AGENT", Short: short, Args: cli.Operands("agent"), ValidArgsFunction: a.completeAgents,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			return a.meantAgent(cmd.Context(), c, args[0], fn(cmd.Context(), c, args[0]))
+			return a.suggestAgent(cmd.Context(), c, args[0], fn(cmd.Context(), c, args[0]))
 		}),
 	}
 }
@@ -126,7 +126,7 @@ func (a *app) agentVersionsCommand() *cobra.Command {
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			page, err := c.AgentVersions(cmd.Context(), args[0])
 			if err != nil {
-				return a.meantAgent(cmd.Context(), c, args[0], err)
+				return a.suggestAgent(cmd.Context(), c, args[0], err)
 			}
 			return showPage(a, cmd, page, listing[v1.AgentVersion]{
 				header: agentVersionHeader, row: agentVersionRow,

@@ -89,7 +89,7 @@ func (a *app) apply(ctx context.Context, stdin io.Reader, files []string, dryRun
 		})
 }
 
-// send hands the definitions in files to the server, and shows what became of
+// send sends the definitions in files to the server, and prints the outcome of
 // each.
 func (a *app) send(
 	ctx context.Context, stdin io.Reader, files []string, dryRun bool, doing string,
@@ -146,7 +146,7 @@ func locate(documents []definition.Document, items []v1.AppliedItem) []appliedFi
 		}
 		d, pointer := documents[item.Index], ""
 		if item.Error != nil {
-			pointer = blamed(d, item.Error)
+			pointer = faultPointer(d, item.Error)
 		}
 		at := d.Fault(pointer, "")
 		out[i].File, out[i].Line, out[i].Column, out[i].at = at.File, at.Line, at.Column, *at
@@ -154,9 +154,9 @@ func locate(documents []definition.Document, items []v1.AppliedItem) []appliedFi
 	return out
 }
 
-// blamed returns the pointer to what a problem is about. Of an agent's tools
-// that is the first that the problem names.
-func blamed(d definition.Document, p *v1.Problem) string {
+// faultPointer returns the JSON Pointer of the fault in a definition. For an agent's
+// tools it is the first one that the problem names.
+func faultPointer(d definition.Document, p *v1.Problem) string {
 	if p.Path != "/tools" {
 		return p.Path
 	}
@@ -239,8 +239,8 @@ func worstCode(items []appliedFile) int {
 	return cli.ExitFailure
 }
 
-// suggestTools adds to agents that were refused for a tool that is not there
-// which tool was probably meant: one of the batch, or one that the key may see.
+// suggestTools adds the tool with the most similar name to the error of agents
+// whose tool was not found: of the batch, or of those that the key may see.
 func (a *app) suggestTools(
 	ctx context.Context, c *client.Client, documents []definition.Document, items []v1.AppliedItem,
 ) {

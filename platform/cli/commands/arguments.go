@@ -14,12 +14,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// callArguments is how a command line gives the arguments of a call.
+// callArguments are the flags that give the arguments of a call.
 type callArguments struct {
 	text  string   // JSON.
 	file  string   // Of JSON.
 	pairs []string // name=value, which the tool's schema gives types.
-	check bool     // Whether to check them against the schema here.
+	check bool     // Validate against the schema before the call.
 }
 
 // read returns the arguments as JSON. Pairs are converted to the types in the
@@ -75,7 +75,7 @@ func inputSchema(
 	if err != nil {
 		return nil, "", err
 	}
-	if e.Code != "" && e.Version == "" { // What only needs an approval is for the call to refuse.
+	if e.Code != "" && e.Version == "" { // A needed approval is refused by the call itself.
 		return nil, "", &tool.Error{Kind: e.Code, Msg: e.Detail}
 	}
 	if e.Draft {

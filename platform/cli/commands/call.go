@@ -48,7 +48,7 @@ dots leads into an object, and a name given several times makes a list.`,
 			arguments.check = dryRun
 			var err error
 			if in.Arguments, err = arguments.read(cmd.Context(), c, cmd.InOrStdin(), args[0], in); err != nil {
-				return a.meantTool(cmd.Context(), c, args[0], err)
+				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
 			if dryRun {
 				return a.Printer.Show(in.Arguments, func(w io.Writer) error {
@@ -57,7 +57,7 @@ dots leads into an object, and a name given several times makes a list.`,
 					return err
 				})
 			}
-			return a.meantTool(cmd.Context(), c, args[0], a.call(cmd.Context(), c, args[0], in))
+			return a.suggestTool(cmd.Context(), c, args[0], a.call(cmd.Context(), c, args[0], in))
 		}),
 	}
 	cmd.Flags().StringVarP(&arguments.text, "args", "a", "", "arguments, a JSON object")
@@ -126,5 +126,5 @@ func (a *app) call(ctx context.Context, c *client.Client, name string, in v1.New
 	return err
 }
 
-// waited reports whether the answer of a call was waited for at all.
+// waited reports whether the command waits for the answer of a call.
 func waited(in v1.NewCall) bool { return in.WaitS == nil || *in.WaitS > 0 }

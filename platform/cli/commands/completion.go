@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/worker"
 )
 
-// A shell waits for completions, so that they are quick or absent.
+// Bounds of completion, for which the shell waits.
 const (
 	completionPatience = 1500 * time.Millisecond
 	completionNames    = 200
@@ -81,7 +81,8 @@ func (a *app) tools(cmd *cobra.Command, _ []string, typed string) ([]string, cob
 	})
 }
 
-// searchable returns what a server may be asked to search for.
+// searchable returns the search term for what was typed; empty unless it is a
+// valid slug.
 func searchable(typed string) string {
 	if tool.ValidSlug(typed) {
 		return typed

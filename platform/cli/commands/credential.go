@@ -59,7 +59,7 @@ func (f *credentialFlags) registerUse(cmd *cobra.Command) {
 	flags.StringVar(&f.use.Variant, "variant", "", "distinguishes credentials of one provider")
 }
 
-// where returns the hosts that were given, and whether any were.
+// where returns the hosts of the flags, and whether any were given.
 func (f *credentialFlags) where() (hosts []string, given bool, err error) {
 	switch {
 	case f.nowhere && len(f.hosts) > 0:
@@ -124,7 +124,7 @@ func (a *app) askValue() (string, error) {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return readValue(a.Env.In)
 	}
-	_, _ = io.WriteString(a.Env.Err, "value (not shown): ") // Without it the user waits in vain, no more.
+	_, _ = io.WriteString(a.Env.Err, "value (not shown): ") // The prompt is optional.
 	raw, err := term.ReadPassword(int(file.Fd()))
 	_, _ = io.WriteString(a.Env.Err, "\n")
 	if err != nil {
@@ -186,7 +186,7 @@ hosts and no others.`, `  toolcrib credential set orders-api --host api.example.
 	return cmd
 }
 
-// replaceCredential gives a credential another value, and what else was said.
+// replaceCredential rotates a credential, and changes what other flags name.
 func (a *app) replaceCredential(
 	ctx context.Context, c *client.Client, was v1.Credential, f credentialFlags, value string, hosts []string, given bool,
 ) error {

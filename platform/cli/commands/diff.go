@@ -59,7 +59,7 @@ FROM is the last release when absent, TO the draft; "draft" names the draft. Wit
 				operands := append(args, "", "")
 				d, err := c.DiffTool(cmd.Context(), args[0], operands[1], operands[2])
 				if err != nil {
-					return a.meantTool(cmd.Context(), c, args[0], err)
+					return a.suggestTool(cmd.Context(), c, args[0], err)
 				}
 				return a.Printer.Show(d, func(w io.Writer) error { return writeDiff(w, d) })
 			})(cmd, args)
@@ -155,7 +155,7 @@ func writeDiff(w io.Writer, d v1.Diff) error {
 	return err
 }
 
-// sideName names what a diff leads to, with its number.
+// sideName returns the name of a diff's newer side.
 func sideName(d v1.Diff) string {
 	if d.To == d.Number {
 		return terminal.Clean(d.To)

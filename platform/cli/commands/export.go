@@ -21,7 +21,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// exported is a definition as a file of its own holds it.
+// exported is a definition as it is written to a file.
 type exported struct {
 	slug string
 	raw  json.RawMessage
@@ -53,7 +53,7 @@ func (a *app) toolExportCommand() *cobra.Command {
 				return f.tools(ctx, c)
 			}, func(ctx context.Context, name string) (exported, error) {
 				out, err := exportTool(ctx, c, name)
-				return out, a.meantTool(ctx, c, name, err)
+				return out, a.suggestTool(ctx, c, name, err)
 			})
 		}),
 	}, `Writes the drafts of tools as YAML, with policy and annotations: apply makes the
@@ -81,7 +81,7 @@ func (a *app) agentExportCommand() *cobra.Command {
 				return names(page.Items, func(g v1.Agent) string { return g.Slug }), err
 			}, func(ctx context.Context, name string) (exported, error) {
 				out, err := exportAgent(ctx, c, name)
-				return out, a.meantAgent(ctx, c, name, err)
+				return out, a.suggestAgent(ctx, c, name, err)
 			})
 		}),
 	}, `Writes the drafts of agents as YAML: apply makes the same of it again, here or on
@@ -202,7 +202,7 @@ var (
 		"slug", "name", "description", "version", "publish", "status", "model", "model_options", "instructions", "tools",
 		"tool_mode", "limits", "max_concurrency", "on_unavailable_tool", "skills",
 	}
-	// usual are values that a definition has when it does not say so.
+	// usual are the defaults of fields, which are not written.
 	usual = map[string]string{
 		"requires_approval": "false", "permission_policy": `"auto"`, "is_active": "true", "publish": "false",
 	}

@@ -25,7 +25,7 @@ func (a *app) toolFieldsCommand() *cobra.Command {
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			form, err := c.ToolFields(cmd.Context(), args[0], version)
 			if err != nil {
-				return a.meantTool(cmd.Context(), c, args[0], err)
+				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
 			return a.Printer.Show(form, func(w io.Writer) error { return writeForm(w, form) })
 		}),

@@ -71,15 +71,15 @@ func (a *app) follow(ctx context.Context, c *client.Client, id string) error {
 	return nil
 }
 
-// warner returns a function that reports on the error stream what a run waits
-// for, once for each reason.
+// warner returns a function that prints on the error stream why a run is not
+// progressing, once for each reason.
 func (a *app) warner() func(v1.Run) error {
-	told := ""
+	last := ""
 	return func(run v1.Run) error {
-		if run.Warning == "" || run.Warning == told {
+		if run.Warning == "" || run.Warning == last {
 			return nil
 		}
-		told = run.Warning
+		last = run.Warning
 		_, err := fmt.Fprintf(a.Env.Err, "toolcrib: the run waits: %s\n", terminal.Clean(run.Warning))
 		return err
 	}

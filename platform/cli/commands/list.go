@@ -14,7 +14,7 @@ import (
 	"github.com/toolcrib/toolcrib/platform/client"
 )
 
-// paging is which part of a list a command line asks for.
+// paging are the flags that select a part of a list.
 type paging struct {
 	limit  int
 	cursor string
@@ -30,7 +30,7 @@ func (p *paging) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&p.all, "all", false, "everything, page by page")
 }
 
-// collect fetches as many pages as are asked for, and makes them one.
+// collect fetches as many pages as the flags ask for, and returns them as one.
 func collect[T any](p paging, fetch func(client.Page) (v1.Page[T], error)) (v1.Page[T], error) {
 	switch {
 	case p.limit < 0:
@@ -57,11 +57,11 @@ func collect[T any](p paging, fetch func(client.Page) (v1.Page[T], error)) (v1.P
 	}
 }
 
-// listing is how a list is shown to people.
+// listing describes the table of a list.
 type listing[T any] struct {
 	header string
 	row    func(T) []string
-	empty  string // What to do when there is nothing at all.
+	empty  string // Hint for an empty list without filters.
 }
 
 // showPage prints a page of a list. For an empty page the message goes to the

@@ -31,11 +31,11 @@ ends the command with exit code 1. Interrupting the command leaves the run alone
 	return cmd
 }
 
-// watch prints a run as it happens, from behind an event to its end. A run that
+// watch prints the events of a run after a number as they arrive, to its end. A run that
 // did not complete is a failure.
 func (a *app) watch(ctx context.Context, c *client.Client, id string, after int64) error {
 	defer a.Progress("following %s", id)()
-	defer a.tellWaits(ctx, c, id)()
+	defer a.reportWaits(ctx, c, id)()
 	view := &liveView{out: a.Printer.Out, call: func(id string) (v1.Invocation, error) { return c.Invocation(ctx, id) }}
 	show := view.show
 	if a.Printer.JSON {
@@ -70,7 +70,8 @@ func (a *app) watch(ctx context.Context, c *client.Client, id string, after int6
 	return nil
 }
 
-// leave ends the watching of a run that continues.
+// leave returns the error of following a run that has not ended; if the user
+// interrupted, it prints how to resume.
 func (a *app) leave(ctx context.Context, view *liveView, id string, after int64, err error) error {
 	if ctx.Err() == nil || a.Printer.JSON {
 		return err
@@ -119,8 +120,8 @@ func (v *liveView) show(e tool.Event) error {
 	}
 }
 
-// say writes what the model says. An attempt that is repeated begins anew, and
-// what still comes of the one before is left out.
+// say writes output of the model. A retried attempt starts over, and late output
+// of an earlier attempt is dropped.
 func (v *liveView) say(o agent.Output) error {
 	switch {
 	case o.Turn == v.turn && o.Attempt < v.attempt:

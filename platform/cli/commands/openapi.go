@@ -281,7 +281,7 @@ func importReport(in v1.ImportedOpenAPI, losses bool) []string {
 	return lines
 }
 
-// importWriters says what keeps tools that write from being called.
+// importWriters reports why imported tools that write cannot be called yet.
 func importWriters(in v1.ImportedOpenAPI) []string {
 	writers, posts := 0, 0
 	for _, o := range in.Operations {

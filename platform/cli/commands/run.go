@@ -95,7 +95,7 @@ func (a *app) startRun(ctx context.Context, in v1.NewRun, wait, follow bool) err
 	in.Follow = follow
 	run, err := c.StartRun(ctx, in)
 	if err != nil {
-		return a.meantAgent(ctx, c, in.Agent, err)
+		return a.suggestAgent(ctx, c, in.Agent, err)
 	}
 	if wait || follow {
 		if err := a.Printer.Say("run %s of %s", terminal.Clean(run.ID), terminal.Clean(run.Agent)); err != nil {

@@ -15,20 +15,20 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Looking for the name that was meant must not make a failure slow.
+// Bounds of looking for a similar name after a failure.
 const (
 	suggestPatience = 3 * time.Second
 	suggestNames    = 1000
 )
 
-// meantTool adds the name of the tool that was probably meant to the failure
-// that there is none: one that the key may see.
-func (a *app) meantTool(ctx context.Context, c *client.Client, name string, err error) error {
+// suggestTool adds the tool with the most similar name, of those that the key may
+// see, as a hint to an error that a tool was not found.
+func (a *app) suggestTool(ctx context.Context, c *client.Client, name string, err error) error {
 	return a.meant(ctx, "tool", name, err, func(ctx context.Context) ([]string, error) { return toolNames(ctx, c) })
 }
 
-// meantAgent is [app.meantTool] for agents.
-func (a *app) meantAgent(ctx context.Context, c *client.Client, name string, err error) error {
+// suggestAgent is [app.suggestTool] for agents.
+func (a *app) suggestAgent(ctx context.Context, c *client.Client, name string, err error) error {
 	return a.meant(ctx, "agent", name, err, func(ctx context.Context) ([]string, error) { return agentNames(ctx, c) })
 }
 
@@ -45,7 +45,7 @@ func (a *app) meant(
 	if listErr != nil { // The error is reported without suggestions.
 		return err
 	}
-	if slices.Contains(known, name) { // It is something of it that is not there.
+	if slices.Contains(known, name) { // Something else was not found, such as a version.
 		return err
 	}
 	hint := fmt.Sprintf("toolcrib %s list shows those there are.", kind)

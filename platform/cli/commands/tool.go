@@ -89,7 +89,7 @@ func (a *app) withTool(
 	return &cobra.Command{
 		Use: use + " TOOL", Short: short, Args: cli.Operands("tool"), ValidArgsFunction: a.completeTools,
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
-			return a.meantTool(cmd.Context(), c, args[0], fn(cmd.Context(), c, args[0]))
+			return a.suggestTool(cmd.Context(), c, args[0], fn(cmd.Context(), c, args[0]))
 		}),
 	}
 }
@@ -181,7 +181,7 @@ func (a *app) toolVersionsCommand() *cobra.Command {
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			page, err := c.ToolVersions(cmd.Context(), args[0])
 			if err != nil {
-				return a.meantTool(cmd.Context(), c, args[0], err)
+				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
 			return showPage(a, cmd, page, listing[v1.ToolVersion]{
 				header: "VERSION STATE DIGEST CREATED BY~ DESCRIPTION~",

@@ -50,7 +50,7 @@ func (a *app) toolVersionCommand() *cobra.Command {
 		RunE: a.Online(func(cmd *cobra.Command, c *client.Client, args []string) error {
 			version, err := c.VersionTool(cmd.Context(), args[0], args[1])
 			if err != nil {
-				return a.meantTool(cmd.Context(), c, args[0], err)
+				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
 			return a.Printer.Show(version, func(w io.Writer) error {
 				_, err := fmt.Fprintf(w, "made %s, %s\n", terminal.Clean(versioned(version.Slug, version.Version)),
@@ -75,7 +75,7 @@ func (a *app) toolRenameCommand() *cobra.Command {
 			}
 			renamed, err := c.RenameTool(cmd.Context(), args[0], in)
 			if err != nil {
-				return a.meantTool(cmd.Context(), c, args[0], err)
+				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
 			for _, warning := range renamed.Warnings {
 				if _, err := fmt.Fprintln(a.Env.Err, "warning: "+terminal.Clean(warning)); err != nil {

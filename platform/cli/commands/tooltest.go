@@ -38,9 +38,9 @@ exit code 1.`,
 			call := v1.NewCall{Version: in.Version, Mode: tool.Debug}
 			var err error
 			if in.Arguments, err = arguments.read(cmd.Context(), c, cmd.InOrStdin(), args[0], call); err != nil {
-				return a.meantTool(cmd.Context(), c, args[0], err)
+				return a.suggestTool(cmd.Context(), c, args[0], err)
 			}
-			return a.meantTool(cmd.Context(), c, args[0], a.test(cmd.Context(), c, args[0], in))
+			return a.suggestTool(cmd.Context(), c, args[0], a.test(cmd.Context(), c, args[0], in))
 		}),
 	}
 	cmd.Flags().StringVarP(&arguments.text, "args", "a", "", "arguments, a JSON object")

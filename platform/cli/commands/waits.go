@@ -10,10 +10,10 @@ import (
 // waitsPause is between two looks at what a run waits for.
 const waitsPause = 3 * time.Second
 
-// tellWaits reports on the error stream what a run waits for when it sends no
-// events, until stop is called. Errors of its requests are ignored: the
+// reportWaits prints on the error stream why a run without events does not
+// progress, until stop is called. Errors of its requests are ignored: the
 // follower of the run finds them.
-func (a *app) tellWaits(ctx context.Context, c *client.Client, id string) (stop func()) {
+func (a *app) reportWaits(ctx context.Context, c *client.Client, id string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

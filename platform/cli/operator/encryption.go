@@ -56,8 +56,8 @@ func (a *app) encryptionNewKeyCommand() *cobra.Command {
 				return err
 			})
 		},
-	}, `Makes a file with one random key, which its owner alone may read. Whoever loses
-all copies of it loses the credentials that are encrypted by it.`, `  toolcrib encryption new-key kek`)
+	}, `Makes a file with one random key, which its owner alone may read. Without
+a copy of it, the credentials that are encrypted by it are lost.`, `  toolcrib encryption new-key kek`)
 }
 
 type keyFileShape struct {

@@ -25,7 +25,7 @@ const exportTimeout = 5 * time.Second
 
 func metricsFlag(cmd *cobra.Command, into *string, otherwise string) {
 	cmd.Flags().StringVar(into, "metrics-address", "",
-		"address to serve /metrics, /healthz and /readyz at, to anybody ("+otherwise+"; "+MetricsVariable+")")
+		"address to serve /metrics, /healthz and /readyz at, without a key ("+otherwise+"; "+MetricsVariable+")")
 }
 
 // observer returns an observer of a process, and a function that stops it.

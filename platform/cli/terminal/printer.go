@@ -17,13 +17,13 @@ import (
 	"unicode"
 )
 
-// Printer writes what commands found out.
+// Printer writes the results of commands, as JSON or for people.
 type Printer struct {
 	Out  io.Writer
 	JSON bool
 }
 
-// Show prints v as JSON, or has a person's version of it written.
+// Show prints v as JSON, or calls human to write it for people.
 func (p Printer) Show(v any, human func(w io.Writer) error) error {
 	if !p.JSON {
 		return human(p.Out)

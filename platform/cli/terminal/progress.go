@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What lasts shorter than progressDelay has no progress.
+// Operations shorter than progressDelay show no progress.
 const (
 	progressDelay = 300 * time.Millisecond
 	progressPause = 200 * time.Millisecond

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Variables that say how PostgreSQL comes to a machine that has none.
+// Environment variables for downloading PostgreSQL to a machine without it.
 const (
 	DownloadVariable   = "TOOLCRIB_POSTGRES_DOWNLOAD"   // never, ask or always, the default.
 	RepositoryVariable = "TOOLCRIB_POSTGRES_REPOSITORY" // Base URL of a Maven repository.
@@ -30,7 +30,7 @@ func download(env cli.Env) (*programs.Download, error) {
 	switch wish := env.Getenv(DownloadVariable); wish {
 	case "", "always":
 		d.Allow = func(_ context.Context, o programs.Offer) error {
-			_, err := fmt.Fprintf(env.Err, "PostgreSQL is missing here. Getting %s\n(%s=never leaves that be.)\n", o,
+			_, err := fmt.Fprintf(env.Err, "PostgreSQL is missing here. Getting %s\n(%s=never turns this off.)\n", o,
 				DownloadVariable)
 			return err
 		}

@@ -29,7 +29,7 @@ func (h clusterHome) mark() (mark, error) {
 	lines := strings.Split(string(raw), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(lines[0]))
 	if err != nil || pid <= 0 { // Signals to such numbers go to many.
-		return mark{}, nil //nolint:nilerr // A mark cut short names nobody.
+		return mark{}, nil //nolint:nilerr // A truncated mark names no process.
 	}
 	return mark{pid: pid, ready: len(lines) > statusLine && strings.TrimSpace(lines[statusLine]) == "ready"}, nil
 }

@@ -82,7 +82,7 @@ const (
 // listenAnywhere listens on a free port.
 func listenAnywhere(ctx context.Context) (net.Listener, error) {
 	for range 20 {
-		port := firstPort + rand.N(lastPort-firstPort) //nolint:gosec // Nobody gains by guessing it.
+		port := firstPort + rand.N(lastPort-firstPort) //nolint:gosec // No secret.
 		if l, err := listen(ctx, port); err == nil {
 			return l, nil
 		}

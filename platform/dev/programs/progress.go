@@ -10,7 +10,7 @@ type progress struct {
 	to          io.Writer
 	what        string
 	have, total int64
-	told        int64 // Tenths.
+	reported    int64 // Tenths.
 }
 
 // begin says that the rest is about to come; its length may be unknown, -1.
@@ -29,8 +29,8 @@ func (p *progress) add(n int) {
 	if p.total <= 0 {
 		return
 	}
-	if tenth := p.have * 10 / p.total; tenth > p.told {
-		p.told = tenth
+	if tenth := p.have * 10 / p.total; tenth > p.reported {
+		p.reported = tenth
 		p.say("%3d%% of %.1f MB", tenth*10, float64(p.total)/1e6)
 	}
 }

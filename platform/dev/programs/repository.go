@@ -194,7 +194,7 @@ func (r *repository) resume(ctx context.Context, file *os.File, report *progress
 	}
 	answer, err := r.gate.Client(reading).Do(request)
 	if err != nil {
-		return told(ctx, err)
+		return causeOf(ctx, err)
 	}
 	defer answer.Body.Close()
 	if have, err = r.accept(answer, file, have); err != nil {
@@ -209,7 +209,7 @@ func (r *repository) resume(ctx context.Context, file *os.File, report *progress
 	case n > room:
 		return finalError{fmt.Errorf("it is larger than %d bytes", r.download.limits.artifact)}
 	case err != nil:
-		return told(ctx, err)
+		return causeOf(ctx, err)
 	case answer.ContentLength >= 0 && n < answer.ContentLength:
 		return io.ErrUnexpectedEOF
 	}
@@ -245,8 +245,8 @@ func rewind(file *os.File) error {
 	return nil
 }
 
-// told returns the cause of ctx if ctx has ended, else err.
-func told(ctx context.Context, err error) error {
+// causeOf returns the cause of ctx if ctx has ended, else err.
+func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
