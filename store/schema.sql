@@ -648,6 +648,16 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.tenant_of_slug(of_slug text)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+    select t.id from tenants t where t.slug = of_slug
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.unindex_document(of_tenant uuid, of_document uuid)
  RETURNS void
  LANGUAGE plpgsql

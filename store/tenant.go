@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/toolcrib/toolcrib/store/internal/db"
@@ -43,6 +45,21 @@ func (s *Store) FindTenant(ctx context.Context, tenant tool.TenantID) (Tenant, e
 	return tenantOf(row), nil
 }
 
+// TenantOfSlug returns the id of the tenant with a slug. It fails with
+// tool.NotFound.
+func (s *Store) TenantOfSlug(ctx context.Context, slug string) (tool.TenantID, error) {
+	const op = "store.TenantOfSlug"
+	var id string
+	err := s.doGlobal(ctx, op, func(q *db.Queries) (err error) {
+		id, err = q.TenantOfSlug(ctx, slug)
+		return err
+	})
+	if err == nil && id == "" {
+		err = notFound(op, fmt.Sprintf("tenant %.64q not found", slug))
+	}
+	return tool.TenantID(id), err
+}
+
 // SetTenantMasking chooses whether what looks like a secret is hidden where the
 // tenant's records are shown. It fails with tool.NotFound.
 func (s *Store) SetTenantMasking(ctx context.Context, tenant tool.TenantID, mask bool) (Tenant, error) {
@@ -64,3 +81,8 @@ func tenantOf(row db.Tenant) Tenant {
 		CreatedAt:     row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 }
+
+var tenantSlug = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// ValidTenantSlug reports whether slug can be the slug of a tenant.
+func ValidTenantSlug(slug string) bool { return tenantSlug.MatchString(slug) }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -57,10 +58,14 @@ func currentSteps(t *testing.T) []pastStep {
 	return out
 }
 
+// pastRoles makes the group roles, for tests that run before any migration.
+var pastRoles sync.Once
+
 // pastDatabase makes a database as it was after the steps, with rows in every
 // table, and returns the superuser's URL.
 func pastDatabase(t *testing.T, steps []pastStep) string {
 	t.Helper()
+	pastRoles.Do(func() { storetest.NewDatabase(t) }) // The roles belong to the cluster.
 	address := storetest.NewEmpty(t)
 	conn := storetest.Connect(t, address)
 	run := func(sql string, args ...any) {

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,46 @@ func JSONResult(raw json.RawMessage) *Result {
 // ErrorResult returns the answer "no" with a text the model can act on.
 func ErrorResult(text string) *Result {
 	return &Result{Content: []Content{Text(text)}, IsError: true}
+}
+
+// Decode unmarshals the structured value of an answer into v. An answer without
+// one is decoded from its only content block: JSON, or text into a *string. It
+// fails with a [*Error]: [Conflict] where the tool said "no", with its text, and
+// [InternalError] where there is nothing to decode or it does not fit v.
+func (r *Result) Decode(v any) error {
+	const op = "tool.Result.Decode"
+	if r.IsError {
+		return &Error{Kind: Conflict, Op: op, Msg: r.text(), Answered: true}
+	}
+	raw := r.Structured
+	if len(raw) == 0 && len(r.Content) == 1 {
+		if text, ok := v.(*string); ok && r.Content[0].Type == TextContent {
+			*text = r.Content[0].Text
+			return nil
+		}
+		raw = r.Content[0].JSON
+	}
+	if len(raw) == 0 {
+		return &Error{Kind: InternalError, Op: op, Msg: "the tool answered no JSON value", Answered: true}
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return &Error{Kind: InternalError, Op: op, Msg: "the tool's answer does not fit the type", Err: err, Answered: true}
+	}
+	return nil
+}
+
+// text returns the text blocks of an answer, joined by spaces.
+func (r *Result) text() string {
+	var texts []string
+	for _, c := range r.Content {
+		if c.Type == TextContent && c.Text != "" {
+			texts = append(texts, c.Text)
+		}
+	}
+	if len(texts) == 0 {
+		return "the tool refused"
+	}
+	return strings.Join(texts, " ")
 }
 
 // Executor runs calls of one implementation type.

@@ -38,3 +38,14 @@ func ExampleClientTool_form() {
 		form.Execution.Timeout())
 	// Output: client true 2m0s
 }
+
+// An answer is read into a type; the answer "no" is an error with its text.
+func ExampleResult_Decode() {
+	var order struct{ Total int }
+	answered := tool.JSONResult(json.RawMessage(`{"total": 120}`))
+	fmt.Println(answered.Decode(&order), order.Total)
+	fmt.Println(tool.AsError(tool.ErrorResult("no such order").Decode(&order)).Msg)
+	// Output:
+	// <nil> 120
+	// no such order
+}

@@ -45,9 +45,9 @@ type Config struct {
 	// opened when the first worker starts, and closed with the plugin. Defaults to
 	// none.
 	Functions *function.Registry
-	// PublishTo lists the tenants that functions with function.Publish are
+	// PublishTo lists the tenants, by slug or id, that functions with function.Publish are
 	// published to as tools, when the first worker starts. Defaults to none.
-	PublishTo []tool.TenantID
+	PublishTo []string
 	// Models are the model providers, by name: an agent's model "scripted/desk"
 	// asks Models["scripted"] for "desk".
 	Models map[string]agent.Model
@@ -187,8 +187,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("worker: Config.SandboxLimits: %w", err)
 	}
 	for _, tenant := range c.PublishTo {
-		if !tool.ValidID(string(tenant)) {
-			return fmt.Errorf("worker: Config.PublishTo: %q is no tenant's id", tenant)
+		if !tool.ValidID(tenant) && !store.ValidTenantSlug(tenant) {
+			return fmt.Errorf("worker: Config.PublishTo: %q is neither the slug nor the id of a tenant", tenant)
 		}
 	}
 	if _, err := custom.New(c.Custom); err != nil {

@@ -44,7 +44,11 @@ func (p *Plugin) publish(ctx context.Context) error {
 		Types:      p.types,
 		Middleware: func(name string) bool { return p.cfg.NamedMiddleware[name] != nil },
 	})
-	for _, tenant := range p.cfg.PublishTo {
+	for _, name := range p.cfg.PublishTo {
+		tenant, err := p.tenant(ctx, name)
+		if err != nil {
+			return fmt.Errorf("Config.PublishTo: %w", err)
+		}
 		changes, err := reg.SyncCode(ctx, tenant, specsFor(tenant, tools))
 		if err != nil {
 			return err
@@ -54,6 +58,14 @@ func (p *Plugin) publish(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// tenant returns the id of a tenant that is named by its slug or id.
+func (p *Plugin) tenant(ctx context.Context, name string) (tool.TenantID, error) {
+	if tool.ValidID(name) {
+		return tool.TenantID(name), nil
+	}
+	return p.store.TenantOfSlug(ctx, name)
 }
 
 func (p *Plugin) logPublished(ctx context.Context, tenant tool.TenantID, c definition.Change) {

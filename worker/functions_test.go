@@ -84,11 +84,18 @@ func TestWorkersPublishFunctions(t *testing.T) {
 	require.NoError(t, errors.Join(
 		function.Define(functions, "greetPeople", "Greets.", greet, function.Publish("1.2.0"), function.Pure(),
 			function.Aliases("hello")),
-		function.Define(functions, "greetGuests", "Greets.", greet, function.Publish("1.0.0"), function.Tenants(acme, third),
-			function.ForUsers()),
+		function.Define(
+			functions,
+			"greetGuests",
+			"Greets.",
+			greet,
+			function.Publish("1.0.0"),
+			function.Tenants(acme, third),
+			function.ForUsers(),
+		),
 		function.Define(functions, "greetNobody", "Is no tool.", greet),
 	))
-	cfg := worker.Config{Store: db.Store, Functions: functions, PublishTo: []tool.TenantID{acme, globex}}
+	cfg := worker.Config{Store: db.Store, Functions: functions, PublishTo: []string{string(acme), slugOf(t, db, globex)}}
 	plugin, err := worker.New(t.Context(), cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, plugin.Close()) })
@@ -145,7 +152,7 @@ func TestWorkersPublishFunctions(t *testing.T) {
 	}, tool.Ref{Slug: "greetPeople"})
 	require.NoError(t, err)
 	again, err := worker.New(t.Context(), worker.Config{
-		Store: db.Store, Functions: functions, PublishTo: []tool.TenantID{acme},
+		Store: db.Store, Functions: functions, PublishTo: []string{string(acme)},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, again.Close()) })
@@ -158,7 +165,7 @@ func TestNewRefusesBadFunctions(t *testing.T) {
 	t.Parallel()
 
 	for text, cfg := range map[string]worker.Config{
-		"Config.PublishTo": {PublishTo: []tool.TenantID{"acme"}},
+		"Config.PublishTo": {PublishTo: []string{"no tenant"}},
 		`Config.NamedMiddleware["a b"]`: {
 			NamedMiddleware: map[string]tool.Middleware{"a b": func(e tool.Executor) tool.Executor { return e }},
 		},
@@ -168,4 +175,31 @@ func TestNewRefusesBadFunctions(t *testing.T) {
 		_, err := worker.New(t.Context(), cfg)
 		require.ErrorContains(t, err, text)
 	}
+}
+
+func slugOf(t *testing.T, db *storetest.Database, tenant tool.TenantID) string {
+	t.Helper()
+	found, err := db.Store.FindTenant(t.Context(), tenant)
+	require.NoError(t, err)
+	return found.Slug
+}
+
+// A worker does not start with functions for a tenant that does not exist.
+func TestPublishToAnUnknownTenant(t *testing.T) {
+	t.Parallel()
+
+	db := storetest.NewDatabase(t)
+	functions := function.NewRegistry()
+	require.NoError(t, function.Define(functions, "greetPeople", "Greets.", greet, function.Publish("1.0.0")))
+	plugin, err := worker.New(
+		t.Context(),
+		worker.Config{Store: db.Store, Functions: functions, PublishTo: []string{"nowhere"}},
+	)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, plugin.Close()) })
+	require.ErrorContains(
+		t,
+		start(t, plugin),
+		`Config.PublishTo: store.TenantOfSlug: not_found: tenant "nowhere" not found`,
+	)
 }

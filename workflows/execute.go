@@ -3,7 +3,6 @@ package workflows
 import (
 	"encoding/json"
 
-	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/toolcrib/toolcrib/agent"
@@ -36,24 +35,21 @@ type Node struct {
 // Execute runs one tool call from a host workflow, and returns what the tool
 // answered. A tool that says "no" answers too: see [tool.Result.IsError].
 //
-// The error is a [*tool.Error] when there is no answer, with its kind; return
-// it from the workflow through [Failure], so that the kind survives. Repeats,
-// approvals, ledger and audit are as for any other call. Execute may be called
-// from several coroutines of a workflow at once. A workflow that makes several
-// calls loads a [Plan] once and uses [Plan.Execute].
+// A call that got no answer is an error that the workflow can return as it is:
+// its Temporal type is "tool.<kind>", and errors.As finds the [*tool.Error]. A
+// cancelled call is Temporal's cancellation, see temporal.IsCanceledError. Retries,
+// approvals, ledger and audit are as for any other call. Execute may be called from
+// several coroutines of a workflow at once. A workflow that makes several calls
+// loads a [Plan] once and uses [Plan.Execute].
 func Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
-	return execute(ctx, n, caller{kind: agent.HostRun})
+	result, err := execute(ctx, n, caller{kind: agent.HostRun})
+	return result, failure.EncodeForHost(err)
 }
 
-// Failure returns err in the form that a workflow must return, so that clients
-// and parents can read its kind. A call that was cancelled makes a workflow
-// that was cancelled.
-func Failure(err error) error {
-	if err != nil && tool.KindOf(failure.Decode(err)) == tool.Cancelled {
-		return temporal.NewCanceledError()
-	}
-	return failure.Encode(err)
-}
+// Failure returns a [*tool.Error] of the workflow's own, such as that of
+// [tool.Result.Decode], in the form in which [Execute] fails. Errors of that form,
+// and nil, are returned as they are.
+func Failure(err error) error { return failure.EncodeForHost(err) }
 
 // caller is the workflow that makes a single call.
 type caller struct {

@@ -23,7 +23,7 @@ func hostWorkflow(ctx workflow.Context, id string) (string, error) {
 		ID: id, Tool: "searchOrders@^1.0", Principal: principal, Arguments: map[string]any{"query": "open"},
 	})
 	if err != nil {
-		return "", workflows.Failure(err)
+		return "", err
 	}
 	return string(result.Structured), nil
 }
@@ -127,7 +127,7 @@ func TestExecuteRefusesBadNodes(t *testing.T) {
 			s := newStage(t)
 			s.env.ExecuteWorkflow(func(ctx workflow.Context) error {
 				_, err := workflows.Execute(ctx, tt.node)
-				return workflows.Failure(err)
+				return err
 			})
 			err := failure.Decode(s.env.GetWorkflowError())
 			require.Equal(t, tool.Invalid, tool.KindOf(err))

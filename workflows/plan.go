@@ -42,10 +42,15 @@ type Plan struct {
 	pins    agent.Plan
 }
 
-// LoadPlan resolves the tools of a request and pins them. The error is a
-// [*tool.Error]: of the first tool, in the order of the request, that may not
-// be used.
+// LoadPlan resolves the tools of a request and pins them. It fails, in the form of
+// [Execute], with the failure of the first tool, in the order of the request, that
+// may not be used.
 func LoadPlan(ctx workflow.Context, r PlanRequest) (*Plan, error) {
+	plan, err := loadPlan(ctx, r)
+	return plan, failure.EncodeForHost(err)
+}
+
+func loadPlan(ctx workflow.Context, r PlanRequest) (*Plan, error) {
 	const op = "workflows.LoadPlan"
 	if r.Principal.Tenant == "" {
 		return nil, &tool.Error{
@@ -88,10 +93,15 @@ func (p *Plan) Tools() []string {
 }
 
 // Execute runs one call of a pinned tool, named by its slug, and otherwise
-// behaves as the function [Execute]. Leave Principal and Mode of the node
+// behaves, and fails, as the function [Execute]. Leave Principal and Mode of the node
 // empty: they are the plan's. Execute may be called from several coroutines at
 // once.
 func (p *Plan) Execute(ctx workflow.Context, n Node) (*tool.Result, error) {
+	result, err := p.execute(ctx, n)
+	return result, failure.EncodeForHost(err)
+}
+
+func (p *Plan) execute(ctx workflow.Context, n Node) (*tool.Result, error) {
 	const op = "workflows.Plan.Execute"
 	if n.Principal.Tenant != "" || n.Mode != "" {
 		return nil, &tool.Error{

@@ -20,7 +20,7 @@ func chain(ctx workflow.Context) ([]string, error) {
 		Principal: principal, Tools: []string{"search@^1.0", "total"},
 	})
 	if err != nil {
-		return nil, workflows.Failure(err)
+		return nil, err
 	}
 	for _, n := range []workflows.Node{
 		{ID: "a", Tool: "search", Arguments: map[string]any{"q": "x"}},
@@ -29,7 +29,7 @@ func chain(ctx workflow.Context) ([]string, error) {
 		{ID: "d", Tool: "total"},
 	} {
 		if _, err := plan.Execute(ctx, n); err != nil {
-			return nil, workflows.Failure(err)
+			return nil, err
 		}
 	}
 	return plan.Tools(), nil
@@ -78,7 +78,7 @@ func TestCallOfCancelledTaskIsSettled(t *testing.T) {
 			if err == nil {
 				_, err = plan.Execute(ctx, workflows.Node{ID: "a", Tool: "search"})
 			}
-			return workflows.Failure(err)
+			return err
 		},
 		"ToolCall": func(ctx workflow.Context) error {
 			_, err := workflows.ToolCall(ctx, wire.NewToolCall(principal, "r1", wire.Node{
@@ -114,7 +114,7 @@ func TestPlanRefusesBadRequests(t *testing.T) {
 	load := func(r workflows.PlanRequest) func(workflow.Context) error {
 		return func(ctx workflow.Context) error {
 			_, err := workflows.LoadPlan(ctx, r)
-			return workflows.Failure(err)
+			return err
 		}
 	}
 	call := func(n workflows.Node) func(workflow.Context) error {
@@ -123,7 +123,7 @@ func TestPlanRefusesBadRequests(t *testing.T) {
 			if err == nil {
 				_, err = plan.Execute(ctx, n)
 			}
-			return workflows.Failure(err)
+			return err
 		}
 	}
 	for name, c := range map[string]struct {

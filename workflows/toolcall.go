@@ -31,7 +31,7 @@ func ToolCall(ctx workflow.Context, in wire.ToolCallInput) (*tool.Result, error)
 	finishErr := finish(ctx, end)
 	switch {
 	case err != nil:
-		return nil, Failure(err)
+		return nil, failure.EncodeForHost(err)
 	case finishErr != nil:
 		e := *tool.AsError(failure.Decode(finishErr))
 		e.Acted = true // The call was answered.

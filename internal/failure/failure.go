@@ -37,6 +37,23 @@ type details struct {
 // encoded.
 func Encode(err error) error { return encode(err, false, false) }
 
+// EncodeForHost is [Encode] for an error that a host's workflow receives and may
+// return as it is: errors.As finds the [*tool.Error] in it, without its cause. A
+// cancelled call is Temporal's cancellation.
+func EncodeForHost(err error) error {
+	if err == nil {
+		return nil
+	}
+	plain := *tool.AsError(Decode(err))
+	plain.Err = nil
+	if plain.Kind == tool.Cancelled {
+		return temporal.NewCanceledError()
+	}
+	opts := options(&plain, false, false)
+	opts.Cause = &plain
+	return temporal.NewApplicationErrorWithOptions(plain.Msg, TypePrefix+string(plain.Kind), opts)
+}
+
 // EncodeFinal is [Encode] for an error that must not be retried, whatever its
 // kind.
 func EncodeFinal(err error) error { return encode(err, true, false) }
@@ -56,6 +73,11 @@ func encode(err error, final, settled bool) error {
 		// A context ended, and Temporal cancelled nothing: the worker stops, say.
 		te = &tool.Error{Kind: tool.Unavailable, Op: te.Op, Msg: "the work was interrupted", Sent: te.Sent, Acted: te.Acted}
 	}
+	return temporal.NewApplicationErrorWithOptions(te.Msg, TypePrefix+string(te.Kind), options(te, final, settled))
+}
+
+// options returns what an encoded error carries beside its message and type.
+func options(te *tool.Error, final, settled bool) temporal.ApplicationErrorOptions {
 	opts := temporal.ApplicationErrorOptions{
 		NonRetryable: final || !te.Retryable(),
 		Details: []any{details{
@@ -69,7 +91,7 @@ func encode(err error, final, settled bool) error {
 	if te.Kind != tool.InternalError {
 		opts.Category = temporal.ApplicationErrorCategoryBenign // Expected: it must not page anyone.
 	}
-	return temporal.NewApplicationErrorWithOptions(te.Msg, TypePrefix+string(te.Kind), opts)
+	return opts
 }
 
 // Decode recovers the [tool.Error] that was encoded into err's chain. Time

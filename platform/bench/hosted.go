@@ -32,7 +32,7 @@ func chainOfCalls(ctx workflow.Context, in hostedInput) (int, error) {
 	if in.Planned {
 		plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{Principal: in.Principal, Tools: []string{in.Tool}})
 		if err != nil {
-			return 0, workflows.Failure(err)
+			return 0, err
 		}
 		execute = plan.Execute
 		in.Principal = tool.Principal{} // The plan's.
@@ -40,7 +40,7 @@ func chainOfCalls(ctx workflow.Context, in hostedInput) (int, error) {
 	at := step{Text: stepText}
 	for i := range in.Calls {
 		if err := callTool(ctx, execute, in, i, &at); err != nil {
-			return 0, workflows.Failure(err)
+			return 0, err
 		}
 	}
 	return at.Number, nil
@@ -80,5 +80,5 @@ func burstOfCalls(ctx workflow.Context, in hostedInput) (int, error) {
 		})
 	}
 	wg.Wait(ctx)
-	return answered, workflows.Failure(failed)
+	return answered, failed
 }

@@ -39,13 +39,13 @@ func (s *site) welcome(r sdkworker.Registry) {
 		}
 		plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{Principal: s.principal, Tools: []string{"hello"}})
 		if err != nil {
-			return "", workflows.Failure(err)
+			return "", err
 		}
 		planned = plan.Tools()
 		workflow.GetSignalChannel(ctx, "go").Receive(ctx, nil)
 		result, err := plan.Execute(ctx, workflows.Node{ID: "greet", Tool: "greetGuest", Arguments: guest{"Ada"}})
 		if err != nil {
-			return "", workflows.Failure(err)
+			return "", err
 		}
 		return result.Content[0].Text, nil
 	}, workflow.RegisterOptions{Name: "host.Welcome"})
@@ -67,7 +67,7 @@ func TestCodeDefinedToolsOutliveTheirProgram(t *testing.T) {
 		func(_ context.Context, in titledGuest) (string, error) {
 			return "second: " + in.Title + in.Name, nil
 		}, function.Publish("1.1.0"), function.Pure(), function.Aliases("hello")))
-	tenants := []tool.TenantID{s.principal.Tenant}
+	tenants := []string{string(s.principal.Tenant)}
 	stop := s.host(worker.Config{Functions: first, PublishTo: tenants}, s.welcome)
 	run, err := s.temporal.ExecuteWorkflow(t.Context(),
 		client.StartWorkflowOptions{ID: "welcome/" + s.queue, TaskQueue: s.queue}, "host.Welcome")

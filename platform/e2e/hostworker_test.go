@@ -188,7 +188,7 @@ func TestStopLetsRunningToolFinish(t *testing.T) {
 				ID: "slow", Tool: "slowly", Principal: s.principal, Arguments: noteIn{Name: "ada"},
 			})
 			if err != nil {
-				return "", workflows.Failure(err)
+				return "", err
 			}
 			return string(result.Structured), nil
 		}, workflow.RegisterOptions{Name: "slow"})

@@ -8,6 +8,10 @@ insert into tenants (id, slug, name) values (@tenant_id, @slug, @name) returning
 -- Cross-tenant: the platform looks tenants up by name.
 select * from tenants where slug = @slug;
 
+-- name: TenantOfSlug :one
+-- Cross-tenant: programs name tenants by slug.
+select coalesce(tenant_of_slug(@slug)::text, '')::text as id;
+
 -- name: ListTenants :many
 -- Cross-tenant: the platform lists tenants.
 select * from tenants where slug > @after order by slug limit sqlc.arg('limit')::int;

@@ -35,7 +35,7 @@ func Register(r sdkworker.WorkflowRegistry) {
 func Chain(ctx workflow.Context, in ChainInput) ([]json.RawMessage, error) {
 	plan, err := workflows.LoadPlan(ctx, workflows.PlanRequest{Principal: in.Principal, Tools: []string{in.Tool}})
 	if err != nil {
-		return nil, workflows.Failure(err)
+		return nil, err
 	}
 	answers := make([]json.RawMessage, in.Calls)
 	for i := range in.Calls {
@@ -43,7 +43,7 @@ func Chain(ctx workflow.Context, in ChainInput) ([]json.RawMessage, error) {
 			ID: "call/" + strconv.Itoa(i), Tool: in.Tool, Arguments: in.Arguments,
 		})
 		if err != nil {
-			return nil, workflows.Failure(err)
+			return nil, err
 		}
 		answers[i] = result.Structured
 	}

@@ -30,7 +30,7 @@ func Ask(ctx workflow.Context, q Question) (string, error) {
 		ID: "price", Tool: "findPrice@^1.0", Principal: q.Principal, Arguments: map[string]string{"sku": q.SKU},
 	})
 	if err != nil {
-		return "", workflows.Failure(err)
+		return "", err
 	}
 	if result.IsError {
 		return result.Content[0].Text, nil

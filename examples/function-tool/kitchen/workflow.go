@@ -33,15 +33,15 @@ func Shop(ctx workflow.Context, o Order) ([]string, error) {
 		Principal: o.Principal, Tools: []string{"scaleRecipe@^1.0", "convertWeight@^1.0"},
 	})
 	if err != nil {
-		return nil, workflows.Failure(err)
+		return nil, err
 	}
 	scaled, err := plan.Execute(ctx, workflows.Node{ID: "scale", Tool: "scaleRecipe", Arguments: o.Recipe})
 	if err != nil {
-		return nil, workflows.Failure(err)
+		return nil, err
 	}
 	var ingredients []Ingredient
 	if err := answer(scaled, &ingredients); err != nil {
-		return nil, workflows.Failure(err)
+		return nil, err
 	}
 	var list []string
 	for i, one := range ingredients {
@@ -50,11 +50,11 @@ func Shop(ctx workflow.Context, o Order) ([]string, error) {
 			Arguments: ConvertInput{Value: one.Grams, From: "g", To: o.Unit},
 		})
 		if err != nil {
-			return nil, workflows.Failure(err)
+			return nil, err
 		}
 		var weight Converted
 		if err := answer(result, &weight); err != nil {
-			return nil, workflows.Failure(err)
+			return nil, err
 		}
 		list = append(list, fmt.Sprintf("%.2f %s %s", weight.Value, weight.Unit, one.Name))
 	}

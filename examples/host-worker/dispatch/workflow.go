@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -52,19 +51,16 @@ func (d Dispatcher) Dispatch(ctx workflow.Context, p Parcel) (Booking, error) {
 		Arguments: map[string]any{"country": p.Country, "weight_grams": booking.WeightGrams},
 	})
 	if err != nil {
-		return booking, workflows.Failure(err)
+		return booking, err
 	}
 	if err := booking.choose(result); err != nil {
-		return booking, workflows.Failure(err)
+		return booking, err
 	}
 	return booking, workflow.ExecuteActivity(ctx, labelActivity, booking).Get(ctx, nil)
 }
 
 // choose takes the first quote: the carrier names the cheapest first.
 func (b *Booking) choose(result *tool.Result) error {
-	if result.IsError { // The carrier answered "no".
-		return &tool.Error{Kind: tool.Conflict, Op: Workflow, Msg: "the carrier refused: " + result.Content[0].Text}
-	}
 	var answer struct {
 		Quotes []struct {
 			Service    string `json:"service"`
@@ -72,8 +68,11 @@ func (b *Booking) choose(result *tool.Result) error {
 			Days       int    `json:"days"`
 		} `json:"quotes"`
 	}
-	if err := json.Unmarshal(result.Structured, &answer); err != nil || len(answer.Quotes) == 0 {
-		return &tool.Error{Kind: tool.InternalError, Op: Workflow, Msg: "the carrier's answer holds no quote", Err: err}
+	if err := result.Decode(&answer); err != nil { // The carrier may have answered "no".
+		return workflows.Failure(fmt.Errorf("asking the carrier: %w", err))
+	}
+	if len(answer.Quotes) == 0 {
+		return workflows.Failure(&tool.Error{Kind: tool.NotFound, Op: Workflow, Msg: "the carrier quotes nothing"})
 	}
 	first := answer.Quotes[0]
 	b.Service, b.PriceCents, b.Days = first.Service, first.PriceCents, first.Days

@@ -207,6 +207,18 @@ func (q *Queries) SetTenantStatus(ctx context.Context, arg SetTenantStatusParams
 	return i, err
 }
 
+const TenantOfSlug = `-- name: TenantOfSlug :one
+select coalesce(tenant_of_slug($1)::text, '')::text as id
+`
+
+// Cross-tenant: programs name tenants by slug.
+func (q *Queries) TenantOfSlug(ctx context.Context, slug string) (string, error) {
+	row := q.db.QueryRow(ctx, TenantOfSlug, slug)
+	var id string
+	err := row.Scan(&id)
+	return id, err
+}
+
 const ValidateDefaultFence = `-- name: ValidateDefaultFence :exec
 select validate_default_fence($1::text)
 `

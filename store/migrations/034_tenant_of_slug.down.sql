@@ -1,0 +1,1 @@
+drop function tenant_of_slug(text);
