@@ -76,48 +76,46 @@ type Catalog struct {
 	byKey map[string]Builtin
 }
 
+// offer is a built-in, and whether a configuration has the means for it.
+type offer struct {
+	available bool
+	builtin   Builtin
+}
+
+// all lists the built-ins.
+func (cfg *Config) all() []offer {
+	return []offer{
+		{true, datetimeUtils(cfg.clock())},
+		{cfg.Gate != nil, httpRequest(cfg.Gate, cfg.Secrets, cfg.clock())},
+		{cfg.Gate != nil, webSearch(cfg.Gate, cfg.searchKeys(), cfg.clock())},
+		{cfg.Gate != nil && cfg.Reader != nil, webFetch(cfg.Gate, cfg.Reader, cfg.clock())},
+		{cfg.MCP != nil, mcpCall(cfg.MCP, cfg.CheckMCP)},
+		{cfg.Sandbox != nil, jsonTransform(cfg.Sandbox)},
+		{cfg.Searcher != nil, retrievalPipeline(cfg.Searcher)},
+		{cfg.Runs != nil, taskStatus(cfg.Runs)},
+		{cfg.Functions != nil, functionCall(cfg.Functions, cfg.schemas())},
+	}
+}
+
 // New returns the catalog of all built-ins that cfg has the means for.
 func New(cfg Config) *Catalog {
-	all := []Builtin{datetimeUtils(cfg.clock())}
-	if cfg.Gate != nil {
-		all = append(all, httpRequest(cfg.Gate, cfg.Secrets, cfg.clock()), webSearch(cfg.Gate, cfg.searchKeys(), cfg.clock()))
+	c := &Catalog{byKey: make(map[string]Builtin)}
+	for _, o := range cfg.all() {
+		if o.available {
+			c.byKey[o.builtin.Key] = o.builtin
+		}
 	}
-	if cfg.Gate != nil && cfg.Reader != nil {
-		all = append(all, webFetch(cfg.Gate, cfg.Reader, cfg.clock()))
-	}
-	if cfg.MCP != nil {
-		all = append(all, mcpCall(cfg.MCP, cfg.CheckMCP))
-	}
-	if cfg.Sandbox != nil {
-		all = append(all, jsonTransform(cfg.Sandbox))
-	}
-	if cfg.Searcher != nil {
-		all = append(all, retrievalPipeline(cfg.Searcher))
-	}
-	if cfg.Runs != nil {
-		all = append(all, taskStatus(cfg.Runs))
-	}
-	if cfg.Functions != nil {
-		all = append(all, functionCall(cfg.Functions, cfg.schemas()))
-	}
-	return newCatalog(all)
+	return c
 }
 
 // Described returns the catalog of all built-ins for describing and validating
 // tools only: its executors must not be called. CheckMCP checks the
 // configurations of mcp tools.
 func Described(checkMCP func(config json.RawMessage) error) *Catalog {
-	var cfg Config
-	return newCatalog([]Builtin{
-		datetimeUtils(nil), httpRequest(nil, nil, nil), webSearch(nil, cfg.searchKeys(), nil), webFetch(nil, nil, nil),
-		mcpCall(nil, checkMCP), functionCall(nil, nil), jsonTransform(nil), retrievalPipeline(nil), taskStatus(nil),
-	})
-}
-
-func newCatalog(all []Builtin) *Catalog {
-	c := &Catalog{byKey: make(map[string]Builtin, len(all))}
-	for _, b := range all {
-		c.byKey[b.Key] = b
+	cfg := Config{CheckMCP: checkMCP}
+	c := &Catalog{byKey: make(map[string]Builtin)}
+	for _, o := range cfg.all() {
+		c.byKey[o.builtin.Key] = o.builtin
 	}
 	return c
 }
