@@ -111,7 +111,7 @@ func TestWorkflowReturnsTheFailureOfACall(t *testing.T) {
 	require.ErrorContains(t, env.GetWorkflowError(), `tool "charge@^1.2" not found`)
 }
 
-// A single call has the same fakes; errors.As finds the kind within the workflow.
+// A single call has the same fakes; [errors.As] finds the kind within the workflow.
 func TestSingleCall(t *testing.T) {
 	t.Parallel()
 

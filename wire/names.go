@@ -33,17 +33,18 @@ const (
 // implementation type: toolcrib.InvokeAgentCall for agent_call, toolcrib.InvokeHTTP
 // for http.
 func InvokeActivity(i tool.Implementation) string {
-	name := "toolcrib.Invoke"
+	var name strings.Builder
+	name.WriteString("toolcrib.Invoke")
 	for word := range strings.SplitSeq(string(i), "_") {
 		switch word {
 		case "":
 		case "http", "mcp", "rag":
-			name += strings.ToUpper(word)
+			name.WriteString(strings.ToUpper(word))
 		default:
-			name += strings.ToUpper(word[:1]) + word[1:]
+			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
 	}
-	return name
+	return name.String()
 }
 
 // Search attributes that Toolcrib's workflows are started with, where the

@@ -36,7 +36,7 @@ type Node struct {
 // answered. A tool that says "no" answers too: see [tool.Result.IsError].
 //
 // A call that got no answer is an error that the workflow can return as it is:
-// its Temporal type is "tool.<kind>", and errors.As finds the [*tool.Error]. A
+// its Temporal type is "tool.<kind>", and [errors.As] finds the [*tool.Error]. A
 // cancelled call is Temporal's cancellation, see temporal.IsCanceledError. Retries,
 // approvals, ledger and audit are as for any other call. Execute may be called from
 // several coroutines of a workflow at once. A workflow that makes several calls

@@ -98,7 +98,6 @@ func TestAgentsShareTheCallsThatAreLeft(t *testing.T) {
 	for _, in := range given {
 		require.Equal(t, 2, in.MaxCalls, "five are left for two")
 		require.False(t, in.Deadline.IsZero())
-
 	}
 	require.Len(t, s.settled, 3)
 	require.Equal(t, tool.Denied, s.settled[2].Kind)

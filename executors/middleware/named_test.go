@@ -11,9 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-func callWith(middleware ...string) *tool.Call {
+func callWith(names ...string) *tool.Call {
 	c := callOf(tool.Function, `{}`)
-	c.Version.Snapshot.Interaction.Middleware = middleware
+	c.Version.Snapshot.Interaction.Middleware = names
 	return c
 }
 

@@ -38,7 +38,7 @@ type details struct {
 func Encode(err error) error { return encode(err, false, false) }
 
 // EncodeForHost is [Encode] for an error that a host's workflow receives and may
-// return as it is: errors.As finds the [*tool.Error] in it, without its cause. A
+// return as it is: [errors.As] finds the [*tool.Error] in it, without its cause. A
 // cancelled call is Temporal's cancellation.
 func EncodeForHost(err error) error {
 	if err == nil {
