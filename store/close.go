@@ -36,8 +36,8 @@ func (s *Store) CloseRun(ctx context.Context, c RunClosure) (bool, error) {
 	if err := checkIDs(op, c.RunID); err != nil {
 		return false, err
 	}
-	event, err := encode(map[string]any{
-		"status": c.Status, "kind": c.Kind, "ended_by": agent.EndedByReconciler, "reason": c.Reason, "message": text(c.Msg),
+	event, err := encode(agent.RunEnded{
+		Status: c.Status, Kind: c.Kind, EndedBy: agent.EndedByReconciler, Reason: c.Reason, Message: text(c.Msg),
 	})
 	if err != nil {
 		return false, err

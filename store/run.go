@@ -206,7 +206,7 @@ func (s *Store) FinishRun(ctx context.Context, end agent.RunEnd) error {
 	if err := checkIDs(op, end.HeadMessageID); err != nil {
 		return err
 	}
-	event, err := encode(map[string]any{"status": end.Status, "kind": end.Kind, "turns": end.Turns})
+	event, err := encode(agent.RunEnded{Status: end.Status, Kind: end.Kind, Turns: end.Turns})
 	if err != nil {
 		return err
 	}

@@ -228,7 +228,7 @@ func (s *Store) endPendingRun(ctx context.Context, end agent.RunEnd, fence *int3
 	if !tool.ValidID(end.RunID) {
 		return false, notFound(op, "run not found")
 	}
-	event, err := encodePayload(map[string]any{"status": end.Status, "kind": end.Kind, "turns": 0, "reason": end.Msg})
+	event, err := encodePayload(agent.RunEnded{Status: end.Status, Kind: end.Kind, Reason: end.Msg})
 	if err != nil {
 		return false, err
 	}

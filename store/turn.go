@@ -181,9 +181,8 @@ func turnParams(op string, turn agent.Turn) (db.SaveTurnParams, error) {
 	if params.Refused, err = refusedCalls(op, turn.Calls); err != nil {
 		return none, err
 	}
-	params.EventData, err = encode(map[string]int{
-		"turn": turn.Message.Turn, "calls": len(turn.Calls), "input_tokens": usage.InputTokens,
-		"output_tokens": usage.OutputTokens,
+	params.EventData, err = encode(agent.TurnAnswered{
+		Turn: turn.Message.Turn, Calls: len(turn.Calls), InputTokens: usage.InputTokens, OutputTokens: usage.OutputTokens,
 	})
 	return params, err
 }

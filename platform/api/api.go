@@ -190,6 +190,7 @@ func New(cfg Config) (http.Handler, error) {
 		delete(s.api.OpenAPI().Components.Schemas.Map(), name)
 	}
 	listTypes(s.api.OpenAPI(), s.cfg.Registry.Types().Names())
+	describePayloads(s.api.OpenAPI())
 	addExamples(s.api.OpenAPI())
 	if err := s.registerDocs(router); err != nil {
 		return nil, err

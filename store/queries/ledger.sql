@@ -233,7 +233,7 @@ with call as (
     select @tenant_id, sqlc.narg('run_id'), n.last_seq,
            case when o.status = @status then @event_type::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', @tool::text, 'version', @version::text, 'call_id', @call_id::text, 'status', o.status,
-               'kind', o.error_kind, 'is_error', answer_is_error(o.result),
+               'kind', coalesce(o.error_kind, ''), 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (

@@ -39,6 +39,7 @@ var methodsWithoutTenant = map[string]string{
 	"ClaimStarts":      "returns the keys of starts that are due, of every tenant, and nothing else of them",
 	"CountStarts":      "counts the starts of every tenant",
 
+	"TenantOfSlug":           "is how programs that name tenants find their ids; the id is all that it returns",
 	"TakeExpiredMCPSessions": "takes what no run uses any more, for ending it",
 }
 

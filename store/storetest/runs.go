@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"bytes"
 	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 
@@ -474,9 +476,22 @@ func (f *Fixture) EventTypes(tb testing.TB, runID string) []tool.EventType {
 	types := make([]tool.EventType, len(events))
 	for i, e := range events {
 		require.Equal(tb, int64(i+1), e.Seq)
+		RequireTyped(tb, e)
 		types[i] = e.Type
 	}
 	return types
+}
+
+// RequireTyped fails where the payload of an event is not of its type.
+func RequireTyped(tb testing.TB, e tool.Event) {
+	tb.Helper()
+	payload, known := agent.EventPayloads()[e.Type]
+	require.True(tb, known, "no payload for %s", e.Type)
+	into := reflect.New(reflect.TypeOf(payload))
+	dec := json.NewDecoder(bytes.NewReader(e.Data))
+	dec.DisallowUnknownFields()
+	require.NoError(tb, dec.Decode(into.Interface()), "%s: %s", e.Type, e.Data)
+	require.NotContains(tb, string(e.Data), ":null", "%s: %s", e.Type, e.Data)
 }
 
 // MessageIDs returns the ids of messages.

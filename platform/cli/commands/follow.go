@@ -101,12 +101,7 @@ func ends(t tool.EventType) bool {
 // writeWarning writes a warning event, one line about a tool that needs
 // attention.
 func writeWarning(w io.Writer, e tool.Event) error {
-	var warning struct {
-		Tool    string `json:"tool"`
-		Version string `json:"version"`
-		Reason  string `json:"reason"`
-		Message string `json:"message"`
-	}
+	var warning agent.Warning
 	if err := json.Unmarshal(e.Data, &warning); err != nil {
 		return fmt.Errorf("reading event %d: %w", e.Seq, err)
 	}

@@ -433,7 +433,7 @@ with call as (
     select $8, $6, n.last_seq,
            case when o.status = $13 then $34::text else 'tool.failed' end, o.invocation_id,
            json_build_object('tool', $23::text, 'version', $24::text, 'call_id', $22::text, 'status', o.status,
-               'kind', o.error_kind, 'is_error', answer_is_error(o.result),
+               'kind', coalesce(o.error_kind, ''), 'is_error', answer_is_error(o.result),
                'ms', coalesce((extract(epoch from now() - i.started_at) * 1000)::bigint, 0))
     from numbered n cross join invocation i join outcome o on o.won
 ), answer as (

@@ -1,0 +1,76 @@
+package agent
+
+import "github.com/toolcrib/toolcrib/tool"
+
+// The payloads of events, the member data of [tool.Event], by type. What SQL and Go
+// write is held to these types by tests, and the API describes them.
+
+// CallStarted is the payload of [tool.EventStarted].
+type CallStarted struct {
+	Tool    string `json:"tool"`
+	Version string `json:"version"`
+	CallID  string `json:"call_id"`
+	Attempt int    `json:"attempt"` // Counted from 1.
+}
+
+// CallEnded is the payload of the events that report the end of a call, see
+// [tool.EndEvent].
+type CallEnded struct {
+	Tool    string                `json:"tool"` // The slug, or the name that the model made up.
+	Version string                `json:"version"`
+	CallID  string                `json:"call_id"`
+	Status  tool.InvocationStatus `json:"status"`
+	Kind    tool.Kind             `json:"kind,omitempty"`     // Why there is no answer; absent where there is one.
+	IsError bool                  `json:"is_error,omitempty"` // The answer is an error to the model.
+	MS      int64                 `json:"ms,omitempty"`       // How long the call took, in milliseconds.
+}
+
+// Warning is the payload of [tool.EventWarning].
+type Warning struct {
+	Tool      string      `json:"tool"`
+	Version   string      `json:"version,omitempty"`
+	CallID    string      `json:"call_id,omitempty"`
+	Reason    string      `json:"reason"`              // Such as deprecated, egress_drift, output_mismatch or omitted.
+	Kind      tool.Kind   `json:"kind,omitempty"`      // Of the failure behind it.
+	Message   string      `json:"message,omitempty"`   // For people.
+	Declared  tool.Egress `json:"declared,omitempty"`  // Of egress_drift: the tool's egress class.
+	Attempted string      `json:"attempted,omitempty"` // Of egress_drift: such as a method.
+}
+
+// RunStarted is the payload of [EventRunStarted].
+type RunStarted struct {
+	Kind         RunKind `json:"kind"`
+	WorkflowID   string  `json:"workflow_id"`
+	Agent        string  `json:"agent,omitempty"`
+	AgentVersion string  `json:"agent_version,omitempty"`
+}
+
+// RunEnded is the payload of the events that report the end of a run.
+type RunEnded struct {
+	Status  RunStatus `json:"status"`
+	Kind    tool.Kind `json:"kind,omitempty"` // Why it failed; absent where it completed.
+	Turns   int       `json:"turns,omitempty"`
+	EndedBy string    `json:"ended_by,omitempty"` // [EndedByReconciler]; absent where the run ended itself.
+	Reason  string    `json:"reason,omitempty"`   // Why it was ended from outside.
+	Message string    `json:"message,omitempty"`
+}
+
+// TurnAnswered is the payload of [EventTurn].
+type TurnAnswered struct {
+	Turn         int `json:"turn"`
+	Calls        int `json:"calls"`
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}
+
+// EventPayloads returns the payload of each type of event, as a zero value.
+func EventPayloads() map[tool.EventType]any {
+	return map[tool.EventType]any{
+		tool.EventStarted: CallStarted{}, tool.EventOutputAppended: Output{}, tool.EventWarning: Warning{},
+		tool.EventCompleted: CallEnded{}, tool.EventFailed: CallEnded{}, tool.EventCancelled: CallEnded{},
+		tool.EventRejected: CallEnded{}, tool.EventExpired: CallEnded{},
+		EventRunStarted: RunStarted{}, EventRunCompleted: RunEnded{}, EventRunFailed: RunEnded{},
+		EventRunCancelled: RunEnded{}, EventTurn: TurnAnswered{}, EventOutputAppended: Output{},
+		EventModelRetrying: ModelRetry{},
+	}
+}
