@@ -58,3 +58,9 @@ const (
 func RunWorkflowID(tenant tool.TenantID, runID string) string {
 	return "t/" + string(tenant) + "/run/" + runID
 }
+
+// CallWorkflowID returns the workflow id of a single call whose id the caller
+// chose.
+func CallWorkflowID(tenant tool.TenantID, callID string) string {
+	return "t/" + string(tenant) + "/call/" + callID
+}
