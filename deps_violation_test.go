@@ -51,7 +51,7 @@ func TestLawsCanFail(t *testing.T) {
 		"only the store knows PostgreSQL": {
 			one("internal/a/a.go", `import _ "database/sql"`), "internal/a -> database/sql",
 		},
-		"runs know Temporal and the vocabulary": {
+		"runs know Temporal, the resolver and the vocabulary": {
 			one("runs/a.go", `import _ `+root+`/store"`), "runs -> github.com/toolcrib/toolcrib/store",
 		},
 		"executors do not import the house": {

@@ -8,18 +8,21 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Cancel ends a run that has not begun, and asks the workflow of one that has to
-// stop. It fails with tool.Conflict when the run has ended, or is a host's, with
-// tool.NotFound when its workflow has ended, and with tool.Unavailable while
-// Temporal is away.
-func (s *Service) Cancel(ctx context.Context, run agent.Run) (agent.Run, error) {
-	conflict := &tool.Error{Kind: tool.Conflict, Op: "runs.Cancel", Msg: fmt.Sprintf("the run is %s already", run.Status)}
+// Cancel ends a run that has not begun, and asks the workflow of any other to
+// stop. It returns the run as it is then: cancelled, or not ended yet. It fails
+// with tool.NotFound for a run that the tenant does not have, with tool.Conflict
+// for a run that has ended otherwise, whose workflow has ended or is not started
+// yet, or that is a host's, and with tool.Unavailable while Temporal is away.
+func (s *Service) Cancel(ctx context.Context, tenant tool.TenantID, runID string) (agent.Run, error) {
+	run, err := s.cfg.Store.FindRun(ctx, tenant, runID)
+	if err != nil {
+		return run, err
+	}
 	switch {
 	case run.Kind == agent.HostRun:
-		conflict.Msg = "the run is a workflow of its host: cancel it there"
-		return run, conflict
+		return run, cancelConflict("the run is a workflow of its host: cancel it there")
 	case run.Status.Final():
-		return run, conflict
+		return run, endedAlready(run)
 	case run.Status == agent.RunPending:
 		ended, err := s.cfg.Store.EndPendingRun(ctx, agent.RunEnd{
 			Tenant: run.Tenant, RunID: run.ID, Status: agent.RunCancelled, Kind: tool.Cancelled,
@@ -29,33 +32,69 @@ func (s *Service) Cancel(ctx context.Context, run agent.Run) (agent.Run, error) 
 			return run, fmt.Errorf("ending the run: %w", err)
 		}
 		if ended {
-			return s.cancelled(ctx, run)
+			return s.afterPendingCancel(ctx, run)
 		}
 	}
-	if err := s.Available(ctx); err != nil {
+	exists, err := s.requestCancel(ctx, run)
+	if err != nil {
 		return run, err
+	}
+	return s.afterCancel(ctx, run, exists)
+}
+
+// requestCancel asks the workflow of a run to stop, and reports whether there is
+// such a workflow. It fails with tool.Unavailable while Temporal is away.
+func (s *Service) requestCancel(ctx context.Context, run agent.Run) (exists bool, err error) {
+	if err := s.Available(ctx); err != nil {
+		return false, err
 	}
 	asking, cancel := context.WithTimeout(ctx, StartTimeout)
 	defer cancel()
-	err := s.cfg.Temporal.CancelWorkflow(asking, run.WorkflowID, "")
+	err = s.cfg.Temporal.CancelWorkflow(asking, run.WorkflowID, "")
 	switch {
 	case absent(err):
-		return run, &tool.Error{Kind: tool.NotFound, Op: "runs.Cancel", Msg: "the run's workflow has ended", Err: err}
+		return false, nil
 	case err != nil:
 		s.availability.report(err)
-		return run, temporalError("cancelling the run", err)
+		return false, temporalError("cancelling the run", err)
+	}
+	return true, nil
+}
+
+// afterPendingCancel returns a run that was ended before it began. Its workflow
+// may be waiting for a worker: it is asked to stop, so that no worker has to take
+// it up. A failure of that request changes nothing.
+func (s *Service) afterPendingCancel(ctx context.Context, run agent.Run) (agent.Run, error) {
+	_, _ = s.requestCancel(ctx, run)
+	return s.cfg.Store.FindRun(ctx, run.Tenant, run.ID)
+}
+
+// afterCancel returns a run whose workflow was asked to stop, as it is now. Temporal
+// also accepts the request for a workflow that is over: the reconciler then
+// closes the run. It fails with tool.Conflict for a run that was not cancelled.
+func (s *Service) afterCancel(ctx context.Context, run agent.Run, exists bool) (agent.Run, error) {
+	run, err := s.cfg.Reconciler.Run(ctx, run.Tenant, run.ID)
+	switch {
+	case err != nil:
+		return run, fmt.Errorf("looking at the run: %w", err)
+	case run.Status == agent.RunCancelled:
+		return run, nil
+	case run.Status.Final():
+		return run, endedAlready(run)
+	case !exists && run.StartedAt == nil:
+		return run, cancelConflict("the run's workflow has not been started yet: try again in a moment")
+	case !exists:
+		return run, cancelConflict(
+			"the run's workflow has ended, and its last calls are being settled: look at the run again in a moment",
+		)
 	}
 	return run, nil
 }
 
-// cancelled returns a run that was ended before it began. Its workflow may wait
-// for a worker: asking it to stop spares the worker from finding that out, and
-// is all the same if it fails.
-func (s *Service) cancelled(ctx context.Context, run agent.Run) (agent.Run, error) {
-	if s.Available(ctx) == nil {
-		asking, cancel := context.WithTimeout(ctx, StartTimeout)
-		defer cancel()
-		_ = s.cfg.Temporal.CancelWorkflow(asking, run.WorkflowID, "")
-	}
-	return s.cfg.Store.FindRun(ctx, run.Tenant, run.ID)
+func endedAlready(run agent.Run) error {
+	return cancelConflict(fmt.Sprintf("the run is %s already", run.Status))
+}
+
+func cancelConflict(msg string) error {
+	return &tool.Error{Kind: tool.Conflict, Op: "runs.Cancel", Msg: msg}
 }

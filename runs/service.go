@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
-
-	"github.com/toolcrib/toolcrib/agent"
-	"github.com/toolcrib/toolcrib/tool"
 )
 
 // DefaultMaxUnfinished is how many unfinished runs a tenant may have unless a
@@ -31,35 +28,12 @@ const (
 	startHorizon = 24 * time.Hour
 )
 
-// Store is the record of runs and their starts. Package store implements it.
-type Store interface {
-	// AcceptRun records a pending run and its start in one transaction. It fails
-	// with tool.Conflict when the run exists, and with tool.RateLimited when the
-	// tenant has too many unfinished runs.
-	AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error)
-	// AddStart records the start of a workflow without a run, and reports whether
-	// there was none of its workflow id.
-	AddStart(ctx context.Context, start agent.Start, lease time.Duration) (bool, error)
-	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
-	// CountStarts counts the starts that wait, over all tenants.
-	CountStarts(ctx context.Context) (agent.StartBacklog, error)
-	// ClaimStarts claims starts that are due, of any tenant.
-	ClaimStarts(ctx context.Context, limit int, lease time.Duration) ([]agent.StartKey, error)
-	// FindStart fails with tool.NotFound when Temporal confirmed the start.
-	FindStart(ctx context.Context, key agent.StartKey) (agent.Start, error)
-	DeleteStart(ctx context.Context, start agent.Start) error
-	PostponeStart(ctx context.Context, start agent.Start, delay time.Duration, reason string) error
-	// EndStart ends the pending run of a start, for the attempt that holds it, and
-	// reports whether it did.
-	EndStart(ctx context.Context, start agent.Start, end agent.RunEnd) (bool, error)
-	// EndPendingRun ends a run that has not begun, and reports whether it did.
-	EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error)
-}
-
-// Config is what a [Service] stands on.
+// Config configures a [Service].
 type Config struct {
-	Store    Store         // Required.
-	Temporal client.Client // Required. The caller closes it.
+	Store      Store         // Required.
+	Resolver   Resolver      // Required.
+	Reconciler Reconciler    // Required.
+	Temporal   client.Client // Required. The caller closes it.
 	// TaskQueue is where the workers listen that run Toolcrib's workflows. Required.
 	TaskQueue string
 	// SearchAttributes says that the namespace has the attributes of package wire.
@@ -79,8 +53,8 @@ type Service struct {
 
 // New returns a service. It fails where a required field is missing.
 func New(cfg Config) (*Service, error) {
-	if cfg.Store == nil || cfg.Temporal == nil || cfg.TaskQueue == "" {
-		return nil, errors.New("runs: Config.Store, Temporal and TaskQueue are required")
+	if cfg.Store == nil || cfg.Resolver == nil || cfg.Reconciler == nil || cfg.Temporal == nil || cfg.TaskQueue == "" {
+		return nil, errors.New("runs: Config.Store, Resolver, Reconciler, Temporal and TaskQueue are required")
 	}
 	switch {
 	case cfg.MaxUnfinished == 0:

@@ -1,192 +1,130 @@
 package runs
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/temporal"
-
 	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
 )
 
-// MemoRun is where the workflow of a call whose id the caller chose keeps the id
-// of its run. The workflow of any other run has it in its own id.
-const MemoRun = "toolcrib_run"
-
-// Search attributes of the workflows that are started here.
-var (
-	tenantAttribute = temporal.NewSearchAttributeKeyKeyword(wire.TenantAttribute)
-	agentAttribute  = temporal.NewSearchAttributeKeyKeyword(wire.AgentAttribute)
-)
-
-// Accepted is what became of a run that was asked for.
-type Accepted struct {
-	Run agent.Run // Pending.
-	// Confirmed says that Temporal has the workflow. Else the start is retried
-	// until Temporal has it, or refuses it for good.
-	Confirmed bool
+// NewRun asks for a run of an agent.
+type NewRun struct {
+	Request   Request
+	Principal tool.Principal // Its Tenant is the tenant of the run. Required.
+	Agent     string         // Slug or id. Required.
+	// Constraint selects the agent's version, such as "^1.2". Empty for the
+	// highest published version; in debug mode for the draft.
+	Constraint string
+	Mode       tool.Mode       // Production when empty.
+	Input      json.RawMessage // Required: a string, or any other JSON value.
+	// FollowFor is how long the run's output is expected to be followed from its
+	// start on. Zero if it is not.
+	FollowFor time.Duration
 }
 
-// Accept records a run, with its first message if it is an agent's, and starts
-// its workflow. start needs Workflow, Input, and whatever of Summary, Memo and
-// Agent the workflow is to have.
+// Start records a run of an agent and starts its workflow. The run is pending.
+// A request that is served again gets the run that it started before, unless
+// that run ended before its workflow began: then a new run is started.
 //
-// It fails with tool.Unavailable while Temporal is away, and with
-// tool.RateLimited when the tenant has too many unfinished runs; then nothing is
-// recorded. It fails with tool.Conflict when the run exists already, or when
-// Temporal has the workflow id for another run. It fails with what Temporal
-// refused the workflow for, for good; then the run is recorded as failed.
-func (s *Service) Accept(
-	ctx context.Context, run agent.Run, first *agent.Message, start agent.Start,
-) (Accepted, error) {
-	if err := s.Available(ctx); err != nil {
-		return Accepted{}, err
-	}
-	start.Tenant, start.WorkflowID, start.RunID, start.TaskQueue = run.Tenant, run.WorkflowID, run.ID, s.cfg.TaskQueue
-	run, err := s.cfg.Store.AcceptRun(ctx, agent.Acceptance{
-		Run: run, First: first, Start: start, MaxUnfinished: s.cfg.MaxUnfinished, Lease: startLease,
-	})
+// It fails with tool.NotFound, tool.Conflict or tool.Invalid when the agent has
+// no version to run, or the input is empty, and with the reasons of the resolver
+// when the agent requires tools that are unavailable. It fails with
+// tool.Unavailable while Temporal is away, and with tool.RateLimited when the
+// tenant has too many unfinished runs. Nothing is recorded then. It fails with
+// Temporal's reason when Temporal refuses the workflow for good; then the run is
+// recorded as failed.
+func (s *Service) Start(ctx context.Context, n NewRun) (agent.Run, error) {
+	n.Mode = cmp.Or(n.Mode, tool.Production)
+	run, err := s.newRun(ctx, n)
 	if err != nil {
-		return Accepted{}, fmt.Errorf("recording the run: %w", err)
+		return agent.Run{}, err
 	}
-	start.CreatedAt = run.CreatedAt
-	// The caller may leave: the run is accepted.
-	confirmed, err := s.attempt(context.WithoutCancel(ctx), start)
-	return Accepted{Run: run, Confirmed: confirmed}, err
-}
-
-// attempt tries to start a workflow once, and records what came of it. It
-// reports whether Temporal has the workflow, and fails only with what ended the
-// run.
-func (s *Service) attempt(ctx context.Context, start agent.Start) (confirmed bool, err error) {
-	err = s.execute(ctx, start)
-	if alreadyStarted(err) {
-		s.availability.report(nil)
-		if err := s.ours(ctx, start); err != nil {
-			return s.end(ctx, start, err)
-		}
-		err = nil
+	content, err := firstContent(n.Input)
+	if err != nil {
+		return agent.Run{}, err
 	}
+	before, err := s.findRunOfRequest(ctx, run.Tenant, n.Request)
 	switch {
-	case err == nil:
-		s.availability.report(nil)
-		if err := s.cfg.Store.DeleteStart(ctx, start); err != nil { // The next attempt finds the workflow.
-			s.warn(ctx, "a start that Temporal confirmed could not be deleted", start, err)
+	case err != nil:
+		return agent.Run{}, err
+	case before != nil && !before.EndedUnbegun():
+		return *before, nil
+	case before != nil:
+		if run.ID, err = uuid7.New(); err != nil {
+			return agent.Run{}, err
 		}
-		return true, nil
-	case permanent(err):
-		if !is[*serviceerror.InvalidArgument](err) { // Which concerns this workflow alone.
-			s.availability.report(err)
-		}
-		return s.giveUp(ctx, start, err)
-	case !start.CreatedAt.IsZero() && time.Since(start.CreatedAt) > startHorizon:
-		return s.giveUp(ctx, start, err)
-	default:
-		s.availability.report(err)
-		s.postpone(ctx, start, err)
-		return false, nil
+		run.WorkflowID = wire.RunWorkflowID(run.Tenant, run.ID)
 	}
+	input, err := json.Marshal(wire.NewAgentRun(run.Principal, run.ID))
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("encoding the workflow's input: %w", err)
+	}
+	run, _, err = s.accept(ctx, run, &agent.Message{Role: agent.User, Content: content}, agent.Start{
+		Workflow: wire.AgentRunWorkflow, Summary: "agent " + run.Agent, Agent: run.Agent, Input: input,
+		Memo: n.Request.memo(),
+	})
+	return run, err
 }
 
-// execute asks Temporal for the workflow. An id that was ever used is refused.
-func (s *Service) execute(ctx context.Context, start agent.Start) error {
-	ctx, cancel := context.WithTimeout(ctx, StartTimeout)
-	defer cancel()
-	memo := make(map[string]any, len(start.Memo))
-	for name, value := range start.Memo {
-		memo[name] = value
+// newRun returns the record of a requested run. It refuses a run that could only
+// fail, so that the caller gets the reason at once.
+func (s *Service) newRun(ctx context.Context, n NewRun) (agent.Run, error) {
+	tenant := n.Principal.Tenant
+	found, err := s.cfg.Store.FindAgent(ctx, tenant, n.Agent)
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("finding agent %q: %w", n.Agent, err)
 	}
-	opts := client.StartWorkflowOptions{
-		ID: start.WorkflowID, TaskQueue: start.TaskQueue, StaticSummary: start.Summary, Memo: memo,
-		WorkflowIDReusePolicy:                    enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
-		WorkflowExecutionErrorWhenAlreadyStarted: true,
+	versions, err := s.cfg.Store.ListAgentVersions(ctx, tenant, found.ID)
+	if err != nil {
+		return agent.Run{}, fmt.Errorf("listing the versions of agent %q: %w", n.Agent, err)
 	}
-	if s.cfg.SearchAttributes {
-		updates := []temporal.SearchAttributeUpdate{tenantAttribute.ValueSet(string(start.Tenant))}
-		if start.Agent != "" {
-			updates = append(updates, agentAttribute.ValueSet(start.Agent))
+	chosen, err := resolver.ChooseAgent(found, versions, n.Constraint, n.Mode)
+	if err != nil {
+		return agent.Run{}, err
+	}
+	if chosen.Snapshot.OnUnavailableTool == agent.RefuseRun {
+		_, unavailable, err := s.cfg.Resolver.Bind(ctx, n.Principal, chosen.Snapshot.Tools, n.Mode)
+		if err = cmp.Or(err, resolver.RefuseRun(found.Slug, unavailable)); err != nil {
+			return agent.Run{}, err
 		}
-		opts.TypedSearchAttributes = temporal.NewSearchAttributes(updates...)
 	}
-	_, err := s.cfg.Temporal.ExecuteWorkflow(ctx, opts, start.Workflow, start.Input)
-	return err //nolint:wrapcheck // The caller classifies it.
+	id, err := n.Request.newRunID()
+	if err != nil {
+		return agent.Run{}, err
+	}
+	run := agent.Run{
+		ID: id, Tenant: tenant, Kind: agent.AgentRun, AgentID: found.ID, Agent: found.Slug,
+		Mode: n.Mode, Principal: n.Principal, Status: agent.RunPending, Input: n.Input,
+		WorkflowID: wire.RunWorkflowID(tenant, id), FollowFor: n.FollowFor,
+	}
+	if n.Constraint != "" {
+		run.AgentVersion = chosen.Number // Fixed now, even if another version is published before the run begins.
+	}
+	return run, nil
 }
 
-// giveUp ends the run of a start that Temporal refused for good, unless Temporal
-// has the execution all the same, by an attempt whose answer was lost, or does
-// not say.
-func (s *Service) giveUp(ctx context.Context, start agent.Start, refusal error) (bool, error) {
-	asking, cancel := context.WithTimeout(ctx, StartTimeout)
-	defer cancel()
-	_, err := s.cfg.Temporal.DescribeWorkflowExecution(asking, start.WorkflowID, "")
+// firstContent returns the input of a run as the content of its first message: a
+// string as text, any other value as JSON.
+func firstContent(input json.RawMessage) ([]tool.Content, error) {
+	input = bytes.TrimSpace(input)
+	var text string
 	switch {
-	case err == nil:
-		if err := s.cfg.Store.DeleteStart(ctx, start); err != nil {
-			s.warn(ctx, "a start that Temporal confirmed could not be deleted", start, err)
+	case len(input) == 0 || bytes.Equal(input, []byte("null")) || bytes.Equal(input, []byte(`""`)):
+		return nil, &tool.Error{
+			Kind: tool.Invalid, Op: "runs.Start", Path: "/input",
+			Msg: "input is empty: an agent needs something to begin with",
 		}
-		return true, nil
-	case absent(err):
-		return s.end(ctx, start, temporalError("starting "+start.Workflow, refusal))
+	case json.Unmarshal(input, &text) == nil:
+		return []tool.Content{tool.Text(text)}, nil
 	default:
-		s.postpone(ctx, start, refusal)
-		return false, nil
+		return []tool.Content{tool.JSON(input)}, nil
 	}
-}
-
-// end fails the pending run of a start for good.
-func (s *Service) end(ctx context.Context, start agent.Start, cause error) (bool, error) {
-	e := tool.AsError(cause)
-	var err error
-	if start.RunID == "" { // A later request starts it anew.
-		err = s.cfg.Store.DeleteStart(ctx, start)
-	} else {
-		_, err = s.cfg.Store.EndStart(ctx, start, agent.RunEnd{
-			Status: agent.RunFailed, Kind: e.Kind, Msg: "the run could not be started: " + e.Msg,
-		})
-	}
-	if err != nil { // The next attempt is refused likewise.
-		s.warn(ctx, "a run that cannot start could not be recorded as failed", start, err)
-	}
-	s.warn(ctx, "a run cannot be started", start, cause)
-	return false, cause
-}
-
-// ours fails with tool.Conflict when Temporal has the workflow id of a start for
-// another run.
-func (s *Service) ours(ctx context.Context, start agent.Start) error {
-	if start.Memo[MemoRun] == "" {
-		return nil // The id holds the run's.
-	}
-	memo, err := s.Memo(ctx, start.WorkflowID)
-	if err != nil || memo[MemoRun] == "" || memo[MemoRun] == start.RunID {
-		return nil //nolint:nilerr // Nothing says that it is another's.
-	}
-	return &tool.Error{Kind: tool.Conflict, Op: "runs.Accept", Msg: "the workflow id was used for another call"}
-}
-
-// postpone leaves a start to a later attempt.
-func (s *Service) postpone(ctx context.Context, start agent.Start, cause error) {
-	delay := min(maxBackoff, time.Second<<min(start.Attempts, 10))
-	reason := tool.AsError(temporalError("starting "+start.Workflow, cause)).Msg
-	if err := s.cfg.Store.PostponeStart(ctx, start, delay, reason); err != nil {
-		err = errors.Join(err, cause)
-		s.warn(ctx, "a start could not be postponed, and is retried when its lease ends", start, err)
-		return
-	}
-	s.warn(ctx, "a workflow was not confirmed, and its start is retried", start, cause)
-}
-
-// warn logs a start that did not go as it should, and what it means.
-func (s *Service) warn(ctx context.Context, state string, start agent.Start, err error) {
-	s.log.WarnContext(ctx, "starting a workflow", slog.String("state", state),
-		slog.String("tenant_id", string(start.Tenant)), slog.String("run_id", start.RunID),
-		slog.String("workflow_id", start.WorkflowID), slog.Any("error", err))
 }

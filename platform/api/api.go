@@ -39,12 +39,12 @@ type Config struct {
 	// Searcher answers queries of pipelines. Defaults to one that searches by
 	// words alone.
 	Searcher retrieval.Searcher
-	// Temporal starts and cancels the workflows of runs.
+	// Temporal is asked about runs and workers.
 	Temporal client.Client
 	// TaskQueue is where the workers listen that run Toolcrib's workflows.
 	TaskQueue string
-	// Runs accepts runs and starts their workflows. Defaults to a service of its
-	// own over Store, Temporal and TaskQueue.
+	// Runs starts, calls, waits for and cancels runs. Defaults to a service of its
+	// own over Store, Resolver, Temporal and TaskQueue.
 	Runs *runs.Service
 	// Version of the platform, as the description states it. Defaults to "dev".
 	Version string
@@ -140,14 +140,6 @@ func New(cfg Config) (http.Handler, error) {
 	s.log = s.cfg.Logger
 	s.pollers = &pollers{temporal: s.cfg.Temporal, queue: s.cfg.TaskQueue}
 	var err error
-	if s.runs = s.cfg.Runs; s.runs == nil {
-		s.runs, err = runs.New(runs.Config{
-			Store: s.cfg.Store, Temporal: s.cfg.Temporal, TaskQueue: s.cfg.TaskQueue, Logger: s.log,
-		})
-		if err != nil {
-			return nil, fmt.Errorf("api: %w", err)
-		}
-	}
 	if s.metrics, err = newMetrics(s.cfg.MeterProvider); err != nil {
 		return nil, fmt.Errorf("api: %w", err)
 	}
@@ -156,6 +148,15 @@ func New(cfg Config) (http.Handler, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("api: %w", err)
+	}
+	if s.runs = s.cfg.Runs; s.runs == nil {
+		s.runs, err = runs.New(runs.Config{
+			Store: s.cfg.Store, Resolver: s.cfg.Resolver, Reconciler: s.records, Temporal: s.cfg.Temporal,
+			TaskQueue: s.cfg.TaskQueue, Logger: s.log,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("api: %w", err)
+		}
 	}
 	s.hub = newHub(s.cfg.Store.Listen, s.log)
 	s.streams = newPlaces(s.cfg.Streams.PerTenant, manyStreams)

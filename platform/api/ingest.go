@@ -25,8 +25,7 @@ func (s *server) begin(ctx context.Context, start agent.Start, input any) (err e
 	if start.Input, err = json.Marshal(input); err != nil {
 		return fmt.Errorf("encoding the workflow's input: %w", err)
 	}
-	start.Memo = memo(ctx)
-	return s.runs.Begin(ctx, start)
+	return s.runs.Begin(ctx, requestOf(ctx), start)
 }
 
 // reembedPipeline begins a new generation of the pipeline with the given

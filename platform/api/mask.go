@@ -19,13 +19,20 @@ import (
 // that is off returns records unchanged.
 type mask bool
 
-// maskOf returns what a tenant has chosen.
+// maskOf returns the mask that a tenant has chosen, and one that is on with an error.
 func (s *server) maskOf(ctx context.Context, tenant tool.TenantID) (mask, error) {
 	own, err := s.cfg.Store.FindTenant(ctx, tenant)
 	if err != nil {
 		return true, err
 	}
 	return mask(own.MaskSensitive), nil
+}
+
+// changedMask returns the mask for a record that the request has changed. It
+// masks when the tenant's choice cannot be read: an error would hide the change.
+func (s *server) changedMask(ctx context.Context, tenant tool.TenantID) mask {
+	shown, _ := s.maskOf(ctx, tenant)
+	return shown
 }
 
 func (m mask) json(raw json.RawMessage) json.RawMessage {

@@ -20,6 +20,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 )
@@ -70,7 +71,7 @@ const confidential = "confidential"
 // later. While a server serves the request, it renews its lease on the key. If
 // the server dies, the request is served again once the lease has expired;
 // operations that would then have their effect twice are deduplicated by
-// [requestID]. A server that could not renew its lease and was taken over is
+// [requestOf]. A server that could not renew its lease and was taken over is
 // fenced off: its answer is neither stored nor returned, and the server that
 // took over finds what it did.
 func (s *server) once(ctx huma.Context, next func(huma.Context)) {
@@ -270,14 +271,14 @@ type serving struct {
 	over  bool // What was begun under the id has ended: served again, the request begins something else.
 }
 
-// requestID returns an id that is the same each time a request with an
-// idempotency key is served, and empty for one without. A resource created with
-// this id is not created twice.
-func requestID(ctx context.Context) string {
+// requestOf returns what the use cases on runs need to know of the request. Only
+// a request with an idempotency key has an id.
+func requestOf(ctx context.Context) runs.Request {
+	request := runs.Request{TraceID: traceID(ctx)}
 	if at := servingOf(ctx); at != nil {
-		return at.id
+		request.ID = at.id
 	}
-	return ""
+	return request
 }
 
 // servingOf returns the state of a request with an idempotency key, and nil for

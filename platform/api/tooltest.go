@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolcrib/toolcrib/agent"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
+	"github.com/toolcrib/toolcrib/runs"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
 	"github.com/toolcrib/toolcrib/wire"
@@ -72,37 +73,26 @@ func (s *server) registerToolTests() {
 	}
 }
 
-// newTest validates a requested test, and describes the call that tests the
-// tool.
-func (s *server) newTest(ctx context.Context, p tool.Principal, name string, in v1.NewToolTest) (directCall, error) {
-	c, err := s.newCall(
-		ctx, p, &callInput{Tool: name, Body: v1.NewCall{Arguments: in.Arguments, Version: in.Version, Mode: tool.Debug}},
-		false,
-	)
-	c.input.Node.Test = &wire.Test{AllowWrites: in.AllowWrites}
-	return c, err
+// callTest records a test of a tool as a call in debug mode, and starts it.
+func (s *server) callTest(
+	ctx context.Context, p tool.Principal, name string, in v1.NewToolTest, followFor time.Duration,
+) (runs.Call, error) {
+	return s.runs.Call(ctx, runs.NewCall{
+		Request: requestOf(ctx), Principal: p, FollowFor: followFor, Node: wire.Node{
+			Tool: refOf(name, in.Version), Arguments: in.Arguments, Mode: tool.Debug,
+			Test: &wire.Test{AllowWrites: in.AllowWrites},
+		},
+	})
 }
 
 func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInput) (*testToolOutput, error) {
-	c, err := s.newTest(ctx, p, in.Tool, in.Body.NewToolTest)
+	call, err := s.callTest(ctx, p, in.Tool, in.Body.NewToolTest, 0)
 	if err != nil {
 		return nil, err
 	}
-	confirmed, err := s.acceptCall(ctx, &c)
-	if err != nil {
-		return nil, c.perhapsBegun(ctx, err)
-	}
-	out := &testToolOutput{Status: http.StatusOK, Location: "/v1/runs/" + c.input.RunID}
-	wait := defaultWait
-	if in.Body.WaitS != nil {
-		wait = time.Duration(*in.Body.WaitS * float64(time.Second))
-	}
-	waitCtx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
-	if wait > 0 && confirmed { // How the workflow ended is recorded.
-		_ = s.cfg.Temporal.GetWorkflow(waitCtx, c.workflowID, "").Get(waitCtx, nil)
-	}
-	if out.Body, err = s.testOf(ctx, p.Tenant, c.input.RunID, c.slug); err != nil {
+	_, _, _ = s.runs.Wait(ctx, call, waitOf(in.Body.WaitS)) // The record says how the test ended.
+	out := &testToolOutput{Status: http.StatusOK, Location: "/v1/runs/" + call.RunID}
+	if out.Body, err = s.testOf(ctx, p.Tenant, call); err != nil {
 		return nil, err
 	}
 	if out.Body.Status == agent.RunRunning {
@@ -112,9 +102,9 @@ func (s *server) testTool(ctx context.Context, p tool.Principal, in *testToolInp
 }
 
 // testOf returns the state of a test.
-func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug string) (v1.ToolTest, error) {
-	out := v1.ToolTest{RunID: runID, Tool: slug, Status: agent.RunRunning}
-	run, err := s.cfg.Store.FindRun(ctx, tenant, runID)
+func (s *server) testOf(ctx context.Context, tenant tool.TenantID, call runs.Call) (v1.ToolTest, error) {
+	out := v1.ToolTest{RunID: call.RunID, Tool: call.Tool, Status: agent.RunRunning}
+	run, err := s.cfg.Store.FindRun(ctx, tenant, call.RunID)
 	if err != nil {
 		return out, fmt.Errorf("finding the test: %w", err)
 	}
@@ -125,7 +115,7 @@ func (s *server) testOf(ctx context.Context, tenant tool.TenantID, runID, slug s
 		return out, nil
 	}
 	out.Status, out.ErrorKind, out.Error = run.Status, run.ErrorKind, run.Error
-	made, err := s.cfg.Store.ListInvocations(ctx, tenant, store.InvocationQuery{RunID: runID, Limit: 1})
+	made, err := s.cfg.Store.ListInvocations(ctx, tenant, store.InvocationQuery{RunID: call.RunID, Limit: 1})
 	if err != nil {
 		return out, fmt.Errorf("finding the record of the test: %w", err)
 	}
@@ -162,19 +152,11 @@ func (s *server) streamToolTest(
 	}()
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.RequestTimeout) // Of the start; the stream lasts longer.
 	defer cancel()
-	c, err := s.newTest(ctx, p, in.Tool, in.Body)
+	call, err := s.callTest(ctx, p, in.Tool, in.Body, s.followLease())
 	if err != nil {
 		return nil, err
 	}
-	c.followFor = s.followLease()
-	if _, err = s.acceptCall(ctx, &c); err != nil {
-		return nil, err
-	}
-	runID := c.input.RunID
-	shown, err := s.maskOf(ctx, p.Tenant)
-	if err != nil {
-		shown = true // The test was started.
-	}
+	runID, shown := call.RunID, s.changedMask(ctx, p.Tenant)
 	sub := subscription{
 		topic: store.Wake{Tenant: p.Tenant, RunID: runID}, after: "0", names: v1.CanonicalNames, needs: RunsWrite,
 		place: place,
@@ -183,7 +165,7 @@ func (s *server) streamToolTest(
 			if err != nil || b.end == nil {
 				return b, err
 			}
-			return s.withResult(ctx, b, p.Tenant, runID, c.slug)
+			return s.withResult(ctx, b, p.Tenant, call)
 		},
 	}
 	first, err := sub.read(ctx, sub.after)
@@ -198,15 +180,12 @@ func (s *server) streamToolTest(
 	}, nil
 }
 
-// withResult adds how a test went to the last passage of its stream. It is no
-// event of the run, and has no place to come back to.
+// withResult adds the result of a test to the last passage of its stream. It is
+// not an event of the run, so a stream cannot be resumed after it.
 func (s *server) withResult(
-	ctx context.Context,
-	b passage,
-	tenant tool.TenantID,
-	runID, slug string,
+	ctx context.Context, b passage, tenant tool.TenantID, call runs.Call,
 ) (passage, error) {
-	test, err := s.testOf(ctx, tenant, runID, slug)
+	test, err := s.testOf(ctx, tenant, call)
 	if err != nil {
 		return passage{}, err
 	}

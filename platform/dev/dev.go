@@ -139,6 +139,7 @@ func (d *Dev) startAPI(ctx context.Context) error {
 		Middleware: slices.Collect(maps.Keys(d.cfg.Worker.NamedMiddleware)), Observer: d.cfg.Observer,
 		ShowMetrics: serve.Local(listener),
 	}
+	config.Resolver = serve.Resolver(config)
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -47,10 +47,13 @@ type HandlerConfig struct {
 	// MaxRequests and MaxTenantRequests bound the requests that are served at
 	// once, as [api.Config] has it.
 	MaxRequests, MaxTenantRequests int
-	// Runs accepts runs and starts their workflows; see [Runs]. Defaults to one
+	// Runs starts, calls, waits for and cancels runs; see [Runs]. Defaults to one
 	// of the handler's own. Another component has to dispatch the starts that
 	// it records.
 	Runs *runs.Service
+	// Resolver chooses the versions that calls and runs use; see [Resolver].
+	// Defaults to one of the handler's own, and one of Runs's own.
+	Resolver *resolver.Resolver
 	// Types are the implementation types that tools may have, as [worker.Plugin]
 	// has them, which then refuses definitions that name what its workers lack.
 	// Defaults to the platform's own, without knowledge of the workers.
@@ -84,11 +87,29 @@ type HandlerConfig struct {
 	Logger      *slog.Logger // Defaults to discarding.
 }
 
+var errIncomplete = errors.New("serve: HandlerConfig.Store and Temporal are required")
+
+// types returns Types or their default.
+func (cfg HandlerConfig) types() executors.Types {
+	if cfg.Types == nil {
+		return worker.Types(worker.Known{Artifacts: cfg.Artifacts})
+	}
+	return cfg.Types
+}
+
+// resolver returns Resolver or a new one.
+func (cfg HandlerConfig) resolver() *resolver.Resolver {
+	if cfg.Resolver == nil {
+		return Resolver(cfg)
+	}
+	return cfg.Resolver
+}
+
 // Handler assembles the API. Workflows are started with search attributes if
 // the namespace has them now.
 func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if cfg.Store == nil || cfg.Temporal == nil {
-		return nil, errors.New("serve: HandlerConfig.Store and Temporal are required")
+		return nil, errIncomplete
 	}
 	if cfg.TaskQueue == "" {
 		cfg.TaskQueue = DefaultTaskQueue
@@ -99,18 +120,16 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 	if cfg.Logger != nil {
 		cfg.Logger = slog.New(redact.Handler(cfg.Logger.Handler()))
 	}
-	var err error
+	cfg.Types, cfg.Resolver = cfg.types(), cfg.resolver()
 	if cfg.Runs == nil {
+		var err error
 		if cfg.Runs, err = Runs(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
-	if cfg.Types == nil {
-		cfg.Types = worker.Types(worker.Known{Artifacts: cfg.Artifacts})
-	}
-	resolve := resolver.New(cfg.Store, resolver.Options{Types: cfg.Types.Names()})
 	config := api.Config{
-		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, resolve, cfg), Resolver: resolve,
+		Store: cfg.Store, Searcher: cfg.Searcher, Registry: newRegistry(cfg.Store, cfg),
+		Resolver: cfg.Resolver,
 		Temporal: cfg.Temporal, TaskQueue: cfg.TaskQueue, Runs: cfg.Runs,
 		Vault:       vault.New(cfg.Store, vault.Options{Keys: cfg.Keys, Logger: cfg.Logger}),
 		MaxRequests: cfg.MaxRequests, MaxTenantRequests: cfg.MaxTenantRequests,
@@ -127,10 +146,10 @@ func Handler(ctx context.Context, cfg HandlerConfig) (http.Handler, error) {
 }
 
 // newRegistry returns the registry with the checks that definitions must pass.
-func newRegistry(s registry.Store, r *resolver.Resolver, cfg HandlerConfig) *registry.Registry {
+func newRegistry(s registry.Store, cfg HandlerConfig) *registry.Registry {
 	judge := cfg.Artifacts
 	return registry.New(s, registry.Options{
-		Resolver:   r,
+		Resolver:   cfg.Resolver,
 		Types:      cfg.Types,
 		Discoverer: cfg.Discoverer,
 		Middleware: func(name string) bool { return len(cfg.Middleware) == 0 || slices.Contains(cfg.Middleware, name) },

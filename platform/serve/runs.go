@@ -6,15 +6,36 @@ import (
 
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/resolver"
 	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/runs/reconcile"
 )
 
-// Runs assembles the service that accepts runs and starts their workflows, as
-// the API of cfg does. Share it with the API by [HandlerConfig.Runs].
+// Runs assembles the service for runs that the API of cfg uses. Share it with
+// the API by [HandlerConfig.Runs].
 func Runs(ctx context.Context, cfg HandlerConfig) (*runs.Service, error) {
+	if cfg.Store == nil || cfg.Temporal == nil {
+		return nil, errIncomplete
+	}
+	namespace := cmp.Or(cfg.Namespace, client.DefaultNamespace)
+	config := reconcile.Config{Store: cfg.Store, Temporal: cfg.Temporal, Namespace: namespace, Logger: cfg.Logger}
+	if cfg.Observer != nil {
+		config.MeterProvider = cfg.Observer.MeterProvider()
+	}
+	reconciler, err := reconcile.New(config)
+	if err != nil {
+		return nil, err
+	}
 	return runs.New(runs.Config{
-		Store: cfg.Store, Temporal: cfg.Temporal, TaskQueue: cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
-		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, cmp.Or(cfg.Namespace, client.DefaultNamespace)),
+		Store: cfg.Store, Resolver: cfg.resolver(), Reconciler: reconciler, Temporal: cfg.Temporal,
+		TaskQueue:        cmp.Or(cfg.TaskQueue, DefaultTaskQueue),
+		SearchAttributes: hasSearchAttributes(ctx, cfg.Temporal, namespace),
 		MaxUnfinished:    cfg.MaxUnfinishedRuns, Logger: cfg.Logger,
 	})
+}
+
+// Resolver assembles the resolver that the API of cfg uses. Share it between
+// [Runs] and [Handler] by [HandlerConfig.Resolver]: it caches versions.
+func Resolver(cfg HandlerConfig) *resolver.Resolver {
+	return resolver.New(cfg.Store, resolver.Options{Types: cfg.types().Names()})
 }

@@ -136,6 +136,7 @@ func (a *app) serve(ctx context.Context, settings serveSettings) error {
 	config.Version, config.Logger, config.Keys = a.Env.Version, settings.log, settings.keys
 	config.Discoverer, config.Searcher, config.Artifacts = plugin.Discoverer(), plugin.Searcher(), plugin.Artifacts()
 	config.Observer, config.ShowMetrics = o, a.showMetrics(settings.metrics, listener)
+	config.Resolver = serve.Resolver(config)
 	if config.Runs, err = serve.Runs(ctx, config); err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -1,0 +1,63 @@
+package runs
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/resolver"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// Store is the record of runs, their starts and the agents they run. Package
+// store implements it.
+type Store interface {
+	// FindAgent finds an agent by slug or id. It fails with tool.NotFound.
+	FindAgent(ctx context.Context, tenant tool.TenantID, slugOrID string) (agent.Agent, error)
+	ListAgentVersions(ctx context.Context, tenant tool.TenantID, agentID string) ([]agent.Version, error)
+
+	// AcceptRun records a pending run and its start in one transaction. It fails
+	// with tool.Conflict when the run exists, and with tool.RateLimited when the
+	// tenant has too many unfinished runs.
+	AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error)
+	// FindRun fails with tool.NotFound.
+	FindRun(ctx context.Context, tenant tool.TenantID, id string) (agent.Run, error)
+	// FindRunOfWorkflow finds the newest run of a workflow id. It fails with
+	// tool.NotFound.
+	FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error)
+	// EndPendingRun ends a run that has not begun, and reports whether it did.
+	EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error)
+
+	// AddStart records the start of a workflow without a run, and reports whether
+	// there was none of its workflow id.
+	AddStart(ctx context.Context, start agent.Start, lease time.Duration) (bool, error)
+	// CountStarts counts the starts that wait, over all tenants.
+	CountStarts(ctx context.Context) (agent.StartBacklog, error)
+	// ClaimStarts claims starts that are due, of any tenant.
+	ClaimStarts(ctx context.Context, limit int, lease time.Duration) ([]agent.StartKey, error)
+	// FindStart fails with tool.NotFound when Temporal confirmed the start.
+	FindStart(ctx context.Context, key agent.StartKey) (agent.Start, error)
+	DeleteStart(ctx context.Context, start agent.Start) error
+	PostponeStart(ctx context.Context, start agent.Start, delay time.Duration, reason string) error
+	// EndStart ends the pending run of a start, for the attempt that holds it, and
+	// reports whether it did.
+	EndStart(ctx context.Context, start agent.Start, end agent.RunEnd) (bool, error)
+}
+
+// Resolver chooses the tool versions that calls and agents use. Package resolver
+// implements it.
+type Resolver interface {
+	Resolve(ctx context.Context, req resolver.Request) (*resolver.Resolved, error)
+	Bind(
+		ctx context.Context, p tool.Principal, refs []tool.Ref, mode tool.Mode,
+	) ([]*resolver.Resolved, []resolver.Unavailable, error)
+}
+
+// Reconciler closes runs whose workflow ended without recording the end. Package
+// reconcile implements it.
+type Reconciler interface {
+	// Run returns a run, after closing it if its workflow is over. It fails with
+	// tool.NotFound for a run that the tenant does not have, and with
+	// tool.Unavailable while Temporal is away.
+	Run(ctx context.Context, tenant tool.TenantID, runID string) (agent.Run, error)
+}

@@ -1,0 +1,66 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/internal/uuid7"
+	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/wire"
+)
+
+// rejoin makes c the call that was made before under the same id, and reports
+// whether there is one. It fails with tool.Conflict when that was another call,
+// and with tool.Unavailable when the call is recorded and its workflow not yet
+// known. It gives c a new run id when Temporal has forgotten the earlier call.
+func (s *Service) rejoin(ctx context.Context, c *callStart) (joined bool, err error) {
+	tenant := c.asked.Principal.Tenant
+	before, err := s.findEarlierRun(ctx, c)
+	if err != nil || before == nil {
+		return false, err
+	}
+	memo, err := s.memo(ctx, c.workflowID)
+	confirmed := err == nil
+	if tool.KindOf(err) == tool.NotFound { // The start may be on its way.
+		var start agent.Start
+		start, err = s.cfg.Store.FindStart(ctx, agent.StartKey{Tenant: tenant, WorkflowID: c.workflowID})
+		memo = start.Memo
+	}
+	switch {
+	case err == nil && memo[memoDigest] == c.digest:
+		c.RunID, c.confirmed = memo[memoRun], confirmed
+		return true, nil
+	case err == nil:
+		return true, &tool.Error{
+			Kind: tool.Conflict, Op: "runs.Call", Path: "/id",
+			Msg: fmt.Sprintf("the id %q was used for another call", c.asked.Node.ID),
+		}
+	case tool.KindOf(err) != tool.NotFound:
+		return false, err
+	case !before.Status.Final():
+		return false, &tool.Error{
+			Kind: tool.Unavailable, Op: "runs.Call", RetryAfter: time.Second,
+			Msg: "the call is recorded, and Temporal does not know it yet",
+		}
+	}
+	if c.RunID, err = uuid7.New(); err != nil {
+		return false, err
+	}
+	if !c.named {
+		c.workflowID = wire.RunWorkflowID(tenant, c.RunID)
+	}
+	return false, nil
+}
+
+// findEarlierRun returns the run of the call that was made before under the
+// caller's id of c, or by an earlier service of its request, and nil if there is
+// none.
+func (s *Service) findEarlierRun(ctx context.Context, c *callStart) (*agent.Run, error) {
+	tenant := c.asked.Principal.Tenant
+	if !c.named {
+		return s.findRunOfRequest(ctx, tenant, c.asked.Request)
+	}
+	return optional(s.cfg.Store.FindRunOfWorkflow(ctx, tenant, c.workflowID))
+}
