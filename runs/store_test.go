@@ -1,0 +1,148 @@
+package runs_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/toolcrib/toolcrib/agent"
+	"github.com/toolcrib/toolcrib/registry/registrytest"
+	"github.com/toolcrib/toolcrib/runs"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+var _ runs.Store = (*fakeStore)(nil)
+
+// fakeStore keeps runs and starts in memory, beside the agents and tools of a
+// registry's fake.
+type fakeStore struct {
+	*registrytest.Store
+
+	mu     sync.Mutex
+	runs   []agent.Run // In the order of their records.
+	first  map[string]*agent.Message
+	starts map[agent.StartKey]agent.Start
+	reject error // If set, AcceptRun fails with it.
+}
+
+func (s *fakeStore) AcceptRun(_ context.Context, a agent.Acceptance) (agent.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reject != nil {
+		return agent.Run{}, s.reject
+	}
+	if s.index(a.Run.Tenant, a.Run.ID) >= 0 {
+		return agent.Run{}, &tool.Error{Kind: tool.Conflict, Msg: "the run exists"}
+	}
+	a.Run.CreatedAt = time.Now()
+	s.runs, s.first[a.Run.ID] = append(s.runs, a.Run), a.First
+	s.starts[agent.StartKey{Tenant: a.Run.Tenant, WorkflowID: a.Run.WorkflowID}] = a.Start
+	return a.Run, nil
+}
+
+func (s *fakeStore) FindRun(_ context.Context, tenant tool.TenantID, id string) (agent.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.index(tenant, id); i >= 0 {
+		return s.runs[i], nil
+	}
+	return agent.Run{}, &tool.Error{Kind: tool.NotFound, Msg: "run not found"}
+}
+
+func (s *fakeStore) FindRunOfWorkflow(_ context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, run := range slices.Backward(s.runs) {
+		if run.Tenant == tenant && run.WorkflowID == workflowID {
+			return run, nil
+		}
+	}
+	return agent.Run{}, &tool.Error{Kind: tool.NotFound, Msg: "run not found"}
+}
+
+func (s *fakeStore) EndPendingRun(_ context.Context, end agent.RunEnd) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.index(end.Tenant, end.RunID)
+	if i < 0 || s.runs[i].Status != agent.RunPending {
+		return false, nil
+	}
+	s.runs[i].Status, s.runs[i].ErrorKind, s.runs[i].Error = end.Status, end.Kind, end.Msg
+	return true, nil
+}
+
+func (s *fakeStore) EndStart(ctx context.Context, start agent.Start, end agent.RunEnd) (bool, error) {
+	end.Tenant, end.RunID = start.Tenant, start.RunID
+	_ = s.DeleteStart(ctx, start)
+	return s.EndPendingRun(ctx, end)
+}
+
+func (s *fakeStore) FindStart(_ context.Context, key agent.StartKey) (agent.Start, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	start, ok := s.starts[key]
+	if !ok {
+		return agent.Start{}, &tool.Error{Kind: tool.NotFound, Msg: "start not found"}
+	}
+	return start, nil
+}
+
+func (s *fakeStore) DeleteStart(_ context.Context, start agent.Start) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.starts, agent.StartKey{Tenant: start.Tenant, WorkflowID: start.WorkflowID})
+	return nil
+}
+
+func (s *fakeStore) PostponeStart(context.Context, agent.Start, time.Duration, string) error {
+	return nil
+}
+
+func (s *fakeStore) AddStart(_ context.Context, start agent.Start, _ time.Duration) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := agent.StartKey{Tenant: start.Tenant, WorkflowID: start.WorkflowID}
+	if _, ok := s.starts[key]; ok {
+		return false, nil
+	}
+	s.starts[key] = start
+	return true, nil
+}
+
+func (s *fakeStore) CountStarts(context.Context) (agent.StartBacklog, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return agent.StartBacklog{Count: len(s.starts)}, nil
+}
+
+func (s *fakeStore) ClaimStarts(context.Context, int, time.Duration) ([]agent.StartKey, error) {
+	return nil, nil
+}
+
+// change edits a recorded run.
+func (s *fakeStore) change(id string, edit func(*agent.Run)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.runs {
+		if s.runs[i].ID == id {
+			edit(&s.runs[i])
+		}
+	}
+}
+
+// recorded returns the ids of all runs.
+func (s *fakeStore) recorded() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make([]string, len(s.runs))
+	for i, run := range s.runs {
+		ids[i] = run.ID
+	}
+	return ids
+}
+
+// index returns the place of a run. The caller holds mu.
+func (s *fakeStore) index(tenant tool.TenantID, id string) int {
+	return slices.IndexFunc(s.runs, func(r agent.Run) bool { return r.Tenant == tenant && r.ID == id })
+}

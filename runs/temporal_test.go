@@ -1,0 +1,143 @@
+package runs_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/toolcrib/toolcrib/internal/failure"
+	"github.com/toolcrib/toolcrib/tool"
+)
+
+// fakeTemporal keeps workflows in memory. Methods that package runs does not
+// call panic.
+type fakeTemporal struct {
+	client.Client
+
+	mu        sync.Mutex
+	down      error // If set, every request fails with it.
+	lost      error // If set, a start fails with it after Temporal has the workflow.
+	refusal   error // If set, Temporal refuses to start workflows with it.
+	workflows map[string]workflow
+	cancelled []string // Workflow ids.
+}
+
+// workflow is an execution that a test ends by setting result or failure.
+type workflow struct {
+	name    string
+	input   any
+	memo    map[string]any
+	result  *tool.Result
+	failure error
+}
+
+func (f *fakeTemporal) ExecuteWorkflow(
+	_ context.Context, opts client.StartWorkflowOptions, name any, args ...any,
+) (client.WorkflowRun, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := cmp.Or(f.down, f.refusal); err != nil {
+		return nil, err
+	}
+	if _, ok := f.workflows[opts.ID]; ok {
+		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("already started", "", "")
+	}
+	f.workflows[opts.ID] = workflow{name: fmt.Sprint(name), input: args[0], memo: opts.Memo}
+	return nil, f.lost
+}
+
+func (f *fakeTemporal) DescribeWorkflowExecution(
+	_ context.Context, id, _ string,
+) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	w, err := f.find(id)
+	if err != nil {
+		return nil, err
+	}
+	fields := map[string]*commonpb.Payload{}
+	for name, value := range w.memo {
+		if fields[name], err = converter.GetDefaultDataConverter().ToPayload(value); err != nil {
+			return nil, err
+		}
+	}
+	return &workflowservice.DescribeWorkflowExecutionResponse{
+		WorkflowExecutionInfo: &workflowpb.WorkflowExecutionInfo{Memo: &commonpb.Memo{Fields: fields}},
+	}, nil
+}
+
+func (f *fakeTemporal) CancelWorkflow(_ context.Context, id, _ string) error {
+	_, err := f.find(id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cancelled = append(f.cancelled, id)
+	return err
+}
+
+func (f *fakeTemporal) GetWorkflow(_ context.Context, id, _ string) client.WorkflowRun {
+	return handle{temporal: f, id: id}
+}
+
+func (f *fakeTemporal) find(id string) (workflow, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w, ok := f.workflows[id]
+	switch {
+	case f.down != nil:
+		return w, f.down
+	case !ok:
+		return w, serviceerror.NewNotFound("no such workflow")
+	}
+	return w, nil
+}
+
+// end ends a workflow.
+func (f *fakeTemporal) end(id string, result *tool.Result, failed error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := f.workflows[id]
+	w.result, w.failure = result, failed
+	f.workflows[id] = w
+}
+
+// forget removes a workflow, as the end of its retention does.
+func (f *fakeTemporal) forget(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.workflows, id)
+}
+
+// handle is how a client waits for a workflow.
+type handle struct {
+	client.WorkflowRun
+
+	temporal *fakeTemporal
+	id       string
+}
+
+func (h handle) Get(ctx context.Context, into any) error {
+	w, err := h.temporal.find(h.id)
+	switch {
+	case err != nil:
+		return err
+	case w.failure != nil:
+		return errors.Join(&temporal.WorkflowExecutionError{}, failure.EncodeFinal(w.failure))
+	case w.result == nil: // It is open.
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	out, ok := into.(**tool.Result)
+	if !ok {
+		return fmt.Errorf("the result of a call is read into %T", into)
+	}
+	*out = w.result
+	return nil
+}
