@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
 
+	"github.com/toolcrib/toolcrib/executors"
+	"github.com/toolcrib/toolcrib/executors/httpcall"
 	"github.com/toolcrib/toolcrib/internal/nested"
 	"github.com/toolcrib/toolcrib/platform/api"
 	v1 "github.com/toolcrib/toolcrib/platform/api/v1"
@@ -59,7 +61,9 @@ func newHandler(t *testing.T, s *store.Store, log *slog.Logger, change ...func(*
 	cfg := api.Config{
 		Store: s, Resolver: resolve, Temporal: temporal, TaskQueue: "test", RequestTimeout: 30 * time.Second,
 		Registry: registry.New(s, registry.Options{
-			Resolver: resolve, Types: registrytest.Types(nested.AgentCall(), nested.Task(), nested.Composition()),
+			Resolver: resolve, Types: registrytest.Types(nested.AgentCall(), nested.Task(), nested.Composition(), executors.Type{
+				Traits: tool.Traits{Implementation: tool.HTTP, Quick: true, Guarded: true}, DeclaresReads: httpcall.DeclaresReads,
+			}),
 			Pipelines: func(ctx context.Context, tenant tool.TenantID, slugOrID string) error {
 				_, err := s.FindPipeline(ctx, tenant, slugOrID)
 				return err

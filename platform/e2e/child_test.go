@@ -26,6 +26,7 @@ import (
 	"github.com/toolcrib/toolcrib/schema"
 	"github.com/toolcrib/toolcrib/store"
 	"github.com/toolcrib/toolcrib/tool"
+	"github.com/toolcrib/toolcrib/worker"
 	"github.com/toolcrib/toolcrib/workflows"
 	"github.com/toolcrib/toolcrib/workflows/workflowstest"
 )
@@ -155,7 +156,8 @@ func (c childConfig) work(ctx context.Context) error {
 	}
 	acts, err := activities.New(activities.Config{
 		Ingester: ingester, Ledger: mortal{db, c}, Runs: db, Agents: db, Policies: db,
-		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0), Executor: mux,
+		Resolver: resolver.New(db, resolver.Options{}), Schemas: schema.New(0),
+		Types: worker.Types(worker.Known{}).All(), Executor: mux,
 		Models: map[string]agent.Model{"test": model},
 	})
 	if err != nil {

@@ -55,7 +55,7 @@ func (s *site) startWith(l ledger.Ledger, e tool.Executor, m agent.Model, dialin
 	acts, err := activities.New(activities.Config{
 		Ledger: l, Runs: s.Store, Agents: s.Store, Policies: s.Store,
 		Resolver: resolver.New(s.Store, resolver.Options{}), Schemas: schema.New(0),
-		Executor: e, Models: map[string]agent.Model{"test": m},
+		Types: worker.Types(worker.Known{}).All(), Executor: e, Models: map[string]agent.Model{"test": m},
 	})
 	require.NoError(s.t, err)
 	c, err := client.Dial(client.Options{
