@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Mux is an executor that hands each call to the one registered for its
-// implementation type. It is safe for concurrent use.
+// Mux dispatches each call to the executor registered for its implementation
+// type. It is safe for concurrent use.
 type Mux struct {
 	mu         sync.RWMutex
 	executors  map[tool.Implementation]tool.Executor
@@ -27,26 +27,26 @@ func NewMux() *Mux {
 }
 
 // Handle registers the executor of an implementation type. Like ServeMux, it
-// panics when the type is empty or has one already, or e is nil: these are
-// mistakes of the program's wiring.
+// panics when the type is empty or registered already, or e is nil: these are
+// programming errors.
 func (m *Mux) Handle(impl tool.Implementation, e tool.Executor) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case impl == "":
-		panic("executors: an executor without an implementation type")
+		panic("executors: empty implementation type")
 	case e == nil:
 		panic(fmt.Sprintf("executors: nil executor for %q", impl))
 	case m.executors[impl] != nil:
-		panic(fmt.Sprintf("executors: two executors for %q", impl))
+		panic(fmt.Sprintf("executors: %q is registered already", impl))
 	}
 	m.executors[impl] = e
 	m.chains[impl] = wrap(e, m.middleware)
 }
 
-// Use puts middleware around all executors, those registered later included.
-// The first one given is the outermost; those of a later Use are inside those
-// of an earlier one.
+// Use wraps all executors in middleware, those registered later included.
+// Within one Use, the first middleware is the outermost; a later Use is inside
+// an earlier one.
 func (m *Mux) Use(middleware ...tool.Middleware) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,11 +70,10 @@ func (m *Mux) Types() []tool.Implementation {
 
 // Execute implements [tool.Executor]. The type is the definition's, or else
 // the "type" of its configuration. A call whose type has no executor fails
-// with [tool.Invalid] and a message that names the type: nothing ever succeeds
-// by not being run.
+// with [tool.Invalid] and a message that names the type.
 func (m *Mux) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	if call == nil || call.Version == nil {
-		return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Mux", Msg: "the call names no tool version"}
+		return nil, &tool.Error{Kind: tool.InternalError, Op: "executors.Mux", Msg: "the call has no tool version"}
 	}
 	impl := call.Version.Snapshot.ImplementationType()
 	m.mu.RLock()

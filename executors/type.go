@@ -12,12 +12,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Type describes one implementation type: who runs its calls, and what its
-// tools must fulfil. Everything that lists, checks, schedules or runs tools by
+// Type describes one implementation type: how its calls run, and what its tools
+// need. Everything that lists, checks, schedules or runs tools by
 // implementation type derives from a list of these. Each type's package returns
 // its own, and hosts may add theirs to package worker's list.
 //
-// Functions that are nil ask for nothing. Those that check fail with a
+// A nil function checks or declares nothing. The checks fail with a
 // [*tool.Error]: [tool.Invalid], or [tool.Conflict] where the workers cannot run
 // the tool for now, with a Path within the configuration. All are safe for
 // concurrent use.
@@ -25,45 +25,43 @@ type Type struct {
 	tool.Traits
 
 	// Executor runs the calls where RunBy is [tool.RunByWorker]. It is nil in a
-	// process that only judges definitions.
+	// process that only validates definitions.
 	Executor tool.Executor
-	// Unavailable says why tools of the type cannot be published; empty where
-	// they can be.
+	// Unavailable is the reason why tools of the type cannot be published; empty
+	// where they can be.
 	Unavailable string
 
 	// CheckConfig checks a configuration before it is stored, against the input
-	// schema of its tool where it speaks of arguments.
+	// schema of its tool where it refers to arguments.
 	CheckConfig func(config, inputSchema json.RawMessage) error
-	// CheckWorkers checks before publishing that the workers have what a
-	// configuration names, such as a function.
+	// CheckWorkers checks before publishing that the workers have registered
+	// what a configuration names, such as a function.
 	CheckWorkers func(config json.RawMessage) error
 	// Compile checks before publishing that the program in a configuration
 	// compiles. Without it, a program that does not compile fails when the tool
-	// is called. It fails with another kind than Invalid where the check could
-	// not be made.
+	// is called. A kind other than Invalid means that the check could not run.
 	Compile func(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error
 	// Needs returns the least egress class that a configuration's calls need, and
-	// the method they send where there is one. A tool of a lesser class cannot be
-	// published: every call would drift from it.
+	// the HTTP method they send, if any. A tool of a lesser class cannot be
+	// published: every call would be refused as drift.
 	Needs func(config json.RawMessage) (class tool.Egress, method string)
-	// DeclaresReads reports whether a configuration declares that what it sends
-	// only reads, although its method can write.
+	// DeclaresReads reports whether a configuration declares its requests
+	// read-only, although their method can write.
 	DeclaresReads func(config json.RawMessage) bool
 	// Advise returns warnings for the author of a tool: what is allowed but not
 	// advisable.
 	Advise func(config, inputSchema json.RawMessage) []string
 	// InputSchema returns the input schema of a tool that has none; nil for none.
 	InputSchema func(config json.RawMessage) json.RawMessage
-	// Parts returns the runs or calls that a call consists of.
+	// Parts returns the nested runs or calls of a call.
 	Parts func(config, inputSchema json.RawMessage) (agent.Parts, error)
 }
 
-// typeName is what an implementation type may be called: it is part of an
+// typeName matches valid names of implementation types, which are part of an
 // activity's name and stored with definitions.
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
-// Types is a set of implementation types, in the order in which people are shown
-// them.
+// Types is a set of implementation types, in display order.
 type Types []Type
 
 // Find returns the description of a type.
@@ -75,7 +73,7 @@ func (t Types) Find(i tool.Implementation) (Type, bool) {
 	return t[at], true
 }
 
-// Traits returns the traits of a type. Those of an unknown type promise nothing.
+// Traits returns the traits of a type; for an unknown type, the zero value.
 func (t Types) Traits(i tool.Implementation) tool.Traits {
 	found, _ := t.Find(i)
 	return found.Traits
@@ -108,14 +106,14 @@ func (t Types) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Of returns the type of a definition, as [Types.Find] does.
+// Of returns the type of a definition; the zero Type where it is unknown.
 func (t Types) Of(d *tool.Definition) Type {
 	found, _ := t.Find(d.ImplementationType())
 	return found
 }
 
-// PartsOf returns the runs or calls that the calls of a tool consist of, and gives
-// a tool without an input schema the one that its type has for it.
+// PartsOf returns the nested runs or calls of a tool's calls. A tool without an
+// input schema gets its type's.
 func (t Types) PartsOf(d *tool.Definition) (agent.Parts, error) {
 	of := t.Of(d)
 	if len(d.InputSchema) == 0 && of.InputSchema != nil {
@@ -127,8 +125,8 @@ func (t Types) PartsOf(d *tool.Definition) (agent.Parts, error) {
 	return of.Parts(d.Config, d.InputSchema)
 }
 
-// With returns the set with other types added. A type that is in the set already
-// is replaced.
+// With returns the set with other types added. A type of the same name is
+// replaced.
 func (t Types) With(others ...Type) Types {
 	all := slices.Clone(t)
 	for _, other := range others {

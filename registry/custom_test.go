@@ -125,7 +125,7 @@ func TestFunctionToolsNameAFunctionOfTheWorkers(t *testing.T) {
 		},
 		"none": {
 			[]string{},
-			`no worker here has a function "convertWeight": their host has registered none; the tool can be kept as a draft`,
+			`no worker here has a function "convertWeight": none are registered; the tool can be kept as a draft`,
 		},
 	} {
 		b := setup(t)

@@ -29,14 +29,14 @@ type Config struct {
 
 // Limits bound a call of an artifact tool. Zero stands for the default.
 type Limits struct {
-	// TimeMS is how long the program may run, in milliseconds, its compilation
-	// included where it has not been used lately; 2000 when zero, at most 30000.
+	// TimeMS bounds the run time of the program, in milliseconds, including its
+	// compilation unless that is cached; 2000 when zero, at most 30000.
 	TimeMS int64 `json:"time_ms,omitempty"`
-	// MemoryMB bounds the process that the program runs in, in MiB, of which it
-	// has about half; 320 when zero, 224 to 1024.
+	// MemoryMB bounds the sandbox process, in MiB, of which the program has
+	// about half; 320 when zero, 224 to 1024.
 	MemoryMB int64 `json:"memory_mb,omitempty"`
-	// OutputKB bounds the result, and apart from that what is printed, in KiB;
-	// 1024 when zero, at most 8192.
+	// OutputKB bounds the result, and separately the printed text, in KiB; 1024
+	// when zero, at most 8192.
 	OutputKB int64 `json:"output_kb,omitempty"`
 }
 
@@ -45,7 +45,7 @@ const (
 	kib = 1 << 10
 )
 
-// program is a configuration made ready.
+// program is a parsed configuration.
 type program struct {
 	language sandbox.Language
 	code     []byte
@@ -53,7 +53,7 @@ type program struct {
 	inputs   []tool.ArtifactInput // Of an uploaded program that declares some.
 }
 
-// read makes a configuration ready.
+// read parses a configuration.
 func read(raw json.RawMessage) (*program, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, fault("/language", wantLanguage)
@@ -89,8 +89,8 @@ func (c *Config) program() (*program, error) {
 	return &program{language: c.Language, code: code, limits: limits}, nil
 }
 
-// wasmModule is how every WebAssembly module begins that is no component: the
-// magic number, and version 1.
+// wasmModule is the header of every WebAssembly module that is not a component:
+// the magic number, and version 1.
 var wasmModule = []byte("\x00asm\x01\x00\x00\x00")
 
 // code returns the program's bytes.
@@ -102,18 +102,18 @@ func (c *Config) code() ([]byte, error) {
 			return nil, fault("/source", "want the module in base64: "+err.Error())
 		}
 		if !bytes.HasPrefix(code, wasmModule) {
-			return nil, fault("/source", "what is in base64 there is no WebAssembly module of version 1")
+			return nil, fault("/source", "the decoded bytes are not a WebAssembly module of version 1")
 		}
 	}
 	if len(code) > most {
 		return nil, fault(
-			"/source", fmt.Sprintf("the program has %d bytes; one in %s may have %d", len(code), c.Language, most),
+			"/source", fmt.Sprintf("the program has %d bytes; the limit for %s is %d", len(code), c.Language, most),
 		)
 	}
 	return code, nil
 }
 
-// read returns the limits as the sandbox has them.
+// read returns the limits as the sandbox takes them.
 func (l Limits) read() (sandbox.Limits, error) {
 	most := sandbox.MaxLimits
 	for _, f := range []struct {

@@ -55,7 +55,7 @@ func TestCheckConfig(t *testing.T) {
 	}
 	for _, l := range sandbox.Languages() {
 		require.NoError(t, artifact.Judge{}.CheckConfig(json.RawMessage(sized(l, l.MaxProgram()))), l)
-		faults = append(faults, struct{ config, path, says string }{sized(l, l.MaxProgram()+1), "/source", "may have"})
+		faults = append(faults, struct{ config, path, says string }{sized(l, l.MaxProgram()+1), "/source", "the limit for"})
 	}
 	for _, f := range faults {
 		err := artifact.Judge{}.CheckConfig(json.RawMessage(f.config))

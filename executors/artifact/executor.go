@@ -17,10 +17,10 @@ type Sandbox interface {
 
 // Options of an [Executor].
 type Options struct {
-	// Programs are those that were uploaded. Without them, only tools with a
-	// program in their configuration run.
+	// Programs loads uploaded programs. When nil, only tools with a program in
+	// their configuration run.
 	Programs Programs
-	// Judge holds tools to an operator's limits.
+	// Judge checks tools against an operator's limits.
 	Judge Judge
 }
 
@@ -37,15 +37,14 @@ func New(box Sandbox, opts Options) *Executor {
 	return &Executor{box: box, opts: opts}
 }
 
-// Execute implements [tool.Executor]. The program's input are the arguments,
-// byte for byte: nothing in them is expanded. A call that lacks one which the
-// input schema or the uploaded program requires is [tool.Invalid], and nothing
-// runs. What the program
-// prints is the call's output.
+// Execute implements [tool.Executor]. The program's input is the arguments,
+// byte for byte. A call without an argument that the input schema or the
+// uploaded program requires fails with [tool.Invalid] before the program runs.
+// The program's output is the call's result.
 //
-// A program that fails or goes beyond its limits has answered "no", in a text
-// that begins with its [sandbox.Class]. Nothing of a call leaves the platform,
-// so that it may always be repeated.
+// A program that fails or exceeds its limits gives an error result, whose text
+// begins with its [sandbox.Class]. Calls have no effects outside the platform,
+// so they are always safe to retry.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	p, err := e.program(ctx, call)
 	if err != nil {
@@ -55,7 +54,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil { // No child is ended for a call that is over.
+	if ctx.Err() != nil { // Do not kill a child for a call that has ended.
 		return nil, over(ctx)
 	}
 	out, err := e.box.Run(ctx, sandbox.Job{
@@ -71,12 +70,12 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	return answer(p.language, out.Output)
 }
 
-// CheckConfig is [Judge.CheckConfig], for registries that ask the executor of a
-// type.
+// CheckConfig is [Judge.CheckConfig], for registries that call a type's
+// executor.
 func (e *Executor) CheckConfig(raw json.RawMessage) error { return e.opts.Judge.CheckConfig(raw) }
 
-// program returns the program of a call's tool, read once: the one that its
-// version pins, or the one in its configuration.
+// program returns the cached program of a call's tool: the one that its version
+// pins, or the one in its configuration.
 func (e *Executor) program(ctx context.Context, call *tool.Call) (*program, error) {
 	d := &call.Version.Snapshot.Definition
 	if d.Artifact != nil {
@@ -102,11 +101,11 @@ func malformed(err error) *tool.Error {
 	}
 }
 
-// over is the end of a call whose context ended before it began.
+// over returns the error of a call whose context ended before it started.
 func over(ctx context.Context) *tool.Error {
 	kind, msg := tool.Cancelled, "the call was cancelled"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		kind, msg = tool.Timeout, "the call's time was over before it began"
+		kind, msg = tool.Timeout, "the call's deadline passed before it started"
 	}
 	return &tool.Error{Kind: kind, Op: "artifact.Execute", Msg: msg, Err: ctx.Err()}
 }

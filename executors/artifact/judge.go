@@ -15,27 +15,26 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Bounds of programs that are uploaded, in bytes. Those that stand in a tool's
-// configuration have their language's, see [Config].
+// Size limits of uploaded programs, in bytes. For those in a tool's
+// configuration, see [Config].
 const (
 	MaxUploadedModule = 4 << 20 // Of WebAssembly.
 	MaxUploadedSource = 256 << 10
 )
 
-// Judge checks whether artifact tools and uploaded programs may be stored: by
-// their form, by an operator's limits, and, where there is a sandbox, by
-// compiling them. The zero Judge has the largest limits and no sandbox.
+// Judge checks whether artifact tools and uploaded programs may be stored: their
+// form, an operator's limits and, where there is a sandbox, that they compile.
+// The zero Judge has the largest limits and no sandbox.
 type Judge struct {
 	Box Sandbox // May be nil.
-	// Max bounds what a tool's limits may ask for. Zero fields take
-	// [sandbox.MaxLimits].
+	// Max bounds a tool's limits. Zero fields default to [sandbox.MaxLimits].
 	Max sandbox.Limits
-	// MaxProgram bounds programs beside their language's own bound, in bytes;
-	// zero for that alone.
+	// MaxProgram bounds programs in bytes, in addition to their language's own
+	// limit; zero for that alone.
 	MaxProgram int
 }
 
-// most returns the limits that hold.
+// most returns the effective limits.
 func (j Judge) most() sandbox.Limits {
 	m := sandbox.MaxLimits
 	return sandbox.Limits{
@@ -43,8 +42,8 @@ func (j Judge) most() sandbox.Limits {
 	}
 }
 
-// CheckConfig reports what is wrong with an artifact tool's configuration, as
-// [tool.Invalid] with the JSON Pointer of the fault. It does not compile the
+// CheckConfig checks an artifact tool's configuration. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault. It does not compile the
 // program: see [Judge.Compile].
 func (j Judge) CheckConfig(raw json.RawMessage) error {
 	p, err := read(raw)
@@ -57,8 +56,8 @@ func (j Judge) CheckConfig(raw json.RawMessage) error {
 	return j.checkLimits(p.limits)
 }
 
-// CheckUploaded does so for a tool whose program was uploaded for itself: its
-// configuration holds nothing but limits.
+// CheckUploaded is [Judge.CheckConfig] for a tool with an uploaded program,
+// whose configuration holds only limits.
 func (j Judge) CheckUploaded(raw json.RawMessage) error {
 	limits, err := readLimits(raw)
 	if err != nil {
@@ -67,22 +66,22 @@ func (j Judge) CheckUploaded(raw json.RawMessage) error {
 	return j.checkLimits(limits)
 }
 
-// CheckProgram reports what is wrong with a program that is to be uploaded.
+// CheckProgram checks the language and form of a program before it is uploaded.
 func (j Judge) CheckProgram(language string, program []byte) error {
 	l := sandbox.Language(language)
 	most, at := min(l.MaxProgram(), MaxUploadedSource), "/source"
 	if l == sandbox.WASM {
 		most, at = MaxUploadedModule, "/content_base64"
 		if !bytes.HasPrefix(program, wasmModule) {
-			return fault(at, "this is no WebAssembly module of version 1")
+			return fault(at, "not a WebAssembly module of version 1")
 		}
 	}
 	return j.checkSize(at, l, len(program), most)
 }
 
-// Compile reports whether the program of a configuration compiles, for a tenant,
-// without running it: [tool.Invalid] with a Path where it does not. Any other
-// failure says that it could not be decided now. Without a sandbox it passes.
+// Compile compiles the program of a configuration, for a tenant, without running
+// it. A program that does not compile fails with [tool.Invalid] and a Path; any
+// other error means that the check could not run. Without a sandbox it passes.
 func (j Judge) Compile(ctx context.Context, tenant tool.TenantID, config json.RawMessage) error {
 	p, err := read(config)
 	if err != nil {
@@ -91,14 +90,14 @@ func (j Judge) Compile(ctx context.Context, tenant tool.TenantID, config json.Ra
 	return j.compile(ctx, tenant, p.language, p.code, p.limits.Memory)
 }
 
-// CompileProgram does so for a program that is uploaded, with the memory that a
-// tool may ask for at most here: what tools will run it is not known yet.
+// CompileProgram is [Judge.Compile] for a program before it is uploaded, with the
+// largest memory limit: the tools that will run it are not known yet.
 func (j Judge) CompileProgram(ctx context.Context, tenant tool.TenantID, language string, program []byte) error {
 	return j.compile(ctx, tenant, sandbox.Language(language), program, j.most().Memory)
 }
 
-// CompileUploaded does so for a program that was uploaded, within the limits of a
-// tool that runs it.
+// CompileUploaded is [Judge.Compile] for an uploaded program, within the limits
+// of a tool that runs it.
 func (j Judge) CompileUploaded(
 	ctx context.Context, tenant tool.TenantID, language string, program []byte, config json.RawMessage,
 ) error {
@@ -109,9 +108,9 @@ func (j Judge) CompileUploaded(
 	return j.compile(ctx, tenant, sandbox.Language(language), program, limits.Memory)
 }
 
-// compile has a program compiled in so much memory; zero for the default of calls.
-// How long that may take is the sandbox's to say: a program's own time is for
-// calls, most of which find it compiled.
+// compile compiles a program within a memory limit; zero for the default of
+// calls. The sandbox bounds the time: a program's own time limit is for calls,
+// which usually find it compiled.
 func (j Judge) compile(
 	ctx context.Context, tenant tool.TenantID, language sandbox.Language, program []byte, memory int64,
 ) error {
@@ -133,7 +132,7 @@ func (j Judge) checkSize(at string, language sandbox.Language, size, most int) e
 		most = min(most, j.MaxProgram)
 	}
 	if size > most {
-		return fault(at, fmt.Sprintf("the program has %d bytes; one in %s may have %d here", size, language, most))
+		return fault(at, fmt.Sprintf("the program has %d bytes; the limit for %s is %d here", size, language, most))
 	}
 	return nil
 }
@@ -146,19 +145,19 @@ func (j Judge) checkLimits(asked sandbox.Limits) error {
 	return nil
 }
 
-// excess is a limit that asks for more than the operator allows.
+// excess is a limit above the operator's.
 type excess struct {
 	name        string
-	class       sandbox.Class // Of what goes beyond it.
+	class       sandbox.Class // Of a program that exceeds it.
 	asked, most int64
 }
 
-// String says it with both numbers.
+// String describes the excess with both numbers.
 func (e excess) String() string {
 	return fmt.Sprintf("%s is %d: the operator allows %d", e.name, e.asked, e.most)
 }
 
-// beyond lists what asks for more than the operator allows.
+// beyond lists the limits above the operator's.
 func (j Judge) beyond(asked sandbox.Limits) []excess {
 	most := j.most()
 	var out []excess
@@ -174,8 +173,8 @@ func (j Judge) beyond(asked sandbox.Limits) []excess {
 	return out
 }
 
-// explain adds to a program's failure that the limit was the operator's, and
-// not the one that its tool asks for.
+// explain adds to a program's error that the operator's limit applied, not the
+// one in its tool's configuration.
 func (j Judge) explain(e *sandbox.ProgramError, asked sandbox.Limits) string {
 	text := string(e.Class) + ": " + e.Msg
 	all := j.beyond(asked)
@@ -185,14 +184,14 @@ func (j Judge) explain(e *sandbox.ProgramError, asked sandbox.Limits) string {
 	return text
 }
 
-// uploadedConfig is the implementation_config of a tool whose program was
-// uploaded. A type may stand there: artifact_id decides.
+// uploadedConfig is the implementation_config of a tool with an uploaded
+// program. A type is allowed and ignored: artifact_id decides.
 type uploadedConfig struct {
 	Type   tool.Implementation `json:"type,omitempty"`
 	Limits Limits              `json:"limits,omitzero"`
 }
 
-// readLimits reads the configuration of a tool whose program was uploaded.
+// readLimits parses the configuration of a tool with an uploaded program.
 func readLimits(raw json.RawMessage) (sandbox.Limits, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return sandbox.Limits{}, nil
@@ -204,7 +203,7 @@ func readLimits(raw json.RawMessage) (sandbox.Limits, error) {
 	return c.Limits.read()
 }
 
-// decodeConfig reads a configuration, and refuses what it does not know.
+// decodeConfig parses a configuration and refuses unknown members.
 func decodeConfig(raw json.RawMessage, into any) error {
 	if err := strict.Decode("artifact.CheckConfig", raw, into); errors.Is(err, io.EOF) {
 		return fault("", "expected a JSON object")

@@ -6,26 +6,26 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxKept bounds the memory of programs that are kept ready, in bytes.
+// maxKept bounds the memory of cached programs, in bytes.
 const maxKept = 64 << 20
 
-// shelf keeps programs ready, those of each tenant apart. Where there is no more
-// room, it forgets those of the tenant that has the most: no tenant's programs
-// make way for those of one that has more. Its zero value is ready. It is safe
-// for concurrent use.
+// shelf caches parsed programs by tenant. When it is full, it evicts programs
+// of the tenant with the largest share, so that one tenant cannot evict the
+// programs of smaller ones. Its zero value is ready to use. It is safe for
+// concurrent use.
 type shelf struct {
 	mu      sync.RWMutex
 	tenants map[tool.TenantID]*part
 	kept    int // Bytes of all.
 }
 
-// part is what a shelf keeps of one tenant.
+// part is one tenant's share of the cache.
 type part struct {
 	programs map[string]*program // By configuration, or by what is pinned.
 	kept     int                 // Their bytes.
 }
 
-// get returns a program that is kept; nil without one.
+// get returns a cached program, or nil.
 func (s *shelf) get(tenant tool.TenantID, key string) *program {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -35,7 +35,7 @@ func (s *shelf) get(tenant tool.TenantID, key string) *program {
 	return nil
 }
 
-// put keeps a program of so many bytes.
+// put caches a program of the given size in bytes.
 func (s *shelf) put(tenant tool.TenantID, key string, p *program, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Type describes artifact tools, which judge decides about. The box is nil in a
-// process without a sandbox, which can run none.
+// Type describes artifact tools, checked by judge. The box is nil in a process
+// without a sandbox, which cannot run them.
 func Type(judge Judge, box Sandbox, programs Programs) executors.Type {
 	t := executors.Type{
 		Traits:      tool.Traits{Implementation: tool.Artifact},

@@ -16,15 +16,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Programs keep what was uploaded. Package store implements it.
+// Programs loads uploaded programs. Package store implements it.
 type Programs interface {
-	// LoadArtifact returns a version of a tenant's artifact; what is another
-	// tenant's is [tool.NotFound].
+	// LoadArtifact returns a version of a tenant's artifact. It fails with
+	// [tool.NotFound] for another tenant's.
 	LoadArtifact(ctx context.Context, tenant tool.TenantID, artifactID, version string) (tool.ArtifactCode, error)
 }
 
-// uploaded returns the program that a tool's version pins, read and verified
-// once. Whether it may run now was read when the call was admitted.
+// uploaded returns the program that a tool's version pins, verified by its digest
+// and cached. Admission has checked that it may run now.
 func (e *Executor) uploaded(
 	ctx context.Context, tenant tool.TenantID, pin tool.ArtifactPin, config json.RawMessage,
 ) (*program, error) {
@@ -33,7 +33,7 @@ func (e *Executor) uploaded(
 	if p == nil {
 		if e.opts.Programs == nil {
 			return nil, &tool.Error{
-				Kind: tool.Unavailable, Op: "artifact.Execute", Msg: "this worker has no way to read uploaded programs",
+				Kind: tool.Unavailable, Op: "artifact.Execute", Msg: "this worker cannot load uploaded programs",
 			}
 		}
 		code, err := e.opts.Programs.LoadArtifact(ctx, tenant, pin.ID, pin.Version)
@@ -43,7 +43,7 @@ func (e *Executor) uploaded(
 		if sum := sha256.Sum256(code.Content); hex.EncodeToString(sum[:]) != pin.Digest {
 			return nil, &tool.Error{
 				Kind: tool.Conflict, Op: "artifact.Execute",
-				Msg: fmt.Sprintf("version %s of the tool's artifact is not what the tool pins: its digest differs", pin.Version),
+				Msg: fmt.Sprintf("version %s of the tool's artifact has another digest than the tool pins", pin.Version),
 			}
 		}
 		p = &program{language: sandbox.Language(code.Language), code: code.Content, inputs: code.Inputs}
@@ -53,13 +53,13 @@ func (e *Executor) uploaded(
 	if err != nil {
 		return nil, malformed(err)
 	}
-	limited := *p // What is kept is every tool's.
+	limited := *p // The cached program is shared by all tools.
 	limited.limits = limits
 	return &limited, nil
 }
 
-// checkInputs refuses arguments that the program does not declare, and a call
-// that lacks one which it requires.
+// checkInputs refuses arguments that the program does not declare, and calls
+// without a required one.
 func checkInputs(inputs []tool.ArtifactInput, given map[string]json.RawMessage) error {
 	if len(inputs) == 0 {
 		return nil
@@ -70,9 +70,9 @@ func checkInputs(inputs []tool.ArtifactInput, given map[string]json.RawMessage) 
 		value, ok := given[in.Name]
 		switch {
 		case !ok && in.Required:
-			return badArgument(in.Name, fmt.Sprintf("the artifact requires the input %q", in.Name))
+			return badArgument(in.Name, fmt.Sprintf("the artifact requires input %q", in.Name))
 		case ok && !fits(in.Type, value):
-			return badArgument(in.Name, fmt.Sprintf("the artifact's input %q is to be of type %s", in.Name, in.Type))
+			return badArgument(in.Name, fmt.Sprintf("the artifact's input %q must be of type %s", in.Name, in.Type))
 		}
 	}
 	for name := range given {
@@ -111,7 +111,7 @@ func fits(want string, value json.RawMessage) bool {
 	}
 }
 
-// isInteger reports whether a number is whole, as JSON Schema has it: 2.0 is.
+// isInteger reports whether a number is an integer by JSON Schema: 2.0 is.
 func isInteger(text string) bool {
 	if text[0] != '-' && (text[0] < '0' || text[0] > '9') {
 		return false

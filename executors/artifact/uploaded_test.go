@@ -117,7 +117,7 @@ func TestDigestsAreVerified(t *testing.T) {
 		artifact.Options{Programs: s})
 	_, err := e.Execute(t.Context(), pinning("1.0.0", "first", "", `{}`))
 	require.Equal(t, tool.Conflict, tool.KindOf(err))
-	require.ErrorContains(t, err, "its digest differs")
+	require.ErrorContains(t, err, "has another digest than the tool pins")
 }
 
 // A program that declares its inputs is given those, and nothing else.
@@ -188,7 +188,7 @@ func TestOperatorsLimits(t *testing.T) {
 		`{"language": "jq", "source": ".", "limits": {"output_kb": 65}}`: {
 			"/limits/output_kb", "output_kb is 65: the operator allows 64",
 		},
-		`{"language": "jq", "source": "` + longFilter + `"}`: {"/source", "may have 30"},
+		`{"language": "jq", "source": "` + longFilter + `"}`: {"/source", "is 30 here"},
 	} {
 		err := tool.AsError(j.CheckConfig(json.RawMessage(config)))
 		require.Equal(t, tool.Invalid, err.Kind, config)

@@ -10,9 +10,9 @@ import (
 )
 
 // inputOf returns the input of a program: the call's arguments. It refuses
-// arguments that lack what the input schema requires, for calls from any
-// caller, and those that do not match the inputs that an uploaded program
-// declares.
+// arguments that lack a required property of the input schema, for calls from
+// any caller, and those that do not match the declared inputs of an uploaded
+// program.
 func inputOf(call *tool.Call, inputs []tool.ArtifactInput) (json.RawMessage, error) {
 	input := bytes.TrimSpace(call.Arguments)
 	if len(input) == 0 {
@@ -20,7 +20,7 @@ func inputOf(call *tool.Call, inputs []tool.ArtifactInput) (json.RawMessage, err
 	}
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(input, &given); err != nil || given == nil {
-		return nil, &tool.Error{Kind: tool.Invalid, Op: "artifact.Execute", Msg: "the arguments are no JSON object", Err: err}
+		return nil, &tool.Error{Kind: tool.Invalid, Op: "artifact.Execute", Msg: "want a JSON object as arguments", Err: err}
 	}
 	for _, name := range required(call.Version.Snapshot.InputSchema) {
 		if _, ok := given[name]; !ok {
@@ -39,14 +39,14 @@ func required(schema json.RawMessage) []string {
 		Required []string `json:"required"`
 	}
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
-		return nil // Publishing has judged the schema.
+		return nil // Publishing has checked the schema.
 	}
 	return s.Required
 }
 
-// answer makes a result of what a program made: the value of a module or a
-// command, and the output of a filter that has one. Of a filter with none or
-// several it is {"outputs": […]}.
+// answer returns a program's output as a result: the value of a module or a
+// command, or the single output of a filter. A filter with no output or several
+// gives {"outputs": […]}.
 func answer(language sandbox.Language, output json.RawMessage) (*tool.Result, error) {
 	if language != sandbox.JQ {
 		return tool.JSONResult(output), nil
@@ -54,7 +54,7 @@ func answer(language sandbox.Language, output json.RawMessage) (*tool.Result, er
 	var outputs []json.RawMessage
 	if err := json.Unmarshal(output, &outputs); err != nil {
 		return nil, &tool.Error{
-			Kind: tool.InternalError, Op: "artifact.Execute", Msg: "the sandbox answered no list of outputs", Err: err,
+			Kind: tool.InternalError, Op: "artifact.Execute", Msg: "the sandbox did not return a list of outputs", Err: err,
 		}
 	}
 	if len(outputs) == 1 {

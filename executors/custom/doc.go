@@ -1,11 +1,11 @@
-// Package custom runs tools of implementation type custom: each is run by an
-// executor that the program of the worker registered under a name, and that the
-// tool's configuration names. It is how a host brings a way to run tools that
-// the platform knows nothing of.
+// Package custom runs tools of implementation type custom. Each is run by an
+// executor that the worker's host registers under a name; the tool's
+// configuration gives the name. It is how a host adds kinds of tools that the
+// platform does not have.
 //
 //	worker.Config{Custom: map[string]tool.Executor{"sqlQuery": queries}}
 //
-// What a tool configures beside the name is its executor's to read. An executor
-// may judge it before it is published, and say what arguments it takes: see
-// [ConfigChecker] and [InputDeclarer].
+// The rest of a tool's configuration is up to its executor, which may check it
+// before publishing and declare its arguments: see [ConfigChecker] and
+// [InputDeclarer].
 package custom

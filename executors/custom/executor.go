@@ -12,44 +12,44 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ConfigChecker is implemented by executors that judge the configuration of
-// their tools before one is published.
+// ConfigChecker is implemented by executors that check the configuration of
+// their tools before publishing.
 type ConfigChecker interface {
-	// CheckConfig reports what is wrong with an implementation_config, its
-	// "executor" included: a [*tool.Error] of kind [tool.Invalid] whose Path is the
-	// JSON Pointer of the fault. What else it returns is taken for one.
+	// CheckConfig checks an implementation_config, its "executor" included. It
+	// fails with a [*tool.Error] of kind [tool.Invalid] whose Path is the JSON
+	// Pointer of the fault. Any other error counts as Invalid.
 	CheckConfig(config json.RawMessage) error
 }
 
-// InputDeclarer is implemented by executors that say what arguments they take.
+// InputDeclarer is implemented by executors that declare their arguments.
 type InputDeclarer interface {
-	// InputSchema returns the JSON Schema of the arguments under a configuration;
-	// nil leaves it to the tool's author, whose own schema counts in any case.
+	// InputSchema returns the JSON Schema of the arguments for a configuration;
+	// nil for none. A schema in the tool's definition takes precedence.
 	InputSchema(config json.RawMessage) json.RawMessage
 }
 
-// Mux hands each call to the executor that its tool's configuration names. It
-// is safe for concurrent use.
+// Mux dispatches each call to the executor that its tool's configuration names.
+// It is safe for concurrent use.
 type Mux struct {
 	executors map[string]tool.Executor
 }
 
-// New returns a mux of executors by name. It fails where a name is not what a
-// slug may be, or an executor is nil: mistakes of the program's wiring.
+// New returns a mux of executors by name. It fails where a name is not a valid
+// slug, or an executor is nil.
 func New(executors map[string]tool.Executor) (*Mux, error) {
 	for name, e := range executors {
 		if !tool.ValidSlug(name) || e == nil {
-			return nil, fmt.Errorf("custom: executor %q: want a name as a slug may be, and an executor", name)
+			return nil, fmt.Errorf("custom: executor %q: want a slug as its name, and an executor that is not nil", name)
 		}
 	}
 	return &Mux{executors: maps.Clone(executors)}, nil
 }
 
-// Names returns the names that there are executors of, sorted.
+// Names returns the names of the registered executors, sorted.
 func (m *Mux) Names() []string { return slices.Sorted(maps.Keys(m.executors)) }
 
 // Execute implements [tool.Executor]. A call whose tool names no executor, or
-// one that there is not, is [tool.Invalid] and runs nowhere.
+// one that is not registered, fails with [tool.Invalid].
 func (m *Mux) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	name, err := nameOf(call.Version.Snapshot.Config)
 	if err != nil {
@@ -68,17 +68,17 @@ func (m *Mux) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error
 	return e.Execute(ctx, call) //nolint:wrapcheck // The executor's error is the call's.
 }
 
-// CheckConfig reports what is wrong with the form of a custom tool's
-// configuration, as [tool.Invalid] with the JSON Pointer of the fault. Whether
-// there is such an executor is for the workers to say; see [Mux.Check].
+// CheckConfig checks the form of a custom tool's configuration. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault. [Mux.Check] also checks that
+// the executor is registered.
 func CheckConfig(raw json.RawMessage) error {
 	_, err := nameOf(raw)
 	return err
 }
 
-// Check reports what keeps a custom tool of a configuration from running here:
-// [tool.Conflict] where its executor is not registered, and [tool.Invalid] for
-// what the executor itself refuses in the configuration.
+// Check checks that a custom tool can run here. It fails with [tool.Conflict]
+// where its executor is not registered, and with [tool.Invalid] where the
+// executor refuses the configuration.
 func (m *Mux) Check(config json.RawMessage) error {
 	name, err := nameOf(config)
 	if err != nil {
@@ -93,13 +93,13 @@ func (m *Mux) Check(config json.RawMessage) error {
 		return nil
 	}
 	if err := checker.CheckConfig(config); err != nil {
-		return judged(err)
+		return configFault(err)
 	}
 	return nil
 }
 
 // InputSchema returns the arguments that the executor of a configuration
-// declares; nil where it declares none, or there is no such executor.
+// declares; nil where it declares none or is not registered.
 func (m *Mux) InputSchema(config json.RawMessage) json.RawMessage {
 	name, err := nameOf(config)
 	if err != nil {
@@ -112,17 +112,17 @@ func (m *Mux) InputSchema(config json.RawMessage) json.RawMessage {
 	return declarer.InputSchema(config)
 }
 
-// judged makes what an executor says of a configuration a fault of the
+// configFault turns an executor's error about a configuration into a fault of the
 // configuration.
-func judged(err error) error {
+func configFault(err error) error {
 	out := &tool.Error{Kind: tool.Invalid, Op: "custom.Check", Msg: err.Error(), Err: err}
-	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // One that is wrapped has words around it.
+	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // A wrapped one adds text.
 		out.Msg, out.Path, out.Err = e.Msg, e.Path, e.Err
 	}
 	return out
 }
 
-// unknown says that there is no executor of a name, and which there are.
+// unknown returns the message for an executor that is not registered.
 func (m *Mux) unknown(name string) string {
 	known := m.Names()
 	msg := fmt.Sprintf("no worker here has an executor %q", name)
@@ -130,9 +130,9 @@ func (m *Mux) unknown(name string) string {
 	case meant != "":
 		return msg + fmt.Sprintf(": did you mean %q?", meant)
 	case len(known) == 0:
-		return msg + ": its host has registered none"
+		return msg + ": none are registered"
 	default:
-		return msg + ": there is " + strings.Join(known, ", ")
+		return msg + ": registered: " + strings.Join(known, ", ")
 	}
 }
 
@@ -154,7 +154,7 @@ func nameOf(config json.RawMessage) (string, error) {
 	case !ok:
 		return "", fault("/executor", want)
 	case json.Unmarshal(raw, &name) != nil || !tool.ValidSlug(name):
-		return "", fault("/executor", fmt.Sprintf("%.80q is no such name: %s", name, want))
+		return "", fault("/executor", fmt.Sprintf("%.80q is not a valid name: %s", name, want))
 	}
 	return name, nil
 }

@@ -85,8 +85,8 @@ func TestRefusedUnknownExecutor(t *testing.T) {
 		says   string
 	}{
 		"Misspelled": {mux(t), `{"executor": "sqlQeury"}`, "/implementation_config/executor", `did you mean "sqlQuery"?`},
-		"Unknown":    {mux(t), `{"executor": "somethingElse"}`, "/implementation_config/executor", "there is echo, sqlQuery"},
-		"NoneAtAll":  {empty, `{"executor": "echo"}`, "/implementation_config/executor", "its host has registered none"},
+		"Unknown":    {mux(t), `{"executor": "somethingElse"}`, "/implementation_config/executor", "registered: echo, sqlQuery"},
+		"NoneAtAll":  {empty, `{"executor": "echo"}`, "/implementation_config/executor", "none are registered"},
 		"NotNamed":   {mux(t), `{}`, "", "implementation_config/executor: want the name"},
 	} {
 		t.Run(name, func(t *testing.T) {

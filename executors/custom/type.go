@@ -8,7 +8,7 @@ import (
 )
 
 // Type describes custom tools that the executors of m run. Where m is nil, the
-// workers' executors are not known, and tools may name any.
+// workers' executors are unknown, and tools may name any.
 func Type(m *Mux) executors.Type {
 	t := executors.Type{
 		Traits:      tool.Traits{Implementation: tool.Custom, Quick: true},

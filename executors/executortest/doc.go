@@ -1,7 +1,7 @@
-// Package executortest holds every executor to the contract of
+// Package executortest tests executors against the contract of
 // [tool.Executor]. The test of an implementation is a [Harness] and one line:
 //
 //	executortest.Run(t, executortest.Harness{New: newSubject, Lacks: …})
 //
-// The executor is run as the platform runs it, within middleware.Standard.
+// The executor runs as on the platform, within middleware.Standard.
 package executortest

@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// runEnds holds each behaviour to its row of the table of how calls end.
+// runEnds tests each behaviour against the table of how calls end.
 func runEnds(t *testing.T, h Harness) {
 	t.Helper()
 
@@ -50,14 +50,13 @@ func runEnds(t *testing.T, h Harness) {
 			res, err := standard(s.Executor).Execute(t.Context(), s.Call("e1"))
 			e := requireError(t, res, err)
 			require.Contains(t, tt.kinds, e.Kind, "%v", err)
-			require.Equal(t, tt.sent && !h.Inside, e.Sent, "Sent tells whether a request left: %v", err)
+			require.Equal(t, tt.sent && !h.Inside, e.Sent, "Sent means that a request was sent: %v", err)
 			require.Equal(t, tt.retryAfter, e.RetryAfter)
 		})
 	}
 }
 
-// runPanic checks that a panic is a defect of the platform and ends one call
-// only.
+// runPanic checks that a panic fails its own call only, with an internal error.
 func runPanic(t *testing.T, h Harness) {
 	t.Helper()
 

@@ -12,9 +12,9 @@ import (
 
 const (
 	short = 50 * time.Millisecond
-	// slack is how late a call may end on a busy machine.
+	// slack is the delay allowed after a deadline on a busy machine.
 	slack = 20 * time.Second
-	// long is enough for a call to begin, on any machine.
+	// long is enough for a call to start, on any machine.
 	long = time.Minute
 )
 
@@ -26,7 +26,7 @@ func runDeadline(t *testing.T, h Harness) {
 
 		s := h.subject(t, Hangs)
 		e := &tool.Error{}
-		// A call that had no time to begin says nothing: it gets more.
+		// A call that had no time to start proves nothing: retry with more.
 		for timeout := short; !e.Sent && timeout < long; timeout *= 8 {
 			call := s.Call("e1")
 			call.Timeout = timeout
@@ -68,7 +68,7 @@ func runCancellation(t *testing.T, h Harness) {
 	require.Equal(t, tool.Cancelled, e.Kind)
 }
 
-// runExpired checks that a call whose time is up is not begun.
+// runExpired checks that a call does not start after its deadline.
 func runExpired(t *testing.T, h Harness) {
 	t.Helper()
 
@@ -78,10 +78,10 @@ func runExpired(t *testing.T, h Harness) {
 	res, err := standard(s.Executor).Execute(ctx, s.Call("e1"))
 	e := requireError(t, res, err)
 	require.Equal(t, tool.Timeout, e.Kind)
-	require.False(t, e.Sent, "nothing was begun")
+	require.False(t, e.Sent, "the call did not start")
 }
 
-// runSize checks that too much is said to be too much, and not passed on.
+// runSize checks that an oversized answer is reported, and not passed on.
 func runSize(t *testing.T, h Harness) {
 	t.Helper()
 

@@ -12,14 +12,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Run runs the suite. Run it with the race detector too: it finds memory that
-// is kept, and state that calls share.
+// Run runs the suite. Run it with the race detector too: it finds retained
+// memory, and state that calls share.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
-	t.Run("how calls end", func(t *testing.T) { t.Parallel(); runEnds(t, h) })
+	t.Run("outcomes", func(t *testing.T) { t.Parallel(); runEnds(t, h) })
 	t.Run("deadline", func(t *testing.T) { t.Parallel(); runDeadline(t, h) })
 	t.Run("cancellation", func(t *testing.T) { t.Parallel(); runCancellation(t, h) })
-	t.Run("no time at all", func(t *testing.T) { t.Parallel(); runExpired(t, h) })
+	t.Run("expired deadline", func(t *testing.T) { t.Parallel(); runExpired(t, h) })
 	t.Run("size", func(t *testing.T) { t.Parallel(); runSize(t, h) })
 	t.Run("secrets", func(t *testing.T) { t.Parallel(); runSecrets(t, h) })
 	t.Run("idempotency key", func(t *testing.T) { t.Parallel(); runKeys(t, h) })
@@ -28,7 +28,7 @@ func Run(t *testing.T, h Harness) {
 	t.Run("panic", func(t *testing.T) { t.Parallel(); runPanic(t, h) })
 }
 
-// standard puts e behind the platform's middleware.
+// standard wraps e in the platform's middleware.
 func standard(e tool.Executor) tool.Executor {
 	for _, m := range slices.Backward(middleware.Standard(middleware.Options{
 		Logger: slog.New(slog.DiscardHandler), MaxResultBytes: MaxBytes,
@@ -38,19 +38,19 @@ func standard(e tool.Executor) tool.Executor {
 	return e
 }
 
-// requireOne checks that a call ended in one of the two ways there are.
+// requireOne checks that a call returned either a result or an error.
 func requireOne(t *testing.T, res *tool.Result, err error) {
 	t.Helper()
 	require.NotEqual(t, res == nil, err == nil, "want a result or an error, and not both")
 }
 
-// requireError checks that a call got no answer, and why.
+// requireError checks that a call failed with a *tool.Error, and returns it.
 func requireError(t *testing.T, res *tool.Result, err error) *tool.Error {
 	t.Helper()
 	require.Nil(t, res)
 	var e *tool.Error
 	require.ErrorAs(t, err, &e, "an executor fails with a *tool.Error")
-	require.NotEmpty(t, e.Msg, "the model is told something")
+	require.NotEmpty(t, e.Msg, "the error has a message")
 	require.Contains(t, tool.Kinds(), e.Kind)
 	return e
 }

@@ -35,8 +35,7 @@ func runSecrets(t *testing.T, h Harness) {
 	}
 }
 
-// runKeys checks that every attempt at an effect carries its key, and none
-// another's.
+// runKeys checks that every attempt at an effect sends the effect's own key.
 func runKeys(t *testing.T, h Harness) {
 	t.Helper()
 
@@ -88,8 +87,8 @@ func runConcurrency(t *testing.T, h Harness) {
 	}
 }
 
-// runMemory checks that an executor leaves a call as it was, and keeps nothing
-// of it: its memory is overwritten while the result is still in use.
+// runMemory checks that an executor neither changes a call nor retains its
+// memory, which is overwritten while the result is still in use.
 func runMemory(t *testing.T, h Harness) {
 	t.Helper()
 

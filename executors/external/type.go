@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Client describes tools that a browser or another program answers.
+// Client describes tools that a client, such as a browser, runs.
 func Client() executors.Type {
 	return executors.Type{
 		Traits:      tool.Traits{Implementation: tool.Client, RunBy: tool.RunByClient},

@@ -13,17 +13,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MaxDetached bounds the functions without a context that run at a time, the
-// abandoned ones included, so that functions that hang can't fill the process.
+// MaxDetached bounds the functions without a context that run at a time,
+// abandoned ones included, so that functions that hang cannot exhaust memory.
 const MaxDetached = 1024
 
-// function is a registered one, with its types erased.
+// function is a registered function, with its types erased.
 type function struct {
 	tool     Tool
 	input    *schema.Schema
 	run      func(ctx context.Context, args json.RawMessage) (*tool.Result, error)
 	detach   bool          // It can't be cancelled: it runs in its own goroutine and may be abandoned.
-	detached chan struct{} // The registry's: a place for each that runs aside.
+	detached chan struct{} // The registry's semaphore of detached functions.
 	executor tool.Executor // Its middleware, and body inside.
 }
 
@@ -38,14 +38,14 @@ func (f *function) wrapped() tool.Executor {
 
 // body runs the function itself.
 func (f *function) body(ctx context.Context, call *tool.Call) (*tool.Result, error) {
-	args := bytes.Clone(call.Arguments) // A function that is left behind must not hold the call's.
+	args := bytes.Clone(call.Arguments) // An abandoned function must not retain the call's memory.
 	if !f.detach {
 		return f.attend(ctx, args)
 	}
 	return f.aside(ctx, args)
 }
 
-// aside runs f in a goroutine and waits for it or for ctx.
+// aside runs f in its own goroutine and waits for it or for ctx.
 func (f *function) aside(ctx context.Context, args json.RawMessage) (*tool.Result, error) {
 	select {
 	case f.detached <- struct{}{}:
@@ -70,7 +70,7 @@ func (f *function) aside(ctx context.Context, args json.RawMessage) (*tool.Resul
 	}
 }
 
-// attend runs f with its hooks, in whatever goroutine, and says how it ended.
+// attend runs f with its hooks, in the current goroutine, and returns its outcome.
 func (f *function) attend(ctx context.Context, args json.RawMessage) (*tool.Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -94,7 +94,7 @@ func (f *function) attend(ctx context.Context, args json.RawMessage) (*tool.Resu
 	}
 }
 
-// guarded turns a panic of run into an error.
+// guarded recovers a panic of run and returns it as an error.
 func (f *function) guarded(run func() (*tool.Result, error)) (res *tool.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -107,7 +107,7 @@ func (f *function) guarded(run func() (*tool.Result, error)) (res *tool.Result, 
 	return run()
 }
 
-// stopped is how a call ends whose context ended while its function ran.
+// stopped returns the error of a call whose context ended while its function ran.
 func stopped(ctx context.Context) *tool.Error {
 	out := &tool.Error{
 		Kind: tool.Timeout, Op: "function.Execute", Msg: "the function did not return in time", Sent: true,

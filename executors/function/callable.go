@@ -7,10 +7,9 @@ import (
 )
 
 // Callable lets the built-in function_call call the function by its name, for
-// the tenants that may run it. No other function can be called that way: a
-// model that has function_call may call all callable functions, whatever tools
-// it has. Functions that are [ForUsers] are excluded, since only models call by
-// name.
+// the tenants that may run it. No other function can be called by name: a model
+// that has function_call may call all callable functions, whatever tools it has.
+// Functions that are [ForUsers] are excluded, since only models call by name.
 func Callable() Option { return func(t *Tool) { t.byName = true } }
 
 // Callable returns the definitions, sorted by name, of the functions that a

@@ -13,10 +13,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// decodeArguments reads args into a function's input: unknown members and
-// trailing text are refused, numbers in fields of type any stay exact as
-// [json.Number], and an integer written as 3.0 or 1e3, which JSON Schema takes
-// for an integer, is one. It fails with [tool.Invalid].
+// decodeArguments decodes args into a function's input. It fails with
+// [tool.Invalid] for unknown members and trailing text. Numbers in fields of type
+// any become a [json.Number], and an integer written as 3.0 or 1e3 is decoded as
+// one, as JSON Schema defines integers.
 func decodeArguments(args json.RawMessage, into any) error {
 	if len(bytes.TrimSpace(args)) == 0 {
 		args = json.RawMessage("{}")
@@ -31,11 +31,11 @@ func decodeArguments(args json.RawMessage, into any) error {
 	}
 	out := &tool.Error{
 		Kind: tool.Invalid, Op: "function.Execute",
-		Msg: "the arguments don't fit: " + strings.TrimPrefix(err.Error(), "json: "),
+		Msg: "the arguments do not match the function's input: " + strings.TrimPrefix(err.Error(), "json: "),
 	}
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		out.Path = "/" + strings.ReplaceAll(mismatch.Field, ".", "/")
-		out.Msg = "the argument " + out.Path + " doesn't fit: a " + mismatch.Value + " where " + mismatch.Type.String() +
+		out.Msg = "the argument " + out.Path + ": got a " + mismatch.Value + ", want " + mismatch.Type.String() +
 			" is needed"
 	}
 	return out
@@ -54,11 +54,11 @@ func decodeStrictly(args json.RawMessage, into any) error {
 	return nil
 }
 
-// tokens matches JSON strings, to step over them, and numbers with a fraction
-// or an exponent, small enough to write out.
+// tokens matches JSON strings, to skip them, and numbers with a fraction or an
+// exponent, small enough to write out.
 var tokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9]{1,40}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?`)
 
-// plainIntegers writes whole numbers without fraction and exponent.
+// plainIntegers rewrites integers without fraction and exponent.
 func plainIntegers(raw json.RawMessage) json.RawMessage {
 	return tokens.ReplaceAllFunc(raw, func(token []byte) []byte {
 		if token[0] == '"' || !bytes.ContainsAny(token, ".eE") {

@@ -14,18 +14,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Option adjusts how a function presents itself as a tool, and which tools may
-// run it. It is set by the host, which knows the effects of its function, and
-// so holds for every tool that is defined for it.
+// Option configures a function's tool definition, and which tools may run it.
+// It is set by the host, which knows the effects of its function, and applies to
+// every tool that runs it.
 type Option func(*Tool)
 
-// Pure says that the function has no side effects: its calls are repeated and
-// run in parallel freely. Tools may claim is_pure for no other function.
+// Pure declares that the function has no side effects: its calls are retried and
+// run in parallel freely. Tools may set is_pure for no other function.
 func Pure() Option { return func(t *Tool) { t.Definition.Execution.Pure = true } }
 
-// Idempotent says that the function does its work once for each effect id,
-// which it learns from [InfoFrom]. Tools may claim idempotent for no other
-// function, but for those that are [Pure].
+// Idempotent declares that the function does its work once for each effect id,
+// which it gets from [InfoFrom]. Tools may set idempotent only for these
+// functions and those that are [Pure].
 func Idempotent() Option { return func(t *Tool) { t.Definition.Execution.Idempotent = true } }
 
 // Timeout bounds one attempt, in whole seconds. Defaults to [tool.DefaultTimeout].
@@ -40,40 +40,39 @@ func Concurrency(group string, limit int) Option {
 	}
 }
 
-// Egress declares what the function does outside the platform. Defaults to
-// [tool.EgressNone]; the guard on egress does not watch functions. Calls of
-// tools with a lesser class are denied.
+// Egress declares what the function sends outside the platform. Defaults to
+// [tool.EgressNone]. The egress guard does not see a function's own requests.
+// Calls of tools with a lesser class are denied.
 func Egress(class tool.Egress) Option { return func(t *Tool) { t.Policy.EgressClass = class } }
 
-// Tenants lets no tenants but these run the function; to others it is unknown
-// when they call it. Without this option, all may.
+// Tenants restricts the function to these tenants; calls of others fail as if it
+// did not exist. Without this option, all tenants may call it.
 func Tenants(ids ...tool.TenantID) Option {
 	return func(t *Tool) { t.Tenants = append(t.Tenants, ids...) }
 }
 
-// ForUsers keeps the tool from models: people and clients call it.
+// ForUsers hides the tool from models: people and clients call it.
 func ForUsers() Option {
 	return func(t *Tool) { t.Definition.Interaction.Audience = tool.UserAudience }
 }
 
-// Aliases are further names that the tool is called by; see
-// [tool.Interaction].
+// Aliases are further names of the tool; see [tool.Interaction].
 func Aliases(names ...string) Option {
 	return func(t *Tool) {
 		t.Definition.Interaction.Aliases = append(t.Definition.Interaction.Aliases, names...)
 	}
 }
 
-// FormerName keeps the name that a renamed tool had working until the end of
-// the day removeBy, in UTC. The function also runs the versions of the tool that
-// were published under that name, whatever the day. Give [Publish] a greater
+// FormerName keeps a renamed tool's old name working until the end of the day
+// removeBy, in UTC. The function also runs the versions of the tool that were
+// published under that name, after that day too. Give [Publish] a greater
 // version than the former name had: a worker that starts renames the tool, with
 // its versions and policy.
 func FormerName(old string, removeBy time.Time) Option {
 	return func(t *Tool) { t.Definition.Interaction.Rename(old, removeBy) }
 }
 
-// Intent says what a call is for. Defaults to [tool.Compute].
+// Intent sets the purpose of a call. Defaults to [tool.Compute].
 func Intent(i tool.Intent) Option {
 	return func(t *Tool) { t.Definition.Interaction.Intent = i }
 }
@@ -88,14 +87,13 @@ func Publish(version string) Option { return func(t *Tool) { t.Version = version
 
 // Define registers a function under a name. Both schemas derive from In, which
 // must be a struct or a map with string keys, and Out. Define fails when the
-// name is taken or can't name a tool, and when a type has no schema: at the
-// program's start, not at the first call.
+// name is taken or not a valid tool name, and when a type has no schema.
 //
-// The function must return soon after its context ends: it is waited for. Use
-// [DefineSync] for one that can't. Arguments are decoded strictly: unknown
-// members are refused, and numbers that In can't hold. What the function
-// returns becomes the structured value; a *tool.Result is passed on as it is.
-// Its error is the tool's answer "no", and the model reads its text; only a
+// The function must return soon after its context ends: the call waits for it.
+// Use [DefineSync] for one that cannot. Arguments are decoded strictly: unknown
+// members are refused, and numbers that In cannot hold. The return value becomes
+// the structured content; a *tool.Result is passed on unchanged. An error becomes
+// an error result, whose text the model reads; only a [*tool.Error] fails the call.
 // [*tool.Error] means that the platform got no answer.
 func Define[In, Out any](
 	reg *Registry, name, description string, fn func(context.Context, In) (Out, error), opts ...Option,
@@ -103,15 +101,14 @@ func Define[In, Out any](
 	return define(reg, name, description, fn, false, opts)
 }
 
-// DefineWith is [Define] for a function that needs something of whom it is
-// called for: the tenant's sandbox, a connection of the run. Before each call,
-// provide makes or finds it; calls at the same time ask at the same time.
+// DefineWith is [Define] for a function that depends on its caller: the tenant's
+// sandbox, a connection of the run. Before each call, provide makes or finds the
+// dependency; concurrent calls call it concurrently.
 //
-// Its context ends when the call does, so [context.AfterFunc] can take back
-// what was provided. An error of provide means that there is no answer, and
-// counts as [tool.Unavailable] unless it is a [*tool.Error]. Called directly,
-// without an [Info] to provide for, the function fails with [tool.Invalid]:
-// give it one by [WithInfo].
+// The context of provide ends with the call, so [context.AfterFunc] can release
+// the dependency. An error of provide fails the call, with [tool.Unavailable]
+// unless it is a [*tool.Error]. Called directly, without an [Info], the function
+// fails with [tool.Invalid]: add one by [WithInfo].
 func DefineWith[D, In, Out any](
 	reg *Registry, name, description string,
 	provide func(context.Context, Info) (D, error), fn func(context.Context, D, In) (Out, error), opts ...Option,
@@ -138,14 +135,14 @@ func provided[D any](ctx context.Context, name string, provide func(context.Cont
 	}
 	deps, err := provide(ctx, info)
 	if _, typed := errors.AsType[*tool.Error](err); err != nil && !typed && ctx.Err() == nil {
-		err = &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "what the function needs could not be provided", Err: err}
+		err = &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "providing the function's dependency", Err: err}
 	}
 	return deps, err
 }
 
-// DefineSync is [Define] for a function that knows no context. It runs in a
-// goroutine of its own. At the deadline the call ends and the goroutine is
-// left to finish; what it returns is dropped.
+// DefineSync is [Define] for a function without a context. It runs in its own
+// goroutine. At the deadline the call ends and the goroutine is abandoned; its
+// return value is dropped.
 func DefineSync[In, Out any](reg *Registry, name, description string, fn func(In) (Out, error), opts ...Option) error {
 	return define(reg, name, description, func(_ context.Context, in In) (Out, error) { return fn(in) }, true, opts)
 }
@@ -164,7 +161,7 @@ func define[In, Out any](
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(input, &shape); err != nil || shape.Type != "object" {
-		return fmt.Errorf("defining function %q: its input is no JSON object", name)
+		return fmt.Errorf("defining function %q: its input is not a JSON object", name)
 	}
 	var output json.RawMessage
 	if reflect.TypeFor[Out]() != reflect.TypeFor[*tool.Result]() {
@@ -224,8 +221,8 @@ func schemaOf[T any]() (json.RawMessage, error) {
 	return raw, nil
 }
 
-// answeredNo classifies a function's error: the platform's, its context's, or
-// the function's own, which becomes a result that the model reads.
+// answeredNo classifies a function's error: a *tool.Error, its context's, or the
+// function's own, which becomes an error result.
 func answeredNo(ctx context.Context, err error) (*tool.Result, error) {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return nil, e
@@ -236,7 +233,7 @@ func answeredNo(ctx context.Context, err error) (*tool.Result, error) {
 	return tool.ErrorResult(err.Error()), nil
 }
 
-// answer encodes what a function returned. Text is shown to the model as text.
+// answer encodes a function's return value. Strings become text.
 func answer(out any) (*tool.Result, error) {
 	if res, ok := out.(*tool.Result); ok {
 		return res, nil

@@ -18,11 +18,12 @@ func New(reg *Registry) *Executor { return &Executor{registry: reg} }
 // CheckConfig is [Registry.CheckConfig].
 func (e *Executor) CheckConfig(raw json.RawMessage) error { return e.registry.CheckConfig(raw) }
 
-// Execute implements [tool.Executor]. A call is [tool.Denied] whose tool
-// claims less egress, or more freedom to repeat, than the function declares.
+// Execute implements [tool.Executor]. A call is [tool.Denied] if its tool
+// declares less egress than the function, or is_pure or idempotent where the
+// function does not.
 //
-// Once a function has begun, its errors count as sent: what it did until then
-// is its own affair.
+// Once a function has started, its errors have Sent set: it may have had
+// effects.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	f, err := e.registry.configured(call.Version.Snapshot.Config)
 	if err != nil {

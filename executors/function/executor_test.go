@@ -86,7 +86,7 @@ func TestDefineRefusesMistakes(t *testing.T) {
 	require.ErrorContains(t, function.Define(reg, "add", "", add), "taken")
 	require.ErrorContains(t, function.Define(reg, "2add", "", add), "want a letter")
 	require.ErrorContains(t, function.Define(reg, "n", "", func(context.Context, int) (int, error) { return 0, nil }),
-		"no JSON object")
+		"not a JSON object")
 	require.ErrorContains(
 		t, function.Define(reg, "c", "", func(context.Context, addInput) (chan int, error) { return nil, nil }),
 		"output schema",

@@ -6,11 +6,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Info is what a function may know of the call it serves.
+// Info describes the call that a function serves.
 type Info struct {
 	Tool      string // As "slug@version".
 	CallID    string
-	EffectID  string // The same over all attempts: the key to do the work once.
+	EffectID  string // The same for all attempts: an idempotency key.
 	RunID     string // Empty outside runs.
 	Principal tool.Principal
 	Mode      tool.Mode
@@ -26,7 +26,7 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 	return info, ok
 }
 
-// WithInfo returns a context for calling a function directly as if for a call.
+// WithInfo returns a context with an Info, for calling a function directly.
 func WithInfo(ctx context.Context, info Info) context.Context {
 	return context.WithValue(ctx, infoKey{}, info)
 }

@@ -10,10 +10,9 @@ import (
 )
 
 // Open runs the functions' Open hooks, in the order of their definition. When
-// one fails, those that were opened are closed again. A worker opens the
-// registry that it is given; a host that runs functions without a worker opens
-// it itself. Opening an open registry only increments a count, and the last
-// [Registry.Close] closes it.
+// one fails, those already opened are closed. A worker opens its registry; a host
+// that runs functions without a worker calls Open itself. Opening an open
+// registry only increments a count, and the last [Registry.Close] closes it.
 func (r *Registry) Open(ctx context.Context) error {
 	r.life.Lock()
 	defer r.life.Unlock()
@@ -35,8 +34,8 @@ func (r *Registry) Open(ctx context.Context) error {
 	return nil
 }
 
-// Close runs the functions' Close hooks, those defined last first. Call it when
-// no call is running any more. Closing what is not open does nothing.
+// Close runs the functions' Close hooks in reverse order. Call it when no call is
+// running any more. Closing a closed registry does nothing.
 func (r *Registry) Close() error {
 	r.life.Lock()
 	defer r.life.Unlock()
@@ -50,15 +49,15 @@ func (r *Registry) Close() error {
 	return closeAll(r.attended())
 }
 
-// attended returns the functions that want to be opened or closed, in the order
-// of their definition.
+// attended returns the functions with Open or Close hooks, in the order of their
+// definition.
 func (r *Registry) attended() []*function {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.DeleteFunc(slices.Clone(r.defined), func(f *function) bool { return !f.tool.hooks.live() })
 }
 
-// live reports whether the hooks span calls.
+// live reports whether there is an Open or Close hook.
 func (h *Hooks) live() bool { return h.Open != nil || h.Close != nil }
 
 func closeAll(functions []*function) error {

@@ -7,8 +7,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// permits holds a call to what the host declared of its function. A tool's
-// definition is its author's word, and authors are tenants.
+// permits checks a call against the host's declaration of its function. Tool
+// definitions are untrusted: their authors are tenants.
 func (f *function) permits(call *tool.Call) error {
 	if len(f.tool.Tenants) > 0 && !slices.Contains(f.tool.Tenants, call.Principal.Tenant) {
 		return unknown(f.tool.Definition.Name)

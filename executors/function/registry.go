@@ -23,7 +23,7 @@ type Registry struct {
 	functions map[string]*function
 	former    map[string]*function         // By the names that their tools had, see [FormerName].
 	defined   []*function                  // In the order of their definition.
-	read      *otter.Cache[string, string] // Configurations that were read, and the functions they name.
+	read      *otter.Cache[string, string] // Function names by configuration.
 	schemas   *schema.Cache                // Of the functions' inputs.
 	detached  chan struct{}                // See [MaxDetached].
 
@@ -32,7 +32,7 @@ type Registry struct {
 	open    atomic.Bool
 }
 
-// maxRead bounds the configurations that are remembered.
+// maxRead bounds the cached configurations.
 const maxRead = 1000
 
 // NewRegistry returns an empty registry.
@@ -44,13 +44,12 @@ func NewRegistry() *Registry {
 	}
 }
 
-// Tool is how a registered function presents itself, for registering a tool
-// that runs it.
+// Tool is the definition that a registered function has as a tool.
 type Tool struct {
 	Definition tool.Definition
 	Policy     tool.Policy
 	Tenants    []tool.TenantID // Empty for all. See [Tenants].
-	Version    string          // Empty for what is no tool by itself. See [Publish].
+	Version    string          // Empty unless it is published. See [Publish].
 
 	byName     bool
 	middleware []tool.Middleware
@@ -69,8 +68,8 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Reachable returns the names that configurations may give: those of all
-// functions and their former ones, sorted. It is never nil.
+// Reachable returns the names that configurations may use: current and former
+// names of all functions, sorted. It is never nil.
 func (r *Registry) Reachable() []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -81,7 +80,7 @@ func (r *Registry) Reachable() []string {
 }
 
 // Tool returns a definition and a policy for a tool that runs the named
-// function; ok is false when there is none. The caller may change them.
+// function; ok is false when it is not registered. The caller may change them.
 func (r *Registry) Tool(name string) (t Tool, ok bool) {
 	f := r.find(name)
 	if f == nil {
@@ -97,18 +96,17 @@ func (r *Registry) Tool(name string) (t Tool, ok bool) {
 	return t, true
 }
 
-// CheckConfig reports what is wrong with a function tool's configuration by
-// itself, as [tool.Invalid] with the JSON Pointer of the fault: function_name must
-// be there, and nothing else.
+// CheckConfig checks a function tool's configuration by itself: it must have
+// function_name and nothing else. It fails with [tool.Invalid] and the JSON
+// Pointer of the fault.
 func CheckConfig(raw json.RawMessage) error {
 	_, err := nameIn(raw)
 	return err
 }
 
-// CheckConfig reports what is wrong with a function tool's configuration, as
-// [tool.Invalid] with the JSON Pointer of the fault: function_name must be
-// given and registered. It does not know for whom: [Tenants] is heeded at the
-// call.
+// CheckConfig checks a function tool's configuration: function_name must be
+// given and registered. It fails with [tool.Invalid] and the JSON Pointer of the
+// fault. It does not check [Tenants]: the call does.
 func (r *Registry) CheckConfig(raw json.RawMessage) error {
 	_, err := r.configured(raw)
 	return err
@@ -131,7 +129,7 @@ func (r *Registry) configured(raw json.RawMessage) (*function, error) {
 	return f, nil
 }
 
-// nameIn reads the function's name out of a configuration.
+// nameIn returns the function's name in a configuration.
 func nameIn(raw json.RawMessage) (string, error) {
 	var c struct {
 		Type         tool.Implementation `json:"type"`
@@ -167,8 +165,8 @@ func (r *Registry) find(name string) *function {
 	return r.former[name]
 }
 
-// add registers f, unless its name is taken. One that wants to be opened comes
-// before the registry is.
+// add registers f, unless its name is taken. A function with an Open hook must be
+// added before the registry is opened.
 func (r *Registry) add(f *function) error {
 	name := f.tool.Definition.Name
 	f.detached = r.detached
@@ -176,7 +174,7 @@ func (r *Registry) add(f *function) error {
 	r.life.Lock()
 	defer r.life.Unlock()
 	if r.holders > 0 && f.tool.hooks.live() {
-		return fmt.Errorf("defining function %q: it wants to be opened, and the registry is open already", name)
+		return fmt.Errorf("defining function %q: it has an Open hook, and the registry is open already", name)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,15 +8,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Run calls a function in this process, without platform, tenant or record: as
-// a test does, or a program that has no need of them. The arguments are
-// prepared as those of a call are, repaired and coerced where that is
-// unambiguous and else refused with [tool.Invalid]; the function's own
-// middleware and hooks take part. It fails with [tool.NotFound] for a name that
-// is not defined.
+// Run calls a function in this process, without platform, tenant or record, as
+// in a test. It fails with [tool.NotFound] for an unknown name. Arguments are
+// prepared as for a call: repaired and coerced where that is unambiguous, else
+// refused with [tool.Invalid]. The function's own middleware and hooks run.
 //
-// The function has no [Info], unless ctx was given one by [WithInfo], and no
-// deadline but that of ctx.
+// The function has no [Info], unless ctx has one from [WithInfo], and only the
+// deadline of ctx.
 func (r *Registry) Run(ctx context.Context, name string, arguments json.RawMessage) (*tool.Result, error) {
 	f := r.find(name)
 	if f == nil {

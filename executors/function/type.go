@@ -11,8 +11,8 @@ import (
 )
 
 // Type describes function tools that the functions of a host run. The executor is
-// nil in a process that only judges definitions. Known lists the functions that
-// the workers have; where it is nil they are not known, and tools may name any.
+// nil in a process that only validates definitions. Known lists the functions of
+// the workers; where it is nil they are unknown, and tools may name any.
 func Type(executor *Executor, known []string) executors.Type {
 	t := executors.Type{
 		Traits:      tool.Traits{Implementation: tool.Function, Quick: true},
@@ -27,7 +27,7 @@ func Type(executor *Executor, known []string) executors.Type {
 	return t
 }
 
-// checkKnown refuses a configuration that names a function no worker has
+// checkKnown refuses a configuration whose function no worker has registered
 // (checklist S3-42).
 func checkKnown(config json.RawMessage, known []string) error {
 	name, err := nameIn(config)
@@ -42,7 +42,7 @@ func checkKnown(config json.RawMessage, known []string) error {
 	case meant != "":
 		hint = fmt.Sprintf(": did you mean %q?", meant)
 	case len(known) == 0:
-		hint = ": their host has registered none"
+		hint = ": none are registered"
 	}
 	return &tool.Error{
 		Kind: tool.Conflict, Op: "function.Type", Path: "/function_name",

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Advise returns what is odd about a configuration beside the input schema of its
-// tool: variables of the URL that no argument gives. Calls would fail for want of
-// them, or leave them out, wherever the schema allows no other arguments.
+// Advise returns warnings about a configuration and the input schema of its tool:
+// variables of the URL without a declared argument. Calls would fail or leave
+// them out, unless the schema allows other arguments.
 func Advise(raw, inputSchema json.RawMessage) []string {
 	c, err := decode(raw)
 	if err != nil {
-		return nil // CheckConfig says what is wrong.
+		return nil // CheckConfig reports the fault.
 	}
 	t, err := parseTemplate(c.URL)
 	if err != nil {

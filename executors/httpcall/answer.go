@@ -17,10 +17,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// excerptBytes is how much of an answer "no" the model is shown.
+// excerptBytes bounds the excerpt of an error response that the model reads.
 const excerptBytes = 4 << 10
 
-// answered returns what an answer of 2xx says.
+// answered returns the result of a 2xx response.
 func (p *program) answered(ctx context.Context, known *secret.Redactor, r *egress.Response) (*tool.Result, error) {
 	if r.Truncated {
 		return tooMuch(r), nil
@@ -62,14 +62,14 @@ func notJSON(known *secret.Redactor, r *egress.Response) *tool.Result {
 		excerpt(known, r))
 }
 
-// textResult removes secrets before it makes valid text, which would change
-// those that are not, and those in UTF-16.
+// textResult redacts secrets before it makes the text valid UTF-8, which would
+// change secrets that are not valid, and those in UTF-16.
 func textResult(known *secret.Redactor, raw []byte) *tool.Result {
 	return &tool.Result{Content: []tool.Content{tool.Text(strings.ToValidUTF8(string(known.JSON(raw)), "\uFFFD"))}}
 }
 
-// binaryResult returns an answer's bytes as they came, in a block of their
-// content type.
+// binaryResult returns a response's bytes unchanged, in a block of their content
+// type.
 func (p *program) binaryResult(mediaType string, r *egress.Response) *tool.Result {
 	block := tool.Content{Type: tool.ResourceContent, Data: r.Body, MIMEType: mediaType, Name: fileName(r.Header)}
 	switch {
@@ -86,7 +86,7 @@ func (p *program) binaryResult(mediaType string, r *egress.Response) *tool.Resul
 	return &tool.Result{Content: []tool.Content{block}}
 }
 
-// saidNo returns what an answer says that the caller can act on.
+// saidNo returns a response as an error result that the caller can act on.
 func saidNo(known *secret.Redactor, r *egress.Response) *tool.Result {
 	text := "the upstream answered " + statusText(r.Status)
 	if body := excerpt(known, r); body != "" {
@@ -95,8 +95,8 @@ func saidNo(known *secret.Redactor, r *egress.Response) *tool.Result {
 	return tool.ErrorResult(text)
 }
 
-// excerpt returns the beginning of a text body; nothing of a binary one.
-// Secrets go before anything is cut, or half of one would be left.
+// excerpt returns the beginning of a text body; empty for a binary one. Secrets
+// are redacted before the text is cut, since a cut secret would not be recognised.
 func excerpt(known *secret.Redactor, r *egress.Response) string {
 	raw := known.JSON(r.Body)
 	if r.Truncated {
@@ -124,8 +124,8 @@ func mediaTypeOf(h http.Header) string {
 	return mediaType
 }
 
-// fileName returns the name that an answer gives its file, without the way to
-// it; empty where it gives none that is fit for one.
+// fileName returns the file name in a response's Content-Disposition, without a
+// path; empty where there is no valid one.
 func fileName(h http.Header) string {
 	_, parameters, err := mime.ParseMediaType(h.Get("Content-Disposition"))
 	if err != nil {

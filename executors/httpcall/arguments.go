@@ -9,14 +9,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// arguments are a call's, taken apart without touching their bytes.
+// arguments are a call's arguments, split by name, with their bytes unchanged.
 type arguments struct {
 	root    part
 	names   []string // In the caller's order.
 	members map[string]json.RawMessage
 }
 
-// part is a JSON value that many references may lead through.
+// part is a parsed JSON value, cached for many references into it.
 type part struct{ *jsonpointer.Value }
 
 func newPart(raw json.RawMessage) *part { return &part{jsonpointer.NewValue(raw)} }
@@ -76,7 +76,7 @@ func scalar(raw json.RawMessage) (string, bool) {
 		}
 		return s, true
 	default:
-		return string(raw), true // As the caller spelled it.
+		return string(raw), true // The caller's spelling.
 	}
 }
 

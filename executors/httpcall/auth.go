@@ -23,8 +23,8 @@ type Auth struct {
 	Header         string `json:"header,omitempty"` // For header, such as "X-Api-Key".
 	Name           string `json:"name,omitempty"`   // Of the parameter or cookie, for query and cookie.
 
-	// TokenURL is where oauth2_client_credentials asks for a token (RFC 6749,
-	// section 4.4): a literal. Tokens are kept until they end, and go to the
+	// TokenURL is the token endpoint of oauth2_client_credentials (RFC 6749,
+	// section 4.4): a literal. Tokens are cached until they expire, and sent to the
 	// host of the tool's URL alone, to which the credential must be bound too.
 	TokenURL string   `json:"token_url,omitempty"`
 	Scopes   []string `json:"scopes,omitempty"`
@@ -138,7 +138,7 @@ func (a *Auth) checkOAuth2() error {
 	return nil
 }
 
-// validScope holds scopes to RFC 6749's scope-token.
+// validScope checks a scope against RFC 6749's scope-token.
 func validScope(s string) bool {
 	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }
 	return s != "" && len(s) <= maxScopeBytes && !strings.ContainsFunc(s, odd)

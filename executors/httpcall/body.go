@@ -31,8 +31,8 @@ type bodyReader struct {
 	references int
 }
 
-// read checks and takes apart the part of a body at path. Below a member whose
-// name is that of a secret, literals are refused.
+// read parses and checks the part of a body at path. Literals below a member with
+// the name of a secret are refused.
 func (r *bodyReader) read(path string, raw json.RawMessage, depth int, hidden bool) (*node, error) {
 	if depth > maxDepth {
 		return nil, fault(path, fmt.Sprintf("nested more than %d deep", maxDepth))
@@ -85,15 +85,15 @@ func (r *bodyReader) read(path string, raw json.RawMessage, depth int, hidden bo
 	}
 }
 
-// mayBeSecret reports whether a literal says more than yes, no or nothing.
+// mayBeSecret reports whether a literal is a number or a string that is not empty.
 func mayBeSecret(raw json.RawMessage) bool {
 	k := kind(raw)
 	return k == '"' && string(bytes.TrimSpace(raw)) != `""` || k == '-' || '0' <= k && k <= '9'
 }
 
-// fill returns what is written to b: the template with its references replaced
-// by what stands in root, byte for byte; nil when it is a lone reference to
-// nothing.
+// fill appends the template to b, with its references replaced by the values in
+// root, byte for byte, and returns it; nil when it is a lone reference to an
+// absent value.
 func (n *node) fill(ctx context.Context, b *sink, root *part) (json.RawMessage, error) {
 	if present, err := n.write(ctx, b, root); err != nil || !present {
 		return nil, err

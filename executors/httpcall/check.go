@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// noLiteralSecret is said of a value under the name of a secret.
+// noLiteralSecret is the fault of a literal under the name of a secret.
 const noLiteralSecret = "credentials don't belong in a configuration: use auth.credentials_ref"
 
 var (
@@ -29,8 +29,7 @@ var (
 	}
 )
 
-// check judges what needs no more than the configuration's members; compile
-// does the rest.
+// check validates single members; compile validates the rest.
 func (c *Config) check() error {
 	switch {
 	case c.Type != "" && c.Type != tool.HTTP:
@@ -38,7 +37,7 @@ func (c *Config) check() error {
 	case !slices.Contains(methods, c.Method):
 		return fault("/method", fmt.Sprintf("%q is none of %s", c.Method, strings.Join(methods, ", ")))
 	case c.Reads && c.Method != http.MethodPost:
-		return fault("/reads", "only a POST is declared to read: GET, HEAD and OPTIONS need no declaration, and "+
+		return fault("/reads", "reads is for POST only: GET, HEAD and OPTIONS need no declaration, and "+
 			"PUT, PATCH and DELETE never run under egress class read_only; drop reads")
 	case c.MaxBytes < 0 || c.MaxBytes > maxAnswerBytes:
 		return fault("/max_bytes", fmt.Sprintf("want 0 to %d", maxAnswerBytes))
@@ -53,7 +52,7 @@ func (c *Config) check() error {
 	case len(c.Errors) > maxErrorRules:
 		return fault("/errors", fmt.Sprintf("%d rules: at most %d", len(c.Errors), maxErrorRules))
 	case len(c.Result) > 0 && (c.Answer == answerText || c.Answer == answerBinary):
-		return fault("/answer", "a result is made of JSON")
+		return fault("/answer", "result needs a JSON answer")
 	}
 	for i := range c.Errors {
 		if err := c.Errors[i].check("/errors/" + strconv.Itoa(i)); err != nil {
@@ -78,9 +77,9 @@ func (c *Config) checkHeaders() error {
 		case v.From == nil && !validHeaderValue(v.Literal):
 			return fault(path, "a header value may not hold line breaks or control characters")
 		case http.CanonicalHeaderKey(name) == "Cookie":
-			return fault(path, "cookies have a member of their own: cookies")
+			return fault(path, "set cookies by the member cookies")
 		case http.CanonicalHeaderKey(name) == "Content-Type" && c.BodyType != bodyJSON:
-			return fault(path, "the content type follows from body_type")
+			return fault(path, "body_type sets the content type")
 		case secret.SensitiveKey(name):
 			return fault(path, noLiteralSecret)
 		}
@@ -96,7 +95,7 @@ func (c *Config) checkParameters() error {
 	}
 	for _, name := range c.Variables.names() {
 		if c.Variables[name].From == nil {
-			return fault("/variables/"+jsonpointer.Escape(name), `want {"from": "/pointer"}: literals stand in the URL`)
+			return fault("/variables/"+jsonpointer.Escape(name), `want {"from": "/pointer"}: put literals into the URL`)
 		}
 	}
 	if err := c.Variables.checkStyles("/variables", nil); err != nil {
@@ -140,14 +139,14 @@ func checkCookie(path, name string) error {
 	return nil
 }
 
-// validToken holds names to RFC 9110's token.
+// validToken checks a name against RFC 9110's token.
 func validToken(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	return name != "" && strings.Trim(name, letters+"0123456789!#$%&'*+-.^_`|~") == ""
 }
 
-// validHeaderValue refuses what could end a header line, and other control
-// characters but the tab.
+// validHeaderValue reports whether v has no control characters other than tabs,
+// such as line breaks.
 func validHeaderValue(v string) bool {
 	return !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }

@@ -9,9 +9,8 @@ import (
 )
 
 // Needs returns the least egress class under which a tool of this configuration
-// can be called, and the method that it sends. It returns the class of reading
-// for a configuration that can't be read; [CheckConfig] reports what is wrong
-// with it.
+// can be called, and its HTTP method. It returns the class of reading for a
+// configuration that cannot be parsed; [CheckConfig] reports the fault.
 func Needs(raw json.RawMessage) (class tool.Egress, method string) {
 	c, err := decode(raw)
 	if err != nil {
@@ -23,8 +22,8 @@ func Needs(raw json.RawMessage) (class tool.Egress, method string) {
 	return tool.EgressWrite, c.Method
 }
 
-// DeclaresReads reports whether a configuration declares that its POST only
-// reads. A configuration that cannot be read declares nothing.
+// DeclaresReads reports whether a configuration declares its POST read-only; false
+// for a configuration that cannot be parsed.
 func DeclaresReads(raw json.RawMessage) bool {
 	c, err := decode(raw)
 	return err == nil && c.Reads

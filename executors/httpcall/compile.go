@@ -18,12 +18,12 @@ type program struct {
 	references int             // To arguments.
 	used       map[string]bool // Arguments that the URL, headers, cookies and query use.
 	whole      bool            // One of them uses all arguments.
-	body       payloader       // Nil for none, and for the rest.
+	body       payloader       // Nil without one, and where the unused arguments are sent.
 	result     *node           // Nil unless the configuration has one.
-	rest       restTo          // Where arguments used nowhere else go.
+	rest       restTo          // Where unused arguments are sent.
 }
 
-// restTo says where the arguments go that a configuration does not mention.
+// restTo is where the arguments go that a configuration does not use.
 type restTo int
 
 const (
@@ -73,7 +73,7 @@ func compile(raw json.RawMessage) (*program, error) {
 	return p, nil
 }
 
-// useVariables notes the arguments that the URL uses.
+// useVariables records the arguments that the URL uses.
 func (p *program) useVariables() error {
 	for _, name := range p.Variables.names() {
 		if !slices.Contains(p.template.names, name) {
@@ -92,8 +92,7 @@ func (p *program) useVariables() error {
 	return nil
 }
 
-// compileBody decides what is sent, and where arguments go that nothing
-// mentions.
+// compileBody compiles the body, and decides where unused arguments are sent.
 func (p *program) compileBody() error {
 	switch {
 	case len(p.Body) > 0:
@@ -126,7 +125,7 @@ func (p *program) use(ptr *Pointer) {
 	}
 }
 
-// unused returns the names of the arguments that go to the rest.
+// unused returns the names of the arguments that the configuration does not use.
 func (p *program) unused(args *arguments) []string {
 	if p.whole {
 		return nil

@@ -26,9 +26,8 @@ type Config struct {
 	// Expressions name arguments, "user.id" the member of one. Those outside
 	// {?…} and {&…} must be given and not be empty.
 	URL string `json:"url"`
-	// Variables gives variables of URL other values than the arguments of
-	// their names. Arrays and objects are expanded as the template says: no
-	// styles here.
+	// Variables overrides the arguments that variables of URL take. Arrays and
+	// objects are expanded as the template says; styles are not allowed.
 	Variables Values `json:"variables,omitempty"`
 	// Headers are set on the request; one whose argument is absent is left out.
 	Headers Values `json:"headers,omitempty"`
@@ -59,22 +58,22 @@ type Config struct {
 	Reads bool `json:"reads,omitempty"`
 	// Auth adds a credential.
 	Auth *Auth `json:"auth,omitempty"`
-	// MaxBytes bounds the answer, that of all pages together; 1 MiB when zero,
-	// at most 16 MiB.
+	// MaxBytes bounds the answer, all pages together; 1 MiB when zero, at most
+	// 16 MiB.
 	MaxBytes int64 `json:"max_bytes,omitempty"`
-	// Answer says how the answer is read: "json", "text", "binary", as it came
-	// in a block of its content type, or "auto", by its content type. Defaults
-	// to auto.
+	// Answer is how the answer is read: "json", "text", "binary" for its bytes
+	// unchanged in a block of their content type, or "auto", by its content type.
+	// Defaults to auto.
 	Answer string `json:"answer,omitempty"`
 	// Pagination asks for further pages and joins their items.
 	Pagination *Pagination `json:"pagination,omitempty"`
-	// Result is made of a JSON answer as a body of type json is made of
-	// arguments: {"from": "/data"} is what stands there, an object takes its
-	// members from several places. The answer must have what a lone reference
-	// points at. Absent, the answer is the result.
+	// Result builds the result from a JSON answer, as a body of type json is built
+	// from arguments: {"from": "/data"} is a part of it, an object combines
+	// several parts. The call fails where a lone reference points at nothing.
+	// Absent, the answer is the result.
 	Result json.RawMessage `json:"result,omitempty"`
-	// Errors maps answers to errors where the status does not say what they
-	// mean. The first rule that matches applies; without one, the status does.
+	// Errors maps answers to errors where the status is not enough. The first
+	// matching rule applies; without one, the status decides.
 	Errors []ErrorRule `json:"errors,omitempty"`
 }
 
@@ -88,9 +87,8 @@ const (
 	answerBinary = "binary"
 )
 
-// CheckConfig reports what is wrong with an http tool's configuration, as
-// [tool.Invalid] with the JSON Pointer of the fault. Registries call it before
-// they store one.
+// CheckConfig checks an http tool's configuration. It fails with [tool.Invalid]
+// and the JSON Pointer of the fault. Registries call it before they store one.
 func CheckConfig(raw json.RawMessage) error {
 	_, err := compile(raw)
 	return err

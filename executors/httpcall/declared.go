@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxErrorText is how much of an upstream's message an error holds.
+// maxErrorText bounds the upstream's message in an error, in bytes.
 const maxErrorText = 500
 
 // declared returns the first rule that an answer matches; nil without one.
@@ -37,8 +37,8 @@ func (r *ErrorRule) matches(status int, doc *part) bool {
 	return ok && says(v)
 }
 
-// end ends a call as the rule says. The error has Sent and Answered set,
-// whatever its kind: an answer came.
+// end returns the outcome that the rule declares. The error has Sent and Answered
+// set, whatever its kind, since an answer was received.
 func (r *ErrorRule) end(known *secret.Redactor, resp *egress.Response, doc *part, now time.Time) (*tool.Result, error) {
 	text := r.text(doc)
 	if r.Kind == kindAnswerError {
@@ -58,8 +58,8 @@ func (r *ErrorRule) end(known *secret.Redactor, resp *egress.Response, doc *part
 	return nil, failed
 }
 
-// text returns the rule's message; empty where it has none, or the answer
-// lacks it.
+// text returns the rule's message; empty where it has none, or its reference is
+// absent in the answer.
 func (r *ErrorRule) text(doc *part) string {
 	switch {
 	case r.Message == nil:
@@ -89,8 +89,8 @@ func (r *ErrorRule) retryAfter(resp *egress.Response, doc *part, now time.Time) 
 	return egress.RetryAfter(resp.Header, now)
 }
 
-// shorten returns the beginning of a text, without secrets: they go before
-// anything is cut, or half of one would be left.
+// shorten returns the beginning of a text, redacted before it is cut, since a cut
+// secret would not be recognised.
 func shorten(known *secret.Redactor, text string, limit int) string {
 	return tool.Clip(strings.TrimSpace(strings.ToValidUTF8(known.Text(text), "\uFFFD")), limit)
 }

@@ -11,41 +11,40 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ErrorRule says what an answer means that matches it. It changes how a call
-// ends, never whether its request may be repeated: an answer came, so a request
-// went.
+// ErrorRule maps matching answers to an outcome. It never makes a request safe to
+// retry: an answer was received, so the request was sent.
 type ErrorRule struct {
-	// Status is what the answer's must be: "404", or "4xx" for all of them.
-	// Empty for any, 2xx included.
+	// Status is the status to match: "404", or "4xx" for all of them. Empty for
+	// any, 2xx included.
 	Status string
-	// Where points into the answer's JSON at what must be Equals or, without
-	// it, be there and neither null, false, zero nor empty. Nil for any answer.
+	// Where points into the answer's JSON at a value that must equal Equals or,
+	// without it, be neither absent, null, false, zero nor empty. Nil for any answer.
 	Where  *Pointer
 	Equals json.RawMessage // A string, number or boolean.
-	// Kind is how the call ends: "answer_error", completed with the answer
-	// "no", which the model reads; or failed, as invalid, not_found, denied,
-	// conflict, rate_limited or unavailable.
+	// Kind is the outcome: "answer_error", an error result that the model reads;
+	// or a failure: invalid, not_found, denied, conflict, rate_limited or
+	// unavailable.
 	Kind string
-	// Message is what is said: a literal, or taken from the answer. Defaults
+	// Message is the message: a literal, or a reference into the answer. Defaults
 	// to the status and, for answer_error, the beginning of the answer.
 	Message *Value
 	// RetryAfter points at a number of seconds in the answer, for rate_limited
-	// and unavailable. Defaults to what the header Retry-After says.
+	// and unavailable. Defaults to the header Retry-After.
 	RetryAfter *Pointer
 }
 
-// kindAnswerError ends a call completed, with the answer "no".
+// kindAnswerError completes a call with an error result.
 const kindAnswerError = "answer_error"
 
 const maxErrorRules = 32
 
-// declarable are the kinds that a rule may give an answer.
+// declarable lists the kinds that a rule may have.
 var declarable = []string{
 	kindAnswerError, string(tool.Invalid), string(tool.NotFound), string(tool.Denied),
 	string(tool.Conflict), string(tool.RateLimited), string(tool.Unavailable),
 }
 
-// errorRuleJSON is how a rule is written.
+// errorRuleJSON is the JSON form of a rule.
 type errorRuleJSON struct {
 	Status     string          `json:"status,omitempty"`
 	Where      *Pointer        `json:"where,omitempty"`
@@ -95,7 +94,7 @@ func (r *ErrorRule) check(path string) error {
 	case r.RetryAfter != nil && r.Kind != string(tool.RateLimited) && r.Kind != string(tool.Unavailable):
 		return fault(path+"/retry_after", "only for rate_limited and unavailable")
 	case r.Where == nil && strings.HasPrefix(r.Status, "2"):
-		return fault(path+"/where", "want a pointer: every good answer would be an error")
+		return fault(path+"/where", "want a pointer: the rule would turn every 2xx answer into an error")
 	}
 	return nil
 }
@@ -108,7 +107,7 @@ func validStatus(s string) bool {
 	return err == nil || s[1:] == "xx"
 }
 
-// covers reports whether a status is the rule's.
+// covers reports whether the rule matches a status.
 func (r *ErrorRule) covers(status int) bool {
 	text := strconv.Itoa(status)
 	return r.Status == "" || r.Status == text || strings.HasSuffix(r.Status, "xx") && r.Status[:1] == text[:1]
@@ -130,7 +129,7 @@ func equal(a, b json.RawMessage) bool {
 	return errX == nil && errY == nil && x == y
 }
 
-// says reports whether a JSON value is more than null, false, zero or empty.
+// says reports whether a JSON value is not null, false, zero or empty.
 func says(raw json.RawMessage) bool {
 	switch kind(raw) {
 	case 0, 'n', 'f':

@@ -10,18 +10,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// exchange is a call's way to its upstream: a request, or one for each page,
-// all with one access.
+// exchange sends the requests of one call, one or one for each page, all with the
+// same egress access.
 type exchange struct {
 	executor *Executor
 	program  *program
 	call     *tool.Call
 	access   egress.Access
-	grant    *grant // Where the token comes from that is sent; nil for none.
-	renewed  bool   // Whether another token was asked for.
+	grant    *grant // The source of the access token; nil for none.
+	renewed  bool   // Whether a second token was requested.
 }
 
-// begin opens what the call's requests need, the first of which is given.
+// begin opens the credentials of the call's requests and returns their exchange.
 func (e *Executor) begin(ctx context.Context, p *program, call *tool.Call, req *egress.Request) (*exchange, error) {
 	x := &exchange{executor: e, program: p, call: call, access: egress.Access{
 		Tenant: call.Principal.Tenant, Class: call.Egress, Rules: call.EgressRules, PostReads: p.Reads,
@@ -40,11 +40,11 @@ func (e *Executor) begin(ctx context.Context, p *program, call *tool.Call, req *
 	return x, err
 }
 
-// authorize gets a token for the call's requests. Whether the requests may go
-// out, and the credential with them, is decided before anybody is asked for one.
+// authorize gets a token for the call's requests, after checking that egress rules
+// allow the requests and the credential.
 func (x *exchange) authorize(ctx context.Context, v secret.Value, req *egress.Request) error {
 	bound := x.access
-	// Where v may go, a token of it may.
+	// A token may be sent wherever v may be sent.
 	bound.Credential = &egress.Credential{Value: secret.NewValue("token", v.Hosts()...)}
 	if err := x.executor.gate.Check(bound, req.Method, req.URL); err != nil {
 		return err //nolint:wrapcheck // A *tool.Error already.
@@ -58,16 +58,15 @@ func (x *exchange) authorize(ctx context.Context, v secret.Value, req *egress.Re
 	return nil
 }
 
-// carry makes the call's requests carry a token, to the host of the tool's URL
-// alone.
+// carry adds a token to the call's requests, for the host of the tool's URL alone.
 func (x *exchange) carry(ctx context.Context, token string) {
 	v := secret.NewValue(token, x.program.template.hostport())
 	secret.Note(ctx, v)
 	x.access.Credential = &egress.Credential{Value: v, Scheme: egress.Bearer}
 }
 
-// send sends a request. A token that is not accepted is forgotten, and another
-// asked for, once in a call, where the request may be repeated.
+// send sends a request. A rejected token is dropped and replaced, once per call,
+// where the request may be repeated.
 func (x *exchange) send(ctx context.Context, req *egress.Request) (*egress.Response, error) {
 	for {
 		resp, err := x.executor.gate.Do(ctx, x.access, req)
@@ -89,7 +88,7 @@ func (x *exchange) send(ctx context.Context, req *egress.Request) (*egress.Respo
 	}
 }
 
-// credential returns an opened secret as it is sent.
+// credential returns an opened secret in the form in which it is sent.
 func (a *Auth) credential(ctx context.Context, v secret.Value) (*egress.Credential, error) {
 	if a.Type == authBasic {
 		if _, ok := v.Field("username"); ok {
@@ -106,8 +105,8 @@ func (a *Auth) credential(ctx context.Context, v secret.Value) (*egress.Credenti
 	return &egress.Credential{Value: v, Scheme: schemes[a.Type], Header: a.Header, Name: a.Name}, nil
 }
 
-// pair returns a credential of two parts: members of an object, or with a
-// colon between.
+// pair returns a credential's two parts: members of an object, or separated by a
+// colon.
 func pair(v secret.Value, first, second string) (string, string, error) {
 	if a, ok := v.Field(first); ok {
 		b, ok := v.Field(second)

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxPrograms bounds the configurations kept ready.
+// maxPrograms bounds the cached configurations.
 const maxPrograms = 4096
 
 // Executor runs http tools. It is safe for concurrent use.
@@ -25,8 +25,8 @@ type Executor struct {
 	programs map[string]*program // By configuration.
 }
 
-// New returns an executor that sends through gate and opens credentials with
-// secrets; nil opens none.
+// New returns an executor that sends through gate and opens credentials by
+// secrets; nil for no credentials.
 func New(gate *egress.Gate, secrets secret.Resolver) *Executor {
 	return &Executor{gate: gate, secrets: secrets, tokens: newTokens(), programs: make(map[string]*program)}
 }
@@ -55,7 +55,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	return p.outcome(ctx, resp, time.Now())
 }
 
-// program returns the version's configuration, compiled once.
+// program returns the version's compiled configuration, from the cache.
 func (e *Executor) program(v *tool.Version) (*program, error) {
 	e.mu.RLock()
 	p := e.programs[string(v.Snapshot.Config)]
@@ -80,6 +80,6 @@ func (e *Executor) program(v *tool.Version) (*program, error) {
 	return p, nil
 }
 
-// CheckConfig is the package's [CheckConfig], for registries that ask the
-// executor of a type.
+// CheckConfig is the package's [CheckConfig], for registries that call a type's
+// executor.
 func (e *Executor) CheckConfig(raw json.RawMessage) error { return CheckConfig(raw) }

@@ -13,17 +13,17 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// fields are parameters of a query, or fields of a form.
+// fields are query parameters or form fields.
 type fields []field
 
 type field struct {
-	of   string // The parameter's name, which the field's may begin with.
+	of   string // The parameter's name, a prefix of the field's.
 	name string
 	text string // Escaped.
 }
 
-// encode writes fields in the order of their parameters' names; those of one
-// parameter stay in theirs.
+// encode writes fields sorted by parameter name; fields of one parameter keep their
+// order.
 func (f fields) encode() string {
 	slices.SortStableFunc(f, func(a, b field) int { return cmp.Compare(a.of, b.of) })
 	var b strings.Builder
@@ -41,7 +41,7 @@ func (f *fields) addLiteral(name, text string) {
 	*f = append(*f, field{name, name, url.QueryEscape(text)})
 }
 
-// add writes an argument in a style, as far as there is room.
+// add writes an argument in a style, within the limit.
 func (f *fields) add(ctx context.Context, left *room, name, path string, style Style, raw json.RawMessage) error {
 	if err := ended(ctx); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (w fieldWriter) repeat(name string, raw json.RawMessage) error {
 	return nil
 }
 
-// join writes one field of all items, or of the names and values of all members.
+// join writes one field of all items, or of all members' names and values.
 func (w fieldWriter) join(name, separator string, raw json.RawMessage) error {
 	texts, err := w.flat(raw)
 	if err != nil {
@@ -133,8 +133,8 @@ func (w fieldWriter) pairs(name string, raw json.RawMessage) error {
 	return nil
 }
 
-// deep writes a field for each value in raw, at any depth, with the way there
-// in its name.
+// deep writes a field for each value in raw, at any depth, with its path in the
+// name.
 func (w fieldWriter) deep(name string, raw json.RawMessage, depth int) error {
 	if depth > maxDepth {
 		return argument(w.path, fmt.Sprintf("nested more than %d deep", maxDepth))

@@ -36,8 +36,8 @@ type answeredToken struct {
 	age  time.Duration
 }
 
-// ask asks the token endpoint for a token. Nothing of the call leaves with it,
-// so that its failures are those of a call that was not sent.
+// ask requests a token from the token endpoint. Its failures do not have Sent set,
+// since no part of the call was sent.
 func (g *grant) ask(ctx context.Context) (answeredToken, error) {
 	id, password, err := pair(g.credential, "client_id", "client_secret")
 	if err != nil {
@@ -58,8 +58,8 @@ func (g *grant) ask(ctx context.Context) (answeredToken, error) {
 	secret.Note(ctx, client.Value, secret.NewValue(password), secret.NewValue(url.QueryEscape(password)))
 	access := g.access.Handshake(client)
 	if g.auth.ClientAuth == clientBody {
-		// What is in a body, the gate can't judge on its way: it is asked here,
-		// and follows redirects of requests with a body to the same origin only.
+		// The gate does not see credentials in a body: check access here. Redirects
+		// of requests with a body are followed to the same origin only.
 		if err := g.gate.Check(access, http.MethodPost, g.auth.TokenURL); err != nil {
 			return answeredToken{}, tokenFailure(err)
 		}
@@ -78,7 +78,7 @@ func (g *grant) ask(ctx context.Context) (answeredToken, error) {
 	return readToken(resp)
 }
 
-// tokenFailure returns the error of a token request that got no answer.
+// tokenFailure returns the error of a token request without an answer.
 func tokenFailure(err error) *tool.Error {
 	failed := *tool.AsError(err)
 	failed.Msg = "asking for a token: " + failed.Msg
@@ -86,8 +86,8 @@ func tokenFailure(err error) *tool.Error {
 	return &failed
 }
 
-// readToken reads the answer of a token endpoint. Of a refusal it reports only
-// the error codes of RFC 6749, and no other text.
+// readToken parses a token endpoint's response. For a refusal it reports only the
+// error codes of RFC 6749, and no other text.
 func readToken(resp *egress.Response) (answeredToken, error) {
 	failed := &tool.Error{Op: "httpcall.Execute"}
 	switch {
@@ -105,10 +105,10 @@ func readToken(resp *egress.Response) (answeredToken, error) {
 		}
 		return a, &tool.Error{
 			Kind: tool.Unavailable, Op: "httpcall.Execute",
-			Msg: "the token endpoint answered with something that is no bearer token",
+			Msg: "the token endpoint did not return a bearer token",
 		}
 	}
-	failed.Msg = "the token endpoint gave no token: it answered " + statusText(resp.Status) + errorCode(resp.Body)
+	failed.Msg = "the token endpoint refused a token with " + statusText(resp.Status) + errorCode(resp.Body)
 	return answeredToken{}, failed
 }
 
@@ -128,7 +128,7 @@ func errorCode(body []byte) string {
 	return ", " + e.Error
 }
 
-// parseToken reads a token of RFC 6749, section 5.1.
+// parseToken parses a token response of RFC 6749, section 5.1.
 func parseToken(resp *egress.Response) (answeredToken, bool) {
 	object, err := readObject(resp.Body)
 	if err != nil || resp.Truncated {
@@ -149,8 +149,8 @@ func validTokenText(s string) bool {
 	return s != "" && len(s) <= maxTokenBytes && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// lifetime reads seconds, which some write as a string. One that has passed
-// gives a token for one call.
+// lifetime parses seconds, which some servers write as a string. An expired token
+// is used for one call.
 func lifetime(raw json.RawMessage) (time.Duration, bool) {
 	if len(raw) == 0 || isNull(raw) {
 		return tokenAge, true
@@ -163,7 +163,7 @@ func lifetime(raw json.RawMessage) (time.Duration, bool) {
 	return time.Duration(min(max(seconds, 0), maxTokenAge.Seconds()) * float64(time.Second)), true
 }
 
-// cutCredential takes "id:secret" apart.
+// cutCredential splits "id:secret".
 func cutCredential(text string) (string, string, bool) {
 	id, password, ok := strings.Cut(text, ":")
 	return id, password, ok && id != "" && password != "" && !strings.HasPrefix(strings.TrimSpace(text), "{")

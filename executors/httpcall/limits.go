@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Limits of a configuration, and of what it makes of a call's arguments: each
-// reference may stand for all of them.
+// Limits of a configuration, and of the request it makes from arguments: each
+// reference may be to all of them.
 const (
 	maxConfigBytes = 64 << 10
 	maxReferences  = 256 // To arguments, in URL, headers, query and body together.
@@ -21,10 +21,10 @@ const (
 	maxBodyBytes   = 4 << 20
 )
 
-// room is what is left of a limit.
+// room is the unused part of a limit.
 type room struct {
 	left int
-	full string // What is said when nothing is.
+	full string // The message when it is used up.
 }
 
 func urlRoom() *room {
@@ -49,24 +49,24 @@ func (r *room) take(path string, n int) error {
 	return nil
 }
 
-// fits refuses an argument that could not be decoded into what is left, however
-// it is escaped, before anything reads it.
+// fits refuses an argument that cannot fit into the rest of the limit, however it
+// is escaped, before it is decoded.
 func (r *room) fits(path string, raw []byte) error {
-	const escaped = 8 // No less than \u0041 for a byte, with an array's commas.
+	const escaped = 8 // The longest escape of one byte, such as \u0041, and a comma.
 	if len(raw)/escaped > r.left {
 		return argument(path, r.full)
 	}
 	return nil
 }
 
-// ended returns how a call ends whose context has ended before its request
-// was written; nil while it has not.
+// ended returns the error of a call whose context ended before its request was
+// written; nil while it has not.
 func ended(ctx context.Context) error {
 	if ctx.Err() == nil {
 		return nil
 	}
 	out := &tool.Error{
-		Kind: tool.Timeout, Op: "httpcall.Execute", Msg: "the call's time was over before its request was written",
+		Kind: tool.Timeout, Op: "httpcall.Execute", Msg: "the call's deadline passed before its request was sent",
 		Err: context.Cause(ctx),
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -75,12 +75,12 @@ func ended(ctx context.Context) error {
 	return out
 }
 
-// sink is a buffer that a few references, each to much of an argument, can't
-// make grow without end.
+// sink is a bounded buffer: a few references to large arguments could otherwise
+// fill memory.
 type sink struct {
 	bytes.Buffer
 	max  int
-	full error // How a call ends that writes more.
+	full error // The error at the limit.
 }
 
 func bodySink() *sink {
@@ -89,7 +89,7 @@ func bodySink() *sink {
 	}
 }
 
-// put appends text unless b grows too long.
+// put appends text, up to the limit.
 func (b *sink) put(text []byte) error {
 	if b.Len()+len(text) > b.max {
 		return b.full

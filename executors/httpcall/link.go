@@ -23,8 +23,8 @@ func nextLink(h http.Header) (string, bool) {
 	return "", false
 }
 
-// cutLink reads one link of a header, such as <target>; rel="next", and what
-// comes after it.
+// cutLink parses one link of a header, such as <target>; rel="next", and returns
+// the rest of the header.
 func cutLink(line string) (target string, next bool, rest string, ok bool) {
 	line = strings.TrimLeft(line, " \t,")
 	after, found := strings.CutPrefix(line, "<")
@@ -52,7 +52,7 @@ func cutLink(line string) (target string, next bool, rest string, ok bool) {
 	}
 }
 
-// cutLinkParameter reads name, name=token or name="quoted string".
+// cutLinkParameter parses name, name=token or name="quoted string".
 func cutLinkParameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {

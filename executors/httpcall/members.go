@@ -13,8 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// readMembers reads a JSON object into the variables that into names, exactly
-// as they are named. Faults carry the pointer of the member.
+// readMembers decodes a JSON object's members into variables by their exact names.
+// Faults have the pointer of the member.
 func readMembers(raw []byte, into map[string]any) error {
 	object, err := readObject(raw)
 	if err != nil {
@@ -32,7 +32,7 @@ func readMembers(raw []byte, into map[string]any) error {
 	return nil
 }
 
-// readObject takes a JSON object apart into its members' bytes.
+// readObject splits a JSON object into its members' bytes.
 func readObject(raw []byte) (map[string]json.RawMessage, error) {
 	if kind(raw) != '{' {
 		if kind(raw) != 0 && !json.Valid(raw) {
@@ -47,7 +47,7 @@ func readObject(raw []byte) (map[string]json.RawMessage, error) {
 	return object, nil
 }
 
-// readValue reads what stands at path, whose faults may name what is below.
+// readValue decodes the value at path. Faults may point below it.
 func readValue(path string, raw json.RawMessage, into any) error {
 	if list, ok := into.(*[]ErrorRule); ok {
 		return readList(path, raw, list)

@@ -17,7 +17,7 @@ import (
 
 // multipartBody is a body of type multipart.
 type multipartBody struct {
-	names []string // In order, so that equal calls make equal requests.
+	names []string // Sorted, so that equal calls make equal requests.
 	parts map[string]Part
 }
 
@@ -117,10 +117,10 @@ func (b multipartBody) fill(name string, left *room, args *arguments) ([]section
 	return sections, nil
 }
 
-// sectionOverhead is about what a section has beside its names and text.
+// sectionOverhead estimates a section's size without its names and text.
 const sectionOverhead = 160
 
-// bytes returns what an argument's value is sent as.
+// bytes returns the bytes sent for an argument's value.
 func (p *Part) bytes(left *room, raw json.RawMessage) ([]byte, error) {
 	path := p.From.String()
 	if err := left.fits(path, raw); err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// outcome maps an answer to how the call ends: by what the configuration
-// declares of it or else by its status, as [program.failure] says; and 2xx is
-// an answer.
+// outcome maps a response to a result or an error: by the rules of the
+// configuration, or else by its status, see [program.failure]. 2xx is a result.
 func (p *program) outcome(ctx context.Context, r *egress.Response, now time.Time) (*tool.Result, error) {
 	known := secret.RedactorFrom(ctx)
 	doc := newPart(nil)
@@ -25,17 +24,17 @@ func (p *program) outcome(ctx context.Context, r *egress.Response, now time.Time
 	return p.answered(ctx, known, r)
 }
 
-// failure returns how a call ends by an answer that is none, and neither a
-// result nor an error for one that is:
+// failure returns the outcome of a response that is not a success, and neither a
+// result nor an error for a success:
 //
-//   - what the configuration declares, of whatever status;
-//   - 401, 403, 407: our credential is not accepted, so Denied;
+//   - a rule of the configuration, for any status;
+//   - 401, 403, 407: the credential was rejected, so Denied;
 //   - 408, 425, 429: RateLimited, with the upstream's Retry-After;
 //   - 5xx: Unavailable, with Retry-After where it is given;
-//   - all others but 2xx, redirects that were not followed among them: the
-//     tool answered "no", with the beginning of its text.
+//   - all others but 2xx, including redirects that were not followed: an error
+//     result with the beginning of the body.
 //
-// Every error has Sent and Answered set: an answer came, so a request went.
+// Every error has Sent and Answered set, since a response was received.
 func (p *program) failure(known *secret.Redactor, r *egress.Response, doc *part, now time.Time) (*tool.Result, error) {
 	if rule := p.declared(r, doc); rule != nil {
 		return rule.end(known, r, doc, now)
@@ -47,7 +46,7 @@ func (p *program) failure(known *secret.Redactor, r *egress.Response, doc *part,
 	case r.Status == http.StatusUnauthorized, r.Status == http.StatusForbidden, r.Status == http.StatusProxyAuthRequired:
 		e.Kind, e.Msg = tool.Denied, "the upstream did not accept the tool's credential: it answered "+statusText(r.Status)
 	case r.Status == http.StatusRequestTimeout, r.Status == http.StatusTooEarly, r.Status == http.StatusTooManyRequests:
-		e.Kind, e.Msg = tool.RateLimited, "the upstream asks to come back later: it answered "+statusText(r.Status)
+		e.Kind, e.Msg = tool.RateLimited, "the upstream limits the rate of requests: it answered "+statusText(r.Status)
 		e.RetryAfter = egress.RetryAfter(r.Header, now)
 	case r.Status >= 500:
 		e.Kind, e.Msg = tool.Unavailable, "the upstream failed: it answered "+statusText(r.Status)

@@ -15,19 +15,19 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// defaultAnswerBytes bounds an answer where the configuration does not.
+// defaultAnswerBytes bounds answers by default.
 const defaultAnswerBytes = 1 << 20
 
 // pageAccumulator collects the items of pages.
 type pageAccumulator struct {
-	items bytes.Buffer // With commas between.
+	items bytes.Buffer // Separated by commas.
 	pages int
-	bytes int64 // Of all answers.
+	bytes int64 // Of all responses.
 	next  json.RawMessage
 }
 
-// page asks for all pages of a call, one after the other: through the same
-// gate, with the same credential, before the same deadline.
+// page requests all pages of a call in turn, through the same gate, with the same
+// credential and deadline.
 func (x *exchange) page(ctx context.Context, req *egress.Request) (*tool.Result, error) {
 	if err := mayPage(x.call, req.Method); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (x *exchange) page(ctx context.Context, req *egress.Request) (*tool.Result,
 			return nil, afterPages(err, b.pages)
 		}
 		if resp.Truncated && b.pages > 0 && resp.Status < 300 {
-			return x.program.finish(ctx, &b) // The page is left for another call, not cut.
+			return x.program.finish(ctx, &b) // Leave the page to another call instead of cutting it.
 		}
 		items, doc, res, err := x.items(ctx, resp)
 		if res != nil || err != nil {
@@ -75,21 +75,21 @@ func (x *exchange) page(ctx context.Context, req *egress.Request) (*tool.Result,
 	}
 }
 
-var errRound = errors.New("the upstream leads to a page that was read already")
+var errRound = errors.New("the upstream's next page was read already")
 
-// mayPage holds further pages to requests that change nothing.
+// mayPage refuses further pages for requests that may have effects.
 func mayPage(call *tool.Call, method string) error {
 	if method == http.MethodGet || call.Version.Snapshot.Execution.Pure {
 		return nil
 	}
 	return &tool.Error{
 		Kind: tool.Invalid, Op: "httpcall.Execute",
-		Msg: "further pages are asked for by GET, or by a tool that is pure: declare execution.is_pure, or drop pagination",
+		Msg: "pagination needs GET or a pure tool: set execution.is_pure, or drop pagination",
 	}
 }
 
-// turn makes the request for a page. Its idempotency key is one of its own: it
-// is another request than the first.
+// turn makes the request for a page, with its own idempotency key, since it is a
+// different request.
 func (x *exchange) turn(t turner, req *egress.Request, next json.RawMessage, page int) (*egress.Request, error) {
 	out := *req
 	out.Header = req.Header.Clone()
@@ -100,12 +100,12 @@ func (x *exchange) turn(t turner, req *egress.Request, next json.RawMessage, pag
 		return nil, err
 	}
 	if len(out.URL) > maxURLBytes || len(out.Body) > maxBodyBytes {
-		return nil, errors.New("what leads to the next page is too long")
+		return nil, errors.New("the reference to the next page is too long")
 	}
 	return &out, nil
 }
 
-// items returns the items of a page's answer, or how the call ends by it.
+// items returns the items of a page's response, or the outcome of the call.
 func (x *exchange) items(ctx context.Context, resp *egress.Response) ([]json.RawMessage, *part, *tool.Result, error) {
 	known := secret.RedactorFrom(ctx)
 	doc := document(resp)
@@ -153,13 +153,13 @@ func (p *program) finish(ctx context.Context, b *pageAccumulator) (*tool.Result,
 	res, err := p.shape(ctx, append(raw, '}'))
 	if err == nil && b.next != nil {
 		res.Warnings = append(
-			res.Warnings, fmt.Sprintf("stopped after %d pages and %d bytes: more is left", b.pages, b.bytes),
+			res.Warnings, fmt.Sprintf("stopped after %d pages and %d bytes: there is more", b.pages, b.bytes),
 		)
 	}
 	return res, err
 }
 
-// limit is how much all answers of a call may hold.
+// limit bounds all responses of a call, in bytes.
 func (p *program) limit() int64 {
 	if p.MaxBytes > 0 {
 		return p.MaxBytes
@@ -167,8 +167,8 @@ func (p *program) limit() int64 {
 	return defaultAnswerBytes
 }
 
-// afterPages returns the failure of a page: after the first, a request of the
-// call has gone out whatever became of this one.
+// afterPages returns the failure of a page. After the first page it has Sent set,
+// since a request of the call was sent.
 func afterPages(err error, pages int) error {
 	if pages == 0 {
 		return err
@@ -184,5 +184,5 @@ func brokenPage(pages int, err error) *tool.Result {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		msg = e.Msg
 	}
-	return tool.ErrorResult(fmt.Sprintf("no page can be asked for after page %d: %s", pages, msg))
+	return tool.ErrorResult(fmt.Sprintf("cannot request the page after page %d: %s", pages, msg))
 }

@@ -158,7 +158,7 @@ func TestHostilePages(t *testing.T) {
 		structured   string
 		says         string
 	}{
-		{"a round", cursor, endless, 2, "", "leads to a page that was read already"},
+		{"a round", cursor, endless, 2, "", "next page was read already"},
 		{
 			"without end", cursor, func(n int, w http.ResponseWriter) { _, _ = fmt.Fprintf(w, `{"data": [], "next": %d}`, n) },
 			100, `"pages":100,"complete":false,"next":100}`, "",

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Part is a part of a multipart body, or the whole of a raw one: the text or
-// the bytes of an argument. As a string it is a field with that text. An array
-// is a part for each item, an object or array in it a part of JSON.
+// Part is a part of a multipart body, or a whole raw body: the text or the bytes
+// of an argument. As a JSON string it is a literal field. An array gives one part
+// for each item; objects and nested arrays are sent as JSON.
 type Part struct {
 	Literal string // Without From.
 	From    *Pointer
-	// Encoding says what the argument's text is: "text", or "base64" of the
-	// bytes to send. Defaults to text.
+	// Encoding is how the argument's text is encoded: "text", or "base64" for
+	// binary data. Defaults to text.
 	Encoding string
-	// FileName makes a part a file. An argument may hold no path.
+	// FileName makes the part a file. A value from an argument must not be a path.
 	FileName *Value
 	// ContentType is the part's; a literal.
 	ContentType string
@@ -28,7 +28,7 @@ const (
 	encodingBase64 = "base64"
 )
 
-// partJSON is how a part that is no lone string is written.
+// partJSON is the JSON form of a part that is not a lone string.
 type partJSON struct {
 	From        *Pointer `json:"from"`
 	Encoding    string   `json:"encoding,omitempty"`

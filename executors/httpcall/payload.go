@@ -20,13 +20,13 @@ type payload struct {
 	contentType string
 }
 
-// payloader is a checked body, ready to be filled in. A nil payload is none.
+// payloader is a compiled body. It returns a nil payload for no body.
 type payloader interface {
 	payload(ctx context.Context, args *arguments) (*payload, error)
 }
 
-// compileBody returns the configured body and how often it refers to
-// arguments; nil where nothing is sent.
+// compileBody returns the configured body, nil for none, and its number of
+// references to arguments.
 func compileBody(c *Config) (payloader, int, error) {
 	if isNull(c.Body) {
 		return nil, 0, nil
@@ -56,7 +56,7 @@ func (b jsonBody) payload(ctx context.Context, args *arguments) (*payload, error
 	return &payload{raw, "application/json"}, nil
 }
 
-// restBody is a body of the arguments that nothing else uses.
+// restBody is a body of the arguments that are used nowhere else.
 type restBody struct {
 	names []string
 	form  bool

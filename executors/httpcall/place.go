@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// withParameter returns a raw query in which a parameter has one value, the
-// others in their order and spelling.
+// withParameter returns a raw query in which a parameter has one value; the others
+// keep their order and spelling.
 func withParameter(query, name, value string) string {
 	var kept []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -23,8 +23,8 @@ func withParameter(query, name, value string) string {
 	return strings.Join(append(kept, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
 }
 
-// place returns raw with value at the place that tokens lead to; objects on
-// the way are made where they are missing, and everything else keeps its bytes.
+// place returns raw with value at the path of tokens, creating missing objects;
+// everything else keeps its bytes.
 func place(raw json.RawMessage, tokens []string, value json.RawMessage) (json.RawMessage, error) {
 	if len(tokens) == 0 {
 		return value, nil
@@ -46,7 +46,7 @@ func place(raw json.RawMessage, tokens []string, value json.RawMessage) (json.Ra
 		}
 		return append(append([]byte("["), bytes.Join(asBytes(items), []byte(","))...), ']'), nil
 	default:
-		return nil, argument("", fmt.Sprintf("the body has no place for a cursor at %.40q", tokens[0]))
+		return nil, argument("", fmt.Sprintf("the body cannot take a cursor at %.40q", tokens[0]))
 	}
 }
 

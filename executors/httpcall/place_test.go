@@ -27,8 +27,8 @@ func TestCursorsInBodies(t *testing.T) {
 		{"/list/3", `{"list": [1, 2, 3]}`, "", `no item "3"`},
 		{"/list/x", `{"list": [1, 2, 3]}`, "", `no item "x"`},
 		{"/list/-1", `{"list": [1, 2, 3]}`, "", `no item "-1"`},
-		{"/q/after", `{"q": "text"}`, "", `no place for a cursor at "after"`},
-		{"/q/after", `{"q": 7}`, "", `no place for a cursor at "after"`},
+		{"/q/after", `{"q": "text"}`, "", `cannot take a cursor at "after"`},
+		{"/q/after", `{"q": 7}`, "", `cannot take a cursor at "after"`},
 	} {
 		b := setup(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, `{"data": [], "next": "c"}`) })
 		call := b.call(

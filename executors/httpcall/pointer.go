@@ -10,7 +10,7 @@ type Pointer struct {
 	jsonpointer.Pointer
 }
 
-// ParsePointer reads a pointer: empty for the whole, else starting with a
+// ParsePointer parses a pointer: empty for the whole value, else starting with a
 // slash. It fails with [tool.Invalid].
 func ParsePointer(s string) (Pointer, error) {
 	p, err := jsonpointer.Parse(s)
@@ -20,7 +20,7 @@ func ParsePointer(s string) (Pointer, error) {
 	return Pointer{p}, nil
 }
 
-// top returns the argument that p leads into; empty for the whole.
+// top returns the argument that p points into; empty for all of them.
 func (p Pointer) top() string {
 	if tokens := p.Tokens(); len(tokens) > 0 {
 		return tokens[0]

@@ -16,7 +16,7 @@ import (
 // idempotencyHeader carries the effect id, the same over all attempts.
 const idempotencyHeader = "Idempotency-Key"
 
-// request fills the configuration in. It opens no credential.
+// request fills in the configuration. It opens no credential.
 func (p *program) request(ctx context.Context, call *tool.Call) (*egress.Request, error) {
 	args, err := readArguments(call.Arguments)
 	if err != nil {

@@ -15,7 +15,7 @@ type section struct {
 	text   []byte
 }
 
-// join writes sections with a boundary that is in none of them: it is their
+// join writes sections with a boundary that occurs in none of them. It is their
 // digest, so that equal calls make equal requests.
 func join(sections []section) (*payload, error) {
 	digest := sha256.New()
@@ -31,7 +31,7 @@ func join(sections []section) (*payload, error) {
 	}
 	for _, s := range sections {
 		if bytes.Contains(s.text, []byte(boundary)) {
-			return nil, argument("", "holds the boundary of its own body")
+			return nil, argument("", "contains the boundary of the body")
 		}
 		part, err := w.CreatePart(s.header)
 		if err != nil {

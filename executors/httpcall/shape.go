@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// document returns an answer's JSON, to be looked into; one without a value
-// where it has none.
+// document parses a response's JSON for references into it; without a value where
+// it is not JSON.
 func document(r *egress.Response) *part {
 	raw := bytes.TrimSpace(r.Body)
 	if r.Truncated || len(raw) == 0 || !json.Valid(raw) || !utf8.Valid(raw) {
@@ -24,8 +24,7 @@ func document(r *egress.Response) *part {
 
 var errResultSize = errors.New("the result is too long")
 
-// shape returns an answer's JSON as the result that the configuration makes of
-// it.
+// shape returns the result that the configuration builds from a response's JSON.
 func (p *program) shape(ctx context.Context, raw json.RawMessage) (*tool.Result, error) {
 	if p.result == nil {
 		return tool.JSONResult(raw), nil

@@ -24,8 +24,8 @@ type template struct {
 	required   []string       // Variables outside {?…} and {&…}.
 	reserved   []string       // Variables of {+…}, whose values are not escaped.
 	names      []string       // All variables.
-	uses       map[string]int // How often each stands in the template.
-	references int            // All of these.
+	uses       map[string]int // Number of occurrences.
+	references int            // Number of occurrences of all.
 }
 
 func parseTemplate(raw string) (*template, error) {
@@ -72,9 +72,9 @@ func parseTemplate(raw string) (*template, error) {
 }
 
 // holdsSecret reports whether a query parameter in a template has the name of
-// a secret and a literal for its value.
+// a secret and a literal value.
 func holdsSecret(rest string) bool {
-	var b strings.Builder // The template with & for the expressions that make parameters, nothing for others.
+	var b strings.Builder // The template without expressions; & for those that make parameters.
 	for i, part := range strings.Split(rest, "{") {
 		expression, literal, closed := strings.Cut(part, "}")
 		switch {
@@ -99,7 +99,7 @@ func holdsSecret(rest string) bool {
 }
 
 // literalOrigin returns the scheme, host and port of a template, which must be
-// literal, and what follows them.
+// literal, and the rest of it.
 func literalOrigin(raw string) (*url.URL, string, error) {
 	scheme, after, ok := strings.Cut(raw, "://")
 	if !ok || strings.ContainsAny(scheme, "{}") {
@@ -144,7 +144,7 @@ func (t *template) expand(ctx context.Context, args *arguments, variables Values
 		raw, ptr, ok := args.variable(name, variables)
 		if !ok {
 			if slices.Contains(t.required, name) {
-				return nil, argument(ptr.String(), "needed in the URL's path")
+				return nil, argument(ptr.String(), "required in the URL's path")
 			}
 			continue
 		}
@@ -159,7 +159,7 @@ func (t *template) expand(ctx context.Context, args *arguments, variables Values
 			return nil, err
 		}
 		if slices.Contains(t.required, name) && isEmpty(v) {
-			return nil, argument(ptr.String(), "needed in the URL's path, and empty")
+			return nil, argument(ptr.String(), "empty, but required in the URL's path")
 		}
 		if slices.Contains(t.reserved, name) && strings.ContainsAny(strings.Join(v.V, ""), "?#") {
 			return nil, argument(ptr.String(), "may not hold ? or #, which would end the URL's path")
@@ -173,8 +173,8 @@ func (t *template) expand(ctx context.Context, args *arguments, variables Values
 	return t.check(text)
 }
 
-// check reads an expanded template and makes sure that no argument led the
-// request away from its host or up its path.
+// check parses an expanded template, and refuses arguments that changed its host or
+// moved up its path.
 func (t *template) check(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != t.origin.Scheme || u.Host != t.origin.Host || u.User != nil || u.Fragment != "" {
@@ -182,14 +182,14 @@ func (t *template) check(text string) (*url.URL, error) {
 	}
 	for segment := range strings.FieldsFuncSeq(u.Path, func(r rune) bool { return r == '/' || r == '\\' }) {
 		if segment == "." || segment == ".." {
-			return nil, argument("", "a path segment of dots would lead elsewhere")
+			return nil, argument("", "a path segment must not be . or ..")
 		}
 	}
 	return u, nil
 }
 
-// hostport returns the literal host with its port, in the form that hosts of a
-// credential are given.
+// hostport returns the literal host with its port, in the form of a credential's
+// hosts.
 func (t *template) hostport() string {
 	port := t.origin.Port()
 	if port == "" {
@@ -198,16 +198,15 @@ func (t *template) hostport() string {
 	return net.JoinHostPort(t.origin.Hostname(), port)
 }
 
-// sameOrigin reports whether u leads to the template's scheme, host and port.
+// sameOrigin reports whether u has the template's scheme, host and port.
 func (t *template) sameOrigin(u *url.URL) bool {
 	other := template{origin: u}
 	return u.User == nil && u.Opaque == "" && u.Scheme == t.origin.Scheme &&
 		strings.EqualFold(other.hostport(), t.hostport())
 }
 
-// variable finds the argument a template's variable names: the one that the
-// configuration says, else the member of that very name, or else, at dots, a
-// member of a member.
+// variable finds the argument of a template's variable: the configured one, or else
+// the member of that exact name, or else the path of members separated by dots.
 func (a *arguments) variable(name string, variables Values) (json.RawMessage, Pointer, bool) {
 	if v, ok := variables[name]; ok {
 		raw, ok := a.find(*v.From)
@@ -222,8 +221,8 @@ func (a *arguments) variable(name string, variables Values) (json.RawMessage, Po
 	return v, p, ok
 }
 
-// templateValue turns a scalar, an array or an object of scalars into what a
-// template takes.
+// templateValue converts a scalar, an array or an object of scalars to a template
+// value.
 func templateValue(path string, raw json.RawMessage) (uritemplate.Value, error) {
 	if s, ok := scalar(raw); ok {
 		return uritemplate.String(s), checkText(path, s)
@@ -267,8 +266,8 @@ func scalars(path string, array []json.RawMessage) ([]string, error) {
 	return list, nil
 }
 
-// checkText refuses control characters, line breaks above all: servers that
-// decode them early have split requests at them.
+// checkText refuses control characters. Servers that decode line breaks early are
+// open to request splitting.
 func checkText(path, s string) error {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return argument(path, "holds a line break or another control character")
@@ -276,8 +275,7 @@ func checkText(path, s string) error {
 	return nil
 }
 
-// expanded returns how many bytes a value makes of a template at the most,
-// before they are escaped.
+// expanded bounds the bytes that a value adds to a template, before escaping.
 func expanded(name string, v uritemplate.Value) int {
 	n := 0
 	for _, s := range v.V {

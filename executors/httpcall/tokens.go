@@ -10,11 +10,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Limits of the tokens kept.
+// Limits of the token cache.
 const (
 	maxTokens   = 1024
-	tokenSkew   = 30 * time.Second // A token is not used so close to its end.
-	tokenAge    = 5 * time.Minute  // Of tokens that do not say when they end.
+	tokenSkew   = 30 * time.Second // Tokens are not used this close to their expiry.
+	tokenAge    = 5 * time.Minute  // Of tokens without an expiry.
 	maxTokenAge = time.Hour
 )
 
@@ -28,8 +28,8 @@ type tokens struct {
 	kept map[tokenKey]*keptToken
 }
 
-// tokenKey is the cache key of a grant. Tenants never share a token, nor do two
-// values of one credential.
+// tokenKey is the cache key of a grant. Tokens are shared neither between tenants
+// nor between values of one credential.
 type tokenKey struct {
 	tenant                      tool.TenantID
 	ref                         string
@@ -44,22 +44,22 @@ func (g *grant) key() tokenKey {
 	}
 }
 
-// keptToken is a token, and a turn to ask for it.
+// keptToken is a cached token, and the lock of its request.
 type keptToken struct {
 	turn chan struct{} // Full while a request is in flight.
 
 	mu    sync.Mutex
 	text  string
 	until time.Time
-	asked int         // How often an answer came, good or bad.
-	err   *tool.Error // The last one that was bad.
+	asked int         // Number of requests that ended.
+	err   *tool.Error // Of the last request that failed.
 }
 
 func newTokens() *tokens { return &tokens{now: time.Now, kept: make(map[tokenKey]*keptToken)} }
 
-// get returns the grant's token, requesting one where none is cached. A caller
-// that waited while another's request failed gets the same failure: a refused
-// client does not send one request for each of its calls.
+// get returns the grant's token, requesting one unless it is cached. A caller that
+// waited for a request that failed gets the same failure, so that a rejected client
+// does not send one request for each of its calls.
 func (t *tokens) get(ctx context.Context, g *grant) (string, error) {
 	k := t.entry(g.key())
 	text, asked := k.read(t.now())
@@ -79,7 +79,7 @@ func (t *tokens) get(ctx context.Context, g *grant) (string, error) {
 	}
 	a, err := g.ask(ctx)
 	if err != nil {
-		if ctx.Err() == nil { // An end of this call says nothing about others.
+		if ctx.Err() == nil { // The end of this call is not a failure of the others.
 			k.fail(tool.AsError(err))
 		}
 		return "", err
@@ -88,7 +88,7 @@ func (t *tokens) get(ctx context.Context, g *grant) (string, error) {
 	return a.text, nil
 }
 
-// wait returns when it is the call's turn to ask, which it gives back.
+// wait acquires the lock of the request. The caller releases it.
 func (t *tokens) wait(ctx context.Context, k *keptToken) error {
 	select {
 	case k.turn <- struct{}{}:
@@ -106,7 +106,7 @@ func (t *tokens) wait(ctx context.Context, k *keptToken) error {
 	}
 }
 
-// drop forgets a token that was not accepted, unless another has its place.
+// drop removes a rejected token, unless it was replaced already.
 func (t *tokens) drop(g *grant, text string) {
 	k := t.entry(g.key())
 	k.mu.Lock()
@@ -116,7 +116,7 @@ func (t *tokens) drop(g *grant, text string) {
 	}
 }
 
-// entry returns the place of a token, making room where there is none.
+// entry returns the cache entry of a token, evicting another if necessary.
 func (t *tokens) entry(key tokenKey) *keptToken {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +129,7 @@ func (t *tokens) entry(key tokenKey) *keptToken {
 	return k
 }
 
-// makeRoom drops tokens that have ended and, if all are alive, any one.
+// makeRoom evicts expired tokens or, if there are none, an arbitrary one.
 func (t *tokens) makeRoom() {
 	if len(t.kept) < maxTokens {
 		return
@@ -147,7 +147,7 @@ func (t *tokens) makeRoom() {
 	}
 }
 
-// read returns the token while it lasts, and how often was asked for one.
+// read returns the token while it is valid, and the number of requests that ended.
 func (k *keptToken) read(now time.Time) (string, int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -9,16 +9,16 @@ import (
 	"github.com/toolcrib/toolcrib/internal/egress"
 )
 
-// turner knows what leads from a page to the next.
+// turner finds the next page.
 type turner interface {
-	// next returns what leads on from an answer, as JSON; more is false at the
-	// last page.
+	// next returns the cursor, URL or number of the next page, as JSON; more is
+	// false at the last page.
 	next(resp *egress.Response, doc *part, items int) (next json.RawMessage, more bool, err error)
-	// turn makes a request the one for the next page.
+	// turn changes a request to the one for the next page.
 	turn(req *egress.Request, next json.RawMessage) error
 }
 
-// turner returns the pagination's, and makes req the request of its first page.
+// turner returns the pagination's turner, and makes req the request of its first page.
 func (p *program) turner(req *egress.Request) (turner, error) {
 	switch p.Pagination.Type {
 	case pagesByCursor:
@@ -31,11 +31,11 @@ func (p *program) turner(req *egress.Request) (turner, error) {
 }
 
 var (
-	errCursor = errors.New("what leads to the next page is neither a string nor a number")
+	errCursor = errors.New("the next cursor is neither a string nor a number")
 	errOrigin = errors.New("the next page is at another origin than the tool's URL")
 )
 
-// cursorTurner is led by a cursor in the answer.
+// cursorTurner takes a cursor from the answer.
 type cursorTurner struct{ rule *Pagination }
 
 func (t cursorTurner) next(_ *egress.Response, doc *part, _ int) (json.RawMessage, bool, error) {
@@ -59,8 +59,8 @@ func (t cursorTurner) turn(req *egress.Request, next json.RawMessage) error {
 	return err
 }
 
-// linkTurner is led by a URL, in the answer or a header. It stays at the
-// origin that the tool's author wrote.
+// linkTurner takes a URL from the answer or a header. It must have the origin of
+// the tool's URL.
 type linkTurner struct{ program *program }
 
 func (t linkTurner) next(resp *egress.Response, doc *part, _ int) (json.RawMessage, bool, error) {
@@ -84,7 +84,7 @@ func (t linkTurner) next(resp *egress.Response, doc *part, _ int) (json.RawMessa
 	return raw, true, err
 }
 
-// target returns the URL that an answer names.
+// target returns the URL in an answer.
 func (t linkTurner) target(resp *egress.Response, doc *part) (string, bool, error) {
 	if t.program.Pagination.Type == pagesByLink {
 		target, ok := nextLink(resp.Header)
@@ -112,7 +112,7 @@ type countTurner struct {
 	at   int
 }
 
-// countTurner begins where the call's arguments say, or at the first page.
+// countTurner starts at the value in the call's arguments, or at the first page.
 func (p *program) countTurner(req *egress.Request) (turner, error) {
 	t := &countTurner{rule: p.Pagination}
 	if t.rule.Type == pagesByNumber {
@@ -124,7 +124,7 @@ func (p *program) countTurner(req *egress.Request) (turner, error) {
 	}
 	if text := u.Query().Get(t.rule.Parameter); text != "" {
 		if t.at, err = strconv.Atoi(text); err != nil || t.at < 0 {
-			return nil, argument("", "the query parameter "+t.rule.Parameter+" is not a number to count on from")
+			return nil, argument("", "the query parameter "+t.rule.Parameter+" is not a number")
 		}
 		return t, nil
 	}

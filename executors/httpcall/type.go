@@ -10,7 +10,7 @@ import (
 )
 
 // Type describes http tools. Gate and secrets are nil in a process that only
-// judges definitions.
+// validates definitions.
 func Type(gate *egress.Gate, secrets secret.Resolver) executors.Type {
 	return executors.Type{
 		Traits:        tool.Traits{Implementation: tool.HTTP, Quick: true, Guarded: true},

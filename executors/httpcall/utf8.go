@@ -14,13 +14,13 @@ import (
 // The template library percent-encodes the number of a character instead of its
 // UTF-8 (RFC 6570, section 3.2.1), counts the bytes of a prefix instead of its
 // characters (section 2.4.1), and writes the names of {?pairs*} as they are, so
-// that a name could add parameters. It is therefore given each byte as a character
-// of its own, prefixes as long as their bytes, and such names encoded.
+// that a name could add parameters. As a workaround it is given each byte as a
+// character, prefixes in bytes, and such names encoded.
 
 // operators are what an expression may begin with.
 const operators = "+./;?&#"
 
-// maxPrefix is the longest prefix that a template may ask for.
+// maxPrefix is the longest prefix that a template may have.
 const maxPrefix = 9999
 
 var errLongPrefix = errors.New("a prefix of the URL's template is too long")
@@ -43,8 +43,8 @@ func (t *template) fill(values uritemplate.Values) (string, error) {
 	return parsed.Expand(given)
 }
 
-// rewrite returns the template for values: each prefix as long as it is bytewise,
-// and each {?pairs*} under a name of its own, which it adds to given.
+// rewrite returns the template for values: with prefixes in bytes, and each
+// {?pairs*} under a name of its own, which it adds to given.
 func (t *template) rewrite(values, given uritemplate.Values) (string, error) {
 	var b strings.Builder
 	for i, part := range strings.Split(t.raw, "{") {

@@ -9,19 +9,18 @@ import (
 	"github.com/toolcrib/toolcrib/schema/jsonpointer"
 )
 
-// Value is a string of a configuration, or the argument it comes from.
+// Value is a literal string in a configuration, or a reference to an argument.
 type Value struct {
 	Literal string
 	From    *Pointer // Nil for a literal.
 	Style   Style    // How an array or object is written; only beside From.
 }
 
-// Values are values by the name of the parameter, header, cookie or field that
-// they are for.
+// Values are values by the name of their parameter, header, cookie or field.
 type Values map[string]Value
 
-// Style is how an array or object is written where only text has room. Items
-// and members are strings, numbers or booleans, but for the styles deep and json.
+// Style is how an array or object is written as text. Items and members are
+// strings, numbers or booleans, except for the styles deep and json.
 type Style string
 
 // Styles.
@@ -89,7 +88,7 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 	*v = make(Values, len(object))
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		var value Value
-		if isNull(object[name]) { // Which the decoder takes for an absent one.
+		if isNull(object[name]) { // The decoder treats null as absent.
 			return within("/"+jsonpointer.Escape(name), errNoValue)
 		}
 		if err := readValue("/"+jsonpointer.Escape(name), object[name], &value); err != nil {
@@ -103,7 +102,7 @@ func (v *Values) UnmarshalJSON(raw []byte) error {
 // names returns the names in order, so that equal calls make equal requests.
 func (v Values) names() []string { return slices.Sorted(maps.Keys(v)) }
 
-// checkStyles refuses styles that values at path can't be written in.
+// checkStyles refuses styles that are not allowed for values at path.
 func (v Values) checkStyles(path string, allowed []Style) error {
 	for _, name := range v.names() {
 		if s := v[name].Style; s != "" && !slices.Contains(allowed, s) {

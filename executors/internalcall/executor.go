@@ -1,10 +1,9 @@
 // Package internalcall runs tools of the implementation type internal: the
-// built-in that the tool names by its key, or, without one, nothing: the
-// arguments come back, for clients to render.
+// built-in that the tool names by its key, or, without one, an echo of the
+// arguments, for clients to render.
 //
-// The platform's tools have their key beside the definition. A tenant's own
-// tool names it in its configuration, which is what the built-in then runs
-// under.
+// The platform's tools have their key next to the definition. A tenant's own tool
+// names it in its configuration, which the built-in receives.
 package internalcall
 
 import (
@@ -36,16 +35,15 @@ type Executor struct {
 	authority Authority
 }
 
-// New returns an executor over builtins; nil has none. Without authority,
-// tenants' own tools run no built-in.
+// New returns an executor over builtins, which may be nil. Without authority,
+// tenants' own tools cannot run built-ins.
 func New(builtins Builtins, authority Authority) *Executor {
 	return &Executor{builtins: builtins, authority: authority}
 }
 
 // Execute implements [tool.Executor]. A call with an unknown built-in key fails
-// with [tool.Invalid]; the key is never echoed. For a tenant's own tool, only
-// the keys of built-ins that take a configuration, and that the tenant may use,
-// are known.
+// with [tool.Invalid]; the key is never echoed. A tenant's own tool may only name
+// built-ins that take a configuration and that the tenant may use.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	key, err := e.key(ctx, call)
 	if err != nil {
@@ -79,8 +77,8 @@ func (e *Executor) key(ctx context.Context, call *tool.Call) (string, error) {
 	return key, e.authority.MayRunBuiltin(ctx, call.Principal, key) //nolint:wrapcheck // A *tool.Error already.
 }
 
-// KeyOf returns the key of the built-in that a tenant's tool of that
-// configuration runs; empty for none.
+// KeyOf returns the key of the built-in in a tenant's tool configuration; empty
+// for none.
 func KeyOf(config json.RawMessage) string {
 	var c struct {
 		Builtin string `json:"builtin"`

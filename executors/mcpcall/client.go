@@ -14,19 +14,19 @@ import (
 
 // Options configures a [Client].
 type Options struct {
-	Gate     *egress.Gate       // The way out. Required.
+	Gate     *egress.Gate       // Required.
 	Secrets  secret.Resolver    // Opens credentials. Defaults to none.
 	Sessions Sessions           // Defaults to a [MemorySessions].
 	Servers  Servers            // Finds attached servers. Defaults to none.
 	Commands map[string]Command // Programs by name. Defaults to none.
 	Logger   *slog.Logger       // Defaults to discarding.
-	// Changed is called for each call that was stopped because the server has
-	// changed the definition of its tool. May be nil.
+	// Changed is called for each call refused because the server has changed the
+	// definition of its tool. May be nil.
 	Changed func(ctx context.Context, call *tool.Call, why *remote.ChangedError)
 }
 
-// Client talks to MCP servers. It is safe for concurrent use; one serves a
-// process. The caller closes it.
+// Client is a client of MCP servers, one per process. It is safe for concurrent
+// use. The caller closes it.
 type Client struct {
 	opts      Options
 	configs   configs
@@ -35,7 +35,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	closed bool
-	after  sync.WaitGroup // What goes on after a call.
+	after  sync.WaitGroup // Background work after calls.
 }
 
 // Names that the client gives itself.
@@ -59,7 +59,7 @@ func NewClient(o Options) *Client {
 
 var _ io.Closer = (*Client)(nil)
 
-// Close ends the processes of commands, and waits for what goes on after calls.
+// Close kills the processes of commands, and waits for background work.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -69,15 +69,14 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Access says for whom a server is talked to, and what may be done.
+// Access is the principal and the egress permissions of a connection.
 type Access struct {
 	Tenant tool.TenantID
-	Class  tool.Egress      // None may not call out.
-	Rules  tool.EgressRules // Narrow where to.
+	Class  tool.Egress      // Class none may not connect.
+	Rules  tool.EgressRules // Restrict hosts.
 }
 
-// connect returns a connection to a target: with the session that is kept for
-// it, or with a new one.
+// connect returns a connection to a target, with its stored session or a new one.
 func (c *Client) connect(ctx context.Context, t *target) (*conn, error) {
 	if t.server.Kind() == remote.Stdio {
 		return c.processes.connect(ctx, t)
@@ -108,20 +107,21 @@ func (c *Client) connect(ctx context.Context, t *target) (*conn, error) {
 	if kept.ID.Equal(own.ID) {
 		return begun, nil
 	}
-	// Another call of the run was faster: one session is enough.
+	// Another call of the run has created a session first: end ours.
 	c.release(ctx, begun, true)
 	secret.Note(ctx, kept.ID)
 	return dial(ctx, c.opts.Gate, t, kept)
 }
 
-// kept404 is how a call ends whose session can't be looked up: nothing left.
+// kept404 returns the error of a call whose session cannot be loaded: nothing was
+// sent.
 func kept404(err error) error {
 	e := *tool.AsError(err)
 	e.Sent = false
 	return &e
 }
 
-// release ends a connection behind the back of the call, which has its answer.
+// release closes a connection in the background, after the call has its answer.
 func (c *Client) release(ctx context.Context, conn *conn, end bool) {
 	if conn.wire == nil {
 		c.processes.release(conn, endedBy(ctx) != nil)

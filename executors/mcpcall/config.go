@@ -13,10 +13,10 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Server says where an MCP server is and how to talk to it.
+// Server is the address of an MCP server and how to connect to it.
 type Server = remote.Server
 
-// Discovery is what a server says of itself and its tools.
+// Discovery is what a server reports about itself and its tools.
 type Discovery = remote.Discovery
 
 // RemoteTool is a tool as its server defines it.
@@ -36,8 +36,8 @@ type Config struct {
 	// ToolName is the tool's name at the server, which may differ from ours.
 	ToolName string `json:"tool_name"`
 	// DefinitionDigest pins the server's definition of the tool, see
-	// [remote.Digest]. A call of a tool whose definition has changed since is a
-	// [tool.Conflict]. Defaults to none: what the server says goes.
+	// [remote.Digest]. A call of a tool whose definition has changed since fails
+	// with [tool.Conflict]. Defaults to none: any definition is accepted.
 	DefinitionDigest string `json:"definition_digest,omitempty"`
 	// MaxBytes bounds the answer; 1 MiB when zero, at most 16 MiB.
 	MaxBytes int64 `json:"max_bytes,omitempty"`
@@ -45,8 +45,8 @@ type Config struct {
 
 // Servers finds attached servers for calls of their tools. Server fails with
 // [tool.NotFound] where the tenant has none of that slug, with [tool.Conflict]
-// where it is not to be used at present, and with [tool.Denied] where the tool,
-// by the server's name for it, is not one that the tenant allows.
+// where it is disabled at present, and with [tool.Denied] where the tenant does
+// not allow the tool, by the server's name for it.
 type Servers interface {
 	Server(ctx context.Context, tenant tool.TenantID, slug, toolName string) (Server, error)
 }
@@ -56,9 +56,8 @@ var (
 	slugPattern   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 )
 
-// CheckConfig reports what is wrong with an mcp tool's configuration, as
-// [tool.Invalid] with the JSON Pointer of the fault. Registries call it before
-// they store one.
+// CheckConfig checks an mcp tool's configuration. It fails with [tool.Invalid] and
+// the JSON Pointer of the fault. Registries call it before they store one.
 func CheckConfig(raw json.RawMessage) error {
 	_, err := decodeConfig(raw)
 	return err
@@ -100,7 +99,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// limit returns how many bytes an answer may have.
+// limit returns the maximum size of an answer, in bytes.
 func (c *Config) limit() int64 {
 	if c.MaxBytes == 0 {
 		return defaultAnswerBytes

@@ -17,7 +17,7 @@ import (
 
 const transportSSE = remote.SSE
 
-// target is where a connection goes, and for whom.
+// target is the server and the caller of a connection.
 type target struct {
 	server     Server
 	key        SessionKey
@@ -26,14 +26,13 @@ type target struct {
 	effectID   string
 	repeatable bool
 	limit      int64 // Of an answer.
-	initialize bool  // Whether a command is asked to initialize at once.
+	initialize bool  // Whether to initialize a command without server/discover.
 }
 
-// shared reports whether what is agreed with the server is kept for the
-// calls to come.
+// shared reports whether the session is stored for later calls of the run.
 func (t *target) shared() bool { return t.key.RunID != "" }
 
-// conn is one connection. It makes one request at a time.
+// conn is one connection. It sends one request at a time.
 type conn struct {
 	target  *target
 	peer    *peer
@@ -43,7 +42,7 @@ type conn struct {
 	running *running // Of a command.
 }
 
-// dial connects, and goes on with a session unless s is nil.
+// dial connects, and resumes session s unless it is nil.
 func dial(ctx context.Context, gate *egress.Gate, t *target, s *Session) (*conn, error) {
 	u, err := url.Parse(t.server.URL)
 	if err != nil {
@@ -62,12 +61,12 @@ func dial(ctx context.Context, gate *egress.Gate, t *target, s *Session) (*conn,
 		transport = &mcp.SSEClientTransport{
 			Endpoint: t.server.URL, HTTPClient: client, MaxEventSize: maxListBytes + int(t.limit),
 		}
-		s = nil // A session is the stream itself.
+		s = nil // The stream is the session.
 	}
 	return open(ctx, t, transport, w, s)
 }
 
-// open begins to speak over a transport.
+// open starts the protocol on a transport.
 func open(ctx context.Context, t *target, transport mcp.Transport, w *wire, s *Session) (*conn, error) {
 	var known map[string]json.RawMessage
 	var opts *mcp.ClientSessionOptions
@@ -108,8 +107,8 @@ func (c *conn) protocol() string { return c.session.InitializeResult().ProtocolV
 
 func (c *conn) stateless() bool { return c.protocol() >= firstStateless }
 
-// agreed returns what another connection needs to go on. What the server says of
-// itself is kept without secrets, the session's own id included.
+// agreed returns the session for other connections to resume. The server's
+// description of itself is redacted, including the session's id.
 func (c *conn) agreed(ctx context.Context) (*Session, error) {
 	id := c.wire.sessionID()
 	secret.Note(ctx, id)
@@ -128,8 +127,8 @@ func (c *conn) agreed(ctx context.Context) (*Session, error) {
 	return &Session{ID: id, Protocol: c.protocol(), Handshake: shape, Server: c.target.server}, nil
 }
 
-// close ends the connection, and with end the session too. ctx bounds what is
-// said to the server.
+// close closes the connection and, if end is set, ends the session. ctx bounds the
+// messages to the server.
 func (c *conn) close(ctx context.Context, end bool) {
 	if c.wire != nil && !c.stateless() {
 		c.peer.cancelCall(ctx)
@@ -140,9 +139,9 @@ func (c *conn) close(ctx context.Context, end bool) {
 	c.hangUp()
 }
 
-// hangUp ends the connection without a word.
+// hangUp closes the connection without notifying the server.
 func (c *conn) hangUp() {
-	c.peer.cancel() // Whatever the SDK still waits for.
+	c.peer.cancel() // Stop whatever the SDK still waits for.
 	_ = c.session.Close()
 	_ = c.peer.Close()
 }
@@ -154,7 +153,7 @@ func (c *conn) exchange(method string) exchange {
 	return c.wire.of(method)
 }
 
-// unconnected says why no connection came about. Nothing of the call has left.
+// unconnected returns why the connection failed. No part of the call was sent.
 func (c *conn) unconnected(ctx context.Context) error {
 	const op = "mcpcall.Execute"
 	if ended := endedBy(ctx); ended != nil {
@@ -183,7 +182,7 @@ func (c *conn) unconnected(ctx context.Context) error {
 		return &tool.Error{
 			Kind: tool.Unavailable, Op: op,
 			Msg: "the server speaks the protocol version " + redact(secret.RedactorFrom(ctx), h.versions[0], maxNameBytes) +
-				", which is not known here",
+				", which this client does not support",
 		}
 	case seen.answered:
 		return &tool.Error{
@@ -196,7 +195,7 @@ func (c *conn) unconnected(ctx context.Context) error {
 	}
 }
 
-// callTool makes the call.
+// callTool sends the call.
 func (c *conn) callTool(ctx context.Context, cfg *Config, arguments json.RawMessage) (*tool.Result, error) {
 	c.peer.forget(methodCall)
 	defer c.peer.during(ctx)()

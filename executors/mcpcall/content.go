@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// readResult reads the answer of tools/call. It fails where the answer is none.
+// readResult parses the answer of tools/call. It fails where it is malformed.
 func readResult(known *secret.Redactor, raw json.RawMessage) (*tool.Result, error) {
 	var r struct {
 		Type       string            `json:"resultType"` //nolint:tagliatelle // The protocol's name.
@@ -38,11 +38,11 @@ func readResult(known *secret.Redactor, raw json.RawMessage) (*tool.Result, erro
 	case "input_required":
 		return nil, &tool.Error{
 			Kind: tool.Denied, Op: "mcpcall",
-			Msg:  "the server asks for further input from a person or a model, which this platform does not give to servers",
+			Msg:  "the server asks for input from a person or a model, which this platform does not support",
 			Sent: true, Answered: true,
 		}
 	default:
-		return nil, fmt.Errorf("it is of the type %q, which is not known here, so that it may not be complete",
+		return nil, fmt.Errorf("its result type %q is unknown, so it may be incomplete",
 			redact(known, r.Type, maxNameBytes))
 	}
 	out := &tool.Result{IsError: r.IsError}
@@ -62,15 +62,15 @@ func readResult(known *secret.Redactor, raw json.RawMessage) (*tool.Result, erro
 	if len(out.Content) == 0 {
 		text := "done: the server answered without content"
 		if out.IsError {
-			text = "the tool failed, and did not say why"
+			text = "the tool failed without a message"
 		}
 		out.Content = []tool.Content{tool.Text(text)}
 	}
 	return out, nil
 }
 
-// same reports whether content says what a structured value does, as servers
-// that write it twice have it, or nothing.
+// same reports whether content only repeats the structured value, as servers often
+// do, or is empty.
 func same(content []tool.Content, structured json.RawMessage) bool {
 	if len(content) == 0 {
 		return true
@@ -107,11 +107,11 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		Type string `json:"type"`
 	}
 	if json.Unmarshal(raw, &kind) != nil || kind.Type == "" {
-		return tool.Content{}, errors.New("is none that the protocol has")
+		return tool.Content{}, errors.New("is not a content block of the protocol")
 	}
 	var b block // Of an unknown type, members may have any type.
 	if err := json.Unmarshal(raw, &b); err != nil && slices.Contains(blockTypes, kind.Type) {
-		return tool.Content{}, errors.New("is none that the protocol has")
+		return tool.Content{}, errors.New("is not a content block of the protocol")
 	}
 	switch kind.Type {
 	case "text":
@@ -127,7 +127,7 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		}, nil
 	case "resource":
 		if b.Resource == nil {
-			return tool.Content{}, errors.New("is a resource without one")
+			return tool.Content{}, errors.New("is a resource block without a resource")
 		}
 		out := tool.Content{
 			Type: tool.ResourceContent, URI: redact(known, b.Resource.URI, maxURIBytes), MIMEType: mimeType(b.Resource.MIMEType),
@@ -140,8 +140,8 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 		out.Data = data
 		return out, err
 	default:
-		// Opaque: kept whole as data for readers that know the type, and shown
-		// to no model.
+		// Opaque: kept unchanged as data for readers that know the type, and hidden
+		// from models.
 		return tool.Content{
 			Type: tool.ResourceContent, Name: "content of the unknown type " + redact(known, kind.Type, maxNameBytes),
 			MIMEType: "application/json", Data: known.JSON(raw),
@@ -149,8 +149,8 @@ func readBlock(known *secret.Redactor, raw json.RawMessage) (tool.Content, error
 	}
 }
 
-// media returns an image or a sound, if it is one: what its bytes are counts,
-// not what they are said to be. Anything else is a resource.
+// media returns an image or audio block if its bytes are one, whatever media type
+// the server declares. Anything else is a resource.
 func media(want tool.ContentType, data, said string) (tool.Content, error) {
 	raw, err := decodeBase64(data)
 	if err != nil {
@@ -178,8 +178,8 @@ func decodeBase64(s string) ([]byte, error) {
 	return raw, nil
 }
 
-// mimeType returns a media type without parameters, in its normal form; empty
-// where s is not one.
+// mimeType returns a media type without parameters, in its normal form; empty if s
+// is not one.
 func mimeType(s string) string {
 	t, _, err := mime.ParseMediaType(s)
 	if err != nil || len(t) > maxNameBytes {

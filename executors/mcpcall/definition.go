@@ -19,7 +19,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// configs keeps configurations decoded.
+// configs caches decoded configurations.
 type configs struct {
 	mu   sync.RWMutex
 	kept map[string]*Config
@@ -27,7 +27,7 @@ type configs struct {
 
 const maxConfigs = 4096
 
-// of returns a version's configuration, decoded once.
+// of returns a version's decoded configuration, from the cache.
 func (c *configs) of(v *tool.Version) (*Config, error) {
 	c.mu.RLock()
 	cfg := c.kept[string(v.Snapshot.Config)]
@@ -52,18 +52,18 @@ func (c *configs) of(v *tool.Version) (*Config, error) {
 	return cfg, nil
 }
 
-// definition is what a call needs to know of its tool at the server.
+// definition is the part of a tool's definition at the server that calls need.
 type definition struct {
 	digest  string
-	headers json.RawMessage // The whole, where arguments go into headers.
+	headers json.RawMessage // The whole definition, where it maps arguments to headers.
 }
 
-// definitions keeps what servers said of their tools, for the session they
-// said it in, and no longer than it takes to matter that they changed.
+// definitions caches servers' tool definitions by session, for a limited time so
+// that changes are noticed.
 type definitions struct {
 	mu    sync.Mutex
 	kept  map[SessionKey]defined
-	bytes int // Of all that is kept.
+	bytes int // Of all entries.
 }
 
 type defined struct {
@@ -74,7 +74,7 @@ type defined struct {
 
 const (
 	maxDefinitions     = 1024
-	maxDefinitionBytes = 64 << 20 // Of all: a server may fill a list.
+	maxDefinitionBytes = 64 << 20 // Of all entries: a server can send a full list.
 	maxDefinitionAge   = time.Minute
 )
 
@@ -112,7 +112,7 @@ func (d *definitions) forget(key SessionKey) {
 	d.drop(key)
 }
 
-// drop drops what is kept of a session. The lock is held.
+// drop removes the definitions of a session. The lock is held.
 func (d *definitions) drop(key SessionKey) {
 	d.bytes -= d.kept[key].bytes
 	delete(d.kept, key)
@@ -141,7 +141,7 @@ func (c *Client) compare(ctx context.Context, conn *conn, cfg *Config) error {
 	if cfg.DefinitionDigest != "" && cfg.DefinitionDigest != def.digest {
 		return changed(&remote.ChangedError{Tool: cfg.ToolName, Pinned: cfg.DefinitionDigest, Found: def.digest},
 			fmt.Sprintf(
-				"the server changed its definition of the tool %q since it was imported: look at the difference, and "+
+				"the server changed its definition of the tool %q since it was imported: review the difference, and "+
 					"import it again",
 				cfg.ToolName,
 			))
@@ -157,8 +157,8 @@ func (c *Client) compare(ctx context.Context, conn *conn, cfg *Config) error {
 
 const badHeaders = "it puts arguments into headers in a way that the protocol does not allow"
 
-// usable lets the SDK read a tool's definition, for what it puts into headers.
-// It reports whether that is what the protocol allows.
+// usable makes the SDK parse a tool's definition for its mapping of arguments to
+// headers, and reports whether that is valid.
 func (c *conn) usable(ctx context.Context, raw json.RawMessage) bool {
 	c.peer.learn(methodList, json.RawMessage(`{"tools":[`+string(raw)+`]}`))
 	defer c.peer.unlearn(methodList)
@@ -166,7 +166,7 @@ func (c *conn) usable(ctx context.Context, raw json.RawMessage) bool {
 	return err == nil && len(listed.Tools) == 1
 }
 
-// definition finds a tool among those of the server.
+// definition finds a tool in the server's list.
 func (c *Client) definition(ctx context.Context, conn *conn, name string) (definition, error) {
 	all := c.known.get(conn.target.key)
 	if all == nil {
@@ -201,14 +201,14 @@ func changed(why *remote.ChangedError, msg string) error {
 	return &tool.Error{Kind: tool.Conflict, Op: "mcpcall.Execute", Msg: msg, Err: why}
 }
 
-// listing is what a server says of its tools.
+// listing is a server's list of tools.
 type listing struct {
 	tools   []remote.Tool
 	raw     map[string]json.RawMessage // By name.
 	skipped []remote.Skipped
 }
 
-// list asks the server for its tools, page by page.
+// list requests the server's tools, page by page.
 func (c *conn) list(ctx context.Context) (*listing, error) {
 	out := &listing{raw: make(map[string]json.RawMessage)}
 	cursor, total := "", 0
@@ -248,15 +248,15 @@ func unlisted(how string) error {
 	return &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: "the server's list of tools " + how}
 }
 
-// page asks for one page of the list.
+// page requests one page of the list.
 func (c *conn) page(ctx context.Context, cursor string) (json.RawMessage, error) {
 	c.peer.forget(methodList)
-	_, _ = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor}) // The peer has what counts.
+	_, _ = c.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor}) // The peer keeps the answer.
 	seen, at := c.peer.of(methodList), c.exchange(methodList)
 	ended := endedBy(ctx)
 	switch {
 	case seen.answered && seen.answer.err == nil:
-		// A server may quote its caller's credential in what it says of its tools.
+		// A server may quote its caller's credential in its definitions.
 		return secret.RedactorFrom(ctx).JSON(seen.answer.result), nil
 	case at.overflow > 0:
 		return nil, unlisted(fmt.Sprintf("is longer than %d bytes", at.overflow))
@@ -273,15 +273,15 @@ func (c *conn) page(ctx context.Context, cursor string) (json.RawMessage, error)
 	case seen.answered:
 		return nil, &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: "the server refuses to list its tools"}
 	default:
-		return nil, unlisted("did not come")
+		return nil, unlisted("was not received")
 	}
 }
 
-// add takes a tool up, or says why it can't be used.
+// add adds a tool, or records why it cannot be used.
 func (l *listing) add(raw json.RawMessage) {
 	t, why := readTool(raw)
 	if why == "" && l.raw[t.Name] != nil {
-		why = "the server names two tools so"
+		why = "the server has two tools of this name"
 	}
 	if why != "" {
 		l.skipped = append(l.skipped, remote.Skipped{Name: t.Name, Reason: why})
@@ -327,11 +327,11 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 	case err != nil:
 		return t, "its definition has members of other types than the protocol's"
 	case !validToolName(d.Name) || t.Name != d.Name:
-		return t, fmt.Sprintf("its name is not one of at most %d visible characters", maxNameBytes)
+		return t, fmt.Sprintf("its name must have at most %d visible characters", maxNameBytes)
 	case len(t.InputSchema) == 0 || bytes.TrimSpace(t.InputSchema)[0] != '{':
 		return t, "it has no input schema"
 	case len(t.OutputSchema) > 0 && bytes.TrimSpace(t.OutputSchema)[0] != '{':
-		return t, "its output schema is none"
+		return t, "its output schema is not an object"
 	case len(t.InputSchema) > maxSchemaBytes || len(t.OutputSchema) > maxSchemaBytes:
 		return t, fmt.Sprintf("its schemas are longer than %d bytes", maxSchemaBytes)
 	}
@@ -351,13 +351,13 @@ func readTool(raw json.RawMessage) (remote.Tool, string) {
 	slices.Sort(removed)
 	t.Removed = removed
 	if t.Digest, err = remote.Digest(raw); err != nil {
-		return t, "its definition can't be digested"
+		return t, "the digest of its definition cannot be computed"
 	}
 	return t, ""
 }
 
-// hiddenIn names which of a definition's texts hold characters that readers do
-// not see, as pointers into [remote.Tool].
+// hiddenIn lists which texts of a definition contain invisible characters, as
+// pointers into [remote.Tool].
 func hiddenIn(title, annotated, description string) []string {
 	var out []string
 	if _, found := visible.First(title + annotated); found {

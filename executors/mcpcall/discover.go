@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/internal/secret"
 )
 
-// Discover asks a server what it is and what tools it has, with a session of
-// its own that it ends. It fails with a [*tool.Error].
+// Discover requests a server's description and tools, in a session of its own,
+// which it ends. It fails with a [*tool.Error].
 func (c *Client) Discover(ctx context.Context, a Access, s Server) (*Discovery, error) {
 	if err := CheckServer(&s, ""); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// End tells the server that an unused session is over. It is best effort: a
-// server that does not receive it expires sessions by itself.
+// End notifies the server that an unused session has ended. It is best effort:
+// servers expire sessions by themselves.
 func (c *Client) End(ctx context.Context, e session.Expired) {
 	s := e.Session.Server
 	if e.Session.ID.IsZero() || s.Kind() != remote.StreamableHTTP {

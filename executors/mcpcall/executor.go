@@ -19,13 +19,13 @@ type Executor struct {
 	client *Client
 }
 
-// New returns an executor over a client, which its caller closes.
+// New returns an executor over a client. The caller closes the client.
 func New(c *Client) *Executor { return &Executor{client: c} }
 
 var _ tool.Executor = (*Executor)(nil)
 
-// CheckConfig is the package's [CheckConfig], for registries that ask the
-// executor of a type.
+// CheckConfig is the package's [CheckConfig], for registries that call a type's
+// executor.
 func (e *Executor) CheckConfig(raw json.RawMessage) error { return CheckConfig(raw) }
 
 // Execute implements [tool.Executor].
@@ -45,13 +45,13 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	}
 	res, err := e.client.attempt(ctx, t, cfg, call)
 	if errors.Is(err, errSessionLost) {
-		// It was not taken, so it may be made again; once.
+		// The server did not take the call, so retry it once.
 		res, err = e.client.attempt(ctx, t, cfg, call)
 	}
 	return res, err
 }
 
-// bounded30 gives a context an end that has none.
+// bounded30 adds a deadline to a context without one.
 func bounded30(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
@@ -59,7 +59,7 @@ func bounded30(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, tool.DefaultTimeout)
 }
 
-// target finds where a call goes.
+// target resolves the server of a call.
 func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*target, error) {
 	server := cfg.Server
 	if cfg.Attached != "" {
@@ -82,16 +82,16 @@ func (c *Client) target(ctx context.Context, cfg *Config, call *tool.Call) (*tar
 	return t, c.authorize(ctx, t)
 }
 
-// authorize opens what the server's headers and auth name.
+// authorize opens the credentials of the server's headers and auth.
 func (c *Client) authorize(ctx context.Context, t *target) error {
 	if t.access.Class != tool.EgressReadOnly && t.access.Class != tool.EgressWrite {
 		return &tool.Error{
 			Kind: tool.Denied, Op: "mcpcall.Execute",
-			Msg: "the tool's egress class is none: it may not ask a server; set its egress_class to read_only or write",
+			Msg: "the tool's egress class is none: it may not connect to a server; set its egress_class to read_only or write",
 		}
 	}
-	// Answers have limits of their own, and what rules say of methods is about
-	// what a call does, not about how the protocol is posted.
+	// Answers have their own limits, and rules about methods apply to the effect
+	// of a call, not to the protocol's POST requests.
 	t.access.Rules.MaxBytes = 0
 	t.header = make(http.Header)
 	auth := t.server.Auth
@@ -119,7 +119,7 @@ func (c *Client) authorize(ctx context.Context, t *target) error {
 	return nil
 }
 
-// attempt makes the call in the session that is kept, or in a new one.
+// attempt makes the call in the stored session, or in a new one.
 func (c *Client) attempt(ctx context.Context, t *target, cfg *Config, call *tool.Call) (*tool.Result, error) {
 	conn, err := c.connect(ctx, t)
 	if err != nil {
@@ -133,7 +133,7 @@ func (c *Client) attempt(ctx context.Context, t *target, cfg *Config, call *tool
 	c.release(ctx, conn, !t.shared() && !lost)
 	if lost && !conn.resumed {
 		e := *tool.AsError(err)
-		e.Err = errors.New("a session was lost that had just begun")
+		e.Err = errors.New("the server expired a new session")
 		return nil, &e
 	}
 	return res, err
@@ -143,11 +143,11 @@ func (c *Client) drop(ctx context.Context, t *target, conn *conn) {
 	c.known.forget(t.key)
 	err := c.opts.Sessions.DropMCPSession(ctx, t.key, &Session{ID: conn.wire.sessionID(), Protocol: conn.protocol()})
 	if err != nil {
-		c.opts.Logger.WarnContext(ctx, "forgetting a lost session failed")
+		c.opts.Logger.WarnContext(ctx, "dropping an expired session failed")
 	}
 }
 
-// ask makes the call, if the tool is still what it was when it was imported.
+// ask makes the call, if the tool still matches its pinned definition.
 func (c *Client) ask(ctx context.Context, conn *conn, cfg *Config, call *tool.Call) (*tool.Result, error) {
 	if cfg.DefinitionDigest != "" || conn.stateless() {
 		if err := c.verify(ctx, conn, cfg, call); err != nil {
@@ -161,8 +161,8 @@ func (c *Client) ask(ctx context.Context, conn *conn, cfg *Config, call *tool.Ca
 	if !errors.Is(err, errUnknownTool) {
 		return res, err
 	}
-	// The server has answered, but the error has two meanings; its list of
-	// tools decides between them.
+	// The error has two meanings: check the server's list of tools, without the
+	// cache.
 	c.known.forget(conn.target.key)
 	if listErr := c.verify(ctx, conn, cfg, call); listErr != nil && tool.KindOf(listErr) == tool.Conflict {
 		e := *tool.AsError(listErr)

@@ -14,11 +14,11 @@ const (
 	firstStateless = "2026-07-28" // The first without.
 )
 
-// handshake is what a server answers to initialize or server/discover, as far
-// as anybody asks.
+// handshake is the part of the answer to initialize or server/discover that this
+// package uses.
 type handshake struct {
 	method       string
-	versions     []string // The one that was negotiated, or those that are offered.
+	versions     []string // The negotiated version, or those offered.
 	name         string
 	version      string
 	instructions string
@@ -52,7 +52,7 @@ func readHandshake(method string, raw json.RawMessage) (*handshake, error) {
 		Version string `json:"version"`
 	}
 	for _, raw := range []json.RawMessage{r.ServerInfo, r.Meta.ServerInfo} {
-		if len(raw) > 0 && json.Unmarshal(raw, &info) == nil { // What it calls itself is for people only.
+		if len(raw) > 0 && json.Unmarshal(raw, &info) == nil { // For display only.
 			h.name, h.version = clean(info.Name, maxNameBytes), clean(info.Version, maxNameBytes)
 		}
 	}
@@ -63,7 +63,7 @@ func readHandshake(method string, raw json.RawMessage) (*handshake, error) {
 	return h, nil
 }
 
-// shape is the handshake as the SDK is handed it, and as a session keeps it.
+// shape returns the handshake as the SDK expects it, and as a session stores it.
 func (h *handshake) shape() (json.RawMessage, error) {
 	capabilities := map[string]any{"tools": map[string]any{}}
 	out := map[string]any{"capabilities": capabilities, "supportedVersions": h.versions, "resultType": "complete"}
@@ -76,8 +76,7 @@ func (h *handshake) shape() (json.RawMessage, error) {
 	return json.Marshal(out) //nolint:wrapcheck // It holds strings only.
 }
 
-// speaks reports whether a version is one that both generations of this
-// client know.
+// speaks reports whether this client supports a protocol version.
 func speaks(version string) bool {
 	return slices.Contains(mcp.SupportedProtocolVersions(), version)
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// discoverGrace is how long a command may leave server/discover, which those of
-// 2025-11-25 and before do not know, without an answer before it is asked to
-// initialize instead.
+// discoverGrace is how long a command may leave server/discover unanswered before it
+// is sent initialize instead. Commands of 2025-11-25 and before ignore unknown
+// methods.
 const discoverGrace = 2 * time.Second
 
-// plainVariables are the variables whose values are no secrets.
+// plainVariables are variables whose values are not secret.
 var plainVariables = map[string]bool{
 	"PATH": true, "HOME": true, "USER": true, "SHELL": true, "LANG": true, "LANGUAGE": true, "TZ": true, "TERM": true,
 	"TMPDIR": true, "NODE_ENV": true, "LOG_LEVEL": true,
 }
 
-// secrets returns the values of a command's environment that are hidden like
-// credentials: all but those of variables that hold none by their meaning.
+// secrets returns the values of a command's environment to redact: all except those
+// of plainVariables.
 func (c *Command) secrets() []secret.Value {
 	var out []secret.Value
 	for _, variable := range c.Env {
@@ -36,9 +36,9 @@ func (c *Command) secrets() []secret.Value {
 	return out
 }
 
-// spawn starts a command and shakes hands with it. A command that exits when it
-// is asked what it does not know is started once more and asked to initialize at
-// once, as all of its processes are from then on.
+// spawn starts a command and performs the handshake. A command that exits on
+// server/discover is restarted once with initialize, as are all of its later
+// processes.
 func (p *processes) spawn(
 	ctx context.Context, t *target, command Command, logger *slog.Logger,
 ) (*conn, *process, error) {
@@ -54,7 +54,7 @@ func (p *processes) spawn(
 	return conn, proc, err
 }
 
-// errExited is the cause of a failure whose command ended before it answered.
+// errExited is the cause of a failure when the command exited before it answered.
 var errExited = errors.New("the command has exited")
 
 func (p *processes) handshake(
@@ -67,7 +67,7 @@ func (p *processes) handshake(
 			Msg: fmt.Sprintf("the command %q can't be started", t.server.Command), Err: err,
 		}
 	}
-	stop := context.AfterFunc(ctx, proc.kill) // However slowly it begins.
+	stop := context.AfterFunc(ctx, proc.kill) // Also during a slow start.
 	conn, err := open(ctx, t, proc.transport(int(t.limit)), nil, nil)
 	stop()
 	if err == nil {
@@ -79,20 +79,20 @@ func (p *processes) handshake(
 	return nil, nil, proc.unconnected(ctx, t.server.Command, exited, err)
 }
 
-// unconnected says why a command that was started cannot be talked to.
+// unconnected returns why a started command cannot be used.
 func (p *process) unconnected(ctx context.Context, name string, exited bool, cause error) error {
 	failed := *tool.AsError(cause)
 	switch {
-	case ctx.Err() != nil: // It was given no more time.
+	case ctx.Err() != nil: // The call's deadline.
 		return cause
 	case p.messages.exceeded.Load():
 		failed.Msg = fmt.Sprintf(
-			"the command %q prints more than %d lines that are no messages: it must write logs to its standard error", name,
+			"the command %q prints more than %d lines that are not messages: it must write logs to its standard error", name,
 			maxNoiseLines,
 		)
 	case exited:
 		failed.Msg = fmt.Sprintf(
-			"the command %q ended (%s) before it had answered the handshake: the worker's log has what it complained of", name,
+			"the command %q ended (%s) before it answered the handshake: see its standard error in the worker's log", name,
 			p.cmd.ProcessState,
 		)
 		failed.Err = errExited
@@ -102,14 +102,14 @@ func (p *process) unconnected(ctx context.Context, name string, exited bool, cau
 	return &failed
 }
 
-// initializes reports whether a command is asked to initialize at once.
+// initializes reports whether a command is sent initialize without server/discover.
 func (p *processes) initializes(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stateful[name]
 }
 
-// remember keeps that a command exits on server/discover.
+// remember records that a command exits on server/discover.
 func (p *processes) remember(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

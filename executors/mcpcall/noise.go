@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// errNoise is why a command's output is read no further.
-var errNoise = errors.New("too much output that is no message")
+// errNoise stops reading a command's output.
+var errNoise = errors.New("too much output that is not a message")
 
-// messages reads what a command prints, without the lines that are no messages:
-// banners and logs, up to maxNoiseLines and maxNoiseBytes. A message is one
+// messages reads a command's output without the lines that are not messages, such
+// as banners and logs, up to maxNoiseLines and maxNoiseBytes. A message is one
 // line and begins with a brace (Model Context Protocol 2025-11-25, "stdio").
 // Read is for one goroutine.
 type messages struct {
 	from     *bufio.Reader
-	within   bool // A message's line, which has not ended.
+	within   bool // Inside a message's line.
 	lines    int
 	bytes    int
 	exceeded atomic.Bool
@@ -46,7 +46,7 @@ func (m *messages) Read(b []byte) (int, error) {
 	return m.rest(b)
 }
 
-// rest reads on in a message's line.
+// rest reads the rest of a message's line.
 func (m *messages) rest(b []byte) (int, error) {
 	if _, err := m.from.Peek(1); err != nil {
 		return 0, err //nolint:wrapcheck // A pipe's errors are its reader's.
@@ -63,7 +63,7 @@ func (m *messages) rest(b []byte) (int, error) {
 	return n, err //nolint:wrapcheck // Of what is buffered: nil.
 }
 
-// skipLine drops the rest of a line that is no message.
+// skipLine drops the rest of a line that is not a message.
 func (m *messages) skipLine() error {
 	m.lines++
 	for {

@@ -13,29 +13,29 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// errSessionLost is why a call was not taken by a server that has forgotten
-// the session: it may be made again in another.
+// errSessionLost means that the server has expired the session and did not take the
+// call, which is safe to retry in a new session.
 var errSessionLost = errors.New("the server has forgotten the session")
 
-// errUnknownTool is why a server refused the parameters of a call: of a tool
-// that it does not have, or of one that it has.
+// errUnknownTool means that a server refused the parameters of a call: it does not
+// have the tool, or refuses its arguments.
 var errUnknownTool = errors.New("the server refused the call's parameters")
 
-// outcome says how a call ended:
+// outcome returns the result or error of a call:
 //
-//   - a result: the tool answered, "no" where isError is set;
-//   - an answer that is too long: the tool answered, and is asked for less;
-//   - an answer without an end: Unavailable and sent, so that a call that must
+//   - a result: returned, as an error result where isError is set;
+//   - a result above the size limit: an error result that asks for less;
+//   - an answer without an end: Unavailable and Sent, so that a call that must
 //     not be repeated ends unknown;
 //   - a JSON-RPC error: see [refusal];
-//   - 401, 403, 407: our credential is not accepted, so Denied;
+//   - 401, 403, 407: the credential was rejected, so Denied;
 //   - 408, 425, 429: RateLimited, with the server's Retry-After;
-//   - any other status without an answer, and an answer that can't be read:
-//     Unavailable, answered;
-//   - no answer: Timeout, Cancelled or Unavailable, Sent where the call may
-//     have left.
+//   - any other status without an answer, and a malformed answer: Unavailable,
+//     Answered;
+//   - no answer: Timeout, Cancelled or Unavailable, Sent where the call may have
+//     been sent.
 //
-// What the SDK says of it quotes strangers, and is not looked at.
+// Errors of the SDK quote untrusted text and are ignored.
 func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 	seen := c.peer.of(methodCall)
 	at, stream := c.exchange(methodCall), c.exchange(http.MethodGet)
@@ -80,13 +80,13 @@ func (c *conn) outcome(ctx context.Context) (*tool.Result, error) {
 		return nil, ended
 	}
 	out := &tool.Error{
-		Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server broke off before it had answered", Sent: sent,
+		Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "the server closed the connection before it answered", Sent: sent,
 	}
 	switch {
 	case at.status == http.StatusAccepted && c.target.server.Kind() != transportSSE:
-		out.Msg = "the server accepted the call and gave no answer"
+		out.Msg = "the server accepted the call and did not answer"
 	case at.status != 0 && c.target.server.Kind() != transportSSE:
-		out.Msg = "the server's answer is not one of the protocol"
+		out.Msg = "the server's answer does not follow the protocol"
 	case !sent:
 		out.Msg = "the server can't be reached"
 	}
@@ -116,14 +116,14 @@ func tooLong(limit int64) *tool.Result {
 	))
 }
 
-// refusal says how a call ends that was answered by a JSON-RPC error:
+// refusal returns the outcome of a call answered by a JSON-RPC error:
 //
-//   - method not found: the server has no tools, so our definition is wrong;
-//   - invalid parameters: of a tool that it has, it answered "no", see
+//   - method not found: the server has no tools, so the definition is wrong;
+//   - invalid parameters: an error result if the server has the tool, see
 //     [errUnknownTool];
-//   - a person is asked to go somewhere: Denied;
+//   - a URL that a person must visit: Denied;
 //   - an internal error, or that our request is malformed: Unavailable;
-//   - any other: it answered "no".
+//   - any other: an error result.
 func refusal(known *secret.Redactor, e *jsonrpc.Error) (*tool.Result, error) {
 	out := &tool.Error{Op: "mcpcall.Execute", Sent: true, Answered: true}
 	switch e.Code {
@@ -133,8 +133,8 @@ func refusal(known *secret.Redactor, e *jsonrpc.Error) (*tool.Result, error) {
 	case jsonrpc.CodeMethodNotFound:
 		out.Kind, out.Msg = tool.Conflict, "the server has no tools to call"
 	case mcp.CodeURLElicitationRequired:
-		out.Kind, out.Msg = tool.Denied, "the server asks a person to visit an address first, which this platform does "+
-			"not pass on"
+		out.Kind, out.Msg = tool.Denied, "the server asks a person to visit a URL first, which this platform does "+
+			"not support"
 	case jsonrpc.CodeInternalError, jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, mcp.CodeUnsupportedProtocolVersion:
 		out.Kind, out.Msg = tool.Unavailable, fmt.Sprintf("the server failed: it answered with the error %d", e.Code)
 	default:
@@ -144,18 +144,18 @@ func refusal(known *secret.Redactor, e *jsonrpc.Error) (*tool.Result, error) {
 	return nil, out
 }
 
-// refused says why an answer's status is a failure.
+// refused returns the error for a failure status.
 func (at exchange) refused(sent bool) *tool.Error {
 	out := &tool.Error{Op: "mcpcall.Execute", Sent: sent, Answered: sent, RetryAfter: at.retryAfter}
 	text := fmt.Sprintf("it answered %d %s", at.status, http.StatusText(at.status))
 	switch {
 	case at.lost:
-		out.Kind, out.Msg, out.Err = tool.Unavailable, "the server forgets its sessions: "+text, errSessionLost
+		out.Kind, out.Msg, out.Err = tool.Unavailable, "the server expired its session: "+text, errSessionLost
 	case at.status == http.StatusUnauthorized, at.status == http.StatusForbidden,
 		at.status == http.StatusProxyAuthRequired:
 		out.Kind, out.Msg = tool.Denied, "the server did not accept the tool's credential: "+text
 	case at.status == http.StatusRequestTimeout, at.status == http.StatusTooEarly, at.status == http.StatusTooManyRequests:
-		out.Kind, out.Msg = tool.RateLimited, "the server asks to come back later: "+text
+		out.Kind, out.Msg = tool.RateLimited, "the server limits the rate of requests: "+text
 	case at.status >= http.StatusInternalServerError:
 		out.Kind, out.Msg = tool.Unavailable, "the server failed: "+text
 	case at.status < http.StatusBadRequest:
@@ -170,7 +170,7 @@ func (at exchange) refused(sent bool) *tool.Error {
 	return out
 }
 
-// endedBy returns how a call ends whose context has ended; nil while it has not.
+// endedBy returns the error of a call whose context has ended; nil while it has not.
 func endedBy(ctx context.Context) *tool.Error {
 	switch {
 	case ctx.Err() == nil:

@@ -17,15 +17,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// peer stands between the SDK and its transport and reads every message first.
+// peer is between the SDK and its transport, and parses every message first.
 // Untrusted messages stop here: the SDK receives answers of a known shape, and
 // the raw ones are kept for the caller.
 type peer struct {
 	transport mcp.Transport
 	inner     mcp.Connection
-	resumed   bool                       // Whether the handshake is among what is known.
-	known     map[string]json.RawMessage // Answers that are known without asking, by method.
-	grace     time.Duration              // After which server/discover counts as not known; zero for never.
+	resumed   bool                       // Whether known has the handshake.
+	known     map[string]json.RawMessage // Cached answers, by method.
+	grace     time.Duration              // After which server/discover is unsupported; zero for never.
 
 	ctx     context.Context //nolint:containedctx // The connection's.
 	cancel  context.CancelFunc
@@ -39,10 +39,10 @@ type peer struct {
 	written  map[string]bool
 	notices  int
 	requests int
-	stale    bool            // The server says that its list of tools has changed.
-	watch    context.Context //nolint:containedctx // Of the call under way: whom to tell of its progress.
+	stale    bool            // The server has notified a change of its tools.
+	watch    context.Context //nolint:containedctx // Of the current call, for its progress.
 	fault    *tool.Error
-	broke    bool // Nothing can be read any more.
+	broke    bool // Reading has failed.
 }
 
 // answer is what a server answered to a request.
@@ -56,11 +56,11 @@ type arrival struct {
 	err error
 }
 
-// progressToken names the call under way in a connection: there is one at a time.
+// progressToken is the token of the current call of a connection.
 const progressToken = "call"
 
-// newPeer returns a peer whose connection goes on when ctx ends, which bounds
-// only how it begins. With known, there is no handshake any more.
+// newPeer returns a peer. ctx bounds only the start of its connection, which
+// outlives it. If known has the handshake, it is skipped.
 func newPeer(ctx context.Context, t mcp.Transport, known map[string]json.RawMessage) *peer {
 	p := &peer{
 		transport: t, resumed: len(known) > 0, known: make(map[string]json.RawMessage),
@@ -76,7 +76,7 @@ func newPeer(ctx context.Context, t mcp.Transport, known map[string]json.RawMess
 func (p *peer) Connect(ctx context.Context) (mcp.Connection, error) {
 	stop := context.AfterFunc(ctx, p.cancel)
 	defer stop()
-	inner, err := p.transport.Connect(p.ctx) //nolint:contextcheck // It outlives how it begins.
+	inner, err := p.transport.Connect(p.ctx) //nolint:contextcheck // It outlives ctx.
 	if err != nil {
 		return nil, err //nolint:wrapcheck // The SDK's own.
 	}
@@ -85,7 +85,7 @@ func (p *peer) Connect(ctx context.Context) (mcp.Connection, error) {
 	return p, nil
 }
 
-// pump hands on what arrives, until the connection ends.
+// pump forwards messages until the connection ends.
 func (p *peer) pump() {
 	for {
 		msg, err := p.inner.Read(p.ctx)
@@ -105,7 +105,7 @@ func (p *peer) pump() {
 	}
 }
 
-// SessionID implements [mcp.Connection]: the SDK knows of none.
+// SessionID implements [mcp.Connection]: it hides the session from the SDK.
 func (p *peer) SessionID() string { return "" }
 
 // Close implements [mcp.Connection].
@@ -149,7 +149,7 @@ func (p *peer) Write(ctx context.Context, msg jsonrpc.Message) error {
 	return nil
 }
 
-// giveUp answers a request in place of a server that ignores it.
+// giveUp returns an error to the SDK for a request that the server ignores.
 func (p *peer) giveUp(id jsonrpc.ID) {
 	p.mu.Lock()
 	_, waits := p.pending[id]
@@ -180,7 +180,7 @@ func (p *peer) Read(ctx context.Context) (jsonrpc.Message, error) {
 			if a.err != nil {
 				return nil, a.err
 			}
-			msg, err := p.take(a.msg) //nolint:contextcheck // What is replied to a server ends with the connection.
+			msg, err := p.take(a.msg) //nolint:contextcheck // Replies to the server end with the connection.
 			if msg != nil || err != nil {
 				return msg, err
 			}
@@ -188,7 +188,7 @@ func (p *peer) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// take reads a message; what it returns goes on to the SDK.
+// take handles a message, and returns what to pass on to the SDK; nil for nothing.
 func (p *peer) take(msg jsonrpc.Message) (jsonrpc.Message, error) {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
@@ -203,7 +203,7 @@ func (p *peer) take(msg jsonrpc.Message) (jsonrpc.Message, error) {
 	}
 }
 
-// answered keeps an answer that was asked for, and drops any other.
+// answered keeps an expected answer, and drops any other.
 func (p *peer) answered(r *jsonrpc.Response) jsonrpc.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -225,8 +225,8 @@ func (p *peer) answered(r *jsonrpc.Response) jsonrpc.Message {
 	return &jsonrpc.Response{ID: r.ID, Result: shape}
 }
 
-// plainError is an error as the SDK may have it: without a stranger's text,
-// but with the versions that a server supports instead.
+// plainError returns an error for the SDK: without untrusted text, but with the
+// protocol versions that a server supports.
 func plainError(err error) error {
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok {
@@ -239,7 +239,7 @@ func plainError(err error) error {
 	return out
 }
 
-// shapeOf returns what the SDK is handed in place of an answer.
+// shapeOf returns the answer passed on to the SDK instead of the server's.
 func shapeOf(method string, raw json.RawMessage) (json.RawMessage, error) {
 	switch method {
 	case methodCall:
@@ -257,7 +257,7 @@ func shapeOf(method string, raw json.RawMessage) (json.RawMessage, error) {
 	}
 }
 
-// asked refuses what a server asks of us, but for pings.
+// asked refuses a server's requests, except for pings.
 func (p *peer) asked(r *jsonrpc.Request) (jsonrpc.Message, error) {
 	p.mu.Lock()
 	p.requests++
@@ -275,12 +275,12 @@ func (p *peer) asked(r *jsonrpc.Request) (jsonrpc.Message, error) {
 	p.replies.Go(func() {
 		ctx, cancel := context.WithTimeout(p.ctx, closeTimeout)
 		defer cancel()
-		_ = p.inner.Write(ctx, reply) // What a server makes of it is its own affair.
+		_ = p.inner.Write(ctx, reply) // Best effort.
 	})
 	return nil, nil //nolint:nilnil // Nothing goes on.
 }
 
-// noticed takes a notification.
+// noticed handles a notification.
 func (p *peer) noticed(r *jsonrpc.Request) error {
 	p.mu.Lock()
 	p.notices++
@@ -305,7 +305,7 @@ func (p *peer) noticed(r *jsonrpc.Request) error {
 	return nil
 }
 
-// broken ends the connection for what the server does.
+// broken ends the connection because of a violation by the server.
 func (p *peer) broken(msg string) error {
 	e := &tool.Error{Kind: tool.Unavailable, Op: "mcpcall", Msg: msg}
 	p.mu.Lock()
@@ -314,7 +314,7 @@ func (p *peer) broken(msg string) error {
 	return e
 }
 
-// during lets progress reach the call of ctx until the function returned is called.
+// during reports progress to the call of ctx until the returned function is called.
 func (p *peer) during(ctx context.Context) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -326,7 +326,7 @@ func (p *peer) during(ctx context.Context) func() {
 	}
 }
 
-// seen is what a peer knows of the last request of a method.
+// seen is the state of the last request of a method.
 type seen struct {
 	answer   answer
 	answered bool
@@ -343,7 +343,7 @@ func (p *peer) of(method string) seen {
 	return seen{answer: a, answered: ok, written: p.written[method], stale: p.stale, fault: p.fault, broke: p.broke}
 }
 
-// cancelCall notifies the server that its answer is no longer awaited.
+// cancelCall notifies the server that the call was cancelled.
 func (p *peer) cancelCall(ctx context.Context) {
 	p.mu.Lock()
 	var id jsonrpc.ID
@@ -360,10 +360,10 @@ func (p *peer) cancelCall(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	_ = p.inner.Write(ctx, &jsonrpc.Request{Method: methodCancelled, Params: params}) // It need not listen.
+	_ = p.inner.Write(ctx, &jsonrpc.Request{Method: methodCancelled, Params: params}) // Best effort.
 }
 
-// forget makes room for the next request of a method.
+// forget resets the state of a method before its next request.
 func (p *peer) forget(method string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -372,7 +372,7 @@ func (p *peer) forget(method string) {
 	p.notices, p.requests = 0, 0
 }
 
-// learn makes the SDK find an answer without asking.
+// learn caches an answer for the SDK.
 func (p *peer) learn(method string, result json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -382,7 +382,7 @@ func (p *peer) learn(method string, result json.RawMessage) {
 	p.known[method] = result
 }
 
-// unlearn makes the SDK ask again.
+// unlearn removes a cached answer.
 func (p *peer) unlearn(method string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

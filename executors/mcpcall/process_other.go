@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// process is a command that runs, which none does on this system: there are no
-// process groups to end.
+// process is a running command. This system is not supported: it has no process
+// groups.
 type process struct {
 	cmd      *exec.Cmd
 	messages *messages

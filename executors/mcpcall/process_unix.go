@@ -16,7 +16,7 @@ import (
 	"github.com/toolcrib/toolcrib/internal/secret"
 )
 
-// process is a command that runs.
+// process is a running command.
 type process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -77,7 +77,7 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, err //nolint:wrapcheck // A pipe's errors are its reader's.
 }
 
-// ended reports whether the process says nothing any more.
+// ended reports whether the process has closed its output.
 func (p *process) ended() bool {
 	select {
 	case <-p.done:
@@ -87,7 +87,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// kill ends the process and all that it started.
+// kill kills the process group.
 func (p *process) kill() {
 	p.killed.Do(func() {
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
@@ -95,13 +95,13 @@ func (p *process) kill() {
 	})
 }
 
-// wait waits for the process, which was killed.
+// wait waits for a killed process.
 func (p *process) wait() {
 	p.kill()
 	_ = p.cmd.Wait()
 }
 
-// complaints logs the beginning of what a process writes to its standard error.
+// complaints logs a process's standard error, up to maxLogLines.
 type complaints struct {
 	logger *slog.Logger
 	known  *secret.Redactor // Hides the values of the command's environment.
@@ -119,7 +119,7 @@ func (c *complaints) Write(b []byte) (int, error) {
 			c.rest = append(c.rest, line[:min(room, len(line))]...)
 		}
 		if bytes.HasSuffix(line, []byte("\n")) {
-			c.logger.Debug("an MCP command complains", slog.String("line", redact(c.known, string(c.rest), maxLogBytes)))
+			c.logger.Debug("standard error of an MCP command", slog.String("line", redact(c.known, string(c.rest), maxLogBytes)))
 			c.rest, c.lines = nil, c.lines+1
 		}
 	}

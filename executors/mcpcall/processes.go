@@ -12,26 +12,25 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Command is a program that an operator lets tools run, as a server over its
-// pipes. Definitions know it by its name only. It has a process group of its
-// own, and nothing of the worker's environment.
+// Command is a program that an operator lets tools run as an MCP server over its
+// pipes. Definitions refer to it by its name. It runs in its own process group,
+// without the worker's environment.
 type Command struct {
 	Path string   // Of the program, absolute.
 	Args []string // Without the program's name.
 	Env  []string // All of its environment, as "NAME=value".
-	Dir  string   // Where it runs. Defaults to the root directory.
-	// Tenants are whose tools may run it; to others there is no such command.
-	// Empty for all.
+	Dir  string   // Working directory. Defaults to the root directory.
+	// Tenants may run the command; for others it does not exist. Empty for all.
 	Tenants []tool.TenantID
 }
 
 // Limits of processes.
 const (
 	maxProcesses = 64
-	maxPerTenant = 16              // Of them: a tenant leaves room for others.
-	idleProcess  = 5 * time.Minute // Until an idle process is ended.
-	maxLogLines  = 200             // Of what a process complains of.
-	maxLogBytes  = 1 << 10         // Of a line of that.
+	maxPerTenant = 16              // So that one tenant cannot use all.
+	idleProcess  = 5 * time.Minute // Before an idle process is killed.
+	maxLogLines  = 200             // Of a process's standard error.
+	maxLogBytes  = 1 << 10         // Of one such line.
 )
 
 // processes keeps one process for each run and server. Calls of a run use it
@@ -42,23 +41,23 @@ type processes struct {
 
 	mu       sync.Mutex
 	closed   bool
-	stateful map[string]bool // Commands that are asked to initialize at once.
+	stateful map[string]bool // Commands that are sent initialize without server/discover.
 	kept     map[SessionKey]*running
 	all      map[*running]bool
 	after    sync.WaitGroup
 }
 
-// running is a process that is kept, or about to be started.
+// running is a process, running or about to be started.
 type running struct {
 	key     SessionKey
-	turn    chan struct{} // Has one token, which the call under way takes.
+	turn    chan struct{} // A lock with one token, held by the current call.
 	users   int           // Calls that use it or wait for it.
-	conn    *conn         // Nil until it was started.
+	conn    *conn         // Nil before the start.
 	process *process
 	idle    *time.Timer
 }
 
-// connect returns a connection to the process of a run, in the turn of the call.
+// connect returns a connection to the process of a run, once earlier calls are done.
 func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
 	command, ok := p.commands[t.server.Command]
 	if !ok || len(command.Tenants) > 0 && !slices.Contains(command.Tenants, t.key.Tenant) {
@@ -78,7 +77,7 @@ func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
 		p.leave(r, false)
 		return nil, endedBy(ctx)
 	}
-	if p.gone(r) { // The call before this one has broken it.
+	if p.gone(r) { // Removed by the previous call.
 		r.turn <- struct{}{}
 		return p.connect(ctx, t)
 	}
@@ -95,7 +94,7 @@ func (p *processes) connect(ctx context.Context, t *target) (*conn, error) {
 	return r.conn, nil
 }
 
-// take notes that a call wants the process of its run.
+// take registers a call with the process of its run.
 func (p *processes) take(t *target) (*running, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,8 +141,7 @@ func (p *processes) of(tenant tool.TenantID) int {
 	return n
 }
 
-// evict ends an idle process of a tenant or, without one, of any. The lock is
-// held.
+// evict kills an idle process of a tenant or, if empty, of any. The lock is held.
 func (p *processes) evict(tenant tool.TenantID) bool {
 	for r := range p.all {
 		if r.users == 0 && (tenant == "" || r.key.Tenant == tenant) {
@@ -162,7 +160,7 @@ func (p *processes) expire(r *running) {
 	}
 }
 
-// remove forgets and ends a process. The lock is held.
+// remove removes and kills a process. The lock is held.
 func (p *processes) remove(r *running) {
 	if !p.all[r] {
 		return
@@ -185,8 +183,8 @@ func (p *processes) remove(r *running) {
 	})
 }
 
-// leave notes that a call is done with a process, and ends it where it must not
-// be used again.
+// leave unregisters a call from a process, and kills the process if it must not be
+// reused.
 func (p *processes) leave(r *running, broken bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +212,7 @@ func (p *processes) start(ctx context.Context, r *running, t *target, command Co
 	if old != nil {
 		p.after.Go(old.wait)
 	}
-	if !p.all[r] { // It was closed meanwhile.
+	if !p.all[r] { // Removed meanwhile.
 		p.all[r] = true
 		p.remove(r)
 		return &tool.Error{Kind: tool.Unavailable, Op: "mcpcall.Execute", Msg: "this worker is stopping"}
@@ -222,8 +220,8 @@ func (p *processes) start(ctx context.Context, r *running, t *target, command Co
 	return nil
 }
 
-// release ends a call's turn. A process that was left in the middle of an
-// answer is ended: its next output could not be trusted.
+// release ends a call's turn. If the call stopped before its answer was read, the
+// process is killed: its next output would belong to the wrong call.
 func (p *processes) release(c *conn, stopped bool) {
 	r := c.running
 	seen := c.peer.of(methodCall)

@@ -28,8 +28,8 @@ var reserved = []string{
 
 var commandPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckServer reports what is wrong with a server, as [tool.Invalid] with the JSON Pointer
-// of the fault below at.
+// CheckServer checks a server. It fails with [tool.Invalid] and the JSON Pointer of
+// the fault below at.
 func CheckServer(s *Server, at string) error {
 	switch s.Kind() {
 	case remote.Stdio:
@@ -60,7 +60,7 @@ func CheckServer(s *Server, at string) error {
 		credentials++
 	}
 	if credentials > 1 {
-		return fault(at+"/auth", "one credential only: in auth, or in one header")
+		return fault(at+"/auth", "want one credential only: in auth, or in one header")
 	}
 	return checkAuth(s.Auth, at+"/auth")
 }
@@ -72,9 +72,9 @@ func checkCommand(s *Server, at string) error {
 	case s.URL != "":
 		return fault(at+"/server_url", "not for the transport stdio")
 	case len(s.Headers) > 0:
-		return fault(at+"/headers", "not for the transport stdio: operators give a command its environment")
+		return fault(at+"/headers", "not for the transport stdio: operators configure a command's environment")
 	case s.Auth != nil:
-		return fault(at+"/auth", "not for the transport stdio: operators give a command its environment")
+		return fault(at+"/auth", "not for the transport stdio: operators configure a command's environment")
 	}
 	return nil
 }

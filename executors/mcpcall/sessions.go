@@ -8,29 +8,29 @@ import (
 	"github.com/toolcrib/toolcrib/internal/remote/session"
 )
 
-// SessionKey says whose a session is.
+// SessionKey identifies a session.
 type SessionKey = session.Key
 
-// Session is what was agreed with a server.
+// Session is the stored state of a session with a server.
 type Session = session.Session
 
-// Sessions keeps sessions. Implementations are safe for concurrent use and
-// fail with a [*tool.Error].
+// Sessions stores sessions. Implementations are safe for concurrent use and fail
+// with a [*tool.Error].
 type Sessions interface {
 	// LoadMCPSession returns the session of a key; nil when there is none.
 	LoadMCPSession(ctx context.Context, key SessionKey) (*Session, error)
-	// SaveMCPSession keeps a session unless there is one already, and returns the one
-	// that stands: of two workers that began one at a time, both go on with it.
+	// SaveMCPSession stores a session unless there is one already, and returns the
+	// stored one, so that two workers that race use the same session.
 	SaveMCPSession(ctx context.Context, key SessionKey, s *Session) (*Session, error)
-	// DropMCPSession forgets the session of a key if it is still s.
+	// DropMCPSession removes the session of a key if it is still s.
 	DropMCPSession(ctx context.Context, key SessionKey, s *Session) error
 }
 
 // maxMemorySessions bounds a [MemorySessions].
 const maxMemorySessions = 10_000
 
-// MemorySessions keeps sessions in the process, for programs of one worker.
-// The zero value is ready. When it is full, it forgets all.
+// MemorySessions stores sessions in memory, for programs with one worker. The zero
+// value is ready to use. When it is full, it drops all sessions.
 type MemorySessions struct {
 	mu   sync.Mutex
 	kept map[SessionKey]*Session

@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/internal/visible"
 )
 
-// clean makes a stranger's text fit to be kept and shown: see [visible.Text];
-// at most limit bytes of it.
+// clean makes untrusted text visible, see [visible.Text], and cuts it to at most
+// limit bytes.
 func clean(s string, limit int) string { return cut(visible.Text(s), limit) }
 
 // redact is [clean] for a server's text in a call. Secrets are redacted before
@@ -26,8 +26,8 @@ func cut(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "")
 }
 
-// answerText makes the text of an answer valid and free of control characters
-// that no text needs; all else stays as the tool said it.
+// answerText makes the text of an answer valid UTF-8 without control characters
+// other than white space.
 func answerText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cc, r) && r != '\n' && r != '\t' && r != '\r' {

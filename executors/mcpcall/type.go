@@ -7,7 +7,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Type describes mcp tools. The client is nil in a process that only judges
+// Type describes mcp tools. The client is nil in a process that only validates
 // definitions.
 func Type(client *Client) executors.Type {
 	return executors.Type{

@@ -28,7 +28,7 @@ const (
 	idempotencyHeader = "Idempotency-Key"
 )
 
-// Methods that the wire and the peer know apart.
+// Methods that wire and peer handle specially.
 const (
 	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"
@@ -38,9 +38,9 @@ const (
 	methodCancelled   = "notifications/cancelled"
 )
 
-// wire carries the HTTP requests of one connection through the guard. Sessions
-// are its affair: the SDK above it never sees a session's id, so that it is in
-// none of its errors.
+// wire sends the HTTP requests of one connection through the egress guard. It
+// manages the session: the SDK above it never sees the session's id, so its errors
+// cannot quote it.
 type wire struct {
 	gate       *egress.Gate
 	access     egress.Access
@@ -56,15 +56,15 @@ type wire struct {
 	exchanges map[string]*exchange
 }
 
-// exchange is what is known of the last request of a method.
+// exchange is the state of the last request of a method.
 type exchange struct {
 	status     int
 	retryAfter time.Duration
-	failed     *tool.Error    // Why there was no answer, or no end of it.
-	overflow   int64          // The limit that the answer passed; zero while it has not.
-	endless    bool           // Of such an answer: no end of it was seen.
+	failed     *tool.Error    // Why there was no complete answer.
+	overflow   int64          // The limit that the answer exceeded; zero for none.
+	endless    bool           // Its end was not found either.
 	lost       bool           // The server no longer knows the session.
-	refusal    *jsonrpc.Error // What a refusing status says.
+	refusal    *jsonrpc.Error // The JSON-RPC error of a failure status.
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -102,7 +102,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// read reads what a refusal says, which then is read again.
+// read parses the JSON-RPC error of a failure status, and restores the body.
 func (w *wire) read(at *exchange, resp *http.Response) {
 	if resp.StatusCode < http.StatusBadRequest {
 		return
@@ -118,7 +118,7 @@ func (w *wire) read(at *exchange, resp *http.Response) {
 	}
 }
 
-// send lets a request out.
+// send sends a request through the gate.
 func (w *wire) send(req *http.Request, method string, body []byte) (*http.Response, error) {
 	if req.URL.Scheme != w.url.Scheme || req.URL.Host != w.url.Host {
 		return nil, &tool.Error{
@@ -139,8 +139,8 @@ func (w *wire) send(req *http.Request, method string, body []byte) (*http.Respon
 	if method == methodCall && w.effectID != "" {
 		header.Set(idempotencyHeader, w.effectID)
 	}
-	// What a call is for stands in its message: POST is how the protocol says
-	// anything, reading included.
+	// The egress class of a call is checked by its message: the protocol uses POST
+	// for everything, reading included.
 	return w.gate.Stream(req.Context(), w.access.Handshake(w.access.Credential),
 		&egress.Request{ //nolint:wrapcheck // A *tool.Error already.
 			Method: req.Method, URL: req.URL.String(), Header: header, Body: body,
@@ -148,7 +148,7 @@ func (w *wire) send(req *http.Request, method string, body []byte) (*http.Respon
 		})
 }
 
-// begin takes the session that a server begins.
+// begin stores the id of a new session.
 func (w *wire) begin(method string, resp *http.Response) error {
 	id := resp.Header.Get(sessionHeader)
 	if method != methodInitialize || id == "" || resp.StatusCode >= http.StatusMultipleChoices {
@@ -158,7 +158,7 @@ func (w *wire) begin(method string, resp *http.Response) error {
 		return &tool.Error{
 			Kind: tool.Unavailable, Op: "mcpcall", Sent: true, Answered: true,
 			Msg: fmt.Sprintf(
-				"the server begins a session with an id that the protocol does not allow: want at most %d visible ASCII characters",
+				"the server starts a session with an invalid id: want at most %d visible ASCII characters",
 				maxSessionIDBytes,
 			),
 		}
@@ -169,7 +169,7 @@ func (w *wire) begin(method string, resp *http.Response) error {
 	return nil
 }
 
-// end tells the server that its session is over, and ignores the answer.
+// end ends the server's session, and ignores the answer.
 func (w *wire) end(ctx context.Context) {
 	w.mu.Lock()
 	known := w.session != ""
@@ -186,7 +186,7 @@ func (w *wire) end(ctx context.Context) {
 	}
 }
 
-// of returns what is known of the last request of a method.
+// of returns the state of the last request of a method.
 func (w *wire) of(method string) exchange {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,14 +202,14 @@ func (w *wire) note(write func()) {
 	write()
 }
 
-// resume goes on with a session.
+// resume sets the session.
 func (w *wire) resume(s *Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.session, w.protocol = s.ID.Reveal(), s.Protocol
 }
 
-// negotiated takes the version that all further requests name.
+// negotiated sets the protocol version of all further requests.
 func (w *wire) negotiated(version string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,11 +227,11 @@ func (w *wire) sessionID() secret.Value {
 }
 
 func (w *wire) limitOf(method string) int64 {
-	const notices = 256 << 10 // For what is said beside an answer.
+	const notices = 256 << 10 // For notifications with an answer.
 	switch method {
 	case methodCall:
 		return w.limit + notices
-	case http.MethodGet: // A stream that anything may come by.
+	case http.MethodGet: // A stream of any messages.
 		return max(w.limit, maxListBytes) + notices
 	case methodList:
 		return maxListBytes
@@ -240,7 +240,7 @@ func (w *wire) limitOf(method string) int64 {
 	}
 }
 
-// bounded ends a body that is too long, and remembers how it ended.
+// bounded limits a body, and records whether it ended.
 type bounded struct {
 	io.ReadCloser
 
@@ -269,8 +269,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // A body's errors are its reader's.
 }
 
-// ends reads on, up to a bound, and reports whether the body has an end: an
-// answer that has one was given, however long it is.
+// ends discards the rest, up to a bound, and reports whether the body ended: a
+// complete answer was given even if it is too long.
 func (b *bounded) ends() bool {
 	n, err := io.Copy(io.Discard, io.LimitReader(b.ReadCloser, maxDiscardedBytes))
 	return err == nil && n < maxDiscardedBytes
@@ -284,7 +284,7 @@ func readBody(req *http.Request) ([]byte, error) {
 	return io.ReadAll(req.Body) //nolint:wrapcheck // The SDK's, from memory.
 }
 
-// methodOf names a request: by the method of its message, or else HTTP's.
+// methodOf returns the JSON-RPC method of a request, or else HTTP's.
 func methodOf(req *http.Request, body []byte) string {
 	var m struct {
 		Method string `json:"method"`

@@ -8,14 +8,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Arguments gives executors the arguments in canonical form, so that upstream
-// reads what was checked and recorded. It refuses, with [tool.Invalid], what two
-// readers may read differently; see [schema.Canonical].
+// Arguments puts the arguments into canonical form, so that the upstream parses
+// what was checked and recorded. It refuses ambiguous JSON, with [tool.Invalid]; see
+// [schema.Canonical].
 func Arguments() tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 			if len(call.Arguments) == 0 {
-				return next.Execute(ctx, call) // No arguments: each type sends what that means to it.
+				return next.Execute(ctx, call) // No arguments: their meaning depends on the type.
 			}
 			canonical, err := schema.Canonical(call.Arguments)
 			if err != nil {

@@ -10,9 +10,9 @@ import (
 )
 
 // Deadline bounds each call by its Timeout, or by [tool.DefaultTimeout] when it
-// has none. It fails with [tool.Timeout] when the time ran out, and with
-// [tool.Cancelled] when the call was cancelled. Sent is the inner error's; an
-// inner error that does not know counts as sent, unless the call may not send
+// has none. It fails with [tool.Timeout] at the deadline, and with
+// [tool.Cancelled] when the call was cancelled. Sent is taken from the inner
+// error; where that is not a *tool.Error, Sent is set unless the call may not send
 // requests.
 //
 // It waits for the executor, which must honour its context.
@@ -34,8 +34,8 @@ func Deadline() tool.Middleware {
 	}
 }
 
-// ended gives an error that came after its context ended the kind that caused
-// it. Refusals stay what they are.
+// ended gives an error after the end of its context the kind of that end. Refusals
+// are unchanged.
 func ended(ctx context.Context, call *tool.Call, limit time.Duration, err error) error {
 	out := &tool.Error{Kind: tool.Timeout, Op: "middleware.Deadline", Sent: call.Egress != tool.EgressNone, Err: err}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -57,7 +57,7 @@ func ended(ctx context.Context, call *tool.Call, limit time.Duration, err error)
 	return out
 }
 
-// named names the tool of a call.
+// named returns a name for the tool of a call, for messages.
 func named(call *tool.Call) string {
 	if call.Version == nil || call.Version.Slug == "" {
 		return "the tool"

@@ -1,7 +1,7 @@
-// Package middleware has the middleware that the platform puts around executors:
-// deadline, size, output schema, redaction, progress and recovery.
+// Package middleware has the platform's middleware for executors: deadline, size,
+// output schema, redaction, progress and recovery.
 //
-// A middleware sees every call, and may answer it, refuse it, or change the
-// answer. It must not change the call: make a copy. [Standard] is the order in
-// which the platform stacks them.
+// Middleware sees every call. It may return a result of its own, refuse the call, or
+// change the result. It must not change the call: make a copy. [Standard] is the
+// platform's order of middleware.
 package middleware

@@ -227,7 +227,7 @@ func TestOutput(t *testing.T) {
 				return
 			}
 			require.True(t, res.IsError)
-			require.Contains(t, res.Content[0].Text, "the tool answered outside its output schema")
+			require.Contains(t, res.Content[0].Text, "the tool's answer breaks its output schema")
 			require.Contains(t, res.Content[0].Text, tt.says)
 
 			call.Version.Snapshot.OutputCheck = tool.WarnOutput

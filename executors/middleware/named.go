@@ -8,13 +8,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Named puts around each call the middleware that its tool's definition names
-// under interaction.middleware, in that order, the first one outermost.
+// Named wraps each call in the middleware listed in its tool's definition under
+// interaction.middleware, in that order, the first one outermost.
 //
-// Each is constructed once for every executor that Named is put around, so it
-// may keep what concerns several calls. A call whose tool names one that is
-// not in all fails with [tool.Invalid] and is not run: middleware may be what
-// guards it. The map must not change afterwards.
+// Each middleware is constructed once for every executor that Named wraps, so it
+// may keep state across calls. A call whose tool lists one that is not in all fails
+// with [tool.Invalid] and does not run: the middleware may be a guard. The map must
+// not change afterwards.
 func Named(all map[string]tool.Middleware) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		n := &chooser{next: next, wrapped: make(map[string]tool.Executor, len(all))}
@@ -27,10 +27,10 @@ func Named(all map[string]tool.Middleware) tool.Middleware {
 
 type chooser struct {
 	next    tool.Executor
-	wrapped map[string]tool.Executor // Each goes on with inner.
+	wrapped map[string]tool.Executor // Each wraps inner.
 }
 
-// pathKey is where a call keeps the middleware that it has yet to pass.
+// pathKey is the context key of the middleware that a call has yet to pass.
 type pathKey struct{ of *chooser }
 
 func (n *chooser) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -42,14 +42,14 @@ func (n *chooser) Execute(ctx context.Context, call *tool.Call) (*tool.Result, e
 		if n.wrapped[name] == nil {
 			return nil, &tool.Error{
 				Kind: tool.Invalid, Op: "middleware.Named", Path: fmt.Sprintf("/interaction/middleware/%d", i),
-				Msg: fmt.Sprintf("%s wants the middleware %q, which this worker does not have", named(call), name),
+				Msg: fmt.Sprintf("%s needs middleware %q, which this worker does not have", named(call), name),
 			}
 		}
 	}
 	return n.pass(ctx, call, names)
 }
 
-// pass hands the call to the first of names, or behind the last to the executor.
+// pass calls the first middleware of names or, if there is none, the executor.
 func (n *chooser) pass(ctx context.Context, call *tool.Call, names []string) (*tool.Result, error) {
 	if len(names) == 0 {
 		return n.next.Execute(ctx, call)
@@ -57,13 +57,13 @@ func (n *chooser) pass(ctx context.Context, call *tool.Call, names []string) (*t
 	return n.wrapped[names[0]].Execute(context.WithValue(ctx, pathKey{n}, names[1:]), call)
 }
 
-// inner is what every middleware is put around.
+// inner is the executor that every middleware wraps.
 func (n *chooser) inner(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	rest, ok := ctx.Value(pathKey{n}).([]string)
 	if !ok {
 		return nil, &tool.Error{
 			Kind: tool.InternalError, Op: "middleware.Named", Msg: "internal error",
-			Err: errors.New("a middleware went on with a context that is not derived from the one it got"),
+			Err: errors.New("a middleware passed on a context that is not derived from its own"),
 		}
 	}
 	return n.pass(ctx, call, rest)

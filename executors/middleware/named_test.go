@@ -59,7 +59,7 @@ func TestNamedMiddlewareIsNeverSkipped(t *testing.T) {
 		_, err := middleware.Named(known)(running).Execute(t.Context(), callWith("audit", "approve"))
 		e := tool.AsError(err)
 		require.Equal(t, tool.Invalid, e.Kind)
-		require.Contains(t, e.Msg, "the tool thing@1.0.0 wants the middleware")
+		require.Contains(t, e.Msg, "the tool thing@1.0.0 needs middleware")
 		require.Contains(t, e.Path, "/interaction/middleware/")
 		require.False(t, e.Sent)
 		require.False(t, ran)

@@ -9,19 +9,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Output checks the structured value of answers against the output schema of
-// the tool's version. A version without one, and an answer "no", pass.
+// Output validates the structured content of results against the output schema of
+// the tool's version. A version without one, and error results, pass.
 //
-// A mismatch is the tool's answer, not a failure to get one: the call
-// completes, with IsError and a text that says where the answer breaks its
-// schema. It is not retried, since the tool has done what it does. Where the
-// version's output check is [tool.WarnOutput], the answer is passed on as it
-// came and Mismatch holds that text.
+// A mismatch is not a failure: the call completes with an error result that says
+// where the value breaks the schema. It is not retried, since the tool has run.
+// Where the version's output check is [tool.WarnOutput], the result is passed on
+// unchanged, with that text in Mismatch.
 //
-// Validate reports how value breaks schema, as a bare [*tool.Error] of kind
-// Invalid with the JSON Pointer of the fault; any other error, wrapped ones
-// included, means that the schema itself is unusable: a defect of the
-// platform, which let it be published.
+// Validate returns how value breaks schema, as a bare [*tool.Error] of kind Invalid
+// with the JSON Pointer of the fault; any other error, wrapped ones included, means
+// that the schema itself is unusable: a defect of the platform, which published
+// it.
 func Output(validate func(ctx context.Context, schema, value json.RawMessage) error) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -32,7 +31,7 @@ func Output(validate func(ctx context.Context, schema, value json.RawMessage) er
 			if len(res.Structured) == 0 {
 				return outside(call, res, "", "there is no structured value"), nil
 			}
-			// The tool has answered: a caller that leaves now is no reason to lose it.
+			// The tool has run: keep its result even if the caller is gone.
 			err = validate(context.WithoutCancel(ctx), call.Version.Snapshot.OutputSchema, res.Structured)
 			if err == nil {
 				return res, nil
@@ -49,17 +48,17 @@ func Output(validate func(ctx context.Context, schema, value json.RawMessage) er
 	}
 }
 
-// outside returns what an answer that breaks its schema leads to.
+// outside returns the outcome of a result that breaks its schema.
 func outside(call *tool.Call, res *tool.Result, path, why string) *tool.Result {
 	at := ""
 	if !strings.Contains(why, path) || path == "" {
 		at = " at " + cmp.Or(path, "/")
 	}
-	text := "the tool answered outside its output schema" + at + ": " + why
+	text := "the tool's answer breaks its output schema" + at + ": " + why
 	if !call.Version.Snapshot.WarnsOutput() {
 		return tool.ErrorResult(text)
 	}
-	passed := *res // The executor keeps its own.
+	passed := *res // Do not change the executor's result.
 	passed.Mismatch = text
 	return &passed
 }

@@ -11,10 +11,10 @@ import (
 // MaxProgressMessage is the length in bytes that a progress message is cut to.
 const MaxProgressMessage = 1 << 10
 
-// Progress passes the progress reports and the output of a running call on to
-// its caller, one at a time, with messages cut to [MaxProgressMessage] and
-// output bounded to [MaxOutput]. Reports that an abandoned goroutine still
-// makes after the call has ended are dropped.
+// Progress forwards the progress reports and the output of a running call to its
+// caller, one at a time, with messages cut to [MaxProgressMessage] and output
+// bounded to [MaxOutput]. Reports of abandoned goroutines after the end of the call
+// are dropped.
 func Progress() tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {

@@ -10,9 +10,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Recover turns a panic into [tool.InternalError] and logs its stack. Of the
-// panic's value only the type is logged, or the text where Go itself raised
-// it: the value may quote arguments or secrets.
+// Recover turns a panic into [tool.InternalError] and logs its stack. It logs the
+// text of Go's own panics, and only the type of other values, which may quote
+// arguments or secrets.
 func Recover(logger *slog.Logger) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (res *tool.Result, err error) {

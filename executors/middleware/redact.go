@@ -13,9 +13,9 @@ import (
 // results, warnings, errors, progress and output. Secrets are known from
 // [secret.Open]; always lists further ones.
 //
-// Binary content that holds a secret is withheld as a whole. The cause of an
+// Binary content that contains a secret is withheld as a whole. The cause of an
 // error that quotes a secret is replaced by redacted text, except for a
-// [tool.DriftError], which must stay recognisable since it is reported.
+// [tool.DriftError], which is reported by its type.
 func Redact(always ...secret.Value) tool.Middleware {
 	return func(next tool.Executor) tool.Executor {
 		return tool.ExecutorFunc(func(ctx context.Context, call *tool.Call) (*tool.Result, error) {
@@ -77,7 +77,7 @@ func redactError(r *secret.Redactor, err error) error {
 	return &out
 }
 
-// redactCause returns what may be kept of a cause.
+// redactCause returns a cause without secrets.
 func redactCause(r *secret.Redactor, err error) error {
 	if err == nil {
 		return nil

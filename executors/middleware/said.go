@@ -16,8 +16,8 @@ const MaxOutput = 1 << 20
 
 const outputCut = "\n… more output was dropped\n"
 
-// bounded hands output on, one piece at a time, as valid UTF-8, until the call
-// is over or has said enough.
+// bounded forwards output in order, as valid UTF-8, until the call has ended or the
+// limit is reached.
 type bounded struct {
 	next tool.OutputFunc
 	left int
@@ -39,8 +39,8 @@ func (b *bounded) say(text string) {
 	}
 }
 
-// cleaned hands output on without known secrets, those included that come in
-// two pieces: what may be the beginning of one is kept back until more is known.
+// cleaned forwards output without known secrets, including those split over two
+// pieces: a possible beginning of one is held back until the next piece.
 type cleaned struct {
 	next tool.OutputFunc
 
@@ -56,7 +56,7 @@ func (c *cleaned) say(text string) {
 	}
 }
 
-// flush hands on what was kept back.
+// flush forwards the text held back.
 func (c *cleaned) flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

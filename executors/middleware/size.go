@@ -10,10 +10,9 @@ import (
 // DefaultMaxResultBytes is the limit of [SizeLimit] when none is given.
 const DefaultMaxResultBytes = 1 << 20
 
-// SizeLimit refuses results of more than limit bytes, [DefaultMaxResultBytes]
-// when not positive. The call completes, since the tool did answer, with
-// IsError and a text that asks the model to request less: a document cut
-// anywhere would be worse than none.
+// SizeLimit replaces results of more than limit bytes, [DefaultMaxResultBytes] when
+// not positive, by an error result that asks the model to request less. The call
+// completes, since the tool did run. Results are never cut.
 func SizeLimit(limit int) tool.Middleware {
 	if limit <= 0 {
 		limit = DefaultMaxResultBytes
@@ -34,8 +33,8 @@ func SizeLimit(limit int) tool.Middleware {
 	}
 }
 
-// size returns what a result weighs. A structured value that is also a content
-// block counts once.
+// size returns the size of a result in bytes. Structured content that is also a
+// content block counts once.
 func size(res *tool.Result) int {
 	blocks, inJSON := len(res.Mismatch), 0
 	for _, c := range res.Content {

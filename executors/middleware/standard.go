@@ -15,16 +15,15 @@ type Options struct {
 	Validate       func(ctx context.Context, schema, value json.RawMessage) error // See [Output]; nil checks nothing.
 }
 
-// Standard returns the platform's middleware, outermost first: what is
-// outside sees what the inner ones made of an answer.
+// Standard returns the platform's middleware, outermost first:
 //
-//   - [Recover], so that no panic passes, whatever code it came from;
-//   - [Arguments], so that what is sent is what was checked;
+//   - [Recover], so that no panic escapes;
+//   - [Arguments], so that the checked arguments are those sent;
 //   - [Progress], which closes when the call ends;
 //   - [Deadline];
 //   - [SizeLimit];
-//   - [Output], of what will be stored;
-//   - [Redact], before anything else reads an answer.
+//   - [Output], on what will be stored;
+//   - [Redact], before anything else reads a result.
 func Standard(o Options) []tool.Middleware {
 	chain := []tool.Middleware{Recover(o.Logger), Arguments(), Progress(), Deadline(), SizeLimit(o.MaxResultBytes)}
 	if o.Validate != nil {

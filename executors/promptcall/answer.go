@@ -11,8 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxQuoted is how much of an answer that is not as it is wanted is shown, in
-// bytes.
+// maxQuoted bounds the quote of an unusable answer, in bytes.
 const maxQuoted = 2 << 10
 
 // said is the structured value of a text.
@@ -22,7 +21,7 @@ type said struct {
 	Usage agent.Usage `json:"usage"`
 }
 
-// answer makes a result of what the model said.
+// answer returns a model's answer as a result.
 func (e *Executor) answer(
 	ctx context.Context, p *prompt, call *tool.Call, resp *agent.ModelResponse,
 ) (*tool.Result, error) {
@@ -43,7 +42,7 @@ func (e *Executor) answer(
 	case strings.TrimSpace(resp.Text) == "" && len(resp.Calls) > 0:
 		return tool.ErrorResult(p.Model + " called a tool instead of answering, and a prompt has none"), nil
 	case strings.TrimSpace(resp.Text) == "":
-		return tool.ErrorResult(p.Model + " said nothing"), nil
+		return tool.ErrorResult(p.Model + " returned an empty answer"), nil
 	case p.wantsJSON(call):
 		return e.value(ctx, p, call, resp.Text)
 	}
@@ -54,8 +53,8 @@ func (e *Executor) answer(
 	return &tool.Result{Content: []tool.Content{tool.Text(resp.Text)}, Structured: structured}, nil
 }
 
-// value makes a result of the JSON value that a text holds, repaired where that
-// loses nothing. Whether it meets the output schema is checked as for any tool.
+// value returns the JSON value in a text as a result, repaired where that is
+// unambiguous. Middleware validates it against the output schema.
 func (e *Executor) value(ctx context.Context, p *prompt, call *tool.Call, text string) (*tool.Result, error) {
 	outputSchema := call.Version.Snapshot.OutputSchema
 	if len(outputSchema) == 0 {
@@ -70,7 +69,7 @@ func (e *Executor) value(ctx context.Context, p *prompt, call *tool.Call, text s
 	}
 	value, receipt, err := want.Prepare(ctx, json.RawMessage(text))
 	if err != nil {
-		return tool.ErrorResult(fmt.Sprintf("the answer of %s is not the JSON that is wanted: %s. It said: %s", p.Model,
+		return tool.ErrorResult(fmt.Sprintf("the answer of %s is not the required JSON: %s. It answered: %s", p.Model,
 			tool.AsError(err).Msg, tool.Clip(strings.TrimSpace(text), maxQuoted))), nil
 	}
 	out := tool.JSONResult(value)

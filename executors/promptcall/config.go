@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Direct is the mode of prompts that are put to a model. The others, agent and
-// skill, make runs.
+// Direct is the mode of prompts that are sent to a model. The other modes, agent
+// and skill, start agent runs.
 const Direct = "direct"
 
 // MaxSystem bounds a system prompt, in bytes.
@@ -22,12 +22,12 @@ const MaxSystem = 32 << 10
 // maxOptions bounds model options, in bytes.
 const maxOptions = 16 << 10
 
-// Output is what is made of a model's answer.
+// Output is how a model's answer is read.
 type Output string
 
 // Outputs.
 const (
-	TextOutput Output = "text" // As it stands; the default without an output schema.
+	TextOutput Output = "text" // Unchanged; the default without an output schema.
 	JSONOutput Output = "json" // The JSON value in it; the default with one.
 )
 
@@ -37,20 +37,20 @@ type Config struct {
 	Type tool.Implementation `json:"type,omitempty"`
 	// Mode is direct. Required.
 	Mode string `json:"mode"`
-	// PromptTemplate is what the model is asked, with placeholders for arguments;
-	// see package template. Required.
+	// PromptTemplate is the prompt, with placeholders for arguments; see package
+	// template. Required.
 	PromptTemplate string `json:"prompt_template"`
-	// System is the system message, as it stands: it takes no arguments.
+	// System is the system message. It has no placeholders.
 	System string `json:"system,omitempty"`
-	// Model is the model that is asked, as "provider/name". Required.
+	// Model is the model to call, as "provider/name". Required.
 	Model string `json:"model"`
-	// ModelOptions are the model's, as an agent has them.
+	// ModelOptions are the model's options, as in agents.
 	ModelOptions json.RawMessage `json:"model_options,omitempty"`
 	// Output is text or json.
 	Output Output `json:"output,omitempty"`
 }
 
-// prompt is a configuration made ready.
+// prompt is a parsed configuration.
 type prompt struct {
 	Config
 
@@ -58,10 +58,10 @@ type prompt struct {
 	text            *template.Template
 }
 
-// CheckConfig reports what is wrong with the configuration of a prompt tool of
-// mode direct whose arguments meet inputSchema, as [tool.Invalid] with the JSON
-// Pointer of the fault. Registries call it before they store one. Whether there
-// is such a model provider is for the workers to say.
+// CheckConfig checks the configuration of a prompt tool of mode direct, with
+// placeholders for arguments of inputSchema. It fails with [tool.Invalid] and the
+// JSON Pointer of the fault. Registries call it before they store one. It does not
+// check that a worker has the model provider.
 func CheckConfig(raw, inputSchema json.RawMessage) error {
 	p, err := read(raw)
 	if err != nil {
@@ -73,8 +73,7 @@ func CheckConfig(raw, inputSchema json.RawMessage) error {
 	return nil
 }
 
-// Provider returns the model provider that a configuration asks; empty where it
-// asks none.
+// Provider returns the model provider of a configuration; empty without one.
 func Provider(raw json.RawMessage) string {
 	p, err := read(raw)
 	if err != nil {
@@ -83,7 +82,7 @@ func Provider(raw json.RawMessage) string {
 	return p.provider
 }
 
-// read makes a configuration ready.
+// read parses a configuration.
 func read(raw json.RawMessage) (*prompt, error) {
 	var c Config
 	if err := strict.Decode("promptcall.CheckConfig", raw, &c); err != nil && !errors.Is(err, io.EOF) {
@@ -100,14 +99,14 @@ func (c *Config) ready() (*prompt, error) {
 	case c.Type != "" && c.Type != tool.Prompt:
 		return nil, fault("/type", fmt.Sprintf("%.40q is not prompt", c.Type))
 	case c.Mode != Direct:
-		return nil, fault("/mode", fmt.Sprintf("%.40q: want direct, for a prompt that is put to a model", c.Mode))
+		return nil, fault("/mode", fmt.Sprintf("%.40q: want direct, for a prompt that is sent to a model", c.Mode))
 	case strings.TrimSpace(c.PromptTemplate) == "":
-		return nil, fault("/prompt_template", "want what the model is asked, such as \"Summarize: {{text}}\"")
+		return nil, fault("/prompt_template", "want the prompt, such as \"Summarize: {{text}}\"")
 	case len(c.System) > MaxSystem:
 		return nil, fault("/system", fmt.Sprintf("it has %d bytes: at most %d", len(c.System), MaxSystem))
 	case strings.Contains(c.System, "{{"):
 		return nil, fault(
-			"/system", "it holds {{, and no argument is filled in there: what a caller says belongs into prompt_template",
+			"/system", "it contains {{, but has no placeholders: use arguments in prompt_template",
 		)
 	case !ok || provider == "" || model == "" || strings.ContainsAny(c.Model, " \t\r\n"):
 		return nil, fault("/model", fmt.Sprintf(`%.80q: want a model as "provider/name"`, c.Model))
@@ -124,8 +123,8 @@ func (c *Config) ready() (*prompt, error) {
 	return p, nil
 }
 
-// checkOptions refuses options that are none. Which there are, the provider
-// knows.
+// checkOptions refuses options that are too long or not an object. The provider
+// checks their names.
 func checkOptions(raw json.RawMessage) error {
 	var members map[string]json.RawMessage
 	switch {

@@ -1,7 +1,6 @@
-// Package promptcall runs tools that are a prompt, put to a model directly: the
-// arguments are filled into a text, a model is asked once, without tools, and
-// what it says is the answer.
+// Package promptcall runs prompts that are sent to a model directly: the arguments
+// fill a template, a model is called once, without tools, and its answer is the
+// result.
 //
-// Prompts that are given to an agent, as they are or as a skill, are runs of
-// that agent and none of this package's.
+// Prompts of the modes agent and skill are agent runs, which workflows start.
 package promptcall

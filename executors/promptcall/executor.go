@@ -22,22 +22,21 @@ type Executor struct {
 	schemas *schema.Cache
 }
 
-// New returns an executor that asks models, which are keyed by their providers:
-// a prompt's model "scripted/desk" asks models["scripted"] for "desk". The map
-// must not change afterwards. Local are the providers that answer within the
-// process: tools of the egress class none may ask these alone.
+// New returns an executor over models, keyed by their providers: a prompt's model
+// "scripted/desk" is "desk" of models["scripted"]. The map must not change
+// afterwards. Local are the providers that run within the process: tools of the
+// egress class none may use only these.
 func New(models map[string]agent.Model, schemas *schema.Cache, local ...string) *Executor {
 	return &Executor{models: models, schemas: schemas, local: local}
 }
 
-// Execute implements [tool.Executor]. It asks once: what a model says costs, so
-// a call is repeated only where its tool says that it may be.
+// Execute implements [tool.Executor]. It calls the model once: model calls cost
+// money, so they are retried only where the tool's definition allows it.
 //
-// The answer is the model's text, with {text, model, usage} as its structured
-// value; or, for JSON, the value that the text holds. A text that holds none, or
-// one outside the output schema, is the answer "no", and says how. An answer
-// that was cut off is [tool.Invalid]. What else may fail is the model's to say;
-// a provider that there is none of is [tool.Invalid] too.
+// The result is the model's text, with {text, model, usage} as its structured
+// content; or, for JSON, the value in the text. A text without one, or one that
+// breaks the output schema, gives an error result. A truncated answer is
+// [tool.Invalid], as is an unknown provider. Other errors are the model's.
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	p, err := configured(call.Version.Snapshot.Config)
 	if err != nil {
@@ -56,7 +55,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil { // Do not ask the model for a call that is over.
+	if ctx.Err() != nil { // Do not call the model for a call that has ended.
 		return nil, over(ctx)
 	}
 	resp, err := model.Generate(ctx, req)
@@ -66,7 +65,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 	return e.answer(context.WithoutCancel(ctx), p, call, resp)
 }
 
-// configured reads a version's configuration.
+// configured parses a version's configuration.
 func configured(raw json.RawMessage) (*prompt, error) {
 	var c struct {
 		Mode string `json:"mode"`
@@ -93,7 +92,7 @@ func configured(raw json.RawMessage) (*prompt, error) {
 	return p, nil
 }
 
-// model returns the model that the prompt names.
+// model returns the prompt's model.
 func (e *Executor) model(p *prompt) (agent.Model, error) {
 	if m, ok := e.models[p.provider]; ok {
 		return m, nil
@@ -104,12 +103,12 @@ func (e *Executor) model(p *prompt) (agent.Model, error) {
 	}
 	return nil, &tool.Error{
 		Kind: tool.Invalid, Op: "promptcall.Execute",
-		Msg: fmt.Sprintf("no model provider %.64q is configured in the worker (model %.80q); there is %s", p.provider,
+		Msg: fmt.Sprintf("no model provider %.64q is configured in the worker (model %.80q); configured: %s", p.provider,
 			p.Model, known),
 	}
 }
 
-// request makes what the model is asked.
+// request returns the request to the model.
 func (p *prompt) request(ctx context.Context, call *tool.Call) (*agent.ModelRequest, error) {
 	text, err := p.text.Render(call.Arguments)
 	if err != nil {
@@ -133,7 +132,7 @@ func (p *prompt) wantsJSON(call *tool.Call) bool {
 	return p.Output == JSONOutput || p.Output == "" && len(call.Version.Snapshot.OutputSchema) > 0
 }
 
-// asJSON returns the instruction to answer in JSON of the given schema.
+// asJSON returns the instruction to answer in JSON, with the given schema.
 func asJSON(outputSchema json.RawMessage) string {
 	const form = "Answer with one JSON value and nothing else: no explanation, and no code fence."
 	if len(outputSchema) == 0 {
@@ -142,8 +141,8 @@ func asJSON(outputSchema json.RawMessage) string {
 	return form + " It must satisfy this JSON Schema:\n" + string(outputSchema)
 }
 
-// failed is the failure of a model, with its kind. Options that it refuses are
-// those of the configuration.
+// failed returns a model's error with its kind. Options that the model refuses are
+// a fault of the configuration.
 func failed(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	switch {
@@ -162,11 +161,11 @@ func failed(ctx context.Context, err error) error {
 	}
 }
 
-// over is the end of a call whose context ended.
+// over returns the error of a call whose context has ended.
 func over(ctx context.Context) *tool.Error {
 	kind, msg := tool.Cancelled, "the call was cancelled"
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		kind, msg = tool.Timeout, "the call's time was over before the model had answered"
+		kind, msg = tool.Timeout, "the call's deadline passed before the model answered"
 	}
 	return &tool.Error{Kind: kind, Op: "promptcall.Execute", Msg: msg, Err: ctx.Err()}
 }

@@ -181,7 +181,7 @@ func TestTextOutsideItsSchema(t *testing.T) {
 		callOf(config, `{}`, `{"type":"object","required":["score"]}`))
 	require.NoError(t, err)
 	require.True(t, res.IsError)
-	require.Contains(t, res.Content[0].Text, "outside its output schema")
+	require.Contains(t, res.Content[0].Text, "breaks its output schema")
 }
 
 // What is no whole answer is none, and says what to do.
@@ -271,7 +271,7 @@ func TestNobodyIsAsked(t *testing.T) {
 		"OverAlready": {true, summarize, `{"text": "x"}`, tool.Cancelled, "cancelled"},
 		"UnknownProvider": {
 			false, `{"mode": "direct", "prompt_template": "x", "model": "other/m"}`, `{}`, tool.Invalid,
-			`no model provider "other" is configured in the worker (model "other/m"); there is acme`,
+			`no model provider "other" is configured in the worker (model "other/m"); configured: acme`,
 		},
 		"Malformed": {
 			false, `{"mode": "direct", "model": "acme/m"}`, `{}`, tool.Invalid, "implementation_config/prompt_template",
@@ -306,7 +306,7 @@ func TestNobodyIsAsked(t *testing.T) {
 		})
 	}
 	_, err := promptcall.New(nil, schema.New(0)).Execute(t.Context(), callOf(summarize, `{"text": "x"}`, ""))
-	require.ErrorContains(t, err, "there is none")
+	require.ErrorContains(t, err, "configured: none")
 }
 
 // The arguments of a tool of the egress class none go to no model provider but one

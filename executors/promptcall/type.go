@@ -12,14 +12,14 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Models is what a process knows of the workers' model providers.
+// Models lists the model providers of the workers.
 type Models struct {
-	Known []string // All of them. Empty, they are not known, and prompts may ask any.
-	Local []string // Those that answer within the worker; "scripted" when nil.
+	Known []string // All of them. When empty, they are unknown and any is accepted.
+	Local []string // Those that run within the worker; "scripted" when nil.
 }
 
-// Type describes prompts. The executor is nil in a process that only judges
-// definitions. A prompt in the modes agent and skill is a run of an agent.
+// Type describes prompts. The executor is nil in a process that only validates
+// definitions. A prompt of mode agent or skill is an agent run.
 func Type(executor *Executor, models Models) executors.Type {
 	if models.Local == nil {
 		models.Local = []string{"scripted"}
@@ -45,8 +45,7 @@ func Type(executor *Executor, models Models) executors.Type {
 
 func runsAgent(config json.RawMessage) bool { return agentcall.RunsAgent(tool.Prompt, config) }
 
-// checkByMode checks a configuration by its mode: one that is put to a model, or
-// one that an agent answers.
+// checkByMode checks a configuration by its mode: direct, or agent and skill.
 func checkByMode(config, inputSchema json.RawMessage) error {
 	if runsAgent(config) {
 		return agentcall.CheckConfig(tool.Prompt, config, inputSchema) //nolint:wrapcheck // It has the path of the fault.
@@ -61,7 +60,7 @@ func inputSchema(config json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// check refuses a prompt to a model that no worker can ask.
+// check refuses a prompt whose model provider no worker has.
 func (m Models) check(config json.RawMessage) error {
 	provider := Provider(config)
 	if runsAgent(config) || provider == "" || len(m.Known) == 0 || slices.Contains(m.Known, provider) {
@@ -73,9 +72,9 @@ func (m Models) check(config json.RawMessage) error {
 	}
 }
 
-// needs returns the egress class of a prompt: one that is put to a model leaves
-// the process, unless the model's provider is local. One that an agent answers
-// is judged by the agent's own tools.
+// needs returns the egress class of a prompt. A direct prompt leaves the process,
+// unless the model's provider is local. For other modes, the agent's own tools
+// decide.
 func (m Models) needs(config json.RawMessage) (tool.Egress, string) {
 	if runsAgent(config) || slices.Contains(m.Local, Provider(config)) {
 		return tool.EgressNone, ""

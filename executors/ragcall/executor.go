@@ -1,5 +1,5 @@
 // Package ragcall runs tools of the type rag_retrieval: a search in a pipeline of
-// the calling tenant, answered with the passages and how to cite them.
+// the calling tenant, which returns passages and their citations.
 package ragcall
 
 import (
@@ -16,13 +16,12 @@ type Executor struct {
 	searcher retrieval.Searcher
 }
 
-// New returns an executor that asks searcher.
+// New returns an executor over searcher.
 func New(searcher retrieval.Searcher) *Executor { return &Executor{searcher: searcher} }
 
-// Execute implements [tool.Executor]. The argument query is what is sought; limit
-// and filter are heard where a call has them. Nothing found is an answer. A
-// pipeline that the caller's tenant has not, or has no more, is [tool.NotFound],
-// whatever was published.
+// Execute implements [tool.Executor]. It takes the arguments query, limit and
+// filter. No match is not an error. A pipeline that the caller's tenant does not
+// have, or no longer has, is [tool.NotFound].
 func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, error) {
 	config, err := readConfig(call.Version.Snapshot.Config)
 	if err != nil {
@@ -34,7 +33,7 @@ func (e *Executor) Execute(ctx context.Context, call *tool.Call) (*tool.Result, 
 func readConfig(raw json.RawMessage) (*ask.Config, error) {
 	err := ask.CheckConfig(raw)
 	if err == nil {
-		return ask.ReadConfig(raw) //nolint:wrapcheck // It was read before.
+		return ask.ReadConfig(raw) //nolint:wrapcheck // It was checked before.
 	}
 	f := tool.AsError(err)
 	return nil, &tool.Error{
@@ -43,11 +42,11 @@ func readConfig(raw json.RawMessage) (*ask.Config, error) {
 	}
 }
 
-// CheckConfig reports what is wrong with a rag_retrieval tool's configuration, as
-// [tool.Invalid] with the JSON Pointer of the fault. Registries call it before
-// they store one.
+// CheckConfig checks a rag_retrieval tool's configuration. It fails with
+// [tool.Invalid] and the JSON Pointer of the fault. Registries call it before they
+// store one.
 func CheckConfig(raw json.RawMessage) error { return ask.CheckConfig(raw) } //nolint:wrapcheck // A *tool.Error already.
 
-// CheckConfig is the package's [CheckConfig], for registries that ask the
-// executor of a type.
+// CheckConfig is the package's [CheckConfig], for registries that call a type's
+// executor.
 func (e *Executor) CheckConfig(raw json.RawMessage) error { return CheckConfig(raw) }

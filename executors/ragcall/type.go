@@ -9,7 +9,7 @@ import (
 )
 
 // Type describes rag_retrieval tools. The searcher is nil in a process that only
-// judges definitions.
+// validates definitions.
 func Type(searcher retrieval.Searcher) executors.Type {
 	return executors.Type{
 		Traits:      tool.Traits{Implementation: tool.RAGRetrieval, Quick: true},
