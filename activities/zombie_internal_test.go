@@ -20,7 +20,7 @@ import (
 type overtaken struct{ ledger.Ledger }
 
 func (overtaken) Settle(context.Context, ledger.Settlement) (ledger.Outcome, error) {
-	return ledger.Outcome{}, &tool.Error{Kind: tool.Conflict, Msg: "a later attempt of this call is under way"}
+	return ledger.Outcome{}, &tool.Error{Kind: tool.Conflict, Msg: "a later attempt of this call is running"}
 }
 
 // The attempt that overtook may be one that Temporal gave up and that woke up

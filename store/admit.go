@@ -13,7 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// verdict is what authority says of a call; the statement AdmitCall decides it.
+// verdict is the result of the authority check, computed by the statement AdmitCall.
 type verdict string
 
 const (
@@ -31,7 +31,7 @@ const (
 	argumentsUnknown   verdict = "arguments_unknown"
 )
 
-// refusal returns the verdict as the caller's error, or nil when it is granted.
+// refusal returns the verdict as an error, or nil when the call is granted.
 func (v verdict) refusal(op string, e ledger.Entry) error {
 	kind, msg := tool.InternalError, "internal error"
 	switch v {
@@ -58,14 +58,14 @@ func (v verdict) refusal(op string, e ledger.Entry) error {
 	case versionUnpublished:
 		kind, msg = tool.Conflict, fmt.Sprintf("this version of tool %q is not published", e.Slug)
 	case argumentsUnknown:
-		kind, msg = tool.NotFound, "the message that asked holds no arguments for this call"
+		kind, msg = tool.NotFound, "the assistant message has no arguments for this call"
 	}
 	return &tool.Error{Kind: kind, Op: op, Msg: msg}
 }
 
-// Admit implements [ledger.Ledger]. A settled effect answers whatever authority
-// says now: it happened when it was allowed. Its answer is put where the call
-// stands in the transcript.
+// Admit implements [ledger.Ledger]. A settled effect returns its outcome whatever
+// the current authority: it ran while it was allowed. The outcome is also written to
+// the call's place in the transcript.
 func (s *Store) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Ticket, error) {
 	const op = "store.Admit"
 	params, err := admitParams(op, req)
@@ -93,7 +93,7 @@ func (s *Store) Admit(ctx context.Context, req ledger.AdmitRequest) (ledger.Tick
 	return ticket, nil
 }
 
-// ticketOf reads the answer of AdmitCall.
+// ticketOf converts the row of AdmitCall.
 func ticketOf(op string, req ledger.AdmitRequest, row db.AdmitCallRow) (ledger.Ticket, error) {
 	policy, err := policyOf(row.EgressClass, row.EgressRules, row.RequiresApproval, row.PermissionPolicy,
 		row.RequiredPermission, row.TenantSlugs)
@@ -187,7 +187,7 @@ func (s *Store) MarkUnsent(ctx context.Context, tenant tool.TenantID, effectID s
 	return moved(op, row.Moved, row.Known)
 }
 
-// moved reads the answer of a compare-and-set on an effect.
+// moved converts the result of a compare-and-set on an effect.
 func moved(op string, moved, known bool) error {
 	switch {
 	case moved:
@@ -195,11 +195,11 @@ func moved(op string, moved, known bool) error {
 	case !known:
 		return notFound(op, "the call was never admitted")
 	default:
-		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: "another attempt of this call is under way, or it has ended"}
+		return &tool.Error{Kind: tool.Conflict, Op: op, Msg: "another attempt of this call is running, or the call has ended"}
 	}
 }
 
-// entry holds the values of a [ledger.Entry] that need work before they are stored.
+// entry has the values of a [ledger.Entry] that are converted before they are stored.
 type entry struct {
 	mode               tool.Mode
 	arguments, receipt []byte

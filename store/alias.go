@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// furtherNames returns the names that a version gives its tool beside the slug,
-// sorted, and the last day of each, empty for an alias.
+// furtherNames returns a version's aliases and former names, sorted, and the last
+// day of each, empty for an alias.
 func furtherNames(i tool.Interaction) (names, lastDays []string) {
 	names = slices.AppendSeq([]string{}, maps.Keys(i.FormerNames)) // No nil: the database wants an array.
 	names = append(names, i.Aliases...)
@@ -25,8 +25,8 @@ func furtherNames(i tool.Interaction) (names, lastDays []string) {
 	return names, lastDays
 }
 
-// rename gives a tool the further names of a version that was published. They are
-// locked.
+// rename sets the aliases and former names of a published version on its tool, and
+// locks them.
 func rename(ctx context.Context, q *db.Queries, op string, t tool.Tool, i tool.Interaction) error {
 	names, lastDays := furtherNames(i)
 	if len(names) == 0 {
@@ -38,7 +38,7 @@ func rename(ctx context.Context, q *db.Queries, op string, t tool.Tool, i tool.I
 	}
 	if len(slugs) > 0 {
 		return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/interaction/aliases", Msg: fmt.Sprintf(
-			"%q is the slug of a tool, which calls by that name reach", slugs[0])}
+			"%q is the slug of another tool", slugs[0])}
 	}
 	kept, err := q.KeepToolAliases(ctx, db.KeepToolAliasesParams{
 		TenantID: optional(string(t.Tenant)), ToolID: t.ID, Aliases: names, LastDays: lastDays,
@@ -54,7 +54,7 @@ func rename(ctx context.Context, q *db.Queries, op string, t tool.Tool, i tool.I
 	return nil
 }
 
-// aliased returns the entries that have name as a further name.
+// aliased returns the entries that have name as an alias or former name.
 func (s *Store) aliased(ctx context.Context, op string, tenant tool.TenantID, name string) ([]resolver.Entry, error) {
 	var rows []db.FindToolsByAliasRow
 	var versions []db.ListVersionsByAliasRow

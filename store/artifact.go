@@ -157,8 +157,7 @@ func (s *Store) ListArtifactVersions(
 	return collect(rows, artifactVersionOf)
 }
 
-// LoadArtifact implements [artifact.Store], and is where executors have
-// the programs from.
+// LoadArtifact implements [artifact.Store] and the executors' port for programs.
 func (s *Store) LoadArtifact(
 	ctx context.Context, tenant tool.TenantID, artifactID, version string,
 ) (tool.ArtifactCode, error) {
@@ -195,7 +194,7 @@ func artifactVersionOf(row db.ListArtifactVersionsRow) (artifact.Version, error)
 	return v, decode(row.Inputs, &v.Inputs)
 }
 
-// inputsOf returns a list that is written as one.
+// inputsOf returns inputs as an empty list rather than nil.
 func inputsOf(inputs []tool.ArtifactInput) []tool.ArtifactInput {
 	if inputs == nil {
 		return []tool.ArtifactInput{}

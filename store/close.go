@@ -11,11 +11,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// RunClosure ends a run in place of its workflow, which is over and did not.
+// RunClosure ends a run whose workflow is over and has not recorded its end.
 type RunClosure struct {
 	Tenant     tool.TenantID
 	RunID      string
-	StatusSeen agent.RunStatus // As the run was when its workflow was looked at.
+	StatusSeen agent.RunStatus // The run's status when its workflow was checked.
 	SeqSeen    int64           // The number of the run's last event then.
 	Status     agent.RunStatus // Final.
 	Kind       tool.Kind       // Empty for a run that is completed.
@@ -24,10 +24,9 @@ type RunClosure struct {
 	Reason     string // Why, in one word; it goes into the event.
 }
 
-// CloseRun ends a run, and reports whether it did: a run whose status or last
-// event is another than was seen is left alone. A workflow that ends it after
-// all has the last word. It fails with tool.Invalid for a status that is not
-// final.
+// CloseRun ends a run, and reports whether it did: a run whose status or last event
+// has changed since is not closed. An end that the workflow reports later replaces
+// this one. It fails with tool.Invalid for a status that is not final.
 func (s *Store) CloseRun(ctx context.Context, c RunClosure) (bool, error) {
 	const op = "store.CloseRun"
 	if !c.Status.Final() {
@@ -80,8 +79,8 @@ func (s *Store) OpenCalls(
 	return collect(rows, invocationOf)
 }
 
-// KnownWorkflows returns which of some workflows a tenant has runs of: those of
-// agents by the ids of their runs, others by the workflows' own.
+// KnownWorkflows returns those of the workflows that the tenant has runs of. Agent
+// runs are found by their run ids, others by workflow id.
 func (s *Store) KnownWorkflows(
 	ctx context.Context, tenant tool.TenantID, runIDs, workflowIDs []string,
 ) (map[string]bool, error) {
@@ -103,17 +102,17 @@ func (s *Store) KnownWorkflows(
 	return known, err
 }
 
-// EffectState is how far an effect has come.
+// EffectState is the phase of an effect.
 type EffectState struct {
 	ID              string
 	Phase           tool.Phase
 	ArgumentsDigest string
 	VersionDigest   string
-	SentBefore      bool // An attempt before the last may have sent something.
+	SentBefore      bool // An earlier attempt may have sent a request.
 	Attempt         int
 }
 
-// FindEffect returns how far an effect has come. It fails with tool.NotFound.
+// FindEffect returns the phase of an effect. It fails with tool.NotFound.
 func (s *Store) FindEffect(ctx context.Context, tenant tool.TenantID, effectID string) (EffectState, error) {
 	const op = "store.FindEffect"
 	var row db.FindEffectRow

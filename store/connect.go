@@ -15,11 +15,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// DefaultMaxConns is how many connections a store uses at once, unless
-// [Options.MaxConns] or the URL's pool_max_conns says otherwise.
+// DefaultMaxConns is the default of [Options.MaxConns], unless the URL has
+// pool_max_conns.
 const DefaultMaxConns = 16
 
-// MaxMaxConns is the most that [Options.MaxConns] may be.
+// MaxMaxConns is the maximum of [Options.MaxConns].
 const MaxMaxConns = 10_000
 
 func connect(ctx context.Context, url string, opts Options) (*Store, error) {
@@ -28,7 +28,7 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 		return nil, &tool.Error{Kind: tool.Invalid, Op: "store.Open", Msg: "the database URL is malformed", Err: err}
 	}
 	limit := DefaultMaxConns
-	switch parsed, err := pgx.ParseConfig(url); { // It leaves what is the pool's among the parameters.
+	switch parsed, err := pgx.ParseConfig(url); { // It keeps the pool's parameters.
 	case opts.MaxConns > 0:
 		limit = min(opts.MaxConns, MaxMaxConns)
 	case err == nil && parsed.RuntimeParams["pool_max_conns"] != "":
@@ -36,9 +36,9 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	}
 	timeouts := opts.Timeouts.withDefaults()
 	configure(config.ConnConfig, opts.Timeouts)
-	// The gate bounds the connections in use. Connections that are being
-	// closed, which is slow on a silent network, come on top, so that no caller
-	// waits for them.
+	// The gate bounds the connections in use. Connections that are being closed,
+	// which is slow on a silent network, are extra, so that callers do not wait
+	// for them.
 	config.MaxConns = int32(2*limit + 2)
 	config.PingTimeout = min(time.Second, timeouts.Connect)
 	config.ConnConfig.Tracer = opts.Tracer
@@ -63,10 +63,9 @@ func connect(ctx context.Context, url string, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// configure bounds how long a connection is made, and how long a silent one is
-// kept, and refuses servers that take no writes: after a failover the next of the
-// URL's hosts is tried, or the name is looked up anew. What the URL says counts
-// before the defaults.
+// configure sets the connect timeout and TCP timeouts, and refuses servers that are
+// read-only: after a failover the URL's next host is tried, or the name is resolved
+// again. Settings in the URL take precedence.
 func configure(config *pgx.ConnConfig, asked Timeouts) {
 	timeouts := asked.withDefaults()
 	if asked.Connect > 0 || config.ConnectTimeout == 0 {
@@ -82,7 +81,7 @@ func configure(config *pgx.ConnConfig, asked Timeouts) {
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if tcp, ok := conn.(*net.TCPConn); ok && err == nil {
-			// Where the system takes none of these, the time-outs of operations remain.
+			// Systems without these options still have the operation timeouts.
 			_ = tcp.SetKeepAliveConfig(net.KeepAliveConfig{
 				Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
 			})
@@ -92,17 +91,17 @@ func configure(config *pgx.ConnConfig, asked Timeouts) {
 	}
 }
 
-// limitSession sets the time-outs of statements outside of transactions: a
-// statement is prepared before its transaction begins, and waits for locks then
-// too. They are not set as startup parameters, which poolers refuse.
+// limitSession sets the timeouts of statements outside of transactions: a statement
+// is prepared before its transaction begins, and may wait for locks then too. They
+// are not startup parameters, which poolers refuse.
 func limitSession(ctx context.Context, conn *pgx.Conn, t Timeouts) error {
 	_, err := conn.Exec(ctx, `select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false),
 		set_config('idle_in_transaction_session_timeout', $3, false)`, pgx.QueryExecModeExec,
 		milliseconds(t.statement("")), milliseconds(t.Lock), milliseconds(t.Idle))
-	return err //nolint:wrapcheck // The attempt to connect describes it.
+	return err //nolint:wrapcheck // Wrapped by the connection attempt.
 }
 
-// dialOnce makes a connection outside any pool, as a store's are.
+// dialOnce opens a connection outside the pool, with a store's settings.
 func dialOnce(ctx context.Context, url string) (*pgx.Conn, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -112,11 +111,11 @@ func dialOnce(ctx context.Context, url string) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config) //nolint:wrapcheck // The caller says what it was for.
 }
 
-// renewInterval is how often a pool is emptied at most.
+// renewInterval is the minimum interval between resets of a pool.
 const renewInterval = 250 * time.Millisecond
 
-// renew has every connection closed that is open now: the server behind them takes
-// no writes any more, or is not heard of. The next ones are made anew.
+// renew closes all connections of the pool, because the server is read-only or does
+// not respond. New connections are dialled on demand.
 func (s *Store) renew() {
 	s.writes.mu.Lock()
 	due := time.Since(s.writes.renewed) >= renewInterval
@@ -129,8 +128,8 @@ func (s *Store) renew() {
 	}
 }
 
-// writeFailures remembers when writes failed for want of a server or a disk that
-// takes them.
+// writeFailures records the last write that failed because the server is read-only
+// or its disk is full.
 type writeFailures struct {
 	mu      sync.Mutex
 	renewed time.Time
@@ -138,9 +137,8 @@ type writeFailures struct {
 	err     error
 }
 
-// writeMemory is for how long a failed write counts against the database's
-// readiness: a probe that changes one row does not notice a disk without room for
-// more rows.
+// writeMemory is how long a failed write counts against readiness: a probe that
+// changes one row does not notice a disk without room for more rows.
 const writeMemory = 5 * time.Second
 
 func (w *writeFailures) note(err error) {
@@ -149,7 +147,7 @@ func (w *writeFailures) note(err error) {
 	w.last, w.err = time.Now(), err
 }
 
-// recent returns the last failure, if it was a moment ago.
+// recent returns the last failure within writeMemory.
 func (w *writeFailures) recent() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -62,8 +62,8 @@ func (s *Store) ChangeCredential(ctx context.Context, c vault.Sealed) (vault.Cre
 	return credentialOf(row), nil
 }
 
-// taken words the refusal of a ref, or of a selector, that another credential
-// of the tenant has.
+// taken replaces the message of a conflict over a ref or selector of another
+// credential of the tenant.
 func taken(err error, c vault.Credential) error {
 	switch constraintOf(err) {
 	case "credentials_ref":

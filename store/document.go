@@ -55,14 +55,14 @@ func (s *Store) PutDocument(
 	return stored, changed, err
 }
 
-// sameDocument reports whether a document is what it is to become, so that
-// there is nothing to do.
+// sameDocument reports whether a document equals its replacement, so that the write
+// can be skipped.
 func sameDocument(row db.Document, p db.PutDocumentParams) bool {
 	return row.Status != string(retrieval.Failed) && row.Digest == p.Digest && row.MediaType == p.MediaType &&
 		row.Title == p.Title && row.Source == p.Source && sameJSON(row.Metadata, p.Metadata)
 }
 
-// sameJSON compares values, whose spelling a jsonb column does not keep.
+// sameJSON compares values: a jsonb column does not keep their spelling.
 func sameJSON(a, b []byte) bool {
 	read := func(raw []byte) (v any) {
 		dec := json.NewDecoder(bytes.NewReader(raw))
@@ -92,8 +92,8 @@ func documentParams(d retrieval.Document, body []byte) (db.PutDocumentParams, er
 	}, nil
 }
 
-// sharePipeline keeps a pipeline from being changed or deleted until the
-// transaction ends.
+// sharePipeline locks a pipeline against changes and deletion until the transaction
+// ends.
 func sharePipeline(ctx context.Context, q *db.Queries, op string, tenant tool.TenantID, id string) error {
 	_, err := q.SharePipeline(ctx, db.SharePipelineParams{TenantID: string(tenant), ID: id})
 	return explain(failure(op, err), tool.NotFound, "pipeline not found")
@@ -156,7 +156,7 @@ func (s *Store) ReadText(
 	}
 	if d.LiveVersion == 0 {
 		return 0, "", &tool.Error{
-			Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf("document %q is not searched yet, so there is no text of it", d.Key),
+			Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf("document %q is not indexed yet, so it has no text", d.Key),
 		}
 	}
 	var chunks []db.Chunk
@@ -176,8 +176,7 @@ func (s *Store) ReadText(
 	return d.LiveVersion, content, err
 }
 
-// joined returns the text that chunks were cut of, as far as they have it: blank
-// lines are between them.
+// joined returns the text of chunks, joined by blank lines.
 func joined(chunks []db.Chunk) string {
 	var out []byte
 	for _, c := range chunks {
@@ -222,7 +221,7 @@ func documentOf(row db.Document) (retrieval.Document, error) {
 	return d, decode(row.Metadata, &d.Metadata)
 }
 
-// titleOf returns the title that a document's owner gave it, else its own.
+// titleOf returns the title set by the document's owner, else its own.
 func titleOf(row db.Document) string {
 	if row.Title != "" {
 		return row.Title

@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// maxPendingCount bounds how far what is left of a generation is counted.
+// maxPendingCount bounds the count of embeddings missing in a generation.
 const maxPendingCount = 100_000
 
 // BeginGeneration implements [retrieval.Reembedding].
@@ -108,7 +108,7 @@ func (s *Store) PromoteGeneration(ctx context.Context, ref retrieval.GenerationR
 	const op = "store.PromoteGeneration"
 	return s.endGeneration(ctx, op, ref, func(q *db.Queries, p db.Pipeline, err error) (db.Pipeline, error) {
 		if errors.Is(err, retrieval.ErrGeneration) && p.Generation == number(ref.Generation) {
-			return p, nil // It is searched already.
+			return p, nil // It is live already.
 		}
 		if err != nil {
 			return p, err
@@ -140,7 +140,7 @@ func (s *Store) DropGeneration(
 		}
 		if retrieval.Mode(p.Search).Embeds() && p.Generation == 0 {
 			kept = &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"pipeline %q searches by %s and has no other embeddings: let it search by full_text first", p.Slug, p.Search)}
+				"pipeline %q searches by %s and has no other embeddings: set its search to full_text first", p.Slug, p.Search)}
 			return q.SetEmbeddingError(ctx, db.SetEmbeddingErrorParams{TenantID: p.TenantID, ID: p.ID, EmbeddingError: reason})
 		}
 		kept = nil
@@ -174,8 +174,8 @@ func (s *Store) endGeneration(
 	return pipelineOf(row)
 }
 
-// shared reads the pipeline that builds the generation of ref, and keeps it from
-// being changed.
+// shared reads the pipeline that builds the generation of ref, and locks it against
+// changes.
 func shared(ctx context.Context, q *db.Queries, op string, ref retrieval.GenerationRef) (db.Pipeline, error) {
 	return nextGeneration(op, ref, func(arg db.SharePipelineParams) (db.Pipeline, error) {
 		return q.SharePipeline(ctx, arg)
@@ -200,7 +200,7 @@ func nextGeneration(
 	return p, nil
 }
 
-// embeddingParams makes embeddings of a generation ready to be stored.
+// embeddingParams converts embeddings of a generation for storage.
 func embeddingParams(
 	op string, p *retrieval.Pipeline, generation int, all []retrieval.Embedding,
 ) (db.InsertEmbeddingsParams, error) {
@@ -231,8 +231,8 @@ func embeddingParams(
 	return params, nil
 }
 
-// normalized returns v with the length 1, so that a dot product is a cosine; not
-// ok where v has no direction.
+// normalized returns v with length 1, so that a dot product is a cosine; not ok for a
+// zero vector.
 func normalized(v []float32) (unit []float32, ok bool) {
 	var sum float64
 	for _, x := range v {
@@ -249,7 +249,7 @@ func normalized(v []float32) (unit []float32, ok bool) {
 	return unit, true
 }
 
-// packed returns a vector as its column has it.
+// packed encodes a vector for its column.
 func packed(v []float32) []byte {
 	raw := make([]byte, 0, 4*len(v))
 	for _, x := range v {
@@ -258,11 +258,10 @@ func packed(v []float32) []byte {
 	return raw
 }
 
-// dot returns the product of a vector and one as its column has it. Both have
-// the same length.
+// dot returns the dot product of a vector and an encoded one of the same length.
 func dot(v []float32, raw []byte) float32 {
 	raw = raw[:4*len(v)]
-	// Four sums at once, which do not wait for each other.
+	// Four independent sums, for instruction-level parallelism.
 	var a, b, c, d float32
 	i := 0
 	for ; i+4 <= len(v); i += 4 {

@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ListEvents returns a run's events after a number, in order, without the output
-// between them; see [Store.ReadStream]. It fails with tool.NotFound.
+// ListEvents returns a run's events after a sequence number, in order, without
+// output; see [Store.ReadStream]. It fails with tool.NotFound.
 func (s *Store) ListEvents(
 	ctx context.Context, tenant tool.TenantID, runID string, after int64, limit int,
 ) ([]tool.Event, error) {
@@ -38,9 +38,9 @@ func (s *Store) ListEvents(
 	}), nil
 }
 
-// EventCursor is a place in a tenant's stream of events: the number of the last
-// event before it. Zero is the beginning. Numbers are given once an event has
-// committed, and stay with it, in a copy of the database on another server too.
+// EventCursor is a position in a tenant's stream of events: the number of the last
+// event before it. Zero is the beginning. Events are numbered after they commit, and
+// keep their numbers in copies of the database.
 type EventCursor int64
 
 // TenantEvent is an event and its place in its tenant's stream.
@@ -49,13 +49,13 @@ type TenantEvent struct {
 	Cursor EventCursor
 }
 
-// TenantEvents returns the events of all of a tenant's runs after a cursor,
-// without output. Each comes once and none is skipped. Events of one run are in
-// the order of their numbers in the run; those of different runs in the order
-// they were found committed. Events that were deleted with their run leave gaps.
+// TenantEvents returns the events of all of a tenant's runs after a cursor, without
+// output. Each is returned once and none is skipped. Events of one run are in the
+// order of their sequence numbers; those of different runs in the order in which they
+// were numbered. Purged runs leave gaps.
 //
-// It fails with tool.Conflict for a cursor beyond the end of the stream: one of
-// another database, or of a time after the backup this one was restored from.
+// It fails with tool.Conflict for a cursor beyond the end of the stream: from another
+// database, or from after the backup that this one was restored from.
 func (s *Store) TenantEvents(
 	ctx context.Context, tenant tool.TenantID, after EventCursor, limit int,
 ) ([]TenantEvent, error) {
@@ -74,7 +74,7 @@ func (s *Store) TenantEvents(
 	if head := EventCursor(last(heads)); after > head {
 		return nil, &tool.Error{Kind: tool.Conflict, Op: op, Path: "after", Msg: fmt.Sprintf(
 			"the stream ends at %d and %d is beyond it: the cursor is of another database, or the database was restored from "+
-				"an older backup; read on from a cursor up to %[1]d, or from now", head, after)}
+				"an older backup; continue from a cursor up to %[1]d, or from now", head, after)}
 	}
 	return convert(rows, func(row db.ListTenantEventsRow) TenantEvent {
 		return TenantEvent{
@@ -84,8 +84,8 @@ func (s *Store) TenantEvents(
 	}), nil
 }
 
-// EventHorizon returns the place in a tenant's stream behind every event that
-// has committed: what is still to appear comes after it.
+// EventHorizon returns the end of a tenant's stream: every committed event is before
+// it, later events are after it.
 func (s *Store) EventHorizon(ctx context.Context, tenant tool.TenantID) (EventCursor, error) {
 	const op = "store.EventHorizon"
 	if err := s.SealEvents(ctx, tenant); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// SQLSTATE codes, and classes of them, that mean something to a caller.
+// SQLSTATE codes, and classes of them, with a meaning to callers.
 const (
 	codeInvalidParameter    = "22023"
 	codeRestrictViolation   = "23001"
@@ -49,8 +49,7 @@ const (
 	classSnapshot      = "72"
 )
 
-// failure classifies what the database said. The text of the database stays in
-// the cause.
+// failure classifies a database error. The database's text is kept in the cause only.
 func failure(op string, err error) error {
 	if err == nil {
 		return nil
@@ -78,8 +77,8 @@ func failure(op string, err error) error {
 	return e
 }
 
-// IsOutage reports whether err is, or wraps, a store's tool.Unavailable: what is asked
-// of the database next will probably fail too.
+// IsOutage reports whether err is, or wraps, a store's tool.Unavailable: further
+// requests will probably fail too.
 func IsOutage(err error) bool {
 	for e, ok := errors.AsType[*tool.Error](err); ok; e, ok = errors.AsType[*tool.Error](e.Err) {
 		if e.Kind == tool.Unavailable && strings.HasPrefix(e.Op, "store.") {
@@ -89,7 +88,7 @@ func IsOutage(err error) bool {
 	return false
 }
 
-// codeOf returns the SQLSTATE of what the server answered; empty where it did not.
+// codeOf returns the SQLSTATE of the server's error; empty for other errors.
 func codeOf(err error) string {
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return answer.Code
@@ -97,9 +96,9 @@ func codeOf(err error) string {
 	return ""
 }
 
-// answerKind classifies a SQLSTATE (PostgreSQL, appendix A). What is the state of
-// the server and not of the request is tool.Unavailable: a standby, a restart, a
-// full disk, a lock that is held, a login that is refused.
+// answerKind classifies a SQLSTATE (PostgreSQL, appendix A). Errors about the state of
+// the server are tool.Unavailable: a standby, a restart, a full disk, a lock
+// timeout, a refused login.
 func answerKind(code string) (tool.Kind, string) {
 	switch code {
 	case codeUniqueViolation:
@@ -133,29 +132,27 @@ func answerKind(code string) (tool.Kind, string) {
 	}
 }
 
-// refusesWrites reports whether the server takes no writes: a standby, a primary
-// that was demoted, or one whose operator set default_transaction_read_only. Such
-// a transaction changed nothing, so that it may be repeated.
+// refusesWrites reports whether the server is read-only: a standby, a demoted
+// primary, or one with default_transaction_read_only. The transaction changed nothing
+// and is safe to retry.
 func refusesWrites(err error) bool {
 	return codeOf(err) == codeReadOnly || errors.Is(err, pgconn.ErrReadOnlyConnection)
 }
 
-// diskFull reports whether the server could not write for want of room or because
-// its disk failed.
+// diskFull reports whether the server's disk is full or has failed.
 func diskFull(err error) bool {
 	code := codeOf(err)
 	return code == codeDiskFull || code == codeIO
 }
 
-// stalls reports whether an operation ended because it waited too long at the
-// server, or for one.
+// stalls reports whether an operation timed out at the server, or waiting for one.
 func stalls(err error) bool {
 	code := codeOf(err)
 	return code == codeLockNotAvailable || code == codeQueryCanceled || refusesWrites(err)
 }
 
-// lost reports whether nothing came of an attempt, because of another transaction,
-// because there was no connection, or because nothing was sent on it.
+// lost reports whether an attempt had no effect and is safe to retry: it lost to
+// another transaction, had no connection, or sent nothing.
 func lost(err error) bool {
 	switch codeOf(err) {
 	case codeSerialization, codeDeadlock:
@@ -189,7 +186,7 @@ func constraintOf(err error) string {
 	return ""
 }
 
-// notFound is the answer for what does not exist or is another tenant's.
+// notFound returns the error for rows that do not exist or belong to another tenant.
 func notFound(op, msg string) error {
 	return &tool.Error{Kind: tool.NotFound, Op: op, Msg: msg}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// FollowRun records a follower of a run's output, for the length of lease from
-// now: models are asked to stream for it. It does nothing for a run that has
-// ended, or that the tenant does not have.
+// FollowRun records a follower of a run's output for the length of lease: models are
+// called with streaming while there is one. It does nothing for a run that has ended
+// or does not exist.
 func (s *Store) FollowRun(ctx context.Context, tenant tool.TenantID, runID string, lease time.Duration) error {
 	const op = "store.FollowRun"
 	if err := checkIDs(op, runID); err != nil {

@@ -8,22 +8,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Before the first release some steps were edited after databases had been made
-// with them. What such a database lacks is added by a repair, which leaves alone
-// what it finds in order; its record then names the step as it is now.
+// Before the first release some migrations were edited after databases had applied
+// them. A repair adds what such a database lacks, is idempotent, and then records
+// the migration's current text.
 
 //go:embed repairs/*.sql
 var repairFiles embed.FS
 
-// formerStep is a step as it was at some time.
+// formerStep is an earlier text of a migration.
 type formerStep struct {
 	version  int
 	checksum string
-	repair   string // File in repairs; empty for a step that held nothing.
+	repair   string // File in repairs; empty for an empty step.
 }
 
-// Two texts held numbers for steps to come. Where one was applied, nothing was;
-// the step of that number, if there still is one, is applied in its place.
+// Two empty texts were placeholders. Where one was applied, the current step of that
+// number, if there is one, is applied in its place.
 const (
 	blankStep      = "6585698a792f494a213463e87e43ed7fbfc612702edd407d8c6cf5f9dcdbde0f"
 	otherBlankStep = "da6389d5811b02ae883cd443c6266498f11213932105314246835ed4cf3d07fa"
@@ -49,7 +49,7 @@ var formerSteps = []formerStep{
 	{19, "e0f169307d40428d024721b077f05ae29c1ce38d0b7bbf1c5c0b304f883d00c7", "019_reconciler.sql"},
 }
 
-// formerOf returns what an applied step was formerly, if it is not what it is now.
+// formerOf returns the earlier text of an applied step, if it is not the current one.
 func formerOf(applied Migration) (formerStep, bool) {
 	for _, f := range formerSteps {
 		if f.version == applied.Version && f.checksum == applied.Checksum {
@@ -59,7 +59,7 @@ func formerOf(applied Migration) (formerStep, bool) {
 	return formerStep{}, false
 }
 
-// repair brings what former steps made up to what they make now.
+// repair upgrades databases with earlier texts of steps.
 func (m *migrator) repair(ctx context.Context) error {
 	applied, err := m.applied(ctx)
 	if err != nil {

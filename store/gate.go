@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// maxWaiting bounds how many callers wait to begin the same operation.
+// maxWaiting bounds the callers that wait for the same operation.
 const maxWaiting = 10_000
 
-// errCrowded says that more callers wait for an operation than may.
+// errCrowded is the error of a caller above maxWaiting.
 var errCrowded = errors.New("too many callers wait for the same operation")
 
-// gate decides which operation takes the next connection, so that operations which
-// all wait for one locked table do not hold every connection of the pool. It is
-// safe for concurrent use.
+// gate assigns connections to operations, so that operations which all wait for one
+// locked table do not use up the pool. It is safe for concurrent use.
 //
 // Operations take turns by name, whatever the number of callers of each. An
-// operation may hold three quarters of the connections; each time it stalls, half
-// as many as before, and twice as many each time it does not.
+// operation may hold three quarters of the connections; the limit is halved each time
+// it stalls, and doubled each time it does not.
 type gate struct {
 	limit int
 
@@ -32,7 +31,7 @@ type gate struct {
 	waited time.Duration
 }
 
-// lane is an operation at the gate.
+// lane is an operation's queue at the gate.
 type lane struct {
 	most    int // Connections that it may hold now.
 	busy    int
@@ -41,11 +40,11 @@ type lane struct {
 
 func newGate(limit int) *gate { return &gate{limit: limit, lanes: map[string]*lane{}} }
 
-// full is how many connections an operation may hold that does not stall.
+// full is the connection limit of an operation that does not stall.
 func (g *gate) full() int { return max(1, g.limit*3/4) }
 
-// enter waits until the operation may take a connection, which leave gives back.
-// It fails with the context's error, or with errCrowded.
+// enter waits until the operation may take a connection, and returns the function
+// that releases it. It fails with the context's error, or with errCrowded.
 func (g *gate) enter(ctx context.Context, op string) (leave func(stalled bool), err error) {
 	g.mu.Lock()
 	l := g.lanes[op]
@@ -87,10 +86,10 @@ func (g *gate) enter(ctx context.Context, op string) (leave func(stalled bool), 
 	return leave, nil
 }
 
-// free reports whether the lane may begin another operation.
+// free reports whether the lane may start another operation.
 func (g *gate) free(l *lane) bool { return g.busy < g.limit && l.busy < l.most }
 
-// abandon takes back a place in the lane, or what it was given meanwhile.
+// abandon removes a waiting caller, or releases the connection it was given meanwhile.
 func (g *gate) abandon(l *lane, ready chan struct{}) {
 	if i := slices.Index(l.waiting, ready); i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
@@ -115,7 +114,7 @@ func (g *gate) leave(l *lane, stalled bool) {
 	g.admit()
 }
 
-// admit lets waiting callers begin, one of each lane in turn.
+// admit starts waiting callers, one of each lane in turn.
 func (g *gate) admit() {
 	for passed := 0; passed < len(g.turns) && g.busy < g.limit; {
 		l := g.turns[0]
@@ -135,7 +134,7 @@ func (g *gate) admit() {
 	}
 }
 
-// stats returns how many callers have waited at the gate, and for how long.
+// stats returns the number of callers that waited, and their total waiting time.
 func (g *gate) stats() (waits int64, waited time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

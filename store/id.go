@@ -21,7 +21,7 @@ func idTime(t time.Time) *time.Time {
 	return &t
 }
 
-// idOrNew returns id, or a new one for none.
+// idOrNew returns id, or a new one if it is empty.
 func idOrNew(id string) (string, error) {
 	if id != "" {
 		return id, nil
@@ -29,7 +29,7 @@ func idOrNew(id string) (string, error) {
 	return uuid7.New()
 }
 
-// checkIDs refuses what cannot name a row. Empty ids are for the caller to judge.
+// checkIDs refuses malformed ids. Empty ids are allowed.
 func checkIDs(op string, ids ...string) error {
 	for _, id := range ids {
 		if id != "" && !tool.ValidID(id) {
@@ -39,7 +39,7 @@ func checkIDs(op string, ids ...string) error {
 	return nil
 }
 
-// number narrows a count to its column.
+// number converts a count to its column's type.
 func number(n int) int32 {
 	return int32(max(math.MinInt32, min(n, math.MaxInt32)))
 }

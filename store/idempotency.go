@@ -13,39 +13,38 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// RequestKey is what a caller named a request by. Only its sha256 is kept.
+// RequestKey is a caller's idempotency key. Only its sha256 is stored.
 type RequestKey struct {
 	Tenant  tool.TenantID
-	Subject string // The owner of the key: it matches no request of another subject.
+	Subject string // The owner of the key; keys of other subjects never match.
 	Text    string
 }
 
-// Request is how a request stands that its caller named.
+// Request is the state of a request with an idempotency key.
 type Request struct {
-	// ID is the same each time the request is served, by whomever, until its
-	// key's time is over.
+	// ID is the same each time the request is served, by any process, until its
+	// key expires.
 	ID     string
 	Digest string // Of the request that has the key.
-	Fence  int64  // To be given when the request is finished.
-	Taken  bool   // The caller of BeginRequest is to serve it.
-	// Wait is how long its current server may hold it at most without renewing
-	// its lease; zero where it is taken or answered.
+	Fence  int64  // Passed to FinishRequest.
+	Taken  bool   // The caller of BeginRequest must serve it.
+	// Wait is the rest of the current server's lease; zero where the request is
+	// taken or answered.
 	Wait   time.Duration
 	Answer *Answer
 }
 
-// Answer is an answer of HTTP.
+// Answer is an HTTP response.
 type Answer struct {
 	Status int
 	Header map[string][]string
 	Body   []byte
 }
 
-// BeginRequest takes a key for a request of the given digest, to be served
-// within lease and remembered for keep. Where the key was taken before, the
-// returned request has the digest it was taken for, and an answer unless it is
-// still being served. A request that was not answered within its lease is taken
-// by the next one of the same digest.
+// BeginRequest takes a key for a request of the given digest, to be served within
+// lease and kept for keep. If the key was taken before, the returned request has the
+// digest it was taken for, and an answer unless it is still being served. A request
+// whose lease expired without an answer is taken by the next one of the same digest.
 func (s *Store) BeginRequest(
 	ctx context.Context, k RequestKey, digest string, lease, keep time.Duration,
 ) (Request, error) {
@@ -80,8 +79,8 @@ func (s *Store) BeginRequest(
 	return r, decode(row.Header, &r.Answer.Header)
 }
 
-// FinishRequest stores the answer to a request that was taken under fence. It
-// fails with tool.Conflict where another process has taken the request over.
+// FinishRequest stores the answer to a request under its fence. It fails with
+// tool.Conflict where another process has taken the request over.
 func (s *Store) FinishRequest(ctx context.Context, k RequestKey, fence int64, a Answer) error {
 	header, err := encodePayload(a.Header)
 	if err != nil {
@@ -95,8 +94,8 @@ func (s *Store) FinishRequest(ctx context.Context, k RequestKey, fence int64, a 
 	})
 }
 
-// RenewRequest extends the lease of a request that is being served, from now
-// on. It fails as [Store.FinishRequest] does.
+// RenewRequest extends the lease of a request, from now. It fails like
+// [Store.FinishRequest].
 func (s *Store) RenewRequest(ctx context.Context, k RequestKey, fence int64, lease time.Duration) error {
 	const op = "store.RenewRequest"
 	if err := checkLease(op, lease); err != nil {
@@ -109,10 +108,9 @@ func (s *Store) RenewRequest(ctx context.Context, k RequestKey, fence int64, lea
 	})
 }
 
-// ReleaseRequest lets the next request of the same digest be served: this one
-// has no answer to keep. Anew gives the request another id, for one that is
-// over: what was made under the id it had is not found again. It fails as
-// [Store.FinishRequest] does.
+// ReleaseRequest ends a request without an answer, so that the next one of the same
+// digest is served. Anew gives that one another id: rows made under the old id are
+// not found again. It fails like [Store.FinishRequest].
 func (s *Store) ReleaseRequest(ctx context.Context, k RequestKey, fence int64, anew bool) error {
 	var id *string
 	if anew {
@@ -135,18 +133,17 @@ func (s *Store) endRequest(
 	return s.do(ctx, op, tenant, func(q *db.Queries) error {
 		n, err := end(q)
 		if err == nil && n == 0 {
-			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: "the request is not being served under this fence"}
+			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: "another process has taken the request over"}
 		}
 		return err
 	})
 }
 
-// sweepSize is how many keys are deleted in one transaction.
+// sweepSize is the number of keys deleted in one transaction.
 const sweepSize = 1000
 
-// SweepRequests deletes the requests whose keys' time is over, in all tenants,
-// and returns how many. Call it now and then, from as many processes as there
-// are.
+// SweepRequests deletes expired keys of all tenants, and returns their number. Call
+// it periodically; concurrent calls are safe.
 func (s *Store) SweepRequests(ctx context.Context) (int, error) {
 	for total := 0; ; {
 		var gone int32

@@ -15,7 +15,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// chunksAtOnce is how many chunks one statement stores.
+// chunksAtOnce is the number of chunks in one insert.
 const chunksAtOnce = 500
 
 // BeginDocument implements [retrieval.Ingestion].
@@ -108,10 +108,10 @@ func checkChunks(op string, chunks []retrieval.Chunk) error {
 	return nil
 }
 
-// lexemePrefix begins the lexemes of a pipeline's chunks.
+// lexemePrefix is the prefix of lexemes in a pipeline's chunks.
 func lexemePrefix(p db.Pipeline) string { return strconv.FormatInt(p.Number, 36) + ":" }
 
-// chunkRow is a chunk as the query InsertChunks reads it.
+// chunkRow is the JSON form of a chunk for the query InsertChunks.
 type chunkRow struct {
 	ID       string   `json:"id"`
 	Position int      `json:"position"`
@@ -133,15 +133,14 @@ func chunkRows(ref retrieval.DocumentRef, chunks []retrieval.Chunk) ([]byte, err
 	return encodePayload(rows)
 }
 
-// chunkID names a chunk by its place, so that it is the same however often the
-// chunk is stored.
+// chunkID derives a chunk's id from its position, so that storing it is idempotent.
 func chunkID(ref retrieval.DocumentRef, position int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%d", ref.Document, ref.Version, position))
 	id, err := uuid.Parse(hex.EncodeToString(sum[:16]))
 	if err != nil {
-		return "" // Can't be: it has 32 digits.
+		return "" // Unreachable: it has 32 digits.
 	}
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // Version 8: of our own making.
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // Version 8: custom.
 	return id.String()
 }
 
@@ -193,8 +192,8 @@ func (s *Store) SaveEmbeddings(
 	return d, s.saveVectors(ctx, op, params)
 }
 
-// countEmbedded returns how many chunks of a document's newest version are
-// embedded in every generation that its pipeline needs.
+// countEmbedded counts the chunks of a document's newest version that are embedded in
+// every generation of its pipeline.
 func countEmbedded(ctx context.Context, q *db.Queries, d db.Document, p *retrieval.Pipeline) (int32, error) {
 	params := db.CountEmbeddedParams{TenantID: d.TenantID, DocumentID: d.ID, Version: d.Version, Generations: []int32{}}
 	for _, g := range p.Generations() {
@@ -260,7 +259,7 @@ func clip(s string, size int) string {
 	return text(s[:size])
 }
 
-// moveDocument is onDocument for what ends with another state of the document.
+// moveDocument is onDocument for changes of the document's state.
 func (s *Store) moveDocument(
 	ctx context.Context, op string, ref retrieval.DocumentRef,
 	fn func(q *db.Queries, d db.Document, p db.Pipeline) (db.Document, error),
@@ -276,9 +275,9 @@ func (s *Store) moveDocument(
 	return documentOf(row)
 }
 
-// onDocument runs fn in a transaction that holds the newest version of a
-// document, which ref must name, and keeps its pipeline as it is. Pipelines are
-// locked before their documents, everywhere.
+// onDocument runs fn in a transaction that locks the newest version of a document,
+// which ref must name, and its pipeline against changes. Pipelines are always locked
+// before their documents.
 func (s *Store) onDocument(
 	ctx context.Context, op string, ref retrieval.DocumentRef, fn func(q *db.Queries, d db.Document, p db.Pipeline) error,
 ) error {

@@ -11,29 +11,28 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// MinServerMajor is the oldest major version of PostgreSQL that migrations and
-// queries are written for.
+// MinServerMajor is the oldest supported major version of PostgreSQL.
 const MinServerMajor = 15
 
-// Inspection is what a look at a database found.
+// Inspection is the report of [Inspect].
 type Inspection struct {
 	Host     string
 	Port     int
 	Database string
 	Version  string // Of the server, such as "17.2".
 	Major    int
-	Role     string        // That the connection acts as.
+	Role     string        // Of the connection.
 	Danger   string        // Why [Open] refuses the role; empty when it does not.
 	Schema   int           // The last migration that was applied; 0 if none was.
 	Want     int           // The last migration that this binary knows.
-	Ahead    time.Duration // How far the server's clock is ahead of this machine's; less than zero behind.
-	// Reconciled is how long ago the reconciler last went through the record; nil
-	// if it never did, or the schema is older than it.
+	Ahead    time.Duration // Difference of the server's clock to this machine's; negative if behind.
+	// Reconciled is the time since the reconciler's last pass; nil if there was
+	// none, or the schema is too old.
 	Reconciled *time.Duration
 }
 
-// Inspect looks at a database as a server or worker would meet it, and changes
-// nothing. It fails as [Open] does where the database can't be reached.
+// Inspect checks a database as a server or worker would find it, without changes. It
+// fails like [Open] where the database cannot be reached.
 func Inspect(ctx context.Context, url string) (Inspection, error) {
 	const op = "store.Inspect"
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
@@ -57,7 +56,7 @@ func Inspect(ctx context.Context, url string) (Inspection, error) {
 	if err != nil {
 		return in, failure(op, err)
 	}
-	in.Ahead = clock.Sub(began.Add(time.Since(began) / 2)) // The answer was on its way for a while.
+	in.Ahead = clock.Sub(began.Add(time.Since(began) / 2)) // Half of the round trip.
 	in.Major = number / 10_000
 	if err := s.checkRole(ctx, Options{}); err != nil {
 		if tool.KindOf(err) != tool.Denied {
@@ -71,8 +70,8 @@ func Inspect(ctx context.Context, url string) (Inspection, error) {
 	return in, s.inspectReconciler(ctx, &in)
 }
 
-// inspectSchema finds the last migration. A login that may not read the table
-// of migrations means a database that was never prepared for it.
+// inspectSchema finds the last migration. A login that may not read the table of
+// migrations has not been granted a role.
 func (s *Store) inspectSchema(ctx context.Context, in *Inspection) error {
 	steps, err := Migrations()
 	if err != nil {
@@ -87,7 +86,7 @@ func (s *Store) inspectSchema(ctx context.Context, in *Inspection) error {
 	return failure("store.Inspect", err)
 }
 
-// inspectReconciler reads when the record was last reconciled.
+// inspectReconciler reads the time of the reconciler's last pass.
 func (s *Store) inspectReconciler(ctx context.Context, in *Inspection) error {
 	row, err := db.New(s.pool).ReadLease(ctx, ReconcilerLease)
 	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok &&

@@ -75,7 +75,7 @@ func TestUnreachableDatabases(t *testing.T) {
 		},
 		"no such host": {
 			other(func(u *url.URL) { u.Host = "nowhere..invalid:5432" }), tool.Unavailable,
-			[]string{`host "nowhere..invalid" is not known`, "correct it in the URL"},
+			[]string{`host "nowhere..invalid" is unknown`, "correct it in the URL"},
 		},
 		"silent": {
 			other(func(u *url.URL) { u.Host = silent.Addr().String(); u.RawQuery = "sslmode=disable&connect_timeout=1" }),
@@ -92,7 +92,7 @@ func TestUnreachableDatabases(t *testing.T) {
 		},
 		"TLS where there is none": {
 			other(func(u *url.URL) { u.RawQuery = "sslmode=require" }), tool.Unavailable,
-			[]string{"has no TLS, which the URL demands", "sslmode=disable"},
+			[]string{"has no TLS, which the URL requires", "sslmode=disable"},
 		},
 		"malformed": {"postgres://%zz", tool.Invalid, []string{"malformed"}},
 	} {

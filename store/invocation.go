@@ -12,13 +12,13 @@ import (
 type InvocationQuery struct {
 	Status  tool.InvocationStatus
 	Tool    string    // Slug.
-	Kind    tool.Kind // Of its failure.
+	Kind    tool.Kind // Kind of failure.
 	RunID   string
 	AgentID string
-	Parent  string    // The invocation that they are steps of.
-	Since   time.Time // Asked for at or after, by the time in its id.
-	Until   time.Time // Asked for before.
-	Before  string    // Start after this invocation in the order of the page: the last id of the page before.
+	Parent  string    // Parent invocation.
+	Since   time.Time // Created at or after, by the time in the id.
+	Until   time.Time // Created before.
+	Before  string    // Cursor: the last id of the previous page.
 	Limit   int       // Default 100, at most 1000.
 }
 

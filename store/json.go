@@ -13,9 +13,9 @@ import (
 
 const replacement = `\ufffd`
 
-// payload prepares JSON for its column: the same bytes, save that PostgreSQL
-// can read every string in them. Nothing becomes null. It fails with
-// tool.Invalid where raw is no JSON.
+// payload prepares JSON for its column: unchanged except for strings that PostgreSQL
+// cannot store. Empty input becomes null. It fails with tool.Invalid for malformed
+// JSON.
 func payload(raw json.RawMessage) ([]byte, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
@@ -26,8 +26,8 @@ func payload(raw json.RawMessage) ([]byte, error) {
 	return storable(raw), nil
 }
 
-// content prepares the JSON of a definition, whose digest depends on every
-// character. It fails with tool.Invalid where raw could not be kept as it is.
+// content prepares the JSON of a definition, whose digest depends on every character.
+// It fails with tool.Invalid where it could not be stored unchanged.
 func content(v any) ([]byte, error) {
 	raw, err := encode(v)
 	if err != nil {
@@ -35,7 +35,7 @@ func content(v any) ([]byte, error) {
 	}
 	if !bytes.Equal(storable(raw), raw) {
 		return nil, &tool.Error{
-			Kind: tool.Invalid, Op: "store", Msg: "a definition must not hold the NUL character or half a surrogate pair",
+			Kind: tool.Invalid, Op: "store", Msg: "a definition must not contain the NUL character or an unpaired surrogate",
 		}
 	}
 	return raw, nil
@@ -52,7 +52,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// encodePayload is encode for what people and models wrote.
+// encodePayload is encode for text of users and models.
 func encodePayload(v any) ([]byte, error) {
 	raw, err := encode(v)
 	if err != nil {
@@ -61,7 +61,7 @@ func encodePayload(v any) ([]byte, error) {
 	return storable(raw), nil
 }
 
-// decode reads what encode wrote. Null and nothing leave v alone.
+// decode decodes stored JSON. Null and empty input leave v unchanged.
 func decode(raw []byte, v any) error {
 	if len(raw) == 0 {
 		return nil
@@ -72,9 +72,8 @@ func decode(raw []byte, v any) error {
 	return nil
 }
 
-// storable replaces what a database in UTF-8 cannot give back as text: bytes
-// that are no UTF-8, and the escapes of NUL and of surrogates without their
-// other half. raw is valid JSON.
+// storable replaces text that a UTF-8 database cannot store: invalid UTF-8, and the
+// escapes of NUL and of unpaired surrogates. raw is valid JSON.
 func storable(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))
@@ -99,8 +98,8 @@ func storable(raw []byte) []byte {
 	return out
 }
 
-// escape returns the size of the escape that raw begins with, and whether it
-// stands for a character that text may hold.
+// escape returns the size of the escape at the start of raw, and whether its
+// character can be stored.
 func escape(raw []byte) (size int, ok bool) {
 	r, unicode := codeUnit(raw)
 	switch {
@@ -125,12 +124,12 @@ func codeUnit(raw []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// text returns s as a text column can hold it.
+// text returns s as a text column can store it.
 func text(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\ufffd")
 }
 
-// optional returns nil for nothing.
+// optional returns nil for the empty string.
 func optional(s string) *string {
 	if s == "" {
 		return nil
@@ -138,7 +137,7 @@ func optional(s string) *string {
 	return &s
 }
 
-// value returns nothing for nil.
+// value returns the empty string for nil.
 func value(s *string) string {
 	if s == nil {
 		return ""

@@ -18,17 +18,17 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// KeyPrefix begins every API key, so that scanners for leaked secrets know one.
+// KeyPrefix is the prefix of every API key, for secret scanners.
 const KeyPrefix = "tck_"
 
-// secretSize is how many random bytes a key holds.
+// secretSize is the number of random bytes in a key.
 const secretSize = 32
 
-// keyText spells a key's bytes: its tenant, its id and its secret.
+// keyText encodes a key's bytes: its tenant, id and secret.
 var keyText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Key is an API key without its secret, of which only the sha256 is kept: it
-// has too many random bytes to be guessed from that.
+// Key is an API key without its secret, of which only the sha256 is stored: a random
+// secret of this size needs no slow hash.
 type Key struct {
 	ID          string        `json:"id"`
 	Tenant      tool.TenantID `json:"tenant_id"`
@@ -47,13 +47,12 @@ func (k Key) Principal() tool.Principal {
 	return tool.Principal{Tenant: k.Tenant, Subject: keySubject + k.ID, Permissions: k.Permissions, Scopes: k.Scopes}
 }
 
-// keySubject begins the subject of callers with a key.
+// keySubject is the prefix of the subject of callers with a key.
 const keySubject = "key:"
 
-// CreateKey stores a new key for k.Tenant with k's name, permissions, scopes
-// and expiry, and returns it with its text, which cannot be had again. Where
-// k.CreatedBy is another key, that must not have been revoked: a key that was
-// makes none any more.
+// CreateKey stores a new key for k.Tenant with k's name, permissions, scopes and
+// expiry, and returns it with its text, which is not stored. If k.CreatedBy is another
+// key, that must not be revoked; else CreateKey fails with tool.Denied.
 func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	const op = "store.CreateKey"
 	if k.Name == "" {
@@ -83,7 +82,7 @@ func (s *Store) CreateKey(ctx context.Context, k Key) (Key, string, error) {
 	})
 	if maker != nil && errors.Is(err, pgx.ErrNoRows) {
 		return Key{}, "", &tool.Error{
-			Kind: tool.Denied, Op: op, Msg: "the key that is to make another has been revoked", Err: err,
+			Kind: tool.Denied, Op: op, Msg: "the creating key has been revoked", Err: err,
 		}
 	}
 	if err != nil {
@@ -119,8 +118,8 @@ func (s *Store) FindKey(ctx context.Context, tenant tool.TenantID, id string) (K
 	return keyOf(row), nil
 }
 
-// RevokeKey stops a key at once, with all the keys that it made and those that
-// they made; a second time changes nothing. It fails with tool.NotFound.
+// RevokeKey revokes a key, with all keys created by it, recursively. It is
+// idempotent. It fails with tool.NotFound.
 func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) (Key, error) {
 	const op = "store.RevokeKey"
 	if !tool.ValidID(id) {
@@ -128,7 +127,7 @@ func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) 
 	}
 	var row db.APIKey
 	err := s.inTx(ctx, op, tenant, func(q *db.Queries) (err error) {
-		// No key is being made then, so that one look sees all that were.
+		// The lock excludes concurrent creation of keys.
 		if err := q.LockKeys(ctx, string(tenant)); err != nil {
 			return err
 		}
@@ -144,9 +143,9 @@ func (s *Store) RevokeKey(ctx context.Context, tenant tool.TenantID, id string) 
 	return keyOf(row), nil
 }
 
-// Authenticate returns the key that text spells. The tenant is read from the
-// key itself, so that even this look-up is bound to one tenant. It fails with
-// tool.Denied, and with the same message whatever is wrong with the key.
+// Authenticate returns the key of a text. The tenant is part of the key, so that even
+// this lookup is bound to one tenant. It fails with tool.Denied, and with the same
+// message for every fault.
 func (s *Store) Authenticate(ctx context.Context, text string) (Key, error) {
 	const op = "store.Authenticate"
 	refused := &tool.Error{Kind: tool.Denied, Op: op, Msg: "the API key is not valid"}

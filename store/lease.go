@@ -9,11 +9,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// ReconcilerLease is the name of the lease of the process that reconciles.
+// ReconcilerLease is the name of the reconciler's lease.
 const ReconcilerLease = "reconciler"
 
-// MaxLease is the longest time that anything is leased for: a lease that ends
-// further ahead was taken while the database's clock was ahead, and binds no one.
+// MaxLease is the longest lease. A lease that ends later was taken while the
+// database's clock was ahead, and is ignored.
 const MaxLease = 5 * time.Minute
 
 func checkLease(op string, d time.Duration) error {
@@ -23,22 +23,21 @@ func checkLease(op string, d time.Duration) error {
 	return nil
 }
 
-// Lease is the right of one process to do the work that one does for all. All
-// times are the database's.
+// Lease is the exclusive right of one process to do periodic work. All times are the
+// database's.
 type Lease struct {
 	Name     string
 	Holder   string        // Names the process.
-	Scope    string        // What the work is bound to.
-	Fence    int64         // Grows with each holder: an earlier one can't prolong the lease.
+	Scope    string        // The scope of the work, such as a namespace.
+	Fence    int64         // Incremented for each holder: an earlier one cannot renew the lease.
 	Left     time.Duration // Until it ends; not positive when it has ended.
 	PassedAt *time.Time    // When the work was last done.
 	Since    time.Duration // Since PassedAt; zero where it was never done.
 }
 
-// TakeLease takes or prolongs a lease that is free or the holder's own. It fails
-// with tool.Conflict while another process holds it, and, unless adopt is set,
-// where it is bound to another scope; the returned lease is then the one that
-// stands in the way, and has another holder or another scope.
+// TakeLease takes or renews a lease that is free or the holder's own. It fails with
+// tool.Conflict while another process holds it, and, unless adopt is set, where it is
+// bound to another scope; it then returns the current lease.
 func (m *Maintenance) TakeLease(
 	ctx context.Context, name, holder, scope string, ttl time.Duration, adopt bool,
 ) (Lease, error) {
@@ -70,8 +69,8 @@ func (m *Maintenance) TakeLease(
 	return held, &tool.Error{Kind: tool.Conflict, Op: op, Msg: msg}
 }
 
-// RenewLease prolongs a lease, and records that the work was done where passed
-// is set. It fails with tool.Conflict when another process has taken it.
+// RenewLease renews a lease, and records a completed pass if passed is set. It fails
+// with tool.Conflict when another process has taken it.
 func (m *Maintenance) RenewLease(ctx context.Context, l Lease, ttl time.Duration, passed bool) (Lease, error) {
 	const op = "store.RenewLease"
 	if err := checkLease(op, ttl); err != nil {
@@ -90,16 +89,15 @@ func (m *Maintenance) RenewLease(ctx context.Context, l Lease, ttl time.Duration
 	return leaseOf(db.ReadLeaseRow(row)), err
 }
 
-// ReleaseLease ends a lease, if it is still the holder's, so that another process
-// need not wait.
+// ReleaseLease ends a lease if the holder still has it, so that another process can
+// take it at once.
 func (m *Maintenance) ReleaseLease(ctx context.Context, l Lease) error {
 	return m.store.doGlobal(ctx, "store.ReleaseLease", func(q *db.Queries) error {
 		return q.ReleaseLease(ctx, db.ReleaseLeaseParams{Name: l.Name, Holder: l.Holder, Fence: l.Fence})
 	})
 }
 
-// ReadLease returns a lease as it is. It fails with tool.NotFound where it was
-// never taken.
+// ReadLease returns a lease. It fails with tool.NotFound where it was never taken.
 func (m *Maintenance) ReadLease(ctx context.Context, name string) (Lease, error) {
 	var row db.ReadLeaseRow
 	err := m.store.doGlobal(ctx, "store.ReadLease", func(q *db.Queries) (err error) {

@@ -12,19 +12,18 @@ import (
 
 var loginPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// CreateAppLogin makes a login role that may act as [AppRole] and as nothing
-// more, and returns the database's URL with it: what servers and workers
-// connect with. A login of that name gets a new password.
+// CreateAppLogin creates a login role that may act as [AppRole] and nothing more, and
+// returns the database's URL with it, for servers and workers. An existing login of
+// that name gets a new password.
 //
-// The given URL is that of a role that may create roles. It fails with
-// tool.Invalid for a name that is not lower-case letters, digits and
-// underscores.
+// The given URL must be of a role that may create roles. It fails with tool.Invalid
+// for a name that is not lower-case letters, digits and underscores.
 func CreateAppLogin(ctx context.Context, ownerURL, name string) (string, error) {
 	const op = "store.CreateAppLogin"
 	if !loginPattern.MatchString(name) {
 		return "", &tool.Error{
 			Kind: tool.Invalid, Op: op,
-			Msg: fmt.Sprintf("a login is named by lower-case letters, digits and underscores, not %q", name),
+			Msg: fmt.Sprintf("want a login name of lower-case letters, digits and underscores, not %q", name),
 		}
 	}
 	u, err := url.Parse(ownerURL)
@@ -46,7 +45,7 @@ func CreateAppLogin(ctx context.Context, ownerURL, name string) (string, error) 
 	if known {
 		statement = "alter role %s login password '%s' nosuperuser nobypassrls nocreaterole nocreatedb; grant %[3]s to %[1]s"
 	}
-	// Utility statements take no parameters; each part is a name of ours or
+	// Utility statements take no parameters; each part is one of our names or
 	// random letters and digits.
 	if _, err := conn.Exec(ctx, fmt.Sprintf(statement, name, password, AppRole)); err != nil {
 		return "", failure(op, err)

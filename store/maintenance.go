@@ -17,9 +17,9 @@ import (
 // nilID sorts before every other id.
 const nilID = globalScope
 
-// Maintenance acts as [MaintenanceRole]: across tenants it sees which runs,
-// calls, documents and pipelines are open, but not their contents. It changes
-// leases and nothing else. It is safe for concurrent use.
+// Maintenance acts as [MaintenanceRole]: it sees across tenants which runs, calls,
+// documents and pipelines are open, but not their contents. It writes leases only.
+// It is safe for concurrent use.
 type Maintenance struct {
 	store *Store
 }
@@ -58,7 +58,8 @@ func (s *Store) checkMaintenance(ctx context.Context) error {
 	switch {
 	case privileged:
 		return &tool.Error{
-			Kind: tool.Denied, Op: op, Msg: fmt.Sprintf("the database role %s may do more than maintenance; %s", role, hint),
+			Kind: tool.Denied, Op: op,
+			Msg: fmt.Sprintf("the database role %s has more rights than maintenance needs; %s", role, hint),
 		}
 	case !member:
 		return &tool.Error{
@@ -80,13 +81,13 @@ type OpenRun struct {
 	Kind       agent.RunKind
 	Status     agent.RunStatus
 	WorkflowID string
-	FirstRunID string // Of Temporal; empty where the run has not begun.
+	FirstRunID string // Temporal's; empty before the run has started.
 	CreatedAt  time.Time
 }
 
-// OpenRuns returns a page of the runs that have not ended and are older than
-// grace, of all tenants, in the order of tenants and ids. After is the last of
-// the page before; its zero value is the beginning.
+// OpenRuns returns a page of the runs of all tenants that have not ended and are older
+// than grace, in the order of tenants and ids. After is the last run of the previous
+// page; zero for the first page.
 func (m *Maintenance) OpenRuns(ctx context.Context, after OpenRun, grace time.Duration, limit int) ([]OpenRun, error) {
 	var rows []db.ListOpenRunsRow
 	err := m.store.doGlobal(ctx, "store.OpenRuns", func(q *db.Queries) (err error) {
@@ -109,8 +110,8 @@ type RunRef struct {
 	ID     string
 }
 
-// StrandedRuns returns runs that ended longer than grace ago and have calls,
-// begun since a time, that did not.
+// StrandedRuns returns runs that ended longer than grace ago and have calls, started
+// since a time, that have not ended.
 func (m *Maintenance) StrandedRuns(
 	ctx context.Context, since time.Time, grace time.Duration, limit int,
 ) ([]RunRef, error) {

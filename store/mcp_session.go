@@ -14,11 +14,11 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// mcpSessionIdle is how long an unused session is kept.
+// mcpSessionIdle is the idle timeout of a session.
 const mcpSessionIdle = time.Hour
 
-// LoadMCPSession returns the session of a run with an MCP server; nil when
-// there is none, or none that was used within the hour.
+// LoadMCPSession returns the session of a run with an MCP server; nil if there is
+// none, or it was idle for an hour.
 func (s *Store) LoadMCPSession(ctx context.Context, key session.Key) (*session.Session, error) {
 	if !tool.ValidID(key.RunID) {
 		return nil, nil //nolint:nilnil // No session is none.
@@ -41,9 +41,9 @@ func (s *Store) LoadMCPSession(ctx context.Context, key session.Key) (*session.S
 	return mcpSession(row.SessionID, row.Protocol, row.Handshake, row.Server, row.CreatedAt)
 }
 
-// SaveMCPSession keeps a run's session with an MCP server unless it has one
-// already, and returns the one that stands. It fails with tool.NotFound where
-// there is no such run.
+// SaveMCPSession stores a run's session with an MCP server unless it has one already,
+// and returns the stored one. It fails with tool.NotFound where the run does not
+// exist.
 func (s *Store) SaveMCPSession(ctx context.Context, key session.Key, begun *session.Session) (*session.Session, error) {
 	const op = "store.SaveMCPSession"
 	if !tool.ValidID(key.RunID) {
@@ -74,8 +74,8 @@ func (s *Store) SaveMCPSession(ctx context.Context, key session.Key, begun *sess
 	return mcpSession(row.SessionID, row.Protocol, row.Handshake, row.Server, row.CreatedAt)
 }
 
-// DropMCPSession forgets a run's session with an MCP server, if it is still
-// the given one.
+// DropMCPSession removes a run's session with an MCP server, if it is still the given
+// one.
 func (s *Store) DropMCPSession(ctx context.Context, key session.Key, lost *session.Session) error {
 	if !tool.ValidID(key.RunID) {
 		return nil
@@ -88,9 +88,8 @@ func (s *Store) DropMCPSession(ctx context.Context, key session.Key, lost *sessi
 	})
 }
 
-// TakeExpiredMCPSessions forgets the sessions with MCP servers whose time is
-// over, in all tenants and so many at most, and returns them: ending them at
-// their servers is the caller's.
+// TakeExpiredMCPSessions removes at most this many expired sessions with MCP servers,
+// of all tenants, and returns them. The caller ends them at their servers.
 func (s *Store) TakeExpiredMCPSessions(ctx context.Context, most int) ([]session.Expired, error) {
 	var rows []db.TakeExpiredMCPSessionsRow
 	err := s.doGlobal(ctx, "store.TakeExpiredMCPSessions", func(q *db.Queries) (err error) {

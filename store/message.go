@@ -35,9 +35,8 @@ func (s *Store) Transcript(ctx context.Context, tenant tool.TenantID, runID stri
 	return transcript(rows, value(runs[0].HeadMessageID))
 }
 
-// transcript picks the chain from the root to the head out of a run's messages,
-// and puts behind each what answers its calls. It is empty when the head is not
-// among them.
+// transcript selects the chain from the root to the head from a run's messages, each
+// followed by the answers to its calls. It is empty when the head is not among them.
 func transcript(rows []db.Message, head string) ([]agent.Message, error) {
 	byID := make(map[string]db.Message, len(rows))
 	answers := make(map[string][]db.Message)
@@ -57,7 +56,7 @@ func transcript(rows []db.Message, head string) ([]agent.Message, error) {
 	return collect(chain, messageOf)
 }
 
-// contentBlocks returns blocks as their column takes them: no blocks are a list too.
+// contentBlocks encodes blocks for their column; an empty list for none.
 func contentBlocks(blocks []tool.Content) ([]byte, error) {
 	if blocks == nil {
 		blocks = []tool.Content{}

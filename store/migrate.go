@@ -7,25 +7,22 @@ import (
 	"github.com/toolcrib/toolcrib/store/internal/db"
 )
 
-// partitionsAhead is how many months of partitions stand ready after a migration.
+// partitionsAhead is the number of monthly partitions created in advance.
 const partitionsAhead = 3
 
-// Migrate brings the database up to date, in the first schema of the
-// connection's search path, and returns the steps it applied. It makes the
-// roles [OwnerRole], [AppRole] and [MaintenanceRole] where they are missing, and
-// acts as the first; so the URL's role must be a superuser, or may create roles
-// and is allowed to create in the schema. Runs at the same time wait for each
-// other.
+// Migrate brings the database up to date, in the first schema of the connection's
+// search path, and returns the steps it applied. It creates the roles [OwnerRole],
+// [AppRole] and [MaintenanceRole] where they are missing, and acts as the first; so
+// the URL's role must be a superuser, or be allowed to create roles and to create in
+// the schema. Concurrent runs wait for each other.
 //
-// Steps do not hold up a database in use: each waits for locks only briefly and
-// is tried again, for up to ten minutes; indexes of large tables are built
-// without blocking writes. A database that a step was applied to in an earlier
-// form, one that was part of the project at some time, is repaired first.
+// Steps do not block a database in use: each waits for locks only briefly and is
+// retried, for up to ten minutes; indexes of large tables are built without blocking
+// writes. A database with an earlier text of a step is repaired first.
 //
-// It fails with a [*SchemaError] where the database is newer than this binary,
-// with tool.Conflict where a step was applied with content that was never part
-// of the project, and with tool.Unavailable where long transactions kept the
-// locks for all that time.
+// It fails with a [*SchemaError] where the database is newer than this binary, with
+// tool.Conflict where a step was applied with unknown content, and with
+// tool.Unavailable where long transactions kept the locks for all that time.
 func Migrate(ctx context.Context, url string) ([]Migration, error) {
 	const op = "store.Migrate"
 	var applied []Migration
@@ -66,8 +63,8 @@ func Migrate(ctx context.Context, url string) ([]Migration, error) {
 	return applied, err
 }
 
-// MigrateDown takes back every step above the version, newest first, with all
-// the data in what they made. It fails as [Migrate] does.
+// MigrateDown reverts every step above the version, newest first, and deletes the
+// data of what they created. It fails like [Migrate].
 func MigrateDown(ctx context.Context, url string, version int) error {
 	const op = "store.MigrateDown"
 	return withMigrator(ctx, op, url, func(m *migrator) error {
@@ -93,8 +90,8 @@ func MigrateDown(ctx context.Context, url string, version int) error {
 	})
 }
 
-// MigrationStatus returns every step this binary knows, with when it was
-// applied. It fails as [Migrate] does, and changes nothing.
+// MigrationStatus returns every step this binary knows, with its time of application.
+// It fails like [Migrate], and changes nothing.
 func MigrationStatus(ctx context.Context, url string) ([]Migration, error) {
 	var steps []Migration
 	err := withMigrator(ctx, "store.MigrationStatus", url, func(m *migrator) (err error) {

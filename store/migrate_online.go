@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// applyOnline applies a step whose statements commit one by one, because they
-// cannot run in a transaction. Each leaves what it finds done already alone, so
-// that a step that broke off is taken up again.
+// applyOnline applies a step whose statements commit one by one, because they cannot
+// run in a transaction. Each is idempotent, so that an interrupted step can be
+// retried.
 func (m *migrator) applyOnline(ctx context.Context, step Migration) error {
 	for _, statement := range step.statements() {
 		run := func() error { return m.concurrently(ctx, statement) }
@@ -46,7 +46,7 @@ func (m Migration) statements() []string {
 	return out
 }
 
-// index is one that is built while its table is written to.
+// index is an index that is built while its table is in use.
 type index struct {
 	unique      string // "unique" or nothing.
 	name, table string
@@ -63,8 +63,8 @@ func parseIndex(statement string) (index, bool) {
 	return index{unique: parts[1], name: parts[2], table: parts[3], definition: parts[4]}, true
 }
 
-// concurrently runs a statement that waits for transactions to end, for as long
-// as they last: it holds no lock meanwhile that reads or writes wait for.
+// concurrently runs a statement that waits for transactions to end, without a
+// timeout: meanwhile it holds no lock that blocks reads or writes.
 func (m *migrator) concurrently(ctx context.Context, statement string) error {
 	if _, err := m.conn.Exec(ctx, "set lock_timeout = 0"); err != nil {
 		return err
@@ -74,8 +74,8 @@ func (m *migrator) concurrently(ctx context.Context, statement string) error {
 	return errors.Join(err, restore)
 }
 
-// buildIndex builds an index, on a partitioned table partition by partition:
-// PostgreSQL builds none concurrently on such a table.
+// buildIndex builds an index, on a partitioned table partition by partition, where
+// PostgreSQL does not support concurrent builds.
 func (m *migrator) buildIndex(ctx context.Context, x index) error {
 	var partitioned bool
 	err := m.conn.QueryRow(ctx, "select relkind = 'p' from pg_class where oid = $1::regclass", x.table).Scan(&partitioned)
@@ -113,8 +113,8 @@ func (m *migrator) buildIndex(ctx context.Context, x index) error {
 	return nil
 }
 
-// buildOn builds an index on one table, unless it is there. One that an
-// interrupted run left invalid is built anew.
+// buildOn builds an index on one table, unless it exists. An invalid one of an
+// interrupted run is rebuilt.
 func (m *migrator) buildOn(ctx context.Context, x index) error {
 	var valid bool
 	err := m.conn.QueryRow(ctx, "select indisvalid from pg_index where indexrelid = to_regclass($1)", x.name).Scan(&valid)

@@ -23,20 +23,20 @@ var migrationFiles embed.FS
 type Migration struct {
 	Version   int        `json:"version"`
 	Name      string     `json:"name"`
-	Checksum  string     `json:"checksum"`             // sha256 of the text that was, or is to be, applied.
-	AppliedAt *time.Time `json:"applied_at,omitempty"` // Nil while it waits.
+	Checksum  string     `json:"checksum"`             // sha256 of the step's text.
+	AppliedAt *time.Time `json:"applied_at,omitempty"` // Nil if it is not applied.
 
 	up, down   string
 	online     bool // Its statements commit one by one; see applyOnline.
-	compatible int  // The least version that a binary must know to work with the schema behind this step.
+	compatible int  // The least version that a binary must know to work with the schema after this step.
 }
 
-// SchemaError says that a database's schema does not fit this binary.
+// SchemaError is a mismatch between a database's schema and this binary.
 type SchemaError struct {
 	Have int // Version of the database; zero when it was never migrated.
 	Want int // Version this binary needs.
-	// Needs is the least version that a binary has to know to work with the
-	// database; zero where that is not what is wrong.
+	// Needs is the least version that a binary must know to work with the
+	// database; zero where that is not the problem.
 	Needs int
 }
 
@@ -108,11 +108,11 @@ func Migrations() ([]Migration, error) {
 	return steps, nil
 }
 
-// parseDirectives reads the lines of a step that speak to the migrator:
+// parseDirectives reads the lines of a step that are directives to the migrator:
 //
 //	-- migrate: online           its statements commit one by one
 //	-- migrate: compatible 17    binaries that know version 17 or later work with
-//	                             the schema behind it; without it, all that worked before
+//	                             the schema after it; without it, all that worked before
 func (m *Migration) parseDirectives() error {
 	for line := range strings.Lines(m.up) {
 		directive, ok := strings.CutPrefix(strings.TrimSpace(line), "-- migrate:")

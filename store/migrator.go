@@ -12,16 +12,16 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// migrationLock keeps two runners on one database apart.
+// migrationLock serializes migrations of one database.
 const migrationLock = 0x746f6f6c63726962 // "toolcrib"
 
 const (
-	// migrationLockTimeout is how long a step waits for a lock, and so how long
-	// it may block other users of the same table, which queue behind it.
+	// migrationLockTimeout is how long a step waits for a lock, and so how long it
+	// blocks other users of the same table, which queue behind it.
 	migrationLockTimeout = 2 * time.Second
-	// migrationPatience is for how long a step that got no lock is tried again.
+	// migrationPatience is how long a step without its locks is retried.
 	migrationPatience = 10 * time.Minute
-	// migrationPause is the longest pause between two tries.
+	// migrationPause is the longest pause between two attempts.
 	migrationPause = 5 * time.Second
 )
 
@@ -39,7 +39,7 @@ func withMigrator(ctx context.Context, op, url string, fn func(m *migrator) erro
 		}
 		return reached(failure(op, err))
 	}
-	// Closing the connection releases the lock, whatever happened to ctx.
+	// Closing the connection releases the lock, even if ctx has ended.
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	m := &migrator{conn: conn, op: op}
 	if err := m.lock(ctx); err != nil {
@@ -48,9 +48,9 @@ func withMigrator(ctx context.Context, op, url string, fn func(m *migrator) erro
 	return failure(op, fn(m))
 }
 
-// lock waits until no other runner is at work on the database. It asks again
-// and again: a statement that waited would keep its snapshot, and an index that
-// the other runner builds concurrently waits for every snapshot.
+// lock waits until no other migration is running. It polls: a statement that waited
+// would keep its snapshot, and a concurrent index build of the other migration waits
+// for every snapshot.
 func (m *migrator) lock(ctx context.Context) error {
 	_, err := m.conn.Exec(ctx, fmt.Sprintf(
 		"set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set lock_timeout = %d",
@@ -70,7 +70,7 @@ func (m *migrator) lock(ctx context.Context) error {
 	}
 }
 
-// patiently calls fn until it gets its locks.
+// patiently retries fn until it gets its locks.
 func (m *migrator) patiently(ctx context.Context, fn func() error) error {
 	deadline := time.Now().Add(migrationPatience)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, migrationPause) {
@@ -99,8 +99,8 @@ func wait(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// prepare makes the roles, the schema and the table of applied steps, and takes
-// the owner's role.
+// prepare creates the roles, the schema and the table of applied steps, and sets the
+// owner's role.
 func (m *migrator) prepare(ctx context.Context) error {
 	if err := ensureRoles(ctx, m.conn); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (m *migrator) status(ctx context.Context) ([]Migration, error) {
 	}
 	for _, a := range applied {
 		if former, ok := formerOf(a); ok {
-			if former.repair != "" { // Migrate repairs it; a blank one it applies.
+			if former.repair != "" { // Migrate repairs it, or applies an empty one.
 				steps[a.Version-1].AppliedAt = a.AppliedAt
 			}
 			continue
@@ -157,14 +157,14 @@ func (m *migrator) status(ctx context.Context) ([]Migration, error) {
 		step := &steps[a.Version-1]
 		if step.Checksum != a.Checksum {
 			return nil, &tool.Error{Kind: tool.Conflict, Op: m.op, Msg: fmt.Sprintf(
-				"migration %03d_%s was applied with other content than this binary holds", a.Version, a.Name)}
+				"migration %03d_%s was applied with other content than this binary has", a.Version, a.Name)}
 		}
 		step.AppliedAt = a.AppliedAt
 	}
 	return steps, nil
 }
 
-// applied returns what the database says was applied.
+// applied returns the applied steps.
 func (m *migrator) applied(ctx context.Context) ([]Migration, error) {
 	rows, _ := m.conn.Query(ctx, "select version, name, checksum, applied_at from toolcrib_migrations order by version")
 	applied, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Migration, err error) {
@@ -219,23 +219,23 @@ func (m *migrator) revert(ctx context.Context, step Migration) error {
 	return nil
 }
 
-// sealEvents numbers the events that have no number yet, so that the first
-// follower of a tenant's stream need not wait.
+// sealEvents numbers the events without a number, so that the first follower of a
+// tenant's stream need not wait.
 func (m *migrator) sealEvents(ctx context.Context) error {
 	return m.eachTenant(ctx, sealBatch, "select seal_events($1, $2)")
 }
 
-// indexBatch is how many documents a transaction indexes.
+// indexBatch is the number of documents indexed in one transaction.
 const indexBatch = 10
 
-// indexDocuments indexes the words of documents that were searched before the
-// index of words was.
+// indexDocuments indexes the words of documents that were ingested before the index
+// of words existed.
 func (m *migrator) indexDocuments(ctx context.Context) error {
 	return m.eachTenant(ctx, indexBatch, "select index_documents($1, $2)")
 }
 
-// eachTenant runs a query with each tenant and the size of a batch, each time in a
-// transaction, until it returns less than that.
+// eachTenant runs a query with each tenant and a batch size, each time in a
+// transaction, until it returns less than a full batch.
 func (m *migrator) eachTenant(ctx context.Context, batch int, query string) error {
 	rows, _ := m.conn.Query(ctx, "select id::text from tenants")
 	tenants, err := pgx.CollectRows(rows, pgx.RowTo[string])

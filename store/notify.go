@@ -14,19 +14,18 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// EventChannel is the channel of NOTIFY on which runs with new events or output
-// are named.
+// EventChannel is the NOTIFY channel for runs with new events or output.
 const EventChannel = "toolcrib_events"
 
 const defaultNotifyInterval = 20 * time.Millisecond
 
-// Wake names a run that has something new to read.
+// Wake names a run with new events or output.
 type Wake struct {
 	Tenant tool.TenantID
 	RunID  string
 }
 
-// payload is how NOTIFY carries w.
+// payload is the NOTIFY payload of w.
 func (w Wake) payload() string { return string(w.Tenant) + " " + w.RunID }
 
 func wakeOf(payload string) Wake {
@@ -34,16 +33,15 @@ func wakeOf(payload string) Wake {
 	return Wake{Tenant: tool.TenantID(tenant), RunID: run}
 }
 
-// notifier notifies listeners of runs with new events or output. NOTIFY takes a
-// lock that all committing transactions of the cluster's database share, so it
-// is not sent in the transactions that write events but after they commit,
-// batched by interval. Listeners must treat it as a wake-up only, and poll as
-// well.
+// notifier notifies listeners of runs with new events or output. NOTIFY takes a lock
+// that all committing transactions of the database share, so it is not part of the
+// transactions that write events but follows them, batched by interval. Listeners
+// must treat it as a wake-up only, and poll as well.
 type notifier struct {
 	store *Store
 	log   *slog.Logger
 	wait  time.Duration
-	kick  chan struct{} // Holds one token while wake-ups wait.
+	kick  chan struct{} // Has one token while wake-ups are pending.
 	quit  chan struct{}
 	done  chan struct{}
 
@@ -60,8 +58,7 @@ func startNotifier(ctx context.Context, s *Store, wait time.Duration) *notifier 
 	return n
 }
 
-// wake has listeners notified of new events or output of a run. It does not
-// block.
+// wake notifies listeners of new events or output of a run. It does not block.
 func (s *Store) wake(tenant tool.TenantID, runID string) {
 	if s.sealer != nil {
 		s.sealer.written(tenant)
@@ -78,11 +75,11 @@ func (s *Store) wake(tenant tool.TenantID, runID string) {
 	}
 }
 
-// Listen calls woken with each run that has new events or output, written by
-// any store on the database, until ctx ends or the connection fails. Wake-ups
-// are batched, and lost while there is no listener: poll as well, and once
-// after Listen has begun again. It keeps one connection of its own, outside the
-// pool, and pings the server from time to time.
+// Listen calls woken with each run that has new events or output, written by any
+// store on the database, until ctx ends or the connection fails. Wake-ups are batched,
+// and lost while there is no listener: poll as well, and once after each start of
+// Listen. It uses one connection of its own, outside the pool, and pings the server
+// periodically.
 func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 	const op = "store.Listen"
 	conn, err := s.listen(ctx)
@@ -114,7 +111,7 @@ func (s *Store) Listen(ctx context.Context, woken func(Wake)) error {
 	}
 }
 
-// listen returns a connection that listens.
+// listen opens a connection and subscribes to the channel.
 func (s *Store) listen(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Operation)
 	defer cancel()
@@ -159,11 +156,11 @@ func (n *notifier) flush(ctx context.Context) {
 	}
 	err := n.store.doGlobal(ctx, "store.Notify", func(q *db.Queries) error { return q.NotifyEvents(ctx, payloads) })
 	if err != nil {
-		n.log.WarnContext(ctx, "listeners were not woken", slog.Any("error", err))
+		n.log.WarnContext(ctx, "notifying listeners failed", slog.Any("error", err))
 	}
 }
 
-// stop sends what waits and ends the notifier.
+// stop sends pending wake-ups and stops the notifier.
 func (n *notifier) stop() {
 	close(n.quit)
 	<-n.done

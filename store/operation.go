@@ -12,12 +12,12 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// run performs an operation: it waits for a connection to be free, bounds the
-// time, repeats what lost to a concurrent transaction or met a server that takes
-// no writes, and classifies the failure. fn uses the given context.
+// run performs an operation: it waits for a connection, bounds the time, retries
+// attempts that lost to a concurrent transaction or met a read-only server, and
+// classifies the error. fn must use the given context.
 //
-// It fails with tool.Unavailable where the operation's time is over, and with
-// tool.Timeout or tool.Cancelled where the caller's is.
+// It fails with tool.Unavailable when the operation's time is over, and with
+// tool.Timeout or tool.Cancelled when the caller's is.
 func (s *Store) run(ctx context.Context, op string, fn func(ctx context.Context) error) error {
 	leave, err := s.enter(ctx, op)
 	if err != nil {
@@ -33,12 +33,12 @@ func (s *Store) run(ctx context.Context, op string, fn func(ctx context.Context)
 		s.unheard.Store(0)
 		return nil
 	case kind != tool.Unavailable && kind != tool.Timeout && kind != tool.Cancelled:
-		return err // The answer is one, however late it came.
+		return err // A late answer counts.
 	case ctx.Err() != nil:
 		return failure(op, ctx.Err())
 	case bounded.Err() != nil:
 		stalled = true
-		if s.unheard.Add(1) > 1 { // The server would have said so before.
+		if s.unheard.Add(1) > 1 { // A server that responds would have cancelled the statement first.
 			s.renew()
 		}
 		return unanswered(op, err)
@@ -64,16 +64,16 @@ func (s *Store) enter(ctx context.Context, op string) (leave func(stalled bool),
 	return nil, &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the database is too busy", Err: err}
 }
 
-// unanswered is the failure of an operation whose time is over.
+// unanswered returns the error of an operation that timed out.
 func unanswered(op string, err error) error {
 	return &tool.Error{Kind: tool.Unavailable, Op: op, Msg: "the database did not answer in time", Err: err}
 }
 
-// maxRenewals bounds how often an operation looks for a server that takes writes.
+// maxRenewals bounds how often an operation reconnects to find a primary.
 const maxRenewals = 3
 
-// repeat calls fn until it neither loses to a concurrent transaction nor meets a
-// server that takes no writes.
+// repeat retries fn while it loses to concurrent transactions or meets a read-only
+// server.
 func (s *Store) repeat(ctx context.Context, op string, fn func(ctx context.Context) error) error {
 	var err error
 	for try := range maxTries {
@@ -105,7 +105,7 @@ func (s *Store) repeat(ctx context.Context, op string, fn func(ctx context.Conte
 	return failure(op, err)
 }
 
-// sleep reports whether ctx outlasted d.
+// sleep waits for d, and reports false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -115,8 +115,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// within has statements use the context of their operation, which ends before that
-// of the caller does.
+// within runs statements with the context of their operation, whose deadline is
+// before the caller's.
 type within struct {
 	db.DBTX
 	bound func() context.Context

@@ -10,8 +10,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// AppendOutput adds a piece of output to a run's stream, behind everything that
-// is in it. It fails with tool.NotFound.
+// AppendOutput appends a piece of output to a run's stream. It fails with
+// tool.NotFound.
 func (s *Store) AppendOutput(ctx context.Context, o agent.Output) error {
 	const op = "store.AppendOutput"
 	if o.RunID == "" || !tool.ValidID(o.RunID) {
@@ -38,8 +38,8 @@ type StreamPage struct {
 	Events []tool.Event
 	// Status of the run before Events were read.
 	Status agent.RunStatus
-	// Over says that the run had ended before Events were read, and that they
-	// reach to its end.
+	// Over means that the run had ended before Events were read, and that they
+	// include its last event.
 	Over bool
 }
 
@@ -54,7 +54,7 @@ func (s *Store) ReadStream(
 	if !tool.ValidID(runID) {
 		return StreamPage{}, notFound(op, "run not found")
 	}
-	var progress []db.RunProgressRow // Read first: what it counts, the rows after it hold.
+	var progress []db.RunProgressRow // Read first, so that the rows read next include all it counts.
 	var rows []db.ListStreamRow
 	err := s.read(ctx, op, tenant, func(b *pgx.Batch) {
 		queue(b, &progress, db.RunProgress, string(tenant), runID)
@@ -78,7 +78,7 @@ func (s *Store) ReadStream(
 	return page, nil
 }
 
-// streamed returns a row of a run's stream as an event.
+// streamed converts a row of a run's stream to an event.
 func streamed(runID string, row db.ListStreamRow) (tool.Event, error) {
 	event := tool.Event{
 		RunID: runID, Seq: row.Seq, Type: tool.EventType(row.Type), InvocationID: value(row.InvocationID), Data: row.Data,

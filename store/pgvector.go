@@ -14,14 +14,13 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Where the extension pgvector is, embeddings have a column of its type as well,
-// and are compared in the database instead of here: with the same result. The
-// migrations know nothing of it, because they have to work without, so neither do
-// the generated queries.
+// With the extension pgvector, embeddings have a column of its type as well, and are
+// compared in the database instead of here, with the same result. Migrations and
+// generated queries do not use it, because they must work without.
 
-// addVectors gives embeddings that column, where an operator has installed the
-// extension and it is missing. Those that are there already stay without: their
-// pipelines are searched as before until they are embedded anew.
+// addVectors adds that column if an operator has installed the extension and it is
+// missing. Existing embeddings stay without a value: their pipelines are searched as
+// before until they are embedded again.
 const addVectors = `do $$ begin
 	if to_regtype('vector') is not null and not exists (
 		select from pg_attribute where attrelid = 'chunk_embeddings'::regclass and attname = 'vector' and not attisdropped)
@@ -55,7 +54,7 @@ func (s *Store) findVectors(ctx context.Context) error {
 	return failure("store.Open", s.pool.QueryRow(ctx, hasVectors).Scan(&s.vectors))
 }
 
-// vectorText returns a vector, as [packed] made it, as pgvector reads it.
+// vectorText converts a vector, as encoded by [packed], to pgvector's text form.
 func vectorText(raw []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(raw); i += 4 {
@@ -66,8 +65,8 @@ func vectorText(raw []byte) string {
 	return b.String() + "]"
 }
 
-// saveVectors fills the column, where it exists, for embeddings that were
-// saved. Saving them again fills what is missing.
+// saveVectors fills the column, where it exists, for stored embeddings. It is
+// idempotent.
 func (s *Store) saveVectors(ctx context.Context, op string, params db.InsertEmbeddingsParams) error {
 	if !s.vectors || len(params.Ids) == 0 {
 		return nil
@@ -83,8 +82,8 @@ func (s *Store) saveVectors(ctx context.Context, op string, params db.InsertEmbe
 	})
 }
 
-// nearest returns the nearest embeddings as the database finds them; not ok where
-// some lack the column's value.
+// nearest returns the nearest embeddings, compared by the database; not ok where some
+// have no value in the column.
 func (s *search) nearest(ctx context.Context, unit []float32) (best []near, ok bool, err error) {
 	var lacking bool
 	err = s.tx.QueryRow(ctx, lackVectors, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation).Scan(&lacking)

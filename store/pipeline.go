@@ -98,7 +98,7 @@ func (s *Store) UpdatePipeline(ctx context.Context, p retrieval.Pipeline) (retri
 			}
 			if has {
 				return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/language", Msg: fmt.Sprintf(
-					"pipeline %q has documents, whose words are kept as %s has them: make another pipeline for %s", stored.Slug,
+					"pipeline %q has documents indexed in %s: create another pipeline for %s", stored.Slug,
 					stored.Language, p.Language)}
 			}
 		}
@@ -130,7 +130,7 @@ func (s *Store) DeletePipeline(ctx context.Context, p retrieval.Pipeline) error 
 	})
 }
 
-// lockPipeline locks a pipeline that is at the revision that p names.
+// lockPipeline locks a pipeline and checks that it is at p's revision.
 func lockPipeline(ctx context.Context, q *db.Queries, op string, p retrieval.Pipeline) (db.Pipeline, error) {
 	if err := checkIDs(op, p.ID); err != nil {
 		return db.Pipeline{}, err

@@ -9,15 +9,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Platform acts as the owner of the tables, on what belongs to no tenant:
-// tenants themselves, and global tools. Even it reads no tenant's data.
+// Platform acts as the owner of the tables, for tenants themselves and global tools.
+// It cannot read tenants' data either.
 type Platform struct {
 	store *Store
 }
 
 // OpenPlatform connects to a migrated database as [OwnerRole], or as
-// [Options.SetRole]. The login role must be a member of it. It fails as [Open]
-// does, but for the check of the role.
+// [Options.SetRole]. The login role must be a member of it. It fails like [Open],
+// except for the check of the role.
 func OpenPlatform(ctx context.Context, url string, opts Options) (*Platform, error) {
 	if opts.SetRole == "" {
 		opts.SetRole = OwnerRole
@@ -39,13 +39,12 @@ func OpenPlatform(ctx context.Context, url string, opts Options) (*Platform, err
 // Close waits for running queries and closes the pool.
 func (p *Platform) Close() { p.store.Close() }
 
-// Registry returns the store of global tools. Its methods take the empty
-// tenant and no other.
+// Registry returns the store of global tools. Its methods take the empty tenant only.
 func (p *Platform) Registry() registry.Store { return p.store }
 
-// CreateTenant stores a new active tenant; an empty id is made. It fails with
-// tool.Conflict when the slug is taken, and with tool.Invalid when it is not of
-// lower-case letters, digits and dashes.
+// CreateTenant stores a new active tenant; an empty id is generated. It fails with
+// tool.Conflict when the slug is taken, and with tool.Invalid when it is not lower-case
+// letters, digits and dashes.
 func (p *Platform) CreateTenant(ctx context.Context, t Tenant) (Tenant, error) {
 	const op = "store.CreateTenant"
 	id, err := idOrNew(string(t.ID))
@@ -95,8 +94,7 @@ func (p *Platform) ListTenants(ctx context.Context, afterSlug string, limit int)
 	return convert(rows, tenantOf), err
 }
 
-// SetTenantStatus suspends a tenant or lets it go on. It fails with
-// tool.NotFound.
+// SetTenantStatus suspends or resumes a tenant. It fails with tool.NotFound.
 func (p *Platform) SetTenantStatus(ctx context.Context, tenant tool.TenantID, status TenantStatus) (Tenant, error) {
 	const op = "store.SetTenantStatus"
 	if !tool.ValidID(string(tenant)) {

@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	// purgeBatch is how many runs are deleted in one transaction.
+	// purgeBatch is the number of runs deleted in one transaction.
 	purgeBatch = 200
-	// minRetention is how long every ended run is kept: for as long as a request
-	// may be repeated under its Idempotency-Key.
+	// minRetention is the minimum time to keep ended runs: the lifetime of an
+	// Idempotency-Key.
 	minRetention = 24 * time.Hour
 )
 
-// PurgeRuns deletes the runs of all tenants that ended before a time, at least
-// a day ago, with their messages, events, output, calls, and the rows of the
-// effect ledger of those: a call that is repeated after that is made again. It
-// returns how many runs it deleted. Each batch commits by itself, so that it can
-// break off and go on, and several may run at once. It fails with tool.Invalid
-// for a later time.
+// PurgeRuns deletes the runs of all tenants that ended before a time, at least a day
+// ago, with their messages, events, output, calls and ledger rows: a call that is
+// retried after that runs again. It returns the number of deleted runs. Each batch
+// commits by itself, so that it can be interrupted and resumed; concurrent calls are
+// safe. It fails with tool.Invalid for a later time.
 func (p *Platform) PurgeRuns(ctx context.Context, endedBefore time.Time) (int, error) {
 	const op = "store.PurgeRuns"
 	if time.Since(endedBefore) < minRetention {

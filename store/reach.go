@@ -18,16 +18,15 @@ import (
 
 // SQLSTATE codes of a server that refuses a connection.
 const (
-	codeNoAuthorization = "28000" // No such login, or none from there.
+	codeNoAuthorization = "28000" // No such login, or not from this address.
 	codeWrongPassword   = "28P01"
 	codeNoDatabase      = "3D000"
 	codeTooMany         = "53300"
 	codeStarting        = "57P03"
 )
 
-// reached replaces the message of an error of connecting: it names the server,
-// the cause and the remedy. It is meant for the person who configured the URL,
-// and never contains its password.
+// reached replaces the message of a connection error by the server, the cause and the
+// remedy, for the person who configured the URL. It never contains the password.
 func reached(err error) error {
 	refused, ok := errors.AsType[*pgconn.ConnectError](err)
 	if !ok || refused.Config == nil {
@@ -48,7 +47,7 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return tool.Unavailable, fmt.Sprintf(
-			"the database's host %q is not known: correct it in the URL, or the name service", dns.Name,
+			"the database's host %q is unknown: correct it in the URL, or in DNS", dns.Name,
 		)
 	}
 	netErr, isNet := errors.AsType[net.Error](err)
@@ -66,7 +65,7 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 			at)
 	case strings.Contains(err.Error(), "server refused TLS connection"):
 		return tool.Unavailable, fmt.Sprintf(
-			"the database at %s has no TLS, which the URL demands: set sslmode=disable on a network you trust", at,
+			"the database at %s has no TLS, which the URL requires: set sslmode=disable on a network you trust", at,
 		)
 	case unknown, misnamed:
 		return tool.Unavailable, fmt.Sprintf(
@@ -74,27 +73,27 @@ func unreached(err error, to *pgconn.Config) (tool.Kind, string) {
 		)
 	case errors.Is(err, context.DeadlineExceeded), isNet && netErr.Timeout():
 		return tool.Unavailable, fmt.Sprintf(
-			"the database at %s did not answer in time: see whether a firewall is between, and whether the server runs", at,
+			"the database at %s did not answer in time: check that the server is running and that no firewall blocks it", at,
 		)
 	default:
 		return tool.Unavailable, fmt.Sprintf("the database at %s can't be reached", at)
 	}
 }
 
-// turnedAway returns why a server that answered refused the connection.
+// turnedAway returns why a server refused the connection.
 func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind, string) {
 	switch {
 	case answer.Code == codeWrongPassword:
 		return tool.Denied, fmt.Sprintf("the database at %s refuses the password of %q: correct it in the URL", at, to.User)
 	case answer.Code == codeNoAuthorization && strings.Contains(answer.Message, "no encryption"):
-		return tool.Denied, fmt.Sprintf("the database at %s demands TLS: set sslmode=require in the URL", at)
+		return tool.Denied, fmt.Sprintf("the database at %s requires TLS: set sslmode=require in the URL", at)
 	case answer.Code == codeNoAuthorization:
 		return tool.Denied, fmt.Sprintf(
-			"the database at %s does not let %q in: see whether the login exists, and pg_hba.conf", at, to.User,
+			"the database at %s refuses the login %q: check that it exists, and pg_hba.conf", at, to.User,
 		)
 	case answer.Code == codeNoDatabase:
 		return tool.NotFound, fmt.Sprintf(
-			"the database %q does not exist at %s: make it with CREATE DATABASE, or correct the URL", to.Database, at,
+			"the database %q does not exist at %s: create it with CREATE DATABASE, or correct the URL", to.Database, at,
 		)
 	case answer.Code == codeTooMany:
 		return tool.Unavailable, fmt.Sprintf(
@@ -103,9 +102,9 @@ func turnedAway(answer *pgconn.PgError, to *pgconn.Config, at string) (tool.Kind
 			at,
 		)
 	case answer.Code == codeStarting:
-		return tool.Unavailable, fmt.Sprintf("the database at %s is starting up: try again in a moment", at)
+		return tool.Unavailable, fmt.Sprintf("the database at %s is starting: retry in a moment", at)
 	default:
-		return tool.Unavailable, fmt.Sprintf("the database at %s accepts no connections: its log says why (%s)", at,
+		return tool.Unavailable, fmt.Sprintf("the database at %s accepts no connections: see its log (%s)", at,
 			answer.Code)
 	}
 }

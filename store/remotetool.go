@@ -42,7 +42,7 @@ func (s *Store) FindToolOrigin(ctx context.Context, tenant tool.TenantID, toolID
 		return err
 	})
 	if err != nil {
-		return mcpserver.Tool{}, explain(err, tool.NotFound, "the tool was made of no server's")
+		return mcpserver.Tool{}, explain(err, tool.NotFound, "the tool was not imported from a server")
 	}
 	return remoteToolOf(row.RemoteTool, row.ToolSlug, row.ToolStatus, row.Quarantine)
 }
@@ -84,18 +84,18 @@ func (s *Store) PinTool(ctx context.Context, tenant tool.TenantID, toolID, diges
 	})
 }
 
-// StopChangedTool quarantines a tool of which a call found that its server
-// defines it otherwise than pinned, or no more where gone. It changes nothing
-// unless pinned is what may run of it.
+// StopChangedTool quarantines a tool after a call found that its server has changed
+// its definition or, if gone is set, no longer has it. It does nothing unless pinned
+// is the definition that is currently allowed.
 func (s *Store) StopChangedTool(ctx context.Context, tenant tool.TenantID, toolID, pinned string, gone bool) error {
 	const op = "store.StopChangedTool"
 	if err := checkIDs(op, toolID); err != nil {
 		return err
 	}
 	state, reason := mcpserver.StateChanged,
-		"a call found that the server changed its definition: refresh the server to see how"
+		"the server has changed its definition: refresh the server to see the difference"
 	if gone {
-		state, reason = mcpserver.StateGone, "a call found that the server offers it no more: refresh the server to see"
+		state, reason = mcpserver.StateGone, "the server no longer has it: refresh the server to see"
 	}
 	return s.do(ctx, op, tenant, func(q *db.Queries) error {
 		return q.StopChangedTool(ctx, db.StopChangedToolParams{
@@ -121,9 +121,9 @@ func remoteParams(server mcpserver.Server, t *mcpserver.Tool) (db.PutRemoteToolP
 	}, nil
 }
 
-// remoteDefinition returns the columns of a definition; nothing for none. Its
-// words are kept for people to read, where a character may be replaced: the
-// digest is the server's.
+// remoteDefinition returns the columns of a definition; empty for none. Its text is
+// stored for people to read, with unstorable characters replaced: the digest is the
+// server's.
 func remoteDefinition(d *mcpserver.ToolDefinition) (raw []byte, digest string, err error) {
 	if d == nil {
 		return nil, "", nil

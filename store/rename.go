@@ -40,15 +40,15 @@ func (s *Store) RenameTool(ctx context.Context, t tool.Tool, slug, lastDay strin
 		})
 		if err == nil && len(kept) == 0 {
 			return &tool.Error{Kind: tool.Conflict, Op: op, Path: "/slug", Msg: fmt.Sprintf(
-				"%q cannot be kept: it is a further name of another tool", former)}
+				"%q cannot be kept: it is an alias or former name of another tool", former)}
 		}
 		return err
 	})
 	return renamed, err
 }
 
-// lockNames has other transactions that give these names to tools wait for this
-// one: between looking whether a name is free and taking it, none takes it.
+// lockNames locks names against other transactions that assign them, between the check
+// that a name is free and taking it.
 func lockNames(ctx context.Context, q *db.Queries, tenant tool.TenantID, names ...string) error {
 	for i := range names {
 		names[i] = text(names[i])
@@ -86,7 +86,7 @@ func (s *Store) FurtherNames(
 	return found, err
 }
 
-// furtherNamesOf returns which of some names tools of a scope have beside their slugs.
+// furtherNamesOf returns those names that are aliases or former names of tools of a scope.
 func furtherNamesOf(
 	ctx context.Context, q *db.Queries, tenant tool.TenantID, names []string,
 ) ([]registry.FurtherName, error) {
@@ -96,8 +96,8 @@ func furtherNamesOf(
 	}), err
 }
 
-// missing is the failure to find a tool. Where a tool had the slug until it was
-// renamed, it says what it is called now.
+// missing returns the error for a tool that is not found. If the slug is a former name,
+// it has the current one.
 func (s *Store) missing(ctx context.Context, op string, tenant tool.TenantID, ref tool.Ref) error {
 	e := notFound(op, fmt.Sprintf("tool %q not found", ref.Name()))
 	if ref.Slug == "" {

@@ -32,10 +32,9 @@ func takeRole(ctx context.Context, conn *pgx.Conn, role string) error {
 	}
 }
 
-// checkRole refuses a connection that can get around row level security: as the
-// role it acts as, as the one it logged in as, or as any that either is a
-// member of, however distantly and whether or not it inherits. With
-// SetRole the login may be more on purpose.
+// checkRole refuses a connection that can bypass row-level security: by its current
+// role, its login role, or any role that either is a member of, directly or not and
+// whether or not it inherits. With SetRole the login may have more rights on purpose.
 func (s *Store) checkRole(ctx context.Context, opts Options) error {
 	const op = "store.Open"
 	var start, role, what string
@@ -71,7 +70,7 @@ func (s *Store) checkRole(ctx context.Context, opts Options) error {
 		what = fmt.Sprintf("may become %s, which %s", role, what)
 	}
 	if opts.AllowPrivileged {
-		s.log.WarnContext(ctx, "tenants are not isolated from each other",
+		s.log.WarnContext(ctx, "row-level security is bypassed: tenants are not isolated",
 			slog.String("database_role", start), slog.String("reason", what))
 		return nil
 	}
@@ -81,9 +80,9 @@ func (s *Store) checkRole(ctx context.Context, opts Options) error {
 		start, what, AppRole)}
 }
 
-// ensureRoles makes the group roles. They belong to the whole cluster, where
-// other databases may be migrating at this moment: every step tolerates that
-// another process was first.
+// ensureRoles creates the group roles. They belong to the whole cluster, where other
+// databases may be migrating concurrently: every step tolerates that another process
+// was first.
 func ensureRoles(ctx context.Context, conn *pgx.Conn) error {
 	for _, role := range []string{OwnerRole, AppRole, MaintenanceRole} {
 		err := tolerating(ctx, conn, fmt.Sprintf(`
@@ -108,8 +107,8 @@ func ensureRoles(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// tolerating runs a statement that may collide with the same one elsewhere, and
-// then finds its work done when it looks again.
+// tolerating runs an idempotent statement, and retries it if it collides with the same
+// statement in another session.
 func tolerating(ctx context.Context, conn *pgx.Conn, sql string) error {
 	var err error
 	for range maxTries {
@@ -124,8 +123,8 @@ func tolerating(ctx context.Context, conn *pgx.Conn, sql string) error {
 	return err
 }
 
-// ensureSchema lets the owner create in the first schema of the search path,
-// and everyone of ours use it.
+// ensureSchema grants create in the first schema of the search path to the owner, and
+// usage to all our roles.
 func ensureSchema(ctx context.Context, conn *pgx.Conn) error {
 	var schema string
 	err := conn.QueryRow(

@@ -14,10 +14,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CreateRun implements [agent.Runs]. Ids that are empty are made; that of the
-// first message follows from the run's. It fails with
-// tool.Conflict when the run exists already, and with tool.NotFound when the
-// call that asks for it is over.
+// CreateRun implements [agent.Runs]. Empty ids are generated; that of the first
+// message is derived from the run's. It fails with tool.Conflict when the run exists
+// already, and with tool.NotFound when its parent call has ended.
 func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Message) (agent.Run, error) {
 	const op = "store.CreateRun"
 	params, err := runParams(run)
@@ -50,7 +49,7 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 			Depth: number(run.Depth),
 		})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return notFound(op, "the call that asks for the run is over")
+			return notFound(op, "the parent call of the run has ended")
 		}
 		return err
 	})
@@ -60,9 +59,9 @@ func (s *Store) CreateRun(ctx context.Context, run agent.Run, first agent.Messag
 	return runOf(db.Run(row))
 }
 
-// BeginRun implements [agent.Runs]. A run of ours that was recorded before,
-// under run.ID, is begun, and one that began without a plan is given it; it
-// fails with tool.NotFound for an agent run that was not.
+// BeginRun implements [agent.Runs]. A pending run under run.ID is started, and one that
+// started without a plan gets its plan; it fails with tool.NotFound for an agent run
+// that was not recorded.
 func (s *Store) BeginRun(ctx context.Context, run agent.Run) (agent.Run, error) {
 	const op = "store.BeginRun"
 	params, err := runParams(run)
@@ -103,8 +102,8 @@ func beginRun(ctx context.Context, q *db.Queries, params db.BeginHostRunParams) 
 	return db.Run(begun), err
 }
 
-// staleRun reports whether a run that was to begin is as it was before another
-// call began it, or gave it its plan.
+// staleRun reports whether a row is from before a concurrent call started the run, or
+// set its plan.
 func staleRun(row db.Run, params db.BeginHostRunParams) bool {
 	switch agent.RunStatus(row.Status) {
 	case agent.RunPending:
@@ -166,10 +165,10 @@ type RunQuery struct {
 	Status  agent.RunStatus
 	Kind    agent.RunKind
 	AgentID string
-	Parent  string    // The run that asked for them.
+	Parent  string    // Parent run.
 	Since   time.Time // Created at or after.
 	Until   time.Time // Created before.
-	Before  string    // Start after this run in the order of the page: the last id of the page before.
+	Before  string    // Cursor: the last id of the previous page.
 	Limit   int       // Default 100, at most 1000.
 }
 
@@ -311,7 +310,7 @@ func optionalTime(t time.Time) *time.Time {
 	return &t
 }
 
-// list returns an empty list for none, which a column that must not be null takes.
+// list returns an empty list rather than nil, for a column that is not null.
 func list(names []string) []string {
 	if names == nil {
 		return []string{}

@@ -9,16 +9,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// checkSchema refuses a database that lacks steps this binary needs, or has
-// steps behind which this binary does not work. Other newer steps are accepted:
-// binaries of two versions share a database during a roll-out.
+// checkSchema refuses a database that lacks steps this binary needs, or has steps that
+// this binary does not work with. Other newer steps are accepted: binaries of two
+// versions share a database during a roll-out.
 func (s *Store) checkSchema(ctx context.Context) error {
 	const op = "store.Open"
 	steps, err := Migrations()
 	if err != nil {
 		return err
 	}
-	// As JSON, because databases that were not migrated for long lack a column.
+	// As JSON, because databases with an old schema lack a column.
 	rows, _ := s.pool.Query(ctx, `select m.version, m.name, m.checksum, coalesce((to_jsonb(m) ->> 'compatible')::integer, 0)
 		from toolcrib_migrations m order by m.version`)
 	applied, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Migration, err error) {

@@ -15,26 +15,26 @@ import (
 // globalScope is the tenant in keys of global rows.
 const globalScope = "00000000-0000-0000-0000-000000000000"
 
-// maxTries bounds how often an operation is repeated that lost to another one.
+// maxTries bounds the retries of an operation that loses to others.
 const maxTries = 8
 
-// errRaced says that another transaction was at work on the same row, unseen
-// by the statement's snapshot; a second look sees it.
+// errRaced means that another transaction wrote the same row after the statement's
+// snapshot; a retry sees it.
 var errRaced = errors.New("raced with another transaction")
 
-// do runs fn as tenant. Each statement of fn is a round trip and a transaction
-// of its own. What lost to a concurrent transaction is repeated.
+// do runs fn as tenant. Each statement of fn is one round trip and its own
+// transaction. Statements that lose to a concurrent transaction are retried.
 func (s *Store) do(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
 	return s.doAfter(ctx, op, db.SetTenant, tenant, fn)
 }
 
-// doPlanned is do for the large statements of a call's way, which are planned
-// once a connection: they look rows up by their keys, whatever the parameters.
+// doPlanned is do for the large statements of a call, which are planned once per
+// connection: they look up rows by their keys, whatever the parameters.
 func (s *Store) doPlanned(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
 	return s.doAfter(ctx, op, db.SetTenantPlanOnce, tenant, fn)
 }
 
-// doAfter is do behind the given statement that sets the tenant.
+// doAfter is do with another statement that sets the tenant.
 func (s *Store) doAfter(
 	ctx context.Context, op, enter string, tenant tool.TenantID, fn func(q *db.Queries) error,
 ) error {
@@ -46,16 +46,15 @@ func (s *Store) doAfter(
 	})
 }
 
-// doGlobal is do for what is of no tenant, or of all of them: functions of the
-// database that are granted for that.
+// doGlobal is do without a tenant, for database functions that act for all tenants.
 func (s *Store) doGlobal(ctx context.Context, op string, fn func(q *db.Queries) error) error {
 	return s.run(ctx, op, func(ctx context.Context) error {
 		return fn(db.New(bind(ctx, scope{pool: s.pool, enter: db.SetTenant, settings: s.settings(op, "")})))
 	})
 }
 
-// doFiltered is do for lists whose filters decide which index serves: they are
-// planned for the values at hand.
+// doFiltered is do for lists whose filters decide which index to use: they are planned
+// for the actual parameters.
 func (s *Store) doFiltered(ctx context.Context, op string, tenant tool.TenantID, fn func(q *db.Queries) error) error {
 	return s.doAfter(ctx, op, db.SetTenantPlanEach, tenant, fn)
 }
@@ -76,8 +75,7 @@ func (s *Store) inTx(ctx context.Context, op string, tenant tool.TenantID, fn fu
 	})
 }
 
-// read runs the statements of fill as tenant, all in one round trip and one
-// transaction.
+// read runs the statements of fill as tenant, in one round trip and one transaction.
 func (s *Store) read(ctx context.Context, op string, tenant tool.TenantID, fill func(b *pgx.Batch)) error {
 	if err := s.checkTenant(op, tenant); err != nil {
 		return err
@@ -89,7 +87,7 @@ func (s *Store) read(ctx context.Context, op string, tenant tool.TenantID, fill 
 	})
 }
 
-// settings are those of a transaction of the operation.
+// settings are the transaction settings of an operation.
 func (s *Store) settings(op string, tenant tool.TenantID) db.SetTenantParams {
 	return db.SetTenantParams{
 		TenantID: string(tenant), StatementTimeout: milliseconds(s.timeouts.statement(op)),
@@ -97,7 +95,7 @@ func (s *Store) settings(op string, tenant tool.TenantID) db.SetTenantParams {
 	}
 }
 
-// queue adds a query to b whose rows land in into.
+// queue adds a query to b whose rows are appended to into.
 func queue[T any](b *pgx.Batch, into *[]T, sql string, args ...any) {
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) (err error) {
 		*into, err = pgx.CollectRows(rows, pgx.RowToStructByPos[T])
@@ -113,8 +111,8 @@ func queueScalars[T any](b *pgx.Batch, into *[]T, sql string, args ...any) {
 	})
 }
 
-// checkTenant refuses a string that is not a tenant id. A platform store acts
-// only for the empty tenant, and any other store never does.
+// checkTenant refuses malformed tenant ids. A platform store acts for the empty tenant
+// only, and other stores never do.
 func (s *Store) checkTenant(op string, tenant tool.TenantID) error {
 	if s.platform != (tenant == "") || tenant != "" && !tool.ValidID(string(tenant)) {
 		return notFound(op, "tenant not found")
@@ -122,13 +120,12 @@ func (s *Store) checkTenant(op string, tenant tool.TenantID) error {
 	return nil
 }
 
-// scope runs each statement in a batch behind the one that sets the tenant: one
-// round trip, and one transaction, because the server commits at the end of
-// the batch. The setting ends with it, so a pooled connection carries nothing
-// to the next user.
+// scope prepends the statement that sets the tenant to each statement, in one batch:
+// one round trip and one transaction, because the server commits at the end of the
+// batch. The setting ends with it, so that a pooled connection keeps no tenant.
 type scope struct {
 	pool     *pgxpool.Pool
-	enter    string // The statement that sets the tenant and the time-outs.
+	enter    string // The statement that sets the tenant and the timeouts.
 	settings db.SetTenantParams
 }
 
@@ -184,8 +181,7 @@ func (s scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return scopedRow{results: results, err: err}
 }
 
-// scopedRows ends its batch with its last row, so that Err returns a failed
-// commit too.
+// scopedRows closes its batch after its last row, so that Err includes a failed commit.
 type scopedRows struct {
 	pgx.Rows
 	results pgx.BatchResults

@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	// sealBatch is how many events are numbered in one transaction.
+	// sealBatch is the number of events numbered in one transaction.
 	sealBatch = 1000
-	// defaultSealInterval is how often the events of tenants whose streams are
-	// not being read are numbered.
+	// defaultSealInterval is the interval at which events are numbered in streams
+	// that have no readers.
 	defaultSealInterval = 2 * time.Second
-	// sealTimeout bounds what a process still numbers when its store closes.
+	// sealTimeout bounds the numbering when a store closes.
 	sealTimeout = 5 * time.Second
 )
 
-// SealEvents gives every committed event of a tenant its number in the tenant's
-// stream, in batches. Reading the stream does so, and the store does in the
-// background for the tenants it wrote events of. It is safe for concurrent use
-// from any number of processes.
+// SealEvents gives every committed event of a tenant its number in the tenant's stream,
+// in batches. Reading the stream does this too, as does the store in the background for
+// tenants whose events it wrote. Concurrent calls from any process are safe.
 func (s *Store) SealEvents(ctx context.Context, tenant tool.TenantID) error {
 	return s.do(ctx, "store.SealEvents", tenant, func(q *db.Queries) error {
 		for {
@@ -35,10 +34,9 @@ func (s *Store) SealEvents(ctx context.Context, tenant tool.TenantID) error {
 	})
 }
 
-// sealer numbers events in the background, apart from the transactions that
-// write them. A process that dies leaves a few seconds of events without
-// numbers, until the tenant's stream is next read or written, or the database
-// is migrated.
+// sealer numbers events in the background, outside the transactions that write them. A
+// process that dies leaves a few seconds of events without numbers, until the tenant's
+// stream is next read or written, or the database is migrated.
 type sealer struct {
 	store *Store
 	every time.Duration
@@ -46,7 +44,7 @@ type sealer struct {
 	done  chan struct{}
 
 	mu      sync.Mutex
-	tenants map[tool.TenantID]struct{} // With events written since they were numbered.
+	tenants map[tool.TenantID]struct{} // With events that are not numbered yet.
 }
 
 func startSealer(ctx context.Context, s *Store, every time.Duration) *sealer {
@@ -56,7 +54,7 @@ func startSealer(ctx context.Context, s *Store, every time.Duration) *sealer {
 	return l
 }
 
-// written notes that a tenant has new events. It does not block.
+// written records that a tenant has new events. It does not block.
 func (l *sealer) written(tenant tool.TenantID) {
 	l.mu.Lock()
 	l.tenants[tenant] = struct{}{}
@@ -69,7 +67,7 @@ func (l *sealer) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		select {
-		case <-ctx.Done(): // What was written until now is numbered.
+		case <-ctx.Done(): // Number the events written so far.
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sealTimeout)
 			defer cancel()
 			l.seal(ctx)
@@ -80,8 +78,7 @@ func (l *sealer) run(ctx context.Context) {
 	}
 }
 
-// seal numbers what was written since the last time. What fails is tried again
-// the next time.
+// seal numbers new events. Failures are retried the next time.
 func (l *sealer) seal(ctx context.Context) {
 	l.mu.Lock()
 	tenants := l.tenants
@@ -99,7 +96,7 @@ func (l *sealer) seal(ctx context.Context) {
 	}
 }
 
-// stop numbers what was written and ends the sealer.
+// stop numbers the remaining events and stops the sealer.
 func (l *sealer) stop() {
 	l.end()
 	<-l.done

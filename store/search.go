@@ -17,8 +17,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// How many passages a search keeps at least while it ranks all: some may be of
-// documents that are not searched any more, or do not fulfil its filter.
+// The minimum number of passages kept while ranking: some may belong to replaced
+// versions of documents, or not match the filter.
 const (
 	minRanked   = 64
 	minFiltered = 512
@@ -26,11 +26,11 @@ const (
 
 // SearchIndex implements [retrieval.Index].
 //
-// By words, every chunk that holds one of the query's words is ranked; see
+// A search by words ranks every chunk that has one of the query's words; see
 // [ranking.Ranker.Top] for the score.
 //
-// By vector, every embedding of the generation is compared: by the database where
-// it has pgvector, else here.
+// A search by vector compares every embedding of the generation: in the database if it
+// has pgvector, else here.
 func (s *Store) SearchIndex(
 	ctx context.Context, tenant tool.TenantID, query retrieval.IndexQuery,
 ) (retrieval.IndexHits, error) {
@@ -48,7 +48,7 @@ func (s *Store) SearchIndex(
 	query.Limit = max(1, min(query.Limit, maxLimit))
 	var hits retrieval.IndexHits
 	err = s.run(ctx, op, func(ctx context.Context) error {
-		// One snapshot: no document is replaced between two statements.
+		// One snapshot: no document changes between two statements.
 		options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 		return pgx.BeginTxFunc(ctx, s.pool, options, func(tx pgx.Tx) (err error) {
 			search := search{
@@ -62,7 +62,7 @@ func (s *Store) SearchIndex(
 	return hits, err
 }
 
-// conditionsOf returns a filter as metadata_fulfils reads it.
+// conditionsOf returns a filter as the parameter of metadata_fulfils.
 func conditionsOf(f retrieval.Filter) ([]byte, error) {
 	if len(f) == 0 {
 		return []byte("[]"), nil
@@ -81,7 +81,7 @@ type search struct {
 	vectors    bool
 	pipeline   db.Pipeline
 	words      *ranking.Query
-	excluded   []string // Chunks that hold what the query excludes; for the search by vector only.
+	excluded   []string // Chunks that the query excludes; for the search by vector only.
 }
 
 func (s *search) run(ctx context.Context, tenant tool.TenantID) (hits retrieval.IndexHits, err error) {
@@ -150,7 +150,7 @@ func (s *search) byVector(ctx context.Context) ([]retrieval.IndexHit, error) {
 	})
 }
 
-// near is a chunk and how near it is.
+// near is a chunk and its similarity.
 type near struct {
 	chunk  uuid.UUID
 	cosine float32
@@ -160,8 +160,7 @@ func byNearness(a, b near) int {
 	return cmp.Or(cmp.Compare(b.cosine, a.cosine), bytes.Compare(a.chunk[:], b.chunk[:]))
 }
 
-// scan compares every embedding to a vector and returns the nearest, nearest
-// first.
+// scan compares every embedding to a vector and returns the nearest ones in order.
 func (s *search) scan(ctx context.Context, unit []float32) ([]near, error) {
 	rows, err := s.tx.Query(ctx, db.ScanEmbeddings, s.pipeline.TenantID, s.pipeline.ID, s.pipeline.Generation,
 		s.conditions)
@@ -180,7 +179,7 @@ func (s *search) scan(ctx context.Context, unit []float32) ([]near, error) {
 	}
 	var (
 		n   near
-		raw pgtype.DriverBytes // Valid until the next row: nothing is copied.
+		raw pgtype.DriverBytes // Valid until the next row: not copied.
 	)
 	for rows.Next() {
 		if err := rows.Scan((*[16]byte)(&n.chunk), &raw); err != nil {

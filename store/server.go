@@ -54,7 +54,7 @@ func (s *Store) SaveServer(
 				return err
 			}
 		}
-		// What a server says of a tool before the tool, as StopChangedTool locks them.
+		// Lock remote tools before tools, in the same order as StopChangedTool.
 		if err := saveRemoteTools(ctx, q, server, c); err != nil {
 			return err
 		}
@@ -78,8 +78,8 @@ func lockSlugs(ctx context.Context, q *db.Queries, tenant tool.TenantID, heads [
 	return lockNames(ctx, q, tenant, convert(heads, func(t tool.Tool) string { return t.Slug })...)
 }
 
-// createTool stores the draft of a new tool, whose slug is locked, among what else
-// a transaction does.
+// createTool stores the draft of a new tool, whose slug is locked, within a
+// transaction.
 func createTool(ctx context.Context, q *db.Queries, op string, tenant tool.TenantID, head tool.Tool) error {
 	head.Tenant = tenant
 	row, err := toolRow(head)
@@ -95,7 +95,7 @@ func createTool(ctx context.Context, q *db.Queries, op string, tenant tool.Tenan
 	return nil
 }
 
-// saveRemoteTools stores what became of a server's tools.
+// saveRemoteTools stores the changes of a server's tools.
 func saveRemoteTools(ctx context.Context, q *db.Queries, server mcpserver.Server, c mcpserver.Changes) error {
 	for i := range c.Put {
 		params, err := remoteParams(server, &c.Put[i])
@@ -138,8 +138,8 @@ func updateServer(
 	return serverOf(stored)
 }
 
-// serverChanged says why nothing was written: there is no such server, or it is
-// at another revision.
+// serverChanged returns why nothing was written: the server does not exist, or is at
+// another revision.
 func serverChanged(ctx context.Context, q *db.Queries, op string, server mcpserver.Server) error {
 	stored, err := q.FindServerByID(ctx, db.FindServerByIDParams{TenantID: string(server.Tenant), ID: server.ID})
 	if err != nil {

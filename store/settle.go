@@ -11,10 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Settle implements [ledger.Ledger]. Where the effect id belongs to another
-// call, that call is left alone and this one ends as one that never had an
-// effect. It fails with tool.NotFound for a run, or a fence of an effect, that
-// the tenant does not have.
+// Settle implements [ledger.Ledger]. If the effect id belongs to another call, that call
+// is unchanged and this one ends like a call without an effect. It fails with
+// tool.NotFound for a run, or a fence of an effect, that the tenant does not have.
 func (s *Store) Settle(ctx context.Context, settlement ledger.Settlement) (ledger.Outcome, error) {
 	const op = "store.Settle"
 	params, err := settleParams(op, settlement)
@@ -42,7 +41,7 @@ func (s *Store) Settle(ctx context.Context, settlement ledger.Settlement) (ledge
 	return outcome, nil
 }
 
-// settledOutcome reads the answer of SettleCall.
+// settledOutcome converts the row of SettleCall.
 func settledOutcome(op string, fence int64, row db.SettleCallRow) (ledger.Outcome, error) {
 	switch {
 	case row.InvocationID != nil:
@@ -52,7 +51,7 @@ func settledOutcome(op string, fence int64, row db.SettleCallRow) (ledger.Outcom
 	case fence != 0 && row.PriorFence == nil:
 		return ledger.Outcome{}, notFound(op, "the call was never admitted")
 	case fence != 0 && *row.PriorFence != fence:
-		return ledger.Outcome{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: "a later attempt of this call is under way"}
+		return ledger.Outcome{}, &tool.Error{Kind: tool.Conflict, Op: op, Msg: "a later attempt of this call is running"}
 	default:
 		return ledger.Outcome{}, errRaced
 	}
@@ -102,7 +101,7 @@ func settleParams(op string, s ledger.Settlement) (db.SettleCallParams, error) {
 	}, nil
 }
 
-// outcomeOf reads how a call ended from its columns.
+// outcomeOf converts a call's outcome from its columns.
 func outcomeOf(invocationID, status string, result []byte, kind, msg string) (ledger.Outcome, error) {
 	outcome := ledger.Outcome{InvocationID: invocationID, Status: tool.InvocationStatus(status)}
 	if len(result) == 0 {

@@ -12,15 +12,15 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Entries implements [resolver.Source]. It fails with tool.NotFound for an
-// unknown tenant only. A name that is no slug costs another round trip.
+// Entries implements [resolver.Source]. It fails with tool.NotFound for an unknown
+// tenant only. An alias or former name costs another round trip.
 func (s *Store) Entries(ctx context.Context, tenant tool.TenantID, ref tool.Ref) (resolver.Candidates, error) {
 	const op = "store.Entries"
 	find, list, name := db.FindToolsBySlug, db.ListVersionsBySlug, text(ref.Slug)
 	if ref.Slug == "" {
 		find, list, name = db.FindToolsByID, db.ListVersionsByID, ref.ID
 		if !tool.ValidID(name) {
-			name = globalScope // Names no tool.
+			name = globalScope // Not a tool.
 		}
 	}
 	var tenants []db.Tenant
@@ -66,8 +66,7 @@ func (s *Store) Page(
 	return s.candidates(op, tenants, tools, versions)
 }
 
-// Policies implements [resolver.Source]. Ids that name no tool of the tenant's
-// are absent from the answer.
+// Policies implements [resolver.Source]. Unknown ids are absent from the answer.
 func (s *Store) Policies(ctx context.Context, tenant tool.TenantID, toolIDs []string) (map[string]tool.Policy, error) {
 	ids := slices.DeleteFunc(slices.Clone(toolIDs), func(id string) bool { return !tool.ValidID(id) })
 	var rows []db.ListToolPoliciesRow

@@ -13,19 +13,19 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// exactFrom is how close to its bound a tenant may come before acceptances are
-// serialized. Further away they run side by side: together they would have to
-// overshoot by this many at one moment.
+// exactFrom is the distance to the limit at which acceptances of a tenant are
+// serialized. Further away they run concurrently: to exceed the limit, this many would
+// have to run at the same moment.
 const exactFrom = 64
 
-// busyRetry is the Retry-After of a tenant that is at its bound. Runs take
-// seconds to minutes, so earlier is rarely of use.
+// busyRetry is the Retry-After for a tenant at its limit. Runs take seconds to minutes,
+// so retrying earlier rarely helps.
 const busyRetry = 5 * time.Second
 
-// AcceptRun records a pending run together with the start of its workflow, in
-// one transaction. An empty run id is made. It fails with tool.Conflict when the
-// run, or a pending run of the same workflow id, exists already, and with
-// tool.RateLimited when the tenant has a.MaxUnfinished unfinished runs.
+// AcceptRun records a pending run together with the start of its workflow, in one
+// transaction. An empty run id is generated. It fails with tool.Conflict when the run,
+// or a pending run of the same workflow id, exists already, and with tool.RateLimited
+// when the tenant has a.MaxUnfinished unfinished runs.
 func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, error) {
 	const op = "store.AcceptRun"
 	params, err := acceptParams(op, a)
@@ -36,7 +36,7 @@ func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, e
 	if errors.Is(err, pgx.ErrNoRows) {
 		return agent.Run{}, &tool.Error{
 			Kind: tool.RateLimited, Op: op, RetryAfter: busyRetry,
-			Msg: fmt.Sprintf("the tenant has %d unfinished runs, and may have no more: wait until some end, or cancel them",
+			Msg: fmt.Sprintf("the tenant has %d unfinished runs, which is the limit: wait until some end, or cancel them",
 				a.MaxUnfinished),
 		}
 	}
@@ -46,7 +46,7 @@ func (s *Store) AcceptRun(ctx context.Context, a agent.Acceptance) (agent.Run, e
 	return runOf(db.Run(row))
 }
 
-// acceptRun serializes acceptances of a tenant only near its bound.
+// acceptRun serializes acceptances of a tenant only near its limit.
 func (s *Store) acceptRun(
 	ctx context.Context, op string, a agent.Acceptance, params db.AcceptRunParams,
 ) (row db.AcceptRunRow, err error) {
@@ -106,9 +106,8 @@ func acceptParams(op string, a agent.Acceptance) (db.AcceptRunParams, error) {
 	return params, checkIDs(op, params.ID, a.Run.AgentID, value(params.MessageID))
 }
 
-// AddStart records the start of a workflow that has no run, which belongs to the
-// caller for the length of lease, and reports whether there was none of its
-// workflow id.
+// AddStart records the start of a workflow that has no run, with a lease for the
+// caller, and reports whether it is the first of its workflow id.
 func (s *Store) AddStart(ctx context.Context, start agent.Start, lease time.Duration) (bool, error) {
 	const op = "store.AddStart"
 	memo, err := encodePayload(start.Memo)
@@ -137,7 +136,7 @@ func (s *Store) FindStart(ctx context.Context, key agent.StartKey) (agent.Start,
 		return err
 	})
 	if err != nil {
-		return agent.Start{}, explain(err, tool.NotFound, "no start is waiting")
+		return agent.Start{}, explain(err, tool.NotFound, "no start is pending")
 	}
 	start := agent.Start{
 		Tenant: tool.TenantID(row.TenantID), WorkflowID: row.WorkflowID, RunID: value(row.RunID), Workflow: row.Workflow,
@@ -147,9 +146,9 @@ func (s *Store) FindStart(ctx context.Context, key agent.StartKey) (agent.Start,
 	return start, decode(row.Memo, &start.Memo)
 }
 
-// ClaimStarts claims at most limit starts that are due, of any tenant, for the
-// length of lease, and returns their keys, the oldest among them. A start that
-// another process claimed is left out.
+// ClaimStarts claims at most limit due starts of any tenant, for the length of lease,
+// and returns their keys and the oldest start's age. Starts that another process
+// has claimed are left out.
 func (s *Store) ClaimStarts(ctx context.Context, limit int, lease time.Duration) ([]agent.StartKey, error) {
 	const op = "store.ClaimStarts"
 	if err := checkLease(op, lease); err != nil {
@@ -181,8 +180,8 @@ func (s *Store) CountStarts(ctx context.Context) (agent.StartBacklog, error) {
 	return backlog, decode(raw, &backlog)
 }
 
-// DeleteStart forgets a start, because Temporal has the workflow. A start that
-// is gone is no failure.
+// DeleteStart deletes a start after Temporal has accepted the workflow. It is
+// idempotent.
 func (s *Store) DeleteStart(ctx context.Context, start agent.Start) error {
 	return s.do(ctx, "store.DeleteStart", start.Tenant, func(q *db.Queries) error {
 		_, err := q.DeleteStart(ctx, db.DeleteStartParams{
@@ -192,9 +191,9 @@ func (s *Store) DeleteStart(ctx context.Context, start agent.Start) error {
 	})
 }
 
-// PostponeStart lets the next attempt be made after delay, and keeps why this
-// one did not start the workflow. It does nothing where another attempt has
-// claimed the start meanwhile.
+// PostponeStart schedules the next attempt after delay, and records why this one did
+// not start the workflow. It does nothing where another attempt has claimed the start
+// meanwhile.
 func (s *Store) PostponeStart(ctx context.Context, start agent.Start, delay time.Duration, reason string) error {
 	return s.do(ctx, "store.PostponeStart", start.Tenant, func(q *db.Queries) error {
 		_, err := q.PostponeStart(ctx, db.PostponeStartParams{
@@ -205,15 +204,15 @@ func (s *Store) PostponeStart(ctx context.Context, start agent.Start, delay time
 	})
 }
 
-// EndPendingRun ends a run that has not begun and forgets its start, and reports
-// whether it did: a run that has begun, or ended, stays as it is. A workflow of
-// the run that starts later finds the end, and executes nothing.
+// EndPendingRun ends a run that has not started and deletes its start, and reports
+// whether it did: a run that has started or ended is unchanged. If a workflow of the
+// run starts later, it finds the run ended and executes nothing.
 func (s *Store) EndPendingRun(ctx context.Context, end agent.RunEnd) (bool, error) {
 	return s.endPendingRun(ctx, end, nil)
 }
 
-// EndStart is EndPendingRun for the attempt that holds the start: it changes
-// nothing where another attempt has claimed the start meanwhile.
+// EndStart is EndPendingRun for the attempt that holds the start: it changes nothing
+// where another attempt has claimed the start meanwhile.
 func (s *Store) EndStart(ctx context.Context, start agent.Start, end agent.RunEnd) (bool, error) {
 	end.Tenant, end.RunID = start.Tenant, start.RunID
 	fence := number(start.Attempts)
@@ -245,8 +244,8 @@ func (s *Store) endPendingRun(ctx context.Context, end agent.RunEnd, fence *int3
 	return ended, err
 }
 
-// FindRunOfWorkflow returns the run of a call that was recorded last under a
-// workflow id. It fails with tool.NotFound.
+// FindRunOfWorkflow returns the latest tool call run of a workflow id. It fails with
+// tool.NotFound.
 func (s *Store) FindRunOfWorkflow(ctx context.Context, tenant tool.TenantID, workflowID string) (agent.Run, error) {
 	var row db.Run
 	err := s.do(ctx, "store.FindRunOfWorkflow", tenant, func(q *db.Queries) (err error) {

@@ -19,8 +19,8 @@ import (
 	"github.com/toolcrib/toolcrib/retrieval"
 )
 
-// The group roles that [Migrate] creates. Grant one to a login role to let it
-// act so; see [Options.SetRole] for connections that may switch.
+// The group roles that [Migrate] creates. Grant one to a login role; see
+// [Options.SetRole] for connections that switch to it.
 const (
 	OwnerRole       = "toolcrib_owner"       // Owns the tables; migrations and the platform.
 	AppRole         = "toolcrib_app"         // Owns nothing; API servers and workers.
@@ -29,45 +29,45 @@ const (
 
 // Options configures [Open] and [OpenPlatform].
 type Options struct {
-	// Logger logs failures that callers do not see. Defaults to [slog.Default].
+	// Logger logs errors that are not returned. Defaults to [slog.Default].
 	Logger *slog.Logger
-	// Tracer sees each query; nil for none.
+	// Tracer traces each query; nil for none.
 	Tracer pgx.QueryTracer
-	// MaxConns bounds how many connections are in use at once. Defaults to the
-	// URL's pool_max_conns, else to [DefaultMaxConns]. Readiness probes and
-	// [Store.Listen] use one more each.
+	// MaxConns bounds the connections in use. Defaults to the URL's pool_max_conns,
+	// else to [DefaultMaxConns]. Readiness probes and [Store.Listen] use one more
+	// each.
 	MaxConns int
-	// Timeouts bounds how long the database is waited for.
+	// Timeouts bounds the waits for the database.
 	Timeouts Timeouts
 	// SetRole is the role every connection switches to, such as [AppRole]. For
-	// development and tests, where one login may take any role: what the login
-	// could do besides is not looked at. Empty to keep the login's own.
-	// OpenPlatform defaults it to [OwnerRole].
+	// development and tests, where one login may take any role; the login's own
+	// rights are not checked. Empty to keep the login's role. OpenPlatform defaults
+	// it to [OwnerRole].
 	SetRole string
-	// AllowPrivileged lets Open go on as a role that can get around row level
-	// security. For development only.
+	// AllowPrivileged lets Open accept a role that can bypass row-level security.
+	// For development only.
 	AllowPrivileged bool
-	// NotifyInterval is how long wake-ups for listeners of [EventChannel] are
-	// gathered before they are sent. Defaults to 20 ms; negative sends none.
+	// NotifyInterval is the interval at which wake-ups for listeners of
+	// [EventChannel] are sent in a batch. Defaults to 20 ms; negative sends none.
 	NotifyInterval time.Duration
-	// SealInterval is how often the events that this store wrote are given their
-	// numbers in the streams of their tenants, which reading a stream does too.
-	// Defaults to 2 s; negative for reading only.
+	// SealInterval is the interval at which events that this store wrote are
+	// numbered in their tenants' streams, which reading a stream does too. Defaults
+	// to 2 s; negative for reading only.
 	SealInterval time.Duration
-	// ListenQuiet is how long a connection that listens may say nothing before
-	// [Store.Listen] asks whether the server is there. Defaults to 10 s.
+	// ListenQuiet is how long a listening connection may be silent before
+	// [Store.Listen] pings the server. Defaults to 10 s.
 	ListenQuiet time.Duration
 }
 
-// Store keeps the data of tenants. It is safe for concurrent use.
+// Store reads and writes the data of tenants. It is safe for concurrent use.
 type Store struct {
 	pool     *pgxpool.Pool
-	gate     *gate // Passed by whatever uses the pool, but probes and listeners.
+	gate     *gate // For all users of the pool except probes and listeners.
 	timeouts Timeouts
 	writes   *writeFailures
-	unheard  atomic.Int32 // Operations since the server last answered one, which it did not.
+	unheard  atomic.Int32 // Consecutive operations without an answer of the server.
 	log      *slog.Logger
-	platform bool // Acts for no tenant, on what is global.
+	platform bool // Acts on global rows, without a tenant.
 	notifier *notifier
 	sealer   *sealer
 	quiet    time.Duration // Options.ListenQuiet.
@@ -86,7 +86,7 @@ var (
 	_ retrieval.Store = (*Store)(nil)
 )
 
-// openTimeout bounds the checks of a database that is opened.
+// openTimeout bounds the checks when a database is opened.
 const openTimeout = 30 * time.Second
 
 // Open connects to a migrated database.
@@ -130,7 +130,7 @@ func (s *Store) Close() {
 	})
 }
 
-// check refuses a role that tenants are not safe from, and a schema that is too old.
+// check refuses a role that can bypass tenant isolation, and an old schema.
 func (s *Store) check(ctx context.Context, opts Options) error {
 	if err := s.checkRole(ctx, opts); err != nil {
 		return err

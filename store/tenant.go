@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// TenantStatus says whether a tenant may do anything.
+// TenantStatus is the status of a tenant.
 type TenantStatus string
 
 // Statuses of a tenant.
@@ -25,8 +25,8 @@ type Tenant struct {
 	Slug   string        `json:"slug"`
 	Name   string        `json:"name"`
 	Status TenantStatus  `json:"status"`
-	// MaskSensitive says whether what looks like a secret is hidden where the
-	// tenant's runs, messages, invocations and events are shown.
+	// MaskSensitive hides likely secrets when the tenant's runs, messages,
+	// invocations and events are shown.
 	MaskSensitive bool      `json:"mask_sensitive"`
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
@@ -60,8 +60,8 @@ func (s *Store) TenantOfSlug(ctx context.Context, slug string) (tool.TenantID, e
 	return tool.TenantID(id), err
 }
 
-// SetTenantMasking chooses whether what looks like a secret is hidden where the
-// tenant's records are shown. It fails with tool.NotFound.
+// SetTenantMasking sets whether likely secrets are hidden when the tenant's records are
+// shown. It fails with tool.NotFound.
 func (s *Store) SetTenantMasking(ctx context.Context, tenant tool.TenantID, mask bool) (Tenant, error) {
 	var row db.Tenant
 	err := s.do(ctx, "store.SetTenantMasking", tenant, func(q *db.Queries) (err error) {

@@ -6,32 +6,31 @@ import (
 	"time"
 )
 
-// Timeouts bounds how long a store waits for the database. Zero fields take the
-// defaults, which suit servers whose callers wait for an answer. A caller that
-// can wait longer retries what failed with tool.Unavailable.
+// Timeouts bounds how long a store waits for the database. Zero fields have defaults
+// for servers, whose callers wait for an answer. Callers that can wait longer retry on
+// tool.Unavailable.
 type Timeouts struct {
 	// Connect bounds one attempt to connect, for each host of the URL. Defaults to
 	// the URL's connect_timeout, else to 3 s.
 	Connect time.Duration
-	// Operation bounds one operation: a third of it may be spent waiting for a
-	// connection, the rest on its statements and their repetition where they lost
-	// to another transaction. Defaults to 4.5 s.
+	// Operation bounds one operation: a third of it for waiting for a connection, the
+	// rest for its statements and their retries after conflicts. Defaults to 4.5 s.
 	Operation time.Duration
-	// Long bounds the statements of what reads or writes much: searches, documents,
-	// embeddings, programs, partitions and sweeps. Defaults to 60 s.
+	// Long bounds the statements of large operations: searches, documents, embeddings,
+	// programs, partitions and sweeps. Defaults to 60 s.
 	Long time.Duration
 	// Lock bounds the wait for each lock. Defaults to 2 s.
 	Lock time.Duration
-	// Idle bounds how long the server keeps a transaction whose client sends
-	// nothing, and with it its locks. Defaults to 15 s.
+	// Idle bounds how long the server keeps a transaction, and its locks, while the
+	// client is silent. Defaults to 15 s.
 	Idle time.Duration
-	// Unacknowledged bounds how long the network may lose what was sent before the
+	// Unacknowledged bounds how long sent data may stay unacknowledged before the
 	// connection is closed (TCP_USER_TIMEOUT, on Linux). Defaults to 10 s.
 	Unacknowledged time.Duration
 }
 
-// BackgroundTimeouts are for workers, whose callers are patient: nothing is gained
-// by giving a busy database up early.
+// BackgroundTimeouts are for workers, which gain nothing by giving up early on a busy
+// database.
 func BackgroundTimeouts() Timeouts {
 	return Timeouts{Operation: 9 * time.Second, Lock: 4 * time.Second}
 }
@@ -46,7 +45,7 @@ func (t Timeouts) withDefaults() Timeouts {
 	return t
 }
 
-// longOperations are those that Timeouts.Long is for.
+// longOperations are the operations bounded by Timeouts.Long.
 var longOperations = map[string]bool{
 	"store.AddArtifactVersion": true,
 	"store.BeginGeneration":    true,
@@ -78,7 +77,7 @@ var longOperations = map[string]bool{
 // wait returns how long an operation may wait for a connection.
 func (t Timeouts) wait() time.Duration { return t.Operation / 3 }
 
-// operation returns how long an operation may take that has a connection.
+// operation returns the time limit of an operation that has a connection.
 func (t Timeouts) operation(op string) time.Duration {
 	if longOperations[op] {
 		return t.Long
@@ -86,9 +85,9 @@ func (t Timeouts) operation(op string) time.Duration {
 	return t.Operation - t.wait()
 }
 
-// statement returns the server's limit on a statement of an operation: below the
-// operation's own, so that the server says so on a connection that stays usable,
-// and nothing runs on there for a client that has left.
+// statement returns the server's limit for a statement of an operation. It is below the
+// operation's own, so that the server cancels the statement first: the connection stays
+// usable and no statement outlives its client.
 func (t Timeouts) statement(op string) time.Duration { return t.operation(op) * 9 / 10 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(max(1, d.Milliseconds()), 10) }

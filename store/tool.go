@@ -13,9 +13,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// CreateTool implements [registry.Store]. It fails with tool.Conflict when the
-// slug is taken in the tenant, and with tool.Invalid where the definition
-// holds what cannot be stored unchanged.
+// CreateTool implements [registry.Store]. It fails with tool.Conflict when the slug is
+// taken in the tenant, and with tool.Invalid where the definition cannot be stored
+// unchanged.
 func (s *Store) CreateTool(ctx context.Context, t tool.Tool) (tool.Tool, error) {
 	const op = "store.CreateTool"
 	row, err := toolRow(t)
@@ -94,7 +94,7 @@ func updateTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) (too
 	return tool.Tool{}, staleTool(ctx, q, op, t)
 }
 
-// staleTool says why a change of a tool found nothing to change.
+// staleTool returns why an update of a tool changed no row.
 func staleTool(ctx context.Context, q *db.Queries, op string, t tool.Tool) error {
 	found, err := q.FindToolsByID(ctx, db.FindToolsByIDParams{ScopeID: scopeID(t.Tenant), ID: t.ID})
 	switch {
@@ -126,8 +126,8 @@ func (s *Store) DeleteTool(ctx context.Context, t tool.Tool) error {
 			return err
 		case row.ByServer:
 			return &tool.Error{Kind: tool.Conflict, Op: op, Msg: fmt.Sprintf(
-				"tool %q is of an MCP server, which would bring it again: detach the server, or take the tool out of its "+
-					"allowed_tools", t.Slug)}
+				"tool %q is imported from an MCP server, and would be imported again: detach the server, or remove the tool "+
+					"from its allowed_tools", t.Slug)}
 		default:
 			return staleTool(ctx, q, op, t)
 		}
@@ -158,8 +158,8 @@ func (s *Store) FindTool(ctx context.Context, tenant tool.TenantID, ref tool.Ref
 	return s.seen(rows[0])
 }
 
-// ListTools implements [registry.Store]. A tenant's page holds its own tools
-// and the global ones that are for it, shadowed ones included.
+// ListTools implements [registry.Store]. A tenant's page has its own tools and the
+// global ones that are available to it, shadowed ones included.
 func (s *Store) ListTools(ctx context.Context, tenant tool.TenantID, q registry.ToolQuery) ([]tool.Tool, error) {
 	const op = "store.ListTools"
 	params, err := listParams(op, tenant, q)
@@ -189,7 +189,7 @@ func listParams(op string, tenant tool.TenantID, q registry.ToolQuery) (db.ListT
 	}, nil
 }
 
-// scopeID names a tenant in keys, where nothing could not stand.
+// scopeID returns a tenant's id for keys; the nil id for global rows.
 func scopeID(tenant tool.TenantID) string {
 	if tenant == "" {
 		return globalScope
@@ -262,8 +262,8 @@ func toolRow(t tool.Tool) (db.ToolRegistry, error) {
 	}, nil
 }
 
-// seen reads a row as its reader may see it. The tenants that a global tool is
-// for are visible to the platform only: readers of the tool are among them.
+// seen converts a row for its reader. The tenants of a global tool are visible to the
+// platform only: a tenant that can read the tool is one of them.
 func (s *Store) seen(row db.ToolRegistry) (tool.Tool, error) {
 	row.TenantSlugs = s.audience(row.TenantID, row.TenantSlugs)
 	return toolOf(row)
@@ -310,7 +310,7 @@ func toolOf(row db.ToolRegistry) (tool.Tool, error) {
 	}, nil
 }
 
-// declarationRow returns a declaration as its columns hold it.
+// declarationRow returns the columns of a declaration.
 func declarationRow(d *tool.Declaration) (by string, at *time.Time) {
 	if d == nil {
 		return "", nil

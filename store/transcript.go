@@ -11,10 +11,9 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// transcripts keeps the transcripts of runs that are under way, so that a turn
-// reads what was added since the one before, however long the run is. Messages
-// never change, and a transcript is kept under the head it leads to: what is
-// kept is right or not used.
+// transcripts caches the transcripts of running runs, so that a turn reads only the
+// messages since the previous one, however long the run is. Messages are immutable and
+// a transcript is cached by its head, so that an entry is never stale.
 type transcripts struct {
 	cache *otter.Cache[transcriptKey, keptTranscript]
 }
@@ -24,8 +23,8 @@ type transcriptKey struct {
 	runID  string
 }
 
-// keptTranscript ends with head and the answers to its calls, all of which were
-// there: the run went on from it.
+// keptTranscript is a cached transcript that ends with head and the answers to its
+// calls. It is complete: a later message follows it.
 type keptTranscript struct {
 	head     string
 	messages []agent.Message
@@ -51,16 +50,16 @@ func (t *transcripts) find(key transcriptKey) (keptTranscript, bool) {
 	return t.cache.GetIfPresent(key)
 }
 
-// keep remembers the transcript up to head.
+// keep caches the transcript up to head.
 func (t *transcripts) keep(key transcriptKey, head string, messages []agent.Message, grown int) {
-	// Clipped, so that two runs that fork from here do not write to one array.
+	// Clipped, so that two forks from here do not append to one array.
 	t.cache.Set(key, keptTranscript{
 		head: head, messages: slices.Clip(messages), bytes: uint32(min(grown, maxTranscriptBytes)), //nolint:gosec // Bounded.
 	})
 }
 
-// extend returns the transcript up to head, where head follows the kept one
-// directly and rows hold it and the answers to its calls.
+// extend returns the transcript up to head, where head directly follows the cached one
+// and rows have it and the answers to its calls.
 func (k keptTranscript) extend(rows []db.Message, head string) ([]agent.Message, bool, error) {
 	at := slices.IndexFunc(rows, func(m db.Message) bool { return m.ID == head })
 	if at < 0 || value(rows[at].ParentID) != k.head {
@@ -73,7 +72,7 @@ func (k keptTranscript) extend(rows []db.Message, head string) ([]agent.Message,
 	return append(k.messages, added...), true, nil
 }
 
-// rowBytes is what rows take in memory, more or less.
+// rowBytes estimates the memory of rows.
 func rowBytes(rows []db.Message) int {
 	const overhead = 400
 	n := 0

@@ -35,21 +35,21 @@ func (s *Store) FindHead(ctx context.Context, tenant tool.TenantID, runID, asked
 	return head, nil
 }
 
-// OpenTurn implements [agent.Runs]. Of a transcript that grows turn by turn,
-// each turn reads what is new.
+// OpenTurn implements [agent.Runs]. It caches transcripts: each turn reads only the
+// new messages.
 func (s *Store) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head, key string) (agent.OpenTurn, error) {
 	const op = "store.OpenTurn"
 	if !tool.ValidID(runID) {
 		return agent.OpenTurn{}, notFound(op, "run not found")
 	}
 	if head == "" {
-		return agent.OpenTurn{}, notFound(op, "a turn answers a message of its run: there is none without an id")
+		return agent.OpenTurn{}, notFound(op, "a turn needs the id of the message it answers")
 	}
 	if err := checkIDs(op, head); err != nil {
 		return agent.OpenTurn{}, err
 	}
 	kept, known := s.transcripts.find(transcriptKey{tenant, runID})
-	if known && head != kept.head { // A turn that is tried again starts anew.
+	if known && head != kept.head { // A retried turn reads everything.
 		open, followed, err := s.openTurn(ctx, op, tenant, runID, head, key, &kept)
 		if err != nil || followed {
 			return open, err
@@ -59,8 +59,8 @@ func (s *Store) OpenTurn(ctx context.Context, tenant tool.TenantID, runID, head,
 	return open, err
 }
 
-// openTurn reads a turn's start in one round trip: all of the run's messages,
-// or those that follow what is kept. It reports whether they do.
+// openTurn reads the start of a turn in one round trip: all of the run's messages, or
+// those that follow the cached ones, if it reports true.
 func (s *Store) openTurn(
 	ctx context.Context, op string, tenant tool.TenantID, runID, head, key string, kept *keptTranscript,
 ) (open agent.OpenTurn, followed bool, err error) {
@@ -115,7 +115,7 @@ func (s *Store) openTurn(
 	return open, followed, err
 }
 
-// SaveTurn implements [agent.Runs]. Ids that are empty are made.
+// SaveTurn implements [agent.Runs]. Empty ids are generated.
 func (s *Store) SaveTurn(ctx context.Context, turn agent.Turn) (agent.Turn, error) {
 	const op = "store.SaveTurn"
 	params, err := turnParams(op, turn)
@@ -187,7 +187,7 @@ func turnParams(op string, turn agent.Turn) (db.SaveTurnParams, error) {
 	return params, err
 }
 
-// refusedCall is what the statement needs of a call that must not run.
+// refusedCall is the JSON form of a call that must not run, for the statement.
 type refusedCall struct {
 	InvocationID string          `json:"invocation_id"`
 	AnswerID     string          `json:"answer_id"`

@@ -8,8 +8,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// TurnCalls returns the calls of a run's turns in order, with when each was
-// asked for and when it began; none for a run that the tenant does not have.
+// TurnCalls returns the calls of a run's turns in order, with the times of request and
+// start; none for a run that the tenant does not have.
 func (s *Store) TurnCalls(ctx context.Context, tenant tool.TenantID, runID string) ([]agent.TurnCall, error) {
 	const op = "store.TurnCalls"
 	if err := checkIDs(op, runID); err != nil {

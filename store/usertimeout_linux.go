@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-const tcpUserTimeout = 0x12 // TCP_USER_TIMEOUT, which package syscall has no name for.
+const tcpUserTimeout = 0x12 // TCP_USER_TIMEOUT, which package syscall lacks.
 
 // limitUnacknowledged closes the connection when data stays unacknowledged for d.
 func limitUnacknowledged(conn *net.TCPConn, d time.Duration) {

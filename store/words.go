@@ -13,8 +13,8 @@ import (
 	"github.com/toolcrib/toolcrib/store/internal/ranking"
 )
 
-// readWords reads what the query asks for and excludes as the pipeline's language
-// does.
+// readWords parses the included and excluded words of the query in the pipeline's
+// language.
 func (s *search) readWords(ctx context.Context) error {
 	items := ranking.Split(text(s.query.Text))
 	texts := make([]string, 0, len(items)+len(s.query.Exclude))
@@ -36,7 +36,7 @@ func (s *search) readWords(ctx context.Context) error {
 	return nil
 }
 
-// byWords returns the best of all chunks that hold one of the query's words.
+// byWords returns the best chunks that have one of the query's words.
 func (s *search) byWords(ctx context.Context) ([]retrieval.IndexHit, error) {
 	stats, err := s.statistics(ctx)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *search) byWords(ctx context.Context) ([]retrieval.IndexHit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(best) < s.query.Limit && len(ranker.Top()) == most { // Too many are of documents that are not asked for.
+	if len(best) < s.query.Limit && len(ranker.Top()) == most { // The filter removed too many.
 		numbers, err := s.q.ListSearched(ctx, db.ListSearchedParams{
 			TenantID: s.pipeline.TenantID, PipelineID: s.pipeline.ID, Conditions: s.conditions,
 		})
@@ -70,8 +70,8 @@ func (s *search) byWords(ctx context.Context) ([]retrieval.IndexHit, error) {
 	return s.passages(ctx, best)
 }
 
-// searched returns the best passages of those that were ranked, without those of
-// documents that are not searched any more or do not fulfil the filter.
+// searched returns the best of the ranked passages, without those of replaced or deleted
+// documents or outside the filter.
 func (s *search) searched(ctx context.Context, ranked []ranking.Passage) ([]ranking.Passage, error) {
 	documents := make(map[int64]bool, len(ranked))
 	for _, p := range ranked {
@@ -97,7 +97,7 @@ func set(numbers []int64) map[int64]bool {
 	return out
 }
 
-// statistics reads, in one round trip, what the index knows of the query's words.
+// statistics reads the index statistics of the query's words in one round trip.
 func (s *search) statistics(ctx context.Context) (ranking.Statistics, error) {
 	stats := ranking.Statistics{Counts: map[string]int64{}}
 	b := &pgx.Batch{}
@@ -116,8 +116,8 @@ func (s *search) statistics(ctx context.Context) (ranking.Statistics, error) {
 	return stats, s.tx.SendBatch(ctx, b).Close()
 }
 
-// postings has a ranker rank all postings of the query's words, block by block,
-// of which one is in memory at a time.
+// postings passes all postings of the query's words to a ranker, block by block, one
+// block in memory at a time.
 func (s *search) postings(ctx context.Context, ranker *ranking.Ranker) error {
 	words := s.words.Words()
 	index := make(map[string]int, len(words))
@@ -157,7 +157,7 @@ func (s *search) postings(ctx context.Context, ranker *ranking.Ranker) error {
 	return ranker.Block(ctx, block)
 }
 
-// passages reads chunks. Those that are not there any more are left out.
+// passages reads chunks. Deleted ones are left out.
 func (s *search) passages(ctx context.Context, best []ranking.Passage) ([]retrieval.IndexHit, error) {
 	params := db.FindPassagesParams{
 		TenantID: s.pipeline.TenantID, Documents: make([]int64, len(best)), Positions: make([]int32, len(best)),
@@ -174,7 +174,7 @@ func (s *search) passages(ctx context.Context, best []ranking.Passage) ([]retrie
 	})
 }
 
-// findExcluded finds the chunks that hold what the query excludes.
+// findExcluded finds the chunks that the query excludes.
 func (s *search) findExcluded(ctx context.Context) error {
 	if !s.words.Excludes() {
 		return nil

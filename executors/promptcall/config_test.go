@@ -26,8 +26,8 @@ func TestCheckConfig(t *testing.T) {
 		`{"mode": 1}`:                      "/mode number",
 		`{"mode": "agent", "prompt_template": "x"}`:                  "/mode direct",
 		`{"type": "http", "mode": "direct"}`:                         "/type not prompt",
-		`{"mode": "direct", "model": "a/b"}`:                         "/prompt_template want what",
-		`{"mode": "direct", "model": "a/b", "prompt_template": " "}`: "/prompt_template want what",
+		`{"mode": "direct", "model": "a/b"}`:                         "/prompt_template want the prompt",
+		`{"mode": "direct", "model": "a/b", "prompt_template": " "}`: "/prompt_template want the prompt",
 		`{"mode": "direct", "model": "a/b", "prompt_template": "{{x"}`: "/prompt_template line " +
 			"1, column 1",
 		`{"mode": "direct", "model": "a/b", "prompt_template": "{{txt}}"}`:                          `/prompt_template declares no "/txt"`,

@@ -198,8 +198,8 @@ func TestNoAnswer(t *testing.T) {
 	require.True(t, e.Answered)
 
 	for says, resp := range map[string]*agent.ModelResponse{
-		"said nothing":  {Text: " \n"},
-		"called a tool": {Calls: []agent.Call{{Name: "x"}}},
+		"returned an empty answer": {Text: " \n"},
+		"called a tool":            {Calls: []agent.Call{{Name: "x"}}},
 	} {
 		res, err := asking(func(context.Context, *agent.ModelRequest) (*agent.ModelResponse, error) { return resp, nil }).
 			Execute(t.Context(), callOf(summarize, `{"text": "x"}`, ""))

@@ -318,6 +318,6 @@ func TestAToolThatAServerDropsUnderWayStopsAlone(t *testing.T) {
 	require.Contains(t, []int{1, 2}, server.called("read"))
 	held, err := g.api.Tool(t.Context(), "sheetsRead")
 	require.NoError(t, err)
-	require.Contains(t, held.Quarantine, "a call found that the server offers it no more")
+	require.Contains(t, held.Quarantine, "the server no longer has it")
 	require.Equal(t, []string{"gone read"}, g.refresh())
 }

@@ -1,8 +1,8 @@
--- In these queries scope_id is the tenant's id, or the nil UUID for what is global.
+-- In these queries scope_id is the tenant's id, or the nil UUID for global tools.
 
 -- name: KeepToolAliases :many
--- Gives a tool further names, each with its last day or the empty text, and
--- returns those that it has now: one that another tool has is not among them.
+-- Sets further names of a tool, each with its last day or the empty text, and returns
+-- those that it now has: names of other tools are left out.
 insert into tool_aliases as a (tenant_id, alias, tool_id, remove_by)
 select @tenant_id, n.alias, @tool_id, nullif(n.remove_by, '')::date
 from (select unnest(@aliases::text[]) as alias, unnest(@last_days::text[]) as remove_by) n
@@ -29,8 +29,8 @@ where a.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and a.al
 order by v.id;
 
 -- name: KeepFormerSlug :many
--- Keeps the slug that a tool had as a former name of it until its last day. No
--- row comes back where another tool has it as a further name.
+-- Keeps a tool's old slug as a former name until its last day. No row is returned where
+-- it is a further name of another tool.
 insert into tool_aliases as a (tenant_id, alias, tool_id, remove_by, renamed)
 values (@tenant_id, @alias, @tool_id, (@last_day::text)::date, true)
 on conflict (scope_id, alias) do update
@@ -39,13 +39,13 @@ on conflict (scope_id, alias) do update
 returning a.alias;
 
 -- name: LockNames :exec
--- Has transactions that give names to tools of a scope, as slugs or beside them,
--- follow each other.
+-- Serializes transactions that assign names to tools of a scope, as slugs or further
+-- names.
 select pg_advisory_xact_lock(k.key)
 from (select distinct hashtextextended(@scope_id::text || ' ' || n.name, 33) as key from unnest(@names::text[]) as n (name) order by key) k;
 
 -- name: FindFurtherNames :many
--- Which of some names tools of a scope have beside their slugs.
+-- Those names that are further names of tools of a scope.
 select a.alias as name, t.id, t.slug, coalesce(a.remove_by::text, '')::text as remove_by
 from tool_aliases a
 join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id
@@ -54,24 +54,24 @@ where a.scope_id = @scope_id and a.alias = any (@names::text[])
 order by a.alias;
 
 -- name: FindSlugs :many
--- Which of some names are slugs of tools of a scope.
+-- Those names that are slugs of tools of a scope.
 select t.slug from tool_registry t
 where t.scope_id = @scope_id and t.slug = any (@names::text[]) and t.deleted_at is null
 order by t.slug;
 
 -- name: EndFormerNames :exec
--- Takes all former names from a tool, and leaves it its aliases.
+-- Removes all former names of a tool, and keeps its aliases.
 update tool_aliases set remove_by = '-infinity', renamed = false
 where scope_id = @scope_id and tool_id = @tool_id and remove_by is not null;
 
 -- name: EndToolAlias :exec
--- Takes a further name from a tool.
+-- Removes a further name of a tool.
 update tool_aliases set remove_by = '-infinity', renamed = false
 where scope_id = @scope_id and alias = @alias and tool_id = @tool_id;
 
 -- name: FindFormerSlug :many
--- The tool of which a slug is a former name, while it is kept: the tenant's own
--- before a global one.
+-- The tool that has a slug as a current former name: the tenant's own before a global
+-- one.
 select t.id, t.slug, a.scope_id, a.remove_by::text as remove_by
 from tool_aliases a
 join tool_registry t on t.id = a.tool_id and t.scope_id = a.scope_id

@@ -4,8 +4,8 @@ values (@tenant_id, @id, @ref, @category, @provider_key, @provider_variant, @hos
 returning *;
 
 -- name: ChangeCredential :one
--- The version counts values: another one is another value. What was encrypted
--- anew meanwhile is not put back under an older key.
+-- The version counts values. A value encrypted again meanwhile is not put back under an
+-- older key.
 update credentials c set
     category = @category, provider_key = @provider_key, provider_variant = @provider_variant, hosts = @hosts,
     rotated_at = case when c.version = @version then c.rotated_at else now() end,
@@ -50,7 +50,7 @@ where tenant_id = @tenant_id and id = @id and revoked_at is null
   and (last_used_at is null or last_used_at < now() - interval '1 minute');
 
 -- name: AddDataKey :one
--- The key of its version, whoever wrote it.
+-- Returns the key of the version, whichever process wrote it.
 with added as (
     insert into tenant_keys (tenant_id, version, wrapped, kek_id)
     values (@tenant_id, @version, @wrapped, @kek_id)

@@ -23,8 +23,8 @@ select h.last_seq from tenant_event_heads h where h.tenant_id = @tenant_id;
 select pg_notify('toolcrib_events', n.payload) from unnest(@payloads::text[]) as n (payload);
 
 -- name: RecordModelRetry :many
--- Adds an event of a model's failed attempt to a run that goes on, once for each
--- attempt of a turn.
+-- Adds an event for a model's failed attempt to a running run, once for each attempt of a
+-- turn.
 with numbered as (
     update runs r set last_seq = r.last_seq + 1
     where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'running')

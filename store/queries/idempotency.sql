@@ -1,7 +1,8 @@
 -- name: BeginRequest :one
--- Takes a key that is free: a new one, one whose time is over, or one whose
--- server did not come back: a lease that ends further ahead than any is long was
--- taken while the database's clock was ahead. Else tells who has it. No row comes back when
+-- Takes a key that is free: a new one, an expired one, or one whose lease has expired. A
+-- lease longer than the longest was taken while the database's clock was ahead. Else
+-- returns the current request. No row is returned when another transaction wrote it
+-- meanwhile.
 -- another transaction wrote it meanwhile.
 with taken as (
     insert into idempotency_keys as k (tenant_id, subject, key_hash, id, digest, lease_until, expires_at)

@@ -2,7 +2,7 @@
 select * from tool_invocations where tenant_id = @tenant_id and id = @id;
 
 -- name: ListInvocations :many
--- The time of a call is that in its id: by it the partitions are pruned.
+-- The time of a call is in its id, by which partitions are pruned.
 select * from tool_invocations
 where tenant_id = @tenant_id
   and (sqlc.narg('before')::uuid is null or id < sqlc.narg('before'))

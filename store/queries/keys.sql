@@ -1,6 +1,6 @@
 -- name: CreateKey :one
--- A key that is to make another is held until that is written, so that a
--- revocation finds what it made.
+-- The creating key is locked until the new key is written, so that a revocation finds
+-- the new key.
 with maker as (
     select m.id from api_keys m
     where m.tenant_id = @tenant_id and m.id = sqlc.narg('maker_id')::uuid and m.revoked_at is null
@@ -18,11 +18,11 @@ select * from api_keys where tenant_id = @tenant_id order by id;
 select * from api_keys where tenant_id = @tenant_id and id = @id;
 
 -- name: LockKeysShared :exec
--- Keys may be made while this lasts, and none is revoked.
+-- Keys may be created while this is held, and none is revoked.
 select pg_advisory_xact_lock_shared(hashtextextended('api_keys of ' || @tenant_id::text, 0));
 
 -- name: LockKeys :exec
--- No key is made while this lasts.
+-- No key is created while this is held.
 select pg_advisory_xact_lock(hashtextextended('api_keys of ' || @tenant_id::text, 0));
 
 -- name: RevokeKey :one
@@ -31,7 +31,7 @@ where tenant_id = @tenant_id and id = @id
 returning *;
 
 -- name: RevokeMadeKeys :execrows
--- Revokes the keys that a key made, and those that they made.
+-- Revokes the keys that a key created, recursively.
 with recursive made as (
     select c.id from api_keys c where c.tenant_id = @tenant_id and c.created_by = 'key:' || @id::text
     union
@@ -41,8 +41,8 @@ update api_keys a set revoked_at = now()
 where a.tenant_id = @tenant_id and a.revoked_at is null and a.id in (select made.id from made);
 
 -- name: UseKey :one
--- Reads a key with its tenant, and notes its use when the secret is right, at
--- most once a minute.
+-- Reads a key with its tenant, and records its use when the secret is right, at most once
+-- a minute.
 with used as (
     update api_keys u set last_used_at = now()
     where u.tenant_id = @tenant_id and u.id = @id and u.secret_hash = @secret_hash

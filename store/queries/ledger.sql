@@ -1,8 +1,8 @@
 -- name: AdmitCall :one
--- Reads the authority over a call and admits it, in one statement: whatever
--- says no, nothing is written. The policy, the required permission included, is
--- returned, and decided by the caller. When no effect comes back although the verdict
--- is granted, another attempt was at work at the same moment.
+-- Reads the authority over a call and admits it, in one statement; a refusal writes
+-- nothing. The policy, including the required permission, is returned for the caller to
+-- decide. If no effect is returned although the verdict is granted, another attempt ran
+-- concurrently.
 with authority as (
     select t.id as tool_id, t.scope_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission,
            t.tenant_id, t.tenant_slugs, t.status = 'deprecated' as deprecated,
@@ -82,7 +82,7 @@ with authority as (
     from numbered n cross join admitted e
     where n.warned
 ), answer as (
-    -- A settled effect answers this call too, wherever in a forked transcript it stands.
+    -- A settled effect answers this call too, wherever it is in a forked transcript.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
     select @answer_id, @tenant_id, sqlc.narg('run_id'), sqlc.narg('message_id'), @turn, @position, 'tool',
            answer_content(e.result, e.error_kind, e.error), @call_id, answer_is_error(e.result)
@@ -135,12 +135,11 @@ select exists (select from moved) as moved,
        exists (select from effects e where e.tenant_id = @tenant_id and e.effect_id = @effect_id) as known;
 
 -- name: SettleCall :one
--- Closes a call: effect, invocation, event and tool message. A settlement that
--- is not the first changes nothing and gets the first one's outcome. An effect
--- of another call under the same id is left alone: this call then ends as one
--- that never had an effect. When nothing comes back and the fence is right,
--- another attempt was at work at the same moment.
--- What is done keeps in sent_before whether something of it may have left.
+-- Closes a call: effect, invocation, event and tool message. Only the first settlement
+-- changes anything; later ones get its outcome. If the effect id belongs to another call,
+-- that call is unchanged and this one ends like a call without an effect. If no row is
+-- returned and the fence is right, another attempt ran concurrently. A done effect keeps
+-- in sent_before whether a request may have been sent.
 with call as (
     select t.id as tool_id, t.scope_id, t.egress_class,
            coalesce(sqlc.narg('arguments')::json, m.prepared -> @position::int -> 'arguments') as arguments,

@@ -1,5 +1,5 @@
 -- name: LoadMCPSession :one
--- Puts off the session's end while it is used.
+-- Extends the session while it is used.
 with used as (
     update mcp_sessions u set expires_at = now() + make_interval(secs => @keep_s::float8)
     where u.tenant_id = @tenant_id and u.run_id = @run_id and u.server_key = @server_key
@@ -10,9 +10,8 @@ from mcp_sessions s
 where s.tenant_id = @tenant_id and s.run_id = @run_id and s.server_key = @server_key and s.expires_at > now();
 
 -- name: SaveMCPSession :one
--- Keeps a session where there is none whose time is not over, and returns the
--- one that stands. No row comes back when another transaction wrote it
--- meanwhile.
+-- Stores a session unless there is one that has not expired, and returns the stored one.
+-- No row is returned when another transaction wrote it meanwhile.
 with kept as (
     insert into mcp_sessions as k (tenant_id, run_id, server_key, session_id, protocol, handshake, server, expires_at)
     values (@tenant_id, @run_id, @server_key, @session_id, @protocol, @handshake, @server, now() + make_interval(secs => @keep_s::float8))
@@ -34,7 +33,7 @@ where s.tenant_id = @tenant_id and s.run_id = @run_id and s.server_key = @server
   and not exists (select from kept);
 
 -- name: DropMCPSession :exec
--- The session's time is over: the next one takes its place.
+-- Expires the session, so that the next one replaces it.
 update mcp_sessions set expires_at = now()
 where tenant_id = @tenant_id and run_id = @run_id and server_key = @server_key
   and session_id = @session_id and protocol = @protocol;

@@ -1,12 +1,11 @@
 -- name: ListMessages :many
--- All of a run's messages, the branches that resets left included. The chain is
--- picked out of them in Go: a recursive query would depend on how many messages
--- the planner thinks a run has, and costs a thousand times as much when it
--- thinks there are few.
+-- All of a run's messages, including branches left by resets. The chain is selected in
+-- Go: the plan of a recursive query depends on the estimated number of messages, and a
+-- low estimate costs a factor of a thousand.
 select * from messages where tenant_id = @tenant_id and run_id = @run_id;
 
 -- name: FindHead :one
--- The message that a run begins with: the one asked for, or the run's first.
+-- The message that a run starts from: the requested one, or the run's first.
 select m.id from messages m
 where m.tenant_id = @tenant_id and m.run_id = @run_id
   and (m.id = sqlc.narg('asked')::uuid or m.parent_id is null)
@@ -14,8 +13,8 @@ order by m.parent_id is null and m.id is distinct from sqlc.narg('asked')::uuid,
 limit 1;
 
 -- name: ListTail :many
--- What a turn adds to the transcript before it: the message it starts from, the
--- answers to that message's calls, and the turn itself if it was stored before.
+-- The messages that a turn adds to the transcript: the message it starts from, the answers
+-- to that message's calls, and the turn itself if it was stored before.
 select * from messages m where m.tenant_id = @tenant_id and m.run_id = @run_id and m.id = @head
 union all
 select * from messages m
@@ -25,11 +24,10 @@ select * from messages m
 where m.tenant_id = @tenant_id and m.run_id = @run_id and m.turn_key = @turn_key::text and m.id <> @head;
 
 -- name: SaveTurn :one
--- Stores a turn once per key and settles the calls that must not run. No row
--- comes back when another attempt stored it at the same moment.
--- The head of the run follows the turn that answers it, and after a reset the
--- turn that was scheduled last, which ids of turns say: an activity of the
--- execution that was reset may store its turn late, and is not what goes on.
+-- Stores a turn once per key and settles the calls that must not run. No row is returned
+-- when another attempt stored it concurrently. The head of the run follows the turn that
+-- answers it, and after a reset the turn that was scheduled last, by the time in the ids
+-- of turns: a late activity of the execution that was reset must not move the head.
 with saved as (
     insert into messages (id, tenant_id, run_id, parent_id, turn, role, content, calls, prepared, turn_key, input_tokens, output_tokens)
     select @id, r.tenant_id, r.id, @parent_id, @turn, 'assistant', @content, @calls, @prepared, @turn_key, @input_tokens, @output_tokens

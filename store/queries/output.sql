@@ -1,6 +1,6 @@
 -- name: AppendOutput :one
--- The run's row is locked from its new number until the chunk is there, so that
--- whoever reads by number passes over nothing.
+-- The run's row is locked from its new number until the chunk is written, so that readers
+-- by number skip nothing.
 with numbered as (
     update runs r set last_seq = r.last_seq + 1
     where r.tenant_id = @tenant_id and r.id = @run_id
@@ -12,9 +12,8 @@ from numbered n
 returning seq;
 
 -- name: ListStream :many
--- Events and output of a run in their one order. One statement, because two
--- would see two moments, and the later one may hold a number above one that
--- the earlier does not hold yet.
+-- Events and output of a run in one order. One statement, because two would have two
+-- snapshots, and the later one may have a number above one that the earlier lacks.
 with events as (
     select e.seq, e.type, e.invocation_id, e.data, 0 as turn, 0 as attempt, null::text as call_id, ''::text as text, e.at
     from run_events e

@@ -1,7 +1,7 @@
 -- name: TakeLease :one
--- Takes, or prolongs, a lease that is free or the holder's own. No row comes
--- back while another holds it, or where it is bound to another scope. One that
--- ends further ahead than any is long was taken while the clock was ahead.
+-- Takes or renews a lease that is free or the holder's own. No row is returned while
+-- another process holds it, or where it is bound to another scope. A lease longer than
+-- the longest was taken while the clock was ahead.
 insert into leases as l (name, holder, scope, expires_at)
 values (@name, @holder, @scope, now() + make_interval(secs => @seconds::float8))
 on conflict (name) do update
@@ -11,7 +11,7 @@ on conflict (name) do update
 returning l.*, now()::timestamptz as read_at;
 
 -- name: RenewLease :one
--- Prolongs a lease under its fence, and records that the work was done.
+-- Renews a lease under its fence, and records a completed pass.
 update leases l set expires_at = now() + make_interval(secs => @seconds::float8),
     passed_at = case when @passed::boolean then now() else l.passed_at end
 where l.name = @name and l.holder = @holder and l.fence = @fence
@@ -24,8 +24,8 @@ update leases set expires_at = now() where name = @name and holder = @holder and
 select l.*, now()::timestamptz as read_at from leases l where l.name = @name;
 
 -- name: ListOpenRuns :many
--- Cross-tenant: the reconciler looks for runs whose workflows are over. What is
--- dated ahead, here and below, was written while the clock was, and is not young.
+-- Cross-tenant: the reconciler checks runs whose workflows may be over. Rows dated in the
+-- future, here and below, were written while the clock was ahead, and are not recent.
 select r.tenant_id, r.id, r.kind, r.status, r.workflow_id, r.first_run_id, r.created_at
 from runs r
 where r.completed_at is null and (r.tenant_id, r.id) > (@after_tenant::uuid, @after_id::uuid)
@@ -34,7 +34,7 @@ order by r.tenant_id, r.id
 limit sqlc.arg('limit')::int;
 
 -- name: ListStrandedRuns :many
--- Cross-tenant: the reconciler looks for runs that are over and calls of theirs that are not.
+-- Cross-tenant: the reconciler finds ended runs with calls that have not ended.
 select distinct r.tenant_id, r.id
 from effects e
 join tool_invocations i on i.tenant_id = e.tenant_id and i.id = e.invocation_id
@@ -46,7 +46,7 @@ order by r.tenant_id, r.id
 limit sqlc.arg('limit')::int;
 
 -- name: ListOpenDocuments :many
--- Cross-tenant: the reconciler looks for documents whose ingestion is over.
+-- Cross-tenant: the reconciler finds documents whose ingestion has stopped.
 select d.tenant_id, d.id, d.pipeline_id, d.version
 from documents d
 where d.status in ('pending', 'ingesting') and (d.tenant_id, d.id) > (@after_tenant::uuid, @after_id::uuid)
@@ -55,7 +55,7 @@ order by d.tenant_id, d.id
 limit sqlc.arg('limit')::int;
 
 -- name: ListOpenGenerations :many
--- Cross-tenant: the reconciler looks for generations of embeddings that nothing builds.
+-- Cross-tenant: the reconciler finds generations of embeddings that are not being built.
 select p.tenant_id, p.id, p.next_generation
 from pipelines p
 where p.next_generation <> 0 and p.deleted_at is null and (p.tenant_id, p.id) > (@after_tenant::uuid, @after_id::uuid)
@@ -64,7 +64,7 @@ order by p.tenant_id, p.id
 limit sqlc.arg('limit')::int;
 
 -- name: ListUnknownCalls :many
--- Cross-tenant: operators are shown which calls to check.
+-- Cross-tenant: the calls that operators must check.
 select e.tenant_id, e.invocation_id, e.created_at
 from effects e
 where e.phase = 'done' and e.status = 'unknown' and e.created_at >= @since
@@ -72,9 +72,9 @@ order by e.created_at desc
 limit sqlc.arg('limit')::int;
 
 -- name: CloseRun :one
--- Ends a run whose workflow is over and did not say so, if nothing has happened
--- to the run since it was looked at. A workflow that ends it after all has the
--- last word: see FinishRun.
+-- Ends a run whose workflow is over and has not recorded its end, if the run has not
+-- changed since it was checked. An end that the workflow reports later replaces this one:
+-- see FinishRun.
 with closed as (
     update runs r set status = @status, error_kind = @error_kind, error = @error,
         output = coalesce(nullif(@output::text, ''), r.output), ended_by = @ended_by, completed_at = now(), last_seq = r.last_seq + 1
@@ -93,7 +93,7 @@ order by i.id
 limit sqlc.arg('limit')::int;
 
 -- name: ListKnownWorkflows :many
--- Which of some workflows have runs; those of agents are looked up by the run's id.
+-- Those workflows that have runs; workflows of agents are looked up by the run's id.
 select r.workflow_id from runs r
 where r.tenant_id = @tenant_id and (r.id = any (@ids::uuid[]) or r.kind <> 'agent' and r.workflow_id = any (@workflow_ids::text[]));
 

@@ -15,11 +15,11 @@ where p.tenant_id = @tenant_id and p.deleted_at is null and (p.id = sqlc.narg('i
 select * from pipelines where tenant_id = @tenant_id and id = @id and deleted_at is null;
 
 -- name: LockPipeline :one
--- Holds off whoever changes the pipeline or finishes a document of it.
+-- Locks the pipeline against changes and against finishing documents of it.
 select * from pipelines where tenant_id = @tenant_id and id = @id and deleted_at is null for update;
 
 -- name: SharePipeline :one
--- Holds off whoever changes the pipeline.
+-- Locks the pipeline against changes.
 select * from pipelines where tenant_id = @tenant_id and id = @id and deleted_at is null for share;
 
 -- name: ListPipelines :many
@@ -68,7 +68,7 @@ update pipelines set embedding_error = @embedding_error, updated_at = now() wher
 returning *;
 
 -- name: DeleteGenerations :exec
--- Deletes a pipeline's embeddings but those of two generations.
+-- Deletes a pipeline's embeddings except those of two generations.
 delete from chunk_embeddings
 where tenant_id = @tenant_id and pipeline_id = @pipeline_id and generation <> @keep and generation <> @keep_too;
 
@@ -163,7 +163,7 @@ where c.tenant_id = @tenant_id and c.document_id = @document_id and c.version = 
 order by c.position limit sqlc.arg('limit')::int;
 
 -- name: InsertEmbeddings :exec
--- Chunks that are gone, or have one, are passed over.
+-- Chunks that are deleted, or have an embedding, are skipped.
 insert into chunk_embeddings (tenant_id, pipeline_id, generation, document_id, version, chunk_id, embedding)
 select @tenant_id, @pipeline_id, @generation, c.document_id, c.version, c.id, given.embedding
 from (select unnest(@ids::uuid[]) as id, unnest(@embeddings::bytea[]) as embedding) given
@@ -193,7 +193,7 @@ where tenant_id = @tenant_id and id = @id
 returning *;
 
 -- name: DeleteOldChunks :exec
--- Deletes what a document's other versions left.
+-- Deletes the rows of a document's other versions.
 with texts as (
     delete from document_texts x where x.tenant_id = @tenant_id and x.document_id = @document_id and x.version <> @version
 ), terms as (
@@ -221,8 +221,8 @@ select count(*)::int from (
     limit sqlc.arg('limit')::int) pending;
 
 -- name: ReadWords :many
--- Reads texts as the index of words does: the identifiers in them whole, their
--- words, and these cut into parts.
+-- Normalizes texts like the index of words: identifiers as a whole, words, and parts of
+-- words.
 select t.number, whole_words(t.body)::text[] as whole,
        word_sequence((@language::text)::regconfig, plain_words(t.body))::text[] as plain,
        word_sequence((@language::text)::regconfig, part_words(t.body))::text[] as parts
@@ -241,14 +241,14 @@ where p.tenant_id = @tenant_id and p.pipeline_id = @pipeline_id and p.word = any
 group by p.word;
 
 -- name: ReadPostings :many
--- All that the index says of words, block by block.
+-- All postings of words, block by block.
 select p.block, p.word, p.entries from word_postings p
 where p.tenant_id = @tenant_id and p.pipeline_id = @pipeline_id and p.word = any (@words::text[])
 order by p.block;
 
 -- name: FindPassages :many
--- Passages by the numbers of their documents in the index and their positions, in
--- the order given, with their numbers there. Those that are gone are left out.
+-- Passages by their documents' numbers in the index and their positions, in the given
+-- order. Deleted ones are left out.
 select sqlc.embed(c), d.key, d.live_title, d.live_source, d.live_metadata, given.number::int as number
 from (
     select unnest(@documents::bigint[]) as document, unnest(@positions::int[]) as position, generate_subscripts(@documents::bigint[], 1) as number) given
@@ -258,27 +258,26 @@ join chunks c on c.tenant_id = w.tenant_id and c.document_id = w.document_id and
 order by given.number;
 
 -- name: FilterSearched :many
--- Which of some numbers in the index are of documents that are searched and fulfil
--- conditions.
+-- Those numbers in the index whose documents are searchable and match conditions.
 select w.number from word_documents w
 join documents d on d.tenant_id = w.tenant_id and d.id = w.document_id and d.live_version = w.version
 where w.tenant_id = @tenant_id and w.number = any (@numbers::bigint[]) and d.pipeline_id = @pipeline_id
   and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb));
 
 -- name: ListSearched :many
--- The numbers in the index of documents that are searched and fulfil conditions.
+-- The numbers in the index of searchable documents that match conditions.
 select w.number from documents d
 join word_documents w on w.tenant_id = d.tenant_id and w.document_id = d.id and w.version = d.live_version
 where d.tenant_id = @tenant_id and d.pipeline_id = @pipeline_id
   and (@conditions::jsonb = '[]' or metadata_fulfils(d.live_metadata, @conditions::jsonb));
 
 -- name: NameDocuments :many
--- Which versions of which documents numbers of the index stand for.
+-- The document versions of numbers in the index.
 select w.number, w.document_id, w.version from word_documents w
 where w.tenant_id = @tenant_id and w.number = any (@numbers::bigint[]);
 
 -- name: ScanEmbeddings :many
--- All that a vector is compared to.
+-- All embeddings to compare a vector to.
 select e.chunk_id, e.embedding from chunk_embeddings e
 join documents d on d.tenant_id = e.tenant_id and d.id = e.document_id and d.live_version = e.version
 where e.tenant_id = @tenant_id and e.pipeline_id = @pipeline_id and e.generation = @generation and d.pipeline_id = @pipeline_id

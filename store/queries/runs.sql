@@ -1,6 +1,6 @@
 -- name: CreateRun :one
--- Records a pending run. No row comes back when the call that asks for it has
--- ended: nobody would start the run. The lock orders that before its end.
+-- Records a pending run. No row is returned when the parent call has ended, since the run
+-- would not start. The lock orders this before that end.
 with run as (
     insert into runs (id, tenant_id, kind, agent_id, agent, agent_version, mode, subject, permissions, scopes,
                       status, input, workflow_id, first_run_id, head_message_id, plan,
@@ -21,11 +21,10 @@ with run as (
 select * from run;
 
 -- name: BeginRun :one
--- Starts a pending run once, and gives one that began without a plan its plan.
--- A run that the reconciler closed as never started is started all the same:
--- its workflow is there. No row comes back when there is no such run, and a
--- pending one when another began it at the same moment. Tools that the plan
--- omits are warned of.
+-- Starts a pending run once, and sets the plan of one that started without. A run that the
+-- reconciler closed as never started is started nevertheless: its workflow exists. No row
+-- is returned when there is no such run, and a pending one when another transaction
+-- started it concurrently. Tools that the plan omits get a warning.
 with began as (
     update runs r set status = 'running', started_at = now(),
         last_seq = r.last_seq + 1 + coalesce(json_array_length(sqlc.narg('plan')::json -> 'omitted'), 0),
@@ -59,11 +58,11 @@ select r.* from runs r where r.tenant_id = @tenant_id and r.id = @id
     and not exists (select from began) and not exists (select from planned);
 
 -- name: BeginHostRun :one
--- Begins a run that was recorded before under the id, or records a workflow on
--- first sight, and gives one that was recorded without a plan its plan. No row,
--- or a pending one, comes back when another did so at the same moment. A run that
--- ended before it began comes back as it is, unless the reconciler closed it as
--- never started: its workflow is there, so it begins.
+-- Starts a run that was recorded under the id, or records a workflow on first sight, and
+-- sets the plan of one that was recorded without. No row, or a pending one, is returned
+-- when another transaction did so concurrently. A run that ended before it started is
+-- returned unchanged, unless the reconciler closed it as never started: its workflow
+-- exists, so it starts.
 with stored as (
     select r.* from runs r
     where r.tenant_id = @tenant_id and r.workflow_id = @workflow_id and r.first_run_id = @first_run_id and r.kind <> 'agent'
@@ -112,7 +111,7 @@ select * from stored where not exists (select from begun) and not exists (select
 select * from runs where tenant_id = @tenant_id and id = @id;
 
 -- name: ListAncestors :many
--- A run and those above it, the run first.
+-- A run and its ancestors, the run first.
 with recursive line as (
     select r.id, r.agent_id, r.agent, r.detached, r.parent_run_id, 0 as above
     from runs r where r.tenant_id = @tenant_id and r.id = @id
@@ -124,7 +123,7 @@ with recursive line as (
 select l.id::uuid as id, l.agent_id, l.agent::text as agent, l.detached::boolean as detached from line l order by l.above;
 
 -- name: ListRuns :many
--- The time of a run is that in its id.
+-- The time of a run is in its id.
 select * from runs
 where tenant_id = @tenant_id
   and (sqlc.narg('before')::uuid is null or id < sqlc.narg('before'))
@@ -138,11 +137,11 @@ order by id desc
 limit sqlc.arg('limit')::int;
 
 -- name: FinishRun :one
--- Ends a run once for each execution of its workflow: one that was reset after
--- its end runs, and ends, again. Its turns are then those of the later execution.
--- An end that the platform wrote (ended_by = '') gives way to what an execution
--- reports, unless the run never began and the execution only repeats its end. An
--- execution that confirms the status adds no second event.
+-- Ends a run once for each execution of its workflow: one that was reset after its end
+-- runs, and ends, again. Its turns are then those of the later execution. An end that the
+-- platform wrote (ended_by = '') is replaced by an execution's report, unless the run
+-- never started and the execution only repeats its end. An execution that confirms the
+-- status adds no second event.
 with before as (
     select b.tenant_id, b.id, b.ended_by = '' and b.status = @status and @execution::text <> '' as confirmed
     from runs b
@@ -175,8 +174,8 @@ select exists (select from ended) as ended,
        exists (select from runs r where r.tenant_id = @tenant_id and r.id = @id) as known;
 
 -- name: ListTurnCalls :many
--- The calls of a run's turns, in order, with when each was asked for and when it
--- began. A turn that a reset asked again counts as it was answered last.
+-- The calls of a run's turns, in order, with the times of request and start. A turn that
+-- was repeated after a reset counts with its last answer.
 with turns as (
     select distinct on (m.turn) m.tenant_id, m.turn, m.prepared, m.created_at
     from messages m
@@ -191,8 +190,8 @@ left join tool_invocations i on i.tenant_id = t.tenant_id and i.id = (c.item ->>
 order by t.turn, c.place;
 
 -- name: FollowRun :exec
--- Notes for how long somebody follows the output of a run that has not ended.
--- Followers that share a run write it once in half that time.
+-- Records until when the output of a running run has a follower. Followers of one run
+-- share one write per half of that time.
 update runs r set followed_until = now() + make_interval(secs => @lease_s::float8)
 where r.tenant_id = @tenant_id and r.id = @run_id and r.status in ('pending', 'running', 'hosted')
   and (r.followed_until is null or r.followed_until < now() + make_interval(secs => @lease_s::float8) / 2);

@@ -25,7 +25,7 @@ select * from mcp_servers where tenant_id = @tenant_id and slug > @after_slug an
 order by slug limit sqlc.arg('limit')::int;
 
 -- name: DetachServer :execrows
--- What is known of its tools stays on record, and lets go of the tenant's.
+-- Keeps the record of its tools, and unlinks the tenant's tools.
 with detached as (
     update mcp_servers s set detached_at = now(), updated_at = now(), revision = s.revision + 1
     where s.tenant_id = @tenant_id and s.id = @id and s.revision = @revision and s.detached_at is null
@@ -72,7 +72,7 @@ left join tool_registry t on t.id = r.tool_id and t.scope_id = r.tenant_id
 where r.tenant_id = @tenant_id and r.server_id = @server_id and r.name = @name;
 
 -- name: PinRemoteTool :exec
--- Makes the definition that a tool's server gives the one that may run.
+-- Pins the current definition of a tool's server as the allowed one.
 update mcp_remote_tools r set
     state = 'pinned', reason = '', pinned_digest = r.seen_digest, pinned = r.seen, approved_digest = r.seen_digest,
     approved_by = case when r.approved_digest = r.seen_digest then r.approved_by else @approved_by end,
@@ -88,8 +88,8 @@ left join tool_registry t on t.id = r.tool_id and t.scope_id = r.tenant_id
 where r.tenant_id = @tenant_id and r.tool_id = @tool_id::uuid;
 
 -- name: StopChangedTool :exec
--- Stops a tool of which a call found that its server defines it otherwise than
--- what may run. A call of an older version finds that too, and stops nothing.
+-- Quarantines a tool whose server has changed its definition from the allowed one. A call
+-- of an older version finds that too, and changes nothing.
 with changed as (
     update mcp_remote_tools r set state = @state, reason = @reason, changed_at = now()
     where r.tenant_id = @tenant_id and r.tool_id = @tool_id::uuid and r.state = 'pinned' and r.pinned_digest = @pinned::text
@@ -100,13 +100,12 @@ from changed c
 where t.scope_id = @tenant_id and t.id = c.tool_id;
 
 -- name: QuarantineTool :exec
--- Stops a tool for a reason, or lets it go on where there is none.
+-- Quarantines a tool for a reason, or releases it where that is empty.
 update tool_registry t set quarantine = @quarantine, revision = t.revision + 1, updated_at = now()
 where t.scope_id = @scope_id and t.id = @id and t.quarantine <> @quarantine;
 
 -- name: ListServerTools :many
--- The tenant's tools that run on a server: those whose draft or a version of
--- theirs that is published names it.
+-- The tenant's tools of a server: those whose draft or a published version names it.
 select t.* from tool_registry t
 where t.scope_id = @scope_id and t.deleted_at is null and (
     t.implementation_type = 'mcp' and t.config_schema -> 'implementation' ->> 'server' = @server::text

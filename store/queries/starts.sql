@@ -3,9 +3,8 @@
 select pg_advisory_xact_lock(hashtextextended('accept:' || @tenant_id::text, 0));
 
 -- name: AcceptRun :one
--- Records a pending run, its first message if it has one, and the start of its
--- workflow. Nothing is recorded where the tenant has that many unfinished runs
--- already; a bound of 0 does not bind.
+-- Records a pending run, its first message if it has one, and the start of its workflow.
+-- Nothing is recorded where the tenant is at its limit of unfinished runs; 0 is no limit.
 with busy as (
     select count(*) as n from (
         select from runs r
@@ -37,7 +36,7 @@ values (@tenant_id, @workflow_id, @workflow, @task_queue, @summary, @memo, @agen
 on conflict (tenant_id, workflow_id) do nothing;
 
 -- name: FindStart :one
--- A start that waits, with the status of its run.
+-- A pending start, with the status of its run.
 select s.*, coalesce(r.status, '')::text as run_status
 from workflow_starts s
 left join runs r on r.tenant_id = s.tenant_id and r.id = s.run_id
@@ -48,14 +47,14 @@ delete from workflow_starts
 where tenant_id = @tenant_id and workflow_id = @workflow_id and run_id is not distinct from sqlc.narg('run_id')::uuid;
 
 -- name: PostponeStart :execrows
--- Only the attempt that holds the row moves it.
+-- Only the attempt that holds the row updates it.
 update workflow_starts set next_at = now() + make_interval(secs => @delay_s::float8), last_error = @last_error
 where tenant_id = @tenant_id and workflow_id = @workflow_id and attempts = @attempts;
 
 -- name: EndPendingRun :one
--- Ends a run that has not begun, and forgets its start. With a fence, only for
--- the attempt that holds the start. A call's workflow id is free for another run
--- afterwards, so the first execution is marked as one that never was.
+-- Ends a run that has not started, and deletes its start. With a fence, only for the
+-- attempt that holds the start. The workflow id of a call can be used by another run
+-- afterwards, so the first execution is marked as one that never existed.
 with start as (
     delete from workflow_starts s
     using runs r
@@ -76,7 +75,7 @@ with start as (
 select exists (select from ended) as ended;
 
 -- name: FindRunOfWorkflow :one
--- The run of a call that was recorded last under a workflow id.
+-- The latest run of a call under a workflow id.
 select * from runs
 where tenant_id = @tenant_id and workflow_id = @workflow_id and kind <> 'agent'
 order by created_at desc

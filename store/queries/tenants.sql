@@ -5,7 +5,7 @@ select * from tenants where id = @tenant_id;
 insert into tenants (id, slug, name) values (@tenant_id, @slug, @name) returning *;
 
 -- name: FindTenantBySlug :one
--- Cross-tenant: the platform looks tenants up by name.
+-- Cross-tenant: the platform finds tenants by name.
 select * from tenants where slug = @slug;
 
 -- name: TenantOfSlug :one

@@ -1,4 +1,4 @@
--- In these queries scope_id is the tenant's id, or the nil UUID for what is global.
+-- In these queries scope_id is the tenant's id, or the nil UUID for global tools.
 
 -- name: CreateTool :one
 insert into tool_registry (
@@ -26,9 +26,8 @@ where scope_id = @scope_id and id = @id and revision = @revision
 returning *;
 
 -- name: DeleteTool :one
--- Takes a tool out of sight and gives its names up; the row stays for the records
--- that refer to it. A tool that an MCP server brought stays: the next look at the
--- server would bring it again.
+-- Hides a tool and frees its names; the row stays for the records that refer to it. A tool
+-- of an attached MCP server is kept: the next refresh would import it again.
 with brought as (
     select exists (select from mcp_remote_tools m where m.tenant_id = @scope_id and m.tool_id = @id::uuid) as by_server
 ), gone as (
@@ -56,8 +55,7 @@ where scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and slug =
 order by tenant_id nulls last;
 
 -- name: ListTools :many
--- Reads each scope in the order of its index, so that a page costs the same
--- wherever it begins.
+-- Reads each scope in the order of its index, so that all pages cost the same.
 select t.*
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (
@@ -87,7 +85,7 @@ from tool_registry t
 where t.scope_id in (@scope_id, '00000000-0000-0000-0000-000000000000') and t.id = any (@tool_ids::uuid[]);
 
 -- name: ListPinnedPolicies :many
--- The policies, as they are now, of the tools that a run's plan pins.
+-- The current policies of the tools that a run's plan pins.
 select t.id, t.tenant_id, t.egress_class, t.egress_rules, t.requires_approval, t.permission_policy, t.required_permission, t.tenant_slugs
 from runs r
 cross join json_array_elements(r.plan -> 'tools') as p (pin)
@@ -96,9 +94,9 @@ join tool_registry t on t.id = (p.pin ->> 'tool_id')::uuid
 where r.tenant_id = @tenant_id and r.id = @run_id;
 
 -- name: AddToolVersion :one
--- Keeps a version that is there with the same content, and publishes it when
--- asked. No row comes back when its content differs. Publishing ends the further
--- names of the tool that are not among those to keep, but for slugs that it had.
+-- Keeps an existing version with the same content, and publishes it if requested. No row
+-- is returned when its content differs. Publishing removes the tool's further names that
+-- are not listed, except for its former slugs.
 with ended as (
     update tool_aliases a set remove_by = '-infinity'
     where a.scope_id = @scope_id and a.tool_id = @tool_id and @published::boolean and a.alias <> all (@keep::text[])
@@ -127,7 +125,7 @@ order by v.published desc, v.id desc
 limit 1;
 
 -- name: ListPageVersions :many
--- The versions of the tools that the same page of ListTools holds, unfiltered.
+-- The versions of the tools on the same page of ListTools, unfiltered.
 select v.tool_id, v.id, v.version, v.digest, v.published, v.reads_declared_by, v.reads_declared_at
 from (select @scope_id::uuid as id union select '00000000-0000-0000-0000-000000000000'::uuid) s
 cross join lateral (

@@ -108,7 +108,7 @@ func testAdmit(t *testing.T, d *Database) {
 		f := NewFixture(t, d)
 		e := f.Lone(t)
 		ticket := f.Admit(t, e, true, true)
-		for range 2 { // While it runs, and after.
+		for range 2 { // While it runs, and afterwards.
 			other := e
 			other.InvocationID, other.Arguments = NewID(t), json.RawMessage(`{"q":"b"}`)
 			_, err := f.Store.Admit(t.Context(), ledger.AdmitRequest{Entry: other, Repeatable: true})
@@ -122,7 +122,7 @@ func testAdmit(t *testing.T, d *Database) {
 		}
 		same := e
 		same.Arguments = json.RawMessage(` { "q" : "a" } `)
-		require.NotNil(t, f.Admit(t, same, true, true).Done, "white space makes no other call")
+		require.NotNil(t, f.Admit(t, same, true, true).Done, "white space does not change the digest")
 	})
 
 	t.Run("NeedsItsArguments", func(t *testing.T) {
@@ -157,7 +157,7 @@ func testAdmit(t *testing.T, d *Database) {
 	})
 }
 
-// testAuthority changes one thing at a time that admission reads.
+// testAuthority changes the inputs of the admission check one at a time.
 func testAuthority(t *testing.T, d *Database) {
 	t.Helper()
 	tests := []struct {
@@ -235,7 +235,7 @@ func testAuthority(t *testing.T, d *Database) {
 		{"ArtifactDisabledInAnOlderVersion", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
 			f.artifact(t, e, definition.ArtifactDisabled)
-			f.edit(t, func(x *tool.Tool) { x.Artifact = nil }) // The head runs another program by now.
+			f.edit(t, func(x *tool.Tool) { x.Artifact = nil }) // The head has another program.
 		}, tool.Conflict},
 		{"ArtifactDisabledOfTheHead", func(t *testing.T, f *Fixture, e *ledger.Entry) {
 			t.Helper()
@@ -266,7 +266,7 @@ func testAuthority(t *testing.T, d *Database) {
 	}
 }
 
-// artifact makes the call one of a version that runs an artifact of that status.
+// artifact changes the call to a version that runs an artifact of that status.
 func (f *Fixture) artifact(tb testing.TB, e *ledger.Entry, status definition.ArtifactStatus) {
 	tb.Helper()
 	a, err := f.Store.CreateArtifact(tb.Context(), artifact.Artifact{

@@ -10,8 +10,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Credential stores a credential of a tenant, with its first data key. Neither
-// opens: the store does not look into them.
+// Credential stores a credential of a tenant, with its first data key. Neither can be
+// decrypted: the store does not look at the ciphertext.
 func (d *Database) Credential(tb testing.TB, tenant tool.TenantID, ref string) vault.Sealed {
 	tb.Helper()
 	_, err := d.Store.AddDataKey(tb.Context(), vault.DataKey{
@@ -43,7 +43,7 @@ var credentialCases = map[string]func(t *testing.T, f foreign){
 		stolen := f.Database.Credential(t, f.Tenant, "shop")
 		stolen.Tenant, stolen.Hosts = f.stranger, []string{"evil.example.com"}
 		_, err := f.Store.ChangeCredential(t.Context(), stolen)
-		RequireKind(t, tool.Conflict, err) // As one that does not exist.
+		RequireKind(t, tool.Conflict, err) // Like one that does not exist.
 		f.requireSame(t, stolen)
 	},
 	"RevokeCredential": func(t *testing.T, f foreign) {
@@ -79,7 +79,7 @@ var credentialCases = map[string]func(t *testing.T, f foreign){
 	"NoteUse": func(t *testing.T, f foreign) {
 		t.Helper()
 		theirs := f.Database.Credential(t, f.Tenant, "shop")
-		require.NoError(t, f.Store.NoteUse(t.Context(), f.stranger, theirs.ID)) // Of nothing.
+		require.NoError(t, f.Store.NoteUse(t.Context(), f.stranger, theirs.ID)) // No effect.
 		f.requireSame(t, theirs)
 	},
 	"AddDataKey": func(t *testing.T, f foreign) {
@@ -107,7 +107,7 @@ var credentialCases = map[string]func(t *testing.T, f foreign){
 		theirs := f.Database.Credential(t, f.Tenant, "shop")
 		stolen := theirs.Key
 		stolen.Tenant, stolen.Wrapped = f.stranger, []byte("other")
-		require.NoError(t, f.Store.RewrapDataKey(t.Context(), stolen, theirs.Key.KEK)) // Of nothing.
+		require.NoError(t, f.Store.RewrapDataKey(t.Context(), stolen, theirs.Key.KEK)) // No effect.
 		f.requireSame(t, theirs)
 	},
 	"ListSealedBefore": func(t *testing.T, f foreign) {
@@ -129,7 +129,7 @@ var credentialCases = map[string]func(t *testing.T, f foreign){
 	},
 }
 
-// requireSame requires that a credential of the fixture's tenant is as it was.
+// requireSame requires that a credential of the fixture's tenant is unchanged.
 func (f foreign) requireSame(t *testing.T, was vault.Sealed) {
 	t.Helper()
 	is, err := f.Store.FindCredential(t.Context(), f.Tenant, was.ID)

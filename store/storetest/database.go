@@ -1,5 +1,5 @@
-// Package storetest lends tests migrated databases of their own, and holds an
-// implementation of the store's interfaces to their contracts; see [Run].
+// Package storetest creates migrated databases for tests, and is the conformance suite of
+// the store's interfaces; see [Run].
 package storetest
 
 import (
@@ -22,31 +22,30 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Environment variables that say where tests find PostgreSQL, and that they
-// must: with either of the latter two set, a test without one fails.
+// Environment variables of the test database. With either of the latter two set, a test
+// without PostgreSQL fails instead of being skipped.
 const (
-	URLVariable     = "TOOLCRIB_TEST_DATABASE_URL" // Of a superuser; databases are made beside its own.
+	URLVariable     = "TOOLCRIB_TEST_DATABASE_URL" // Of a superuser; databases are created on its server.
 	RequireVariable = "TOOLCRIB_REQUIRE_DATABASE"
 	CIVariable      = "CI"
 )
 
-// Database is a migrated database that one test has to itself. It is dropped
-// when the test ends.
+// Database is a migrated database for one test. It is dropped when the test ends.
 type Database struct {
 	URL      string          // As superuser.
 	Store    *store.Store    // As the app role.
 	Platform *store.Platform // As the owner.
 }
 
-// New returns a store on a database of the test's own, connected as the app
-// role. Without PostgreSQL it skips the test, or fails it in CI.
+// New returns a store on a database of its own, connected as the app role. Without
+// PostgreSQL it skips the test, or fails it in CI.
 func New(tb testing.TB) *store.Store {
 	tb.Helper()
 	return NewDatabase(tb).Store
 }
 
-// NewDatabase is [New] for tests that need more than the store. The options'
-// zero fields take the values of tests.
+// NewDatabase is [New] for tests that need more than the store. Zero options have
+// defaults for tests.
 func NewDatabase(tb testing.TB, options ...store.Options) *Database {
 	tb.Helper()
 	var opts store.Options
@@ -73,13 +72,13 @@ func NewDatabase(tb testing.TB, options ...store.Options) *Database {
 	return d
 }
 
-// NewEmpty returns the superuser's URL of an empty database of the test's own.
+// NewEmpty returns the superuser's URL of a new empty database.
 func NewEmpty(tb testing.TB) string {
 	tb.Helper()
 	return clone(tb, "template0")
 }
 
-// Tenant makes an active tenant with a slug of its own and returns its id.
+// Tenant creates an active tenant with a unique slug and returns its id.
 func (d *Database) Tenant(tb testing.TB) tool.TenantID {
 	tb.Helper()
 	tenant, err := d.Platform.CreateTenant(tb.Context(), store.Tenant{Slug: "t-" + uuid.NewString()[:8]})
@@ -87,7 +86,7 @@ func (d *Database) Tenant(tb testing.TB) tool.TenantID {
 	return tenant.ID
 }
 
-// Key makes an API key with the given permissions and returns its text.
+// Key creates an API key with the given permissions and returns its text.
 func (d *Database) Key(tb testing.TB, tenant tool.TenantID, permissions ...string) string {
 	tb.Helper()
 	_, text, err := d.Store.CreateKey(tb.Context(), store.Key{Tenant: tenant, Name: "test", Permissions: permissions})
@@ -95,8 +94,7 @@ func (d *Database) Key(tb testing.TB, tenant tool.TenantID, permissions ...strin
 	return text
 }
 
-// Conn returns a connection to the database as superuser, for what no method
-// does.
+// Conn returns a superuser's connection to the database, for direct SQL.
 func (d *Database) Conn(tb testing.TB) *pgx.Conn {
 	tb.Helper()
 	return Connect(tb, d.URL)
@@ -111,7 +109,7 @@ func Connect(tb testing.TB, address string) *pgx.Conn {
 	return conn
 }
 
-// serverURL returns the URL of the tests' server, or ends the test.
+// serverURL returns the URL of the tests' server, or skips or fails the test.
 func serverURL(tb testing.TB) string {
 	tb.Helper()
 	if address := os.Getenv(URLVariable); address != "" {
@@ -134,13 +132,11 @@ func withDatabase(tb testing.TB, server, name string) string {
 	return u.String()
 }
 
-// templateLock keeps the test processes of a machine from making the same
-// template at once.
+// templateLock serializes the creation of a template by the test processes of a machine.
 const templateLock = 0x746f6f6c74657374 // "tooltest"
 
-// template returns the name of a migrated database to copy, which it makes
-// where it is missing: one for each set of migrations, and each month, whose
-// partitions it holds.
+// template returns the name of a migrated database to copy, and creates it if it is
+// missing: one for each set of migrations and each month, whose partitions it has.
 func template(tb testing.TB) string {
 	tb.Helper()
 	server := serverURL(tb)
@@ -165,7 +161,7 @@ func template(tb testing.TB) string {
 		return name
 	}
 	// Under another name until it is complete, so that a test that dies here
-	// leaves nothing that looks like a template.
+	// leaves no broken template.
 	draft := name + "_draft"
 	_, err = conn.Exec(ctx, "drop database if exists "+draft+" with (force)")
 	require.NoError(tb, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Fixture is a tenant with one of everything: a published tool, an agent, and
-// a run of it that has begun and whose model asked for the tool once.
+// Fixture is a tenant with a published tool, an agent, and a running run of it with one
+// call of the tool.
 type Fixture struct {
 	*Database
 	Tenant    tool.TenantID
@@ -81,7 +81,7 @@ func (f *Fixture) newAgent(tb testing.TB, slug string) agent.Agent {
 	return created
 }
 
-// NewRun makes a run of the agent that has begun.
+// NewRun creates a run of the agent and starts it.
 func (f *Fixture) NewRun(tb testing.TB) agent.Run {
 	tb.Helper()
 	run, err := f.Store.CreateRun(tb.Context(), agent.Run{
@@ -109,7 +109,7 @@ func (f *Fixture) NewRun(tb testing.TB) agent.Run {
 	return run
 }
 
-// NewTurn stores a turn of a run on its head, with one call of the tool.
+// NewTurn stores a turn of a run after its head, with one call of the tool.
 func (f *Fixture) NewTurn(tb testing.TB, run agent.Run, number int) agent.Turn {
 	tb.Helper()
 	stored, err := f.Store.FindRun(tb.Context(), f.Tenant, run.ID)
@@ -117,7 +117,7 @@ func (f *Fixture) NewTurn(tb testing.TB, run agent.Run, number int) agent.Turn {
 	return f.NewTurnFrom(tb, run, stored.HeadMessageID, uuid.NewString(), number)
 }
 
-// NewTurnFrom is [Fixture.NewTurn] on any message of the run, under a key.
+// NewTurnFrom is [Fixture.NewTurn] after any message of the run, under a key.
 func (f *Fixture) NewTurnFrom(tb testing.TB, run agent.Run, parent, key string, number int) agent.Turn {
 	tb.Helper()
 	arguments := json.RawMessage(`{"q":"a-17","n":9007199254740993}`)
@@ -154,7 +154,7 @@ func (f *Fixture) Answer(tb testing.TB, turn agent.Turn) {
 	require.NoError(tb, err)
 }
 
-// Entry describes the call of the fixture's turn, under an effect of its own.
+// Entry describes the call of the fixture's turn, with a new effect id.
 func (f *Fixture) Entry(tb testing.TB) ledger.Entry {
 	tb.Helper()
 	return f.EntryOf(f.Run, f.Turn, "effect-"+uuid.NewString())
@@ -200,7 +200,7 @@ func (f *Fixture) Admit(tb testing.TB, e ledger.Entry, repeatable, send bool) le
 	return ticket
 }
 
-// Completed returns the settlement of a call that answered.
+// Completed returns the settlement of a successful call.
 func Completed(e ledger.Entry, fence int64) ledger.Settlement {
 	return ledger.Settlement{
 		Entry: e, Fence: fence, Status: tool.StatusCompleted,

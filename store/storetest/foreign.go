@@ -19,32 +19,32 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// foreign is a stranger's attempt on what a fixture's tenant owns.
+// foreign is the access of another tenant to rows of a fixture's tenant.
 type foreign struct {
 	*Fixture
 	stranger tool.TenantID
 }
 
-// methodsWithoutTenant act for no tenant, or take it from a source that no
-// other tenant can write.
+// methodsWithoutTenant act without a tenant, or take it from data that no other tenant can
+// write.
 var methodsWithoutTenant = map[string]string{
-	"Close":            "ends the store",
-	"Ping":             "asks the server only",
-	"CheckWrites":      "asks the server only",
-	"CheckSchema":      "asks for the schema only",
+	"Close":            "closes the store",
+	"Ping":             "reads no rows",
+	"CheckWrites":      "reads no rows",
+	"CheckSchema":      "reads the schema version only",
 	"PoolStats":        "counts this process's connections",
-	"Listen":           "tells the process which runs have events, and nothing of them",
+	"Listen":           "returns ids of runs with events, without contents",
 	"EnsurePartitions": "makes empty tables",
-	"SweepRequests":    "deletes what nobody reads any more",
-	"ClaimStarts":      "returns the keys of starts that are due, of every tenant, and nothing else of them",
+	"SweepRequests":    "deletes expired rows",
+	"ClaimStarts":      "returns keys of due starts, without contents",
 	"CountStarts":      "counts the starts of every tenant",
 
 	"TenantOfSlug":           "is how programs that name tenants find their ids; the id is all that it returns",
-	"TakeExpiredMCPSessions": "takes what no run uses any more, for ending it",
+	"TakeExpiredMCPSessions": "takes expired sessions, to end them",
 }
 
-// foreignCases holds a case for every method of a store: the result for a
-// caller that names the ids of another tenant. It is never more than not_found.
+// foreignCases has a case for every method of a store, called with the ids of another
+// tenant. The result is never more than not_found.
 var foreignCases = map[string]func(t *testing.T, f foreign){
 	"LoadMCPSession": func(t *testing.T, f foreign) {
 		t.Helper()
@@ -213,7 +213,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		_, err = f.Store.SaveServer(t.Context(), own, mcpserver.Changes{
 			Put: []mcpserver.Tool{{Name: "read", ToolID: f.Tool.ID, State: mcpserver.StatePinned}},
 		})
-		RequireKind(t, tool.NotFound, err) // It refers to another tenant's tool.
+		RequireKind(t, tool.NotFound, err) // Another tenant's tool.
 		_, err = f.Store.SaveServer(t.Context(), own, mcpserver.Changes{Stop: map[string]string{f.Tool.ID: "stopped"}})
 		require.NoError(t, err)
 		still, err := f.Store.FindTool(t.Context(), f.Tenant, tool.Ref{ID: f.Tool.ID})
@@ -280,7 +280,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, f.Store.StopChangedTool(t.Context(), f.stranger, f.Tool.ID, digestB, false))
 		require.Empty(t, quarantine())
 		require.NoError(t, f.Store.StopChangedTool(t.Context(), f.Tenant, f.Tool.ID, digestA, false))
-		require.Empty(t, quarantine(), "an older version's pin is no news")
+		require.Empty(t, quarantine(), "the pin of an older version has no effect")
 		require.NoError(t, f.Store.StopChangedTool(t.Context(), f.Tenant, f.Tool.ID, digestB, false))
 		require.Contains(t, quarantine(), "changed its definition")
 	},
@@ -340,7 +340,7 @@ var foreignCases = map[string]func(t *testing.T, f foreign){
 		require.NoError(t, err)
 		record, err := f.Store.FindInvocation(t.Context(), f.stranger, outcome.InvocationID)
 		require.NoError(t, err)
-		require.Empty(t, record.ToolID, "a call of another tenant's tool is one of no tool")
+		require.Empty(t, record.ToolID, "the record must not refer to another tenant's tool")
 		still, err := f.Store.FindInvocation(t.Context(), f.Tenant, ticket.InvocationID)
 		require.NoError(t, err)
 		require.Equal(t, tool.StatusRunning, still.Status)

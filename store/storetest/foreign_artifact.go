@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// upload makes an artifact of a tenant, with a version.
+// upload creates an artifact of a tenant, with a version.
 func (f foreign) upload(t *testing.T, tenant tool.TenantID) artifact.Artifact {
 	t.Helper()
 	a, err := f.Store.CreateArtifact(t.Context(), artifact.Artifact{

@@ -9,7 +9,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// keyCases are those of API keys.
+// keyCases are the foreign-tenant cases of API keys.
 var keyCases = map[string]func(t *testing.T, f foreign){
 	"CreateKey": func(t *testing.T, f foreign) {
 		t.Helper()

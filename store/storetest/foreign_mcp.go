@@ -11,8 +11,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// attach makes a server of a tenant. That of the fixture's tenant offers the
-// tool that the fixture has, with another definition.
+// attach creates a server of a tenant. The one of the fixture's tenant has the fixture's
+// tool, with another definition.
 func (f foreign) attach(t *testing.T, tenant tool.TenantID) mcpserver.Server {
 	t.Helper()
 	server, err := f.Store.CreateServer(t.Context(), mcpserver.Server{
@@ -30,8 +30,8 @@ func (f foreign) attach(t *testing.T, tenant tool.TenantID) mcpserver.Server {
 	return server
 }
 
-// mcpSession keeps a session of the fixture's run, and returns its key as a
-// stranger writes it.
+// mcpSession stores a session of the fixture's run, and returns its key with the foreign
+// tenant.
 func (f foreign) mcpSession(t *testing.T) session.Key {
 	t.Helper()
 	key, begun := f.MCPSession("ours")

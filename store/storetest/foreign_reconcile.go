@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// reconcileCases are foreign cases of what the reconciler reads and closes.
+// reconcileCases are the foreign-tenant cases of the reconciler's methods.
 var reconcileCases = map[string]func(t *testing.T, f foreign){
 	"CloseRun": func(t *testing.T, f foreign) {
 		t.Helper()

@@ -10,7 +10,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// requestCases are those of requests that their callers named.
+// requestCases are the foreign-tenant cases of idempotency keys.
 var requestCases = map[string]func(t *testing.T, f foreign){
 	"BeginRequest": func(t *testing.T, f foreign) { // The same key, of the same subject, is free.
 		t.Helper()

@@ -9,9 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// shelf makes a pipeline of the fixture's tenant with one document that is ready,
-// and builds another generation of its embeddings. It returns the document as a
-// stranger names it.
+// shelf creates a pipeline of the fixture's tenant with one ready document, and starts
+// another generation of its embeddings. It returns the document with the foreign tenant.
 func (f foreign) shelf(t *testing.T) (*Shelf, retrieval.Document) {
 	t.Helper()
 	s := NewShelf(t, f.Store, retrieval.Pipeline{Tenant: f.Tenant, Slug: "handbook", Embedding: &Model})
@@ -26,7 +25,7 @@ func (f foreign) shelf(t *testing.T) (*Shelf, retrieval.Document) {
 	return s, document
 }
 
-// generation is the one being built, as a stranger names it.
+// generation is the new generation, with the foreign tenant.
 func (f foreign) generation(s *Shelf) retrieval.GenerationRef {
 	return retrieval.GenerationRef{Tenant: f.stranger, Pipeline: s.Pipeline.ID, Generation: s.Pipeline.NextGeneration}
 }
@@ -42,7 +41,7 @@ func (f foreign) chunk(t *testing.T, s *Shelf) string {
 	return tasks[0].ChunkID
 }
 
-// retrievalCases are foreign cases of pipelines.
+// retrievalCases are the foreign-tenant cases of pipelines.
 var retrievalCases = map[string]func(t *testing.T, f foreign){
 	"CreatePipeline": func(t *testing.T, f foreign) { // The same slug is free: no tenant learns that another uses it.
 		t.Helper()

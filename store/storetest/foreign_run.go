@@ -11,7 +11,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// runCases are foreign cases of runs and their turns.
+// runCases are the foreign-tenant cases of runs and their turns.
 var runCases = map[string]func(t *testing.T, f foreign){
 	"CreateRun": func(t *testing.T, f foreign) {
 		t.Helper()

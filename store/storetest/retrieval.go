@@ -12,7 +12,7 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Model is an embedding model of three dimensions, for tests that embed by hand.
+// Model is an embedding model of three dimensions, for tests with fixed vectors.
 var Model = retrieval.EmbeddingConfig{URL: "https://models.example/v1", Model: "three", Dimensions: 3}
 
 // Shelf is a pipeline of a tenant, for tests that fill it.
@@ -33,13 +33,13 @@ func NewShelf(tb testing.TB, s *store.Store, p retrieval.Pipeline) *Shelf {
 	return &Shelf{Store: s, Pipeline: p}
 }
 
-// Put stores a document that waits for its ingestion.
+// Put stores a document that is not ingested yet.
 func (s *Shelf) Put(tb testing.TB, key, content string) retrieval.Document {
 	tb.Helper()
 	return s.PutDocument(tb, retrieval.Document{Key: key}, content)
 }
 
-// PutDocument is [Shelf.Put] of more than a key.
+// PutDocument is [Shelf.Put] with all fields.
 func (s *Shelf) PutDocument(tb testing.TB, d retrieval.Document, content string) retrieval.Document {
 	tb.Helper()
 	d.Tenant, d.PipelineID, d.MediaType = s.Pipeline.Tenant, s.Pipeline.ID, retrieval.Plain
@@ -49,7 +49,7 @@ func (s *Shelf) PutDocument(tb testing.TB, d retrieval.Document, content string)
 	return d
 }
 
-// Add puts a document, each line of which becomes a chunk, and makes it ready.
+// Add stores a document with each line as a chunk, and finishes its ingestion.
 func (s *Shelf) Add(tb testing.TB, d retrieval.Document, content string) retrieval.Document {
 	tb.Helper()
 	d = s.PutDocument(tb, d, content)
@@ -59,8 +59,7 @@ func (s *Shelf) Add(tb testing.TB, d retrieval.Document, content string) retriev
 	return d
 }
 
-// Cut stores each line of a content as a chunk. What stands before a "|" in a
-// line is its heading.
+// Cut stores each line of a content as a chunk. The text before a "|" is its heading.
 func (s *Shelf) Cut(tb testing.TB, d retrieval.Document, content string) {
 	tb.Helper()
 	_, err := s.Store.BeginDocument(tb.Context(), d.Ref())
@@ -122,7 +121,7 @@ func (s *Shelf) AskWithout(tb testing.TB, text string, exclude ...string) []retr
 	return hits.Text
 }
 
-// Nearest searches a generation by vector and returns the texts that were found.
+// Nearest searches a generation by vector and returns the texts of the hits.
 func (s *Shelf) Nearest(tb testing.TB, generation int, v ...float32) []string {
 	tb.Helper()
 	hits, err := s.Store.SearchIndex(tb.Context(), s.Pipeline.Tenant, retrieval.IndexQuery{
@@ -206,7 +205,7 @@ func testPipelines(t *testing.T, d *Database) {
 		p.Language = "simple"
 		_, err := d.Store.UpdatePipeline(t.Context(), p)
 		RequireKind(t, tool.Conflict, err)
-		require.ErrorContains(t, err, "make another pipeline")
+		require.ErrorContains(t, err, "create another pipeline")
 		found, err := d.Store.FindPipeline(t.Context(), p.Tenant, p.ID)
 		require.NoError(t, err)
 		require.Equal(t, 1, found.Documents)

@@ -2,9 +2,8 @@ package storetest
 
 import "testing"
 
-// Run holds a store to the contracts of agent.Runs, ledger.Ledger,
-// resolver.Source, registry.Store and retrieval.Store, and every method of it to
-// the isolation of tenants.
+// Run is the conformance suite of agent.Runs, ledger.Ledger, resolver.Source,
+// registry.Store and retrieval.Store, and tests the tenant isolation of every method.
 func Run(t *testing.T, newDatabase func(tb testing.TB) *Database) {
 	t.Helper()
 	for _, suite := range []struct {

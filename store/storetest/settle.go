@@ -354,7 +354,7 @@ func testSettle(t *testing.T, d *Database) {
 	})
 }
 
-// testOtherCall settles a call that brought another call's effect id.
+// testOtherCall settles a call with the effect id of another call.
 func testOtherCall(t *testing.T, d *Database) {
 	t.Helper()
 	t.Parallel()
@@ -435,7 +435,7 @@ func testAnswers(t *testing.T, d *Database) {
 	})
 }
 
-// failed returns the settlement of a call that got no answer in time.
+// failed returns the settlement of a call that timed out.
 func failed(e ledger.Entry, unknownIfSent bool) ledger.Settlement {
 	return ledger.Settlement{
 		Entry: e, Status: tool.StatusFailed, Kind: tool.Timeout, Msg: "too late", UnknownIfSent: unknownIfSent,

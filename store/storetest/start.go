@@ -9,8 +9,8 @@ import (
 	"github.com/toolcrib/toolcrib/tool"
 )
 
-// Acceptance describes a call of the fixture's tenant that is to be recorded with
-// the start of its workflow. Its start is due at once.
+// Acceptance describes a call of the fixture's tenant, to be recorded with the start of
+// its workflow. The start is due at once.
 func (f *Fixture) Acceptance(t *testing.T) agent.Acceptance {
 	t.Helper()
 	id := NewID(t)

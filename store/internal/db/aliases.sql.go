@@ -19,7 +19,7 @@ type EndFormerNamesParams struct {
 	ToolID  string
 }
 
-// Takes all former names from a tool, and leaves it its aliases.
+// Removes all former names of a tool, and keeps its aliases.
 func (q *Queries) EndFormerNames(ctx context.Context, arg EndFormerNamesParams) error {
 	_, err := q.db.Exec(ctx, EndFormerNames, arg.ScopeID, arg.ToolID)
 	return err
@@ -36,7 +36,7 @@ type EndToolAliasParams struct {
 	ToolID  string
 }
 
-// Takes a further name from a tool.
+// Removes a further name of a tool.
 func (q *Queries) EndToolAlias(ctx context.Context, arg EndToolAliasParams) error {
 	_, err := q.db.Exec(ctx, EndToolAlias, arg.ScopeID, arg.Alias, arg.ToolID)
 	return err
@@ -63,8 +63,8 @@ type FindFormerSlugRow struct {
 	RemoveBy string
 }
 
-// The tool of which a slug is a former name, while it is kept: the tenant's own
-// before a global one.
+// The tool that has a slug as a current former name: the tenant's own before a global
+// one.
 func (q *Queries) FindFormerSlug(ctx context.Context, arg FindFormerSlugParams) ([]FindFormerSlugRow, error) {
 	rows, err := q.db.Query(ctx, FindFormerSlug, arg.ScopeID, arg.Alias)
 	if err != nil {
@@ -111,7 +111,7 @@ type FindFurtherNamesRow struct {
 	RemoveBy string
 }
 
-// Which of some names tools of a scope have beside their slugs.
+// Those names that are further names of tools of a scope.
 func (q *Queries) FindFurtherNames(ctx context.Context, arg FindFurtherNamesParams) ([]FindFurtherNamesRow, error) {
 	rows, err := q.db.Query(ctx, FindFurtherNames, arg.ScopeID, arg.Names)
 	if err != nil {
@@ -148,7 +148,7 @@ type FindSlugsParams struct {
 	Names   []string
 }
 
-// Which of some names are slugs of tools of a scope.
+// Those names that are slugs of tools of a scope.
 func (q *Queries) FindSlugs(ctx context.Context, arg FindSlugsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, FindSlugs, arg.ScopeID, arg.Names)
 	if err != nil {
@@ -263,8 +263,8 @@ type KeepFormerSlugParams struct {
 	LastDay  string
 }
 
-// Keeps the slug that a tool had as a former name of it until its last day. No
-// row comes back where another tool has it as a further name.
+// Keeps a tool's old slug as a former name until its last day. No row is returned where
+// it is a further name of another tool.
 func (q *Queries) KeepFormerSlug(ctx context.Context, arg KeepFormerSlugParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, KeepFormerSlug,
 		arg.TenantID,
@@ -309,9 +309,9 @@ type KeepToolAliasesParams struct {
 	LastDays []string
 }
 
-// In these queries scope_id is the tenant's id, or the nil UUID for what is global.
-// Gives a tool further names, each with its last day or the empty text, and
-// returns those that it has now: one that another tool has is not among them.
+// In these queries scope_id is the tenant's id, or the nil UUID for global tools.
+// Sets further names of a tool, each with its last day or the empty text, and returns
+// those that it now has: names of other tools are left out.
 func (q *Queries) KeepToolAliases(ctx context.Context, arg KeepToolAliasesParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, KeepToolAliases,
 		arg.TenantID,
@@ -394,8 +394,8 @@ type LockNamesParams struct {
 	Names   []string
 }
 
-// Has transactions that give names to tools of a scope, as slugs or beside them,
-// follow each other.
+// Serializes transactions that assign names to tools of a scope, as slugs or further
+// names.
 func (q *Queries) LockNames(ctx context.Context, arg LockNamesParams) error {
 	_, err := q.db.Exec(ctx, LockNames, arg.ScopeID, arg.Names)
 	return err

@@ -21,9 +21,8 @@ type SetTenantParams struct {
 	IdleTimeout      string
 }
 
-// First statement of every transaction; the settings end with it. Time-outs are
-// in milliseconds, and of the transaction rather than of the connection, so that
-// they hold behind a pooler too.
+// First statement of every transaction; the settings end with it. Timeouts are in
+// milliseconds, and local to the transaction, so that they work behind a pooler too.
 func (q *Queries) SetTenant(ctx context.Context, arg SetTenantParams) error {
 	_, err := q.db.Exec(ctx, SetTenant,
 		arg.TenantID,
@@ -47,8 +46,8 @@ type SetTenantPlanEachParams struct {
 	IdleTimeout      string
 }
 
-// SetTenant for lists with optional filters: which index serves depends on what
-// they filter by, and which partitions are read on their values.
+// SetTenant for lists with optional filters: the best index, and the partitions to read,
+// depend on the parameters.
 func (q *Queries) SetTenantPlanEach(ctx context.Context, arg SetTenantPlanEachParams) error {
 	_, err := q.db.Exec(ctx, SetTenantPlanEach,
 		arg.TenantID,
@@ -72,8 +71,8 @@ type SetTenantPlanOnceParams struct {
 	IdleTimeout      string
 }
 
-// SetTenant for what looks rows up by their keys in large statements: planning
-// them anew for each set of parameters costs more than running them.
+// SetTenant for large statements that look up rows by their keys: planning them for each
+// set of parameters costs more than running them.
 func (q *Queries) SetTenantPlanOnce(ctx context.Context, arg SetTenantPlanOnceParams) error {
 	_, err := q.db.Exec(ctx, SetTenantPlanOnce,
 		arg.TenantID,

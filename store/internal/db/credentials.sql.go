@@ -38,7 +38,7 @@ type AddDataKeyRow struct {
 	UpdatedAt time.Time
 }
 
-// The key of its version, whoever wrote it.
+// Returns the key of the version, whichever process wrote it.
 func (q *Queries) AddDataKey(ctx context.Context, arg AddDataKeyParams) (AddDataKeyRow, error) {
 	row := q.db.QueryRow(ctx, AddDataKey,
 		arg.TenantID,
@@ -83,8 +83,8 @@ type ChangeCredentialParams struct {
 	Revision        int64
 }
 
-// The version counts values: another one is another value. What was encrypted
-// anew meanwhile is not put back under an older key.
+// The version counts values. A value encrypted again meanwhile is not put back under an
+// older key.
 func (q *Queries) ChangeCredential(ctx context.Context, arg ChangeCredentialParams) (Credential, error) {
 	row := q.db.QueryRow(ctx, ChangeCredential,
 		arg.Category,

@@ -215,8 +215,8 @@ type RecordModelRetryParams struct {
 	Attempt  int32
 }
 
-// Adds an event of a model's failed attempt to a run that goes on, once for each
-// attempt of a turn.
+// Adds an event for a model's failed attempt to a running run, once for each attempt of a
+// turn.
 func (q *Queries) RecordModelRetry(ctx context.Context, arg RecordModelRetryParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, RecordModelRetry,
 		arg.TenantID,

@@ -60,9 +60,10 @@ type BeginRequestRow struct {
 	WaitS  float64
 }
 
-// Takes a key that is free: a new one, one whose time is over, or one whose
-// server did not come back: a lease that ends further ahead than any is long was
-// taken while the database's clock was ahead. Else tells who has it. No row comes back when
+// Takes a key that is free: a new one, an expired one, or one whose lease has expired. A
+// lease longer than the longest was taken while the database's clock was ahead. Else
+// returns the current request. No row is returned when another transaction wrote it
+// meanwhile.
 // another transaction wrote it meanwhile.
 func (q *Queries) BeginRequest(ctx context.Context, arg BeginRequestParams) (BeginRequestRow, error) {
 	row := q.db.QueryRow(ctx, BeginRequest,

@@ -91,7 +91,7 @@ type ListInvocationsParams struct {
 	Limit    int32
 }
 
-// The time of a call is that in its id: by it the partitions are pruned.
+// The time of a call is in its id, by which partitions are pruned.
 func (q *Queries) ListInvocations(ctx context.Context, arg ListInvocationsParams) ([]ToolInvocation, error) {
 	rows, err := q.db.Query(ctx, ListInvocations,
 		arg.TenantID,

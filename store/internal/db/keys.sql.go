@@ -34,8 +34,8 @@ type CreateKeyParams struct {
 	MakerID     *string
 }
 
-// A key that is to make another is held until that is written, so that a
-// revocation finds what it made.
+// The creating key is locked until the new key is written, so that a revocation finds
+// the new key.
 func (q *Queries) CreateKey(ctx context.Context, arg CreateKeyParams) (APIKey, error) {
 	row := q.db.QueryRow(ctx, CreateKey,
 		arg.ID,
@@ -133,7 +133,7 @@ const LockKeys = `-- name: LockKeys :exec
 select pg_advisory_xact_lock(hashtextextended('api_keys of ' || $1::text, 0))
 `
 
-// No key is made while this lasts.
+// No key is created while this is held.
 func (q *Queries) LockKeys(ctx context.Context, tenantID string) error {
 	_, err := q.db.Exec(ctx, LockKeys, tenantID)
 	return err
@@ -143,7 +143,7 @@ const LockKeysShared = `-- name: LockKeysShared :exec
 select pg_advisory_xact_lock_shared(hashtextextended('api_keys of ' || $1::text, 0))
 `
 
-// Keys may be made while this lasts, and none is revoked.
+// Keys may be created while this is held, and none is revoked.
 func (q *Queries) LockKeysShared(ctx context.Context, tenantID string) error {
 	_, err := q.db.Exec(ctx, LockKeysShared, tenantID)
 	return err
@@ -194,7 +194,7 @@ type RevokeMadeKeysParams struct {
 	ID       string
 }
 
-// Revokes the keys that a key made, and those that they made.
+// Revokes the keys that a key created, recursively.
 func (q *Queries) RevokeMadeKeys(ctx context.Context, arg RevokeMadeKeysParams) (int64, error) {
 	result, err := q.db.Exec(ctx, RevokeMadeKeys, arg.TenantID, arg.ID)
 	if err != nil {
@@ -228,8 +228,8 @@ type UseKeyRow struct {
 	Expired      bool
 }
 
-// Reads a key with its tenant, and notes its use when the secret is right, at
-// most once a minute.
+// Reads a key with its tenant, and records its use when the secret is right, at most once
+// a minute.
 func (q *Queries) UseKey(ctx context.Context, arg UseKeyParams) (UseKeyRow, error) {
 	row := q.db.QueryRow(ctx, UseKey, arg.TenantID, arg.ID, arg.SecretHash)
 	var i UseKeyRow

@@ -89,7 +89,7 @@ with authority as (
     from numbered n cross join admitted e
     where n.warned
 ), answer as (
-    -- A settled effect answers this call too, wherever in a forked transcript it stands.
+    -- A settled effect answers this call too, wherever it is in a forked transcript.
     insert into messages (id, tenant_id, run_id, parent_id, turn, position, role, content, call_id, is_error)
     select $24, $3, $7, $12, $15, $5, 'tool',
            answer_content(e.result, e.error_kind, e.error), $16, answer_is_error(e.result)
@@ -174,10 +174,10 @@ type AdmitCallRow struct {
 	Sent               bool
 }
 
-// Reads the authority over a call and admits it, in one statement: whatever
-// says no, nothing is written. The policy, the required permission included, is
-// returned, and decided by the caller. When no effect comes back although the verdict
-// is granted, another attempt was at work at the same moment.
+// Reads the authority over a call and admits it, in one statement; a refusal writes
+// nothing. The policy, including the required permission, is returned for the caller to
+// decide. If no effect is returned although the verdict is granted, another attempt ran
+// concurrently.
 func (q *Queries) AdmitCall(ctx context.Context, arg AdmitCallParams) (AdmitCallRow, error) {
 	row := q.db.QueryRow(ctx, AdmitCall,
 		arg.InvocationID,
@@ -507,12 +507,11 @@ type SettleCallRow struct {
 	PriorFence   *int64
 }
 
-// Closes a call: effect, invocation, event and tool message. A settlement that
-// is not the first changes nothing and gets the first one's outcome. An effect
-// of another call under the same id is left alone: this call then ends as one
-// that never had an effect. When nothing comes back and the fence is right,
-// another attempt was at work at the same moment.
-// What is done keeps in sent_before whether something of it may have left.
+// Closes a call: effect, invocation, event and tool message. Only the first settlement
+// changes anything; later ones get its outcome. If the effect id belongs to another call,
+// that call is unchanged and this one ends like a call without an effect. If no row is
+// returned and the fence is right, another attempt ran concurrently. A done effect keeps
+// in sent_before whether a request may have been sent.
 func (q *Queries) SettleCall(ctx context.Context, arg SettleCallParams) (SettleCallRow, error) {
 	row := q.db.QueryRow(ctx, SettleCall,
 		arg.Arguments,

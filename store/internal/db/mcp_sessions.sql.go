@@ -24,7 +24,7 @@ type DropMCPSessionParams struct {
 	Protocol  string
 }
 
-// The session's time is over: the next one takes its place.
+// Expires the session, so that the next one replaces it.
 func (q *Queries) DropMCPSession(ctx context.Context, arg DropMCPSessionParams) error {
 	_, err := q.db.Exec(ctx, DropMCPSession,
 		arg.TenantID,
@@ -62,7 +62,7 @@ type LoadMCPSessionRow struct {
 	CreatedAt time.Time
 }
 
-// Puts off the session's end while it is used.
+// Extends the session while it is used.
 func (q *Queries) LoadMCPSession(ctx context.Context, arg LoadMCPSessionParams) (LoadMCPSessionRow, error) {
 	row := q.db.QueryRow(ctx, LoadMCPSession,
 		arg.TenantID,
@@ -122,9 +122,8 @@ type SaveMCPSessionRow struct {
 	CreatedAt time.Time
 }
 
-// Keeps a session where there is none whose time is not over, and returns the
-// one that stands. No row comes back when another transaction wrote it
-// meanwhile.
+// Stores a session unless there is one that has not expired, and returns the stored one.
+// No row is returned when another transaction wrote it meanwhile.
 func (q *Queries) SaveMCPSession(ctx context.Context, arg SaveMCPSessionParams) (SaveMCPSessionRow, error) {
 	row := q.db.QueryRow(ctx, SaveMCPSession,
 		arg.TenantID,

@@ -24,7 +24,7 @@ type FindHeadParams struct {
 	Asked    *string
 }
 
-// The message that a run begins with: the one asked for, or the run's first.
+// The message that a run starts from: the requested one, or the run's first.
 func (q *Queries) FindHead(ctx context.Context, arg FindHeadParams) (string, error) {
 	row := q.db.QueryRow(ctx, FindHead, arg.TenantID, arg.RunID, arg.Asked)
 	var id string
@@ -41,10 +41,9 @@ type ListMessagesParams struct {
 	RunID    string
 }
 
-// All of a run's messages, the branches that resets left included. The chain is
-// picked out of them in Go: a recursive query would depend on how many messages
-// the planner thinks a run has, and costs a thousand times as much when it
-// thinks there are few.
+// All of a run's messages, including branches left by resets. The chain is selected in
+// Go: the plan of a recursive query depends on the estimated number of messages, and a
+// low estimate costs a factor of a thousand.
 func (q *Queries) ListMessages(ctx context.Context, arg ListMessagesParams) ([]Message, error) {
 	rows, err := q.db.Query(ctx, ListMessages, arg.TenantID, arg.RunID)
 	if err != nil {
@@ -99,8 +98,8 @@ type ListTailParams struct {
 	TurnKey  string
 }
 
-// What a turn adds to the transcript before it: the message it starts from, the
-// answers to that message's calls, and the turn itself if it was stored before.
+// The messages that a turn adds to the transcript: the message it starts from, the answers
+// to that message's calls, and the turn itself if it was stored before.
 func (q *Queries) ListTail(ctx context.Context, arg ListTailParams) ([]Message, error) {
 	rows, err := q.db.Query(ctx, ListTail,
 		arg.TenantID,
@@ -233,11 +232,10 @@ type SaveTurnRow struct {
 	CreatedAt    time.Time
 }
 
-// Stores a turn once per key and settles the calls that must not run. No row
-// comes back when another attempt stored it at the same moment.
-// The head of the run follows the turn that answers it, and after a reset the
-// turn that was scheduled last, which ids of turns say: an activity of the
-// execution that was reset may store its turn late, and is not what goes on.
+// Stores a turn once per key and settles the calls that must not run. No row is returned
+// when another attempt stored it concurrently. The head of the run follows the turn that
+// answers it, and after a reset the turn that was scheduled last, by the time in the ids
+// of turns: a late activity of the execution that was reset must not move the head.
 func (q *Queries) SaveTurn(ctx context.Context, arg SaveTurnParams) (SaveTurnRow, error) {
 	row := q.db.QueryRow(ctx, SaveTurn,
 		arg.ID,

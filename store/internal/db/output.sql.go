@@ -31,8 +31,8 @@ type AppendOutputParams struct {
 	Text     string
 }
 
-// The run's row is locked from its new number until the chunk is there, so that
-// whoever reads by number passes over nothing.
+// The run's row is locked from its new number until the chunk is written, so that readers
+// by number skip nothing.
 func (q *Queries) AppendOutput(ctx context.Context, arg AppendOutputParams) (int64, error) {
 	row := q.db.QueryRow(ctx, AppendOutput,
 		arg.TenantID,
@@ -87,9 +87,8 @@ type ListStreamRow struct {
 	At           time.Time
 }
 
-// Events and output of a run in their one order. One statement, because two
-// would see two moments, and the later one may hold a number above one that
-// the earlier does not hold yet.
+// Events and output of a run in one order. One statement, because two would have two
+// snapshots, and the later one may have a number above one that the earlier lacks.
 func (q *Queries) ListStream(ctx context.Context, arg ListStreamParams) ([]ListStreamRow, error) {
 	rows, err := q.db.Query(ctx, ListStream,
 		arg.Limit,

@@ -37,9 +37,9 @@ type CloseRunParams struct {
 	EventData  []byte
 }
 
-// Ends a run whose workflow is over and did not say so, if nothing has happened
-// to the run since it was looked at. A workflow that ends it after all has the
-// last word: see FinishRun.
+// Ends a run whose workflow is over and has not recorded its end, if the run has not
+// changed since it was checked. An end that the workflow reports later replaces this one:
+// see FinishRun.
 func (q *Queries) CloseRun(ctx context.Context, arg CloseRunParams) (bool, error) {
 	row := q.db.QueryRow(ctx, CloseRun,
 		arg.Status,
@@ -103,7 +103,7 @@ type ListKnownWorkflowsParams struct {
 	WorkflowIds []string
 }
 
-// Which of some workflows have runs; those of agents are looked up by the run's id.
+// Those workflows that have runs; workflows of agents are looked up by the run's id.
 func (q *Queries) ListKnownWorkflows(ctx context.Context, arg ListKnownWorkflowsParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, ListKnownWorkflows, arg.TenantID, arg.Ids, arg.WorkflowIds)
 	if err != nil {
@@ -215,7 +215,7 @@ type ListOpenDocumentsRow struct {
 	Version    int64
 }
 
-// Cross-tenant: the reconciler looks for documents whose ingestion is over.
+// Cross-tenant: the reconciler finds documents whose ingestion has stopped.
 func (q *Queries) ListOpenDocuments(ctx context.Context, arg ListOpenDocumentsParams) ([]ListOpenDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, ListOpenDocuments,
 		arg.AfterTenant,
@@ -268,7 +268,7 @@ type ListOpenGenerationsRow struct {
 	NextGeneration int32
 }
 
-// Cross-tenant: the reconciler looks for generations of embeddings that nothing builds.
+// Cross-tenant: the reconciler finds generations of embeddings that are not being built.
 func (q *Queries) ListOpenGenerations(ctx context.Context, arg ListOpenGenerationsParams) ([]ListOpenGenerationsRow, error) {
 	rows, err := q.db.Query(ctx, ListOpenGenerations,
 		arg.AfterTenant,
@@ -320,8 +320,8 @@ type ListOpenRunsRow struct {
 	CreatedAt  time.Time
 }
 
-// Cross-tenant: the reconciler looks for runs whose workflows are over. What is
-// dated ahead, here and below, was written while the clock was, and is not young.
+// Cross-tenant: the reconciler checks runs whose workflows may be over. Rows dated in the
+// future, here and below, were written while the clock was ahead, and are not recent.
 func (q *Queries) ListOpenRuns(ctx context.Context, arg ListOpenRunsParams) ([]ListOpenRunsRow, error) {
 	rows, err := q.db.Query(ctx, ListOpenRuns,
 		arg.AfterTenant,
@@ -378,7 +378,7 @@ type ListStrandedRunsRow struct {
 	ID       string
 }
 
-// Cross-tenant: the reconciler looks for runs that are over and calls of theirs that are not.
+// Cross-tenant: the reconciler finds ended runs with calls that have not ended.
 func (q *Queries) ListStrandedRuns(ctx context.Context, arg ListStrandedRunsParams) ([]ListStrandedRunsRow, error) {
 	rows, err := q.db.Query(ctx, ListStrandedRuns, arg.Since, arg.Grace, arg.Limit)
 	if err != nil {
@@ -418,7 +418,7 @@ type ListUnknownCallsRow struct {
 	CreatedAt    time.Time
 }
 
-// Cross-tenant: operators are shown which calls to check.
+// Cross-tenant: the calls that operators must check.
 func (q *Queries) ListUnknownCalls(ctx context.Context, arg ListUnknownCallsParams) ([]ListUnknownCallsRow, error) {
 	rows, err := q.db.Query(ctx, ListUnknownCalls, arg.Since, arg.Limit)
 	if err != nil {
@@ -508,7 +508,7 @@ type RenewLeaseRow struct {
 	ReadAt    time.Time
 }
 
-// Prolongs a lease under its fence, and records that the work was done.
+// Renews a lease under its fence, and records a completed pass.
 func (q *Queries) RenewLease(ctx context.Context, arg RenewLeaseParams) (RenewLeaseRow, error) {
 	row := q.db.QueryRow(ctx, RenewLease,
 		arg.Seconds,
@@ -558,9 +558,9 @@ type TakeLeaseRow struct {
 	ReadAt    time.Time
 }
 
-// Takes, or prolongs, a lease that is free or the holder's own. No row comes
-// back while another holds it, or where it is bound to another scope. One that
-// ends further ahead than any is long was taken while the clock was ahead.
+// Takes or renews a lease that is free or the holder's own. No row is returned while
+// another process holds it, or where it is bound to another scope. A lease longer than
+// the longest was taken while the clock was ahead.
 func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) (TakeLeaseRow, error) {
 	row := q.db.QueryRow(ctx, TakeLease,
 		arg.Name,

@@ -203,7 +203,7 @@ type DeleteGenerationsParams struct {
 	KeepToo    int32
 }
 
-// Deletes a pipeline's embeddings but those of two generations.
+// Deletes a pipeline's embeddings except those of two generations.
 func (q *Queries) DeleteGenerations(ctx context.Context, arg DeleteGenerationsParams) error {
 	_, err := q.db.Exec(ctx, DeleteGenerations,
 		arg.TenantID,
@@ -231,7 +231,7 @@ type DeleteOldChunksParams struct {
 	Version    int64
 }
 
-// Deletes what a document's other versions left.
+// Deletes the rows of a document's other versions.
 func (q *Queries) DeleteOldChunks(ctx context.Context, arg DeleteOldChunksParams) error {
 	_, err := q.db.Exec(ctx, DeleteOldChunks, arg.TenantID, arg.DocumentID, arg.Version)
 	return err
@@ -289,8 +289,7 @@ type FilterSearchedParams struct {
 	Conditions []byte
 }
 
-// Which of some numbers in the index are of documents that are searched and fulfil
-// conditions.
+// Those numbers in the index whose documents are searchable and match conditions.
 func (q *Queries) FilterSearched(ctx context.Context, arg FilterSearchedParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, FilterSearched,
 		arg.TenantID,
@@ -435,8 +434,8 @@ type FindPassagesRow struct {
 	Number       int32
 }
 
-// Passages by the numbers of their documents in the index and their positions, in
-// the order given, with their numbers there. Those that are gone are left out.
+// Passages by their documents' numbers in the index and their positions, in the given
+// order. Deleted ones are left out.
 func (q *Queries) FindPassages(ctx context.Context, arg FindPassagesParams) ([]FindPassagesRow, error) {
 	rows, err := q.db.Query(ctx, FindPassages, arg.Documents, arg.Positions, arg.TenantID)
 	if err != nil {
@@ -647,7 +646,7 @@ type InsertEmbeddingsParams struct {
 	Version    *int64
 }
 
-// Chunks that are gone, or have one, are passed over.
+// Chunks that are deleted, or have an embedding, are skipped.
 func (q *Queries) InsertEmbeddings(ctx context.Context, arg InsertEmbeddingsParams) error {
 	_, err := q.db.Exec(ctx, InsertEmbeddings,
 		arg.TenantID,
@@ -835,7 +834,7 @@ type ListSearchedParams struct {
 	Conditions []byte
 }
 
-// The numbers in the index of documents that are searched and fulfil conditions.
+// The numbers in the index of searchable documents that match conditions.
 func (q *Queries) ListSearched(ctx context.Context, arg ListSearchedParams) ([]int64, error) {
 	rows, err := q.db.Query(ctx, ListSearched, arg.TenantID, arg.PipelineID, arg.Conditions)
 	if err != nil {
@@ -906,7 +905,7 @@ type LockPipelineParams struct {
 	ID       string
 }
 
-// Holds off whoever changes the pipeline or finishes a document of it.
+// Locks the pipeline against changes and against finishing documents of it.
 func (q *Queries) LockPipeline(ctx context.Context, arg LockPipelineParams) (Pipeline, error) {
 	row := q.db.QueryRow(ctx, LockPipeline, arg.TenantID, arg.ID)
 	var i Pipeline
@@ -976,7 +975,7 @@ type NameDocumentsRow struct {
 	Version    int64
 }
 
-// Which versions of which documents numbers of the index stand for.
+// The document versions of numbers in the index.
 func (q *Queries) NameDocuments(ctx context.Context, arg NameDocumentsParams) ([]NameDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, NameDocuments, arg.TenantID, arg.Numbers)
 	if err != nil {
@@ -1419,7 +1418,7 @@ type ReadPostingsRow struct {
 	Entries []byte
 }
 
-// All that the index says of words, block by block.
+// All postings of words, block by block.
 func (q *Queries) ReadPostings(ctx context.Context, arg ReadPostingsParams) ([]ReadPostingsRow, error) {
 	rows, err := q.db.Query(ctx, ReadPostings, arg.TenantID, arg.PipelineID, arg.Words)
 	if err != nil {
@@ -1477,8 +1476,8 @@ type ReadWordsRow struct {
 	Parts  []string
 }
 
-// Reads texts as the index of words does: the identifiers in them whole, their
-// words, and these cut into parts.
+// Normalizes texts like the index of words: identifiers as a whole, words, and parts of
+// words.
 func (q *Queries) ReadWords(ctx context.Context, arg ReadWordsParams) ([]ReadWordsRow, error) {
 	rows, err := q.db.Query(ctx, ReadWords, arg.Language, arg.Texts)
 	if err != nil {
@@ -1523,7 +1522,7 @@ type ScanEmbeddingsRow struct {
 	Embedding []byte
 }
 
-// All that a vector is compared to.
+// All embeddings to compare a vector to.
 func (q *Queries) ScanEmbeddings(ctx context.Context, arg ScanEmbeddingsParams) ([]ScanEmbeddingsRow, error) {
 	rows, err := q.db.Query(ctx, ScanEmbeddings,
 		arg.TenantID,
@@ -1766,7 +1765,7 @@ type SharePipelineParams struct {
 	ID       string
 }
 
-// Holds off whoever changes the pipeline.
+// Locks the pipeline against changes.
 func (q *Queries) SharePipeline(ctx context.Context, arg SharePipelineParams) (Pipeline, error) {
 	row := q.db.QueryRow(ctx, SharePipeline, arg.TenantID, arg.ID)
 	var i Pipeline

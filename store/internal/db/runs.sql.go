@@ -108,11 +108,11 @@ type BeginHostRunRow struct {
 	FollowedUntil      *time.Time
 }
 
-// Begins a run that was recorded before under the id, or records a workflow on
-// first sight, and gives one that was recorded without a plan its plan. No row,
-// or a pending one, comes back when another did so at the same moment. A run that
-// ended before it began comes back as it is, unless the reconciler closed it as
-// never started: its workflow is there, so it begins.
+// Starts a run that was recorded under the id, or records a workflow on first sight, and
+// sets the plan of one that was recorded without. No row, or a pending one, is returned
+// when another transaction did so concurrently. A run that ended before it started is
+// returned unchanged, unless the reconciler closed it as never started: its workflow
+// exists, so it starts.
 func (q *Queries) BeginHostRun(ctx context.Context, arg BeginHostRunParams) (BeginHostRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginHostRun,
 		arg.TenantID,
@@ -244,11 +244,10 @@ type BeginRunRow struct {
 	FollowedUntil      *time.Time
 }
 
-// Starts a pending run once, and gives one that began without a plan its plan.
-// A run that the reconciler closed as never started is started all the same:
-// its workflow is there. No row comes back when there is no such run, and a
-// pending one when another began it at the same moment. Tools that the plan
-// omits are warned of.
+// Starts a pending run once, and sets the plan of one that started without. A run that the
+// reconciler closed as never started is started nevertheless: its workflow exists. No row
+// is returned when there is no such run, and a pending one when another transaction
+// started it concurrently. Tools that the plan omits get a warning.
 func (q *Queries) BeginRun(ctx context.Context, arg BeginRunParams) (BeginRunRow, error) {
 	row := q.db.QueryRow(ctx, BeginRun,
 		arg.Plan,
@@ -373,8 +372,8 @@ type CreateRunRow struct {
 	FollowedUntil      *time.Time
 }
 
-// Records a pending run. No row comes back when the call that asks for it has
-// ended: nobody would start the run. The lock orders that before its end.
+// Records a pending run. No row is returned when the parent call has ended, since the run
+// would not start. The lock orders this before that end.
 func (q *Queries) CreateRun(ctx context.Context, arg CreateRunParams) (CreateRunRow, error) {
 	row := q.db.QueryRow(ctx, CreateRun,
 		arg.ID,
@@ -537,11 +536,11 @@ type FinishRunRow struct {
 	Known bool
 }
 
-// Ends a run once for each execution of its workflow: one that was reset after
-// its end runs, and ends, again. Its turns are then those of the later execution.
-// An end that the platform wrote (ended_by = ”) gives way to what an execution
-// reports, unless the run never began and the execution only repeats its end. An
-// execution that confirms the status adds no second event.
+// Ends a run once for each execution of its workflow: one that was reset after its end
+// runs, and ends, again. Its turns are then those of the later execution. An end that the
+// platform wrote (ended_by = ”) is replaced by an execution's report, unless the run
+// never started and the execution only repeats its end. An execution that confirms the
+// status adds no second event.
 func (q *Queries) FinishRun(ctx context.Context, arg FinishRunParams) (FinishRunRow, error) {
 	row := q.db.QueryRow(ctx, FinishRun,
 		arg.TenantID,
@@ -574,8 +573,8 @@ type FollowRunParams struct {
 	RunID    string
 }
 
-// Notes for how long somebody follows the output of a run that has not ended.
-// Followers that share a run write it once in half that time.
+// Records until when the output of a running run has a follower. Followers of one run
+// share one write per half of that time.
 func (q *Queries) FollowRun(ctx context.Context, arg FollowRunParams) error {
 	_, err := q.db.Exec(ctx, FollowRun, arg.LeaseS, arg.TenantID, arg.RunID)
 	return err
@@ -606,7 +605,7 @@ type ListAncestorsRow struct {
 	Detached bool
 }
 
-// A run and those above it, the run first.
+// A run and its ancestors, the run first.
 func (q *Queries) ListAncestors(ctx context.Context, arg ListAncestorsParams) ([]ListAncestorsRow, error) {
 	rows, err := q.db.Query(ctx, ListAncestors, arg.TenantID, arg.ID, arg.Most)
 	if err != nil {
@@ -658,7 +657,7 @@ type ListRunsParams struct {
 	Limit       int32
 }
 
-// The time of a run is that in its id.
+// The time of a run is in its id.
 func (q *Queries) ListRuns(ctx context.Context, arg ListRunsParams) ([]Run, error) {
 	rows, err := q.db.Query(ctx, ListRuns,
 		arg.TenantID,
@@ -749,8 +748,8 @@ type ListTurnCallsRow struct {
 	StartedAt *time.Time
 }
 
-// The calls of a run's turns, in order, with when each was asked for and when it
-// began. A turn that a reset asked again counts as it was answered last.
+// The calls of a run's turns, in order, with the times of request and start. A turn that
+// was repeated after a reset counts with its last answer.
 func (q *Queries) ListTurnCalls(ctx context.Context, arg ListTurnCallsParams) ([]ListTurnCallsRow, error) {
 	rows, err := q.db.Query(ctx, ListTurnCalls, arg.TenantID, arg.RunID)
 	if err != nil {

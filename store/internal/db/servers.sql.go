@@ -97,7 +97,7 @@ type DetachServerParams struct {
 	Revision int64
 }
 
-// What is known of its tools stays on record, and lets go of the tenant's.
+// Keeps the record of its tools, and unlinks the tenant's tools.
 func (q *Queries) DetachServer(ctx context.Context, arg DetachServerParams) (int64, error) {
 	result, err := q.db.Exec(ctx, DetachServer, arg.TenantID, arg.ID, arg.Revision)
 	if err != nil {
@@ -367,8 +367,7 @@ type ListServerToolsParams struct {
 	Server  string
 }
 
-// The tenant's tools that run on a server: those whose draft or a version of
-// theirs that is published names it.
+// The tenant's tools of a server: those whose draft or a published version names it.
 func (q *Queries) ListServerTools(ctx context.Context, arg ListServerToolsParams) ([]ToolRegistry, error) {
 	rows, err := q.db.Query(ctx, ListServerTools, arg.ScopeID, arg.Server)
 	if err != nil {
@@ -496,7 +495,7 @@ type PinRemoteToolParams struct {
 	Digest     string
 }
 
-// Makes the definition that a tool's server gives the one that may run.
+// Pins the current definition of a tool's server as the allowed one.
 func (q *Queries) PinRemoteTool(ctx context.Context, arg PinRemoteToolParams) error {
 	_, err := q.db.Exec(ctx, PinRemoteTool,
 		arg.ApprovedBy,
@@ -572,7 +571,7 @@ type QuarantineToolParams struct {
 	ID         string
 }
 
-// Stops a tool for a reason, or lets it go on where there is none.
+// Quarantines a tool for a reason, or releases it where that is empty.
 func (q *Queries) QuarantineTool(ctx context.Context, arg QuarantineToolParams) error {
 	_, err := q.db.Exec(ctx, QuarantineTool, arg.Quarantine, arg.ScopeID, arg.ID)
 	return err
@@ -619,8 +618,8 @@ type StopChangedToolParams struct {
 	Pinned   string
 }
 
-// Stops a tool of which a call found that its server defines it otherwise than
-// what may run. A call of an older version finds that too, and stops nothing.
+// Quarantines a tool whose server has changed its definition from the allowed one. A call
+// of an older version finds that too, and changes nothing.
 func (q *Queries) StopChangedTool(ctx context.Context, arg StopChangedToolParams) error {
 	_, err := q.db.Exec(ctx, StopChangedTool,
 		arg.Reason,

@@ -96,9 +96,8 @@ type AcceptRunRow struct {
 	FollowedUntil      *time.Time
 }
 
-// Records a pending run, its first message if it has one, and the start of its
-// workflow. Nothing is recorded where the tenant has that many unfinished runs
-// already; a bound of 0 does not bind.
+// Records a pending run, its first message if it has one, and the start of its workflow.
+// Nothing is recorded where the tenant is at its limit of unfinished runs; 0 is no limit.
 func (q *Queries) AcceptRun(ctx context.Context, arg AcceptRunParams) (AcceptRunRow, error) {
 	row := q.db.QueryRow(ctx, AcceptRun,
 		arg.TenantID,
@@ -277,9 +276,9 @@ type EndPendingRunParams struct {
 	EventData []byte
 }
 
-// Ends a run that has not begun, and forgets its start. With a fence, only for
-// the attempt that holds the start. A call's workflow id is free for another run
-// afterwards, so the first execution is marked as one that never was.
+// Ends a run that has not started, and deletes its start. With a fence, only for the
+// attempt that holds the start. The workflow id of a call can be used by another run
+// afterwards, so the first execution is marked as one that never existed.
 func (q *Queries) EndPendingRun(ctx context.Context, arg EndPendingRunParams) (bool, error) {
 	row := q.db.QueryRow(ctx, EndPendingRun,
 		arg.TenantID,
@@ -308,7 +307,7 @@ type FindRunOfWorkflowParams struct {
 	WorkflowID string
 }
 
-// The run of a call that was recorded last under a workflow id.
+// The latest run of a call under a workflow id.
 func (q *Queries) FindRunOfWorkflow(ctx context.Context, arg FindRunOfWorkflowParams) (Run, error) {
 	row := q.db.QueryRow(ctx, FindRunOfWorkflow, arg.TenantID, arg.WorkflowID)
 	var i Run
@@ -377,7 +376,7 @@ type FindStartRow struct {
 	RunStatus  string
 }
 
-// A start that waits, with the status of its run.
+// A pending start, with the status of its run.
 func (q *Queries) FindStart(ctx context.Context, arg FindStartParams) (FindStartRow, error) {
 	row := q.db.QueryRow(ctx, FindStart, arg.TenantID, arg.WorkflowID)
 	var i FindStartRow
@@ -423,7 +422,7 @@ type PostponeStartParams struct {
 	Attempts   int32
 }
 
-// Only the attempt that holds the row moves it.
+// Only the attempt that holds the row updates it.
 func (q *Queries) PostponeStart(ctx context.Context, arg PostponeStartParams) (int64, error) {
 	result, err := q.db.Exec(ctx, PostponeStart,
 		arg.DelayS,

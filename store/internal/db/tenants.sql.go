@@ -89,7 +89,7 @@ const FindTenantBySlug = `-- name: FindTenantBySlug :one
 select id, slug, name, status, created_at, updated_at, mask_sensitive from tenants where slug = $1
 `
 
-// Cross-tenant: the platform looks tenants up by name.
+// Cross-tenant: the platform finds tenants by name.
 func (q *Queries) FindTenantBySlug(ctx context.Context, slug string) (Tenant, error) {
 	row := q.db.QueryRow(ctx, FindTenantBySlug, slug)
 	var i Tenant

@@ -43,9 +43,9 @@ type AddToolVersionParams struct {
 	Keep            []string
 }
 
-// Keeps a version that is there with the same content, and publishes it when
-// asked. No row comes back when its content differs. Publishing ends the further
-// names of the tool that are not among those to keep, but for slugs that it had.
+// Keeps an existing version with the same content, and publishes it if requested. No row
+// is returned when its content differs. Publishing removes the tool's further names that
+// are not listed, except for its former slugs.
 func (q *Queries) AddToolVersion(ctx context.Context, arg AddToolVersionParams) (ToolVersion, error) {
 	row := q.db.QueryRow(ctx, AddToolVersion,
 		arg.ID,
@@ -126,7 +126,7 @@ type CreateToolParams struct {
 	ReadsDeclaredAt    *time.Time
 }
 
-// In these queries scope_id is the tenant's id, or the nil UUID for what is global.
+// In these queries scope_id is the tenant's id, or the nil UUID for global tools.
 func (q *Queries) CreateTool(ctx context.Context, arg CreateToolParams) (ToolRegistry, error) {
 	row := q.db.QueryRow(ctx, CreateTool,
 		arg.ID,
@@ -227,9 +227,8 @@ type DeleteToolRow struct {
 	ByServer bool
 }
 
-// Takes a tool out of sight and gives its names up; the row stays for the records
-// that refer to it. A tool that an MCP server brought stays: the next look at the
-// server would bring it again.
+// Hides a tool and frees its names; the row stays for the records that refer to it. A tool
+// of an attached MCP server is kept: the next refresh would import it again.
 func (q *Queries) DeleteTool(ctx context.Context, arg DeleteToolParams) (DeleteToolRow, error) {
 	row := q.db.QueryRow(ctx, DeleteTool, arg.ScopeID, arg.ID, arg.Revision)
 	var i DeleteToolRow
@@ -445,7 +444,7 @@ type ListPageVersionsRow struct {
 	ReadsDeclaredAt *time.Time
 }
 
-// The versions of the tools that the same page of ListTools holds, unfiltered.
+// The versions of the tools on the same page of ListTools, unfiltered.
 func (q *Queries) ListPageVersions(ctx context.Context, arg ListPageVersionsParams) ([]ListPageVersionsRow, error) {
 	rows, err := q.db.Query(ctx, ListPageVersions,
 		arg.ScopeID,
@@ -504,7 +503,7 @@ type ListPinnedPoliciesRow struct {
 	TenantSlugs        []string
 }
 
-// The policies, as they are now, of the tools that a run's plan pins.
+// The current policies of the tools that a run's plan pins.
 func (q *Queries) ListPinnedPolicies(ctx context.Context, arg ListPinnedPoliciesParams) ([]ListPinnedPoliciesRow, error) {
 	rows, err := q.db.Query(ctx, ListPinnedPolicies, arg.TenantID, arg.RunID)
 	if err != nil {
@@ -667,8 +666,7 @@ type ListToolsParams struct {
 	Limit          int32
 }
 
-// Reads each scope in the order of its index, so that a page costs the same
-// wherever it begins.
+// Reads each scope in the order of its index, so that all pages cost the same.
 func (q *Queries) ListTools(ctx context.Context, arg ListToolsParams) ([]ToolRegistry, error) {
 	rows, err := q.db.Query(ctx, ListTools,
 		arg.ScopeID,

@@ -2,10 +2,9 @@ package ranking
 
 import "slices"
 
-// find finds where the passage at a position of the document at hand, at which
-// cursors stand, holds which words. Positions are asked for in ascending order:
-// each cursor goes on where it stopped, so that all passages of a document
-// together take one walk through its entries.
+// find finds the places of words in the passage at a position of the current document,
+// at which cursors stand. Positions must be in ascending order: each cursor continues
+// where it stopped, so that all passages of a document take one walk through its entries.
 func (r *Ranker) find(position int, cursors []*cursor) {
 	clear(r.held)
 	for _, c := range cursors {
@@ -25,14 +24,13 @@ func (r *Ranker) find(position int, cursors []*cursor) {
 	}
 }
 
-// excludes reports whether the passage at hand holds something excluded.
+// excludes reports whether the current passage has an excluded phrase.
 func (r *Ranker) excludes() bool {
 	return slices.ContainsFunc(r.query.excluded, r.adjacent)
 }
 
-// near returns how near to each other the passage at hand, which holds the words
-// of a mask, has what the query's groups ask for: 1 where nothing is between. It
-// is not ok where a phrase is not there.
+// near returns the proximity of the query's groups in the current passage, which has the
+// words of mask: 1 where they are adjacent. It is not ok where a phrase is missing.
 func (r *Ranker) near(mask uint64) (share float64, ok bool) {
 	var words []int
 	for i, g := range r.query.groups {
@@ -57,8 +55,8 @@ func (r *Ranker) near(mask uint64) (share float64, ok bool) {
 	return min(1, float64(len(words))/float64(r.span(words))), true
 }
 
-// adjacent reports whether the passage at hand has a sequence's words in its
-// order with nothing between.
+// adjacent reports whether the current passage has a sequence's words in order and
+// adjacent.
 func (r *Ranker) adjacent(s sequence) bool {
 	for _, word := range s.words {
 		if !r.held[word] {
@@ -77,8 +75,8 @@ func (r *Ranker) adjacent(s sequence) bool {
 	return false
 }
 
-// span returns the length of the shortest stretch of the passage at hand that
-// has all of the words.
+// span returns the length of the shortest part of the current passage that has all of
+// the words.
 func (r *Ranker) span(words []int) int {
 	at := make([]int, len(words))
 	shortest := 0

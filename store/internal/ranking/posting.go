@@ -7,35 +7,35 @@ import (
 	"slices"
 )
 
-// Sizes of what postings are made of, in bytes. See the table word_postings.
+// Sizes of parts of postings, in bytes. See the table word_postings.
 const (
 	groupHeader = 12 // The document's number, 8, and the bytes of its entries, 4.
 	entryHeader = 4  // Position, 2, length class, 1, places, 1.
 	placeSize   = 2
 )
 
-// inHeadings is what places in headings begin at; those in the title are negative.
+// inHeadings is the first place in headings; places in the title are negative.
 const inHeadings = 1 << 14
 
 // cursor walks through the postings of one word in one block, document by
 // document.
 type cursor struct {
 	word     int
-	rest     []byte // Documents behind this one.
+	rest     []byte // Documents after this one.
 	document int64
 	entries  []byte // Of this document, in the order of positions.
-	ahead    []byte // Those of them that find has not come to.
+	ahead    []byte // Those that find has not read yet.
 }
 
-// entry is what postings say of a passage.
+// entry is the posting of a word in a passage.
 type entry struct {
 	position int
 	length   byte   // Class.
 	places   []byte // Of the word in the passage.
 }
 
-// inOrder returns postings with their documents in ascending order, which
-// merging blocks may have broken.
+// inOrder returns postings sorted by document. Merging blocks may have changed the
+// order.
 func inOrder(postings []byte) []byte {
 	ordered := true
 	var last int64
@@ -59,7 +59,7 @@ func inOrder(postings []byte) []byte {
 	return bytes.Join(groups, nil)
 }
 
-// cutGroup cuts off the entries of the first document. There is a whole header.
+// cutGroup splits off the entries of the first document. The header is complete.
 func cutGroup(postings []byte) (document int64, entries, rest []byte) {
 	document = int64(binary.BigEndian.Uint64(postings)) //nolint:gosec // It was an int64.
 	size := min(int(binary.BigEndian.Uint32(postings[8:])), len(postings)-groupHeader)
@@ -76,14 +76,14 @@ func (c *cursor) nextDocument() bool {
 	return true
 }
 
-// cutEntry cuts off the first entry. There is a whole header.
+// cutEntry splits off the first entry. The header is complete.
 func cutEntry(entries []byte) (e entry, rest []byte) {
 	end := min(entryHeader+placeSize*int(entries[3]), len(entries))
 	return entry{int(binary.BigEndian.Uint16(entries)), entries[2], entries[entryHeader:end]}, entries[end:]
 }
 
-// frequency returns how many times the passage holds the word: what stands in
-// headings counts twice, what stands in the title three times.
+// frequency returns how many times the passage has the word: headings count twice, the
+// title three times.
 func (e *entry) frequency() float64 {
 	if len(e.places) == 0 {
 		return 1
@@ -102,7 +102,7 @@ func (e *entry) frequency() float64 {
 	return float64(n)
 }
 
-// appendPlaces appends where the passage holds the word, in ascending order.
+// appendPlaces appends the places of the word in the passage, in ascending order.
 func (e *entry) appendPlaces(all []int) []int {
 	for i := 0; i+placeSize <= len(e.places); i += placeSize {
 		place := int(int16(binary.BigEndian.Uint16(e.places[i:]))) //nolint:gosec // It was an int16.

@@ -1,6 +1,6 @@
-// Package ranking ranks passages by the words that they hold, from the postings
-// of an index of words. It reads and scores every posting of a query's words, so
-// that what it returns is the best there is. See [Ranker.Top] for the score.
+// Package ranking ranks passages by the words in them, from the postings of an inverted
+// index. It scores every posting of a query's words, so the result is exact. See
+// [Ranker.Top] for the score.
 package ranking
 
 import (
@@ -12,11 +12,11 @@ import (
 // Item is a part of a query: a word as it was typed, or a phrase.
 type Item struct {
 	Text   string
-	Phrase bool // Its words have to be next to each other.
+	Phrase bool // Its words must be adjacent.
 }
 
-// Split cuts a query into words, at blanks, and phrases, between double quotes.
-// A quote that is not closed is part of a word. Nothing else has a meaning.
+// Split splits a query into words, at blanks, and phrases, between double quotes. A
+// quote that is not closed is part of a word. There is no other syntax.
 func Split(text string) []Item {
 	var items []Item
 	words := func(s string) {
@@ -39,24 +39,24 @@ func Split(text string) []Item {
 	}
 }
 
-// Reading is an item as the index reads texts.
+// Reading is an item as the index normalizes it.
 type Reading struct {
 	Whole []string // The identifiers in it, whole.
 	Plain []string // Its words in the form that they are indexed in, each with its place before it: "3 retri".
 	Parts []string // The same of its words cut into parts, "retryCount" say.
 }
 
-// Query is what passages are ranked by.
+// Query is a compiled query.
 type Query struct {
-	words    []string // Distinct; all that is read of the index.
-	wanted   int      // How many of words count towards the score: the first.
+	words    []string // Distinct; all words to read from the index.
+	wanted   int      // The first ones, which count towards the score.
 	required []bool   // Of the wanted words: it counts towards the share even if no passage holds it.
 	whole    []bool   // Of the wanted words: it is an identifier, whole. What is neither is a part of a word.
 	groups   []group
 	excluded []sequence
 }
 
-// group is what an item of a query asks for: one of its sequences.
+// group is one item of a query: alternative sequences of words.
 type group struct {
 	phrase bool
 	either []sequence
@@ -68,8 +68,7 @@ type sequence struct {
 	offsets []int
 }
 
-// NewQuery returns a query for items, which were read as readings say, and for
-// phrases that no passage may hold.
+// NewQuery returns a query for items, with their readings, and for excluded phrases.
 func NewQuery(items []Item, readings, excluded []Reading) *Query {
 	q := &Query{}
 	for i, r := range readings {
@@ -86,7 +85,7 @@ func NewQuery(items []Item, readings, excluded []Reading) *Query {
 			q.whole[i] = true
 		}
 		switch {
-		case len(plain.words) == 0 && len(whole.words) == 0: // Nothing but words that say nothing.
+		case len(plain.words) == 0 && len(whole.words) == 0: // Stop words only.
 		case len(plain.words) == 0:
 			q.groups = append(q.groups, group{either: []sequence{whole}})
 		case len(parts.words) == 0 || slices.Equal(r.Plain, r.Parts):
@@ -107,14 +106,13 @@ func NewQuery(items []Item, readings, excluded []Reading) *Query {
 	return q
 }
 
-// Words returns the words whose postings are needed. There are none where the
-// query asks for nothing.
+// Words returns the words whose postings are needed; none for an empty query.
 func (q *Query) Words() []string { return q.words }
 
-// Excludes reports whether some passages are left out.
+// Excludes reports whether the query excludes passages.
 func (q *Query) Excludes() bool { return len(q.excluded) > 0 }
 
-// Empty reports whether the query asks for nothing.
+// Empty reports whether the query has no words.
 func (q *Query) Empty() bool { return q.wanted == 0 }
 
 func (q *Query) word(text string) int {
@@ -125,7 +123,7 @@ func (q *Query) word(text string) int {
 	return len(q.words) - 1
 }
 
-// sequence reads words with their places.
+// sequence parses words with their places.
 func (q *Query) sequence(placed []string) sequence {
 	var s sequence
 	first := 0

@@ -9,35 +9,34 @@ import (
 
 // Parameters of the score.
 const (
-	saturation = 1.2  // How soon further mentions of a word stop counting.
-	lengthBias = 0.75 // How much the length of a passage counts.
+	saturation = 1.2  // Term frequency saturation (BM25 k1).
+	lengthBias = 0.75 // Length normalization (BM25 b).
 	lengthStep = 8    // Words in a class of lengths.
 	nearness   = 0.2  // The share of nearness in the score of passages that hold all.
 	maxWanted  = 64   // Words that are ranked by: the rarest.
 )
 
-// Statistics is what is known of an index beside its postings.
+// Statistics are the statistics of an index.
 type Statistics struct {
 	Passages int64
 	Length   int64            // Of all passages together, in words.
 	Counts   map[string]int64 // How many passages hold a word; those that none holds may be missing.
 }
 
-// Passage is one that was ranked.
+// Passage is a ranked passage.
 type Passage struct {
 	Document int64 // Its number in the index.
 	Position int
 	Score    float64
 }
 
-// Ranker ranks the passages of an index, whose postings it is given block by
-// block.
+// Ranker ranks the passages of an index from its postings, block by block.
 type Ranker struct {
 	query   *Query
 	limit   int
 	allowed map[int64]bool // Documents; nil for all.
 
-	weights  []float64 // Of the query's words: 0 of those that no score is made of.
+	weights  []float64 // Of the query's words: 0 for those without a score.
 	total    float64
 	bits     []uint64      // Of each word in the mask of what a passage holds.
 	scored   uint64        // Of the words that have a weight.
@@ -45,21 +44,21 @@ type Ranker struct {
 	norms    [256]float64  // By class of length.
 	sums     []sum         // By position, of the document at hand.
 	touched  []int         // Positions of those.
-	walked   int           // Entries that find went through.
-	held     []bool        // Of the words: the passage at hand holds it.
-	places   [][]int       // Where, of those.
+	walked   int           // Entries that find has read.
+	held     []bool        // By word: the current passage has it.
+	places   [][]int       // Places of those.
 	top      []Passage     // The best first.
 	excluded func(Passage) // Called for passages that are left out; nil in a ranking.
 }
 
-// groupMask is a group as bits: a sequence of it is held where all its bits are.
+// groupMask is a group as bits: the alternatives, each a mask of words.
 type groupMask struct {
 	masks    []uint64
 	possible []bool
 }
 
-// NewRanker returns a ranker for the best passages of documents that are allowed;
-// nil allows all.
+// NewRanker returns a ranker for the best passages of the allowed documents; nil allows
+// all.
 func NewRanker(q *Query, stats Statistics, allowed map[int64]bool, limit int) *Ranker {
 	r := &Ranker{
 		query: q, limit: limit, allowed: allowed, weights: make([]float64, len(q.words)), bits: make([]uint64, len(q.words)),
@@ -102,7 +101,7 @@ func NewRanker(q *Query, stats Statistics, allowed map[int64]bool, limit int) *R
 }
 
 // neededParts reports which of the wanted words count: words and whole identifiers
-// always, parts of a word that no passage holds as it is.
+// always, parts of a word only if no passage has the word itself.
 func (q *Query) neededParts(stats Statistics) []bool {
 	needed := make([]bool, q.wanted)
 	for i := range needed {
@@ -133,28 +132,25 @@ func (r *Ranker) mask(g group, stats Statistics) groupMask {
 	return m
 }
 
-// NewExclusion returns a ranker that ranks nothing and calls fn with each passage
-// that the query excludes.
+// NewExclusion returns a ranker that calls fn with each passage that the query excludes,
+// and ranks nothing.
 func NewExclusion(q *Query, fn func(Passage)) *Ranker {
 	r := NewRanker(q, Statistics{}, nil, 0)
 	r.excluded = fn
 	return r
 }
 
-// Top returns the best passages, the best first, and of equal ones those that
-// were indexed first.
+// Top returns the best passages in order. Of passages with equal scores, the one indexed
+// first comes first.
 //
-// A passage that holds some of the query's words has a score up to 1: the share
-// of the query's weight that it holds. A word weighs the more, the fewer passages
-// hold it, and counts the more, the more often it is there, in headings and titles
-// above all, and the shorter the passage is (BM25). A passage that holds what all
-// items ask for has a score above 1, which is the higher, the nearer the words
-// stand to each other.
+// A passage that has some of the query's words has a score up to 1: its share of the
+// query's weight (BM25). Rare words weigh more; repeated words, words in titles and
+// headings and short passages score higher. A passage that matches all items has a score
+// above 1, which grows with the proximity of the words.
 func (r *Ranker) Top() []Passage { return r.top }
 
-// Block ranks the passages of a block. postings has an element for each word of
-// the query, empty where the block has none. It is not kept. Block fails where ctx
-// ends.
+// Block ranks the passages of a block. postings has an element for each word of the
+// query, empty where the block has none, and is not retained. Block fails when ctx ends.
 func (r *Ranker) Block(ctx context.Context, postings [][]byte) error {
 	var open []*cursor
 	for word, raw := range postings {
@@ -195,14 +191,14 @@ func (r *Ranker) Block(ctx context.Context, postings [][]byte) error {
 	return nil
 }
 
-// sum is what has been added up of a passage.
+// sum accumulates the score of a passage.
 type sum struct {
 	weight float64
 	mask   uint64
 }
 
-// document ranks the passages of a document that hold a word that is scored. First
-// all postings are added up, word by word; most passages need nothing else.
+// document ranks the passages of a document that have a scored word. First all postings
+// are summed, word by word; most passages need nothing else.
 func (r *Ranker) document(document int64, cursors []*cursor) {
 	r.touched = r.touched[:0]
 	for _, c := range cursors {
@@ -263,10 +259,10 @@ func (r *Ranker) passage(p Passage, mask uint64, cursors []*cursor) {
 	}
 }
 
-// whole returns the score of a passage that holds what all items ask for.
+// whole returns the score of a passage that matches all items.
 func whole(share, near float64) float64 { return 1 + (1-nearness)*share + nearness*near }
 
-// exclude reports the passages of a document that hold something excluded.
+// exclude reports the excluded passages of a document.
 func (r *Ranker) exclude(document int64, cursors []*cursor) {
 	r.touched = r.touched[:0]
 	for _, c := range cursors {
@@ -286,20 +282,20 @@ func (r *Ranker) exclude(document int64, cursors []*cursor) {
 	}
 }
 
-// byRank compares passages by what comes first.
+// byRank orders passages by rank.
 func byRank(a, b Passage) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Position, b.Position))
 }
 
-// keep puts a passage where it belongs among the best.
+// keep inserts a passage into the best ones.
 func (r *Ranker) keep(p Passage) {
 	if at, _ := slices.BinarySearchFunc(r.top, p, byRank); at < r.limit {
 		r.top = slices.Insert(r.top, at, p)[:min(len(r.top)+1, r.limit)]
 	}
 }
 
-// mayHoldAll reports whether a passage that holds the words of a mask holds what
-// all groups ask for, apart from the order of words in phrases.
+// mayHoldAll reports whether a passage with the words of a mask matches all groups,
+// ignoring the order of words in phrases.
 func (r *Ranker) mayHoldAll(mask uint64) bool {
 	for i := range r.groups {
 		g := &r.groups[i]

@@ -1,6 +1,6 @@
-// Package schemadump writes a database's schema as SQL that people can read
-// and compare. It asks the catalog rather than pg_dump, which need not be
-// installed and says the same things otherwise from version to version.
+// Package schemadump writes a database's schema as SQL that people can read and compare.
+// It queries the catalog instead of running pg_dump, which may not be installed and whose
+// output differs between versions.
 package schemadump
 
 import (
@@ -21,7 +21,7 @@ const header = `-- The schema that the migrations make, written by
 
 `
 
-// Dump returns the schema that stands first in the search path.
+// Dump returns the first schema of the search path.
 func Dump(ctx context.Context, conn *pgx.Conn) (string, error) {
 	rows, err := conn.Query(ctx, statements)
 	if err != nil {

@@ -5,7 +5,7 @@ import "regexp"
 // Query is one named query of a sqlc file.
 type Query struct {
 	Name    string
-	Comment string // What is said of it below its name.
+	Comment string // The comment below its name.
 	Tokens  []Token
 }
 

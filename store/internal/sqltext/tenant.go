@@ -2,10 +2,10 @@ package sqltext
 
 import "strings"
 
-// Unbound returns how a query touches tables of tenants without tying them to
-// one: each use of such a table (and of tenants itself, by its id) must be
-// joined or compared by its tenant to a parameter, or to another table's tenant
-// in a query that has such a parameter; each insert must name the tenant.
+// Unbound returns how a query uses tenant tables without binding them to one tenant:
+// each use of such a table (and of tenants itself, by its id) must be joined or compared
+// by its tenant to a parameter, or to another table's tenant in a query that has such a
+// parameter; each insert must name the tenant.
 func Unbound(q Query, tenantTables map[string]bool) []string {
 	var complaints []string
 	scopes := subqueries(q.Tokens)
@@ -37,7 +37,7 @@ type use struct {
 	next         int // Of the first token after the name and the alias.
 }
 
-// notAliases may follow a table without being its alias.
+// notAliases lists words that may follow a table without being its alias.
 const notAliases = " where set on join left inner cross lateral order group limit union values select returning " +
 	"using for as "
 
@@ -96,7 +96,7 @@ func comparesTenant(tokens []Token, scopes []scope, u use) bool {
 	return false
 }
 
-// tenantColumn reports whether u's tenant stands at i, and where it ends.
+// tenantColumn reports whether u's tenant column is at i, and where it ends.
 func tenantColumn(tokens []Token, scopes []scope, i int, u use) (end int, ok bool) {
 	isTenant := func(t Token) bool {
 		return t.Is("tenant_id") || t.Is("scope_id") || u.table == "tenants" && t.Is("id")
@@ -131,7 +131,7 @@ func hasTenantParameter(tokens []Token) bool {
 	return false
 }
 
-// scope is the innermost subquery that a token stands in.
+// scope is the innermost subquery of a token.
 type scope struct {
 	start int // Of its parenthesis; -1 for the whole query.
 	outer *scope

@@ -1,6 +1,5 @@
-// Package sqltext reads SQL well enough for tests to hold queries to laws: it
-// splits a file of sqlc queries and knows names, parameters and punctuation
-// apart from comments and strings.
+// Package sqltext parses SQL well enough for tests of queries: it splits a file of sqlc
+// queries and distinguishes names, parameters and punctuation from comments and strings.
 package sqltext
 
 import "strings"
@@ -107,7 +106,7 @@ func (s *scanner) token() Token {
 	}
 }
 
-// quoted reads what stands between quotes, where a doubled quote is one of the text.
+// quoted reads a quoted string, in which a doubled quote is a literal quote.
 func (s *scanner) quoted(quote byte) string {
 	var text strings.Builder
 	for i := 1; i < len(s.rest); i++ {
